@@ -1,0 +1,39 @@
+# One way down: apps -> solvers -> spmm -> linalg. Each module has an include folder of its own in
+# the build tree that holds nothing but a link heddle/<module> to its sources, so a module sees only
+# what it links to and an include that reaches upward does not compile.
+
+# Compile settings shared by all of heddle's own targets.
+function(heddle_compile_settings target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>)
+  if(HEDDLE_WERROR)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  endif()
+  if(HEDDLE_NATIVE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+  endif()
+  if(HEDDLE_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${HEDDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${HEDDLE_SANITIZE})
+  endif()
+endfunction()
+
+# heddle_module(<name> DEPENDS <modules...> SOURCES <files...>): static library heddle_<name>.
+function(heddle_module name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;SOURCES" ${ARGN})
+  set(include_dir ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${include_dir}/heddle)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${include_dir}/heddle/${name} SYMBOLIC)
+
+  add_library(heddle_${name} STATIC ${ARG_SOURCES})
+  set_target_properties(heddle_${name} PROPERTIES
+    EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(heddle_${name} PUBLIC
+    $<BUILD_INTERFACE:${include_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  foreach(dependency IN LISTS ARG_DEPENDS)
+    target_link_libraries(heddle_${name} PUBLIC heddle_${dependency})
+  endforeach()
+  heddle_compile_settings(heddle_${name})
+endfunction()

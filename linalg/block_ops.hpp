@@ -1,0 +1,57 @@
+#pragma once
+
+#include <heddle/linalg/small_matrix.hpp>
+#include <heddle/linalg/views.hpp>
+
+/// Operations on tall blocks (n×b, row-major, n large, b up to a few hundred), host backend.
+///
+/// All of them: shapes must fit, else `InvalidArgument` naming both sides; an empty block is a
+/// no-op (sums over it are 0); no allocation after the first call at a size; the result has the
+/// same bits for every number of threads (rows are summed in chunks fixed by n alone); traffic and
+/// arithmetic are added to the context's profile. A NaN in a block shows up in what depends on it.
+namespace heddle {
+
+/// X = 0.
+template <Scalar T>
+void set_zero(HostContext& context, BlockView<T, HostSpace> X);
+
+/// Y = X.
+template <Scalar T>
+void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
+
+/// X(i, j) uniform in (−1, 1), a function of (seed, stream, i, j) only: counter-based, so the same
+/// on every backend and for every ld. Source: Salmon et al., Parallel random numbers: as easy as 1,
+/// 2, 3, SC 2011 (Philox4x32-10).
+template <Scalar T>
+void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
+                 BlockView<T, HostSpace> X);
+
+/// G = XᵀY (X n×a, Y n×b, G a×b), products and sums in double. Symmetric to the bit when X and Y
+/// are the same block.
+template <Scalar T>
+void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<HostSpace> G);
+
+/// Y = α X C + β Y (X n×a, C a×b, Y n×b). Row i of the result depends on row i of X and Y alone, so
+/// Y may share memory with X. β = 0 overwrites Y whatever it holds.
+template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<HostSpace> C, double beta, BlockView<T, HostSpace> Y);
+
+/// norms(j, 0) = ‖x_j‖₂ (norms b×1), without overflow or underflow of the squares.
+template <Scalar T>
+void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X, SmallView<HostSpace> norms);
+
+/// x_j ← factors(j, 0)·x_j (factors b×1).
+template <Scalar T>
+void scale_columns(HostContext& context, ConstSmallView<HostSpace> factors,
+                   BlockView<T, HostSpace> X);
+
+/// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂, in one pass (θ and norms b×1). R may share memory
+/// with AX.
+template <Scalar T>
+void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
+              ConstBlockView<T, HostSpace> BX, ConstSmallView<HostSpace> theta,
+              BlockView<T, HostSpace> R, SmallView<HostSpace> norms);
+
+}  // namespace heddle

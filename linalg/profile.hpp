@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+
+namespace heddle {
+
+/// What a solver spends its time on. `other` is whatever no scope claims.
+enum class Phase {
+  other,
+  setup,
+  spmm,
+  preconditioner,
+  residual,
+  orthogonalize,
+  rayleigh_ritz,
+  update,
+  verify,
+};
+
+inline constexpr std::size_t kPhaseCount = 9;
+
+/// The phase's name as it stands in `result.json`.
+std::string_view phase_name(Phase phase) noexcept;
+
+/// Time, traffic and arithmetic of one phase. Times are exclusive: a nested phase's time is its
+/// own.
+struct PhaseTotals {
+  double seconds = 0;
+  double bytes = 0;  ///< compulsory traffic of the operations run in the phase
+  double flops = 0;
+};
+
+/// Sums up seconds, bytes and flops by phase. A context owns one; operations add to the phase that
+/// is open. Never allocates.
+class Profile {
+ public:
+  void reset() noexcept;
+
+  /// Closes the running phase's clock and opens `phase`; returns the phase that was open.
+  Phase enter(Phase phase) noexcept;
+
+  /// Adds traffic and arithmetic to the open phase.
+  void count(double bytes, double flops) noexcept {
+    totals_[static_cast<std::size_t>(open_)].bytes += bytes;
+    totals_[static_cast<std::size_t>(open_)].flops += flops;
+  }
+
+  /// Totals of `phase` up to the last change of phase.
+  const PhaseTotals& operator[](Phase phase) const noexcept {
+    return totals_[static_cast<std::size_t>(phase)];
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::array<PhaseTotals, kPhaseCount> totals_{};
+  Phase open_ = Phase::other;
+  Clock::time_point since_ = Clock::now();
+};
+
+/// Opens a phase for the life of the scope, then gives the clock back to the phase around it.
+template <class Ctx>
+class PhaseScope {
+ public:
+  PhaseScope(Ctx& context, Phase phase) noexcept
+      : profile_(context.profile()), outer_(profile_.enter(phase)) {}
+  ~PhaseScope() { profile_.enter(outer_); }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  Profile& profile_;
+  Phase outer_;
+};
+
+}  // namespace heddle

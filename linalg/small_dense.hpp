@@ -1,0 +1,53 @@
+#pragma once
+
+#include <heddle/linalg/small_matrix.hpp>
+#include <memory>
+
+/// Dense problems of order b … a few hundred (and the n×n problem of a small matrix), host backend,
+/// double.
+namespace heddle {
+
+/// What a Cholesky factorisation met.
+struct CholeskyStatus {
+  bool positive_definite = false;
+  /// min/max over the diagonal of R: a cheap bound on 1/κ(R). 0 if not positive definite.
+  double diagonal_ratio = 0;
+};
+
+/// G = RᵀR; R upper triangular overwrites G, zeros below. G b×b symmetric; only its upper triangle
+/// is read. A pivot that is not positive (or NaN) stops it: G is then undefined.
+CholeskyStatus cholesky(HostContext& context, SmallView<HostSpace> G);
+
+/// R ← R⁻¹ in place, R upper triangular with non-zero diagonal.
+void invert_upper(HostContext& context, SmallView<HostSpace> R);
+
+/// C = α op(A) op(B) + β C for small matrices; C must not share memory with A or B.
+void small_multiply(HostContext& context, double alpha, ConstSmallView<HostSpace> A,
+                    bool transpose_a, ConstSmallView<HostSpace> B, bool transpose_b, double beta,
+                    SmallView<HostSpace> C);
+
+/// Eigendecomposition of symmetric matrices: H Z = Z diag(θ), θ ascending, ZᵀZ = I.
+///
+/// Keeps its working memory: a second call at an order already met allocates nothing.
+template <class Ctx>
+class SymmetricEigensolver;
+
+template <>
+class SymmetricEigensolver<HostContext> {
+ public:
+  SymmetricEigensolver();
+  ~SymmetricEigensolver();
+  SymmetricEigensolver(SymmetricEigensolver&&) noexcept;
+  SymmetricEigensolver& operator=(SymmetricEigensolver&&) noexcept;
+
+  /// H m×m (its lower triangle is read), theta m×1, Z m×m; Z may be H. False if the iteration did
+  /// not converge or H holds NaN or Inf; theta and Z are then undefined.
+  bool compute(HostContext& context, ConstSmallView<HostSpace> H, SmallView<HostSpace> theta,
+               SmallView<HostSpace> Z);
+
+ private:
+  struct Storage;
+  std::unique_ptr<Storage> storage_;
+};
+
+}  // namespace heddle

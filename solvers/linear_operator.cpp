@@ -1,0 +1,26 @@
+#include <fmt/format.h>
+
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/solvers/linear_operator.hpp>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
+                                   BlockView<T, Space> Y) {
+  if (X.rows() != cols_ || Y.rows() != rows_ || X.cols() != Y.cols()) {
+    throw InvalidArgument(
+        fmt::format("LinearOperator::apply: Y = A X with A {}x{}, X {}x{}, Y {}x{}", rows_, cols_,
+                    X.rows(), X.cols(), Y.rows(), Y.cols()));
+  }
+  if (X.cols() == 0) return;
+  apply_block(context, X, Y);
+  columns_applied_ += X.cols();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class LinearOperator<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

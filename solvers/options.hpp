@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <heddle/linalg/context.hpp>
+#include <limits>
+
+namespace heddle {
+
+/// Which end of the spectrum is wanted.
+enum class Which { smallest, largest };
+
+/// When a pair (λ, x) with residual r = A x − λ B x, scaled to ‖x‖₂ = 1, counts as converged.
+enum class Criterion {
+  norm,      ///< ‖r‖ ≤ tolerance·(‖A‖₁ + |λ| ‖B‖₁)
+  relative,  ///< ‖r‖ ≤ tolerance·|λ|·‖B‖₁ (‖I‖₁ = 1)
+  absolute,  ///< ‖r‖ ≤ tolerance
+};
+
+/// What every eigensolver is asked for.
+struct EigenOptions {
+  Index nev = 6;  ///< pairs wanted
+  Which which = Which::smallest;
+  Index block_size = 0;  ///< columns iterated at once; 0: chosen from nev
+  double tolerance = 0;  ///< 0: 1e-8 in double, 1e-5 in float
+  Criterion criterion = Criterion::norm;
+  Index max_iterations = 1000;
+  double time_limit_s = std::numeric_limits<double>::infinity();
+  std::uint64_t seed = 42;
+};
+
+}  // namespace heddle

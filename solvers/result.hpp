@@ -1,0 +1,53 @@
+#pragma once
+
+#include <heddle/linalg/multivector.hpp>
+#include <heddle/linalg/orthogonalize.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// How a solve ended.
+enum class SolveStatus {
+  converged,  ///< and verified with fresh products
+  max_iterations,
+  time_limit,
+  breakdown,            ///< no direction left to go, or numbers that are not finite
+  stagnated,            ///< residuals stopped falling at what the precision can reach
+  indefinite,           ///< B (or, for linear systems, A) is not positive definite
+  verification_failed,  ///< the recurrence said converged, the fresh products did not
+  interrupted,          ///< by the monitor
+};
+
+/// The status as it stands in `result.json`.
+std::string_view status_name(SolveStatus status) noexcept;
+
+/// One iteration as the history keeps it and the monitor sees it.
+struct IterationRecord {
+  Index iteration = 0;
+  Index converged = 0;        ///< wanted pairs that pass the criterion, in order
+  double worst_residual = 0;  ///< largest criterion residual / its limit's scale among the wanted,
+                              ///< see `EigenResult::residuals`
+  double seconds = 0;         ///< since the solve began
+  Index active_columns = 0;   ///< columns of this iteration's search directions
+  Index operator_applications = 0;  ///< columns multiplied by A so far
+};
+
+/// What an eigensolver gives back.
+template <Scalar T, class Space>
+struct EigenResult {
+  SolveStatus status = SolveStatus::breakdown;
+  std::string reason;  ///< a sentence
+  Index iterations = 0;
+  Index operator_applications = 0;  ///< columns multiplied by A
+  std::vector<double> eigenvalues;  ///< ascending for smallest, descending for largest
+  /// ‖A x − λ B x‖₂ / ((‖A‖₁ + |λ| ‖B‖₁) ‖x‖₂), recomputed at the end.
+  std::vector<double> residuals;
+  double orthogonality = 0;  ///< max |XᵀBX − I|, recomputed at the end
+  std::vector<IterationRecord> history;
+  OrthoCounts orthogonalization;
+  MultiVector<T, Space> eigenvectors;  ///< n × eigenvalues.size() in its first columns
+};
+
+}  // namespace heddle

@@ -1,0 +1,26 @@
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/solvers/sparse_operator.hpp>
+#include <utility>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrMatrix<T, Space> A,
+                                       const SpmmOptions& options)
+    : LinearOperator<T, Ctx>(A.rows(), A.cols()),
+      matrix_(std::move(A)),
+      plan_(context, matrix_.view(), options),
+      one_norm_(norm_1(context, matrix_.view())) {}
+
+template <Scalar T, class Ctx>
+void SparseOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
+                                         BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::spmm);
+  plan_.multiply(context, T{1}, X, T{0}, Y);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class SparseOperator<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle
