@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace heddle::test {
+
+/// The folder of real matrices with its MANIFEST.tsv: the environment variable
+/// HEDDLE_MATRIX_DIR, else `shared/matrices` beside the source tree. Empty where neither is there:
+/// such tests say `GTEST_SKIP() << "no matrix folder"`.
+inline std::optional<std::filesystem::path> matrix_dir() {
+  namespace fs = std::filesystem;
+  const char* given = std::getenv("HEDDLE_MATRIX_DIR");
+  const fs::path source_root = fs::absolute(fs::path(__FILE__)).parent_path() / "../..";
+  const fs::path folder =
+      given != nullptr ? fs::path(given) : (source_root / "../shared/matrices").lexically_normal();
+  std::error_code ignored;
+  if (!fs::is_regular_file(folder / "MANIFEST.tsv", ignored)) return std::nullopt;
+  return folder;
+}
+
+}  // namespace heddle::test
