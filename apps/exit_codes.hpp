@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <heddle/linalg/error.hpp>
+#include <heddle/solvers/result.hpp>
+#include <new>
+#include <string>
+#include <string_view>
+
+/// What the executables share: how a run ends as the caller of the process sees it.
+namespace heddle::apps {
+
+/// Exit codes of all executables. Results, history and reason are written for `converged`,
+/// `not_converged`, `breakdown`, `verification_failed` and `interrupted`.
+enum class ExitCode : int {
+  converged = 0,            ///< and verified; for executables that solve nothing: success
+  usage = 1,                ///< command line or configuration
+  input = 2,                ///< a file that cannot be read as what it should be, or not be written
+  not_converged = 3,        ///< iteration or time limit
+  breakdown = 4,            ///< numerical breakdown, stagnation, an indefinite B
+  device = 5,               ///< a device that is missing or fails, or memory
+  verification_failed = 6,  ///< fresh products did not confirm the result
+  interrupted = 130,        ///< SIGINT or SIGTERM
+};
+
+/// The code that a solve which ended with `status` exits with.
+constexpr ExitCode exit_code(SolveStatus status) noexcept {
+  switch (status) {
+    case SolveStatus::converged:
+      return ExitCode::converged;
+    case SolveStatus::max_iterations:
+    case SolveStatus::time_limit:
+      return ExitCode::not_converged;
+    case SolveStatus::breakdown:
+    case SolveStatus::stagnated:
+    case SolveStatus::indefinite:
+      return ExitCode::breakdown;
+    case SolveStatus::verification_failed:
+      return ExitCode::verification_failed;
+    case SolveStatus::interrupted:
+      return ExitCode::interrupted;
+  }
+  return ExitCode::breakdown;
+}
+
+/// How a run that ended with an exception is reported.
+struct Failure {
+  ExitCode code;
+  std::string message;  ///< one line
+};
+
+/// The exit code and the line for an exception: heddle's own by their type, `bad_alloc` as memory,
+/// file system errors as files, anything else as a breakdown of the program itself.
+inline Failure describe_failure(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const InputError& error) {
+    return {ExitCode::input, error.what()};
+  } catch (const InvalidArgument& error) {
+    return {ExitCode::usage, error.what()};
+  } catch (const DeviceError& error) {
+    return {ExitCode::device, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {ExitCode::device, "out of host memory"};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {ExitCode::input, error.path1().string() + ": " + error.code().message()};
+  } catch (const std::exception& error) {
+    return {ExitCode::breakdown, std::string("internal error: ") + error.what()};
+  } catch (...) {
+    return {ExitCode::breakdown, "internal error of an unknown kind"};
+  }
+}
+
+/// Runs `body`, which returns an `ExitCode`, for `main` to return. An exception becomes one line
+/// "PROGRAM: error: …" on stderr and its exit code. Output that stdout could not take (a full disk)
+/// is an error too.
+template <class Body>
+int run_reporting_failures(std::string_view program, Body&& body) {
+  Failure failure{};
+  try {
+    const ExitCode code = body();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
+    failure = {ExitCode::input, "standard output: cannot be written"};
+  } catch (...) {
+    failure = describe_failure(std::current_exception());
+  }
+  std::fprintf(stderr, "%.*s: error: %s\n", static_cast<int>(program.size()), program.data(),
+               failure.message.c_str());
+  return static_cast<int>(failure.code);
+}
+
+}  // namespace heddle::apps
