@@ -6,9 +6,11 @@
 function(heddle_compile_settings target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>)
   if(HEDDLE_WERROR)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)
   endif()
   if(HEDDLE_NATIVE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
@@ -20,20 +22,31 @@ function(heddle_compile_settings target)
   endif()
 endfunction()
 
-# heddle_module(<name> DEPENDS <modules...> SOURCES <files...>): static library heddle_<name>.
+# heddle_module(<name> DEPENDS <modules...> SOURCES <files...>): library heddle_<name>, which users
+# link as heddle::<name>. Its headers are installed but for those in a folder named detail or host.
 function(heddle_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;SOURCES" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${include_dir}/heddle)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${include_dir}/heddle/${name} SYMBOLIC)
 
-  add_library(heddle_${name} STATIC ${ARG_SOURCES})
+  add_library(heddle_${name} ${ARG_SOURCES})
+  add_library(heddle::${name} ALIAS heddle_${name})
   set_target_properties(heddle_${name} PROPERTIES
-    EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+    EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_include_directories(heddle_${name} PUBLIC
     $<BUILD_INTERFACE:${include_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   foreach(dependency IN LISTS ARG_DEPENDS)
     target_link_libraries(heddle_${name} PUBLIC heddle_${dependency})
   endforeach()
   heddle_compile_settings(heddle_${name})
+
+  if(HEDDLE_INSTALL)
+    install(TARGETS heddle_${name} EXPORT heddleTargets)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/
+      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${name}
+      FILES_MATCHING PATTERN "*.hpp"
+      PATTERN "detail" EXCLUDE PATTERN "host" EXCLUDE PATTERN "cuda" EXCLUDE)
+  endif()
 endfunction()

@@ -41,6 +41,7 @@ concept Context = requires(C& context, void* pointer, std::size_t bytes) {
   noexcept;
   {context.synchronize()};
   { context.profile() } -> std::same_as<Profile&>;
+  { context.enter(Phase::other) } -> std::same_as<Phase>;
   { context.allocation_count() } -> std::same_as<const AllocationCount&>;
 };
 
@@ -54,6 +55,7 @@ class HostContext {
   /// `threads`: OpenMP threads for every operation, 0 for as many as OpenMP would use.
   /// Throws `InvalidArgument` if negative.
   explicit HostContext(int threads = 0);
+  ~HostContext();
   HostContext(const HostContext&) = delete;
   HostContext& operator=(const HostContext&) = delete;
 
@@ -64,8 +66,16 @@ class HostContext {
   void* allocate(std::size_t bytes);
   void deallocate(void* pointer, std::size_t bytes) noexcept;
 
+  /// At least `bytes` of uninitialised memory on a 64-byte boundary for the inside of one
+  /// operation; the next call may move or overwrite it. It grows to the largest size asked for and
+  /// is kept, so operations allocate nothing once they have run at a size. Throws `OutOfMemory`.
+  void* scratch(std::size_t bytes);
+
   /// Nothing is ever pending on the host.
   void synchronize() noexcept {}
+
+  /// Opens `phase` for what follows; returns the one that was open. See `PhaseScope`.
+  Phase enter(Phase phase) noexcept { return profile_.enter(phase); }
 
   Profile& profile() noexcept { return profile_; }
   const AllocationCount& allocation_count() const noexcept { return allocation_count_; }
@@ -74,6 +84,8 @@ class HostContext {
   int threads_;
   Profile profile_;
   AllocationCount allocation_count_;
+  void* scratch_ = nullptr;
+  std::size_t scratch_bytes_ = 0;
 };
 
 template <>

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace heddle {
 
@@ -42,6 +43,14 @@ class Profile {
   /// Closes the running phase's clock and opens `phase`; returns the phase that was open.
   Phase enter(Phase phase) noexcept;
 
+  /// Opens `phase` without a look at the clock, for a context that times by other means and adds
+  /// its seconds itself; returns the phase that was open.
+  Phase open(Phase phase) noexcept { return std::exchange(open_, phase); }
+  void add_seconds(Phase phase, double seconds) noexcept {
+    totals_[static_cast<std::size_t>(phase)].seconds += seconds;
+  }
+  Phase open_phase() const noexcept { return open_; }
+
   /// Adds traffic and arithmetic to the open phase.
   void count(double bytes, double flops) noexcept {
     totals_[static_cast<std::size_t>(open_)].bytes += bytes;
@@ -65,13 +74,13 @@ template <class Ctx>
 class PhaseScope {
  public:
   PhaseScope(Ctx& context, Phase phase) noexcept
-      : profile_(context.profile()), outer_(profile_.enter(phase)) {}
-  ~PhaseScope() { profile_.enter(outer_); }
+      : context_(context), outer_(context.enter(phase)) {}
+  ~PhaseScope() { context_.enter(outer_); }
   PhaseScope(const PhaseScope&) = delete;
   PhaseScope& operator=(const PhaseScope&) = delete;
 
  private:
-  Profile& profile_;
+  Ctx& context_;
   Phase outer_;
 };
 

@@ -1,0 +1,42 @@
+# Sets HEDDLE_HAS_CUDA and, where it is on, enables the CUDA language and finds the toolkit.
+# HEDDLE_CUDA is ON (a missing toolkit is an error), OFF, or AUTO (on where a usable one is found).
+
+set(HEDDLE_HAS_CUDA OFF)
+if(HEDDLE_CUDA STREQUAL "OFF")
+  return()
+endif()
+
+# The architectures that the kernels are compiled for; the block kernels need 80 or later.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 90)
+endif()
+if(NOT DEFINED CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX})
+  set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+endif()
+if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  find_program(HEDDLE_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(HEDDLE_NVCC)
+  if(HEDDLE_NVCC)
+    set(CMAKE_CUDA_COMPILER ${HEDDLE_NVCC})
+  endif()
+endif()
+
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  find_package(CUDAToolkit 12.0 QUIET)
+endif()
+if(TARGET CUDA::cudart AND TARGET CUDA::cublas AND TARGET CUDA::cusolver AND TARGET CUDA::cusparse)
+  set(HEDDLE_HAS_CUDA ON)
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+  enable_language(CUDA)
+  message(STATUS "CUDA backend: on, toolkit ${CUDAToolkit_VERSION}, "
+                 "architectures ${CMAKE_CUDA_ARCHITECTURES}")
+elseif(HEDDLE_CUDA STREQUAL "ON")
+  message(FATAL_ERROR
+    "HEDDLE_CUDA=ON needs a CUDA toolkit of version 12 or later with cuBLAS, cuSOLVER and "
+    "cuSPARSE, and a compiler that it accepts; found compiler '${CMAKE_CUDA_COMPILER}', "
+    "toolkit '${CUDAToolkit_VERSION}'")
+else()
+  message(STATUS "CUDA backend: off, no usable CUDA toolkit was found")
+endif()
