@@ -1,0 +1,17 @@
+# The package that find_package(heddle) finds, installed or in the build folder. The modules and the
+# executables add themselves to the export set where they are made (HeddleTargets).
+
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/heddleConfig.cmake.in ${PROJECT_BINARY_DIR}/heddleConfig.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+
+install(TARGETS heddle EXPORT heddleTargets)
+install(EXPORT heddleTargets NAMESPACE heddle:: DESTINATION ${package_dir})
+install(FILES
+  ${PROJECT_BINARY_DIR}/heddleConfig.cmake ${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake
+  DESTINATION ${package_dir})
+export(EXPORT heddleTargets NAMESPACE heddle:: FILE ${PROJECT_BINARY_DIR}/heddleTargets.cmake)
