@@ -23,16 +23,19 @@ class SpmmPlan;
 template <Scalar T>
 class SpmmPlan<T, HostContext> {
  public:
-  /// Inspects A: rows are dealt to threads by equal nonzeros. Throws `InvalidArgument` for an
-  /// unknown kernel name, listing the known ones.
+  /// Inspects A: rows with equal columns are grouped, very long ones split, all dealt into chunks
+  /// of about equal nonzeros. Throws `InvalidArgument` for an unknown kernel name, listing the
+  /// known ones.
   SpmmPlan(HostContext& context, CsrView<T, HostSpace> A, const SpmmOptions& options = {});
   ~SpmmPlan();
   SpmmPlan(SpmmPlan&&) noexcept;
   SpmmPlan& operator=(SpmmPlan&&) noexcept;
 
   /// C = α A B + β C; B cols×N, C rows×N, row-major, any ld. For β = 0, C may be uninitialised.
-  /// C must not share memory with B. Same bits for every number of threads. Moves at least
-  /// `compulsory_bytes(N)`. Throws `InvalidArgument` if shapes do not fit, naming them.
+  /// C must not share entries with B. α = 0 does not read A or B. Same bits for every number of
+  /// threads. Moves at least `compulsory_bytes(N)` and counts them, C's old values for β ≠ 0 and
+  /// 2·nnz·N flops in the context's profile. Never allocates; a plan serves one call at a time.
+  /// Throws `InvalidArgument` if shapes do not fit, naming them.
   void multiply(HostContext& context, T alpha, ConstBlockView<T, HostSpace> B, T beta,
                 BlockView<T, HostSpace> C) const;
 
@@ -44,14 +47,15 @@ class SpmmPlan<T, HostContext> {
   std::string reason(Index N) const;
 
  private:
-  struct Schedule;
-  std::unique_ptr<Schedule> schedule_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// Kernel names that `SpmmOptions::kernel` takes on the host.
 const std::vector<std::string_view>& spmm_kernels(const HostContext&);
 
-/// The readable reference: C = α A B + β C by three loops in double. For tests.
+/// The readable reference: C = α A B + β C by three loops, summed in double. For tests. β = 0 does
+/// not read C, α = 0 neither A nor B. Shapes must fit.
 template <Scalar T>
 void reference_spmm(double alpha, CsrView<T, HostSpace> A, ConstBlockView<T, HostSpace> B,
                     double beta, BlockView<T, HostSpace> C);

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <heddle/spmm/host/row_schedule.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+// What a row costs beside its entries (loading offsets, storing C), in entries.
+constexpr Index kRowWork = 4;
+
+// Work of a chunk: large enough that dealing chunks out costs nothing and that neighbouring rows
+// mostly share a core's cache, small enough that the threads finish together.
+constexpr Index kMaxChunkWork = 64 * 1024;
+constexpr Index kMinChunkWork = 2 * 1024;
+constexpr Index kChunksAimedAt = 256;
+
+// Grouping rows costs a run for each change of height, so it is done only where it saves a good
+// part of the loads of B.
+constexpr double kMinGroupedShare = 0.25;
+
+template <Scalar T>
+Index row_length(const CsrView<T, HostSpace>& A, Index row) {
+  return A.row_offsets[row + 1] - A.row_offsets[row];
+}
+
+template <Scalar T>
+bool same_columns(const CsrView<T, HostSpace>& A, Index row, Index other) {
+  const std::int32_t* columns = A.columns + A.row_offsets[row];
+  return row_length(A, row) == row_length(A, other) &&
+         std::equal(columns, columns + row_length(A, row), A.columns + A.row_offsets[other]);
+}
+
+// Rows below `limit` that have the columns of `row`, counting itself, at most kMaxRunHeight; four
+// alike are left as two and two rather than three and one.
+template <Scalar T>
+int group_height(const CsrView<T, HostSpace>& A, Index row, Index limit) {
+  Index alike = 1;
+  while (alike <= kMaxRunHeight && row + alike < limit && same_columns(A, row, row + alike)) {
+    ++alike;
+  }
+  const bool four_alike =
+      alike == kMaxRunHeight + 1 && (row + alike == limit || !same_columns(A, row, row + alike));
+  if (four_alike) return 2;
+  return static_cast<int>(std::min<Index>(alike, kMaxRunHeight));
+}
+
+void append_group(RowSchedule& schedule, Index row, int height) {
+  if (!schedule.runs.empty()) {
+    RowRun& run = schedule.runs.back();
+    if (run.last == row && run.height == height) {
+      run.last += height;
+      return;
+    }
+  }
+  schedule.runs.push_back({row, row + height, height});
+}
+
+template <Scalar T>
+void append_heavy_row(RowSchedule& schedule, const CsrView<T, HostSpace>& A, Index row) {
+  const std::size_t first = schedule.segments.size();
+  const Index end = A.row_offsets[row + 1];
+  for (Index begin = A.row_offsets[row]; begin < end; begin += kSegmentLength) {
+    schedule.segments.push_back({begin, std::min(begin + kSegmentLength, end)});
+  }
+  schedule.heavy_rows.push_back({row, first, schedule.segments.size()});
+}
+
+// Runs and segments of all rows, with runs of equal columns or, ungrouped, of height 1.
+template <Scalar T>
+RowSchedule make_runs(const CsrView<T, HostSpace>& A, bool grouped) {
+  RowSchedule schedule;
+  for (Index row = 0; row < A.rows;) {
+    if (row_length(A, row) > kSegmentLength) {
+      append_heavy_row(schedule, A, row++);
+      continue;
+    }
+    const int height = grouped ? group_height(A, row, A.rows) : 1;
+    append_group(schedule, row, height);
+    if (height > 1) schedule.grouped_nnz += height * row_length(A, row);
+    row += height;
+  }
+  return schedule;
+}
+
+// Cuts the runs at chunk borders and records where chunks begin.
+template <Scalar T>
+void make_chunks(RowSchedule& schedule, const CsrView<T, HostSpace>& A) {
+  const Index aim =
+      std::clamp((A.nnz + kRowWork * A.rows) / kChunksAimedAt, kMinChunkWork, kMaxChunkWork);
+  std::vector<RowRun> cut;
+  Index work = 0;
+  for (const RowRun& run : schedule.runs) {
+    bool continues = false;
+    for (Index row = run.first; row < run.last; row += run.height) {
+      if (work >= aim) {
+        schedule.chunk_begin.push_back(cut.size());
+        work = 0;
+        continues = false;
+      }
+      if (!continues) cut.push_back({row, row, run.height});
+      continues = true;
+      cut.back().last += run.height;
+      work += run.height * (row_length(A, row) + kRowWork);
+    }
+  }
+  if (work > 0) schedule.chunk_begin.push_back(cut.size());
+  schedule.runs = std::move(cut);
+}
+
+}  // namespace
+
+template <Scalar T>
+RowSchedule schedule_rows(const CsrView<T, HostSpace>& A) {
+  RowSchedule schedule = make_runs(A, true);
+  if (static_cast<double>(schedule.grouped_nnz) < kMinGroupedShare * static_cast<double>(A.nnz)) {
+    schedule = make_runs(A, false);
+  }
+  make_chunks(schedule, A);
+  return schedule;
+}
+
+template RowSchedule schedule_rows(const CsrView<float, HostSpace>&);
+template RowSchedule schedule_rows(const CsrView<double, HostSpace>&);
+
+}  // namespace heddle::detail

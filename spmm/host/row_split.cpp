@@ -1,0 +1,153 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <heddle/spmm/host/row_kernels.hpp>
+#include <heddle/spmm/host/row_split.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+// Rows that a slab of a wide block goes through before the next slab: their part of A then comes
+// from the first-level cache.
+constexpr Index kRowsOfSlab = 32 * kMaxRunHeight;
+
+// The kernels for one width, by height.
+template <Scalar T>
+struct Kernels {
+  using Rows = void (*)(const Product<T>&, Index first, Index last) noexcept;
+  using Segment = void (*)(const Product<T>&, Index begin, Index end, T* sum) noexcept;
+
+  std::array<Rows, kMaxRunHeight> rows;  // [height − 1]
+  Segment segment;
+};
+
+template <Scalar T, int W, int V>
+constexpr Kernels<T> kernels_of_shape() {
+  static_assert(kMaxRunHeight == 3);
+  return {{multiply_rows<T, W, V, 1>, multiply_rows<T, W, V, 2>, multiply_rows<T, W, V, 3>},
+          multiply_segment<T, W, V>};
+}
+
+template <Scalar T, int W, int... V>
+Kernels<T> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
+  static constexpr std::array<Kernels<T>, sizeof...(V)> kTable = {
+      kernels_of_shape<T, W, V + 1>()...};
+  return kTable[static_cast<std::size_t>((N - 1) / W)];
+}
+
+// The kernels for N columns, N ≤ kMaxSlab<T>: vectors of as many lanes as N has columns, at most a
+// register's.
+template <Scalar T, int W = kVectorBytes / static_cast<int>(sizeof(T))>
+Kernels<T> kernels_for(Index N) {
+  constexpr bool kWholeRegister = W * sizeof(T) == kVectorBytes;
+  if constexpr (W == 1) {
+    return {{multiply_rows_by_vector<T, 1>, multiply_rows_by_vector<T, 2>,
+             multiply_rows_by_vector<T, 3>},
+            multiply_segment_by_vector<T>};
+  } else {
+    if (N < W) return kernels_for<T, W / 2>(N);
+    return kernels_of_lanes<T, W>(N, std::make_integer_sequence < int,
+                                  kWholeRegister ? kMaxVectors : 2 > ());
+  }
+}
+
+// The columns of a block in slabs of about equal width, each with its kernels.
+template <Scalar T>
+class Slabs {
+ public:
+  explicit Slabs(const Product<T>& whole)
+      : whole_(whole),
+        count_((whole.N + kMaxSlab<T> - 1) / kMaxSlab<T>),
+        width_((whole.N + count_ - 1) / count_) {
+    constexpr Index kLanes = kVectorBytes / static_cast<Index>(sizeof(T));
+    if (count_ > 1) width_ = (width_ + kLanes - 1) / kLanes * kLanes;
+  }
+
+  Index count() const noexcept { return count_; }
+
+  Product<T> operator[](Index slab) const noexcept {
+    Product<T> product = whole_;
+    const Index first = slab * width_;
+    product.B += first;
+    product.C += first;
+    product.N = std::min(width_, whole_.N - first);
+    return product;
+  }
+
+ private:
+  Product<T> whole_;
+  Index count_;
+  Index width_;
+};
+
+template <Scalar T>
+void multiply_run(const Slabs<T>& slabs, const RowRun& run) {
+  const Index step = slabs.count() == 1 ? run.last - run.first : kRowsOfSlab;
+  for (Index first = run.first; first < run.last; first += step) {
+    const Index last = std::min(first + step, run.last);
+    for (Index s = 0; s < slabs.count(); ++s) {
+      const Product<T> product = slabs[s];
+      kernels_for<T>(product.N).rows[static_cast<std::size_t>(run.height - 1)](product, first,
+                                                                               last);
+    }
+  }
+}
+
+// Adds the segments of the heavy rows, `stride` values apart, in order.
+template <Scalar T>
+void add_segments(const Product<T>& p, const HeavyRow& heavy, const T* partials) {
+  T* const c = p.C + heavy.row * p.ldc;
+  for (Index j = 0; j < p.N; ++j) {
+    T sum{0};
+    for (std::size_t s = heavy.first_segment; s < heavy.last_segment; ++s) {
+      sum += partials[static_cast<Index>(s) * kMaxSlab<T> + j];
+    }
+    c[j] = p.beta == T{0} ? p.alpha * sum : p.alpha * sum + p.beta * c[j];
+  }
+}
+
+}  // namespace
+
+template <Scalar T>
+void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* partials,
+               int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
+               const BlockView<T, HostSpace>& C) {
+  const Slabs<T> slabs({A, B.data(), B.ld(), C.data(), C.ld(), C.cols(), alpha, beta});
+  const auto chunks = static_cast<Index>(schedule.chunks());
+  const auto segments = static_cast<Index>(schedule.segments.size());
+  const int team = static_cast<int>(std::min<Index>(threads, std::max<Index>(chunks, segments)));
+#pragma omp parallel num_threads(std::max(team, 1))
+  {
+#pragma omp for schedule(static) nowait
+    for (Index c = 0; c < chunks; ++c) {
+      const auto chunk = static_cast<std::size_t>(c);
+      for (std::size_t r = schedule.chunk_begin[chunk]; r < schedule.chunk_begin[chunk + 1]; ++r) {
+        multiply_run(slabs, schedule.runs[r]);
+      }
+    }
+    for (Index slab = 0; segments > 0 && slab < slabs.count(); ++slab) {
+      const Product<T> product = slabs[slab];
+      const auto kernel = kernels_for<T>(product.N).segment;
+#pragma omp for schedule(static)
+      for (Index s = 0; s < segments; ++s) {
+        const RowSegment& segment = schedule.segments[static_cast<std::size_t>(s)];
+        kernel(product, segment.begin, segment.end, partials + s * kMaxSlab<T>);
+      }
+#pragma omp for schedule(static)
+      for (std::size_t h = 0; h < schedule.heavy_rows.size(); ++h) {
+        add_segments(product, schedule.heavy_rows[h], partials);
+      }
+    }
+  }
+}
+
+template void row_split(const CsrView<float, HostSpace>&, const RowSchedule&, float*, int, float,
+                        const ConstBlockView<float, HostSpace>&, float,
+                        const BlockView<float, HostSpace>&);
+template void row_split(const CsrView<double, HostSpace>&, const RowSchedule&, double*, int, double,
+                        const ConstBlockView<double, HostSpace>&, double,
+                        const BlockView<double, HostSpace>&);
+
+}  // namespace heddle::detail

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <heddle/linalg/views.hpp>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace heddle::test {
+
+/// A small sparse matrix that owns its arrays and needs nothing from the library but the view.
+template <class T>
+struct TestMatrix {
+  Index rows = 0;
+  Index cols = 0;
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> columns;
+  std::vector<T> values;
+
+  CsrView<T, HostSpace> view() const {
+    return {rows,           cols,           static_cast<Index>(columns.size()),
+            offsets.data(), columns.data(), values.data()};
+  }
+};
+
+/// The rows×cols matrix whose row i has the columns that `columns_of(i)` returns (any range of
+/// integers, ascending), with values uniform in [−1, 1).
+template <class T, class ColumnsOf>
+TestMatrix<T> matrix_with_pattern(Index rows, Index cols, ColumnsOf&& columns_of,
+                                  unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  TestMatrix<T> matrix;
+  matrix.rows = rows;
+  matrix.cols = cols;
+  for (Index i = 0; i < rows; ++i) {
+    for (const auto column : columns_of(i)) {
+      matrix.columns.push_back(static_cast<std::int32_t>(column));
+      matrix.values.push_back(static_cast<T>(uniform(engine)));
+    }
+    matrix.offsets.push_back(static_cast<std::int64_t>(matrix.columns.size()));
+  }
+  return matrix;
+}
+
+/// `count` distinct columns below `cols`, uniform, ascending.
+inline std::set<Index> random_columns(std::mt19937& engine, Index cols, Index count) {
+  std::uniform_int_distribution<Index> column(0, cols - 1);
+  std::set<Index> chosen;
+  while (static_cast<Index>(chosen.size()) < std::min(count, cols)) chosen.insert(column(engine));
+  return chosen;
+}
+
+/// rows×cols with lengths uniform in 0 … 2·mean, columns uniform: has empty rows for small means.
+template <class T>
+TestMatrix<T> random_matrix(Index rows, Index cols, Index mean, unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  std::uniform_int_distribution<Index> length(0, 2 * mean);
+  return matrix_with_pattern<T>(
+      rows, cols, [&](Index) { return random_columns(engine, cols, length(engine)); }, seed + 1);
+}
+
+/// Row i has about longest/(i + 1)^exponent + 1 entries at random columns.
+template <class T>
+TestMatrix<T> power_law_matrix(Index rows, Index cols, Index longest, double exponent = 0.8,
+                               unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  return matrix_with_pattern<T>(
+      rows, cols,
+      [&](Index i) {
+        const double length =
+            static_cast<double>(longest) / std::pow(static_cast<double>(i + 1), exponent);
+        return random_columns(engine, cols, static_cast<Index>(length) + 1);
+      },
+      seed + 1);
+}
+
+/// All entries with |i − j| ≤ half_width.
+template <class T>
+TestMatrix<T> band_matrix(Index rows, Index cols, Index half_width, unsigned seed = 1) {
+  return matrix_with_pattern<T>(
+      rows, cols,
+      [&](Index i) {
+        std::vector<Index> columns;
+        for (Index j = std::max<Index>(0, i - half_width); j <= std::min(cols - 1, i + half_width);
+             ++j) {
+          columns.push_back(j);
+        }
+        return columns;
+      },
+      seed);
+}
+
+/// nodes·dofs rows; the rows of a node couple it with the next nodes on a line, all dofs with all:
+/// runs of `dofs` rows with equal columns.
+template <class T>
+TestMatrix<T> node_block_matrix(Index nodes, Index dofs, unsigned seed = 1) {
+  return matrix_with_pattern<T>(
+      nodes * dofs, nodes * dofs,
+      [&](Index i) {
+        const Index node = i / dofs;
+        std::vector<Index> columns;
+        for (Index j = std::max<Index>(0, node - 1) * dofs; j < std::min(nodes, node + 2) * dofs;
+             ++j) {
+          columns.push_back(j);
+        }
+        return columns;
+      },
+      seed);
+}
+
+}  // namespace heddle::test
