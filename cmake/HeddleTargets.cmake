@@ -23,7 +23,8 @@ function(heddle_compile_settings target)
 endfunction()
 
 # heddle_module(<name> DEPENDS <modules...> SOURCES <files...>): library heddle_<name>, which users
-# link as heddle::<name>. Its headers are installed but for those in a folder named detail or host.
+# link as heddle::<name>. Its headers are installed but for those in
+# folders named detail, host or cuda, which are private.
 function(heddle_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;SOURCES" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/include/${name})
@@ -34,7 +35,8 @@ function(heddle_module name)
   add_library(heddle::${name} ALIAS heddle_${name})
   set_target_properties(heddle_${name} PROPERTIES
     EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    INSTALL_RPATH $ORIGIN)
   target_include_directories(heddle_${name} PUBLIC
     $<BUILD_INTERFACE:${include_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   foreach(dependency IN LISTS ARG_DEPENDS)
@@ -48,5 +50,17 @@ function(heddle_module name)
       DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${name}
       FILES_MATCHING PATTERN "*.hpp"
       PATTERN "detail" EXCLUDE PATTERN "host" EXCLUDE PATTERN "cuda" EXCLUDE)
+  endif()
+endfunction()
+
+# heddle_executable(<name> SOURCES <files...> LINK <targets...>): an executable that is installed.
+function(heddle_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  heddle_compile_settings(${name})
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+  if(HEDDLE_INSTALL)
+    install(TARGETS ${name})
   endif()
 endfunction()
