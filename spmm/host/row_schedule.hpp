@@ -31,9 +31,8 @@ struct HeavyRow {
 /// How the rows of a matrix are multiplied. It depends on the matrix alone, never on the number of
 /// threads, so that neither do the bits of the result.
 struct RowSchedule {
-  std::vector<RowRun> runs;  ///< all rows but the heavy ones, ascending
-  std::vector<std::size_t>
-      chunk_begin;  ///< chunk c is runs chunk_begin[c] … chunk_begin[c + 1] − 1
+  std::vector<RowRun> runs;                 ///< all rows but the heavy ones, ascending
+  std::vector<std::size_t> chunk_begin{0};  ///< chunk c: runs chunk_begin[c] to chunk_begin[c + 1]
   std::vector<RowSegment> segments;
   std::vector<HeavyRow> heavy_rows;
   Index grouped_nnz = 0;  ///< entries in runs of height above 1
