@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# Shared by the scripts of this folder, which source it: what heddle needs from the system and how
+# to get it.
+
+# Debian and Ubuntu packages. Tools that may have come another way are named with their command
+# (package:command): where the command runs, the package is not asked for.
+# shellcheck disable=SC2034  # the scripts that source this file use them
+kBuildPackages=(g++:g++ cmake:cmake make:make libeigen3-dev libfmt-dev zlib1g-dev libyaml-cpp-dev
+  libcli11-dev libspdlog-dev nlohmann-json3-dev)
+# shellcheck disable=SC2034
+kTestPackages=(ninja-build:ninja libgtest-dev libbenchmark-dev clang:clang++ libclang-rt-dev
+  libomp-dev clang-format-14:clang-format-14 shellcheck:shellcheck)
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+package_is_there() { # NAME[:COMMAND]
+  local name=${1%%:*}
+  if [[ $1 == *:* ]] && command -v "${1#*:}" >/dev/null; then
+    return 0
+  fi
+  [[ $(dpkg-query -W -f='${Status}' "$name" 2>/dev/null) == "install ok installed" ]]
+}
+
+# Installs those of the packages given that are missing; does nothing, and needs no network, when
+# all are there.
+install_missing() {
+  local entry missing=()
+  if ! command -v dpkg-query >/dev/null; then
+    say "Not a Debian or Ubuntu system: taking it that these are there: ${*%%:*}"
+    return 0
+  fi
+  for entry in "$@"; do
+    package_is_there "$entry" || missing+=("${entry%%:*}")
+  done
+  if [[ ${#missing[@]} -eq 0 ]]; then
+    say "All packages needed are installed"
+    return 0
+  fi
+  if [[ $(id -u) -ne 0 ]] && ! command -v sudo >/dev/null; then
+    fail "missing packages, and neither root nor sudo to install them: ${missing[*]}"
+  fi
+  say "Installing packages: ${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# The CUDA compiler, from PATH or the usual place; fails where there is none.
+find_nvcc() {
+  command -v nvcc || { [[ -x /usr/local/cuda/bin/nvcc ]] && echo /usr/local/cuda/bin/nvcc; }
+}
+
+# Whether an NVIDIA GPU is here and answers.
+have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
+# Ninja where it is installed; CMake's default generator otherwise.
+use_ninja_if_present() {
+  if [[ -z ${CMAKE_GENERATOR:-} ]] && command -v ninja >/dev/null; then
+    export CMAKE_GENERATOR=Ninja
+  fi
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Builds and runs every test of heddle and closes with "N passed, N failed, N skipped".
+#
+# usage: scripts/test.sh [--quick] [PART...]
+#   --format    clang-format and shellcheck over the sources
+#   --release   optimised build with warnings as errors, its tests (host; data where there is a
+#               matrix folder; cuda where there is a GPU), an installed package and its consumer;
+#               with a CUDA toolkit all GPU code is compiled too
+#   --sanitize  host tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   --fuzz      each fuzz target for 30 seconds, built with clang
+#   --quick     --format and --release without the data tests
+# Without a part all of them run. Builds in build/test, build/sanitize and build/fuzz. Installs
+# missing packages (as root, or with sudo). Real matrices: HEDDLE_MATRIX_DIR, by default
+# ../shared/matrices where that exists. Exit code 0 if nothing failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/lib/common.sh
+source scripts/lib/common.sh
+
+passed=0 failed=0 skipped=0
+cores=$(nproc)
+
+# One check that is not ctest's, counted like a test. A command that ends with 77 was skipped.
+check() { # NAME COMMAND...
+  local name=$1 status=0
+  shift
+  say "$name"
+  "$@" || status=$?
+  case $status in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) && say "skipped: $name" ;;
+    *) failed=$((failed + 1)) && say "FAILED: $name" ;;
+  esac
+  return "$status"
+}
+
+configure_and_build() { # PRESET FOLDER OPTIONS...
+  local preset=$1 build=$2
+  shift 2
+  cmake --preset "$preset" -B "$build" -DHEDDLE_WERROR=ON "$@" &&
+    cmake --build "$build" --parallel "$cores"
+}
+
+# Runs ctest and adds up what it counted.
+run_ctest() { # FOLDER OPTIONS...
+  local build=$1 report=$PWD/$1/ctest.xml tests failures not_run
+  shift
+  rm -f "$report"
+  say "Running the tests of $build"
+  ctest --test-dir "$build" --output-on-failure --parallel "$cores" --output-junit "$report" "$@" ||
+    true
+  if [[ ! -s $report ]]; then
+    failed=$((failed + 1))
+    say "FAILED: ctest in $build left no report"
+    return
+  fi
+  tests=$(grep -oPm1 '\btests="\K[0-9]+' "$report")
+  failures=$(grep -oPm1 '\bfailures="\K[0-9]+' "$report")
+  not_run=$(($(grep -oPm1 '\bskipped="\K[0-9]+' "$report") +
+    $(grep -oPm1 '\bdisabled="\K[0-9]+' "$report")))
+  passed=$((passed + tests - failures - not_run))
+  failed=$((failed + failures))
+  skipped=$((skipped + not_run))
+}
+
+sources_are_formatted() {
+  command -v clang-format-14 >/dev/null || return 77
+  find apps bench linalg solvers spmm tests -regex '.*\.\(hpp\|cpp\|cu\|cuh\)' -print0 |
+    xargs -0 clang-format-14 --dry-run --Werror
+}
+
+scripts_are_clean() {
+  command -v shellcheck >/dev/null || return 77
+  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh .ci/run
+}
+
+run_format() {
+  check "Formatting of the C++ sources (clang-format 14)" sources_are_formatted || true
+  check "Scripts (shellcheck)" scripts_are_clean || true
+}
+
+run_release() {
+  local cuda=(-DHEDDLE_CUDA=OFF) nvcc
+  if nvcc=$(find_nvcc); then
+    cuda=(-DHEDDLE_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc")
+    if have_gpu; then
+      cuda+=(-DCMAKE_CUDA_ARCHITECTURES=native)
+    else
+      say "CUDA code is compiled, its tests are skipped: no GPU here"
+    fi
+  else
+    say "CUDA code is not compiled: no CUDA toolkit here"
+  fi
+  check "Release build, warnings as errors" configure_and_build release build/test "${cuda[@]}" ||
+    return 0
+  run_ctest build/test "$@"
+}
+
+run_sanitize() {
+  check "Build with AddressSanitizer and UndefinedBehaviorSanitizer" \
+    configure_and_build sanitize build/sanitize || return 0
+  run_ctest build/sanitize --label-regex host
+}
+
+run_fuzz() {
+  check "Fuzz targets, built with clang" configure_and_build fuzz build/fuzz || return 0
+  run_ctest build/fuzz --label-regex fuzz
+}
+
+parts=()
+release_options=()
+for argument in "$@"; do
+  case $argument in
+    --format | --release | --sanitize | --fuzz) parts+=("${argument#--}") ;;
+    --quick)
+      parts+=(format release)
+      release_options=(--label-exclude data)
+      ;;
+    -h | --help)
+      sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    *) fail "unknown option $argument (see scripts/test.sh --help)" ;;
+  esac
+done
+[[ ${#parts[@]} -gt 0 ]] || parts=(format release sanitize fuzz)
+
+install_missing "${kBuildPackages[@]}" "${kTestPackages[@]}"
+use_ninja_if_present
+export OMP_WAIT_POLICY=passive # tests share the cores: a waiting thread must not spin
+matrices=${HEDDLE_MATRIX_DIR:-$PWD/../shared/matrices}
+if [[ -f $matrices/MANIFEST.tsv ]]; then
+  say "Real matrices: $matrices"
+else
+  say "No matrix folder (HEDDLE_MATRIX_DIR): the data tests will be skipped"
+fi
+
+for part in "${parts[@]}"; do
+  case $part in
+    format) run_format ;;
+    release) run_release "${release_options[@]}" ;;
+    sanitize) run_sanitize ;;
+    fuzz) run_fuzz ;;
+  esac
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[[ $failed -eq 0 ]]
