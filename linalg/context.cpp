@@ -6,6 +6,7 @@
 #include <heddle/linalg/error.hpp>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -20,6 +21,8 @@ HostContext::HostContext(int threads) : threads_(threads > 0 ? threads : omp_get
                           std::to_string(threads));
   }
 }
+
+HostContext::~HostContext() { deallocate(scratch_, scratch_bytes_); }
 
 void* HostContext::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
@@ -43,6 +46,16 @@ void HostContext::deallocate(void* pointer, std::size_t bytes) noexcept {
   if (pointer == nullptr) return;
   std::free(pointer);
   allocation_count_.live_bytes -= bytes;
+}
+
+void* HostContext::scratch(std::size_t bytes) {
+  if (bytes > scratch_bytes_) {
+    deallocate(scratch_, std::exchange(scratch_bytes_, 0));
+    scratch_ = nullptr;
+    scratch_ = allocate(bytes);
+    scratch_bytes_ = bytes;
+  }
+  return scratch_;
 }
 
 }  // namespace heddle

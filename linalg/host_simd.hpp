@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstring>
+#include <heddle/linalg/context.hpp>
+
+/// Vectors of the widest registers that the build may use, for the host kernels.
+namespace heddle {
+
+#if defined(__AVX512F__)
+inline constexpr std::size_t kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t kVectorBytes = 32;
+#else
+inline constexpr std::size_t kVectorBytes = 16;
+#endif
+
+/// Scalars in a vector register.
+template <Scalar T>
+inline constexpr Index kLanes = static_cast<Index>(kVectorBytes / sizeof(T));
+
+template <Scalar T>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(kVectorBytes)));
+};
+
+/// A vector register of T; arithmetic works lane by lane.
+template <Scalar T>
+using Vector = typename VectorOf<T>::type;
+
+/// A kernel keeps a tile of kTileRows × kTileVectors sums in registers: with the operands that is
+/// 28 of the 32 registers of AVX-512 and all 16 of AVX.
+inline constexpr int kTileRows = kVectorBytes == 64 ? 8 : 4;
+inline constexpr int kTileVectors = 3;
+
+template <Scalar T>
+inline Vector<T> load(const T* source) noexcept {
+  Vector<T> value;
+  std::memcpy(&value, source, sizeof value);
+  return value;
+}
+
+template <Scalar T>
+inline void store(T* target, Vector<T> value) noexcept {
+  std::memcpy(target, &value, sizeof value);
+}
+
+/// `count` rounded up to whole vectors.
+template <Scalar T>
+constexpr Index round_up_to_lanes(Index count) noexcept {
+  return (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+}
+
+}  // namespace heddle

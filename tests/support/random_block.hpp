@@ -1,0 +1,58 @@
+#pragma once
+
+#include <heddle/linalg/small_matrix.hpp>
+#include <heddle/linalg/views.hpp>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace heddle::test {
+
+/// An n×b host block with entries uniform in (−1, 1); what lies between b and ld is NaN.
+template <class T>
+class RandomBlock {
+ public:
+  RandomBlock(Index rows, Index cols, Index ld, unsigned seed)
+      : data_(static_cast<std::size_t>(rows * ld), std::numeric_limits<T>::quiet_NaN()),
+        rows_(rows),
+        cols_(cols),
+        ld_(ld) {
+    std::mt19937_64 bits(seed);
+    std::uniform_real_distribution<T> uniform(-1, 1);
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < cols; ++j) view()(i, j) = uniform(bits);
+    }
+  }
+
+  BlockView<T, HostSpace> view() { return {data_.data(), rows_, cols_, ld_}; }
+
+  /// All memory, padding included.
+  std::vector<T>& data() { return data_; }
+
+ private:
+  std::vector<T> data_;
+  Index rows_;
+  Index cols_;
+  Index ld_;
+};
+
+/// A small matrix with entries uniform in (−1, 1).
+class RandomSmall {
+ public:
+  RandomSmall(Index rows, Index cols, unsigned seed)
+      : data_(static_cast<std::size_t>(rows * cols)), rows_(rows), cols_(cols) {
+    std::mt19937_64 bits(seed);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (double& value : data_) value = uniform(bits);
+  }
+
+  SmallView<HostSpace> view() { return {data_.data(), rows_, cols_, rows_}; }
+  std::vector<double>& data() { return data_; }
+
+ private:
+  std::vector<double> data_;
+  Index rows_;
+  Index cols_;
+};
+
+}  // namespace heddle::test
