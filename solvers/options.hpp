@@ -16,12 +16,16 @@ enum class Criterion {
   absolute,  ///< ‖r‖ ≤ tolerance
 };
 
+/// The tolerance where none is given.
+template <Scalar T>
+inline constexpr double kDefaultTolerance = sizeof(T) == sizeof(double) ? 1e-8 : 1e-5;
+
 /// What every eigensolver is asked for.
 struct EigenOptions {
   Index nev = 6;  ///< pairs wanted
   Which which = Which::smallest;
   Index block_size = 0;  ///< columns iterated at once; 0: chosen from nev
-  double tolerance = 0;  ///< 0: 1e-8 in double, 1e-5 in float
+  double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
   Criterion criterion = Criterion::norm;
   Index max_iterations = 1000;
   double time_limit_s = std::numeric_limits<double>::infinity();

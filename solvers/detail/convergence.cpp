@@ -1,0 +1,37 @@
+#include <cmath>
+#include <heddle/solvers/detail/convergence.hpp>
+
+namespace heddle {
+
+EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,
+                                   double norm_B, double epsilon) noexcept
+    : criterion_(criterion),
+      tolerance_(tolerance),
+      norm_A_(norm_A),
+      norm_B_(norm_B),
+      epsilon_(epsilon) {}
+
+double EigenConvergence::scale(double lambda) const noexcept {
+  return norm_A_ + std::abs(lambda) * norm_B_;
+}
+
+double EigenConvergence::scaled(double lambda, double residual) const noexcept {
+  return residual == 0 ? 0 : residual / scale(lambda);
+}
+
+bool EigenConvergence::passes(double lambda, double residual, double factor) const noexcept {
+  double size = 1;
+  if (criterion_ == Criterion::norm) size = scale(lambda);
+  if (criterion_ == Criterion::relative) size = std::abs(lambda) * norm_B_;
+  return residual <= factor * tolerance_ * size;
+}
+
+bool StagnationTest::stagnated(Index iteration, double residual, double floor) noexcept {
+  if (residual < 0.9 * best_) {
+    best_ = residual;
+    best_iteration_ = iteration;
+  }
+  return best_ < floor && iteration - best_iteration_ >= kPatience;
+}
+
+}  // namespace heddle

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <heddle/linalg/block_ops.hpp>
+#include <heddle/solvers/detail/dense_eigen.hpp>
+#include <heddle/solvers/eigen_problem.hpp>
+#include <heddle/solvers/options.hpp>
+#include <span>
+#include <vector>
+
+namespace heddle {
+
+/// The last word on eigenpairs: a Rayleigh–Ritz step over all of them and their residuals and
+/// orthogonality, everything from fresh products with A and B. Shared by the eigensolvers.
+template <Scalar T, class Ctx>
+class EigenVerifier {
+ public:
+  using Space = typename Ctx::Space;
+
+  EigenVerifier() = default;
+
+  /// Room for up to `max_pairs` pairs.
+  EigenVerifier(Ctx& context, Index max_pairs);
+
+  /// V ← V Z with VᵀBV = I and VᵀAV = diag(values), best first. V n×k, its columns independent.
+  /// AV and BV are scratch of n rows and any width: products are made in slabs of that width; BV is
+  /// unused if B = I.
+  DenseFailure rayleigh_ritz(Ctx& context, const EigenProblem<T, Ctx>& problem, Which which,
+                             BlockView<T, Space> V, BlockView<T, Space> AV, BlockView<T, Space> BV);
+
+  /// Measures the pairs (values, V) of the last `rayleigh_ritz`.
+  void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
+               BlockView<T, Space> AV, BlockView<T, Space> BV);
+
+  std::span<const double> values() const noexcept { return values_; }
+
+  /// ‖A v − λ B v‖₂ / ‖v‖₂ of each pair.
+  std::span<const double> residuals() const noexcept { return residuals_; }
+
+  /// max |VᵀBV − I|.
+  double orthogonality() const noexcept { return orthogonality_; }
+
+ private:
+  DenseEigensolver dense_;
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  SmallMatrix<HostSpace> H_, G_, Z_, theta_host_;
+  SmallMatrix<Space> product_, Z_device_, theta_, residual_norms_, norms_;
+  std::vector<double> values_;
+  std::vector<double> residuals_;
+  double orthogonality_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <heddle/solvers/detail/convergence.hpp>
+#include <heddle/solvers/detail/lobpcg_workspace.hpp>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+namespace heddle {
+
+/// One LOBPCG solve: the steps that the loop in `run` is made of, over the blocks of a workspace.
+template <Scalar T, class Ctx>
+class LobpcgSolve {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
+
+  /// Everything is kept by reference and must outlive the solve.
+  LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
+              const Monitor& monitor, Storage& storage);
+
+  /// Iterates until the pairs are converged and verified, or something else ends it; the result
+  /// then stands in the storage.
+  void run();
+
+ private:
+  // The steps, in the order of the loop.
+  void start();
+  void residuals();
+  bool finished(Index iteration);
+  void lock_converged();
+  void search_directions();
+  void rayleigh_ritz();
+  void finish();
+
+  void start_constraints();
+  void start_X();
+  void set_norms();
+  void refresh();
+  Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
+  Index block_wanted() const;
+  void count_converged();
+  bool verify();
+  bool collect_pairs(Block V);
+  void record(Index iteration);
+  bool monitor_agrees();
+  bool stagnated(Index iteration);
+  void end(SolveStatus status, std::string_view reason);
+  double worst_residual() const;
+  double seconds() const;
+
+  Ctx& context_;
+  const EigenProblem<T, Ctx>& problem_;
+  const LobpcgOptions& options_;
+  const Monitor& monitor_;
+  Storage& s_;
+  LobpcgBlocks<T, Ctx>& blocks_;
+  RayleighRitz<T, Ctx>& ritz_;
+  EigenResult<T, Space>& result_;
+  EigenConvergence convergence_;
+  StagnationTest stagnation_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Index applications_before_;
+  Index constraints_ = 0;      // leading columns of Y
+  Index leading_ = 0;          // leading columns of X that pass the criterion
+  Index wanted_in_X_ = 0;      // leading columns of X among the nev best of locked and X
+  Index failed_checks_ = 0;    // claims of convergence that fresh products refuted
+  std::uint64_t streams_ = 0;  // random blocks drawn
+  bool restarted_ = false;     // without P, after a first stagnation
+  bool measured_ = false;      // the result holds verified numbers
+  std::optional<SolveStatus> ended_;
+  std::string_view reason_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/solvers/detail/lobpcg_workspace.hpp>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const LobpcgShape& sizes)
+    : context(&ctx),
+      shape(sizes),
+      blocks(ctx, sizes.n, sizes.block, sizes.max_locked(), sizes.pencil),
+      orthogonalizer(ctx, std::max(sizes.block, sizes.constraints),
+                     std::max(sizes.max_locked(), 2 * sizes.block)),
+      ritz(ctx, 3 * sizes.block, sizes.block),
+      verifier(ctx, sizes.nev),
+      theta(ctx, sizes.block, 1),
+      norms(ctx, sizes.block, 1),
+      x_norms(static_cast<std::size_t>(sizes.block), 1.0),
+      residuals(static_cast<std::size_t>(sizes.block)) {
+  const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
+  for (std::vector<double>* list : {&locked_values, &locked_residuals, &monitor_values,
+                                    &monitor_residuals, &result.eigenvalues, &result.residuals}) {
+    list->reserve(pairs);
+  }
+  result.eigenvectors = MultiVector<T, Space>(ctx, sizes.n, sizes.nev);
+}
+
+template <Scalar T, class Ctx>
+void LobpcgWorkspace<T, Ctx>::Storage::reset() {
+  std::fill(x_norms.begin(), x_norms.end(), 1.0);
+  locked_values.clear();
+  locked_residuals.clear();
+  ritz.forget();
+  result.status = SolveStatus::breakdown;
+  result.reason.clear();
+  result.iterations = result.operator_applications = 0;
+  result.eigenvalues.clear();
+  result.residuals.clear();
+  result.orthogonality = 0;
+  result.history.clear();
+  result.orthogonalization = {};
+}
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::LobpcgWorkspace() = default;
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::~LobpcgWorkspace() = default;
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::LobpcgWorkspace(LobpcgWorkspace&&) noexcept = default;
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>& LobpcgWorkspace<T, Ctx>::operator=(LobpcgWorkspace&&) noexcept = default;
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgWorkspace<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

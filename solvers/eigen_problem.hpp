@@ -1,0 +1,19 @@
+#pragma once
+
+#include <heddle/solvers/linear_operator.hpp>
+
+namespace heddle {
+
+/// The problem A x = λ B x, A symmetric, B symmetric positive definite. Nothing is owned.
+template <Scalar T, class Ctx>
+struct EigenProblem {
+  using Space = typename Ctx::Space;
+
+  LinearOperator<T, Ctx>* A = nullptr;
+  LinearOperator<T, Ctx>* B = nullptr;               ///< null: B = I
+  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< null: identity
+  ConstBlockView<T, Space> constraints{};    ///< n×c: eigenvectors are sought B-orthogonal to it
+  ConstBlockView<T, Space> initial_guess{};  ///< n×g, g any; missing columns are random
+};
+
+}  // namespace heddle

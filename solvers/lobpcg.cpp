@@ -1,0 +1,496 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/lobpcg_solve.hpp>
+
+namespace heddle {
+namespace {
+
+constexpr double kLockingFactor = 0.1;  // pairs are locked a tenth below the tolerance (Anasazi)
+constexpr Index kMaxFailedChecks = 3;
+
+/// max |XᵀBX − I| up to which eigenvectors count as orthonormal.
+template <Scalar T>
+constexpr double kOrthogonalityLimit = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                 const LobpcgOptions& options, const Monitor& monitor,
+                                 Storage& storage)
+    : context_(context),
+      problem_(problem),
+      options_(options),
+      monitor_(monitor),
+      s_(storage),
+      blocks_(storage.blocks),
+      ritz_(storage.ritz),
+      result_(storage.result),
+      applications_before_(problem.A->columns_applied()) {}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::run() {
+  start();  // X, XᵀBX = I, XᵀAX = Θ                  n×b
+  for (Index k = 0; !ended_; ++k) {
+    residuals();             // R = A X − B X Θ                        n×b
+    if (finished(k)) break;  // all wanted ‖r_j‖ small, and verified
+    lock_converged();        // Y ← [Y X₁]
+    search_directions();     // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W  n×w
+    rayleigh_ritz();         // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P      S = [X P W]
+  }
+  finish();
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::start() {
+  start_constraints();
+  start_X();
+  if (ended_) return;
+  problem_.A->apply(context_, blocks_.X(), blocks_.AX());
+  ritz_.forget();
+  rayleigh_ritz();
+  if (!ended_) set_norms();
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::start_constraints() {
+  const Index c = problem_.constraints.cols();
+  blocks_.reset(0);
+  if (c == 0) return;
+  const Block Y = blocks_.Y(0, c);
+  copy(context_, problem_.constraints, Y);
+  constraints_ = make_orthonormal(Y, blocks_.BY(0, c), {});
+  blocks_.set_locked(constraints_);
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::start_X() {
+  const Index b = s_.shape.block;
+  const Index guesses = std::min(b, problem_.initial_guess.cols());
+  blocks_.set_x(b);
+  if (b == s_.shape.n - s_.shape.constraints) {
+    set_identity(context_, blocks_.X().columns(0, b));
+  } else {
+    fill_random(context_, options_.seed, streams_++, blocks_.X());
+    if (guesses > 0) {
+      copy(context_, problem_.initial_guess.columns(0, guesses), blocks_.X().columns(0, guesses));
+    }
+  }
+  Index rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
+  if (rank < b && !ended_) {  // a guess that depends on itself or on the constraints
+    fill_random(context_, options_.seed, streams_++, blocks_.X().columns(rank, b - rank));
+    rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
+  }
+  blocks_.set_x(rank);
+  if (rank == 0) end(SolveStatus::breakdown, "no start vector is independent of the constraints");
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::set_norms() {
+  const auto norm = [&](LinearOperator<T, Ctx>* op, Block image) {
+    if (op == nullptr) return 1.0;
+    if (const std::optional<double> known = op->one_norm()) return *known;
+    const SmallView<HostSpace> host{s_.residuals.data(), image.cols(), 1, image.cols()};
+    const SmallView<Space> norms = s_.norms.view(image.cols(), 1);
+    double estimate = 0;  // max ‖A x‖/‖x‖ over the start block
+    column_norms(context_, image, norms);
+    fetch(context_, norms, host);
+    const std::vector<double>& x = s_.x_norms;
+    for (Index j = 0; j < image.cols(); ++j) {
+      estimate = std::max(estimate, host(j, 0) / x[static_cast<std::size_t>(j)]);
+    }
+    return estimate;
+  };
+  const SmallView<Space> norms = s_.norms.view(blocks_.x(), 1);
+  column_norms(context_, blocks_.X(), norms);
+  fetch(context_, norms, {s_.x_norms.data(), blocks_.x(), 1, blocks_.x()});
+  convergence_ =
+      EigenConvergence(options_.criterion, options_.tolerance, norm(problem_.A, blocks_.AX()),
+                       norm(problem_.B, blocks_.BX()), std::numeric_limits<T>::epsilon());
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::residuals() {
+  const PhaseScope phase(context_, Phase::residual);
+  const Index x = blocks_.x();
+  const SmallView<HostSpace> host{s_.residuals.data(), x, 1, x};
+  const SmallView<Space> theta = s_.theta.view(x, 1);
+  const SmallView<Space> norms = s_.norms.view(x, 1);
+  std::copy_n(ritz_.theta().data(), x, host.data);
+  send(context_, host, theta);
+  if (blocks_.pencil()) {
+    column_norms(context_, blocks_.X(), norms);
+    fetch(context_, norms, {s_.x_norms.data(), x, 1, x});
+  }
+  residual(context_, blocks_.AX(), blocks_.BX(), theta, blocks_.R(), norms);
+  fetch(context_, norms, host);
+  if (blocks_.pencil()) {
+    for (Index j = 0; j < x; ++j) host(j, 0) /= s_.x_norms[static_cast<std::size_t>(j)];
+  }
+  count_converged();
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::finished(Index iteration) {
+  record(iteration);
+  if (!std::isfinite(worst_residual())) {
+    end(SolveStatus::breakdown, "a residual is not finite");
+  } else if (leading_ >= wanted_in_X_ && verify()) {
+    end(SolveStatus::converged, "all pairs converged and passed verification");
+  } else if (failed_checks_ > kMaxFailedChecks) {
+    end(SolveStatus::verification_failed,
+        "the iteration claims convergence, products made afresh do not confirm it");
+  } else if (!monitor_agrees()) {
+    end(SolveStatus::interrupted, "stopped by the monitor");
+  } else if (iteration >= options_.max_iterations) {
+    end(SolveStatus::max_iterations, "the iteration limit was reached");
+  } else if (seconds() >= options_.time_limit_s) {
+    end(SolveStatus::time_limit, "the time limit was reached");
+  } else if (stagnated(iteration)) {
+    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
+  }
+  if (!ended_ && (measured_ || (iteration + 1) % options_.refresh_interval == 0)) {
+    refresh();  // a failed check left no A X behind
+    if (!ended_) residuals();
+  }
+  return ended_.has_value();
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::lock_converged() {
+  const std::span<const double> theta = ritz_.theta();
+  Index k = 0;
+  while (k < std::min(leading_, wanted_in_X_) &&
+         convergence_.passes(theta[static_cast<std::size_t>(k)],
+                             s_.residuals[static_cast<std::size_t>(k)], kLockingFactor)) {
+    ++k;
+  }
+  const Index enough = std::max<Index>(1, std::min(options_.nev / 2, s_.shape.block / 4));
+  if (k < enough || k >= blocks_.x()) return;
+  for (Index j = 0; j < k; ++j) {
+    s_.locked_values.push_back(theta[static_cast<std::size_t>(j)]);
+    s_.locked_residuals.push_back(s_.residuals[static_cast<std::size_t>(j)]);
+  }
+  blocks_.lock(context_, k);
+  ritz_.drop_leading(k);
+  std::copy(s_.residuals.begin() + k, s_.residuals.begin() + k + blocks_.x(), s_.residuals.begin());
+  leading_ -= k;
+  wanted_in_X_ -= k;
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::search_directions() {
+  const Index room = s_.shape.n - blocks_.locked() - blocks_.x() - blocks_.p();
+  const Index w = std::min(blocks_.x() - leading_, room);
+  const Block R_J = blocks_.R().columns(leading_, w);
+  blocks_.set_w(w);
+  if (problem_.preconditioner != nullptr) {
+    problem_.preconditioner->apply(context_, R_J, blocks_.W());
+  } else {
+    copy(context_, R_J, blocks_.W());
+  }
+  Index rank =
+      make_orthonormal(blocks_.W(), blocks_.BW(), {blocks_.locked_basis(), blocks_.XP_basis()});
+  if (rank == 0 && w > 0 && !ended_) {  // every residual lies in the basis: look elsewhere
+    fill_random(context_, options_.seed, streams_++, blocks_.W());
+    rank =
+        make_orthonormal(blocks_.W(), blocks_.BW(), {blocks_.locked_basis(), blocks_.XP_basis()});
+  }
+  blocks_.set_w(rank);
+  if (rank == 0)
+    end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
+  if (!ended_) problem_.A->apply(context_, blocks_.W(), blocks_.AW());
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
+  if (ended_) return;
+  if (!ritz_.solve(context_, blocks_.S(), blocks_.AS(), blocks_.x(), block_wanted(), leading_,
+                   options_.which)) {
+    return end(SolveStatus::breakdown, "products with A are not finite");
+  }
+  blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
+}
+
+template <Scalar T, class Ctx>
+Index LobpcgSolve<T, Ctx>::block_wanted() const {
+  const Index b = s_.shape.block;
+  const Index nev = options_.nev;
+  const Index guards = nev < b ? b - nev : std::max<Index>(2, b / 4);
+  const Index locked = blocks_.locked() - constraints_;
+  return std::min(b, std::max(nev - locked, wanted_in_X_) + guards);
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::refresh() {
+  measured_ = false;
+  const Index x = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
+  if (x < blocks_.x()) {
+    blocks_.set_x(x);
+  } else {
+    blocks_.set_p(
+        make_orthonormal(blocks_.P(), blocks_.BP(), {blocks_.locked_basis(), blocks_.X_basis()}));
+  }
+  if (x == 0) end(SolveStatus::breakdown, "the block lost all of its directions");
+  if (ended_) return;
+  problem_.A->apply(context_, blocks_.S(), blocks_.AS());
+  ritz_.forget();
+  rayleigh_ritz();
+}
+
+template <Scalar T, class Ctx>
+Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
+                                            std::initializer_list<Basis<T, Space>> bases) {
+  constexpr int kMaxRounds = 3;
+  const double kUnchanged = std::sqrt(0.5);  // Daniel's test
+  Index rank = V.cols();
+  for (int round = 0; round < kMaxRounds && rank > 0; ++round) {
+    V = V.columns(0, rank);
+    BV = BV.columns(0, rank);
+    double remaining = 1;
+    for (const Basis<T, Space>& basis : bases) {
+      if (basis.Q.cols() == 0) continue;
+      remaining = std::min(remaining, s_.orthogonalizer.project(context_, basis, V, {}));
+    }
+    if (problem_.B != nullptr) problem_.B->apply(context_, V, BV);
+    const OrthoReport report = s_.orthogonalizer.orthonormalize(context_, V, BV);
+    result_.orthogonalization.add(report, rank);
+    rank = report.rank;
+    if (report.indefinite)
+      end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+    if (!report.finite) end(SolveStatus::breakdown, "products with A, B or T are not finite");
+    if (ended_) return 0;
+    if (remaining > kUnchanged && report.method == OrthoMethod::cholqr) break;
+  }
+  return rank;
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::count_converged() {
+  const std::span<const double> theta = ritz_.theta();
+  const auto better_or_equal = [&](double a, double b) {
+    return options_.which == Which::smallest ? a <= b : a >= b;
+  };
+  leading_ = wanted_in_X_ = 0;
+  for (Index j = 0; j < blocks_.x(); ++j) {
+    const auto ahead = std::count_if(
+        s_.locked_values.begin(), s_.locked_values.end(),
+        [&](double value) { return better_or_equal(value, theta[static_cast<std::size_t>(j)]); });
+    if (j + ahead < options_.nev) ++wanted_in_X_;
+    const bool passes = convergence_.passes(theta[static_cast<std::size_t>(j)],
+                                            s_.residuals[static_cast<std::size_t>(j)]);
+    if (leading_ == j && passes) ++leading_;
+  }
+}
+
+template <Scalar T, class Ctx>
+double LobpcgSolve<T, Ctx>::worst_residual() const {
+  double worst = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
+    const double scaled = convergence_.scaled(ritz_.theta()[j], s_.residuals[j]);
+    if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
+  }
+  return worst;
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::stagnated(Index iteration) {
+  if (!stagnation_.stagnated(iteration, worst_residual(), convergence_.noise_floor())) return false;
+  if (restarted_) return true;
+  restarted_ = true;  // once more from X alone: P may hold what blocks the way
+  stagnation_.restart(iteration);
+  blocks_.set_p(0);
+  refresh();
+  if (!ended_) residuals();
+  return false;
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::end(SolveStatus status, std::string_view reason) {
+  if (ended_) return;
+  ended_ = status;
+  reason_ = reason;
+}
+
+template <Scalar T, class Ctx>
+double LobpcgSolve<T, Ctx>::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::record(Index iteration) {
+  IterationRecord now;
+  now.iteration = result_.iterations = iteration;
+  now.converged = options_.nev - wanted_in_X_ + std::min(leading_, wanted_in_X_);
+  now.worst_residual = worst_residual();
+  now.seconds = seconds();
+  now.active_columns = blocks_.x() - leading_;
+  now.operator_applications = problem_.A->columns_applied() - applications_before_;
+  result_.history.push_back(now);
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::monitor_agrees() {
+  if (!monitor_) return true;
+  s_.monitor_values = s_.locked_values;
+  s_.monitor_residuals = s_.locked_residuals;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
+    s_.monitor_values.push_back(ritz_.theta()[j]);
+    s_.monitor_residuals.push_back(s_.residuals[j]);
+  }
+  for (std::size_t j = 0; j < s_.monitor_values.size(); ++j) {
+    s_.monitor_residuals[j] = convergence_.scaled(s_.monitor_values[j], s_.monitor_residuals[j]);
+  }
+  return monitor_({result_.history.back(), options_.nev, s_.monitor_values, s_.monitor_residuals});
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::collect_pairs(Block V) {
+  // Of the locked pairs those that rank among the wanted, then the leading columns of X.
+  const auto better = [&](double a, double b) {
+    return options_.which == Which::smallest ? a < b : a > b;
+  };
+  const Index from_X = std::min(V.cols(), wanted_in_X_);
+  const Index from_Y = V.cols() - from_X;
+  const std::vector<double>& values = s_.locked_values;
+  Index filled = 0;
+  for (std::size_t i = 0; i < values.size() && filled < from_Y; ++i) {
+    Index rank = 0;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      if (better(values[j], values[i]) || (values[j] == values[i] && j < i)) ++rank;
+    }
+    if (rank >= from_Y) continue;
+    copy(context_, blocks_.Y(constraints_ + static_cast<Index>(i), 1), V.columns(filled++, 1));
+  }
+  copy(context_, blocks_.X().columns(0, from_X), V.columns(filled, from_X));
+  return s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, blocks_.AS_scratch(),
+                                   blocks_.BS_scratch()) == DenseFailure::none;
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::verify() {
+  const Index locked = static_cast<Index>(s_.locked_values.size());
+  const Index count = std::min(options_.nev, locked + blocks_.x());
+  const Block V = result_.eigenvectors.columns(0, count);
+  measured_ = true;
+  result_.eigenvalues.clear();
+  result_.residuals.clear();
+  if (!collect_pairs(V)) {
+    ++failed_checks_;
+    return false;
+  }
+  s_.verifier.measure(context_, problem_, V, blocks_.AS_scratch(), blocks_.BS_scratch());
+  bool passes = s_.verifier.orthogonality() <= kOrthogonalityLimit<T>;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(count); ++j) {
+    const double lambda = s_.verifier.values()[j];
+    const double r = s_.verifier.residuals()[j];
+    passes = passes && convergence_.passes(lambda, r);
+    result_.eigenvalues.push_back(lambda);
+    result_.residuals.push_back(convergence_.scaled(lambda, r));
+  }
+  result_.orthogonality = s_.verifier.orthogonality();
+  if (!passes) ++failed_checks_;
+  return passes;
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::finish() {
+  const bool has_pairs = !result_.history.empty() && std::isfinite(worst_residual());
+  if (!measured_ && has_pairs) verify();
+  result_.status = *ended_;
+  result_.operator_applications = problem_.A->columns_applied() - applications_before_;
+  const Index converged = has_pairs ? result_.history.back().converged : 0;
+  const double worst = result_.residuals.empty()
+                           ? std::numeric_limits<double>::quiet_NaN()
+                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
+  result_.reason.clear();
+  fmt::format_to(std::back_inserter(result_.reason),
+                 "{}: {} of {} pairs converged in {} iterations, worst residual {:.2e}", reason_,
+                 converged, options_.nev, result_.iterations, worst);
+}
+
+namespace {
+
+template <Scalar T, class Ctx>
+void check(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options) {
+  const auto require = [](bool holds, std::string_view format, const auto&... values) {
+    if (!holds) {
+      throw InvalidArgument("lobpcg: " + fmt::format(fmt::runtime(format), values...));
+    }
+  };
+  require(problem.A != nullptr, "the problem has no A");
+  const Index n = problem.A->rows();
+  const auto square = [&](const char* name, const LinearOperator<T, Ctx>* op) {
+    require(op == nullptr || (op->rows() == n && op->cols() == n),
+            "{} must be {}x{} like A's rows, it is {}x{}", name, n, n, op ? op->rows() : 0,
+            op ? op->cols() : 0);
+  };
+  square("A", problem.A);
+  square("B", problem.B);
+  square("the preconditioner", problem.preconditioner);
+  const auto tall = [&](const char* name, Index rows, Index cols) {
+    require(cols == 0 || rows == n, "{} have {} rows, A has {}", name, rows, n);
+  };
+  tall("the constraints", problem.constraints.rows(), problem.constraints.cols());
+  tall("the initial guesses", problem.initial_guess.rows(), problem.initial_guess.cols());
+  const Index space = n - problem.constraints.cols();
+  require(options.nev >= 1 && options.nev < space,
+          "nev must be at least 1 and less than n - constraints = {}, it is {}", space,
+          options.nev);
+  require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
+          "the tolerance must lie in (0, 1), it is {}", options.tolerance);
+  require(options.block_size >= 0, "the block size must not be negative, it is {}",
+          options.block_size);
+  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
+          options.max_iterations);
+  require(options.refresh_interval >= 1, "refresh_interval must be at least 1, it is {}",
+          options.refresh_interval);
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space>& lobpcg(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                            const LobpcgOptions& options,
+                                            LobpcgWorkspace<T, Ctx>& workspace,
+                                            const Monitor& monitor) {
+  using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
+  check(problem, options);
+  const Index n = problem.A->rows();
+  const Index c = problem.constraints.cols();
+  const LobpcgShape shape{n, options.nev, lobpcg_block_size(options, n, c), c,
+                          problem.B != nullptr};
+  std::unique_ptr<Storage>& storage = workspace.storage();
+  if (!storage || storage->context != &context || storage->shape != shape) {
+    storage.reset();
+    storage = std::make_unique<Storage>(context, shape);
+  }
+  storage->reset();
+  LobpcgOptions complete = options;
+  if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
+  LobpcgSolve<T, Ctx>(context, problem, complete, monitor, *storage).run();
+  return storage->result;
+}
+
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> lobpcg(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                           const LobpcgOptions& options, const Monitor& monitor) {
+  LobpcgWorkspace<T, Ctx> workspace;
+  return std::move(lobpcg(context, problem, options, workspace, monitor));
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                                \
+  template EigenResult<T, typename Ctx::Space>& lobpcg(Ctx&, const EigenProblem<T, Ctx>&,         \
+                                                       const LobpcgOptions&,                      \
+                                                       LobpcgWorkspace<T, Ctx>&, const Monitor&); \
+  template EigenResult<T, typename Ctx::Space> lobpcg(Ctx&, const EigenProblem<T, Ctx>&,          \
+                                                      const LobpcgOptions&, const Monitor&);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle
