@@ -7,6 +7,10 @@
 
 namespace heddle {
 
+/// Throws `InvalidArgument` unless a `CsrMatrix` can have this shape: nothing negative, columns
+/// that 32-bit indices can name, offsets that 64 bits can hold.
+void check_csr_shape(Index rows, Index cols, Index nnz);
+
 /// Owns a sparse matrix in compressed sparse rows (see `CsrView`), uninitialised. The context must
 /// outlive it.
 template <Scalar T, class Space>
@@ -17,8 +21,14 @@ class CsrMatrix {
   CsrMatrix() = default;
 
   /// Room for rows + 1 offsets and nnz entries, uninitialised. Throws `OutOfMemory`, and
-  /// `InvalidArgument` if `cols` exceeds what 32-bit column indices can name.
-  CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz);
+  /// `InvalidArgument` by `check_csr_shape`.
+  CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz)
+      : rows_(rows), cols_(cols), nnz_(nnz) {
+    check_csr_shape(rows, cols, nnz);
+    row_offsets_ = {context, static_cast<std::size_t>(rows + 1)};
+    columns_ = {context, static_cast<std::size_t>(nnz)};
+    values_ = {context, static_cast<std::size_t>(nnz)};
+  }
 
   Index rows() const noexcept { return rows_; }
   Index cols() const noexcept { return cols_; }
@@ -59,11 +69,12 @@ template <Scalar T>
 HostCsrMatrix<T> csr_from_triplets(HostContext& context, Index rows, Index cols,
                                    std::span<const Triplet<T>> triplets);
 
-/// Aᵀ, columns ascending.
+/// Aᵀ, columns ascending. Throws `InvalidArgument` if A has more rows than 32-bit column indices
+/// can name.
 template <Scalar T>
 HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A);
 
-/// A with its values rounded to U.
+/// A with its values rounded to U; those beyond the range of U become infinite.
 template <Scalar U, Scalar T>
 HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
 
@@ -84,8 +95,10 @@ struct Asymmetry {
   double transposed;  ///< A(col, row)
 };
 
-/// The entry pairs of largest |A(i,j) − A(j,i)|, if that exceeds `tolerance`·max|A|; empty if A is
-/// symmetric to within it. At most one element. Throws `InvalidArgument` if A is not square.
+/// The entry pair of largest |A(i,j) − A(j,i)|, the first of them by rows, if that exceeds
+/// `tolerance`·max|A| (over the finite entries); empty if A is symmetric to within it. At most one
+/// element. Entries not stored are 0; NaN differs from all but NaN, infinitely. Throws
+/// `InvalidArgument` if A is not square.
 template <Scalar T>
 std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
                                       double tolerance);
@@ -97,8 +110,9 @@ enum class LaplacianKind {
 };
 
 /// The Laplacian of the undirected graph with an edge {i, j}, i ≠ j, of weight 1 wherever A(i, j)
-/// or A(j, i) is stored and not zero. D holds the vertex degrees. The diagonal is always stored.
-/// Throws `InvalidArgument` if A is not square. Source: F. Chung, Spectral Graph Theory, 1997.
+/// or A(j, i) is stored and not zero (NaN is not zero). D holds the vertex degrees. The diagonal is
+/// always stored. Throws `InvalidArgument` if A is not square. Source: F. Chung, Spectral Graph
+/// Theory, 1997.
 template <Scalar T>
 HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A, LaplacianKind kind);
 

@@ -28,7 +28,8 @@ class InputError : public Error {
  public:
   /// `line` counts from 1; 0 where no line is to blame.
   InputError(std::string path, std::size_t line, const std::string& message)
-      : Error(path + (line > 0 ? ":" + std::to_string(line) : std::string()) + ": " + message),
+      : Error(path + (line > 0 ? std::string(":") + std::to_string(line) : std::string()) + ": " +
+              message),
         path_(std::move(path)),
         line_(line) {}
 

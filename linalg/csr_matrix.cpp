@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/csr_assembly.hpp>
+#include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/linalg/error.hpp>
+#include <limits>
+#include <string>
+
+namespace heddle {
+namespace {
+
+constexpr Index kLeastRows = 1024;      // rows of a piece of work
+constexpr Index kLeastEntries = 16384;  // entries of a piece of work
+
+std::string shape(Index rows, Index cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
+
+template <Scalar T>
+void require_square(const char* caller, const CsrView<T, HostSpace>& A) {
+  if (A.rows != A.cols) {
+    throw InvalidArgument(std::string(caller) + ": the matrix must be square, got " +
+                          shape(A.rows, A.cols));
+  }
+}
+
+/// A(row, col), 0 where not stored.
+template <Scalar T>
+T entry(const CsrView<T, HostSpace>& A, Index row, Index col) {
+  const std::int32_t* begin = A.columns + A.row_offsets[row];
+  const std::int32_t* end = A.columns + A.row_offsets[row + 1];
+  const std::int32_t* found = std::lower_bound(begin, end, col);
+  return found != end && *found == col ? A.values[found - A.columns] : T{0};
+}
+
+/// |a − b| for `find_asymmetry`: 0 for equal infinities and for two NaNs, Inf for one NaN.
+double difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double distance = std::abs(a - b);
+  return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+}
+
+}  // namespace
+
+void check_csr_shape(Index rows, Index cols, Index nnz) {
+  if (rows < 0 || cols < 0 || nnz < 0) {
+    throw InvalidArgument("CsrMatrix: negative size: " + shape(rows, cols) + " with " +
+                          std::to_string(nnz) + " entries");
+  }
+  constexpr Index kMostCols = std::numeric_limits<std::int32_t>::max();
+  if (cols > kMostCols) {
+    throw InvalidArgument("CsrMatrix: " + std::to_string(cols) + " columns, but 32-bit indices " +
+                          "can name no more than " + std::to_string(kMostCols));
+  }
+  constexpr Index kMost = std::numeric_limits<Index>::max() / 16;
+  if (rows > kMost || nnz > kMost) {
+    throw InvalidArgument("CsrMatrix: " + shape(rows, cols) + " with " + std::to_string(nnz) +
+                          " entries does not fit into 64-bit offsets");
+  }
+}
+
+template <Scalar T>
+HostCsrMatrix<T> csr_from_triplets(HostContext& context, Index rows, Index cols,
+                                   std::span<const Triplet<T>> triplets) {
+  check_csr_shape(rows, cols, 0);
+  const auto outside = std::find_if(triplets.begin(), triplets.end(), [&](const Triplet<T>& t) {
+    return t.row < 0 || t.row >= rows || t.col < 0 || t.col >= cols;
+  });
+  if (outside != triplets.end()) {
+    throw InvalidArgument("csr_from_triplets: triplet " +
+                          std::to_string(outside - triplets.begin()) + " at (" +
+                          std::to_string(outside->row) + ", " + std::to_string(outside->col) +
+                          ") lies outside the " + shape(rows, cols) + " matrix");
+  }
+  const Slabs pieces = make_slabs(static_cast<Index>(triplets.size()), kLeastEntries);
+  return CsrAssembler<T>(context, rows, cols).assemble(pieces.count(), [&](Index piece, auto emit) {
+    for (Index k = pieces.begin(piece); k < pieces.end(piece); ++k) {
+      const Triplet<T>& triplet = triplets[static_cast<std::size_t>(k)];
+      emit(triplet.row, triplet.col, triplet.value);
+    }
+  });
+}
+
+template <Scalar T>
+HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A) {
+  const Slabs pieces = make_slabs(A.rows, kLeastRows);
+  return CsrAssembler<T>(context, A.cols, A.rows)
+      .assemble(pieces.count(), [&](Index piece, auto emit) {
+        for (Index row = pieces.begin(piece); row < pieces.end(piece); ++row) {
+          for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+            emit(A.columns[k], row, A.values[k]);
+          }
+        }
+      });
+}
+
+template <Scalar U, Scalar T>
+HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A) {
+  HostCsrMatrix<U> converted(context, A.rows, A.cols, A.nnz);
+  std::copy_n(A.row_offsets, A.rows + 1, converted.row_offsets());
+  std::copy_n(A.columns, A.nnz, converted.columns());
+  U* values = converted.values();
+  parallel_for(context, A.nnz, [&](Index k) { values[k] = static_cast<U>(A.values[k]); });
+  return converted;
+}
+
+template <Scalar T>
+double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
+  // A thread sums a range of columns over all rows, so that every sum runs in the order of the
+  // rows.
+  Buffer<double, HostSpace> sums(context, static_cast<std::size_t>(A.cols));
+  const Index threads = context.threads();
+  const Slabs ranges{A.cols, std::max<Index>(1, (A.cols + threads - 1) / threads)};
+  parallel_for(context, ranges.count(), [&](Index range) {
+    const Index first = ranges.begin(range);
+    const Index end = ranges.end(range);
+    std::fill(sums.data() + first, sums.data() + end, 0.0);
+    for (Index row = 0; row < A.rows; ++row) {
+      const std::int32_t* row_end = A.columns + A.row_offsets[row + 1];
+      const std::int32_t* col = std::lower_bound(A.columns + A.row_offsets[row], row_end, first);
+      for (; col != row_end && *col < end; ++col) {
+        sums.data()[*col] += std::abs(static_cast<double>(A.values[col - A.columns]));
+      }
+    }
+  });
+  double largest = 0;
+  for (Index col = 0; col < A.cols; ++col) {
+    const double sum = sums.data()[col];
+    if (std::isnan(sum)) return sum;
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+template <Scalar T>
+void extract_diagonal(HostContext& context, CsrView<T, HostSpace> A, std::span<T> diagonal) {
+  require_square("extract_diagonal", A);
+  if (static_cast<Index>(diagonal.size()) != A.rows) {
+    throw InvalidArgument("extract_diagonal: the matrix has " + std::to_string(A.rows) +
+                          " rows, the diagonal has room for " + std::to_string(diagonal.size()));
+  }
+  parallel_for(context, A.rows,
+               [&](Index row) { diagonal[static_cast<std::size_t>(row)] = entry(A, row, row); });
+}
+
+template <Scalar T>
+std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
+                                      double tolerance) {
+  require_square("find_asymmetry", A);
+  struct Worst {
+    Index row = 0;
+    Index col = 0;
+    double difference = 0;
+    double largest = 0;  // finite |A(i, j)|
+  };
+  const Slabs pieces = make_slabs(A.rows, kLeastRows);
+  std::vector<Worst> worst_of(static_cast<std::size_t>(pieces.count()));
+  parallel_for(context, pieces.count(), [&](Index piece) {
+    Worst worst;
+    for (Index row = pieces.begin(piece); row < pieces.end(piece); ++row) {
+      for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+        const double value = static_cast<double>(A.values[k]);
+        if (std::isfinite(value)) worst.largest = std::max(worst.largest, std::abs(value));
+        const Index col = A.columns[k];
+        const double apart = difference(value, static_cast<double>(entry(A, col, row)));
+        if (apart > worst.difference) worst = {row, col, apart, worst.largest};
+      }
+    }
+    worst_of[static_cast<std::size_t>(piece)] = worst;
+  });
+  Worst worst;
+  double largest = 0;
+  for (const Worst& candidate : worst_of) {
+    largest = std::max(largest, candidate.largest);
+    if (candidate.difference > worst.difference) worst = candidate;
+  }
+  if (!(worst.difference > tolerance * largest)) return {};
+  return {{worst.row, worst.col, static_cast<double>(entry(A, worst.row, worst.col)),
+           static_cast<double>(entry(A, worst.col, worst.row))}};
+}
+
+template HostCsrMatrix<float> csr_from_triplets(HostContext&, Index, Index,
+                                                std::span<const Triplet<float>>);
+template HostCsrMatrix<float> transpose(HostContext&, CsrView<float, HostSpace>);
+template HostCsrMatrix<float> convert(HostContext&, CsrView<float, HostSpace>);
+template HostCsrMatrix<double> convert(HostContext&, CsrView<float, HostSpace>);
+template double norm_1(HostContext&, CsrView<float, HostSpace>);
+template void extract_diagonal(HostContext&, CsrView<float, HostSpace>, std::span<float>);
+template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<float, HostSpace>, double);
+
+template HostCsrMatrix<double> csr_from_triplets(HostContext&, Index, Index,
+                                                 std::span<const Triplet<double>>);
+template HostCsrMatrix<double> transpose(HostContext&, CsrView<double, HostSpace>);
+template HostCsrMatrix<float> convert(HostContext&, CsrView<double, HostSpace>);
+template HostCsrMatrix<double> convert(HostContext&, CsrView<double, HostSpace>);
+template double norm_1(HostContext&, CsrView<double, HostSpace>);
+template void extract_diagonal(HostContext&, CsrView<double, HostSpace>, std::span<double>);
+template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<double, HostSpace>, double);
+
+}  // namespace heddle

@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <cstring>
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/host_parallel.hpp>
+#include <heddle/linalg/matrix_market/entries.hpp>
+#include <heddle/linalg/matrix_market/line.hpp>
+
+namespace heddle::matrix_market {
+namespace {
+
+constexpr Index kLeastText = 1 << 18;  // bytes of a piece of work
+
+/// The end of the line that starts at `begin`, at its line feed or at `end`.
+const char* line_end(const char* begin, const char* end) noexcept {
+  const void* found = std::memchr(begin, '\n', static_cast<std::size_t>(end - begin));
+  return found != nullptr ? static_cast<const char*>(found) : end;
+}
+
+Index count_line_feeds(std::string_view text) noexcept {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+template <Scalar T>
+Fault read_line(const char* begin, const char* end, const Header& header,
+                Entry<T>& entry) noexcept {
+  if (header.format == Format::array) return read_last(begin, end, header, entry.value);
+  return read_coordinates(begin, end, header, entry.row, entry.col, entry.value);
+}
+
+/// The first line of `text` that holds entry `index` of it, from 0; blank lines hold none.
+std::string_view find_entry(std::string_view text, Index index) noexcept {
+  const char* end = text.data() + text.size();
+  for (const char* line = text.data();; line = line_end(line, end) + 1) {
+    const char* stop = line_end(line, end);
+    if (skip_blanks(line, stop) == stop) continue;
+    if (index-- == 0) return {line, static_cast<std::size_t>(stop - line)};
+  }
+}
+
+/// Where column `col` starts in the stored values of an array file.
+Index column_start(const Header& header, Index col) noexcept {
+  switch (header.symmetry) {
+    case Symmetry::symmetric:
+      return col * header.rows - col * (col - 1) / 2;
+    case Symmetry::skew_symmetric:
+      return col * (header.rows - 1) - col * (col - 1) / 2;
+    case Symmetry::general:
+      break;
+  }
+  return col * header.rows;
+}
+
+/// The first stored row of column `col` of an array file.
+Index first_stored_row(const Header& header, Index col) noexcept {
+  if (header.symmetry == Symmetry::general) return 0;
+  return header.symmetry == Symmetry::symmetric ? col : col + 1;
+}
+
+/// The column of the stored value `index` of an array file.
+Index column_of(const Header& header, Index index) noexcept {
+  Index first = 0;
+  Index last = header.cols;  // first column that starts behind `index`
+  while (last - first > 1) {
+    const Index middle = first + (last - first) / 2;
+    (column_start(header, middle) <= index ? first : last) = middle;
+  }
+  return first;
+}
+
+/// A run of whole lines, parsed by one thread.
+struct TextPiece {
+  std::string_view text;
+  Index lines = 0;
+  const char* fault = nullptr;  // the first line that is wrong
+};
+
+/// Cuts `text` behind line ends into pieces of about equal length.
+std::vector<TextPiece> cut_at_lines(HostContext& context, std::string_view text) {
+  const Slabs slabs = make_slabs(static_cast<Index>(text.size()), kLeastText);
+  std::vector<TextPiece> pieces;
+  std::size_t begin = 0;
+  for (Index slab = 0; slab < slabs.count(); ++slab) {
+    const std::size_t least = static_cast<std::size_t>(slabs.end(slab));
+    if (least <= begin) continue;
+    const std::size_t end = std::min(text.find('\n', least - 1), text.size() - 1) + 1;
+    pieces.push_back({.text = text.substr(begin, end - begin)});
+    begin = end;
+  }
+  parallel_for(context, static_cast<Index>(pieces.size()), [&](Index index) {
+    TextPiece& piece = pieces[static_cast<std::size_t>(index)];
+    piece.lines = count_line_feeds(piece.text) + (piece.text.back() != '\n');
+  });
+  return pieces;
+}
+
+/// Parses `piece` up to its first fault into `to`; returns the number of entries.
+template <Scalar T>
+Index parse_piece(TextPiece& piece, const Header& header, Entry<T>* to) noexcept {
+  Entry<T>* next = to;
+  const char* end = piece.text.data() + piece.text.size();
+  const char* stop = nullptr;
+  for (const char* line = piece.text.data(); line < end; line = stop + 1) {
+    stop = line_end(line, end);
+    const char* begin = skip_blanks(line, stop);
+    if (begin == stop) continue;
+    if (read_line(begin, stop, header, *next) != Fault::none) {
+      piece.fault = begin;
+      break;
+    }
+    ++next;
+  }
+  return next - to;
+}
+
+/// Throws for the first line that is wrong, or one too many, or the end that came too early.
+template <Scalar T>
+void check(const std::vector<TextPiece>& pieces, const Entries<T>& entries, std::string_view text,
+           const Header& header, std::string_view name) {
+  const auto fail = [&](const char* where, const std::string& message) {
+    const auto before = static_cast<std::size_t>(where - text.data());
+    const Index line = 1 + count_line_feeds(text.substr(0, before));
+    throw InputError(std::string(name), static_cast<std::size_t>(line), message);
+  };
+  const std::string promised =
+      std::to_string(header.entries) + (header.entries == 1 ? " entry" : " entries");
+  Index found = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const TextPiece& piece = pieces[i];
+    const Index count = entries.pieces[i].count;
+    if (found + count > header.entries) {
+      fail(find_entry(piece.text, header.entries - found).data(),
+           "the size line promises " + promised + ", but here is one more");
+    }
+    found += count;
+    if (piece.fault == nullptr) continue;
+    const char* end = line_end(piece.fault, piece.text.data() + piece.text.size());
+    const std::string_view line(piece.fault, static_cast<std::size_t>(end - piece.fault));
+    Entry<T> ignored;
+    fail(piece.fault, describe(read_line(piece.fault, end, header, ignored), line, header));
+  }
+  if (found < header.entries) {
+    fail(text.data() + text.size() - (text.back() == '\n' ? 1 : 0),
+         "the file ends after " + std::to_string(found) + " of the " + promised +
+             " that the size line promises");
+  }
+}
+
+/// Gives the values of an array file their rows and columns.
+template <Scalar T>
+void place_array_values(HostContext& context, const Header& header, Entries<T>& entries) {
+  std::vector<Index> firsts;
+  Index next = 0;
+  for (const auto& piece : entries.pieces) {
+    firsts.push_back(next);
+    next += piece.count;
+  }
+  parallel_for(context, static_cast<Index>(firsts.size()), [&](Index index) {
+    const auto& piece = entries.pieces[static_cast<std::size_t>(index)];
+    Index value = firsts[static_cast<std::size_t>(index)];
+    const Index end = value + piece.count;
+    Entry<T>* entry = entries.storage.data() + piece.first;
+    for (Index col = column_of(header, value); value < end; ++col) {
+      const Index start = column_start(header, col);
+      const Index stop = std::min(end, column_start(header, col + 1));
+      for (; value < stop; ++value, ++entry) {
+        entry->row = static_cast<std::int32_t>(first_stored_row(header, col) + value - start);
+        entry->col = static_cast<std::int32_t>(col);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+template <Scalar T>
+Entries<T> parse_entries(HostContext& context, std::string_view text, const Header& header,
+                         std::string_view name) {
+  std::vector<TextPiece> pieces = cut_at_lines(context, text.substr(header.body));
+  Entries<T> entries;
+  if (header.symmetry != Symmetry::general) {
+    entries.mirror = header.symmetry == Symmetry::symmetric ? T{1} : T{-1};
+  }
+  Index lines = 0;
+  for (const TextPiece& piece : pieces) {
+    entries.pieces.push_back({.first = lines});
+    lines += piece.lines;
+  }
+  entries.storage = {context, static_cast<std::size_t>(lines)};
+  parallel_for(context, static_cast<Index>(pieces.size()), [&](Index index) {
+    const auto i = static_cast<std::size_t>(index);
+    Entry<T>* to = entries.storage.data() + entries.pieces[i].first;
+    entries.pieces[i].count = parse_piece(pieces[i], header, to);
+  });
+  check(pieces, entries, text, header, name);
+  if (header.format == Format::array) place_array_values(context, header, entries);
+  return entries;
+}
+
+template Entries<float> parse_entries(HostContext&, std::string_view, const Header&,
+                                      std::string_view);
+template Entries<double> parse_entries(HostContext&, std::string_view, const Header&,
+                                       std::string_view);
+
+}  // namespace heddle::matrix_market

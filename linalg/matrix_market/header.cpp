@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <charconv>
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/matrix_market/header.hpp>
+#include <limits>
+
+namespace heddle::matrix_market {
+namespace {
+
+constexpr Index kMostIndices = std::numeric_limits<std::int32_t>::max();
+
+/// Takes a text line by line.
+class LineReader {
+ public:
+  LineReader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  /// Moves to the next line; false at the end of the text.
+  bool next() {
+    if (position_ >= text_.size()) return false;
+    const std::size_t end = std::min(text_.find('\n', position_), text_.size());
+    line_ = text_.substr(position_, end - position_);
+    position_ = std::min(end + 1, text_.size());
+    ++number_;
+    return true;
+  }
+
+  std::string_view line() const noexcept { return line_; }
+  std::size_t number() const noexcept { return number_; }
+  std::size_t position() const noexcept { return position_; }
+
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError(std::string(name_), number_, message);
+  }
+
+ private:
+  std::string_view text_;
+  std::string_view name_;
+  std::string_view line_;
+  std::size_t position_ = 0;
+  std::size_t number_ = 0;
+};
+
+std::string lower_case(std::string_view word) {
+  std::string lower(word);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+bool is_tar(std::string_view text) {
+  constexpr std::size_t kMagicAt = 257;
+  return text.size() > kMagicAt && text.substr(kMagicAt, 5) == "ustar";
+}
+
+void parse_object(std::string_view text, const LineReader& reader, std::string_view& line) {
+  if (lower_case(next_word(line)) != "%%matrixmarket") {
+    reader.fail(is_tar(text) ? "is a tar archive: extract the .mtx file that it holds"
+                             : "is not a Matrix Market file: the first line must begin with "
+                               "%%MatrixMarket");
+  }
+  const std::string_view object = next_word(line);
+  if (lower_case(object) != "matrix") {
+    reader.fail("the banner names the object " + quoted(object) + ", only 'matrix' can be read");
+  }
+}
+
+Format parse_format(const LineReader& reader, std::string_view word) {
+  const std::string format = lower_case(word);
+  if (format == "coordinate") return Format::coordinate;
+  if (format == "array") return Format::array;
+  reader.fail("the banner names the format " + quoted(word) +
+              ", known are 'coordinate' and 'array'");
+}
+
+Field parse_field(const LineReader& reader, std::string_view word) {
+  const std::string field = lower_case(word);
+  if (field == "real" || field == "double") return Field::real;
+  if (field == "integer" || field == "unsigned-integer") return Field::integer;
+  if (field == "pattern") return Field::pattern;
+  if (field == "complex") {
+    reader.fail("complex matrices are not supported, only real, integer and pattern");
+  }
+  reader.fail("the banner names the field " + quoted(word) +
+              ", known are 'real', 'double', 'integer' and 'pattern'");
+}
+
+Symmetry parse_symmetry(const LineReader& reader, std::string_view word) {
+  const std::string symmetry = lower_case(word);
+  if (symmetry == "general") return Symmetry::general;
+  if (symmetry == "symmetric") return Symmetry::symmetric;
+  if (symmetry == "skew-symmetric") return Symmetry::skew_symmetric;
+  if (symmetry == "hermitian") {
+    reader.fail(
+        "Hermitian matrices are not supported, only general, symmetric and "
+        "skew-symmetric");
+  }
+  reader.fail("the banner names the symmetry " + quoted(word) +
+              ", known are 'general', 'symmetric' and 'skew-symmetric'");
+}
+
+Header parse_banner(std::string_view text, LineReader& reader) {
+  if (!reader.next()) reader.fail("is empty");
+  std::string_view line = reader.line();
+  parse_object(text, reader, line);
+  Header header;
+  header.format = parse_format(reader, next_word(line));
+  header.field = parse_field(reader, next_word(line));
+  header.symmetry = parse_symmetry(reader, next_word(line));
+  if (const std::string_view extra = next_word(line); !extra.empty()) {
+    reader.fail("the banner goes on with " + quoted(extra) + " after the symmetry");
+  }
+  if (header.field == Field::pattern && header.format == Format::array) {
+    reader.fail("the banner says 'array pattern': an array needs values");
+  }
+  if (header.field == Field::pattern && header.symmetry == Symmetry::skew_symmetric) {
+    reader.fail("the banner says 'pattern skew-symmetric': entries without values have no sign");
+  }
+  return header;
+}
+
+Index parse_size(const LineReader& reader, std::string_view& line, const char* what) {
+  const std::string_view word = next_word(line);
+  if (word.empty()) reader.fail(std::string("the size line lacks the number of ") + what);
+  Index size = 0;
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, size);
+  if (stop != end || error == std::errc::invalid_argument) {
+    reader.fail("the number of " + std::string(what) + " is " + quoted(word) +
+                ", which is not an integer");
+  }
+  if (error == std::errc::result_out_of_range || size < 0) {
+    reader.fail("the number of " + std::string(what) + " is " + quoted(word) +
+                ", which is out of range");
+  }
+  return size;
+}
+
+/// Values of an array that must be in the file.
+Index stored_in_array(const Header& header) {
+  if (header.symmetry == Symmetry::symmetric) return header.rows * (header.rows + 1) / 2;
+  if (header.symmetry == Symmetry::skew_symmetric) return header.rows * (header.rows - 1) / 2;
+  return header.rows * header.cols;
+}
+
+void parse_size_line(LineReader& reader, Header& header) {
+  std::string_view line = reader.line();
+  header.rows = parse_size(reader, line, "rows");
+  header.cols = parse_size(reader, line, "columns");
+  if (header.rows > kMostIndices || header.cols > kMostIndices) {
+    reader.fail("the size line claims " + std::to_string(header.rows) + " rows and " +
+                std::to_string(header.cols) + " columns, 32-bit indices can name no more than " +
+                std::to_string(kMostIndices));
+  }
+  if (header.symmetry != Symmetry::general && header.rows != header.cols) {
+    reader.fail("the banner claims symmetry, but the matrix is " + std::to_string(header.rows) +
+                "x" + std::to_string(header.cols) + ", not square");
+  }
+  header.entries = header.format == Format::coordinate ? parse_size(reader, line, "entries")
+                                                       : stored_in_array(header);
+  if (const std::string_view extra = next_word(line); !extra.empty()) {
+    reader.fail("the size line goes on with " + quoted(extra));
+  }
+}
+
+}  // namespace
+
+std::string_view next_word(std::string_view& line) noexcept {
+  std::size_t begin = 0;
+  while (begin < line.size() && is_blank(line[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && !is_blank(line[end])) ++end;
+  const std::string_view word = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return word;
+}
+
+std::string quoted(std::string_view word) {
+  constexpr std::size_t kLongest = 40;
+  std::string text(word.substr(0, kLongest));
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return "'" + text + (word.size() > kLongest ? "…'" : "'");
+}
+
+Header parse_header(std::string_view text, std::string_view name) {
+  LineReader reader(text, name);
+  Header header = parse_banner(text, reader);
+  while (reader.next()) {
+    std::string_view line = reader.line();
+    const std::string_view word = next_word(line);
+    if (word.empty() || word.front() == '%') continue;
+    parse_size_line(reader, header);
+    header.size_line = reader.number();
+    header.body = reader.position();
+    return header;
+  }
+  reader.fail("the file ends before the size line");
+}
+
+}  // namespace heddle::matrix_market

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <heddle/linalg/matrix_market/header.hpp>
+#include <heddle/linalg/matrix_market/numbers.hpp>
+#include <string>
+#include <string_view>
+
+/// One line of the body of a Matrix Market file.
+namespace heddle::matrix_market {
+
+/// What can be wrong with a line.
+enum class Fault {
+  none,
+  no_row,
+  row_out_of_range,
+  no_column,
+  column_out_of_range,
+  above_diagonal,
+  on_diagonal,
+  no_value,
+  malformed_value,
+  value_not_finite,
+  value_too_large,
+  value_not_integer,
+  extra_word,
+};
+
+/// A sentence on `fault`, met in `line`, that names both sides.
+std::string describe(Fault fault, std::string_view line, const Header& header);
+
+inline const char* skip_blanks(const char* position, const char* end) noexcept {
+  while (position != end && is_blank(*position)) ++position;
+  return position;
+}
+
+/// Reads the value at `position` as `header` promises it (1 for a pattern) and the end of the line.
+template <Scalar T>
+Fault read_last(const char* position, const char* end, const Header& header, T& value) noexcept {
+  value = T{1};
+  if (header.field != Field::pattern) {
+    position = skip_blanks(position, end);
+    if (position == end) return Fault::no_value;
+    switch (read_value(position, end, value)) {
+      case NumberStatus::ok:
+        break;
+      case NumberStatus::malformed:
+        return Fault::malformed_value;
+      case NumberStatus::too_large:
+        return Fault::value_too_large;
+      case NumberStatus::not_finite:
+        return Fault::value_not_finite;
+    }
+    if (header.field == Field::integer && value != std::trunc(value)) {
+      return Fault::value_not_integer;
+    }
+  }
+  return skip_blanks(position, end) == end ? Fault::none : Fault::extra_word;
+}
+
+/// Reads a line of a coordinate file: row and column (turned to 0-based) and the value.
+template <Scalar T>
+Fault read_coordinates(const char* position, const char* end, const Header& header,
+                       std::int32_t& row, std::int32_t& col, T& value) noexcept {
+  Index i = 0;
+  Index j = 0;
+  NumberStatus status = read_integer(position, end, i);
+  if (status == NumberStatus::malformed) return Fault::no_row;
+  if (status != NumberStatus::ok || i < 1 || i > header.rows) return Fault::row_out_of_range;
+  position = skip_blanks(position, end);
+  status = read_integer(position, end, j);
+  if (status == NumberStatus::malformed) return Fault::no_column;
+  if (status != NumberStatus::ok || j < 1 || j > header.cols) return Fault::column_out_of_range;
+  if (header.symmetry != Symmetry::general) {
+    if (j > i) return Fault::above_diagonal;
+    if (j == i && header.symmetry == Symmetry::skew_symmetric) return Fault::on_diagonal;
+  }
+  row = static_cast<std::int32_t>(i - 1);
+  col = static_cast<std::int32_t>(j - 1);
+  return read_last(position, end, header, value);
+}
+
+}  // namespace heddle::matrix_market

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <heddle/linalg/context.hpp>
+#include <heddle/linalg/matrix_market/header.hpp>
+#include <string_view>
+
+/// Numbers as Matrix Market files have them: std::from_chars and what it lacks, a plus sign and
+/// Fortran's exponents.
+namespace heddle::matrix_market {
+
+enum class NumberStatus { ok, malformed, too_large, not_finite };
+
+/// A value that the usual way does not take: Fortran's D for the exponent, underflow (which gives a
+/// signed zero), or one that is not a finite number of T. `word` is the whole of it.
+template <Scalar T>
+NumberStatus read_unusual_value(std::string_view word, T& value) noexcept;
+
+/// Where the sign that std::from_chars does not know ends.
+inline const char* skip_plus(const char* begin, const char* end) noexcept {
+  const bool plus = end - begin > 1 && begin[0] == '+' && begin[1] != '-';
+  return plus ? begin + 1 : begin;
+}
+
+/// Reads the integer at `position`, up to a blank or `end`, and moves `position` behind it.
+inline NumberStatus read_integer(const char*& position, const char* end, Index& value) noexcept {
+  const auto [stop, error] = std::from_chars(skip_plus(position, end), end, value);
+  if (error == std::errc::invalid_argument || (stop != end && !is_blank(*stop))) {
+    return NumberStatus::malformed;
+  }
+  position = stop;
+  return error == std::errc() ? NumberStatus::ok : NumberStatus::too_large;
+}
+
+/// Reads the value at `position`, up to a blank or `end`, correctly rounded, and moves `position`
+/// behind it.
+template <Scalar T>
+NumberStatus read_value(const char*& position, const char* end, T& value) noexcept {
+  const auto [stop, error] = std::from_chars(skip_plus(position, end), end, value);
+  if (error == std::errc() && (stop == end || is_blank(*stop)) && std::isfinite(value)) {
+    position = stop;
+    return NumberStatus::ok;
+  }
+  std::string_view rest(position, static_cast<std::size_t>(end - position));
+  const std::string_view word = next_word(rest);
+  position = rest.data();
+  return read_unusual_value(word, value);
+}
+
+}  // namespace heddle::matrix_market

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/csr_assembly.hpp>
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/host_parallel.hpp>
+#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/matrix_market/entries.hpp>
+#include <heddle/linalg/matrix_market/text_file.hpp>
+#include <string>
+
+namespace heddle {
+namespace {
+
+using matrix_market::Entries;
+using matrix_market::Format;
+using matrix_market::Header;
+
+/// Throws unless `cells` places are in proportion to the entries that the file really holds, so
+/// that a damaged size line does not take the machine's memory.
+void require_plausible(Index cells, const char* what, const Header& header, std::string_view name) {
+  constexpr Index kAlways = Index{1} << 27;
+  constexpr Index kPerEntry = 1024;
+  if (cells > kAlways && cells / kPerEntry > header.entries) {
+    throw InputError(std::string(name), header.size_line,
+                     "the size line claims " + std::to_string(header.rows) + " rows and " +
+                         std::to_string(header.cols) + " columns, which makes " +
+                         std::to_string(cells) + " " + what + " for only " +
+                         std::to_string(header.entries) + " entries");
+  }
+}
+
+/// Finite entries given twice can have a sum that is not.
+template <Scalar T>
+void require_finite(const T* values, Index size, std::string_view name) {
+  if (!std::all_of(values, values + size, [](T value) { return std::isfinite(value); })) {
+    throw InputError(std::string(name), 0, "entries given twice have a sum that is not finite");
+  }
+}
+
+/// What a file says, apart from its text.
+template <Scalar T>
+struct Content {
+  Header header;
+  Entries<T> entries;
+};
+
+template <Scalar T>
+Content<T> parse(HostContext& context, std::string_view text, std::string_view name) {
+  const Header header = matrix_market::parse_header(text, name);
+  return {header, matrix_market::parse_entries<T>(context, text, header, name)};
+}
+
+/// Parses the file and forgets its text, which is the larger part.
+template <Scalar T>
+Content<T> parse_file(HostContext& context, const std::filesystem::path& path) {
+  const TextFile file(context, path);
+  return parse<T>(context, file.text(), path.string());
+}
+
+template <Scalar T>
+HostCsrMatrix<T> assemble(HostContext& context, const Content<T>& content, std::string_view name) {
+  const Header& header = content.header;
+  const Entries<T>& entries = content.entries;
+  require_plausible(header.rows, "rows", header, name);
+  const bool keep_zeros = header.format == Format::coordinate;
+  const auto for_each = [&](Index piece, auto emit) {
+    entries.for_each(piece, [&](Index row, Index col, T value) {
+      if (keep_zeros || value != T{0}) emit(row, col, value);
+    });
+  };
+  HostCsrMatrix<T> A = CsrAssembler<T>(context, header.rows, header.cols)
+                           .assemble(static_cast<Index>(entries.pieces.size()), for_each);
+  require_finite(A.values(), A.nnz(), name);
+  return A;
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> fill_block(HostContext& context, const Content<T>& content,
+                                     std::string_view name) {
+  const Header& header = content.header;
+  const Entries<T>& entries = content.entries;
+  const Index cells = header.rows * padded_ld<T>(header.cols);
+  require_plausible(cells, "places", header, name);
+  MultiVector<T, HostSpace> block(context, header.rows, header.cols);
+  const BlockView<T, HostSpace> X = block.view();
+  std::fill_n(X.data(), cells, T{0});
+  const auto pieces = static_cast<Index>(entries.pieces.size());
+  if (header.format == Format::array) {
+    parallel_for(context, pieces, [&](Index piece) {
+      entries.for_each(piece, [&](Index row, Index col, T value) { X(row, col) = value; });
+    });
+    return block;
+  }
+  // Entries given twice must be summed in the order of the file.
+  for (Index piece = 0; piece < pieces; ++piece) {
+    entries.for_each(piece, [&](Index row, Index col, T value) { X(row, col) += value; });
+  }
+  require_finite(X.data(), cells, name);
+  return block;
+}
+
+}  // namespace
+
+template <Scalar T>
+HostCsrMatrix<T> read_matrix_market(HostContext& context, const std::filesystem::path& path) {
+  return assemble(context, parse_file<T>(context, path), path.string());
+}
+
+template <Scalar T>
+HostCsrMatrix<T> parse_matrix_market(HostContext& context, std::string_view text,
+                                     std::string_view name) {
+  return assemble(context, parse<T>(context, text, name), name);
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> read_matrix_market_block(HostContext& context,
+                                                   const std::filesystem::path& path) {
+  return fill_block(context, parse_file<T>(context, path), path.string());
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> parse_matrix_market_block(HostContext& context, std::string_view text,
+                                                    std::string_view name) {
+  return fill_block(context, parse<T>(context, text, name), name);
+}
+
+template HostCsrMatrix<float> read_matrix_market(HostContext&, const std::filesystem::path&);
+template HostCsrMatrix<double> read_matrix_market(HostContext&, const std::filesystem::path&);
+template HostCsrMatrix<float> parse_matrix_market(HostContext&, std::string_view, std::string_view);
+template HostCsrMatrix<double> parse_matrix_market(HostContext&, std::string_view,
+                                                   std::string_view);
+template MultiVector<float, HostSpace> read_matrix_market_block(HostContext&,
+                                                                const std::filesystem::path&);
+template MultiVector<double, HostSpace> read_matrix_market_block(HostContext&,
+                                                                 const std::filesystem::path&);
+template MultiVector<float, HostSpace> parse_matrix_market_block(HostContext&, std::string_view,
+                                                                 std::string_view);
+template MultiVector<double, HostSpace> parse_matrix_market_block(HostContext&, std::string_view,
+                                                                  std::string_view);
+
+}  // namespace heddle

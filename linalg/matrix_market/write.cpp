@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <charconv>
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/host_parallel.hpp>
+#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/output_file.hpp>
+#include <string>
+
+namespace heddle {
+namespace {
+
+constexpr Index kLineBytes = 80;  // two indices and a value need no more
+constexpr Index kPieceLines = 1 << 14;
+
+/// Appends `number` in as few digits as read back to the same bits, and `end`.
+template <class Number>
+char* append(char* to, Number number, char end) noexcept {
+  to = std::to_chars(to, to + kLineBytes / 2, number).ptr;
+  *to = end;
+  return to + 1;
+}
+
+/// Writes the lines of items 0 … items − 1: format(first, last, to) puts those of items
+/// first … last − 1 at `to` and returns their end. Pieces are formatted in parallel, a round of
+/// them at a time.
+template <class Format>
+void write_lines(OutputFile& file, Index items, const Format& format) {
+  HostContext context;
+  const Slabs pieces{items, kPieceLines};
+  const Index round = std::min<Index>(2 * context.threads(), pieces.count());
+  Buffer<char, HostSpace> room(context, static_cast<std::size_t>(round * kPieceLines * kLineBytes));
+  Buffer<Index, HostSpace> lengths(context, static_cast<std::size_t>(round));
+  for (Index first = 0; first < pieces.count(); first += round) {
+    const Index count = std::min(round, pieces.count() - first);
+    const auto place = [&](Index i) { return room.data() + i * kPieceLines * kLineBytes; };
+    parallel_for(context, count, [&](Index i) {
+      char* end = format(pieces.begin(first + i), pieces.end(first + i), place(i));
+      lengths[static_cast<std::size_t>(i)] = end - place(i);
+    });
+    for (Index i = 0; i < count; ++i) {
+      file.write({place(i), static_cast<std::size_t>(lengths[static_cast<std::size_t>(i)])});
+    }
+  }
+}
+
+template <Scalar T>
+Index count_lower(const CsrView<T, HostSpace>& A) noexcept {
+  Index count = 0;
+  for (Index row = 0; row < A.rows; ++row) {
+    const std::int32_t* begin = A.columns + A.row_offsets[row];
+    const std::int32_t* end = A.columns + A.row_offsets[row + 1];
+    count += std::upper_bound(begin, end, row) - begin;
+  }
+  return count;
+}
+
+}  // namespace
+
+template <Scalar T>
+void write_matrix_market(const std::filesystem::path& path, CsrView<T, HostSpace> A,
+                         bool symmetric) {
+  const std::string shape = std::to_string(A.rows) + " " + std::to_string(A.cols);
+  if (symmetric && A.rows != A.cols) {
+    throw InvalidArgument("write_matrix_market: a symmetric file needs a square matrix, got " +
+                          std::to_string(A.rows) + "x" + std::to_string(A.cols));
+  }
+  OutputFile file(path);
+  file.write(std::string("%%MatrixMarket matrix coordinate real ") +
+             (symmetric ? "symmetric\n" : "general\n") + shape + " " +
+             std::to_string(symmetric ? count_lower(A) : A.nnz) + "\n");
+  write_lines(file, A.nnz, [&](Index first, Index last, char* to) {
+    Index row =
+        std::upper_bound(A.row_offsets, A.row_offsets + A.rows + 1, first) - A.row_offsets - 1;
+    for (Index k = first; k < last; ++k) {
+      while (A.row_offsets[row + 1] <= k) ++row;
+      if (symmetric && A.columns[k] > row) continue;
+      to = append(to, row + 1, ' ');
+      to = append(to, Index{A.columns[k]} + 1, ' ');
+      to = append(to, A.values[k], '\n');
+    }
+    return to;
+  });
+  file.commit();
+}
+
+template <Scalar T>
+void write_matrix_market(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X) {
+  OutputFile file(path);
+  file.write("%%MatrixMarket matrix array real general\n" + std::to_string(X.rows()) + " " +
+             std::to_string(X.cols()) + "\n");
+  write_lines(file, X.rows() * X.cols(), [&](Index first, Index last, char* to) {
+    for (Index k = first; k < last; ++k) to = append(to, X(k % X.rows(), k / X.rows()), '\n');
+    return to;
+  });
+  file.commit();
+}
+
+template void write_matrix_market(const std::filesystem::path&, CsrView<float, HostSpace>, bool);
+template void write_matrix_market(const std::filesystem::path&, CsrView<double, HostSpace>, bool);
+template void write_matrix_market(const std::filesystem::path&, ConstBlockView<float, HostSpace>);
+template void write_matrix_market(const std::filesystem::path&, ConstBlockView<double, HostSpace>);
+
+}  // namespace heddle
