@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# heddle's LOBPCG against SLEPc's: 50 x 50 x 50 7-point Laplacian, 16 smallest pairs, tolerance 1e-8,
+# 2 threads against 2 MPI ranks. The programs take turns, so that both see the same machine, and
+# only the solve itself counts. Prints median seconds, iterations and the ratio to heddle.
+#
+# usage: bench/compare/run.sh [ROUNDS]      (default 5)
+#
+# Needs the packages of scripts/quickstart.sh and: slepc-dev pkg-config mpi-default-bin.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=scripts/lib/common.sh
+source scripts/lib/common.sh
+
+rounds=${1:-5}
+build=build/compare
+
+# Options of SLEPc's side. Its preconditioner is by default an inner GMRES of 5 steps with block
+# Jacobi and ILU(0); "norm" is heddle's criterion too (SLEPc's own default is "relative").
+declare -A slepc_options=(
+  ["SLEPc, as it comes, criterion norm"]=""
+  ["SLEPc, inner GMRES with SSOR"]="-st_pc_type sor"
+  ["SLEPc, inner GMRES with Jacobi"]="-st_pc_type jacobi"
+  ["SLEPc, one step of block Jacobi"]="-st_ksp_type preonly -st_pc_type bjacobi"
+)
+order=("SLEPc, as it comes, criterion norm" "SLEPc, inner GMRES with SSOR"
+  "SLEPc, inner GMRES with Jacobi" "SLEPc, one step of block Jacobi")
+
+use_ninja_if_present
+say "Building in $build"
+cmake --preset release -B "$build" -DHEDDLE_CUDA=OFF -DHEDDLE_BUILD_TESTS=OFF \
+  -DHEDDLE_BUILD_COMPARISON=ON >/dev/null
+cmake --build "$build" --target heddle-lobpcg slepc-lobpcg
+
+# The ranks are the parallelism: a threaded BLAS below them would only be in the way.
+export OPENBLAS_NUM_THREADS=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+run_heddle() {
+  "$build/apps/heddle-lobpcg" bench/compare/laplace3d.yaml >/dev/null
+  grep -oP '"(iterations|solve)": \K[0-9.e+-]+' "$build/result/result.json" | tr '\n' ' '
+  echo
+}
+
+run_slepc() { # OPTIONS...
+  OMP_NUM_THREADS=1 mpirun -n 2 "$build/bench/compare/slepc-lobpcg" "$@" |
+    sed -n 's/^\(iterations\|seconds\): //p' | tr '\n' ' '
+  echo
+}
+
+median() { sort -g | sed -n "$(((rounds + 1) / 2))p"; }
+
+declare -A lines=()
+for ((round = 1; round <= rounds; ++round)); do
+  say "Round $round of $rounds"
+  lines[heddle]+=$(run_heddle)$'\n'
+  for name in "${order[@]}"; do
+    read -ra options <<<"${slepc_options[$name]}"
+    lines[$name]+=$(run_slepc "${options[@]}")$'\n'
+  done
+done
+
+heddle_seconds=$(awk 'NF {print $2}' <<<"${lines[heddle]}" | median)
+printf '%-40s %10s %10s %8s\n' "" iterations seconds ratio
+for name in heddle "${order[@]}"; do
+  iterations=$(awk 'NF {print $1}' <<<"${lines[$name]}" | median)
+  seconds=$(awk 'NF {print $2}' <<<"${lines[$name]}" | median)
+  ratio=$(awk -v s="$seconds" -v h="$heddle_seconds" 'BEGIN {printf "%.2f", s / h}')
+  printf '%-40s %10d %10.2f %8s\n' "$name" "$iterations" "$seconds" "$ratio"
+done

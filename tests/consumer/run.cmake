@@ -1,0 +1,13 @@
+# Installs the heddle built in BUILD_DIR under WORK_DIR, builds the consumer project beside this file
+# against it and runs it: cmake -DBUILD_DIR=... -DWORK_DIR=... -P run.cmake
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/build
+  -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2)
+run(${WORK_DIR}/build/solve)
