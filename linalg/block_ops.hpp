@@ -3,7 +3,7 @@
 #include <heddle/linalg/small_matrix.hpp>
 #include <heddle/linalg/views.hpp>
 
-/// Operations on tall blocks (n×b, row-major, n large, b up to a few hundred), host backend.
+/// Operations on tall blocks (n×b, row-major, n large, b up to a few hundred).
 ///
 /// All of them: shapes must fit, else `InvalidArgument` naming both sides; an empty block is a
 /// no-op (sums over it are 0); no allocation after the first call at a size; the result has the
@@ -14,6 +14,10 @@ namespace heddle {
 /// X = 0.
 template <Scalar T>
 void set_zero(HostContext& context, BlockView<T, HostSpace> X);
+
+/// X(i, j) = 1 for i = j, else 0.
+template <Scalar T>
+void set_identity(HostContext& context, BlockView<T, HostSpace> X);
 
 /// Y = X.
 template <Scalar T>
@@ -53,5 +57,43 @@ template <Scalar T>
 void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
               ConstBlockView<T, HostSpace> BX, ConstSmallView<HostSpace> theta,
               BlockView<T, HostSpace> R, SmallView<HostSpace> norms);
+
+class CudaContext;
+
+// The same for blocks in device memory. The calls queue their work on the context's stream.
+
+template <Scalar T>
+void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
+                 BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
+          SmallView<DeviceSpace> G);
+
+template <Scalar T>
+void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
+              ConstSmallView<DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                  SmallView<DeviceSpace> norms);
+
+template <Scalar T>
+void scale_columns(CudaContext& context, ConstSmallView<DeviceSpace> factors,
+                   BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
+              ConstBlockView<T, DeviceSpace> BX, ConstSmallView<DeviceSpace> theta,
+              BlockView<T, DeviceSpace> R, SmallView<DeviceSpace> norms);
 
 }  // namespace heddle

@@ -42,6 +42,14 @@ constexpr PhiloxBlock random_block(std::uint64_t seed, std::uint64_t stream,
       {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}});
 }
 
+/// The random bits that entries (row, 2·pair) and (row, 2·pair + 1) of a tall block share, for up
+/// to 2²⁰ pairs a row: words 0 and 1 for the first, 2 and 3 for the second.
+constexpr PhiloxBlock random_pair(std::uint64_t seed, std::uint64_t stream, std::int64_t row,
+                                  std::int64_t pair) noexcept {
+  return random_block(seed, stream,
+                      (static_cast<std::uint64_t>(row) << 20) + static_cast<std::uint64_t>(pair));
+}
+
 /// A number in (0, 1) from 64 random bits: an odd multiple of 2⁻⁵³, so neither end is ever met.
 constexpr double unit_uniform(std::uint32_t low, std::uint32_t high) noexcept {
   const std::uint64_t bits = (std::uint64_t{high} << 32 | low) >> 12;

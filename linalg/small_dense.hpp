@@ -1,9 +1,8 @@
 #pragma once
 
 #include <heddle/linalg/small_matrix.hpp>
-#include <memory>
 
-/// Dense problems of order b … a few hundred (and the n×n problem of a small matrix), host backend,
+/// Dense problems of order b … a few hundred (and the n×n problem of a small matrix), in
 /// double.
 namespace heddle {
 
@@ -28,22 +27,46 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<HostSpace
 
 /// Eigendecomposition of symmetric matrices: H Z = Z diag(θ), θ ascending, ZᵀZ = I.
 ///
-/// Keeps its working memory: a second call at an order already met allocates nothing.
+/// Keeps its working memory: a call at an order no larger than one already met allocates nothing.
+/// Source: Golub & Van Loan, Matrix Computations, 8.3 (Householder tridiagonalisation, implicit QR
+/// steps with Wilkinson's shift).
 template <class Ctx>
 class SymmetricEigensolver;
 
 template <>
 class SymmetricEigensolver<HostContext> {
  public:
+  /// H m×m (its lower triangle is read), theta m×1, Z m×m; Z may be H. False if the iteration did
+  /// not converge or H holds NaN or Inf; theta and Z are then undefined.
+  bool compute(HostContext& context, ConstSmallView<HostSpace> H, SmallView<HostSpace> theta,
+               SmallView<HostSpace> Z);
+
+ private:
+  Buffer<double, HostSpace> work_;
+};
+
+class CudaContext;
+
+// The same in device memory. Those that return a status wait for the device.
+
+CholeskyStatus cholesky(CudaContext& context, SmallView<DeviceSpace> G);
+
+void invert_upper(CudaContext& context, SmallView<DeviceSpace> R);
+
+void small_multiply(CudaContext& context, double alpha, ConstSmallView<DeviceSpace> A,
+                    bool transpose_a, ConstSmallView<DeviceSpace> B, bool transpose_b, double beta,
+                    SmallView<DeviceSpace> C);
+
+template <>
+class SymmetricEigensolver<CudaContext> {
+ public:
   SymmetricEigensolver();
   ~SymmetricEigensolver();
   SymmetricEigensolver(SymmetricEigensolver&&) noexcept;
   SymmetricEigensolver& operator=(SymmetricEigensolver&&) noexcept;
 
-  /// H m×m (its lower triangle is read), theta m×1, Z m×m; Z may be H. False if the iteration did
-  /// not converge or H holds NaN or Inf; theta and Z are then undefined.
-  bool compute(HostContext& context, ConstSmallView<HostSpace> H, SmallView<HostSpace> theta,
-               SmallView<HostSpace> Z);
+  bool compute(CudaContext& context, ConstSmallView<DeviceSpace> H, SmallView<DeviceSpace> theta,
+               SmallView<DeviceSpace> Z);
 
  private:
   struct Storage;

@@ -1,14 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/linalg/cuda_context.hpp>
 #include <heddle/linalg/small_matrix.hpp>
 
-/// Small matrices between the host and a context's memory. Code templated on the context decides on
-/// the host with `fetch`ed numbers and hands coefficients back with `send`; on the host both are
-/// plain copies. Each `fetch` waits for the context.
+/// Data between the host and a context's memory. Code templated on the context decides on the host
+/// with `fetch`ed numbers and hands coefficients back with `send`; on the host both are plain
+/// copies. Each `fetch` waits for the context. Shapes must be equal.
 namespace heddle {
 
-/// target = source, a small matrix of the host context. Shapes must be equal.
+/// target = source, from the context's memory.
 inline void fetch(HostContext&, ConstSmallView<HostSpace> source, SmallView<HostSpace> target) {
   assert(source.rows == target.rows && source.cols == target.cols);
   if (source.data == target.data) return;
@@ -17,10 +19,34 @@ inline void fetch(HostContext&, ConstSmallView<HostSpace> source, SmallView<Host
   }
 }
 
-/// target = source, into the host context's memory. Shapes must be equal.
+/// target = source, into the context's memory.
 inline void send(HostContext& context, ConstSmallView<HostSpace> source,
                  SmallView<HostSpace> target) {
   fetch(context, source, target);
 }
+
+/// A in the context's memory; on the host, A itself.
+template <Scalar T>
+HostCsrMatrix<T> place(HostContext&, HostCsrMatrix<T> A) {
+  return A;
+}
+
+void fetch(CudaContext& context, ConstSmallView<DeviceSpace> source, SmallView<HostSpace> target);
+void send(CudaContext& context, ConstSmallView<HostSpace> source, SmallView<DeviceSpace> target);
+
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A);
+
+/// target = source for blocks.
+template <Scalar T>
+void fetch(CudaContext& context, ConstBlockView<T, DeviceSpace> source,
+           BlockView<T, HostSpace> target);
+template <Scalar T>
+void send(CudaContext& context, ConstBlockView<T, HostSpace> source,
+          BlockView<T, DeviceSpace> target);
+
+/// A copy of A in host memory.
+template <Scalar T>
+HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A);
 
 }  // namespace heddle

@@ -1,0 +1,87 @@
+#include <heddle/linalg/cuda/check.hpp>
+#include <heddle/linalg/cuda/small_factor.hpp>
+#include <heddle/linalg/cuda_context.hpp>
+#include <heddle/linalg/small_dense.hpp>
+
+namespace heddle {
+namespace {
+
+/// Scratch memory dealt out piece by piece, each on a 256-byte boundary.
+class ScratchPieces {
+ public:
+  explicit ScratchPieces(void* data) : data_(static_cast<std::byte*>(data)) {}
+
+  static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  template <class T>
+  T* take(std::size_t count) {
+    T* piece = reinterpret_cast<T*>(data_);
+    data_ += padded(count * sizeof(T));
+    return piece;
+  }
+
+ private:
+  std::byte* data_;
+};
+
+/// Factors G by cuSOLVER; scratch memory must begin with room for the status.
+void factor_large(CudaContext& context, int order, SmallView<DeviceSpace> G) {
+  const int ld = static_cast<int>(G.ld);
+  int work_size = 0;
+  check(cusolverDnDpotrf_bufferSize(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data, ld,
+                                    &work_size));
+  const auto work_count = static_cast<std::size_t>(work_size);
+  ScratchPieces pieces(context.scratch(2 * ScratchPieces::padded(1) +
+                                       ScratchPieces::padded(work_count * sizeof(double))));
+  double* status = pieces.take<double>(2);
+  int* info = pieces.take<int>(1);
+  check(cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data, ld,
+                         pieces.take<double>(work_count), work_size, info));
+  launch_finish_factor(context.stream(), order, G.data, G.ld, info, status);
+}
+
+}  // namespace
+
+CholeskyStatus cholesky(CudaContext& context, SmallView<DeviceSpace> G) {
+  const int order = static_cast<int>(G.rows);
+  if (order == 0) return {true, 1};
+  if (order <= kMaxFactorOrder) {
+    launch_cholesky(context.stream(), order, G.data, G.ld,
+                    static_cast<double*>(context.scratch(2 * sizeof(double))));
+  } else {
+    factor_large(context, order, G);
+  }
+  auto* status = static_cast<double*>(context.staging(2 * sizeof(double)));
+  context.copy_to_host(status, context.scratch(2 * sizeof(double)), 2 * sizeof(double));
+  return {status[0] != 0, status[1]};
+}
+
+void invert_upper(CudaContext& context, SmallView<DeviceSpace> R) {
+  const int order = static_cast<int>(R.rows);
+  if (order == 0) return;
+  if (order <= kMaxFactorOrder) {
+    return launch_invert_upper(context.stream(), order, R.data, R.ld);
+  }
+  const auto size = static_cast<std::size_t>(order);
+  auto* inverse = static_cast<double*>(context.scratch(size * size * sizeof(double)));
+  const double one = 1;
+  launch_identity(context.stream(), order, inverse);
+  check(cublasDtrsm(context.cublas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
+                    CUBLAS_DIAG_NON_UNIT, order, order, &one, R.data, static_cast<int>(R.ld),
+                    inverse, order));
+  check(cudaMemcpy2DAsync(R.data, static_cast<std::size_t>(R.ld) * sizeof(double), inverse,
+                          size * sizeof(double), size * sizeof(double), size,
+                          cudaMemcpyDeviceToDevice, context.stream()));
+}
+
+void small_multiply(CudaContext& context, double alpha, ConstSmallView<DeviceSpace> A,
+                    bool transpose_a, ConstSmallView<DeviceSpace> B, bool transpose_b, double beta,
+                    SmallView<DeviceSpace> C) {
+  if (C.rows == 0 || C.cols == 0) return;
+  const Index inner = transpose_a ? A.rows : A.cols;
+  check(cublasDgemm_64(context.cublas(), transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+                       transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, C.rows, C.cols, inner, &alpha,
+                       A.data, A.ld, B.data, B.ld, &beta, C.data, C.ld));
+}
+
+}  // namespace heddle

@@ -1,0 +1,162 @@
+#include <heddle/linalg/cuda/check.hpp>
+#include <heddle/linalg/cuda/kernel.cuh>
+#include <heddle/linalg/cuda/small_factor.hpp>
+
+namespace heddle {
+namespace {
+
+constexpr int kFactorThreads = 512;
+
+/// Doubles from one column of the staged matrix to the next; odd, so that neither a row nor a
+/// column falls on few banks of shared memory.
+__host__ __device__ int staged_ld(int order) { return order | 1; }
+
+/// Copies the upper triangle of A into shared memory, or back out with zeros below.
+__device__ void stage_upper(const double* A, Index ld, int order, double* staged) {
+  for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
+    const int i = e % order;
+    const int j = e / order;
+    staged[i + j * staged_ld(order)] = i <= j ? A[i + j * ld] : 0;
+  }
+  __syncthreads();
+}
+
+__device__ void unstage(const double* staged, int order, double* A, Index ld) {
+  __syncthreads();
+  for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
+    A[e % order + e / order * ld] = staged[e % order + e / order * staged_ld(order)];
+  }
+}
+
+/// G = RᵀR, row by row of R, each followed by its update of what lies below. One block.
+/// Writes status = {1 if all pivots were positive, else 0; min/max of diag(R)}.
+__global__ void __launch_bounds__(kFactorThreads)
+    cholesky_kernel(int order, double* G, Index ld, double* status) {
+  extern __shared__ double R[];
+  const int lda = staged_ld(order);
+  const int thread = static_cast<int>(threadIdx.x);
+  stage_upper(G, ld, order, R);
+  double least = INFINITY;
+  double most = 0;
+  for (int k = 0; k < order; ++k) {
+    const double pivot = R[k + k * lda];
+    if (!(pivot > 0 && pivot < INFINITY)) {
+      if (thread == 0) status[0] = status[1] = 0;
+      return;
+    }
+    const double diagonal = sqrt(pivot);
+    least = fmin(least, diagonal);
+    most = fmax(most, diagonal);
+    __syncthreads();
+    for (int j = k + thread; j < order; j += kFactorThreads) {
+      R[k + j * lda] = j == k ? diagonal : R[k + j * lda] / diagonal;
+    }
+    __syncthreads();
+    const int rest = order - k - 1;
+    for (int e = thread; e < rest * rest; e += kFactorThreads) {
+      const int i = k + 1 + e % rest;
+      const int j = k + 1 + e / rest;
+      if (i <= j) R[i + j * lda] -= R[k + i * lda] * R[k + j * lda];
+    }
+    __syncthreads();
+  }
+  unstage(R, order, G, ld);
+  if (thread == 0) {
+    status[0] = 1;
+    status[1] = least / most;
+  }
+}
+
+/// R ← R⁻¹ from the last row up: row i of the inverse is scaled, then taken out of the rows above.
+/// One block.
+__global__ void __launch_bounds__(kFactorThreads)
+    invert_upper_kernel(int order, double* A, Index ld) {
+  extern __shared__ double R[];
+  const int lda = staged_ld(order);
+  double* column = R + lda * order;  // column i of R above its diagonal
+  const int thread = static_cast<int>(threadIdx.x);
+  stage_upper(A, ld, order, R);
+  for (int i = order - 1; i >= 0; --i) {
+    const double inverse = 1 / R[i + i * lda];
+    for (int p = thread; p < i; p += kFactorThreads) column[p] = R[p + i * lda];
+    __syncthreads();
+    for (int j = i + thread; j < order; j += kFactorThreads) {
+      R[i + j * lda] = j == i ? inverse : R[i + j * lda] * inverse;
+    }
+    __syncthreads();
+    const int width = order - i;
+    for (int e = thread; e < i * width; e += kFactorThreads) {
+      const int p = e % i;
+      const int j = i + e / i;
+      const double before = j == i ? 0 : R[p + j * lda];
+      R[p + j * lda] = before - column[p] * R[i + j * lda];
+    }
+    __syncthreads();
+  }
+  unstage(R, order, A, ld);
+}
+
+/// Zeros below the diagonal.
+__global__ void clear_lower_kernel(int order, double* A, Index ld) {
+  const int j = static_cast<int>(blockIdx.x);
+  for (int i = j + 1 + static_cast<int>(threadIdx.x); i < order; i += kThreads) A[i + j * ld] = 0;
+}
+
+/// status = {info is 0; min/max of diag(R)}, in one thread.
+__global__ void factor_status_kernel(int order, const double* R, Index ld, const int* info,
+                                     double* status) {
+  double least = INFINITY;
+  double most = 0;
+  for (int i = 0; i < order; ++i) {
+    least = fmin(least, R[i + i * ld]);
+    most = fmax(most, R[i + i * ld]);
+  }
+  const bool good = *info == 0 && least > 0 && most < INFINITY;
+  status[0] = good;
+  status[1] = good ? least / most : 0;
+}
+
+__global__ void identity_kernel(int order, double* A) {
+  const int j = static_cast<int>(blockIdx.x);
+  for (int i = static_cast<int>(threadIdx.x); i < order; i += kThreads) {
+    A[i + static_cast<Index>(j) * order] = i == j;
+  }
+}
+
+template <class Kernel>
+std::size_t raise_shared_limit(Kernel* kernel, int order, int columns) {
+  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(staged_ld(order)) *
+                            static_cast<std::size_t>(columns);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)));
+  return bytes;
+}
+
+}  // namespace
+
+void launch_cholesky(cudaStream_t stream, int order, double* G, Index ld, double* status) {
+  const std::size_t shared = raise_shared_limit(cholesky_kernel, order, order);
+  cholesky_kernel<<<1, kFactorThreads, shared, stream>>>(order, G, ld, status);
+  check_launch();
+}
+
+void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld) {
+  const std::size_t shared = raise_shared_limit(invert_upper_kernel, order, order + 1);
+  invert_upper_kernel<<<1, kFactorThreads, shared, stream>>>(order, R, ld);
+  check_launch();
+}
+
+void launch_finish_factor(cudaStream_t stream, int order, double* R, Index ld, const int* info,
+                          double* status) {
+  factor_status_kernel<<<1, 1, 0, stream>>>(order, R, ld, info, status);
+  check_launch();
+  clear_lower_kernel<<<static_cast<unsigned>(order), kThreads, 0, stream>>>(order, R, ld);
+  check_launch();
+}
+
+void launch_identity(cudaStream_t stream, int order, double* A) {
+  identity_kernel<<<static_cast<unsigned>(order), kThreads, 0, stream>>>(order, A);
+  check_launch();
+}
+
+}  // namespace heddle

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <heddle/linalg/context.hpp>
+
+/// Kernels on one small matrix in device memory (column-major doubles), each a single thread block
+/// in shared memory where cuSOLVER would need several launches. None waits for the device.
+namespace heddle {
+
+/// The largest order that fits in a block's shared memory.
+inline constexpr int kMaxFactorOrder = 128;
+
+/// G = RᵀR, R over G, zeros below; order ≤ kMaxFactorOrder. Only the upper triangle is read.
+/// status = {1, min/max of diag(R)}, or {0, 0} and G as it was if a pivot is not positive.
+void launch_cholesky(cudaStream_t stream, int order, double* G, Index ld, double* status);
+
+/// R ← R⁻¹, R upper triangular; order ≤ kMaxFactorOrder. Zeros below.
+void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld);
+
+/// After a factorisation of any order: zeros below the diagonal of R, and the same status from
+/// cuSOLVER's `info`.
+void launch_finish_factor(cudaStream_t stream, int order, double* R, Index ld, const int* info,
+                          double* status);
+
+/// A = I, packed.
+void launch_identity(cudaStream_t stream, int order, double* A);
+
+}  // namespace heddle
