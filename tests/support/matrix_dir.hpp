@@ -13,9 +13,8 @@ namespace heddle::test {
 inline std::optional<std::filesystem::path> matrix_dir() {
   namespace fs = std::filesystem;
   const char* given = std::getenv("HEDDLE_MATRIX_DIR");
-  const fs::path source_root = fs::absolute(fs::path(__FILE__)).parent_path() / "../..";
-  const fs::path folder =
-      given != nullptr ? fs::path(given) : (source_root / "../shared/matrices").lexically_normal();
+  const fs::path beside = fs::path(HEDDLE_SOURCE_DIR) / "../shared/matrices";
+  const fs::path folder = given != nullptr ? fs::path(given) : beside.lexically_normal();
   std::error_code ignored;
   if (!fs::is_regular_file(folder / "MANIFEST.tsv", ignored)) return std::nullopt;
   return folder;
