@@ -115,7 +115,7 @@ HostCsrMatrix<T> CsrAssembler<T>::close_gaps(const HostCsrMatrix<T>& A, const In
   HostCsrMatrix<T> dense(context_, rows_, cols_, nnz);
   dense.row_offsets()[0] = 0;
   const CsrView<T, HostSpace> view = A.view();
-  parallel_for(context_, buckets_, [&](Index bucket) {
+  parallel_for(context_.threads(), buckets_, [&](Index bucket) {
     const Index from = bucket_starts_[static_cast<std::size_t>(bucket)];
     const Index to = starts[static_cast<std::size_t>(bucket)];
     std::copy_n(view.columns + from, kept[bucket], dense.columns() + to);

@@ -78,13 +78,13 @@ template <Scalar T>
 template <class ForEach>
 void CsrAssembler<T>::sort_into_buckets(Index pieces, const ForEach& for_each) {
   Buffer<Index, HostSpace> cursors(context_, static_cast<std::size_t>(pieces * buckets_));
-  parallel_for(context_, pieces, [&](Index piece) {
+  parallel_for(context_.threads(), pieces, [&](Index piece) {
     Index* counts = cursors.data() + piece * buckets_;
     std::fill_n(counts, buckets_, Index{0});
     for_each(piece, [&](Index row, Index, T) { ++counts[row >> shift_]; });
   });
   entries_ = {context_, static_cast<std::size_t>(place_counts(pieces, cursors.data()))};
-  parallel_for(context_, pieces, [&](Index piece) {
+  parallel_for(context_.threads(), pieces, [&](Index piece) {
     Index* next = cursors.data() + piece * buckets_;
     Entry* entries = entries_.data();
     for_each(piece, [&](Index row, Index col, T value) {

@@ -100,7 +100,7 @@ HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A) {
   std::copy_n(A.row_offsets, A.rows + 1, converted.row_offsets());
   std::copy_n(A.columns, A.nnz, converted.columns());
   U* values = converted.values();
-  parallel_for(context, A.nnz, [&](Index k) { values[k] = static_cast<U>(A.values[k]); });
+  parallel_for(context.threads(), A.nnz, [&](Index k) { values[k] = static_cast<U>(A.values[k]); });
   return converted;
 }
 
@@ -111,7 +111,7 @@ double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
   Buffer<double, HostSpace> sums(context, static_cast<std::size_t>(A.cols));
   const Index threads = context.threads();
   const Slabs ranges{A.cols, std::max<Index>(1, (A.cols + threads - 1) / threads)};
-  parallel_for(context, ranges.count(), [&](Index range) {
+  parallel_for(context.threads(), ranges.count(), [&](Index range) {
     const Index first = ranges.begin(range);
     const Index end = ranges.end(range);
     std::fill(sums.data() + first, sums.data() + end, 0.0);
@@ -139,7 +139,7 @@ void extract_diagonal(HostContext& context, CsrView<T, HostSpace> A, std::span<T
     throw InvalidArgument("extract_diagonal: the matrix has " + std::to_string(A.rows) +
                           " rows, the diagonal has room for " + std::to_string(diagonal.size()));
   }
-  parallel_for(context, A.rows,
+  parallel_for(context.threads(), A.rows,
                [&](Index row) { diagonal[static_cast<std::size_t>(row)] = entry(A, row, row); });
 }
 
@@ -155,7 +155,7 @@ std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace
   };
   const Slabs pieces = make_slabs(A.rows, kLeastRows);
   std::vector<Worst> worst_of(static_cast<std::size_t>(pieces.count()));
-  parallel_for(context, pieces.count(), [&](Index piece) {
+  parallel_for(context.threads(), pieces.count(), [&](Index piece) {
     Worst worst;
     for (Index row = pieces.begin(piece); row < pieces.end(piece); ++row) {
       for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {

@@ -43,7 +43,7 @@ HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
   const auto degree = [&](Index row) {
     return static_cast<double>(pattern.row_offsets[row + 1] - pattern.row_offsets[row] - 1);
   };
-  parallel_for(context, A.rows, [&](Index row) {
+  parallel_for(context.threads(), A.rows, [&](Index row) {
     for (Index k = pattern.row_offsets[row]; k < pattern.row_offsets[row + 1]; ++k) {
       const Index col = pattern.columns[k];
       double value = col == row ? degree(row) : -1;

@@ -86,7 +86,7 @@ std::vector<TextPiece> cut_at_lines(HostContext& context, std::string_view text)
     pieces.push_back({.text = text.substr(begin, end - begin)});
     begin = end;
   }
-  parallel_for(context, static_cast<Index>(pieces.size()), [&](Index index) {
+  parallel_for(context.threads(), static_cast<Index>(pieces.size()), [&](Index index) {
     TextPiece& piece = pieces[static_cast<std::size_t>(index)];
     piece.lines = count_line_feeds(piece.text) + (piece.text.back() != '\n');
   });
@@ -154,7 +154,7 @@ void place_array_values(HostContext& context, const Header& header, Entries<T>& 
     firsts.push_back(next);
     next += piece.count;
   }
-  parallel_for(context, static_cast<Index>(firsts.size()), [&](Index index) {
+  parallel_for(context.threads(), static_cast<Index>(firsts.size()), [&](Index index) {
     const auto& piece = entries.pieces[static_cast<std::size_t>(index)];
     Index value = firsts[static_cast<std::size_t>(index)];
     const Index end = value + piece.count;
@@ -186,7 +186,7 @@ Entries<T> parse_entries(HostContext& context, std::string_view text, const Head
     lines += piece.lines;
   }
   entries.storage = {context, static_cast<std::size_t>(lines)};
-  parallel_for(context, static_cast<Index>(pieces.size()), [&](Index index) {
+  parallel_for(context.threads(), static_cast<Index>(pieces.size()), [&](Index index) {
     const auto i = static_cast<std::size_t>(index);
     Entry<T>* to = entries.storage.data() + entries.pieces[i].first;
     entries.pieces[i].count = parse_piece(pieces[i], header, to);

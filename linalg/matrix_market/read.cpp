@@ -86,7 +86,7 @@ MultiVector<T, HostSpace> fill_block(HostContext& context, const Content<T>& con
   std::fill_n(X.data(), cells, T{0});
   const auto pieces = static_cast<Index>(entries.pieces.size());
   if (header.format == Format::array) {
-    parallel_for(context, pieces, [&](Index piece) {
+    parallel_for(context.threads(), pieces, [&](Index piece) {
       entries.for_each(piece, [&](Index row, Index col, T value) { X(row, col) = value; });
     });
     return block;

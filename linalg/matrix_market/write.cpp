@@ -33,7 +33,7 @@ void write_lines(OutputFile& file, Index items, const Format& format) {
   for (Index first = 0; first < pieces.count(); first += round) {
     const Index count = std::min(round, pieces.count() - first);
     const auto place = [&](Index i) { return room.data() + i * kPieceLines * kLineBytes; };
-    parallel_for(context, count, [&](Index i) {
+    parallel_for(context.threads(), count, [&](Index i) {
       char* end = format(pieces.begin(first + i), pieces.end(first + i), place(i));
       lengths[static_cast<std::size_t>(i)] = end - place(i);
     });
