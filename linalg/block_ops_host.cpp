@@ -1,8 +1,6 @@
-#include <fmt/format.h>
-
 #include <cmath>
+#include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/host_parallel.hpp>
 #include <heddle/linalg/philox.hpp>
 #include <limits>
@@ -19,36 +17,11 @@ using Block = BlockView<T, HostSpace>;
 using ConstSmall = ConstSmallView<HostSpace>;
 using Small = SmallView<HostSpace>;
 
-template <class T>
-double bytes(const ConstBlock<T>& X) {
-  return static_cast<double>(X.rows()) * static_cast<double>(X.cols()) * sizeof(T);
-}
-
-template <class T>
-double entries(const ConstBlock<T>& X) {
-  return static_cast<double>(X.rows()) * static_cast<double>(X.cols());
-}
-
-template <class T>
-void require_same_shape(const char* operation, const ConstBlock<T>& X, const ConstBlock<T>& Y) {
-  if (X.rows() != Y.rows() || X.cols() != Y.cols()) {
-    throw InvalidArgument(fmt::format("{}: blocks of {}x{} and {}x{}", operation, X.rows(),
-                                      X.cols(), Y.rows(), Y.cols()));
-  }
-}
-
-void require_one_per_column(const char* operation, const ConstSmall& values, Index columns) {
-  if (values.rows != columns || values.cols != 1) {
-    throw InvalidArgument(fmt::format("{}: {}x{} values for a block of {} columns", operation,
-                                      values.rows, values.cols, columns));
-  }
-}
-
 template <class T, class Row>
 void for_each_row(const HostContext& context, const ConstBlock<T>& X, const Row& row) {
   if (X.empty()) return;
   const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
-  parallel_for(context, slabs.count(), [&](Index slab) {
+  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
     const Index end = slabs.end(slab);
     for (Index i = slabs.begin(slab); i < end; ++i) row(i);
   });
@@ -61,7 +34,7 @@ double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& 
   double* values = static_cast<double*>(
       context.scratch(sizeof(double) * static_cast<std::size_t>((slabs.count() + 1) * b)));
   std::fill_n(values, (slabs.count() + 1) * b, 0.0);
-  parallel_for(context, slabs.count(),
+  parallel_for(context.threads(), slabs.count(),
                [&](Index slab) { body(slabs.begin(slab), slabs.end(slab), values + slab * b); });
   return values;
 }
@@ -172,38 +145,35 @@ void norms_from_squares(HostContext& context, const ConstBlock<T>& X, Small norm
 template <Scalar T>
 void set_zero(HostContext& context, BlockView<T, HostSpace> X) {
   for_each_row<T>(context, X, [&](Index i) { std::fill_n(&X(i, 0), X.cols(), T{0}); });
-  context.profile().count(bytes<T>(X), 0);
+  context.profile().count(bytes(X), 0);
 }
 
 template <Scalar T>
 void set_identity(HostContext& context, BlockView<T, HostSpace> X) {
-  set_zero(context, X);
-  for (Index i = 0; i < std::min(X.rows(), X.cols()); ++i) X(i, i) = T{1};
+  set_zero<T>(context, X);
+  for (Index i = 0; i < std::min(X.rows(), X.cols()); ++i) X(i, i) = 1;
 }
 
 template <Scalar T>
 void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
-  require_same_shape<T>("copy", X, Y);
+  require_same_shape("copy", X, Y);
   for_each_row<T>(context, X, [&](Index i) { std::copy_n(&X(i, 0), X.cols(), &Y(i, 0)); });
-  context.profile().count(2 * bytes<T>(X), 0);
+  context.profile().count(2 * bytes(X), 0);
 }
 
 template <Scalar T>
 void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
                  BlockView<T, HostSpace> X) {
-  // Entries (i, 2k) and (i, 2k + 1) share a block of random bits, numbered so for 2²⁰ pairs a row.
-  constexpr int kPairBits = 20;
   for_each_row<T>(context, X, [&](Index i) {
     for (Index j = 0; j < X.cols(); j += 2) {
-      const PhiloxBlock random =
-          random_block(seed, stream, static_cast<std::uint64_t>((i << kPairBits) + j / 2));
+      const PhiloxBlock random = random_pair(seed, stream, i, j / 2);
       X(i, j) = static_cast<T>(signed_uniform(random.words[0], random.words[1]));
       if (j + 1 < X.cols()) {
         X(i, j + 1) = static_cast<T>(signed_uniform(random.words[2], random.words[3]));
       }
     }
   });
-  context.profile().count(bytes<T>(X), 0);
+  context.profile().count(bytes(X), 0);
 }
 
 template <Scalar T>
@@ -213,7 +183,7 @@ void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
   sum_squares(
       context, X.rows(), [&](Index i, Index j) { return static_cast<double>(X(i, j)); }, norms);
   norms_from_squares<T>(context, X, norms);
-  context.profile().count(bytes<T>(X), 2 * entries<T>(X));
+  context.profile().count(bytes(X), 2 * entries(X));
 }
 
 template <Scalar T>
@@ -226,15 +196,15 @@ void scale_columns(HostContext& context, ConstSmallView<HostSpace> factors,
       x[j] = static_cast<T>(static_cast<double>(x[j]) * factors.data[j]);
     }
   });
-  context.profile().count(2 * bytes<T>(X), entries<T>(X));
+  context.profile().count(2 * bytes(X), entries(X));
 }
 
 template <Scalar T>
 void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
               ConstBlockView<T, HostSpace> BX, ConstSmallView<HostSpace> theta,
               BlockView<T, HostSpace> R, SmallView<HostSpace> norms) {
-  require_same_shape<T>("residual", AX, BX);
-  require_same_shape<T>("residual", AX, R);
+  require_same_shape("residual", AX, BX);
+  require_same_shape("residual", AX, R);
   require_one_per_column("residual", theta, AX.cols());
   require_one_per_column("residual", norms, AX.cols());
   const T* ax = AX.data();
@@ -250,13 +220,13 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
       },
       norms);
   norms_from_squares<T>(context, R, norms);
-  context.profile().count(3 * bytes<T>(AX), 4 * entries<T>(AX));
+  context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }
 
 template void set_zero(HostContext&, BlockView<float, HostSpace>);
 template void set_zero(HostContext&, BlockView<double, HostSpace>);
-template void set_identity(HostContext&, BlockView<float, HostSpace>);
-template void set_identity(HostContext&, BlockView<double, HostSpace>);
+template void set_identity(HostContext&, Block<float>);
+template void set_identity(HostContext&, Block<double>);
 template void copy(HostContext&, ConstBlock<float>, Block<float>);
 template void copy(HostContext&, ConstBlock<double>, Block<double>);
 template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<float>);

@@ -1,8 +1,6 @@
-#include <fmt/format.h>
-
 #include <array>
+#include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/host_parallel.hpp>
 #include <heddle/linalg/host_simd.hpp>
 #include <utility>
@@ -106,7 +104,7 @@ struct GramPlan {
 template <Scalar T>
 void sum_slabs(const HostContext& context, const GramPlan& plan, ConstBlockView<T, HostSpace> U,
                ConstBlockView<T, HostSpace> V, bool symmetric, double* partials, double* packs) {
-  parallel_for(context, plan.slabs.count(), [&](Index slab) {
+  parallel_for(context.threads(), plan.slabs.count(), [&](Index slab) {
     double* P = partials + slab * plan.partial_size;
     double* v = packs + omp_get_thread_num() * plan.pack_size;
     double* u = symmetric ? v : v + plan.pack_rows * plan.v_ld;
@@ -123,7 +121,7 @@ void sum_slabs(const HostContext& context, const GramPlan& plan, ConstBlockView<
 
 /// Adds the partial sums up in the order of the slabs, into the first.
 void reduce_slabs(const HostContext& context, const GramPlan& plan, Index a, double* partials) {
-  parallel_for(context, a, [&](Index i) {
+  parallel_for(context.threads(), a, [&](Index i) {
     double* sum = partials + i * plan.v_ld;
     for (Index slab = 1; slab < plan.slabs.count(); ++slab) {
       const double* part = sum + slab * plan.partial_size;
@@ -137,11 +135,8 @@ void reduce_slabs(const HostContext& context, const GramPlan& plan, Index a, dou
 template <Scalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<HostSpace> G) {
-  if (X.rows() != Y.rows() || G.rows != X.cols() || G.cols != Y.cols()) {
-    throw InvalidArgument(fmt::format("gram: G = XᵀY with X {}x{}, Y {}x{}, G {}x{}", X.rows(),
-                                      X.cols(), Y.rows(), Y.cols(), G.rows, G.cols));
-  }
-  const bool symmetric = X.data() == Y.data() && X.cols() == Y.cols() && X.ld() == Y.ld();
+  require_gram_shapes(X, Y, G);
+  const bool symmetric = same_block<T>(X, Y);
   // The columns of V fill whole vectors, those of U need not: the side that wastes less is V.
   const bool swapped = Y.cols() * round_up_to_lanes<double>(X.cols()) <
                        X.cols() * round_up_to_lanes<double>(Y.cols());
@@ -161,11 +156,9 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
       G(i, j) = transposed ? partials[j * plan.v_ld + i] : partials[i * plan.v_ld + j];
     }
   }
-  const double rows = static_cast<double>(X.rows());
   const double a = static_cast<double>(X.cols());
-  const double b = static_cast<double>(Y.cols());
-  context.profile().count(rows * (symmetric ? a : a + b) * sizeof(T),
-                          symmetric ? rows * a * (a + 1) : 2 * rows * a * b);
+  context.profile().count(symmetric ? bytes(X) : bytes(X) + bytes(Y),
+                          symmetric ? entries(X) * (a + 1) : 2 * a * entries(Y));
 }
 
 template void gram(HostContext&, ConstBlockView<float, HostSpace>, ConstBlockView<float, HostSpace>,

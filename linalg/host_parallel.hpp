@@ -7,16 +7,16 @@
 
 namespace heddle {
 
-/// Runs body(item) for item = 0 … count − 1 on the context's threads, each a contiguous run of
+/// Runs body(item) for item = 0 … count − 1 on up to `threads` threads, each a contiguous run of
 /// items. `body` must not throw.
 template <class Body>
-void parallel_for(const HostContext& context, Index count, const Body& body) {
-  const int threads = static_cast<int>(std::min<Index>(context.threads(), count));
-  if (threads <= 1) {
+void parallel_for(int threads, Index count, const Body& body) {
+  const int team = static_cast<int>(std::min<Index>(threads, count));
+  if (team <= 1) {
     for (Index item = 0; item < count; ++item) body(item);
     return;
   }
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(team)
   for (Index item = 0; item < count; ++item) body(item);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/small_matrix.hpp>
+#include <memory>
 
 /// Dense problems of order b … a few hundred (and the n×n problem of a small matrix), in
 /// double.
