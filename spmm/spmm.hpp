@@ -13,12 +13,18 @@ namespace heddle {
 
 /// How a plan chooses its kernel.
 struct SpmmOptions {
-  std::string kernel = "auto";  ///< "auto" or a name from `spmm_kernels`
+  /// "auto" or a name from `spmm_kernels`. CUDA takes also "rule" (what "auto" is: by the matrix's
+  /// features, so that equal input gives equal bits), "rule_row_mean" (by the mean row length
+  /// alone) and "measure" (the fastest of two or three on the first block of each width; its
+  /// results agree from run to run only to rounding).
+  std::string kernel = "auto";
 };
 
 /// A multiplication plan for one matrix. Does not own the matrix: A must outlive the plan.
 template <Scalar T, class Ctx>
 class SpmmPlan;
+
+class CudaContext;
 
 template <Scalar T>
 class SpmmPlan<T, HostContext> {
@@ -51,8 +57,47 @@ class SpmmPlan<T, HostContext> {
   std::unique_ptr<State> state_;
 };
 
+template <Scalar T>
+class SpmmPlan<T, CudaContext> {
+ public:
+  /// Inspects A's row lengths and how neighbouring rows share columns, on the device. Throws
+  /// `InvalidArgument` for an unknown kernel name, listing the known ones.
+  SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace> A, const SpmmOptions& options = {});
+  ~SpmmPlan();
+  SpmmPlan(SpmmPlan&&) noexcept;
+  SpmmPlan& operator=(SpmmPlan&&) noexcept;
+
+  /// Chooses the kernel for N columns and builds what it needs beside A. `multiply` does it for a
+  /// new N; done before, no `multiply` with N columns allocates. ("measure" chooses in `multiply`,
+  /// which has the block to measure with.)
+  void prepare(CudaContext& context, Index N) const;
+
+  /// C = α A B + β C; B cols×N, C rows×N, row-major, any ld. For β = 0, C may be uninitialised.
+  /// C must not share entries with B. α = 0 does not read A or B. Queued on the context's stream.
+  /// The same bits every time (but see "measure"). Counts `compulsory_bytes(N)`, C's old values for
+  /// β ≠ 0 and 2·nnz·N flops in the context's profile. A plan serves one call at a time. Throws
+  /// `InvalidArgument` if shapes do not fit, naming them.
+  void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,
+                BlockView<T, DeviceSpace> C) const;
+
+  /// nnz·(sizeof(T) + 4) + (rows + 1)·sizeof(offset) + (cols + rows)·N·sizeof(T).
+  double compulsory_bytes(Index N) const noexcept;
+
+  /// The kernel that multiplies N columns, and one sentence why. Before "measure" has seen N
+  /// columns, what the rule would choose.
+  std::string_view kernel(Index N) const;
+  std::string reason(Index N) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// Kernel names that `SpmmOptions::kernel` takes on the host.
 const std::vector<std::string_view>& spmm_kernels(const HostContext&);
+
+/// Kernel names that `SpmmOptions::kernel` takes on a GPU, beside the ways to choose.
+const std::vector<std::string_view>& spmm_kernels(const CudaContext&);
 
 /// The readable reference: C = α A B + β C by three loops, summed in double. For tests. β = 0 does
 /// not read C, α = 0 neither A nor B. Shapes must fit.

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <heddle/spmm/cuda/product.hpp>
+#include <utility>
+
+/// From numbers known at run time to the template arguments of a kernel.
+namespace heddle::cuda {
+
+/// Calls f.template operator()<k>() for the k of the ascending list `k0, ks…` that is the first not
+/// below `wanted`, or the last.
+template <int k0, int... ks, class F>
+void dispatch_at_least(int wanted, F&& f) {
+  if constexpr (sizeof...(ks) > 0) {
+    if (wanted > k0) return dispatch_at_least<ks...>(wanted, std::forward<F>(f));
+  }
+  f.template operator()<k0>();
+}
+
+/// Calls f.template operator()<kWidth, kLanes>(): how many values a thread loads at once, and how
+/// many lanes serve the columns of a row (a power of two up to 32; more columns than they hold are
+/// done in slabs).
+template <class T, class F>
+void dispatch_lanes(const SpmmProduct<T>& product, F&& f) {
+  const auto lanes_for = [&](int width) {
+    return static_cast<int>(std::min<Index>(32, (product.N + width - 1) / width));
+  };
+  if (is_vectorisable(product)) {
+    dispatch_at_least<1, 2, 4, 8, 16, 32>(lanes_for(kVectorWidth<T>), [&]<int kLanes>() {
+      f.template operator()<kVectorWidth<T>, kLanes>();
+    });
+  } else {
+    dispatch_at_least<1, 2, 4, 8, 16, 32>(
+        lanes_for(1), [&]<int kLanes>() { f.template operator()<1, kLanes>(); });
+  }
+}
+
+/// ⌈a / b⌉ for a grid dimension.
+inline unsigned blocks_for(Index a, Index b) noexcept {
+  return static_cast<unsigned>((a + b - 1) / b);
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <heddle/spmm/cuda/product.hpp>
+
+/// What the SpMM kernels share: some neighbouring columns in one thread's registers, their loads
+/// and stores, and the sum over a stretch of a row of A.
+///
+/// Kernels state how many blocks a multiprocessor must hold (`kBlocks` of their configurations):
+/// left alone, the compiler spares registers by ordering the gathers of B one after the other,
+/// where a few in flight a thread gain more than the last warps do.
+namespace heddle::cuda {
+
+inline constexpr int kWarpSize = 32;
+inline constexpr unsigned kFullWarp = 0xffffffffu;
+
+/// `kWidth` neighbouring values of a row, loaded and stored at once.
+template <class T, int kWidth>
+struct alignas(sizeof(T) * kWidth) Lane {
+  static_assert(sizeof(T) * kWidth <= kVectorBytes);
+  T values[kWidth] = {};
+
+  __device__ T& operator[](int i) { return values[i]; }
+  __device__ const T& operator[](int i) const { return values[i]; }
+};
+
+/// Reads through the read-only path: for memory that the kernel does not write.
+__device__ inline Lane<double, 1> load_lane(const double* from, Lane<double, 1>*) {
+  return {{__ldg(from)}};
+}
+__device__ inline Lane<double, 2> load_lane(const double* from, Lane<double, 2>*) {
+  const double2 v = __ldg(reinterpret_cast<const double2*>(from));
+  return {{v.x, v.y}};
+}
+__device__ inline Lane<float, 1> load_lane(const float* from, Lane<float, 1>*) {
+  return {{__ldg(from)}};
+}
+__device__ inline Lane<float, 2> load_lane(const float* from, Lane<float, 2>*) {
+  const float2 v = __ldg(reinterpret_cast<const float2*>(from));
+  return {{v.x, v.y}};
+}
+__device__ inline Lane<float, 4> load_lane(const float* from, Lane<float, 4>*) {
+  const float4 v = __ldg(reinterpret_cast<const float4*>(from));
+  return {{v.x, v.y, v.z, v.w}};
+}
+template <int kWidth, class T>
+__device__ Lane<T, kWidth> load(const T* from) {
+  return load_lane(from, static_cast<Lane<T, kWidth>*>(nullptr));
+}
+
+/// sum += a·b.
+template <class T, int kWidth>
+__device__ void multiply_add(T a, const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) sum[i] += a * b[i];
+}
+
+/// sum += b.
+template <class T, int kWidth>
+__device__ void add(const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) sum[i] += b[i];
+}
+
+/// sum += the `sum` of the lane `distance` further on, within `width` lanes.
+template <class T, int kWidth>
+__device__ void add_from_lane(int distance, int width, Lane<T, kWidth>& sum) {
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    sum[i] += __shfl_down_sync(kFullWarp, sum[i], distance, width);
+  }
+}
+
+/// to = α·sum + β·to; `to` is not read for β = 0.
+template <class T, int kWidth>
+__device__ void store(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
+  auto& target = *reinterpret_cast<Lane<T, kWidth>*>(to);
+  Lane<T, kWidth> result;
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) result[i] = alpha * sum[i];
+  if (beta != T{0}) multiply_add(beta, Lane<T, kWidth>(target), result);
+  target = result;
+}
+
+/// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … below `length`; `B` points
+/// at the thread's columns of row 0. The loads of `kUnroll` terms are in flight together, also at
+/// the end of a row: rows of a mesh are shorter than two rounds.
+template <int kStep, int kUnroll, class T, int kWidth>
+__device__ void accumulate(const std::int32_t* columns, const T* values, int first, int length,
+                           const T* B, Index ldb, Lane<T, kWidth>& sum) {
+  int k = first;
+  for (; k + (kUnroll - 1) * kStep < length; k += kUnroll * kStep) {
+    T a[kUnroll];
+    Lane<T, kWidth> b[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      b[u] = load<kWidth>(B + __ldg(columns + k + u * kStep) * ldb);
+      a[u] = __ldg(values + k + u * kStep);
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) multiply_add(a[u], b[u], sum);
+  }
+  if (k >= length) return;
+  T a[kUnroll] = {};
+  Lane<T, kWidth> b[kUnroll];
+#pragma unroll
+  for (int u = 0; u < kUnroll - 1; ++u) {
+    if (k + u * kStep < length) {
+      b[u] = load<kWidth>(B + __ldg(columns + k + u * kStep) * ldb);
+      a[u] = __ldg(values + k + u * kStep);
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < kUnroll - 1; ++u) multiply_add(a[u], b[u], sum);
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,144 @@
+#include <heddle/linalg/cuda/check.hpp>
+#include <heddle/spmm/cuda/dispatch.hpp>
+#include <heddle/spmm/cuda/lanes.cuh>
+#include <heddle/spmm/cuda/merge.hpp>
+
+namespace heddle::cuda {
+namespace {
+
+template <int kWidthOf, int kLanesOf>
+struct MergeConfig {
+  static constexpr int kWidth = kWidthOf;  // values a lane loads at once
+  static constexpr int kLanes = kLanesOf;  // lanes a stretch of the path
+  static constexpr int kThreads = 256;
+  static constexpr int kBlocks = 4;                  // at least, a multiprocessor: see lanes.cuh
+  static constexpr int kGroups = kThreads / kLanes;  // stretches a block
+  static constexpr int kSlab = kLanes * kWidth;
+  static constexpr int kUnroll = 4;
+};
+
+/// A group's walk over one stretch: rows that end in it are stored, but the first, which may have
+/// begun before, is kept in `head`; `open` is the sum of the row that is unfinished at the end.
+template <class Config, class T>
+struct Walk {
+  using Sum = Lane<T, Config::kWidth>;
+
+  const SpmmProduct<T>& p;
+  Index column;
+  PathPoint begin;
+  PathPoint end;
+  Index row;
+  Index row_end;
+  Sum head;
+  Sum open;
+
+  __device__ Walk(const SpmmProduct<T>& product, Index column_of, PathPoint from, PathPoint to)
+      : p(product), column(column_of), begin(from), end(to), row(from.row) {
+    row_end = p.A.row_offsets[min(row + 1, p.A.rows)];
+  }
+
+  __device__ void finish_row() {
+    if (row == begin.row) {
+      head = open;
+    } else {
+      store(p.alpha, open, p.beta, p.C + row * p.ldc + column);
+    }
+    open = Sum{};
+    ++row;
+    row_end = p.A.row_offsets[min(row + 1, p.A.rows)];
+  }
+
+  __device__ void run() {
+    for (Index k = begin.nonzero; k < end.nonzero; k += Config::kUnroll) {
+      T a[Config::kUnroll];
+      Sum b[Config::kUnroll];
+#pragma unroll
+      for (int u = 0; u < Config::kUnroll; ++u) {
+        if (k + u < end.nonzero) {
+          b[u] = load<Config::kWidth>(p.B + __ldg(p.A.columns + k + u) * p.ldb + column);
+          a[u] = __ldg(p.A.values + k + u);
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < Config::kUnroll; ++u) {
+        if (k + u < end.nonzero) {
+          while (row_end <= k + u) finish_row();
+          multiply_add(a[u], b[u], open);
+        }
+      }
+    }
+    while (row < end.row) finish_row();
+  }
+};
+
+template <class Config, class T>
+__global__ __launch_bounds__(Config::kThreads,
+                             Config::kBlocks) void merge_kernel(SpmmProduct<T> p,
+                                                                const PathPoint* points,
+                                                                Index stretches, T* carries) {
+  using Sum = Lane<T, Config::kWidth>;
+  __shared__ Sum open_sums[Config::kGroups][Config::kLanes];
+  __shared__ bool finishes[Config::kGroups];
+
+  const int group = threadIdx.x / Config::kLanes;
+  const int lane = threadIdx.x % Config::kLanes;
+  const Index column = static_cast<Index>(blockIdx.y) * Config::kSlab + lane * Config::kWidth;
+  const Index stretch = min(static_cast<Index>(blockIdx.x) * Config::kGroups + group, stretches);
+  const bool active = column < p.N;
+
+  Walk<Config, T> walk(p, column, points[stretch], points[min(stretch + 1, stretches)]);
+  if (active) walk.run();
+  const bool finished = walk.begin.row < walk.end.row;
+  open_sums[group][lane] = walk.open;
+  if (lane == 0) finishes[group] = finished;
+  __syncthreads();
+  if (!active) return;
+
+  // The row open at the end of group g is begun by the last group up to g that finishes one.
+  const auto sum_until = [&](int last) {
+    int first = last;
+    while (first > 0 && !finishes[first]) --first;
+    Sum sum;
+    for (int g = first; g <= last; ++g) add(open_sums[g][lane], sum);
+    return sum;
+  };
+  if (finished) {
+    Sum sum;
+    if (group > 0) sum = sum_until(group - 1);
+    add(walk.head, sum);
+    store(p.alpha, sum, p.beta, p.C + walk.begin.row * p.ldc + column);
+  }
+  if (group == Config::kGroups - 1) {
+    const Sum carry = sum_until(group);
+    store(T{1}, carry, T{0}, carries + blockIdx.x * p.N + column);
+  }
+}
+
+}  // namespace
+
+template <class T>
+Index merge_carries(const MergePath& path, Index N) {
+  constexpr Index kFewestGroups = MergeConfig<1, kWarpSize>::kGroups;
+  return blocks_for(path.stretches(), kFewestGroups) * N;
+}
+
+template <class T>
+void launch_merge(const SpmmProduct<T>& product, const MergePath& path, T* carries,
+                  cudaStream_t stream) {
+  dispatch_lanes(product, [&]<int kWidth, int kLanes>() {
+    using Config = MergeConfig<kWidth, kLanes>;
+    const dim3 grid(blocks_for(path.stretches(), Config::kGroups),
+                    blocks_for(product.N, Config::kSlab));
+    merge_kernel<Config>
+        <<<grid, Config::kThreads, 0, stream>>>(product, path.points(), path.stretches(), carries);
+    check_launch();
+    launch_add_carries(product, path, Config::kGroups, carries, stream);
+  });
+}
+
+template Index merge_carries<float>(const MergePath&, Index);
+template Index merge_carries<double>(const MergePath&, Index);
+template void launch_merge(const SpmmProduct<float>&, const MergePath&, float*, cudaStream_t);
+template void launch_merge(const SpmmProduct<double>&, const MergePath&, double*, cudaStream_t);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <heddle/linalg/views.hpp>
+
+namespace heddle::cuda {
+
+/// C = α A B + β C with everything in device memory: what every SpMM launcher takes.
+///
+/// B is A.cols×N and C is A.rows×N, row-major. For β = 0, C is not read and may be uninitialised.
+/// C must not share memory with A or B.
+template <class T>
+struct SpmmProduct {
+  CsrView<T, DeviceSpace> A;
+  const T* B = nullptr;
+  Index ldb = 0;
+  T* C = nullptr;
+  Index ldc = 0;
+  Index N = 0;
+  T alpha = 1;
+  T beta = 0;
+};
+
+/// Bytes of the widest load of one thread.
+inline constexpr int kVectorBytes = 16;
+
+/// Values in such a load.
+template <class T>
+inline constexpr int kVectorWidth = kVectorBytes / static_cast<int>(sizeof(T));
+
+/// Whether every thread may load and store 16 bytes of a row at once: rows of B and C start on 16
+/// bytes and N is a multiple of the vector width.
+template <class T>
+bool is_vectorisable(const SpmmProduct<T>& product) noexcept {
+  const auto aligned = [](const T* pointer, Index ld) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % kVectorBytes == 0 &&
+           ld % kVectorWidth<T> == 0;
+  };
+  return product.N % kVectorWidth<T> == 0 && aligned(product.B, product.ldb) &&
+         aligned(product.C, product.ldc);
+}
+
+}  // namespace heddle::cuda
