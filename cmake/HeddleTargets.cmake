@@ -23,11 +23,11 @@ function(heddle_compile_settings target)
   endif()
 endfunction()
 
-# heddle_module(<name> DEPENDS <modules...> SOURCES <files...>): library heddle_<name>, which users
-# link as heddle::<name>. Its headers are installed but for those in
-# folders named detail, host or cuda, which are private.
+# heddle_module(<name> DEPENDS <modules...> SOURCES <files...> [PUBLIC_FOLDERS <folders...>]): library
+# heddle_<name>, which users link as heddle::<name>. The headers of the module's own folder and of
+# its public folders are installed; those of other folders are private.
 function(heddle_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;SOURCES;PUBLIC_FOLDERS" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${include_dir}/heddle)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${include_dir}/heddle/${name} SYMBOLIC)
@@ -47,10 +47,13 @@ function(heddle_module name)
 
   if(HEDDLE_INSTALL)
     install(TARGETS heddle_${name} EXPORT heddleTargets)
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/
-      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${name}
-      FILES_MATCHING PATTERN "*.hpp"
-      PATTERN "detail" EXCLUDE PATTERN "host" EXCLUDE PATTERN "cuda" EXCLUDE)
+    set(destination ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${name})
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/ DESTINATION ${destination}
+      FILES_MATCHING PATTERN "*.hpp" REGEX "/${name}/[^/.]+$" EXCLUDE)
+    foreach(folder IN LISTS ARG_PUBLIC_FOLDERS)
+      install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/${folder} DESTINATION ${destination}
+        FILES_MATCHING PATTERN "*.hpp")
+    endforeach()
   endif()
 endfunction()
 
