@@ -28,15 +28,16 @@ class InputError : public Error {
  public:
   /// `line` counts from 1; 0 where no line is to blame.
   InputError(std::string path, std::size_t line, const std::string& message)
-      : Error(path + (line > 0 ? std::string(":") + std::to_string(line) : std::string()) + ": " +
-              message),
-        path_(std::move(path)),
-        line_(line) {}
+      : Error(place(path, line) + ": " + message), path_(std::move(path)), line_(line) {}
 
   const std::string& path() const noexcept { return path_; }
   std::size_t line() const noexcept { return line_; }
 
  private:
+  static std::string place(const std::string& path, std::size_t line) {
+    return line > 0 ? path + ":" + std::to_string(line) : path;
+  }
+
   std::string path_;
   std::size_t line_;
 };
