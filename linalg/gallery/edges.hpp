@@ -1,0 +1,32 @@
+#pragma once
+
+#include <heddle/linalg/csr_assembly.hpp>
+
+namespace heddle::gallery {
+
+/// An undirected edge and its weight; a loop (u = v) stands for no edge.
+template <Scalar T>
+struct Edge {
+  Index u;
+  Index v;
+  T weight;
+};
+
+/// The symmetric n×n matrix with the weight of `edge(k)` at both its places, 0 ≤ k < count, edges
+/// given twice added up in the order of k. `edge` is called more than once for each k, from several
+/// threads, and may not throw.
+template <Scalar T, class EdgeOf>
+HostCsrMatrix<T> csr_from_edges(HostContext& context, Index n, Index count, const EdgeOf& edge) {
+  constexpr Index kLeastEdges = 4096;  // edges of a piece of work
+  const Slabs pieces = make_slabs(count, kLeastEdges);
+  return CsrAssembler<T>(context, n, n).assemble(pieces.count(), [&](Index piece, auto&& emit) {
+    for (Index k = pieces.begin(piece); k < pieces.end(piece); ++k) {
+      const Edge<T> e = edge(k);
+      if (e.u == e.v) continue;
+      emit(e.u, e.v, e.weight);
+      emit(e.v, e.u, e.weight);
+    }
+  });
+}
+
+}  // namespace heddle::gallery

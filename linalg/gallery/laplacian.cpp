@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <array>
+#include <heddle/linalg/gallery/rows.hpp>
+#include <heddle/linalg/gallery/structures.hpp>
+
+namespace heddle::gallery {
+namespace {
+
+/// A grid of up to three dimensions, points numbered with x fastest.
+struct Grid {
+  std::array<Index, 3> extent{1, 1, 1};
+
+  explicit Grid(const std::vector<Index>& size) {
+    std::copy(size.begin(), size.end(), extent.begin());
+  }
+  double points() const {
+    return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) *
+           static_cast<double>(extent[2]);
+  }
+  std::array<Index, 3> coordinates(Index point) const {
+    const Index line = point / extent[0];
+    return {point % extent[0], line % extent[1], line / extent[1]};
+  }
+};
+
+}  // namespace
+
+/// The Dirichlet Laplacian on a grid of as many dimensions as there are sizes: 2 a dimension on the
+/// diagonal, −1 to each neighbour along an axis.
+template <Scalar T>
+HostCsrMatrix<T> laplacian(HostContext& context, const GallerySpec& spec) {
+  const Grid grid(spec.size);
+  const Index n = checked_rows(spec, grid.points());
+  const std::array<Index, 3> stride{1, grid.extent[0], grid.extent[0] * grid.extent[1]};
+  const double diagonal = 2 * static_cast<double>(spec.size.size());
+  return csr_by_rows<T>(context, n, n, [=](Index i, auto&& emit) {
+    const std::array<Index, 3> at = grid.coordinates(i);
+    for (std::size_t d = 3; d-- > 0;) {
+      if (at[d] > 0) emit(i - stride[d], -1);
+    }
+    emit(i, diagonal);
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (at[d] + 1 < grid.extent[d]) emit(i + stride[d], -1);
+    }
+  });
+}
+
+/// 26 on the diagonal, −1 to each of the up to 26 points of the surrounding cube: the Dirichlet
+/// problem of the 27-point stencil.
+template <Scalar T>
+HostCsrMatrix<T> stencil27(HostContext& context, const GallerySpec& spec) {
+  const Grid grid(spec.size);
+  const Index n = checked_rows(spec, grid.points());
+  return csr_by_rows<T>(context, n, n, [=](Index i, auto&& emit) {
+    const std::array<Index, 3> at = grid.coordinates(i);
+    std::array<Index, 3> low;
+    std::array<Index, 3> high;
+    for (std::size_t d = 0; d < 3; ++d) {
+      low[d] = std::max<Index>(at[d] - 1, 0);
+      high[d] = std::min<Index>(at[d] + 1, grid.extent[d] - 1);
+    }
+    for (Index z = low[2]; z <= high[2]; ++z) {
+      for (Index y = low[1]; y <= high[1]; ++y) {
+        for (Index x = low[0]; x <= high[0]; ++x) {
+          const Index j = (z * grid.extent[1] + y) * grid.extent[0] + x;
+          emit(j, j == i ? 26 : -1);
+        }
+      }
+    }
+  });
+}
+
+template HostCsrMatrix<float> laplacian(HostContext&, const GallerySpec&);
+template HostCsrMatrix<double> laplacian(HostContext&, const GallerySpec&);
+template HostCsrMatrix<float> stencil27(HostContext&, const GallerySpec&);
+template HostCsrMatrix<double> stencil27(HostContext&, const GallerySpec&);
+
+}  // namespace heddle::gallery

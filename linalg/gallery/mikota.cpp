@@ -1,0 +1,31 @@
+#include <heddle/linalg/gallery/rows.hpp>
+#include <heddle/linalg/gallery/structures.hpp>
+
+namespace heddle::gallery {
+
+/// Springs of stiffness n, n − 1, …, 1 in a chain that is fixed before the first.
+template <Scalar T>
+HostCsrMatrix<T> mikota_stiffness(HostContext& context, const GallerySpec& spec) {
+  const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));
+  return csr_by_rows<T>(context, n, n, [n](Index i, auto&& emit) {
+    const auto spring = [n](Index k) { return static_cast<double>(n - k); };
+    if (i > 0) emit(i - 1, -spring(i));
+    emit(i, spring(i) + spring(i + 1));
+    if (i + 1 < n) emit(i + 1, -spring(i + 1));
+  });
+}
+
+/// Masses 1, 1/2, …, 1/n at the ends of the springs.
+template <Scalar T>
+HostCsrMatrix<T> mikota_mass(HostContext& context, const GallerySpec& spec) {
+  const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));
+  return csr_by_rows<T>(context, n, n,
+                        [](Index i, auto&& emit) { emit(i, 1 / static_cast<double>(i + 1)); });
+}
+
+template HostCsrMatrix<float> mikota_stiffness(HostContext&, const GallerySpec&);
+template HostCsrMatrix<double> mikota_stiffness(HostContext&, const GallerySpec&);
+template HostCsrMatrix<float> mikota_mass(HostContext&, const GallerySpec&);
+template HostCsrMatrix<double> mikota_mass(HostContext&, const GallerySpec&);
+
+}  // namespace heddle::gallery

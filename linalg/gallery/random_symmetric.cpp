@@ -1,0 +1,47 @@
+#include <cmath>
+#include <heddle/linalg/gallery/edges.hpp>
+#include <heddle/linalg/gallery/rows.hpp>
+#include <heddle/linalg/gallery/structures.hpp>
+#include <heddle/linalg/philox.hpp>
+
+namespace heddle::gallery {
+namespace {
+
+/// A pair of ends drawn uniformly, and a weight uniform in (−1, 1).
+template <Scalar T>
+Edge<T> random_edge(std::uint64_t seed, Index n, Index number) {
+  const auto k = static_cast<std::uint64_t>(number);
+  const PhiloxBlock ends = random_block(seed, 0, k);
+  const PhiloxBlock weight = random_block(seed, 1, k);
+  return {uniform_below(ends.words[0], ends.words[1], n),
+          uniform_below(ends.words[2], ends.words[3], n),
+          static_cast<T>(signed_uniform(weight.words[0], weight.words[1]))};
+}
+
+}  // namespace
+
+/// density·n/2 random edges with random weights (loops dropped, edges met twice added up), and a
+/// diagonal that exceeds the sum of the other entries' sizes by 1.
+template <Scalar T>
+HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec) {
+  const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));
+  check_density(spec, static_cast<double>(n - 1), "other columns");
+  const auto edges = static_cast<Index>(std::round(spec.density * static_cast<double>(n) / 2));
+  const HostCsrMatrix<T> weights = csr_from_edges<T>(
+      context, n, edges, [&](Index k) { return random_edge<T>(spec.seed, n, k); });
+  return csr_by_rows<T>(context, n, n, [W = weights.view()](Index i, auto&& emit) {
+    double diagonal = 1;
+    const Index begin = W.row_offsets[i];
+    const Index end = W.row_offsets[i + 1];
+    for (Index k = begin; k < end; ++k) diagonal += std::abs(static_cast<double>(W.values[k]));
+    Index k = begin;
+    for (; k < end && W.columns[k] < i; ++k) emit(W.columns[k], W.values[k]);
+    emit(i, diagonal);
+    for (; k < end; ++k) emit(W.columns[k], W.values[k]);
+  });
+}
+
+template HostCsrMatrix<float> random_symmetric(HostContext&, const GallerySpec&);
+template HostCsrMatrix<double> random_symmetric(HostContext&, const GallerySpec&);
+
+}  // namespace heddle::gallery

@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/gallery/rows.hpp>
+#include <heddle/linalg/gallery/structures.hpp>
+#include <heddle/linalg/philox.hpp>
+
+namespace heddle::gallery {
+namespace {
+
+/// `count` distinct numbers below `bound`, every such set equally likely, ascending in `out`.
+/// Source: Bentley & Floyd, A sample of brilliance, CACM 30 (1987) 754, algorithm F2.
+template <class Random>
+void sample_sorted(Index bound, Index count, const Random& random, std::int32_t* out) {
+  std::int32_t* end = out;
+  for (Index top = bound - count; top < bound; ++top) {
+    auto pick = static_cast<std::int32_t>(random(top + 1));
+    std::int32_t* at = std::lower_bound(out, end, pick);
+    if (at != end && *at == pick) {
+      pick = static_cast<std::int32_t>(top);
+      at = end;
+    }
+    std::copy_backward(at, end, end + 1);
+    *at = pick;
+    ++end;
+  }
+}
+
+}  // namespace
+
+/// Row i holds `density` entries (the rows taking turns where it is not whole) in columns drawn
+/// without replacement, values uniform in (−1, 1).
+template <Scalar T>
+HostCsrMatrix<T> random_uniform(HostContext& context, const GallerySpec& spec) {
+  const Index rows = checked_rows(spec, static_cast<double>(spec.size.front()));
+  const Index cols = checked_rows(spec, static_cast<double>(spec.size.back()));
+  check_density(spec, static_cast<double>(cols), "columns");
+  HostCsrMatrix<T> A = csr_with_row_lengths<T>(context, rows, cols, [&spec](Index i) {
+    const auto entries_before = [&spec](Index row) {
+      return static_cast<Index>(std::floor(static_cast<double>(row) * spec.density));
+    };
+    return entries_before(i + 1) - entries_before(i);
+  });
+  const std::int64_t* const offsets = A.row_offsets();
+  std::int32_t* const columns = A.columns();
+  T* const values = A.values();
+  parallel_for(context.threads(), rows, [&](Index i) {
+    auto number = static_cast<std::uint64_t>(offsets[i]);
+    const auto random_column = [&number, seed = spec.seed](Index bound) {
+      const PhiloxBlock bits = random_block(seed, 0, number++);
+      return uniform_below(bits.words[0], bits.words[1], bound);
+    };
+    sample_sorted(cols, offsets[i + 1] - offsets[i], random_column, columns + offsets[i]);
+    for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
+      const PhiloxBlock bits = random_block(spec.seed, 1, static_cast<std::uint64_t>(k));
+      values[k] = static_cast<T>(signed_uniform(bits.words[0], bits.words[1]));
+    }
+  });
+  return A;
+}
+
+template HostCsrMatrix<float> random_uniform(HostContext&, const GallerySpec&);
+template HostCsrMatrix<double> random_uniform(HostContext&, const GallerySpec&);
+
+}  // namespace heddle::gallery

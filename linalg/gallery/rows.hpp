@@ -1,0 +1,52 @@
+#pragma once
+
+#include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/linalg/host_parallel.hpp>
+
+/// How the gallery builds matrices: row by row in parallel, counted, scanned, then filled. What
+/// stands in a row depends on its number alone, so the threads leave no trace in the result.
+namespace heddle::gallery {
+
+/// A rows×cols matrix with room for `length(i)` entries in row i: offsets set, columns and values
+/// uninitialised.
+template <Scalar T, class Length>
+HostCsrMatrix<T> csr_with_row_lengths(HostContext& context, Index rows, Index cols,
+                                      const Length& length) {
+  Buffer<std::int32_t, HostSpace> lengths(context, static_cast<std::size_t>(rows));
+  std::int32_t* const counts = lengths.data();
+  parallel_for(context.threads(), rows,
+               [&](Index i) { counts[i] = static_cast<std::int32_t>(length(i)); });
+  Index nnz = 0;
+  for (Index i = 0; i < rows; ++i) nnz += counts[i];
+  HostCsrMatrix<T> A(context, rows, cols, nnz);
+  std::int64_t* const offsets = A.row_offsets();
+  offsets[0] = 0;
+  for (Index i = 0; i < rows; ++i) offsets[i + 1] = offsets[i] + counts[i];
+  return A;
+}
+
+/// The rows×cols matrix whose row i holds what `row(i, emit)` passes to `emit(column, value)`,
+/// columns ascending. `row` is called twice for each i and must emit the same both times; it may
+/// not throw.
+template <Scalar T, class Row>
+HostCsrMatrix<T> csr_by_rows(HostContext& context, Index rows, Index cols, const Row& row) {
+  HostCsrMatrix<T> A = csr_with_row_lengths<T>(context, rows, cols, [&](Index i) {
+    Index count = 0;
+    row(i, [&count](Index, double) { ++count; });
+    return count;
+  });
+  const std::int64_t* const offsets = A.row_offsets();
+  std::int32_t* const columns = A.columns();
+  T* const values = A.values();
+  parallel_for(context.threads(), rows, [&](Index i) {
+    std::int64_t k = offsets[i];
+    row(i, [&](Index column, double value) {
+      columns[k] = static_cast<std::int32_t>(column);
+      values[k] = static_cast<T>(value);
+      ++k;
+    });
+  });
+  return A;
+}
+
+}  // namespace heddle::gallery

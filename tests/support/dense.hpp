@@ -1,0 +1,25 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <heddle/linalg/views.hpp>
+
+namespace heddle::test {
+
+/// A as a dense matrix in double, entries given twice added up.
+template <class T>
+Eigen::MatrixXd to_dense(const CsrView<T, HostSpace>& A) {
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(A.rows, A.cols);
+  for (Index i = 0; i < A.rows; ++i) {
+    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      dense(i, A.columns[k]) += static_cast<double>(A.values[k]);
+    }
+  }
+  return dense;
+}
+
+/// The eigenvalues of a symmetric matrix, ascending.
+inline Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& A) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
+}  // namespace heddle::test
