@@ -1,0 +1,96 @@
+#pragma once
+
+#include <filesystem>
+#include <heddle/apps/config/node.hpp>
+#include <heddle/linalg/gallery.hpp>
+#include <heddle/solvers/lobpcg.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a YAML file asks for, checked and typed. The keys, their defaults and their documentation
+/// stand in schema.cpp, once each.
+namespace heddle::apps {
+
+/// The solvers that configurations are written for; each has an executable of its own.
+enum class SolverType { lobpcg, block_lanczos, block_cg };
+
+/// What is done to the matrix that was read.
+enum class Transform { none, laplacian, normalized_laplacian };
+
+/// `automatic` is Jacobi of A for the smallest end, Jacobi of B for the largest end of a pencil,
+/// and none for the largest end of a single matrix.
+enum class PreconditionerChoice { automatic, none, jacobi };
+
+enum class DeviceChoice { automatic, cuda, host };
+
+/// `mixed` solves in single precision first and continues in double from there.
+enum class Precision { full, single, mixed };
+
+/// The form that eigenvectors are written in.
+enum class VectorFormat { none, matrix_market, npy };
+
+/// A matrix file or a structure to generate.
+struct MatrixSource {
+  std::filesystem::path path;              ///< empty for generated matrices
+  std::optional<GallerySpec> structure{};  ///< set for generated matrices
+  Origin origin;
+
+  /// How messages name it: the path, or the structure with its sizes.
+  std::string describe() const;
+};
+
+struct ProblemConfig {
+  MatrixSource matrix;
+  std::optional<MatrixSource> mass;
+  Transform transform = Transform::none;
+  std::filesystem::path constraints;    ///< dense Matrix Market file, empty for none
+  std::filesystem::path initial_guess;  ///< dense Matrix Market file, empty for none
+};
+
+struct OutputConfig {
+  std::filesystem::path directory;
+  VectorFormat eigenvectors = VectorFormat::none;
+  bool history = false;
+};
+
+/// A whole configuration.
+struct Config {
+  SolverType type = SolverType::lobpcg;
+  ProblemConfig problem;
+  LobpcgOptions solver;
+  PreconditionerChoice preconditioner = PreconditionerChoice::automatic;
+  SpmmOptions spmm;
+  DeviceChoice device = DeviceChoice::automatic;
+  Precision precision = Precision::full;
+  int threads = 0;
+  OutputConfig output;
+  /// All of it as a tree: what the file and the command line say, defaults filled in, matrix paths
+  /// absolute. `to_yaml` of it is a configuration that asks for the same.
+  ConfigNode effective;
+};
+
+/// Checks `tree` against the schema for `solver` and fills in the defaults. `name` stands for the
+/// configuration in the default output folder. Throws `ConfigError` at the first key or value that
+/// cannot be used.
+Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name);
+
+/// Sets the value at a dotted path of `tree`, given as `KEY=VALUE` with VALUE in YAML (lists and
+/// maps in brackets). Replaces what stands there; whether the key exists is `resolve_config`'s to
+/// say. Relative matrix paths in VALUE are relative to the current folder. Throws `ConfigError`.
+void apply_override(ConfigNode& tree, std::string_view assignment);
+
+/// The configuration in the file at `path` with `overrides` applied in order.
+/// Throws `ConfigError`.
+Config load_config(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                   SolverType solver);
+
+/// The documented list of all keys for `solver`, for people: path, values, default, meaning.
+std::string describe_keys(SolverType solver);
+
+/// The solver's name as it stands in `solver.type`.
+std::string_view solver_name(SolverType solver) noexcept;
+
+}  // namespace heddle::apps

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <heddle/linalg/error.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::apps {
+
+/// Text that configuration values come from: a file, or one `--set` on the command line.
+struct ConfigSource {
+  std::string name;                      ///< as messages show it
+  std::filesystem::path base_directory;  ///< what relative matrix paths in it are relative to
+  bool has_lines = true;                 ///< messages name lines and columns
+};
+
+/// Where a key or value stands.
+struct Origin {
+  std::shared_ptr<const ConfigSource> source;
+  int line = 0;  ///< from 1; 0 where only the source is to blame
+  int column = 0;
+
+  /// "SOURCE:LINE:COLUMN", or "SOURCE" alone.
+  std::string describe() const;
+};
+
+/// A configuration that cannot be used. `what()` is one line: "ORIGIN: message".
+class ConfigError : public InvalidArgument {
+ public:
+  ConfigError(const Origin& origin, const std::string& message)
+      : InvalidArgument(origin.describe() + ": " + message) {}
+};
+
+struct ConfigEntry;
+
+/// A value of a configuration tree: YAML with anchors, aliases and merges resolved.
+struct ConfigNode {
+  enum class Kind { null, scalar, sequence, map };
+
+  Kind kind = Kind::null;
+  Origin origin;
+  std::string text;               ///< scalar: its characters, unquoted
+  bool quoted = false;            ///< scalar: written in quotes, so a string whatever it looks like
+  std::vector<ConfigNode> items;  ///< sequence
+  std::vector<ConfigEntry> entries;  ///< map, in the order written, keys unique
+
+  bool is_map() const noexcept { return kind == Kind::map; }
+  bool is_sequence() const noexcept { return kind == Kind::sequence; }
+  bool is_scalar() const noexcept { return kind == Kind::scalar; }
+
+  /// The value at `key` of a map, null if there is none.
+  const ConfigNode* find(std::string_view key) const noexcept;
+  ConfigNode* find(std::string_view key) noexcept;
+};
+
+/// One key of a map.
+struct ConfigEntry {
+  std::string key;
+  Origin origin;  ///< of the key
+  ConfigNode value;
+};
+
+}  // namespace heddle::apps

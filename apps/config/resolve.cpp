@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/config/yaml.hpp>
+#include <heddle/linalg/nearest_name.hpp>
+#include <utility>
+
+namespace heddle::apps {
+namespace {
+
+/// Letters and digits in lower case, so that `numEvals`, `num-evals` and `num_evals` are one name.
+std::string simplified(std::string_view name) {
+  std::string result;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) result.push_back(static_cast<char>(std::tolower(byte)));
+  }
+  return result;
+}
+
+bool goes_by(const KeySpec& spec, const std::string& simplified_name) {
+  const auto same = [&](std::string_view name) { return simplified(name) == simplified_name; };
+  return same(spec.name()) || std::any_of(spec.aliases.begin(), spec.aliases.end(), same);
+}
+
+std::string in_section(std::string_view section) {
+  return section.empty() ? std::string("at the top level") : fmt::format("in {}", section);
+}
+
+/// The beginning of `text` without line ends.
+std::string one_line(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::string line(text.substr(0, text.find_last_not_of('\n') + 1));
+  if (line.size() > kShown) line = line.substr(0, kShown) + "...";
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  return line;
+}
+
+/// An unusable value for a message.
+std::string shown(const ConfigNode& node) {
+  switch (node.kind) {
+    case ConfigNode::Kind::null:
+      return "nothing";
+    case ConfigNode::Kind::map:
+      return "a map";
+    case ConfigNode::Kind::sequence:
+      return "the list " + one_line(to_yaml(node));
+    case ConfigNode::Kind::scalar:
+      break;
+  }
+  return fmt::format(fmt::runtime(node.quoted ? "the string \"{}\"" : "'{}'"), one_line(node.text));
+}
+
+class Resolver {
+ public:
+  Resolver(SolverType solver, std::string_view name) : solver_(solver), name_(name) {}
+
+  Config resolve(const ConfigNode& tree) {
+    if (!tree.is_map()) {
+      throw ConfigError(tree.origin, fmt::format("expected a map of keys ({}), got {}",
+                                                 fmt::join(keys_in(""), ", "), shown(tree)));
+    }
+    check_solver_type(tree);
+    config_.effective = resolve_section("", tree);
+    return std::move(config_);
+  }
+
+ private:
+  /// Before anything else: a file for another solver has keys of its own.
+  void check_solver_type(const ConfigNode& tree) const {
+    const ConfigNode* section = tree.find("solver");
+    const ConfigNode* type = section != nullptr ? section->find("type") : nullptr;
+    if (type == nullptr || type->text == solver_name(solver_)) return;
+    for (const SolverType other :
+         {SolverType::lobpcg, SolverType::block_lanczos, SolverType::block_cg}) {
+      if (type->text == solver_name(other)) {
+        throw ConfigError(type->origin, fmt::format("solver.type is {}, this executable solves "
+                                                    "with {}",
+                                                    type->text, solver_name(solver_)));
+      }
+    }
+  }
+
+  std::vector<std::string_view> keys_in(std::string_view section) const {
+    std::vector<std::string_view> keys;
+    for (const KeySpec& spec : config_schema()) {
+      if (spec.section() == section && spec.applies_to(solver_)) keys.push_back(spec.name());
+    }
+    return keys;
+  }
+
+  ConfigNode resolve_section(std::string_view section, const ConfigNode& given) {
+    for (const ConfigEntry& entry : given.entries) check_key(section, entry);
+    ConfigNode effective;
+    effective.kind = ConfigNode::Kind::map;
+    effective.origin = given.origin;
+    for (const KeySpec& spec : config_schema()) {
+      if (spec.section() != section || !spec.applies_to(solver_)) continue;
+      const ConfigNode* value = given.find(spec.name());
+      if (value == nullptr && spec.fallback.empty()) {
+        if (spec.required) throw missing(spec, given);
+        continue;
+      }
+      effective.entries.push_back({std::string(spec.name()), given.origin,
+                                   resolve_value(spec, value ? *value : fallback(spec, given))});
+    }
+    return effective;
+  }
+
+  ConfigNode resolve_value(const KeySpec& spec, const ConfigNode& value) {
+    if (!spec.forms.accepts(value)) throw unusable(spec, value);
+    if (spec.store) spec.store(value, config_);
+    if (value.is_map()) return resolve_section(spec.path, value);
+    ConfigNode effective = value;
+    if (spec.forms.file && value.is_scalar()) {
+      effective.text = std::filesystem::absolute(resolve_file(value)).string();
+    }
+    return effective;
+  }
+
+  ConfigNode fallback(const KeySpec& spec, const ConfigNode& section) const {
+    ConfigNode value = parse_yaml(spec.fallback, section.origin.source);
+    value.origin = section.origin;
+    if (const auto at = value.text.find(kNamePlaceholder); at != std::string::npos) {
+      value.text.replace(at, kNamePlaceholder.size(), name_);
+    }
+    return value;
+  }
+
+  void check_key(std::string_view section, const ConfigEntry& entry) const {
+    for (const KeySpec& spec : config_schema()) {
+      if (spec.section() != section || spec.name() != entry.key) continue;
+      if (spec.applies_to(solver_)) return;
+      std::vector<std::string_view> owners;
+      for (const SolverType owner : spec.only_for) owners.push_back(solver_name(owner));
+      throw ConfigError(entry.origin,
+                        fmt::format("{} belongs to {}, this file is for {}", spec.path,
+                                    fmt::join(owners, " and "), solver_name(solver_)));
+    }
+    throw unknown(section, entry);
+  }
+
+  ConfigError unknown(std::string_view section, const ConfigEntry& entry) const {
+    const std::string near = suggestion(section, entry.key);
+    return {entry.origin, fmt::format("unknown key '{}' {}{}; valid keys: {}", one_line(entry.key),
+                                      in_section(section),
+                                      near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                                      fmt::join(keys_in(section), ", "))};
+  }
+
+  /// What was probably meant, for a message: a key of this section under the name of another
+  /// package, a key of this name in another section, the key of this section spelt most alike,
+  /// another section's key under another package's name; in this order. Empty if none.
+  std::string suggestion(std::string_view section, std::string_view key) const {
+    const std::string plain = simplified(key);
+    const KeySpec* same_name = nullptr;
+    const KeySpec* same_alias = nullptr;
+    for (const KeySpec& spec : config_schema()) {
+      if (!spec.applies_to(solver_) || !goes_by(spec, plain)) continue;
+      if (spec.section() == section) return fmt::format("'{}'", spec.name());
+      const KeySpec*& found = spec.name() == key ? same_name : same_alias;
+      if (found == nullptr || spec.path.size() < found->path.size()) found = &spec;
+    }
+    const std::string_view near = nearest_name(key, keys_in(section));
+    if (same_name == nullptr && !near.empty()) return fmt::format("'{}'", near);
+    const KeySpec* elsewhere = same_name != nullptr ? same_name : same_alias;
+    if (elsewhere == nullptr) return "";
+    return fmt::format("'{}'{}", elsewhere->path,
+                       elsewhere->section().empty() ? " at the top level" : "");
+  }
+
+  ConfigError missing(const KeySpec& spec, const ConfigNode& section) const {
+    return {section.origin, fmt::format("{} is missing: {}", spec.path, spec.doc)};
+  }
+
+  ConfigError unusable(const KeySpec& spec, const ConfigNode& value) const {
+    if (value.kind == ConfigNode::Kind::null) {
+      return {value.origin, fmt::format("{} has no value, expected {}", spec.path, expected(spec))};
+    }
+    const std::string_view near =
+        value.is_scalar() ? nearest_name(value.text, spec.forms.words) : std::string_view();
+    return {value.origin,
+            fmt::format("{}: expected {}, got {}{}", spec.path, expected(spec), shown(value),
+                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near))};
+  }
+
+  /// A section's keys say more than "a map".
+  std::string expected(const KeySpec& spec) const {
+    std::string forms = spec.forms.describe();
+    if (spec.forms.section) {
+      forms += fmt::format(" with keys from {{{}}}", fmt::join(keys_in(spec.path), ", "));
+    }
+    return forms;
+  }
+
+  SolverType solver_;
+  std::string_view name_;
+  Config config_;
+};
+
+}  // namespace
+
+Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name) {
+  return Resolver(solver, name).resolve(tree);
+}
+
+}  // namespace heddle::apps

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <heddle/apps/config/schema.hpp>
+
+namespace heddle::apps {
+namespace {
+
+template <class Number>
+std::optional<Number> parse_number(const ConfigNode& node) {
+  if (!node.is_scalar() || node.quoted) return std::nullopt;
+  std::string_view text = node.text;
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <class Number>
+std::string describe_range(const Range<Number>& range) {
+  const bool low = range.low != std::numeric_limits<Number>::lowest();
+  const bool high = range.high != std::numeric_limits<Number>::max();
+  if (range.open && high) return fmt::format("above {} and below {}", range.low, range.high);
+  if (range.open) return fmt::format("above {}", range.low);
+  if (low && high) return fmt::format("from {} to {}", range.low, range.high);
+  return fmt::format("of at least {}", range.low);
+}
+
+}  // namespace
+
+std::filesystem::path resolve_file(const ConfigNode& node) {
+  return (node.origin.source->base_directory / node.text).lexically_normal();
+}
+
+std::optional<Index> as_integer(const ConfigNode& node) { return parse_number<Index>(node); }
+
+std::optional<double> as_real(const ConfigNode& node) {
+  const std::optional<double> value = parse_number<double>(node);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::string ValueForms::describe() const {
+  std::vector<std::string> forms;
+  if (file) forms.emplace_back("a file name");
+  if (folder) forms.emplace_back("a folder name");
+  for (const std::string_view word : words) forms.emplace_back(word);
+  if (integer) forms.push_back("an integer " + describe_range(*integer));
+  if (real) forms.push_back("a number " + describe_range(*real));
+  if (integers) forms.push_back("a list of integers " + describe_range(*integers));
+  if (section) forms.emplace_back("a map");
+  if (forms.size() < 2) return forms.empty() ? std::string() : forms.front();
+  const std::string last = forms.back();
+  forms.pop_back();
+  return fmt::format("{} or {}", fmt::join(forms, ", "), last);
+}
+
+bool ValueForms::accepts(const ConfigNode& node) const {
+  switch (node.kind) {
+    case ConfigNode::Kind::null:
+      return false;
+    case ConfigNode::Kind::map:
+      return section;
+    case ConfigNode::Kind::sequence:
+      return integers && !node.items.empty() &&
+             std::all_of(node.items.begin(), node.items.end(), [this](const ConfigNode& item) {
+               const auto value = as_integer(item);
+               return value && integers->contains(*value);
+             });
+    case ConfigNode::Kind::scalar:
+      break;
+  }
+  if ((file || folder) && !node.text.empty()) return true;
+  if (std::find(words.begin(), words.end(), node.text) != words.end()) return true;
+  if (const auto value = as_integer(node); integer && value && integer->contains(*value))
+    return true;
+  const auto value = as_real(node);
+  return real && value && real->contains(*value);
+}
+
+std::string_view KeySpec::name() const noexcept {
+  const std::string_view whole = path;
+  return whole.substr(whole.rfind('.') + 1);
+}
+
+std::string_view KeySpec::section() const noexcept {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string::npos ? std::string_view() : std::string_view(path).substr(0, dot);
+}
+
+bool KeySpec::applies_to(SolverType solver) const noexcept {
+  return only_for.empty() || std::find(only_for.begin(), only_for.end(), solver) != only_for.end();
+}
+
+}  // namespace heddle::apps

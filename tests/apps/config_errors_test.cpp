@@ -1,0 +1,245 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <apps/config_support.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+using test::error_of;
+
+const std::string kSolverKeys =
+    "type, nev, which, block_size, tolerance, criterion, max_iterations, time_limit_s, "
+    "refresh_interval, preconditioner";
+const std::string kTopKeys = "problem, solver, spmm, device, precision, threads, seed, output";
+
+/// The message for a value of a solver key, which stands on line 2, column 10 + its name's length.
+std::string solver_value(const std::string& key, const std::string& value) {
+  return error_of("problem: {matrix: a.mtx}\nsolver: {" + key + ": " + value + "}");
+}
+
+TEST(ConfigErrors, AnUnknownKeyNamesPlaceNearestAndValidOnes) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\n  type: lobpcg\n  nve: 10\n"),
+            "case.yaml:4:3: unknown key 'nve' in solver (did you mean 'nev'?); valid keys: " +
+                kSolverKeys);
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolvr: {}\n"),
+            "case.yaml:2:1: unknown key 'solvr' at the top level (did you mean 'solver'?); valid "
+            "keys: " +
+                kTopKeys);
+  EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d, sise: [3]}}"),
+            "case.yaml:1:41: unknown key 'sise' in problem.matrix (did you mean 'size'?); valid "
+            "keys: generate, size, density, seed");
+  EXPECT_EQ(error_of("problem: {matrix: a}\nzzzzzzzz: 1"),
+            "case.yaml:2:1: unknown key 'zzzzzzzz' at the top level; valid keys: " + kTopKeys);
+}
+
+TEST(ConfigErrors, KeysOfOtherPackagesAreUnderstood) {
+  const auto meant = [](const std::string& key) {
+    const std::string message = solver_value(key, "1");
+    const auto from = message.find("mean '") + 6;
+    return message.substr(from, message.find('\'', from) - from);
+  };
+  for (const char* key : {"eps_nev", "num_eigenvalues", "numEvals", "ev", "k", "num-eigs"}) {
+    EXPECT_EQ(meant(key), "nev") << key;
+  }
+  for (const char* key : {"tol", "eps_tol", "rtol", "Convergence Tolerance", "eig_tolerance"}) {
+    EXPECT_EQ(meant(key), "tolerance") << key;
+  }
+  EXPECT_EQ(meant("ncv"), "block_size");
+  EXPECT_EQ(meant("maxBlockSize"), "block_size");
+  EXPECT_EQ(meant("eps_max_it"), "max_iterations");
+  EXPECT_EQ(meant("maxiter"), "max_iterations");
+  EXPECT_EQ(meant("timeout"), "time_limit_s");
+  EXPECT_EQ(meant("precond"), "preconditioner");
+}
+
+TEST(ConfigErrors, AKeyInTheWrongSectionIsSentToItsOwn) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nnev: 4"),
+            "case.yaml:2:1: unknown key 'nev' at the top level (did you mean 'solver.nev'?); valid "
+            "keys: " +
+                kTopKeys);
+  EXPECT_EQ(
+      solver_value("seed", "4"),
+      "case.yaml:2:10: unknown key 'seed' in solver (did you mean 'seed' at the top level?); valid "
+      "keys: " +
+          kSolverKeys);
+  EXPECT_NE(error_of("problem: {matrix: a.mtx}\ntol: 4").find("'solver.tolerance'"),
+            std::string::npos);
+}
+
+TEST(ConfigErrors, KeysOfOtherSolvers) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}"),
+            "case.yaml:1:26: problem.rhs belongs to block_cg, this file is for lobpcg");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: {type: block_cg, nonsense: 1}"),
+            "case.yaml:2:16: solver.type is block_cg, this executable solves with lobpcg");
+}
+
+TEST(ConfigErrors, WrongTypes) {
+  EXPECT_EQ(solver_value("nev", "ten"),
+            "case.yaml:2:15: solver.nev: expected an integer of at least 1, got 'ten'");
+  EXPECT_EQ(solver_value("nev", "10.5"),
+            "case.yaml:2:15: solver.nev: expected an integer of at least 1, got '10.5'");
+  EXPECT_EQ(solver_value("nev", "\"10\""),
+            "case.yaml:2:15: solver.nev: expected an integer of at least 1, got the string \"10\"");
+  EXPECT_EQ(solver_value("nev", "[1, 2]"),
+            "case.yaml:2:15: solver.nev: expected an integer of at least 1, got the list [1, 2]");
+  EXPECT_EQ(solver_value("nev", "{a: 1}"),
+            "case.yaml:2:15: solver.nev: expected an integer of at least 1, got a map");
+  EXPECT_EQ(solver_value("which", "smalest"),
+            "case.yaml:2:17: solver.which: expected smallest or largest, got 'smalest' (did you "
+            "mean 'smallest'?)");
+  EXPECT_EQ(solver_value("preconditioner", "jacobi"),
+            "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type}, got "
+            "'jacobi'");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\noutput: {history: maybe}"),
+            "case.yaml:2:19: output.history: expected true or false, got 'maybe'");
+  EXPECT_EQ(error_of("problem: {matrix: [a.mtx]}"),
+            "case.yaml:1:19: problem.matrix: expected a file name or a map with keys from "
+            "{generate, size, density, seed}, got the list [a.mtx]");
+  EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d, size: 5}}"),
+            "case.yaml:1:47: problem.matrix.size: expected a list of integers of at least 1, got "
+            "'5'");
+  EXPECT_EQ(error_of("problem: a.mtx"),
+            "case.yaml:1:10: problem: expected a map with keys from {matrix, mass, transform, "
+            "constraints, initial_guess}, got 'a.mtx'");
+}
+
+TEST(ConfigErrors, NumbersOutOfRange) {
+  const std::string count = "expected an integer of at least 1, got ";
+  for (const char* value : {"0", "-3", "99999999999999999999", "1e3"}) {
+    EXPECT_EQ(solver_value("nev", value),
+              "case.yaml:2:15: solver.nev: " + count + "'" + value + "'");
+  }
+  for (const char* value : {"0", "-1e-8", "1", "2", "nan", "inf", ".inf", "1e-999"}) {
+    EXPECT_EQ(solver_value("tolerance", value),
+              std::string("case.yaml:2:21: solver.tolerance: expected auto or a number above 0 and "
+                          "below 1, got '") +
+                  value + "'");
+  }
+  EXPECT_EQ(solver_value("time_limit_s", "-5"),
+            "case.yaml:2:24: solver.time_limit_s: expected none or a number above 0, got '-5'");
+  EXPECT_EQ(solver_value("max_iterations", "-5"),
+            "case.yaml:2:26: solver.max_iterations: " + count + "'-5'");
+  EXPECT_EQ(solver_value("block_size", "0"),
+            "case.yaml:2:22: solver.block_size: expected auto or an integer of at least 1, got "
+            "'0'");
+  EXPECT_EQ(error_of("problem: {matrix: a}\nthreads: -1"),
+            "case.yaml:2:10: threads: expected an integer from 0 to 4096, got '-1'");
+  EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d, size: [5, 0]}}"),
+            "case.yaml:1:47: problem.matrix.size: expected a list of integers of at least 1, got "
+            "the list [5, 0]");
+  EXPECT_EQ(error_of("problem: {matrix: {generate: rmat, size: [5], density: -1}}"),
+            "case.yaml:1:56: problem.matrix.density: expected a number of at least 0, got '-1'");
+}
+
+TEST(ConfigErrors, MissingValuesAndKeys) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\n  nev:\n  which: largest\n"),
+            "case.yaml:3:3: solver.nev has no value, expected an integer of at least 1");
+  EXPECT_EQ(error_of("problem: {matrix: ~}"),
+            "case.yaml:1:11: problem.matrix has no value, expected a file name or a map with keys "
+            "from {generate, size, density, seed}");
+  EXPECT_EQ(error_of("solver: {nev: 3}"),
+            "case.yaml:1:1: problem.matrix is missing: a Matrix Market file, relative to the file "
+            "it is named in, or a structure to generate");
+  EXPECT_EQ(error_of("solver: {nev: 3}\nproblem: {transform: none}"),
+            "case.yaml:2:10: problem.matrix is missing: a Matrix Market file, relative to the file "
+            "it is named in, or a structure to generate");
+  EXPECT_EQ(error_of("problem: {matrix: {size: [3]}}"),
+            "case.yaml:1:19: problem.matrix.generate is missing: structure to generate");
+  EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d}}"),
+            "case.yaml:1:19: problem.matrix.size is missing: its sizes, e.g. [64, 64, 64]");
+  EXPECT_EQ(error_of("problem: {matrix: ''}"),
+            "case.yaml:1:19: problem.matrix: expected a file name or a map with keys from "
+            "{generate, size, density, seed}, got the string \"\"");
+}
+
+TEST(ConfigErrors, WhatIsNotAConfiguration) {
+  EXPECT_EQ(error_of(""), "case.yaml: is empty");
+  EXPECT_EQ(error_of("# nothing but a comment\n"), "case.yaml: is empty");
+  EXPECT_EQ(error_of("just words"),
+            "case.yaml:1:1: expected a map of keys (" + kTopKeys + "), got 'just words'");
+  EXPECT_EQ(error_of("- a\n- b\n"),
+            "case.yaml:1:1: expected a map of keys (" + kTopKeys + "), got the list [a, b]");
+  EXPECT_EQ(error_of("problem: {matrix: a}\n---\nsolver: {nev: 2}\n"),
+            "case.yaml:2:1: a second document begins here, a configuration has one");
+}
+
+TEST(ConfigErrors, UnreadableYaml) {
+  const auto starts = [](const std::string& text, const std::string& beginning) {
+    const std::string message = error_of(text);
+    EXPECT_EQ(message.substr(0, beginning.size()), beginning) << message;
+  };
+  starts("problem: {matrix: a.mtx\nsolver: {nev: 2}\n", "case.yaml:2:7: not readable as YAML: ");
+  starts("problem:\n  matrix: a\n mass: b\n", "case.yaml:3:2: not readable as YAML: ");
+  starts("problem:\n\tmatrix: a\n", "case.yaml:2:8: not readable as YAML: ");
+  starts("problem: {matrix: *nowhere}", "case.yaml:1:19: not readable as YAML: ");
+  starts("problem: {matrix: \"a.mtx}", "case.yaml:1:26: not readable as YAML: ");
+}
+
+TEST(ConfigErrors, DuplicateKeysOddKeysAndTags) {
+  EXPECT_EQ(error_of("problem: {matrix: a}\nsolver:\n  nev: 2\n  which: largest\n  nev: 3\n"),
+            "case.yaml:5:3: key 'nev' is given twice, first on line 3");
+  EXPECT_EQ(error_of("problem: {matrix: a}\nsolver: {[1, 2]: 3}\n"),
+            "case.yaml:2:10: a key must be a word");
+  EXPECT_EQ(error_of("problem: {matrix: !secret a}"), "case.yaml:1:19: unknown tag '!secret'");
+  EXPECT_EQ(error_of("problem: {matrix: a}\nsolver: {<<: 3}"),
+            "case.yaml:2:14: '<<' takes a map or a list of maps");
+}
+
+TEST(ConfigErrors, AliasesCannotGrowBeyondBounds) {
+  std::string bomb = "problem: &a0 [x]\n";
+  for (int i = 1; i < 10; ++i) {
+    const std::string last = fmt::format("*a{}", i - 1);
+    bomb += fmt::format("k{0}: &a{0} [{1}]\n", i, fmt::join(std::vector(10, last), ", "));
+  }
+  EXPECT_NE(error_of(bomb).find("more than any configuration holds"), std::string::npos);
+  EXPECT_NE(error_of("problem: &p {matrix: *p}").find("an alias inside the value it stands for"),
+            std::string::npos);
+  EXPECT_NE(error_of(std::string(100000, '[')).find("nested more than 32 levels deep"),
+            std::string::npos);
+}
+
+TEST(ConfigErrors, OverridesAreNamedAsTheyWereGiven) {
+  const std::string text = "problem: {matrix: a.mtx}";
+  EXPECT_EQ(error_of(text, {"solver.nve=20"}),
+            "--set solver.nve=20: unknown key 'nve' in solver (did you mean 'nev'?); valid keys: " +
+                kSolverKeys);
+  EXPECT_EQ(error_of(text, {"slover.nev=20"}),
+            "--set slover.nev=20: unknown key 'slover' at the top level (did you mean 'solver'?); "
+            "valid keys: " +
+                kTopKeys);
+  EXPECT_EQ(error_of(text, {"solver.nev=many"}),
+            "--set solver.nev=many: solver.nev: expected an integer of at least 1, got 'many'");
+  EXPECT_EQ(error_of(text, {"solver.nev="}),
+            "--set solver.nev=: solver.nev has no value, expected an integer of at least 1");
+  EXPECT_EQ(error_of(text, {"solver.nev"}),
+            "--set solver.nev: expected KEY=VALUE, e.g. --set solver.nev=20");
+  EXPECT_EQ(error_of(text, {"=3"}), "--set =3: expected KEY=VALUE, e.g. --set solver.nev=20");
+  const std::string open = "--set problem.matrix={generate: laplace1d";
+  EXPECT_EQ(error_of(text, {open.substr(6)}).rfind(open + ": not readable as YAML: ", 0), 0u);
+}
+
+TEST(ConfigErrors, FilesThatCannotBeRead) {
+  const auto load_error = [](const std::filesystem::path& path) {
+    try {
+      load_config(path, {}, SolverType::lobpcg);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(load_error("no/such.yaml"), "no/such.yaml: no such file");
+  const auto folder = std::filesystem::path(testing::TempDir());
+  EXPECT_EQ(load_error(folder), folder.string() + ": is a folder, expected a YAML file");
+  const auto large = folder / "large.yaml";
+  std::ofstream(large) << std::string(2 << 20, '#');
+  EXPECT_EQ(load_error(large), large.string() + ": is larger than 1 MiB, not a configuration file");
+  std::filesystem::remove(large);
+}
+
+}  // namespace
+}  // namespace heddle::apps

@@ -1,0 +1,248 @@
+#include <gtest/gtest.h>
+
+#include <apps/config_support.hpp>
+#include <filesystem>
+#include <heddle/apps/config/schema.hpp>
+#include <limits>
+#include <set>
+
+namespace heddle::apps {
+namespace {
+
+using test::config_of;
+
+TEST(Config, EveryKeyOfAFullFileIsRead) {
+  const Config config = config_of(R"(
+problem:
+  matrix: ../data/a.mtx.gz
+  mass: /data/b.mtx
+  transform: none
+  constraints: y.mtx
+  initial_guess: x.mtx
+solver:
+  type: lobpcg
+  nev: 12
+  which: largest
+  block_size: 16
+  tolerance: 1.0e-6
+  criterion: relative
+  max_iterations: 77
+  time_limit_s: 2.5
+  refresh_interval: 9
+  preconditioner: {type: jacobi}
+spmm: {kernel: auto, reorder: none}
+device: host
+precision: mixed
+threads: 3
+seed: 9007199254740993
+output: {directory: out/here, eigenvectors: npy, history: false}
+)");
+  EXPECT_EQ(config.problem.matrix.path, "data/a.mtx.gz");
+  EXPECT_EQ(config.problem.mass->path, "/data/b.mtx");
+  EXPECT_EQ(config.problem.constraints, "folder/y.mtx");
+  EXPECT_EQ(config.problem.initial_guess, "folder/x.mtx");
+  EXPECT_EQ(config.solver.nev, 12);
+  EXPECT_EQ(config.solver.which, Which::largest);
+  EXPECT_EQ(config.solver.block_size, 16);
+  EXPECT_EQ(config.solver.tolerance, 1e-6);
+  EXPECT_EQ(config.solver.criterion, Criterion::relative);
+  EXPECT_EQ(config.solver.max_iterations, 77);
+  EXPECT_EQ(config.solver.time_limit_s, 2.5);
+  EXPECT_EQ(config.solver.refresh_interval, 9);
+  EXPECT_EQ(config.preconditioner, PreconditionerChoice::jacobi);
+  EXPECT_EQ(config.device, DeviceChoice::host);
+  EXPECT_EQ(config.precision, Precision::mixed);
+  EXPECT_EQ(config.threads, 3);
+  EXPECT_EQ(config.solver.seed, 9007199254740993u);
+  EXPECT_EQ(config.output.directory, "out/here");
+  EXPECT_EQ(config.output.eigenvectors, VectorFormat::npy);
+  EXPECT_FALSE(config.output.history);
+}
+
+TEST(Config, DefaultsAreThoseOfTheSolver) {
+  const Config config = config_of("problem: {matrix: a.mtx}");
+  const LobpcgOptions defaults;
+  EXPECT_EQ(config.solver.nev, defaults.nev);
+  EXPECT_EQ(config.solver.which, defaults.which);
+  EXPECT_EQ(config.solver.block_size, defaults.block_size);
+  EXPECT_EQ(config.solver.tolerance, defaults.tolerance);
+  EXPECT_EQ(config.solver.criterion, defaults.criterion);
+  EXPECT_EQ(config.solver.max_iterations, defaults.max_iterations);
+  EXPECT_EQ(config.solver.time_limit_s, defaults.time_limit_s);
+  EXPECT_EQ(config.solver.seed, defaults.seed);
+  EXPECT_EQ(config.solver.refresh_interval, defaults.refresh_interval);
+  EXPECT_EQ(config.spmm.kernel, SpmmOptions{}.kernel);
+  EXPECT_EQ(config.problem.transform, Transform::none);
+  EXPECT_EQ(config.preconditioner, PreconditionerChoice::automatic);
+  EXPECT_EQ(config.device, DeviceChoice::automatic);
+  EXPECT_EQ(config.precision, Precision::full);
+  EXPECT_EQ(config.threads, 0);
+  EXPECT_EQ(config.output.directory, "results/case");
+  EXPECT_EQ(config.output.eigenvectors, VectorFormat::none);
+  EXPECT_TRUE(config.output.history);
+  EXPECT_FALSE(config.problem.mass.has_value());
+  EXPECT_TRUE(config.problem.constraints.empty());
+}
+
+TEST(Config, GeneratedMatrices) {
+  const Config config = config_of(
+      "problem:\n"
+      "  matrix: {generate: random_symmetric, size: [100], density: 7.5, seed: 3}\n"
+      "  mass: {generate: laplace2d, size: [10, 10]}\n");
+  const GallerySpec& matrix = config.problem.matrix.structure.value();
+  EXPECT_EQ(matrix.name, "random_symmetric");
+  EXPECT_EQ(matrix.size, std::vector<Index>{100});
+  EXPECT_EQ(matrix.density, 7.5);
+  EXPECT_EQ(matrix.seed, 3u);
+  const GallerySpec& mass = config.problem.mass.value().structure.value();
+  EXPECT_EQ(mass.size, (std::vector<Index>{10, 10}));
+  EXPECT_EQ(mass.density, GallerySpec{}.density);
+  EXPECT_EQ(mass.seed, GallerySpec{}.seed);
+  EXPECT_EQ(config.problem.mass->describe(), "laplace2d [10, 10]");
+}
+
+TEST(Config, WordsNumbersAndFormsOfEigenvectors) {
+  const auto format = [](const std::string& word) {
+    return config_of("problem: {matrix: a}\noutput: {eigenvectors: " + word + "}")
+        .output.eigenvectors;
+  };
+  EXPECT_EQ(format("true"), VectorFormat::matrix_market);
+  EXPECT_EQ(format("mtx"), VectorFormat::matrix_market);
+  EXPECT_EQ(format("npy"), VectorFormat::npy);
+  EXPECT_EQ(format("false"), VectorFormat::none);
+  const auto tolerance = [](const std::string& text) {
+    return config_of("problem: {matrix: a}\nsolver: {tolerance: " + text + "}").solver.tolerance;
+  };
+  EXPECT_EQ(tolerance("1e-7"), 1e-7);
+  EXPECT_EQ(tolerance("+1.0E-7"), 1e-7);
+  EXPECT_EQ(tolerance(".001"), 1e-3);
+  EXPECT_EQ(tolerance("auto"), 0);
+  const auto limit = [](const std::string& text) {
+    return config_of("problem: {matrix: a}\nsolver: {time_limit_s: " + text + "}")
+        .solver.time_limit_s;
+  };
+  EXPECT_EQ(limit("600"), 600);
+  EXPECT_EQ(limit("none"), std::numeric_limits<double>::infinity());
+}
+
+TEST(Config, AnchorsAliasesAndMerges) {
+  const Config config = config_of(R"(
+problem:
+  matrix: &grid {generate: laplace2d, size: [4, 5], seed: 1}
+  mass: {<<: *grid, size: [5, 4]}
+solver: {nev: &n 3, block_size: *n}
+)");
+  EXPECT_EQ(config.problem.mass->structure->name, "laplace2d");
+  EXPECT_EQ(config.problem.mass->structure->size, (std::vector<Index>{5, 4}));
+  EXPECT_EQ(config.problem.mass->structure->seed, 1u);
+  EXPECT_EQ(config.solver.block_size, 3);
+}
+
+TEST(Config, TheFirstOfSeveralMergedMapsWins) {
+  const Config config = config_of(R"(
+problem:
+  matrix: &a {generate: laplace1d, size: [9]}
+  mass: {<<: [{generate: mikota_mass}, *a]}
+)");
+  EXPECT_EQ(config.problem.mass->structure->name, "mikota_mass");
+  EXPECT_EQ(config.problem.mass->structure->size, std::vector<Index>{9});
+}
+
+TEST(Config, OverridesReplaceAddAndAreAppliedInOrder) {
+  const std::string text = "problem: {matrix: a.mtx}\nsolver: {nev: 4, which: largest}";
+  const Config config = config_of(
+      text, {"solver.nev=20", "solver.nev=21", "precision=single", "output.directory=x/y",
+             "problem.matrix={generate: laplace1d, size: [50]}", "problem.matrix.size=[60]"});
+  EXPECT_EQ(config.solver.nev, 21);
+  EXPECT_EQ(config.solver.which, Which::largest);
+  EXPECT_EQ(config.precision, Precision::single);
+  EXPECT_EQ(config.output.directory, "x/y");
+  EXPECT_EQ(config.problem.matrix.structure->size, std::vector<Index>{60});
+  EXPECT_TRUE(config.problem.matrix.path.empty());
+}
+
+TEST(Config, FilesOnTheCommandLineAreRelativeToTheCurrentFolder) {
+  const Config config = config_of("problem: {matrix: a.mtx}", {"problem.mass=data/b.mtx"});
+  EXPECT_EQ(config.problem.matrix.path, "folder/a.mtx");
+  EXPECT_EQ(config.problem.mass->path, "data/b.mtx");
+}
+
+TEST(Config, AnOverrideTurnsAFileIntoAGeneratedMatrix) {
+  const Config config = config_of("problem: {matrix: a.mtx}",
+                                  {"problem.matrix.generate=laplace1d", "problem.matrix.size=[7]"});
+  EXPECT_EQ(config.problem.matrix.structure->name, "laplace1d");
+}
+
+TEST(Config, ThePrintedConfigurationAsksForTheSame) {
+  const std::string text = R"(
+problem: {matrix: "odd: name #1.mtx", mass: {generate: mikota_mass, size: [12]}}
+solver: {nev: 3, tolerance: 1e-9, time_limit_s: 12.5, preconditioner: {type: none}}
+output: {directory: "true", eigenvectors: true}
+)";
+  const Config config = config_of(text);
+  const std::string printed = to_yaml(config.effective);
+  const Config again = config_of(printed);
+  EXPECT_EQ(to_yaml(again.effective), printed);
+  EXPECT_EQ(again.problem.matrix.path, std::filesystem::absolute("folder/odd: name #1.mtx"));
+  EXPECT_EQ(again.problem.mass->structure->size, std::vector<Index>{12});
+  EXPECT_EQ(again.solver.tolerance, 1e-9);
+  EXPECT_EQ(again.solver.time_limit_s, 12.5);
+  EXPECT_EQ(again.preconditioner, PreconditionerChoice::none);
+  EXPECT_EQ(again.output.directory, "true");
+}
+
+TEST(Config, ThePrintedConfigurationHoldsEveryKeyWithADefault) {
+  const Config config = config_of("problem: {matrix: a.mtx}");
+  for (const KeySpec& spec : config_schema()) {
+    if (spec.fallback.empty() || !spec.applies_to(SolverType::lobpcg)) continue;
+    if (spec.path.rfind("problem.m", 0) == 0) continue;  // keys of generated matrices
+    const ConfigNode* node = &config.effective;
+    std::string_view rest = spec.path;
+    while (node != nullptr && !rest.empty()) {
+      const auto dot = rest.find('.');
+      node = node->find(rest.substr(0, dot));
+      rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+    }
+    EXPECT_NE(node, nullptr) << spec.path;
+  }
+}
+
+TEST(Schema, RowsAreCompleteAndUnique) {
+  std::set<std::string> paths;
+  for (const KeySpec& spec : config_schema()) {
+    EXPECT_TRUE(paths.insert(spec.path).second) << spec.path << " stands twice";
+    EXPECT_FALSE(spec.doc.empty()) << spec.path;
+    EXPECT_FALSE(spec.forms.describe().empty()) << spec.path;
+    EXPECT_TRUE(spec.section().empty() || paths.count(std::string(spec.section())) == 1)
+        << spec.path << " stands before its section";
+    if (spec.fallback.empty() || spec.forms.section) continue;
+    const auto source = std::make_shared<const ConfigSource>();
+    EXPECT_TRUE(spec.forms.accepts(parse_yaml(spec.fallback, source))) << spec.path;
+  }
+}
+
+TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
+  const std::string text = describe_keys(SolverType::lobpcg);
+  for (const KeySpec& spec : config_schema()) {
+    const bool listed =
+        text.find(std::string(spec.name()) + ":  # " + spec.doc) != std::string::npos;
+    EXPECT_EQ(listed, spec.applies_to(SolverType::lobpcg)) << spec.path;
+  }
+  EXPECT_NE(text.find("laplace3d [nx, ny, nz]"), std::string::npos);
+}
+
+TEST(Recipes, EachIsAValidConfiguration) {
+  const std::filesystem::path folder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "configs";
+  int recipes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".yaml") continue;
+    SCOPED_TRACE(file.path().filename());
+    const Config config = load_config(file.path(), {}, SolverType::lobpcg);
+    EXPECT_EQ(config.output.directory.filename(), file.path().stem());
+    ++recipes;
+  }
+  EXPECT_GE(recipes, 5);
+}
+
+}  // namespace
+}  // namespace heddle::apps
