@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <heddle/apps/command_line.hpp>
+#include <heddle/apps/version.hpp>
+
+namespace heddle::apps {
+namespace {
+
+constexpr std::string_view kFooter = R"(
+Results go to stdout and to the folder output.directory: result.json, history.csv, eigenvectors.
+Header, progress and errors go to stderr. Ctrl-C ends the solve with the results so far, a second
+one at once.
+
+Exit codes:
+    0  converged and verified
+    1  usage or configuration
+    2  an input file that cannot be used, or an output that cannot be written
+    3  not converged: iteration or time limit
+    4  breakdown, stagnation, or B not positive definite
+    5  device or memory
+    6  converged, but fresh products did not confirm it
+  130  interrupted)";
+
+}  // namespace
+
+std::optional<CommandLine> parse_command_line(int argc, const char* const* argv, SolverType solver,
+                                              std::string_view name, std::string_view description) {
+  CommandLine line;
+  std::string config;
+  bool describe = false;
+  CLI::App app{std::string(description), std::string(name)};
+  app.footer(std::string(kFooter));
+  app.add_option("CONFIG", config, "YAML file that says what to solve and how");
+  app.add_option("--set", line.overrides,
+                 "KEY=VALUE overrides the file, e.g. solver.nev=20; VALUE is YAML, files in it are "
+                 "relative to the current folder; may be given again")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--validate", line.validate,
+      "check the configuration and the files it names, say what would be solved, and stop");
+  app.add_flag("--print-config", line.print_config,
+               "print the configuration with overrides and defaults as YAML, and stop");
+  app.add_flag("--help-config", describe, "list the keys of the configuration, and stop");
+  app.add_flag("-q,--quiet", line.quiet, "no header and no progress");
+  app.set_version_flag("--version", fmt::format("{} {}", name, kVersions.heddle));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    app.exit(request);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(fmt::format("{}; see {} --help", error.what(), name));
+  }
+  if (describe) {
+    fmt::print("{}", describe_keys(solver));
+    return std::nullopt;
+  }
+  if (config.empty()) {
+    throw InvalidArgument(
+        fmt::format("a configuration file is missing; usage: {} CONFIG.yaml "
+                    "[--set KEY=VALUE ...], see {} --help",
+                    name, name));
+  }
+  line.config = config;
+  return line;
+}
+
+}  // namespace heddle::apps

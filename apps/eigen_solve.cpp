@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <chrono>
+#include <heddle/apps/eigen_solve.hpp>
+#include <heddle/solvers/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/jacobi.hpp>
+#include <heddle/solvers/sparse_operator.hpp>
+#include <memory>
+#include <utility>
+
+namespace heddle::apps {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The operators of a solve, in the context's memory.
+template <Scalar T, class Ctx>
+struct Operators {
+  Operators(Ctx& context, EigenInput<T>& input, const Config& config)
+      : A(context, std::move(input.A), config.spmm) {
+    if (input.B) B.emplace(context, std::move(*input.B), config.spmm);
+    const JacobiOf jacobi = choose_preconditioner(config, B.has_value());
+    if (jacobi == JacobiOf::A) preconditioner.emplace(context, A.matrix());
+    if (jacobi == JacobiOf::B) preconditioner.emplace(context, B->matrix());
+  }
+
+  SparseOperator<T, Ctx> A;
+  std::optional<SparseOperator<T, Ctx>> B;
+  std::optional<JacobiPreconditioner<T, Ctx>> preconditioner;
+};
+
+template <Scalar T, class Ctx>
+EigenSolution solve_in(Ctx& context, EigenInput<T> input, const Config& config,
+                       const LobpcgOptions& options, const Monitor& monitor) {
+  const Clock::time_point start = Clock::now();
+  Operators<T, Ctx> operators(context, input, config);
+  EigenProblem<T, Ctx> problem;
+  problem.A = &operators.A;
+  if (operators.B) problem.B = &*operators.B;
+  if (operators.preconditioner) problem.preconditioner = &*operators.preconditioner;
+  problem.constraints = std::as_const(input.constraints).view();
+  problem.initial_guess = std::as_const(input.initial_guess).view();
+
+  EigenSolution solution;
+  solution.setup_seconds = seconds_since(start);
+  auto result = lobpcg(context, problem, options, monitor);
+  solution.solve_seconds = seconds_since(start) - solution.setup_seconds;
+  const Index block = lobpcg_block_size(options, operators.A.rows(), problem.constraints.cols());
+  solution.spmm_kernel = operators.A.plan().kernel(block);
+  solution.spmm_reason = operators.A.plan().reason(block);
+  solution.result = summarize(result);
+  solution.eigenvectors = std::move(result.eigenvectors);
+  return solution;
+}
+
+/// `record` of a second stage as it counts from the beginning of the first.
+IterationRecord after(const EigenSolution& first, IterationRecord record) {
+  record.iteration += first.result.iterations;
+  record.seconds += first.setup_seconds + first.solve_seconds;
+  record.operator_applications += first.result.operator_applications;
+  return record;
+}
+
+/// Puts the first stage's counts and history in front of the second's.
+void prepend(const EigenSolution& first, EigenSolution& second) {
+  std::vector<IterationRecord> history = first.result.history;
+  for (const IterationRecord& record : second.result.history) {
+    history.push_back(after(first, record));
+  }
+  second.result.history = std::move(history);
+  second.result.iterations += first.result.iterations;
+  second.result.operator_applications += first.result.operator_applications;
+  OrthoCounts& counts = second.result.orthogonalization;
+  const OrthoCounts& before = first.result.orthogonalization;
+  counts.cholqr += before.cholqr;
+  counts.cholqr2 += before.cholqr2;
+  counts.shifted += before.shifted;
+  counts.svqb += before.svqb;
+  counts.dropped += before.dropped;
+  second.setup_seconds += first.setup_seconds;
+  second.solve_seconds += first.solve_seconds;
+}
+
+/// The first `count` columns of X in double.
+MultiVector<double, HostSpace> widened(HostContext& context, const MultiVector<float, HostSpace>& X,
+                                       Index count) {
+  MultiVector<double, HostSpace> result(context, X.rows(), count);
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < count; ++j) result.view()(i, j) = X.view()(i, j);
+  }
+  return result;
+}
+
+/// Whether double precision can take over from a first stage that ended so.
+bool worth_continuing(SolveStatus status) {
+  switch (status) {
+    case SolveStatus::converged:
+    case SolveStatus::stagnated:
+    case SolveStatus::breakdown:
+    case SolveStatus::verification_failed:
+      return true;
+    case SolveStatus::max_iterations:
+    case SolveStatus::time_limit:
+    case SolveStatus::indefinite:
+    case SolveStatus::interrupted:
+      return false;
+  }
+  return false;
+}
+
+/// Single precision as far as it reaches, then double from these vectors, within the same limits.
+EigenSolution solve_mixed(HostContext& context, EigenInput<double> input, const Config& config,
+                          const Monitor& monitor) {
+  LobpcgOptions coarse = config.solver;
+  coarse.criterion = Criterion::norm;
+  coarse.tolerance = kDefaultTolerance<float>;
+  EigenSolution first =
+      solve_in<float>(context, to_single(context, input, config), config, coarse, monitor);
+  if (!worth_continuing(first.result.status)) return first;
+
+  LobpcgOptions fine = config.solver;
+  fine.max_iterations = std::max<Index>(1, fine.max_iterations - first.result.iterations);
+  fine.time_limit_s = std::max(0.0, fine.time_limit_s - first.solve_seconds);
+  input.initial_guess =
+      widened(context, std::get<MultiVector<float, HostSpace>>(first.eigenvectors),
+              static_cast<Index>(first.result.eigenvalues.size()));
+  const Monitor continued = [&](const MonitorState& state) {
+    const IterationRecord record = after(first, state.record);
+    return monitor({record, state.nev, state.eigenvalues, state.residuals});
+  };
+  EigenSolution second =
+      solve_in<double>(context, std::move(input), config, fine, monitor ? continued : monitor);
+  prepend(first, second);
+  return second;
+}
+
+}  // namespace
+
+JacobiOf choose_preconditioner(const Config& config, bool pencil) noexcept {
+  if (config.preconditioner == PreconditionerChoice::none) return JacobiOf::none;
+  if (config.solver.which == Which::smallest) return JacobiOf::A;
+  if (pencil) return JacobiOf::B;
+  return config.preconditioner == PreconditionerChoice::jacobi ? JacobiOf::A : JacobiOf::none;
+}
+
+template <>
+EigenSolution solve_eigenproblem(HostContext& context, EigenInput<double> input,
+                                 const Config& config, const Monitor& monitor) {
+  switch (config.precision) {
+    case Precision::full:
+      return solve_in<double>(context, std::move(input), config, config.solver, monitor);
+    case Precision::single: {
+      EigenInput<float> rounded = to_single(context, input, config);
+      input = {};
+      return solve_in<float>(context, std::move(rounded), config, config.solver, monitor);
+    }
+    case Precision::mixed:
+      return solve_mixed(context, std::move(input), config, monitor);
+  }
+  return {};
+}
+
+}  // namespace heddle::apps

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <heddle/apps/problem.hpp>
+#include <heddle/apps/report/eigen_report.hpp>
+#include <heddle/solvers/monitor.hpp>
+#include <string>
+#include <variant>
+
+/// From an eigenproblem in host memory to its solution there, in the precision and on the device
+/// that the configuration asks for.
+namespace heddle::apps {
+
+/// Eigenvectors on the host, n × the number of eigenvalues in their first columns.
+using HostVectors = std::variant<MultiVector<float, HostSpace>, MultiVector<double, HostSpace>>;
+
+/// What a solve gave.
+struct EigenSolution {
+  EigenSummary result;
+  HostVectors eigenvectors;
+  std::string spmm_kernel;  ///< that multiplied A by the block, and why
+  std::string spmm_reason;
+  double setup_seconds = 0;
+  double solve_seconds = 0;
+};
+
+/// Which preconditioner `config` means for a single matrix or a pencil.
+enum class JacobiOf { none, A, B };
+JacobiOf choose_preconditioner(const Config& config, bool pencil) noexcept;
+
+/// Solves `input`, which it uses up. `context` is where the work runs.
+template <class Ctx>
+EigenSolution solve_eigenproblem(Ctx& context, EigenInput<double> input, const Config& config,
+                                 const Monitor& monitor);
+
+}  // namespace heddle::apps

@@ -1,0 +1,8 @@
+#include <heddle/apps/run_eigensolver.hpp>
+
+int main(int argc, char** argv) {
+  return heddle::apps::run_eigensolver(
+      argc, argv, heddle::apps::SolverType::lobpcg, "heddle-lobpcg",
+      "Finds some of the smallest or largest eigenpairs of A x = lambda B x, A symmetric and B "
+      "symmetric positive definite, by LOBPCG.");
+}

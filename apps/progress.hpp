@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <heddle/solvers/monitor.hpp>
+#include <string>
+
+namespace heddle::apps {
+
+/// How a solve's progress is shown on stderr.
+enum class ProgressStyle {
+  silent,
+  lines,  ///< a line now and then
+  live,   ///< one line that is rewritten, removed at the end; for terminals
+};
+
+/// The style for this process's stderr.
+ProgressStyle progress_style(bool quiet) noexcept;
+
+/// Shows a solve's iterations: how many, pairs converged, worst residual, the factor by which it
+/// falls an iteration, time.
+class Progress {
+ public:
+  explicit Progress(ProgressStyle style) noexcept : style_(style) {}
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(const MonitorState& state);
+
+  /// The line for the state shown last.
+  std::string line(const MonitorState& state) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void update_rate(const IterationRecord& record);
+
+  ProgressStyle style_;
+  std::deque<double> recent_;  // worst residuals of the last iterations
+  Clock::time_point shown_at_{};
+  bool line_open_ = false;
+};
+
+}  // namespace heddle::apps

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/report/eigen_report.hpp>
+#include <heddle/apps/version.hpp>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace heddle::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json scalar_json(const ConfigNode& node) {
+  if (node.quoted) return node.text;
+  if (node.text == "true" || node.text == "false") return node.text == "true";
+  if (const auto value = as_integer(node)) return *value;
+  if (const auto value = as_real(node)) return *value;
+  return node.text;
+}
+
+Json config_json(const ConfigNode& node) {
+  switch (node.kind) {
+    case ConfigNode::Kind::null:
+      return nullptr;
+    case ConfigNode::Kind::scalar:
+      return scalar_json(node);
+    case ConfigNode::Kind::sequence: {
+      Json list = Json::array();
+      for (const ConfigNode& item : node.items) list.push_back(config_json(item));
+      return list;
+    }
+    case ConfigNode::Kind::map: {
+      Json map = Json::object();
+      for (const ConfigEntry& entry : node.entries) map[entry.key] = config_json(entry.value);
+      return map;
+    }
+  }
+  return nullptr;
+}
+
+Json phases_json(const Profile& profile) {
+  Json phases = Json::object();
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    const PhaseTotals& totals = profile[phase];
+    phases[std::string(phase_name(phase))] = {
+        {"seconds", totals.seconds}, {"bytes", totals.bytes}, {"flops", totals.flops}};
+  }
+  return phases;
+}
+
+Json seconds_json(const EigenReport& report) {
+  const auto phase = [&report](Phase p) { return report.profile[p].seconds; };
+  return {{"total", report.seconds.total},
+          {"load", report.seconds.load},
+          {"setup", report.seconds.setup},
+          {"solve", report.seconds.solve},
+          {"spmm", phase(Phase::spmm)},
+          {"dense", phase(Phase::orthogonalize) + phase(Phase::rayleigh_ritz) +
+                        phase(Phase::update) + phase(Phase::residual)},
+          {"preconditioner", phase(Phase::preconditioner)},
+          {"verify", phase(Phase::verify)}};
+}
+
+Json orthogonalization_json(const OrthoCounts& counts) {
+  return {{"cholqr", counts.cholqr},
+          {"cholqr2", counts.cholqr2},
+          {"shifted_cholqr3", counts.shifted},
+          {"svqb", counts.svqb},
+          {"dropped_columns", counts.dropped}};
+}
+
+/// The process's largest resident set so far.
+double process_peak_bytes() {
+  constexpr double kKiB = 1024;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * kKiB;
+}
+
+Json memory_json(const EigenReport& report) {
+  return {{"estimated_bytes", report.problem.estimated_bytes},
+          {"peak_bytes", report.peak_bytes},
+          {"process_peak_bytes", process_peak_bytes()}};
+}
+
+Json problem_json(const Config& config, const ProblemFacts& problem) {
+  Json json = {
+      {"matrix", config.problem.matrix.describe()}, {"n", problem.n}, {"nnz", problem.nnz}};
+  if (problem.mass_nnz) {
+    json["mass"] = config.problem.mass->describe();
+    json["mass_nnz"] = *problem.mass_nnz;
+  }
+  json["constraints"] = problem.constraints;
+  json["initial_guess"] = problem.initial_guess;
+  return json;
+}
+
+}  // namespace
+
+std::string history_csv(const std::vector<IterationRecord>& history) {
+  std::string text =
+      "iteration,converged,worst_residual,seconds,active_columns,operator_applications\n";
+  for (const IterationRecord& record : history) {
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", record.iteration,
+                   record.converged, record.worst_residual, record.seconds, record.active_columns,
+                   record.operator_applications);
+  }
+  return text;
+}
+
+std::string result_json(const Config& config, const EigenReport& report) {
+  const EigenSummary& result = report.result;
+  const ProblemFacts& problem = report.problem;
+  Json json;
+  json["status"] = status_name(result.status);
+  json["reason"] = result.reason;
+  json["solver"] = solver_name(config.type);
+  json["device"] = problem.device;
+  json["precision"] = config.effective.find("precision")->text;
+  json["n"] = problem.n;
+  json["nnz"] = problem.nnz;
+  json["iterations"] = result.iterations;
+  json["operator_applications"] = result.operator_applications;
+  json["spmm_kernel"] = report.spmm_kernel;
+  json["spmm_reason"] = report.spmm_reason;
+  json["seconds"] = seconds_json(report);
+  json["eigenvalues"] = result.eigenvalues;
+  json["residuals"] = result.residuals;
+  json["orthogonality"] = result.orthogonality;
+  json["problem"] = problem_json(config, problem);
+  json["block_size"] = problem.block_size;
+  json["preconditioner"] = problem.preconditioner;
+  json["threads"] = problem.threads;
+  json["phases"] = phases_json(report.profile);
+  json["orthogonalization"] = orthogonalization_json(result.orthogonalization);
+  json["memory"] = memory_json(report);
+  json["versions"] = {{"heddle", kVersions.heddle},
+                      {"compiler", kVersions.compiler},
+                      {"build_type", kVersions.build_type},
+                      {"eigen", kVersions.eigen}};
+  json["configuration"] = config_json(config.effective);
+  // File names need not be UTF-8; JSON must.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace heddle::apps

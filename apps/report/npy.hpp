@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+#include <heddle/linalg/views.hpp>
+
+namespace heddle::apps {
+
+/// Writes X as a NumPy array file, format version 1.0, C order, shape (n, b), in the scalar of X
+/// and the byte order of this machine. Throws `InputError` if it cannot be written. Source: NumPy
+/// Enhancement Proposal 1, A Simple File Format for NumPy Arrays.
+template <Scalar T>
+void write_npy(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X);
+
+}  // namespace heddle::apps

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/apps/report/eigen_report.hpp>
+#include <iterator>
+
+namespace heddle::apps {
+namespace {
+
+std::string human_bytes(double bytes) {
+  constexpr double kMiB = 1024.0 * 1024.0;
+  return bytes < 1024 * kMiB ? fmt::format("{:.1f} MiB", bytes / kMiB)
+                             : fmt::format("{:.1f} GiB", bytes / (1024 * kMiB));
+}
+
+/// A word of the configuration as it was chosen, e.g. "norm" for `solver.criterion`.
+std::string chosen(const Config& config, std::string_view section, std::string_view key) {
+  const ConfigNode* node = &config.effective;
+  if (!section.empty()) node = node->find(section);
+  return node->find(key)->text;
+}
+
+std::string describe_tolerance(const Config& config) {
+  const double fallback =
+      config.precision == Precision::single ? kDefaultTolerance<float> : kDefaultTolerance<double>;
+  return fmt::format("{:g} ({} criterion)",
+                     config.solver.tolerance > 0 ? config.solver.tolerance : fallback,
+                     chosen(config, "solver", "criterion"));
+}
+
+std::string describe_matrix(const MatrixSource& source, Index n, Index nnz) {
+  return fmt::format("{}: {} rows, {} entries", source.describe(), n, nnz);
+}
+
+}  // namespace
+
+std::string describe_problem(const Config& config, const ProblemFacts& problem) {
+  std::string text;
+  const auto line = [&text](std::string_view name, const std::string& value) {
+    fmt::format_to(std::back_inserter(text), "  {:<16}{}\n", name, value);
+  };
+  line("problem",
+       fmt::format("the {} {} eigenpairs of A x = {} x", config.solver.nev,
+                   chosen(config, "solver", "which"), problem.mass_nnz ? "lambda B" : "lambda"));
+  line("A", describe_matrix(config.problem.matrix, problem.n, problem.nnz));
+  if (config.problem.transform != Transform::none) {
+    line("transform", chosen(config, "problem", "transform"));
+  }
+  if (problem.mass_nnz) {
+    line("B", describe_matrix(*config.problem.mass, problem.n, *problem.mass_nnz));
+  }
+  if (problem.constraints > 0) line("constraints", fmt::format("{} columns", problem.constraints));
+  if (problem.initial_guess > 0) {
+    line("initial guess", fmt::format("{} columns", problem.initial_guess));
+  }
+  line("solver", fmt::format("{}, block of {}, at most {} iterations", solver_name(config.type),
+                             problem.block_size, config.solver.max_iterations));
+  line("tolerance", describe_tolerance(config));
+  line("preconditioner", problem.preconditioner);
+  line("device", fmt::format("{}, {} threads, {} precision{}", problem.device, problem.threads,
+                             chosen(config, "", "precision"),
+                             problem.device_note.empty() ? "" : " (" + problem.device_note + ")"));
+  line("memory", "about " + human_bytes(problem.estimated_bytes));
+  return text;
+}
+
+std::string eigenvalue_table(const EigenSummary& result) {
+  constexpr std::size_t kWholeUpTo = 24;
+  constexpr std::size_t kHead = 16;
+  constexpr std::size_t kTail = 4;
+  std::string text = fmt::format("{:>5}  {:>22}  {:>9}\n", "", "eigenvalue", "residual");
+  const std::size_t count = result.eigenvalues.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (count > kWholeUpTo && i == kHead) {
+      fmt::format_to(std::back_inserter(text), "{:>5}  {:>22}\n", "...",
+                     fmt::format("{} more", count - kHead - kTail));
+      i = count - kTail;
+    }
+    fmt::format_to(std::back_inserter(text), "{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1,
+                   result.eigenvalues[i], i < result.residuals.size() ? result.residuals[i] : 0.0);
+  }
+  return text;
+}
+
+std::string summary_line(const Config& config, const EigenReport& report) {
+  const EigenSummary& result = report.result;
+  const auto worst = std::max_element(result.residuals.begin(), result.residuals.end());
+  std::string accuracy;
+  if (worst != result.residuals.end()) {
+    accuracy =
+        fmt::format("worst residual {:.1e}, orthogonality {:.1e}; ", *worst, result.orthogonality);
+  }
+  return fmt::format("{}: {} {} iterations, {:.2f} s; {}results in {}\n",
+                     status_name(result.status), result.reason, result.iterations,
+                     report.seconds.solve, accuracy, config.output.directory.string());
+}
+
+}  // namespace heddle::apps
