@@ -29,4 +29,23 @@ void require_multiply_shapes(Shape X, Shape C, Shape Y) {
                                     X.cols, C.rows, C.cols, Y.rows, Y.cols));
 }
 
+void require_square(const char* operation, Shape A) {
+  if (A.rows == A.cols) return;
+  throw InvalidArgument(
+      fmt::format("{}: needs a square matrix, got {}x{}", operation, A.rows, A.cols));
+}
+
+void require_small_multiply_shapes(Shape A, Shape B, Shape C) {
+  if (A.rows == C.rows && A.cols == B.rows && B.cols == C.cols) return;
+  throw InvalidArgument(fmt::format("small_multiply: C = A B with A {}x{}, B {}x{}, C {}x{}",
+                                    A.rows, A.cols, B.rows, B.cols, C.rows, C.cols));
+}
+
+void require_eigensolver_shapes(Shape H, Shape theta, Shape Z) {
+  const Index m = H.rows;
+  if (H.cols == m && theta.rows == m && theta.cols == 1 && Z.rows == m && Z.cols == m) return;
+  throw InvalidArgument(fmt::format("SymmetricEigensolver: H {}x{}, theta {}x{}, Z {}x{}", m,
+                                    H.cols, theta.rows, theta.cols, Z.rows, Z.cols));
+}
+
 }  // namespace heddle

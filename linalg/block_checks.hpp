@@ -3,7 +3,8 @@
 #include <heddle/linalg/small_matrix.hpp>
 #include <heddle/linalg/views.hpp>
 
-/// Shape checks and traffic of the block operations, the same for every backend.
+/// Shape checks and traffic of the operations on blocks and small matrices, the same for every
+/// backend.
 namespace heddle {
 
 /// Rows and columns of a block or a small matrix.
@@ -18,6 +19,9 @@ void require_same_shape(const char* operation, Shape X, Shape Y);
 void require_one_per_column(const char* operation, Shape values, Index columns);
 void require_gram_shapes(Shape X, Shape Y, Shape G);      ///< G = XᵀY
 void require_multiply_shapes(Shape X, Shape C, Shape Y);  ///< Y = X C
+void require_square(const char* operation, Shape A);
+void require_small_multiply_shapes(Shape A, Shape B, Shape C);   ///< C = A B, transposed by then
+void require_eigensolver_shapes(Shape H, Shape theta, Shape Z);  ///< H Z = Z diag(θ)
 
 template <class T, class Space>
 void require_same_shape(const char* operation, const ConstBlockView<T, Space>& X,

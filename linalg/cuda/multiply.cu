@@ -142,7 +142,8 @@ void launch_multiply(CudaContext& context, const MultiplyArguments<T>& m) {
                                cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared)));
   }
-  const Index fitting = static_cast<Index>(context.device().shared_bytes_per_block / shared);
+  const Index fitting = static_cast<Index>(context.device().shared_bytes_per_block /
+                                           std::max<std::size_t>(shared, 1));
   const Index resident = std::clamp<Index>(fitting, 1, kBlocksPerMultiprocessor);
   const Index blocks = std::min(ceil_div<Index>(m.rows, kThreads / kWarp * kTileRows),
                                 resident * context.device().multiprocessors);
@@ -178,7 +179,7 @@ template <class T>
 void multiply_by_parts(CudaContext& context, const MultiplyArguments<T>& m) {
   const Index inner = max_inner(context);
   for (Index j = 0; j < m.b; j += 8 * kMaxUnits) {
-    for (Index k = 0; k < m.a; k += inner) {
+    for (Index k = 0; k == 0 || k < m.a; k += inner) {
       MultiplyArguments<T> part = m;
       part.a = static_cast<int>(std::min<Index>(inner, m.a - k));
       part.b = static_cast<int>(std::min<Index>(8 * kMaxUnits, m.b - j));

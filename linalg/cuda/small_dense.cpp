@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/cuda/check.hpp>
 #include <heddle/linalg/cuda/small_factor.hpp>
 #include <heddle/linalg/cuda_context.hpp>
@@ -43,6 +45,7 @@ void factor_large(CudaContext& context, int order, SmallView<DeviceSpace> G) {
 }  // namespace
 
 CholeskyStatus cholesky(CudaContext& context, SmallView<DeviceSpace> G) {
+  require_square("cholesky", {G.rows, G.cols});
   const int order = static_cast<int>(G.rows);
   if (order == 0) return {true, 1};
   if (order <= kMaxFactorOrder) {
@@ -57,6 +60,7 @@ CholeskyStatus cholesky(CudaContext& context, SmallView<DeviceSpace> G) {
 }
 
 void invert_upper(CudaContext& context, SmallView<DeviceSpace> R) {
+  require_square("invert_upper", {R.rows, R.cols});
   const int order = static_cast<int>(R.rows);
   if (order == 0) return;
   if (order <= kMaxFactorOrder) {
@@ -77,11 +81,14 @@ void invert_upper(CudaContext& context, SmallView<DeviceSpace> R) {
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<DeviceSpace> A,
                     bool transpose_a, ConstSmallView<DeviceSpace> B, bool transpose_b, double beta,
                     SmallView<DeviceSpace> C) {
+  const Shape op_A = transpose_a ? Shape{A.cols, A.rows} : Shape{A.rows, A.cols};
+  const Shape op_B = transpose_b ? Shape{B.cols, B.rows} : Shape{B.rows, B.cols};
+  require_small_multiply_shapes(op_A, op_B, {C.rows, C.cols});
   if (C.rows == 0 || C.cols == 0) return;
-  const Index inner = transpose_a ? A.rows : A.cols;
+  const auto ld = [](ConstSmallView<DeviceSpace> M) { return std::max<Index>(1, M.ld); };
   check(cublasDgemm_64(context.cublas(), transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-                       transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, C.rows, C.cols, inner, &alpha,
-                       A.data, A.ld, B.data, B.ld, &beta, C.data, C.ld));
+                       transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, C.rows, C.cols, op_A.cols, &alpha,
+                       A.data, ld(A), B.data, ld(B), &beta, C.data, C.ld));
 }
 
 }  // namespace heddle

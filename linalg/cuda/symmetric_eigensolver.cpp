@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/cuda/check.hpp>
 #include <heddle/linalg/cuda_context.hpp>
 #include <heddle/linalg/small_dense.hpp>
@@ -97,6 +98,7 @@ SymmetricEigensolver<CudaContext>& SymmetricEigensolver<CudaContext>::operator=(
 bool SymmetricEigensolver<CudaContext>::compute(CudaContext& context, ConstSmallView<DeviceSpace> H,
                                                 SmallView<DeviceSpace> theta,
                                                 SmallView<DeviceSpace> Z) {
+  require_eigensolver_shapes({H.rows, H.cols}, {theta.rows, theta.cols}, {Z.rows, Z.cols});
   if (H.rows == 0) return true;
   return H.rows <= kMaxHostOrder ? storage_->compute_on_host(context, H, theta, Z)
                                  : storage_->compute_on_device(context, H, theta, Z);

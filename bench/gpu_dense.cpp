@@ -1,0 +1,196 @@
+// Tall-skinny operations on the GPU against their traffic: fractions of the copy bandwidth measured
+// in the same run, beside what cuBLAS reaches for the same product.
+//
+// usage: gpu_dense [ROWS...]     default: 125000 1000000 4000000
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <heddle/linalg/block_ops.hpp>
+#include <heddle/linalg/cuda/check.hpp>
+#include <heddle/linalg/cuda_context.hpp>
+#include <heddle/linalg/multivector.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using Block = MultiVector<double, DeviceSpace>;
+using FloatBlock = MultiVector<float, DeviceSpace>;
+
+/// Median time of one run in milliseconds, by events around batches of runs.
+double milliseconds(CudaContext& context, const std::function<void()>& run) {
+  constexpr int kBatches = 7;
+  constexpr int kRunsInBatch = 10;
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  check(cudaEventCreate(&begin));
+  check(cudaEventCreate(&end));
+  for (int i = 0; i < 3; ++i) run();
+  std::vector<double> times;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    check(cudaEventRecord(begin, context.stream()));
+    for (int i = 0; i < kRunsInBatch; ++i) run();
+    check(cudaEventRecord(end, context.stream()));
+    check(cudaEventSynchronize(end));
+    float elapsed = 0;
+    check(cudaEventElapsedTime(&elapsed, begin, end));
+    times.push_back(static_cast<double>(elapsed) / kRunsInBatch);
+  }
+  check(cudaEventDestroy(begin));
+  check(cudaEventDestroy(end));
+  std::nth_element(times.begin(), times.begin() + kBatches / 2, times.end());
+  return times[kBatches / 2];
+}
+
+/// Bytes a second of a copy within device memory, read and written bytes both counted.
+double copy_bandwidth(CudaContext& context) {
+  constexpr std::size_t kBytes = std::size_t{4} << 30;
+  const Buffer<char, DeviceSpace> source(context, kBytes);
+  Buffer<char, DeviceSpace> target(context, kBytes);
+  check(cudaMemsetAsync(target.data(), 1, kBytes, context.stream()));
+  const double ms = milliseconds(context, [&] {
+    check(cudaMemcpyAsync(target.data(), source.data(), kBytes, cudaMemcpyDeviceToDevice,
+                          context.stream()));
+  });
+  return 2e3 * static_cast<double>(kBytes) / ms;
+}
+
+/// One line: an operation's time and the fraction of the bandwidth its compulsory traffic reaches.
+class Report {
+ public:
+  Report(CudaContext& context, double bandwidth) : context_(context), bandwidth_(bandwidth) {}
+
+  void line(const char* name, Index rows, Index cols, double bytes,
+            const std::function<void()>& ours, const std::function<void()>& vendor = nullptr) {
+    const double ms = milliseconds(context_, ours);
+    fmt::print("{:<28} {:>9} {:>5} {:>9.4f} ms {:>7.0f} GB/s {:>6.2f}", name, rows, cols, ms,
+               bytes / ms * 1e-6, bytes / ms * 1e3 / bandwidth_);
+    if (vendor) {
+      const double vendor_ms = milliseconds(context_, vendor);
+      fmt::print("   cuBLAS {:>9.4f} ms {:>6.2f}", vendor_ms, bytes / vendor_ms * 1e3 / bandwidth_);
+    }
+    fmt::print("\n");
+    std::fflush(stdout);
+  }
+
+ private:
+  CudaContext& context_;
+  double bandwidth_;
+};
+
+/// The rows×cols matrix with ones on its diagonal: what is multiplied by it in place again and
+/// again stays as it was.
+SmallMatrix<DeviceSpace> unit_matrix(CudaContext& context, Index rows, Index cols) {
+  HostContext host(1);
+  SmallMatrix<HostSpace> I(host, rows, cols);
+  for (Index j = 0; j < cols; ++j) {
+    for (Index i = 0; i < rows; ++i) I.view(rows, cols)(i, j) = i == j ? 1 : 0;
+  }
+  SmallMatrix<DeviceSpace> placed(context, rows, cols);
+  send(context, I.view(rows, cols), placed.view(rows, cols));
+  context.synchronize();
+  return placed;
+}
+
+void measure_double(CudaContext& context, Report& report, Index n, Index b) {
+  Block X(context, n, b);
+  Block Y(context, n, b);
+  SmallMatrix<DeviceSpace> G(context, b, b);
+  SmallMatrix<DeviceSpace> I = unit_matrix(context, b, b);
+  SmallMatrix<DeviceSpace> norms(context, b, 1);
+  Block R(context, n, b);
+  const auto small = G.view(b, b);
+  fill_random(context, 1, 1, X.view());
+  fill_random(context, 1, 2, Y.view());
+  const double panel = static_cast<double>(n * b) * sizeof(double);
+  const double one = 1;
+  const double zero = 0;
+  const int ld = static_cast<int>(X.ld());
+  const int width = static_cast<int>(b);
+  const int rows = static_cast<int>(n);
+  const auto vendor_gram = [&](const double* x, const double* y) {
+    check(cublasDgemm(context.cublas(), CUBLAS_OP_N, CUBLAS_OP_T, width, width, rows, &one, x, ld,
+                      y, ld, &zero, small.data, width));
+  };
+  report.line(
+      "gram XtY", n, b, 2 * panel, [&] { gram<double>(context, X.view(), Y.view(), small); },
+      [&] { vendor_gram(X.view().data(), Y.view().data()); });
+  report.line(
+      "gram XtX", n, b, panel, [&] { gram<double>(context, X.view(), X.view(), small); },
+      [&] { vendor_gram(X.view().data(), X.view().data()); });
+  report.line(
+      "multiply Y = X C", n, b, 2 * panel,
+      [&] { multiply<double>(context, 1, X.view(), small, 0, Y.view()); },
+      [&] {
+        check(cublasDgemm(context.cublas(), CUBLAS_OP_T, CUBLAS_OP_N, width, rows, width, &one,
+                          small.data, width, X.view().data(), ld, &zero, Y.view().data(), ld));
+      });
+  report.line("multiply Y -= X C", n, b, 3 * panel,
+              [&] { multiply<double>(context, -1e-9, X.view(), small, 1, Y.view()); });
+  report.line("multiply X = X C in place", n, b, 2 * panel,
+              [&] { multiply<double>(context, 1, X.view(), I.view(b, b), 0, X.view()); });
+  report.line("column norms", n, b, panel,
+              [&] { column_norms<double>(context, X.view(), norms.view(b, 1)); });
+  report.line("residual and norms", n, b, 3 * panel, [&] {
+    residual<double>(context, X.view(), Y.view(), norms.view(b, 1), R.view(), norms.view(b, 1));
+  });
+  report.line("copy", n, b, 2 * panel, [&] { copy<double>(context, X.view(), Y.view()); });
+  report.line("random fill", n, b, panel, [&] { fill_random(context, 1, 1, X.view()); });
+}
+
+void measure_float(CudaContext& context, Report& report, Index n, Index b) {
+  FloatBlock X(context, n, b);
+  FloatBlock Y(context, n, b);
+  SmallMatrix<DeviceSpace> G(context, b, b);
+  fill_random(context, 1, 1, X.view());
+  fill_random(context, 1, 2, Y.view());
+  const double panel = static_cast<double>(n * b) * sizeof(float);
+  report.line("gram XtY, float", n, b, 2 * panel,
+              [&] { gram<float>(context, X.view(), Y.view(), G.view(b, b)); });
+  report.line("multiply Y = X C, float", n, b, 2 * panel,
+              [&] { multiply<float>(context, 1, X.view(), G.view(b, b), 0, Y.view()); });
+}
+
+/// The update of LOBPCG, [X P] ← [X P W] C in place: n×3b by 3b×2b.
+void measure_update(CudaContext& context, Report& report, Index n, Index b) {
+  Block S(context, n, 3 * b);
+  SmallMatrix<DeviceSpace> C = unit_matrix(context, 3 * b, 2 * b);
+  fill_random(context, 1, 1, S.view());
+  SmallMatrix<DeviceSpace> G(context, 3 * b, b);
+  report.line("gram StW, S n x 3b", n, b, static_cast<double>(3 * n * b) * sizeof(double),
+              [&] { gram<double>(context, S.view(), S.columns(2 * b, b), G.view(3 * b, b)); });
+  report.line("update [X P] = S C", n, b, static_cast<double>(5 * n * b) * sizeof(double), [&] {
+    multiply<double>(context, 1, S.view(), C.view(3 * b, 2 * b), 0, S.columns(0, 2 * b));
+  });
+}
+
+void measure(const std::vector<Index>& row_counts) {
+  CudaContext context;
+  const double bandwidth = copy_bandwidth(context);
+  fmt::print("{}: copy bandwidth {:.0f} GB/s; the last figure is the fraction of it\n",
+             context.device().name, bandwidth * 1e-9);
+  Report report(context, bandwidth);
+  for (const Index n : row_counts) {
+    for (const Index b : {4, 8, 16, 24, 32, 48, 64, 96, 128}) {
+      measure_double(context, report, n, b);
+    }
+    for (const Index b : {8, 16, 32, 64}) measure_float(context, report, n, b);
+    for (const Index b : {8, 16, 20, 32}) measure_update(context, report, n, b);
+  }
+}
+
+}  // namespace
+}  // namespace heddle
+
+int main(int argc, char** argv) {
+  std::vector<heddle::Index> row_counts;
+  for (int i = 1; i < argc; ++i) row_counts.push_back(std::atoll(argv[i]));
+  if (row_counts.empty()) row_counts = {125'000, 1'000'000, 4'000'000};
+  heddle::measure(row_counts);
+}
