@@ -2,7 +2,9 @@
 
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/small_dense.hpp>
-#include <span>
+#include <memory>
+#include <optional>
+#include <vector>
 
 /// Orthonormalisation of blocks in the inner product ⟨x, y⟩ = xᵀBy, shared by all solvers.
 ///
@@ -24,8 +26,10 @@ enum class OrthoMethod { cholqr, cholqr2, shifted_cholqr3, svqb };
 struct OrthoReport {
   Index rank = 0;  ///< columns 0 … rank−1 are orthonormal, the others are zero
   OrthoMethod method = OrthoMethod::cholqr;
-  bool indefinite = false;  ///< xᵀBx < 0 beyond rounding was met: B is not positive definite
-  bool finite = true;       ///< false: the block holds NaN or Inf; it is then left as it was
+  bool indefinite = false;  ///< xᵀBx < 0 beyond rounding was met: B is not positive definite.
+                            ///< Rank 0; the block spans what it spanned
+  bool finite = true;  ///< false: the block or its image holds NaN or Inf. Rank 0; the block is
+                       ///< left as it was
 };
 
 /// How often each rung was used over a solve; stands in the result.
@@ -39,30 +43,76 @@ struct OrthoCounts {
   void add(const OrthoReport& report, Index columns) noexcept;
 };
 
-/// Working memory for blocks of up to `max_cols` columns against bases of up to `max_basis`.
+/// Block Gram-Schmidt and the ladder of Cholesky QR, with working memory for blocks of up to
+/// `max_cols` columns against bases of up to `max_basis`. Blocks stay in the context's memory;
+/// their Gram matrices are fetched and factored on the host, one round trip a round.
 template <Scalar T, class Ctx>
 class Orthogonalizer {
  public:
   using Space = typename Ctx::Space;
 
+  /// Throws `OutOfMemory`.
   Orthogonalizer(Ctx& context, Index max_cols, Index max_basis);
 
-  /// X ← X − Q (BQ)ᵀX and BX ← BX − BQ (BQ)ᵀX: one block Gram-Schmidt projection.
-  /// Pass an empty BX if it is not wanted. Returns max_j ‖X_j after‖/‖X_j before‖'s minimum over
-  /// columns as the Daniel test needs it: a value above 1/√2 says that a second projection changes
-  /// nothing (Daniel, Gragg, Kaufman, Stewart 1976).
+  /// X ← X − Q (BQ)ᵀX and BX ← BX − BQ (BQ)ᵀX: one block Gram-Schmidt projection. X n×b, Q n×c; an
+  /// empty BX is not wanted. Returns min_j ‖x_j after‖₂/‖x_j before‖₂ for the Daniel test: above
+  /// 1/√2, a second projection would change nothing; 0 if a norm is not finite. Throws
+  /// `InvalidArgument` if shapes do not fit or exceed the working memory.
+  /// Source: Daniel, Gragg, Kaufman, Stewart, Math. Comp. 30 (1976) 772.
   double project(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X,
                  BlockView<T, Space> BX);
 
-  /// X ← X M and BX ← BX M with M such that XᵀBX = I: the ladder of column scaling, CholQR,
-  /// CholQR2, shifted CholQR3, SVQB. Columns beyond the rank become zero. X n×b, BX its B-image (X
-  /// itself if B = I). Sources: Yamamoto et al., ETNA 44 (2015) 306 (CholQR2); Fukaya et al., SISC
-  /// 42 (2020) A477 (shifted CholQR3, the shift); Stathopoulos & Wu, SISC 23 (2002) 2165 (SVQB,
-  /// algorithm 4.1).
+  /// X ← X M and BX ← BX M with M such that XᵀBX = I; X n×b, BX its B-image (X itself if B = I).
+  ///
+  /// A ladder: each round scales the Gram matrix to unit diagonal and takes the cheapest M that is
+  /// safe for it, R⁻¹ of its Cholesky factor, of a shifted one, or of its eigenvectors (SVQB),
+  /// until a round began so well conditioned that it was the last. max |XᵀBX − I| is then a small
+  /// multiple of b·ε. A column in which rounding has outgrown what was left of it, by a running
+  /// bound, is dropped: the rank is that of the column-scaled X at a tolerance near ε. Columns from
+  /// 1e−300 to 1e300 (1e±37 in float) may stand side by side.
+  ///
+  /// Throws `InvalidArgument` if shapes do not fit or exceed the working memory. Sources: Yamamoto,
+  /// Nakatsukasa, Yanagisawa, Fukaya, ETNA 44 (2015) 306 (CholQR2); Fukaya, Kannan, Nakatsukasa,
+  /// Yamamoto, Yanagisawa, SISC 42 (2020) A477 (shifted CholQR3, the shift); Stathopoulos & Wu,
+  /// SISC 23 (2002) 2165 (SVQB, algorithm 4.1).
   OrthoReport orthonormalize(Ctx& context, BlockView<T, Space> X, BlockView<T, Space> BX);
 
  private:
-  // to be laid out with the implementation
+  using Block = BlockView<T, Space>;
+  using ConstBlock = ConstBlockView<T, Space>;
+
+  enum class Gram { usable, indefinite, not_finite };
+
+  OrthoReport climb(Ctx& context, Block X, Block BX);
+  Gram first_gram(Ctx& context, Block X, Block BX);
+  bool read_gram(Ctx& context, Block X, Block BX);
+  bool gram_in_range();
+  void read_norms(Ctx& context, Block X, Block BX);
+  bool normalize_columns(Ctx& context, Block X, Block BX);
+  bool already_orthonormal();
+  void drop_noise();
+  std::optional<OrthoMethod> factor(Ctx& context, Block X, Block BX, OrthoMethod before);
+  void scale_gram();
+  bool factor_gram(double shift, double trusted);
+  bool factor_eigenvectors(double rounding);
+  double image_rounding(Ctx& context, Block X, Block BX);
+  void transform(Ctx& context, Block X, Block BX);
+
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  SymmetricEigensolver<HostContext> eigensolver_;
+  Index max_cols_;
+  Index max_basis_;
+  SmallMatrix<Space> small_;             // a Gram matrix or coefficients, in the context's memory
+  SmallMatrix<Space> norms_;             // of the columns of X and of BX
+  SmallMatrix<HostSpace> gram_;          // G = XᵀBX
+  SmallMatrix<HostSpace> factor_;        // F: the kept columns of X, scaled to norm 1, times F
+  SmallMatrix<HostSpace> coefficients_;  // M: X times M is the same
+  SmallMatrix<HostSpace> host_norms_;
+  SmallMatrix<HostSpace> theta_;
+  std::vector<Index> kept_;    // columns that still count
+  std::vector<double> scale_;  // their 1/√G_jj
+  std::vector<double> noise_;  // bound on the rounding in each column
+  Index cols_ = 0;             // of the block now
 };
 
 }  // namespace heddle
