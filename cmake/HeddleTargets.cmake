@@ -9,6 +9,11 @@ function(heddle_compile_settings target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>
     # CMake before 3.26 does not know how to ask nvcc for C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>)
+  # GCC before 13 takes the undefined operands of its AVX-512 intrinsics for uninitialised variables.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+  endif()
   if(HEDDLE_WERROR)
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)
@@ -30,7 +35,9 @@ function(heddle_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;SOURCES;PUBLIC_FOLDERS" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${include_dir}/heddle)
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${include_dir}/heddle/${name} SYMBOLIC)
+  if(NOT EXISTS ${include_dir}/heddle/${name})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${include_dir}/heddle/${name} SYMBOLIC)
+  endif()
 
   add_library(heddle_${name} ${ARG_SOURCES})
   add_library(heddle::${name} ALIAS heddle_${name})
