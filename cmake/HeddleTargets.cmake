@@ -43,8 +43,7 @@ function(heddle_module name)
   add_library(heddle::${name} ALIAS heddle_${name})
   set_target_properties(heddle_${name} PROPERTIES
     EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    INSTALL_RPATH $ORIGIN)
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_include_directories(heddle_${name} PUBLIC
     $<BUILD_INTERFACE:${include_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   foreach(dependency IN LISTS ARG_DEPENDS)
@@ -70,7 +69,6 @@ function(heddle_executable name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   heddle_compile_settings(${name})
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
   if(HEDDLE_INSTALL)
     install(TARGETS ${name})
   endif()
