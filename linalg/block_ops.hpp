@@ -7,8 +7,9 @@
 ///
 /// All of them: shapes must fit, else `InvalidArgument` naming both sides; an empty block is a
 /// no-op (sums over it are 0); no allocation after the first call at a size; the result has the
-/// same bits for every number of threads (rows are summed in chunks fixed by n alone); traffic and
-/// arithmetic are added to the context's profile. A NaN in a block shows up in what depends on it.
+/// same bits for every number of threads (rows are summed in chunks fixed by the shapes alone);
+/// traffic and arithmetic are added to the context's profile. A NaN in a block shows up in what
+/// depends on it.
 namespace heddle {
 
 /// X = 0.
@@ -50,6 +51,11 @@ void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X, SmallVie
 template <Scalar T>
 void scale_columns(HostContext& context, ConstSmallView<HostSpace> factors,
                    BlockView<T, HostSpace> X);
+
+/// Y = diag(factors) X (factors n×1). Y may be X.
+template <Scalar T>
+void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
+                ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
 
 /// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂, in one pass (θ and norms b×1). R may share memory
 /// with AX.

@@ -200,6 +200,21 @@ void scale_columns(HostContext& context, ConstSmallView<HostSpace> factors,
 }
 
 template <Scalar T>
+void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
+                ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
+  require_same_shape("scale_rows", X, Y);
+  require_same_shape("scale_rows", factors, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
+  for_each_row(context, X, [&](Index i) {
+    const T factor = factors(i, 0);
+    const T* x = &X(i, 0);
+    T* y = &Y(i, 0);
+#pragma omp simd
+    for (Index j = 0; j < X.cols(); ++j) y[j] = factor * x[j];
+  });
+  context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
+}
+
+template <Scalar T>
 void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
               ConstBlockView<T, HostSpace> BX, ConstSmallView<HostSpace> theta,
               BlockView<T, HostSpace> R, SmallView<HostSpace> norms) {
@@ -235,6 +250,8 @@ template void column_norms(HostContext&, ConstBlock<float>, Small);
 template void column_norms(HostContext&, ConstBlock<double>, Small);
 template void scale_columns(HostContext&, ConstSmall, Block<float>);
 template void scale_columns(HostContext&, ConstSmall, Block<double>);
+template void scale_rows(HostContext&, ConstBlock<float>, ConstBlock<float>, Block<float>);
+template void scale_rows(HostContext&, ConstBlock<double>, ConstBlock<double>, Block<double>);
 template void residual(HostContext&, ConstBlock<float>, ConstBlock<float>, ConstSmall, Block<float>,
                        Small);
 template void residual(HostContext&, ConstBlock<double>, ConstBlock<double>, ConstSmall,
