@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/matrix_market.hpp>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -22,18 +22,11 @@ namespace heddle {
 namespace {
 
 namespace fs = std::filesystem;
+using test::contents;
+using test::listing;
 using test::same_bits;
 
 const std::string kSmall = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 5\n2 1 6\n";
-
-void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// `mode` as gzopen takes it: "wb" for a new file, "ab" for a further member.
 void write_gz(const fs::path& path, const std::string& text, const char* mode = "wb") {
@@ -49,6 +42,8 @@ class MatrixMarketFile : public testing::Test {
   HostContext context_{2};
   test::TemporaryFolder folder_;
   fs::path path_ = folder_.path() / "matrix.mtx";
+
+  void write(const std::string& text) { folder_.write(path_.filename(), text); }
 
   Eigen::MatrixXd read() { return test::to_dense(read_matrix_market<T>(context_, path_).view()); }
 
@@ -69,12 +64,12 @@ TYPED_TEST_SUITE(MatrixMarketFile, Scalars);
 
 TYPED_TEST(MatrixMarketFile, PlainAndGzippedAreToldApartByContent) {
   const Eigen::Matrix2d expected{{5, 0}, {6, 0}};
-  write_text(this->path_, kSmall);
+  this->write(kSmall);
   EXPECT_EQ(this->read(), expected);
   write_gz(this->path_, kSmall);  // no .gz in the name
   EXPECT_EQ(this->read(), expected);
   this->path_ += ".gz";
-  write_text(this->path_, kSmall);  // not gzip in spite of the name
+  this->write(kSmall);  // not gzip in spite of the name
   EXPECT_EQ(this->read(), expected);
 }
 
@@ -101,7 +96,7 @@ TYPED_TEST(MatrixMarketFile, FilesThatCannotBeRead) {
   this->path_ = this->folder_.path();
   this->expect_refused("folder");
   this->path_ = this->folder_.path() / "empty.mtx";
-  write_text(this->path_, "");
+  this->write("");
   this->expect_refused("empty");
 }
 
@@ -113,15 +108,15 @@ TYPED_TEST(MatrixMarketFile, DamagedGzip) {
         std::to_string(engine() % 300 + 1) + " " + std::to_string(engine() % 300 + 1) + " 1.5\n";
   }
   write_gz(this->path_, text);
-  const std::string whole = read_text(this->path_);
+  const std::string whole = contents(this->path_);
   for (const std::size_t size :
        {std::size_t{5}, std::size_t{40}, whole.size() / 2, whole.size() - 1}) {
-    write_text(this->path_, whole.substr(0, size));
+    this->write(whole.substr(0, size));
     this->expect_refused("truncated");
   }
   std::string damaged = whole;
   damaged[whole.size() - 6] = static_cast<char>(damaged[whole.size() - 6] ^ 1);  // the checksum
-  write_text(this->path_, damaged);
+  this->write(damaged);
   this->expect_refused("damaged gzip data");
 }
 
@@ -154,8 +149,7 @@ TYPED_TEST(MatrixMarketFile, WriteAndReadGiveTheSameBits) {
   write_matrix_market(this->path_, A.view());
   EXPECT_TRUE(
       same_bits(read_matrix_market<TypeParam>(this->context_, this->path_).view(), A.view()));
-  EXPECT_EQ(std::distance(fs::directory_iterator(this->folder_.path()), fs::directory_iterator()),
-            1);
+  EXPECT_EQ(listing(this->folder_.path()).size(), 1u);
 }
 
 TYPED_TEST(MatrixMarketFile, SymmetricFilesHoldTheLowerTriangle) {
@@ -166,21 +160,21 @@ TYPED_TEST(MatrixMarketFile, SymmetricFilesHoldTheLowerTriangle) {
   }
   const auto A = csr_from_triplets<TypeParam>(this->context_, 100000, 100000, both);
   write_matrix_market(this->path_, A.view(), true);
-  const std::string text = read_text(this->path_);
+  const std::string text = contents(this->path_);
   EXPECT_NE(text.find("coordinate real symmetric\n100000 100000 "), text.npos);
   EXPECT_TRUE(
       same_bits(read_matrix_market<TypeParam>(this->context_, this->path_).view(), A.view()));
 
   const auto rectangular = csr_from_triplets<TypeParam>(this->context_, 2, 3, {});
   EXPECT_THROW(write_matrix_market(this->path_, rectangular.view(), true), InvalidArgument);
-  EXPECT_EQ(read_text(this->path_), text);
+  EXPECT_EQ(contents(this->path_), text);
 }
 
 TYPED_TEST(MatrixMarketFile, WrittenTextIsAsThePaperHasIt) {
   const auto A = csr_from_triplets<TypeParam>(
       this->context_, 3, 2, std::vector<Triplet<TypeParam>>{{2, 0, TypeParam(0.1)}, {0, 1, -2}});
   write_matrix_market(this->path_, A.view());
-  EXPECT_EQ(read_text(this->path_),
+  EXPECT_EQ(contents(this->path_),
             "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 2 -2\n3 1 0.1\n");
   MultiVector<TypeParam, HostSpace> X(this->context_, 2, 2);
   X.view()(0, 0) = 1;
@@ -188,7 +182,7 @@ TYPED_TEST(MatrixMarketFile, WrittenTextIsAsThePaperHasIt) {
   X.view()(0, 1) = TypeParam(1e30);
   X.view()(1, 1) = 0;
   write_matrix_market<TypeParam>(this->path_, X.view());
-  EXPECT_EQ(read_text(this->path_),
+  EXPECT_EQ(contents(this->path_),
             "%%MatrixMarket matrix array real general\n2 2\n1\n-0.5\n1e+30\n0\n");
 }
 
@@ -203,10 +197,10 @@ TYPED_TEST(MatrixMarketFile, BlocksKeepTheirBits) {
     ASSERT_EQ(X.rows(), rows);
     ASSERT_EQ(X.cols(), cols);
     for (Index i = 0; i < rows; ++i) {
-      ASSERT_EQ(std::memcmp(&X(i, 0), &random.view()(i, 0),
-                            static_cast<std::size_t>(cols) * sizeof(TypeParam)),
-                0)
-          << i;
+      for (Index j = 0; j < cols; ++j) {
+        const TypeParam expected = random.view()(i, j);
+        ASSERT_EQ(std::memcmp(&X(i, j), &expected, sizeof expected), 0) << i << ", " << j;
+      }
     }
   }
 }
@@ -217,7 +211,7 @@ TYPED_TEST(MatrixMarketFile, FullDiskLeavesNothingBehind) {
   const test::FileSizeLimit limit(10000);
   EXPECT_THROW(write_matrix_market(this->path_, A.view()), InputError);
   EXPECT_THROW(write_matrix_market<TypeParam>(this->path_, X.view()), InputError);
-  EXPECT_TRUE(this->folder_.empty());
+  EXPECT_TRUE(listing(this->folder_.path()).empty());
 }
 
 }  // namespace

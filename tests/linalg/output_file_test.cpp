@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/output_file.hpp>
-#include <iterator>
 #include <string>
 
 #include "support/file_size_limit.hpp"
@@ -14,22 +12,12 @@ namespace heddle {
 namespace {
 
 namespace fs = std::filesystem;
+using test::contents;
+using test::listing;
 
 class OutputFileTest : public testing::Test {
  protected:
   test::TemporaryFolder folder_;
-
-  static std::string read(const fs::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  static void write(const fs::path& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
-  }
 };
 
 TEST_F(OutputFileTest, AppearsWithItsNameWhenCommitted) {
@@ -41,16 +29,15 @@ TEST_F(OutputFileTest, AppearsWithItsNameWhenCommitted) {
     EXPECT_FALSE(fs::exists(path));
     file.commit();
   }
-  EXPECT_EQ(read(path), "one\ntwo\n");
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(contents(path), "one\ntwo\n");
+  EXPECT_EQ(listing(folder_.path()).size(), 1u);
 }
 
 TEST_F(OutputFileTest, WithoutCommitTheOldFileStays) {
-  const fs::path path = folder_.path() / "out.txt";
-  write(path, "old");
+  const fs::path path = folder_.write("out.txt", "old");
   { OutputFile(path).write("new"); }
-  EXPECT_EQ(read(path), "old");
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(contents(path), "old");
+  EXPECT_EQ(listing(folder_.path()).size(), 1u);
 }
 
 TEST_F(OutputFileTest, FullDiskIsAnErrorAndLeavesNothing) {
@@ -66,20 +53,19 @@ TEST_F(OutputFileTest, FullDiskIsAnErrorAndLeavesNothing) {
       EXPECT_EQ(error.path(), path.string());
       EXPECT_EQ(error.line(), 0u);
     }
-    EXPECT_TRUE(folder_.empty());
+    EXPECT_TRUE(listing(folder_.path()).empty());
   }
 }
 
 TEST_F(OutputFileTest, SymbolicLinksStay) {
-  const fs::path target = folder_.path() / "target.txt";
+  const fs::path target = folder_.write("target.txt", "old");
   const fs::path link = folder_.path() / "link.txt";
-  write(target, "old");
   fs::create_symlink(target, link);
   OutputFile file(link);
   file.write("new");
   file.commit();
   EXPECT_TRUE(fs::is_symlink(link));
-  EXPECT_EQ(read(target), "new");
+  EXPECT_EQ(contents(target), "new");
 }
 
 TEST_F(OutputFileTest, PlacesThatCannotBeWritten) {
