@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <heddle/apps/exit_codes.hpp>
+#include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/matrix_argument.hpp>
+#include <heddle/apps/version.hpp>
+#include <optional>
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::apps;
+
+constexpr const char* kName = "heddle-info";
+
+constexpr const char* kFooter = R"(
+Examples:
+  heddle-info bcsstk17.mtx.gz
+  heddle-info laplace3d:64,64,64
+  heddle-info rmat:16:8 --transform laplacian
+  heddle-info --list-generators
+
+Exit codes:
+    0  done
+    1  usage, or a structure that cannot be generated
+    2  an input file that cannot be used
+    5  out of memory)";
+
+struct Arguments {
+  std::string matrix;
+  std::string transform = "none";
+  bool json = false;
+  bool list_generators = false;
+};
+
+/// The arguments; empty if only help or the version was asked for, which is then on stdout. Throws
+/// `InvalidArgument`.
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Says what a sparse matrix is like and which kernel would multiply it by N columns.",
+               kName);
+  app.footer(kFooter);
+  app.add_option("MATRIX", arguments.matrix,
+                 "Matrix Market file (.mtx or .mtx.gz), or a generated structure as "
+                 "NAME:SIZE,SIZE... or NAME:SIZE:DENSITY");
+  app.add_option("--transform", arguments.transform,
+                 "look at the graph Laplacian of the matrix instead")
+      ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}));
+  app.add_flag("--json", arguments.json, "print JSON");
+  app.add_flag("--list-generators", arguments.list_generators,
+               "list the structures that can be generated, and stop");
+  app.set_version_flag("--version", fmt::format("{} {}", kName, kVersions.heddle));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    app.exit(request);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(fmt::format("{}; see {} --help", error.what(), kName));
+  }
+  if (arguments.matrix.empty() && !arguments.list_generators) {
+    throw InvalidArgument(
+        fmt::format("a matrix is missing; usage: {} MATRIX, see {} --help", kName, kName));
+  }
+  return arguments;
+}
+
+std::string generators_text() {
+  std::string text;
+  for (const GalleryStructure& structure : gallery_structures()) {
+    text += fmt::format("{:<18}{}", structure.name, structure.size);
+    if (!structure.density.empty()) {
+      text +=
+          fmt::format(", density: {} (default {})", structure.density, structure.default_density);
+    }
+    text += fmt::format("\n    {}\n", structure.description);
+  }
+  return text;
+}
+
+HostCsrMatrix<double> load(HostContext& context, const Arguments& arguments) {
+  HostCsrMatrix<double> A = load_matrix(context, arguments.matrix);
+  if (arguments.transform == "none") return A;
+  if (A.rows() != A.cols()) {
+    throw InvalidArgument(
+        fmt::format("{}: a Laplacian needs a square matrix, this one has {} rows and {} columns",
+                    arguments.matrix, A.rows(), A.cols()));
+  }
+  return graph_laplacian(context, A.view(),
+                         arguments.transform == "laplacian" ? LaplacianKind::combinatorial
+                                                            : LaplacianKind::normalized);
+}
+
+std::string answer(const Arguments& arguments) {
+  if (arguments.list_generators) return generators_text();
+  HostContext context;
+  const HostCsrMatrix<double> A = load(context, arguments);
+  const std::string name = arguments.transform == "none"
+                               ? arguments.matrix
+                               : fmt::format("{} of {}", arguments.transform, arguments.matrix);
+  const MatrixReport report = inspect(context, name, A.view(), {1, 4, 8, 16, 32, 64});
+  return arguments.json ? to_json(report) : to_text(report);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_reporting_failures(kName, [&] {
+    const std::optional<Arguments> arguments = parse(argc, argv);
+    if (arguments) std::fputs(answer(*arguments).c_str(), stdout);
+    return ExitCode::converged;
+  });
+}

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/spmm/select.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::apps {
+namespace {
+
+using MatrixView = CsrView<double, HostSpace>;
+
+DiagonalReport inspect_diagonal(const std::vector<double>& diagonal) {
+  DiagonalReport report;
+  const auto [smallest, largest] = std::minmax_element(diagonal.begin(), diagonal.end());
+  report.smallest = *smallest;
+  report.largest = *largest;
+  const auto not_positive = [](double value) { return !(value > 0); };
+  report.not_positive = std::count_if(diagonal.begin(), diagonal.end(), not_positive);
+  report.first_not_positive =
+      std::find_if(diagonal.begin(), diagonal.end(), not_positive) - diagonal.begin();
+  return report;
+}
+
+/// The union of Gershgorin's discs on the real line: a_ii ± Σ_{j≠i} |a_ij|.
+SpectrumBounds gershgorin_bounds(const MatrixView& A, const std::vector<double>& diagonal) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  SpectrumBounds bounds{kInfinity, -kInfinity};
+  for (Index i = 0; i < A.rows; ++i) {
+    double radius = 0;
+    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      if (A.columns[k] != i) radius += std::abs(A.values[k]);
+    }
+    const double centre = diagonal[static_cast<std::size_t>(i)];
+    bounds.lower = std::min(bounds.lower, centre - radius);
+    bounds.upper = std::max(bounds.upper, centre + radius);
+  }
+  return bounds;
+}
+
+void inspect_square(HostContext& context, const MatrixView& A, MatrixReport& report) {
+  const std::vector<Asymmetry> worst = find_asymmetry(context, A, 0);
+  report.symmetric = worst.empty();
+  if (!worst.empty()) report.asymmetry = worst.front();
+  if (A.rows == 0) return;
+  std::vector<double> diagonal(static_cast<std::size_t>(A.rows));
+  extract_diagonal<double>(context, A, diagonal);
+  report.diagonal = inspect_diagonal(diagonal);
+  if (report.symmetric) report.gershgorin = gershgorin_bounds(A, diagonal);
+}
+
+}  // namespace
+
+MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
+                     const std::vector<Index>& widths) {
+  MatrixReport report;
+  report.name = std::move(name);
+  report.features = matrix_features(context, A);
+  report.norm_1 = norm_1(context, A);
+  for (Index k = 0; k < A.nnz; ++k) {
+    report.largest_entry = std::max(report.largest_entry, std::abs(A.values[k]));
+  }
+  if (A.rows == A.cols) inspect_square(context, A, report);
+  const SpmmPlan<double, HostContext> plan(context, A);
+  for (const Index N : widths) {
+    const KernelChoice cuda = choose_by_features(report.features, N, sizeof(double));
+    report.kernels.push_back({N, plan.compulsory_bytes(N), std::string(plan.kernel(N)),
+                              plan.reason(N), std::string(name_of(cuda.kernel)), cuda.reason});
+  }
+  return report;
+}
+
+}  // namespace heddle::apps

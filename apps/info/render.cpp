@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/apps/info/matrix_report.hpp>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace heddle::apps {
+namespace {
+
+/// A number of bytes with a unit that keeps it readable.
+std::string bytes_text(double bytes) {
+  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1000;
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+/// A label and what is to be said under it.
+using Line = std::pair<std::string, std::string>;
+
+std::string plural(Index count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string size_text(const MatrixFeatures& f) {
+  return fmt::format("{} rows, {} columns{}", f.rows, f.cols,
+                     f.rows == f.cols ? "" : ": not square");
+}
+
+std::string entries_text(const MatrixFeatures& f) {
+  const double places = static_cast<double>(f.rows) * static_cast<double>(f.cols);
+  if (places == 0) return fmt::format("{}", f.nnz);
+  return fmt::format("{}, {:.3g} % of all places", f.nnz,
+                     100 * static_cast<double>(f.nnz) / places);
+}
+
+std::string symmetry_text(const MatrixReport& report) {
+  if (report.features.rows != report.features.cols) return "no, not square";
+  if (report.symmetric) return "yes, to the last bit";
+  const Asymmetry& worst = *report.asymmetry;
+  const double apart = std::abs(worst.value - worst.transposed) / report.largest_entry;
+  return fmt::format(
+      "no: entry ({}, {}) is {:.17g}, entry ({}, {}) is {:.17g}; {:.2g} of the largest entry apart",
+      worst.row + 1, worst.col + 1, worst.value, worst.col + 1, worst.row + 1, worst.transposed,
+      apart);
+}
+
+std::string diagonal_text(const DiagonalReport& diagonal) {
+  const std::string range =
+      fmt::format("from {:.6g} to {:.6g}", diagonal.smallest, diagonal.largest);
+  if (diagonal.not_positive == 0) return "all positive, " + range;
+  return fmt::format("{} zero or negative (first in row {}), {}",
+                     plural(diagonal.not_positive, "entry", "entries"),
+                     diagonal.first_not_positive + 1, range);
+}
+
+std::string spectrum_text(const SpectrumBounds& bounds) {
+  return fmt::format("within [{:.6g}, {:.6g}] (Gershgorin){}", bounds.lower, bounds.upper,
+                     bounds.lower > 0 ? ": positive definite" : "");
+}
+
+std::string rows_text(const MatrixFeatures& f) {
+  return fmt::format("mean {:.2f}, deviation {:.2f} ({:.2f} of the mean), longest {}, {}",
+                     f.row_mean, f.row_deviation, f.variation(), f.row_max,
+                     f.empty_rows == 0 ? "none empty" : fmt::format("{} empty", f.empty_rows));
+}
+
+std::string memory_text(const MatrixFeatures& f) {
+  const auto bytes = [&f](std::size_t scalar) {
+    return static_cast<double>(f.nnz) * static_cast<double>(scalar + sizeof(std::int32_t)) +
+           static_cast<double>(f.rows + 1) * sizeof(std::int64_t);
+  };
+  return fmt::format("{} in double precision, {} in single; {} a column of a double block",
+                     bytes_text(bytes(sizeof(double))), bytes_text(bytes(sizeof(float))),
+                     bytes_text(static_cast<double>(f.cols) * sizeof(double)));
+}
+
+std::vector<Line> describe(const MatrixReport& report) {
+  const MatrixFeatures& f = report.features;
+  std::vector<Line> lines{{"matrix", report.name},
+                          {"size", size_text(f)},
+                          {"entries", entries_text(f)},
+                          {"symmetric", symmetry_text(report)}};
+  if (!report.symmetric && f.rows == f.cols) {
+    lines.emplace_back("pattern", f.symmetric_pattern ? "symmetric" : "not symmetric");
+  }
+  if (report.diagonal) lines.emplace_back("diagonal", diagonal_text(*report.diagonal));
+  lines.emplace_back("norm", fmt::format("{:.6g} (largest column sum), largest entry {:.6g}",
+                                         report.norm_1, report.largest_entry));
+  if (report.gershgorin) lines.emplace_back("eigenvalues", spectrum_text(*report.gershgorin));
+  lines.emplace_back("row lengths", rows_text(f));
+  lines.emplace_back("bandwidth", fmt::format("{}; from first to last entry a row spans {:.1f} "
+                                              "columns in the mean",
+                                              f.bandwidth, f.mean_bandwidth));
+  lines.emplace_back(
+      "block fill", fmt::format("{:.3f} of 2x2 blocks, {:.3f} of 3x3, {:.3f} of 4x4, {:.3f} of 8x8",
+                                f.block_fill_2, f.block_fill_3, f.block_fill_4, f.block_fill_8));
+  lines.emplace_back("reuse", fmt::format("each column met {:.2f} times in 8 rows, {:.2f} in 32, "
+                                          "{:.2f} in 128",
+                                          f.reuse_8, f.reuse_32, f.reuse_128));
+  lines.emplace_back("memory", memory_text(f));
+  return lines;
+}
+
+/// A table of one backend's kernels; a reason that is that of the line above is not repeated.
+template <class KernelOf, class ReasonOf>
+void append_kernels(fmt::memory_buffer& text, const char* title, const MatrixReport& report,
+                    const KernelOf& kernel_of, const ReasonOf& reason_of) {
+  std::size_t width = 0;
+  for (const KernelReport& line : report.kernels) width = std::max(width, kernel_of(line).size());
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "\n{}\n{:>5}  {:>10}  {:<{}}  why\n", title, "N", "moves", "kernel",
+                 std::max<std::size_t>(width, 6));
+  const std::string* above = nullptr;
+  for (const KernelReport& line : report.kernels) {
+    const std::string& reason = reason_of(line);
+    fmt::format_to(out, "{:>5}  {:>10}  {:<{}}  {}\n", line.N, bytes_text(line.compulsory_bytes),
+                   kernel_of(line), std::max<std::size_t>(width, 6),
+                   above != nullptr && *above == reason ? "as above" : reason);
+    above = &reason;
+  }
+}
+
+nlohmann::ordered_json kernels_json(const MatrixReport& report) {
+  nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+  for (const KernelReport& line : report.kernels) {
+    kernels.push_back({{"N", line.N},
+                       {"compulsory_bytes", line.compulsory_bytes},
+                       {"host", {{"kernel", line.host}, {"reason", line.host_reason}}},
+                       {"cuda", {{"kernel", line.cuda}, {"reason", line.cuda_reason}}}});
+  }
+  return kernels;
+}
+
+}  // namespace
+
+std::string to_text(const MatrixReport& report) {
+  fmt::memory_buffer text;
+  for (const auto& [label, value] : describe(report)) {
+    fmt::format_to(std::back_inserter(text), "{:<13}{}\n", label, value);
+  }
+  append_kernels(
+      text, "SpMM with N columns on the host", report,
+      [](const KernelReport& line) -> const std::string& { return line.host; },
+      [](const KernelReport& line) -> const std::string& { return line.host_reason; });
+  append_kernels(
+      text, "SpMM with N columns on a GPU", report,
+      [](const KernelReport& line) -> const std::string& { return line.cuda; },
+      [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
+  return fmt::to_string(text);
+}
+
+std::string to_json(const MatrixReport& report) {
+  const MatrixFeatures& f = report.features;
+  nlohmann::ordered_json json{
+      {"matrix", report.name},
+      {"rows", f.rows},
+      {"cols", f.cols},
+      {"nnz", f.nnz},
+      {"symmetric", report.symmetric},
+      {"symmetric_pattern", f.symmetric_pattern},
+      {"norm_1", report.norm_1},
+      {"largest_entry", report.largest_entry},
+      {"row_mean", f.row_mean},
+      {"row_deviation", f.row_deviation},
+      {"row_max", f.row_max},
+      {"empty_rows", f.empty_rows},
+      {"bandwidth", f.bandwidth},
+      {"mean_bandwidth", f.mean_bandwidth},
+      {"block_fill",
+       {{"2", f.block_fill_2},
+        {"3", f.block_fill_3},
+        {"4", f.block_fill_4},
+        {"8", f.block_fill_8}}},
+      {"reuse", {{"8", f.reuse_8}, {"32", f.reuse_32}, {"128", f.reuse_128}}}};
+  if (report.asymmetry) {
+    const Asymmetry& worst = *report.asymmetry;
+    json["asymmetry"] = {{"row", worst.row},
+                         {"col", worst.col},
+                         {"value", worst.value},
+                         {"transposed", worst.transposed}};
+  }
+  if (report.diagonal) {
+    json["diagonal"] = {{"smallest", report.diagonal->smallest},
+                        {"largest", report.diagonal->largest},
+                        {"not_positive", report.diagonal->not_positive}};
+  }
+  if (report.gershgorin) {
+    json["gershgorin"] = {report.gershgorin->lower, report.gershgorin->upper};
+  }
+  json["kernels"] = kernels_json(report);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace heddle::apps

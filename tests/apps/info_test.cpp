@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/matrix_argument.hpp>
+#include <heddle/linalg/error.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/temporary_folder.hpp"
+
+namespace heddle::apps {
+namespace {
+
+TEST(MatrixArgument, NamesAStructureAndItsParameters) {
+  const GallerySpec laplace = parse_generator("laplace3d:64,5,7");
+  EXPECT_EQ(laplace.name, "laplace3d");
+  EXPECT_EQ(laplace.size, (std::vector<Index>{64, 5, 7}));
+  EXPECT_EQ(laplace.density, 0);
+  EXPECT_EQ(parse_generator("laplace3d:64x5x7").size, laplace.size);
+  const GallerySpec rmat = parse_generator("rmat:16:7.5");
+  EXPECT_EQ(rmat.size, std::vector<Index>{16});
+  EXPECT_EQ(rmat.density, 7.5);
+  EXPECT_TRUE(parse_generator("laplace1d").size.empty());
+}
+
+TEST(MatrixArgument, RefusesWhatIsNotANumber) {
+  for (const char* bad : {"laplace1d:ten", "laplace2d:4,,4", "laplace2d:4,4,", "laplace2d:4;4",
+                          "laplace1d:1e3", "laplace1d:99999999999999999999", "rmat:4:many"}) {
+    EXPECT_THROW(parse_generator(bad), InvalidArgument) << bad;
+  }
+}
+
+TEST(MatrixArgument, PrefersFilesAndSuggestsStructures) {
+  HostContext context(1);
+  const test::TemporaryFolder folder;
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 5\n";
+  EXPECT_EQ(load_matrix(context, folder.write("laplace1d:4", text).string()).cols(), 2);
+  EXPECT_EQ(load_matrix(context, "laplace1d:4").cols(), 4);
+  EXPECT_THROW(load_matrix(context, "nothing.mtx"), InputError);
+  EXPECT_THROW(load_matrix(context, "band"), InvalidArgument);
+  try {
+    load_matrix(context, "laplase1d:4");
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean \"laplace1d\"?"), std::string::npos);
+  }
+}
+
+MatrixReport report_of(const std::string& argument, const std::vector<Index>& widths = {}) {
+  HostContext context(2);
+  const HostCsrMatrix<double> A = load_matrix(context, argument);
+  return inspect(context, argument, A.view(), widths);
+}
+
+TEST(MatrixReport, LaplacianIsSymmetricWithinItsGershgorinInterval) {
+  const MatrixReport report = report_of("laplace2d:6,5", {8, 64});
+  EXPECT_TRUE(report.symmetric);
+  EXPECT_FALSE(report.asymmetry);
+  EXPECT_EQ(report.norm_1, 8);
+  EXPECT_EQ(report.largest_entry, 4);
+  ASSERT_TRUE(report.diagonal);
+  EXPECT_EQ(report.diagonal->smallest, 4);
+  EXPECT_EQ(report.diagonal->largest, 4);
+  EXPECT_EQ(report.diagonal->not_positive, 0);
+  ASSERT_TRUE(report.gershgorin);
+  EXPECT_EQ(report.gershgorin->lower, 0);
+  EXPECT_EQ(report.gershgorin->upper, 8);
+  ASSERT_EQ(report.kernels.size(), 2u);
+  EXPECT_EQ(report.kernels[1].N, 64);
+  EXPECT_FALSE(report.kernels[1].host.empty());
+  EXPECT_FALSE(report.kernels[1].cuda_reason.empty());
+}
+
+TEST(MatrixReport, NamesTheWorstPairOfAnUnsymmetricMatrix) {
+  HostContext context(1);
+  const std::vector<Triplet<double>> triplets{{0, 0, 1}, {0, 2, 3}, {2, 0, 2}, {1, 1, -4}};
+  const auto A = csr_from_triplets<double>(context, 3, 3, triplets);
+  const MatrixReport report = inspect(context, "A", A.view(), {});
+  EXPECT_FALSE(report.symmetric);
+  ASSERT_TRUE(report.asymmetry);
+  EXPECT_FALSE(report.gershgorin);
+  EXPECT_EQ(report.diagonal->not_positive, 2);
+  EXPECT_EQ(report.diagonal->first_not_positive, 1);
+  const std::string text = to_text(report);
+  EXPECT_NE(text.find("entry (1, 3) is 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("pattern      symmetric"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 entries zero or negative (first in row 2)"), std::string::npos) << text;
+}
+
+TEST(MatrixReport, EmptyAndRectangularMatricesHaveNoSpectrum) {
+  HostContext context(1);
+  for (const auto& [rows, cols] : std::vector<std::pair<Index, Index>>{{0, 0}, {0, 3}, {3, 0}}) {
+    const auto A = csr_from_triplets<double>(context, rows, cols, {});
+    const MatrixReport report = inspect(context, "A", A.view(), {1, 8});
+    EXPECT_FALSE(report.gershgorin);
+    EXPECT_EQ(report.symmetric, rows == cols);
+    EXPECT_NE(to_text(report).find("entries      0\n"), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(to_json(report))["nnz"], 0);
+  }
+  const MatrixReport wide = report_of("random_uniform:4,9:2");
+  EXPECT_FALSE(wide.symmetric);
+  EXPECT_FALSE(wide.diagonal);
+  EXPECT_NE(to_text(wide).find("not square"), std::string::npos);
+}
+
+/// What a run of heddle-info left behind.
+struct Outcome {
+  int exit_code = -1;
+  std::string output;  ///< stdout and stderr
+};
+
+Outcome heddle_info(const std::string& arguments) {
+  Outcome run;
+  FILE* pipe = popen(("{ " + std::string(HEDDLE_INFO) + " " + arguments + "; } 2>&1").c_str(), "r");
+  std::array<char, 4096> chunk;
+  for (std::size_t count = 0; (count = std::fread(chunk.data(), 1, chunk.size(), pipe)) > 0;) {
+    run.output.append(chunk.data(), count);
+  }
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) run.exit_code = WEXITSTATUS(status);
+  return run;
+}
+
+TEST(HeddleInfo, DescribesAGeneratedMatrix) {
+  const Outcome run = heddle_info("laplace3d:8,9,10");
+  EXPECT_EQ(run.exit_code, 0);
+  for (const char* part : {"720 rows, 720 columns", "yes, to the last bit", "[0, 12] (Gershgorin)",
+                           "longest 7", "on the host", "on a GPU"}) {
+    EXPECT_NE(run.output.find(part), std::string::npos) << part << " is not in:\n" << run.output;
+  }
+}
+
+TEST(HeddleInfo, WritesJson) {
+  const Outcome run = heddle_info("--json random_geometric:50:4 --transform laplacian");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const nlohmann::json json = nlohmann::json::parse(run.output);
+  EXPECT_EQ(json["rows"], 50);
+  EXPECT_EQ(json["symmetric"], true);
+  EXPECT_EQ(json["gershgorin"][0], 0.0);
+  EXPECT_EQ(json["kernels"].size(), 6u);
+}
+
+TEST(HeddleInfo, ListsEveryGenerator) {
+  const Outcome run = heddle_info("--list-generators");
+  EXPECT_EQ(run.exit_code, 0);
+  for (const GalleryStructure& structure : gallery_structures()) {
+    EXPECT_NE(("\n" + run.output).find("\n" + std::string(structure.name) + " "), std::string::npos)
+        << structure.name;
+  }
+}
+
+TEST(HeddleInfo, HelpAndVersionSucceed) {
+  EXPECT_EQ(heddle_info("--help").exit_code, 0);
+  EXPECT_NE(heddle_info("--help").output.find("Examples:"), std::string::npos);
+  EXPECT_EQ(heddle_info("--version").output.rfind("heddle-info ", 0), 0u);
+}
+
+/// One line "heddle-info: error: …" that holds `part`, and the exit code.
+void expect_failure(const std::string& arguments, int exit_code, const std::string& part) {
+  const Outcome run = heddle_info(arguments);
+  EXPECT_EQ(run.exit_code, exit_code) << arguments;
+  EXPECT_EQ(run.output.rfind("heddle-info: error: ", 0), 0u) << run.output;
+  EXPECT_EQ(run.output.find('\n'), run.output.size() - 1) << run.output;
+  EXPECT_NE(run.output.find(part), std::string::npos) << run.output;
+}
+
+TEST(HeddleInfo, FullDiskExitsWithTwo) {
+  expect_failure("--list-generators >/dev/full", 2, "standard output");
+  expect_failure("laplace1d:9 --json >/dev/full", 2, "standard output");
+}
+
+TEST(HeddleInfo, BadUsageExitsWithOne) {
+  expect_failure("", 1, "a matrix is missing");
+  expect_failure("--no-such-option", 1, "--no-such-option");
+  expect_failure("laplace3d:4,4", 1, "[nx, ny, nz]");
+  expect_failure("laplace3d:4,four,4", 1, "four");
+  expect_failure("laplac3d:4,4,4", 1, "did you mean \"laplace3d\"?");
+  expect_failure("laplace3d:5000,5000,5000", 1, "125000000000 rows");
+  expect_failure("laplace1d:4 --transform fourier", 1, "fourier");
+  expect_failure("random_uniform:4,5:2 --transform laplacian", 1, "4 rows and 5 columns");
+}
+
+TEST(HeddleInfo, BadFilesExitWithTwo) {
+  const test::TemporaryFolder folder;
+  const std::string header = "%%MatrixMarket matrix coordinate real general\n";
+  expect_failure((folder.path() / "missing.mtx").string(), 2, "missing.mtx");
+  expect_failure(folder.write("short.mtx", header + "2 2 3\n1 1 1\n").string(), 2, "short.mtx");
+  expect_failure(folder.write("outside.mtx", header + "2 2 1\n3 1 1\n").string(), 2,
+                 "outside.mtx:3");
+}
+
+}  // namespace
+}  // namespace heddle::apps
