@@ -43,6 +43,11 @@ template <Scalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<HostSpace> C, double beta, BlockView<T, HostSpace> Y);
 
+/// Y = α X + β Y (both n×b). β = 0 overwrites Y whatever it holds.
+template <Scalar T>
+void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
+           BlockView<T, HostSpace> Y);
+
 /// norms(j, 0) = ‖x_j‖₂ (norms b×1), without overflow or underflow of the squares.
 template <Scalar T>
 void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X, SmallView<HostSpace> norms);
@@ -90,12 +95,20 @@ void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace>
               ConstSmallView<DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y);
 
 template <Scalar T>
+void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,
+           BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
 void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                   SmallView<DeviceSpace> norms);
 
 template <Scalar T>
 void scale_columns(CudaContext& context, ConstSmallView<DeviceSpace> factors,
                    BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
+                ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
 
 template <Scalar T>
 void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,

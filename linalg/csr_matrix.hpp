@@ -82,6 +82,12 @@ HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
 template <Scalar T>
 double norm_1(HostContext& context, CsrView<T, HostSpace> A);
 
+class CudaContext;
+
+/// The same, computed on the host from a copy: once for each matrix.
+template <Scalar T>
+double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A);
+
 /// diagonal[i] = A(i, i), 0 where not stored. Throws `InvalidArgument` if A is not square or the
 /// lengths differ.
 template <Scalar T>

@@ -51,22 +51,27 @@ __device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, dou
   }
 }
 
-/// Y(i, j) and Y(i, j + 1) ← values + β·(what they were).
+/// Entries Y(i, j) and Y(i, j + 1) times β, 0 where they are not wanted.
+template <class T>
+__device__ void load_pair(const MultiplyArguments<T>& m, Index i, int j, double& first,
+                          double& second) {
+  first = second = 0;
+  if (m.beta == 0 || i >= m.rows || j >= m.b) return;
+  const T* y = m.Y + i * m.Y_ld + j;
+  first = m.beta * static_cast<double>(y[0]);
+  if (j + 1 < m.b) second = m.beta * static_cast<double>(y[1]);
+}
+
 template <class T>
 __device__ void store_pair(const MultiplyArguments<T>& m, Index i, int j, double first,
                            double second) {
   if (i >= m.rows || j >= m.b) return;
   T* y = m.Y + i * m.Y_ld + j;
-  const bool both = j + 1 < m.b;
-  if (m.beta != 0) {
-    first += m.beta * static_cast<double>(y[0]);
-    if (both) second += m.beta * static_cast<double>(y[1]);
-  }
-  if (both && m.paired) {
+  if (j + 1 < m.b && m.paired) {
     *reinterpret_cast<Pair<T>*>(y) = {static_cast<T>(first), static_cast<T>(second)};
   } else {
     y[0] = static_cast<T>(first);
-    if (both) y[1] = static_cast<T>(second);
+    if (j + 1 < m.b) y[1] = static_cast<T>(second);
   }
 }
 
@@ -79,7 +84,12 @@ __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int st
   const Index i = first + lane / 4;
   const T* x_low = m.X + i * m.X_ld + t;
   const T* x_high = x_low + 8 * m.X_ld;
-  double sum[kUnits][4] = {};
+  double sum[kUnits][4];
+#pragma unroll
+  for (int u = 0; u < kUnits; ++u) {
+    load_pair(m, i, 8 * u + 2 * t, sum[u][0], sum[u][1]);
+    load_pair(m, i + 8, 8 * u + 2 * t, sum[u][2], sum[u][3]);
+  }
   for (int step = 0; step < steps; step += kBatch) {
     T x[kBatch][4];
 #pragma unroll

@@ -73,6 +73,31 @@ struct Scaled {
 };
 
 template <class T>
+struct RowScaled {
+  const T* data;
+  Index ld;
+  const T* factors;
+  Index factors_ld;
+  __device__ T operator()(Index i, int c) const {
+    return factors[i * factors_ld] * data[i * ld + c];
+  }
+};
+
+template <class T>
+struct Combined {
+  T alpha;
+  const T* X;
+  Index X_ld;
+  T beta;
+  const T* Y;
+  Index Y_ld;
+  __device__ T operator()(Index i, int c) const {
+    const T product = alpha * X[i * X_ld + c];
+    return beta == T{0} ? product : product + beta * Y[i * Y_ld + c];
+  }
+};
+
+template <class T>
 struct Random {
   std::uint64_t seed;
   std::uint64_t stream;
@@ -118,6 +143,26 @@ void scale_columns(CudaContext& context, ConstSmallView<DeviceSpace> factors,
   context.profile().count(2 * bytes<T, DeviceSpace>(X), entries<T, DeviceSpace>(X));
 }
 
+template <Scalar T>
+void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
+                ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y) {
+  require_same_shape("scale_rows", X, Y);
+  require_same_shape("scale_rows", factors,
+                     ConstBlockView<T, DeviceSpace>(X.data(), X.rows(), 1, X.ld()));
+  launch_assign(context, Y, RowScaled<T>{X.data(), X.ld(), factors.data(), factors.ld()});
+  context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
+}
+
+template <Scalar T>
+void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,
+           BlockView<T, DeviceSpace> Y) {
+  require_same_shape("axpby", X, Y);
+  launch_assign(context, Y,
+                Combined<T>{static_cast<T>(alpha), X.data(), X.ld(), static_cast<T>(beta),
+                            Y.data(), Y.ld()});
+  context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
+}
+
 template void set_zero(CudaContext&, BlockView<float, DeviceSpace>);
 template void set_zero(CudaContext&, BlockView<double, DeviceSpace>);
 template void set_identity(CudaContext&, BlockView<float, DeviceSpace>);
@@ -133,5 +178,15 @@ template void scale_columns(CudaContext&, ConstSmallView<DeviceSpace>,
                             BlockView<float, DeviceSpace>);
 template void scale_columns(CudaContext&, ConstSmallView<DeviceSpace>,
                             BlockView<double, DeviceSpace>);
+
+template void scale_rows(CudaContext&, ConstBlockView<float, DeviceSpace>,
+                         ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
+template void scale_rows(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                         ConstBlockView<double, DeviceSpace>, BlockView<double, DeviceSpace>);
+
+template void axpby(CudaContext&, double, ConstBlockView<float, DeviceSpace>, double,
+                    BlockView<float, DeviceSpace>);
+template void axpby(CudaContext&, double, ConstBlockView<double, DeviceSpace>, double,
+                    BlockView<double, DeviceSpace>);
 
 }  // namespace heddle

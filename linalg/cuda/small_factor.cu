@@ -107,11 +107,13 @@ __global__ void factor_status_kernel(int order, const double* R, Index ld, const
                                      double* status) {
   double least = INFINITY;
   double most = 0;
+  bool good = *info == 0;
   for (int i = 0; i < order; ++i) {
-    least = fmin(least, R[i + i * ld]);
-    most = fmax(most, R[i + i * ld]);
+    const double diagonal = R[i + i * ld];
+    good = good && diagonal > 0 && diagonal < INFINITY;  // cuSOLVER lets NaN pass
+    least = fmin(least, diagonal);
+    most = fmax(most, diagonal);
   }
-  const bool good = *info == 0 && least > 0 && most < INFINITY;
   status[0] = good;
   status[1] = good ? least / most : 0;
 }

@@ -1,30 +1,23 @@
-#include <cmath>
 #include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/inverse_diagonal.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
-#include <span>
 
 namespace heddle {
 namespace {
 
-/// 1/|d_i| as the class describes it.
+using heddle::inverse_diagonal;
+
+/// The inverse diagonal of a matrix on a GPU, by way of the host: once for each matrix.
 template <Scalar T>
-Buffer<T, HostSpace> inverse_diagonal(HostContext& context, CsrView<T, HostSpace> A) {
-  const auto n = static_cast<std::size_t>(A.rows);
-  Buffer<T, HostSpace> inverse(context, n);
-  const std::span<T> d(inverse.data(), n);
-  extract_diagonal(context, A, d);
-  double mean = 0;  // kept as a mean: a sum of large entries could overflow
-  double count = 0;
-  for (const T& value : d) {
-    if (std::isnormal(value)) mean += (std::abs(static_cast<double>(value)) - mean) / ++count;
-  }
-  if (count == 0) mean = 1;
-  for (T& value : d) {
-    value =
-        static_cast<T>(1 / (std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean));
-  }
-  return inverse;
+Buffer<T, DeviceSpace> inverse_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
+  HostContext host;
+  const Buffer<T, HostSpace> inverse = inverse_diagonal(host, fetch(context, host, A).view());
+  Buffer<T, DeviceSpace> placed(context, inverse.size());
+  context.copy_to_device(placed.data(), inverse.data(), inverse.size() * sizeof(T));
+  context.synchronize();
+  return placed;
 }
 
 }  // namespace
@@ -41,7 +34,8 @@ void JacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, S
   scale_rows(context, factors, X, Y);
 }
 
-template class JacobiPreconditioner<float, HostContext>;
-template class JacobiPreconditioner<double, HostContext>;
+#define HEDDLE_INSTANTIATE(T, Ctx) template class JacobiPreconditioner<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle
