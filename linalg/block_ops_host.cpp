@@ -215,6 +215,26 @@ void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
 }
 
 template <Scalar T>
+void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
+           BlockView<T, HostSpace> Y) {
+  require_same_shape("axpby", X, Y);
+  const T a = static_cast<T>(alpha);
+  const T b = static_cast<T>(beta);
+  for_each_row(context, X, [&](Index i) {
+    const T* x = &X(i, 0);
+    T* y = &Y(i, 0);
+    if (b == T{0}) {
+#pragma omp simd
+      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j];
+    } else {
+#pragma omp simd
+      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j] + b * y[j];
+    }
+  });
+  context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
+}
+
+template <Scalar T>
 void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
               ConstBlockView<T, HostSpace> BX, ConstSmallView<HostSpace> theta,
               BlockView<T, HostSpace> R, SmallView<HostSpace> norms) {
@@ -252,6 +272,8 @@ template void scale_columns(HostContext&, ConstSmall, Block<float>);
 template void scale_columns(HostContext&, ConstSmall, Block<double>);
 template void scale_rows(HostContext&, ConstBlock<float>, ConstBlock<float>, Block<float>);
 template void scale_rows(HostContext&, ConstBlock<double>, ConstBlock<double>, Block<double>);
+template void axpby(HostContext&, double, ConstBlock<float>, double, Block<float>);
+template void axpby(HostContext&, double, ConstBlock<double>, double, Block<double>);
 template void residual(HostContext&, ConstBlock<float>, ConstBlock<float>, ConstSmall, Block<float>,
                        Small);
 template void residual(HostContext&, ConstBlock<double>, ConstBlock<double>, ConstSmall,

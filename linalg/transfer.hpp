@@ -31,11 +31,25 @@ HostCsrMatrix<T> place(HostContext&, HostCsrMatrix<T> A) {
   return A;
 }
 
+/// Values in the context's memory; on the host, the same buffer.
+template <class T>
+Buffer<T, HostSpace> place(HostContext&, Buffer<T, HostSpace> values) {
+  return values;
+}
+
 void fetch(CudaContext& context, ConstSmallView<DeviceSpace> source, SmallView<HostSpace> target);
 void send(CudaContext& context, ConstSmallView<HostSpace> source, SmallView<DeviceSpace> target);
 
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A);
+
+template <class T>
+Buffer<T, DeviceSpace> place(CudaContext& context, Buffer<T, HostSpace> values) {
+  Buffer<T, DeviceSpace> placed(context, values.size());
+  context.copy_to_device(placed.data(), values.data(), values.size() * sizeof(T));
+  context.synchronize();
+  return placed;
+}
 
 /// target = source for blocks.
 template <Scalar T>

@@ -6,6 +6,7 @@
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/lobpcg_solve.hpp>
+#include <heddle/solvers/detail/orthonormal_block.hpp>
 
 namespace heddle {
 namespace {
@@ -246,28 +247,11 @@ void LobpcgSolve<T, Ctx>::refresh() {
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
                                             std::initializer_list<Basis<T, Space>> bases) {
-  constexpr int kMaxRounds = 3;
-  const double kUnchanged = std::sqrt(0.5);  // Daniel's test
-  Index rank = V.cols();
-  for (int round = 0; round < kMaxRounds && rank > 0; ++round) {
-    V = V.columns(0, rank);
-    BV = BV.columns(0, rank);
-    double remaining = 1;
-    for (const Basis<T, Space>& basis : bases) {
-      if (basis.Q.cols() == 0) continue;
-      remaining = std::min(remaining, s_.orthogonalizer.project(context_, basis, V, {}));
-    }
-    if (problem_.B != nullptr) problem_.B->apply(context_, V, BV);
-    const OrthoReport report = s_.orthogonalizer.orthonormalize(context_, V, BV);
-    result_.orthogonalization.add(report, rank);
-    rank = report.rank;
-    if (report.indefinite)
-      end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
-    if (!report.finite) end(SolveStatus::breakdown, "products with A, B or T are not finite");
-    if (ended_) return 0;
-    if (remaining > kUnchanged && report.method == OrthoMethod::cholqr) break;
-  }
-  return rank;
+  const OrthonormalBlock made = heddle::make_orthonormal(context_, s_.orthogonalizer, problem_.B,
+                                                         bases, V, BV, result_.orthogonalization);
+  if (made.indefinite) end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  if (!made.finite) end(SolveStatus::breakdown, "products with A, B or T are not finite");
+  return made.rank;
 }
 
 template <Scalar T, class Ctx>

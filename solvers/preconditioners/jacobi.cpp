@@ -13,11 +13,7 @@ using heddle::inverse_diagonal;
 template <Scalar T>
 Buffer<T, DeviceSpace> inverse_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
   HostContext host;
-  const Buffer<T, HostSpace> inverse = inverse_diagonal(host, fetch(context, host, A).view());
-  Buffer<T, DeviceSpace> placed(context, inverse.size());
-  context.copy_to_device(placed.data(), inverse.data(), inverse.size() * sizeof(T));
-  context.synchronize();
-  return placed;
+  return place(context, inverse_diagonal(host, fetch(context, host, A).view()));
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <heddle/linalg/orthogonalize.hpp>
+#include <heddle/solvers/linear_operator.hpp>
+#include <initializer_list>
+
+namespace heddle {
+
+/// What making a block orthonormal to bases gave.
+struct OrthonormalBlock {
+  Index rank = 0;  ///< leading columns that are orthonormal; the others are zero
+  bool indefinite = false;
+  bool finite = true;
+};
+
+/// V ← a B-orthonormal basis of what remains of span(V) outside of `bases`, BV ← B V (V itself
+/// where B is null). Projections and the orthonormalisation ladder take turns until a round changes
+/// nothing by Daniel's test, three rounds at most, so that it ends with a projection onto what is
+/// already nearly orthonormal. Adds the ladder's rungs to `counts`.
+template <Scalar T, class Ctx>
+OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
+                                  LinearOperator<T, Ctx>* B,
+                                  std::initializer_list<Basis<T, typename Ctx::Space>> bases,
+                                  BlockView<T, typename Ctx::Space> V,
+                                  BlockView<T, typename Ctx::Space> BV, OrthoCounts& counts) {
+  constexpr int kMaxRounds = 3;
+  constexpr double kUnchanged = 0.70710678118654752;  // 1/√2, Daniel et al. 1976
+  OrthonormalBlock result{V.cols()};
+  for (int round = 0; round < kMaxRounds && result.rank > 0; ++round) {
+    V = V.columns(0, result.rank);
+    BV = BV.columns(0, result.rank);
+    double remaining = 1;
+    for (const auto& basis : bases) {
+      if (basis.Q.cols() == 0) continue;
+      remaining = std::min(remaining, orthogonalizer.project(context, basis, V, {}));
+    }
+    if (B != nullptr) B->apply(context, V, BV);
+    const OrthoReport report = orthogonalizer.orthonormalize(context, V, BV);
+    counts.add(report, result.rank);
+    result = {report.rank, report.indefinite, report.finite};
+    if (report.indefinite || !report.finite) return {0, report.indefinite, report.finite};
+    if (remaining > kUnchanged && report.method == OrthoMethod::cholqr) break;
+  }
+  return result;
+}
+
+}  // namespace heddle
