@@ -99,7 +99,7 @@ Index parse_piece(TextPiece& piece, const Header& header, Entry<T>* to) noexcept
   Entry<T>* next = to;
   const char* end = piece.text.data() + piece.text.size();
   const char* stop = nullptr;
-  for (const char* line = piece.text.data(); line < end; line = stop + 1) {
+  for (const char* line = piece.text.data(); line != end; line = stop + (stop != end)) {
     stop = line_end(line, end);
     const char* begin = skip_blanks(line, stop);
     if (begin == stop) continue;
