@@ -109,9 +109,9 @@ void write_results(OutputFiles& files, const Config& config, const EigenReport& 
 /// Solves the problem and writes and prints what comes out.
 template <class Ctx>
 ExitCode solve_and_report(Ctx& context, EigenInput<double> input, const Config& config,
-                          EigenReport report, Clock::time_point start, ProgressStyle style) {
+                          EigenReport report, OutputFiles& files, Clock::time_point start,
+                          ProgressStyle style) {
   const InterruptScope interrupt;
-  OutputFiles files(config.output.directory);
   context.profile().reset();
   EigenSolution solution;
   {
@@ -156,8 +156,9 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
     print(fmt::format("{} is valid and asks for\n{}", line.config.string(), description));
     return ExitCode::converged;
   }
+  OutputFiles files(config.output.directory);
   spdlog::info("{} {}\n{}", name, kVersions.heddle, description);
-  return solve_and_report(context, std::move(input), config, std::move(report), start,
+  return solve_and_report(context, std::move(input), config, std::move(report), files, start,
                           progress_style(line.quiet));
 }
 

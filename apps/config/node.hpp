@@ -27,11 +27,11 @@ struct Origin {
   std::string describe() const;
 };
 
-/// A configuration that cannot be used. `what()` is one line: "ORIGIN: message".
+/// A configuration that cannot be used. `what()` is "ORIGIN: message", on one line whatever
+/// characters the configuration put into them.
 class ConfigError : public InvalidArgument {
  public:
-  ConfigError(const Origin& origin, const std::string& message)
-      : InvalidArgument(origin.describe() + ": " + message) {}
+  ConfigError(const Origin& origin, const std::string& message);
 };
 
 struct ConfigEntry;

@@ -29,15 +29,12 @@ std::string in_section(std::string_view section) {
   return section.empty() ? std::string("at the top level") : fmt::format("in {}", section);
 }
 
-/// The beginning of `text` without line ends.
-std::string one_line(std::string_view text) {
+/// The beginning of a long text.
+std::string shortened(std::string_view text) {
   constexpr std::size_t kShown = 60;
-  std::string line(text.substr(0, text.find_last_not_of('\n') + 1));
-  if (line.size() > kShown) line = line.substr(0, kShown) + "...";
-  std::replace_if(
-      line.begin(), line.end(),
-      [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
-  return line;
+  const std::string_view trimmed = text.substr(0, text.find_last_not_of('\n') + 1);
+  if (trimmed.size() <= kShown) return std::string(trimmed);
+  return std::string(trimmed.substr(0, kShown)) + "...";
 }
 
 /// An unusable value for a message.
@@ -48,11 +45,12 @@ std::string shown(const ConfigNode& node) {
     case ConfigNode::Kind::map:
       return "a map";
     case ConfigNode::Kind::sequence:
-      return "the list " + one_line(to_yaml(node));
+      return "the list " + shortened(to_yaml(node));
     case ConfigNode::Kind::scalar:
       break;
   }
-  return fmt::format(fmt::runtime(node.quoted ? "the string \"{}\"" : "'{}'"), one_line(node.text));
+  return fmt::format(fmt::runtime(node.quoted ? "the string \"{}\"" : "'{}'"),
+                     shortened(node.text));
 }
 
 class Resolver {
@@ -146,7 +144,7 @@ class Resolver {
 
   ConfigError unknown(std::string_view section, const ConfigEntry& entry) const {
     const std::string near = suggestion(section, entry.key);
-    return {entry.origin, fmt::format("unknown key '{}' {}{}; valid keys: {}", one_line(entry.key),
+    return {entry.origin, fmt::format("unknown key '{}' {}{}; valid keys: {}", shortened(entry.key),
                                       in_section(section),
                                       near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
                                       fmt::join(keys_in(section), ", "))};

@@ -29,13 +29,13 @@ struct Range {
 
 /// The forms that a key's value may take; any one of them will do.
 struct ValueForms {
-  bool section = false;  ///< a map with keys of its own
-  bool file = false;     ///< a file to read, relative to where the value is written
-  bool folder = false;   ///< a folder to write to, relative to the current one
-  std::vector<std::string_view> words = {};  ///< one of these
-  std::optional<Range<Index>> integer = std::nullopt;
-  std::optional<Range<double>> real = std::nullopt;
-  std::optional<Range<Index>> integers = std::nullopt;  ///< a list of integers in this range
+  bool section = false;                 ///< a map with keys of its own
+  bool file = false;                    ///< a file to read, relative to where the value is written
+  bool folder = false;                  ///< a folder to write to, relative to the current one
+  std::vector<std::string_view> words;  ///< one of these
+  std::optional<Range<Index>> integer;
+  std::optional<Range<double>> real;
+  std::optional<Range<Index>> integers;  ///< a list of integers in this range
 
   /// For messages and help: "auto or an integer of at least 1".
   std::string describe() const;
@@ -47,16 +47,16 @@ struct ValueForms {
 /// One key.
 struct KeySpec {
   std::string path;  ///< dotted, e.g. "solver.nev"
-  ValueForms forms = {};
+  ValueForms forms;
   /// Default, as YAML; empty: none, the key may be left out. `kNamePlaceholder` in it stands for
   /// the configuration's name.
-  std::string fallback = {};
-  std::string doc = {};                        ///< one line
-  bool required = false;                       ///< in a section that is there
-  std::vector<SolverType> only_for = {};       ///< empty: every solver
-  std::vector<std::string_view> aliases = {};  ///< names in other packages, for hints
+  std::string fallback;
+  std::string doc;                        ///< one line
+  bool required = false;                  ///< in a section that is there
+  std::vector<SolverType> only_for;       ///< empty: every solver
+  std::vector<std::string_view> aliases;  ///< names in other packages, for hints
   /// Puts the checked value into the configuration.
-  std::function<void(const ConfigNode&, Config&)> store = {};
+  std::function<void(const ConfigNode&, Config&)> store;
 
   std::string_view name() const noexcept;     ///< the path's last part
   std::string_view section() const noexcept;  ///< the path before it, empty at the top

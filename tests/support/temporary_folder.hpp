@@ -1,38 +1,61 @@
 #pragma once
 
-#include <cerrno>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
 namespace heddle::test {
 
-/// A folder of its own for a test, removed with all that it holds.
+/// A folder of its own for a test, removed with all in it at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "heddle-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::filesystem::filesystem_error("mkdtemp", name,
-                                              std::error_code(errno, std::generic_category()));
-    }
-    path_ = name;
+    std::string pattern = (std::filesystem::path(testing::TempDir()) / "heddle-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
+    std::filesystem::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
 
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// Whether nothing is in it.
-  bool empty() const { return std::filesystem::is_empty(path_); }
+  /// Writes `text` as the file `name`; returns its path.
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return path_ / name;
+  }
 
  private:
   std::filesystem::path path_;
 };
+
+/// The bytes of a file, empty if there is none.
+inline std::string contents(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The names in a folder, hidden ones too; empty if there is no such folder.
+inline std::set<std::string> listing(const std::filesystem::path& folder) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    names.insert(entry.path().filename().string());
+  }
+  return names;
+}
 
 }  // namespace heddle::test

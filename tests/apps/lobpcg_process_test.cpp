@@ -1,0 +1,350 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <apps/process.hpp>
+#include <chrono>
+#include <cmath>
+#include <heddle/linalg/gallery.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <support/temporary_folder.hpp>
+#include <thread>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+using heddle::test::contents;
+using heddle::test::listing;
+using heddle::test::TemporaryFolder;
+using test::Process;
+using test::ProcessResult;
+using test::run_process;
+
+/// Runs heddle-lobpcg in a folder of its own.
+class LobpcgProcess : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+
+  static std::vector<std::string> command(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), HEDDLE_LOBPCG);
+    return arguments;
+  }
+
+  ProcessResult run(const std::vector<std::string>& arguments, const std::string& out = "") {
+    return run_process(folder_.path(), command(arguments), out);
+  }
+
+  /// Runs it on `yaml` as case.yaml.
+  ProcessResult solve(const std::string& yaml, std::vector<std::string> arguments = {}) {
+    folder_.write("case.yaml", yaml);
+    arguments.insert(arguments.begin(), "case.yaml");
+    return run(arguments);
+  }
+
+  nlohmann::json result(const std::string& directory = "results/case") {
+    return nlohmann::json::parse(contents(folder_.path() / directory / "result.json"));
+  }
+
+  /// The run ends with `code` and this one line on stderr, and writes nothing at all.
+  void expect_refused(const ProcessResult& run, int code, const std::string& message) {
+    EXPECT_EQ(run.exit_code, code);
+    EXPECT_EQ(run.err, "heddle-lobpcg: error: " + message + "\n");
+    EXPECT_EQ(run.out, "");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+  }
+
+  /// The same where the text after `beginning` is another library's.
+  void expect_refused_beginning(const ProcessResult& run, int code, const std::string& beginning) {
+    EXPECT_EQ(run.exit_code, code);
+    EXPECT_EQ(run.err.rfind("heddle-lobpcg: error: " + beginning, 0), 0u) << run.err;
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+    EXPECT_EQ(run.out, "");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+  }
+
+  /// A file that is refused, read as the matrix.
+  ProcessResult solve_file(const std::string& text) {
+    folder_.write("a.mtx", text);
+    return solve("problem: {matrix: a.mtx}\nsolver: {nev: 1}");
+  }
+};
+
+const std::string kGrid =
+    "problem: {matrix: {generate: laplace2d, size: [20, 17]}}\n"
+    "solver: {nev: 4}\n";
+const std::string kReal = "%%MatrixMarket matrix coordinate real symmetric\n";
+
+TEST_F(LobpcgProcess, SolvesAndWritesWhatTheDesignSays) {
+  const ProcessResult run =
+      solve(kGrid + "output: {directory: here/out, eigenvectors: npy, history: true}");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(listing(folder_.path() / "here/out"),
+            (std::set<std::string>{"result.json", "history.csv", "eigenvectors.npy"}));
+  const auto json = result("here/out");
+  EXPECT_EQ(json.at("status"), "converged");
+  EXPECT_EQ(json.at("solver"), "lobpcg");
+  EXPECT_EQ(json.at("device"), "host");
+  EXPECT_EQ(json.at("n"), 340);
+  EXPECT_EQ(json.at("nnz"), 340 + 2 * (19 * 17 + 20 * 16));
+  EXPECT_GT(json.at("iterations"), 0);
+  EXPECT_GE(json.at("operator_applications"), json.at("iterations"));
+  EXPECT_FALSE(json.at("spmm_kernel").get<std::string>().empty());
+  EXPECT_LE(json.at("orthogonality"), 1e-8);
+  const std::vector<double> exact = laplace_smallest_eigenvalues({20, 17}, 4);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double residual = json.at("residuals").at(i);
+    EXPECT_LE(residual, 1e-8);
+    EXPECT_NEAR(json.at("eigenvalues").at(i), exact[i], 8.1 * 1e-8);
+  }
+  const std::string history = contents(folder_.path() / "here/out/history.csv");
+  EXPECT_EQ(std::count(history.begin(), history.end(), '\n'),
+            2 + static_cast<long>(json.at("iterations").get<Index>()));  // names, iteration 0
+  EXPECT_NE(run.out.find("converged: "), std::string::npos);
+  EXPECT_NE(run.out.find("results in here/out"), std::string::npos);
+  EXPECT_NE(run.err.find("laplace2d [20, 17]: 340 rows"), std::string::npos);
+}
+
+TEST_F(LobpcgProcess, PencilsConstraintsAndPrecisions) {
+  folder_.write("ones.mtx", [] {
+    std::string text = "%%MatrixMarket matrix array real general\n60 1\n";
+    for (int i = 0; i < 60; ++i) text += "1\n";
+    return text;
+  }());
+  const std::string mikota =
+      "problem:\n"
+      "  matrix: {generate: mikota_stiffness, size: [60]}\n"
+      "  mass: {generate: mikota_mass, size: [60]}\n"
+      "solver: {nev: 3, max_iterations: 3000}\n";
+  EXPECT_EQ(solve(mikota).exit_code, 0);
+  EXPECT_NEAR(result().at("eigenvalues").at(2), 9.0, 1e-3);
+  EXPECT_EQ(solve(mikota, {"--set", "precision=mixed"}).exit_code, 0);
+  EXPECT_NEAR(result().at("eigenvalues").at(2), 9.0, 1e-3);
+  EXPECT_EQ(result().at("precision"), "mixed");
+  const std::string ring =
+      "problem: {matrix: {generate: laplace1d, size: [60]}, transform: laplacian, constraints: "
+      "ones.mtx}\n"
+      "solver: {nev: 1}\n";
+  EXPECT_EQ(solve(ring).exit_code, 0);
+  const double fiedler = 2 - 2 * std::cos(M_PI / 60);
+  EXPECT_NEAR(result().at("eigenvalues").at(0), fiedler, 4e-8);
+  EXPECT_EQ(solve(ring, {"--set", "precision=single"}).exit_code, 0);
+  EXPECT_NEAR(result().at("eigenvalues").at(0), fiedler, 4e-5);
+}
+
+TEST_F(LobpcgProcess, EigenvectorsOfOneRunStartAnother) {
+  EXPECT_EQ(solve(kGrid, {"--set", "output.eigenvectors=true"}).exit_code, 0);
+  const Index cold = result().at("iterations");
+  EXPECT_EQ(
+      solve(kGrid, {"--set", "problem.initial_guess=results/case/eigenvectors.mtx"}).exit_code, 0);
+  EXPECT_LT(result().at("iterations").get<Index>(), cold);
+}
+
+TEST_F(LobpcgProcess, TheSameSeedGivesTheSameBits) {
+  const auto digest = [this](const std::string& seed, const std::string& threads) {
+    EXPECT_EQ(solve(kGrid, {"--set", "seed=" + seed, "--set", "output.eigenvectors=npy", "--set",
+                            "threads=" + threads})
+                  .exit_code,
+              0);
+    return result().at("eigenvalues").dump() +
+           contents(folder_.path() / "results/case/eigenvectors.npy");
+  };
+  const std::string first = digest("1", "1");
+  EXPECT_EQ(digest("1", "1"), first);
+  EXPECT_EQ(digest("1", "2"), first);
+  EXPECT_NE(digest("2", "1"), first);
+}
+
+TEST_F(LobpcgProcess, QuietSaysNothingButTheResult) {
+  const ProcessResult run = solve(kGrid, {"--quiet"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "");
+  EXPECT_NE(run.out.find("eigenvalue"), std::string::npos);
+}
+
+TEST_F(LobpcgProcess, ValidateAndPrintConfigSolveNothing) {
+  const ProcessResult valid = solve(kGrid, {"--validate"});
+  EXPECT_EQ(valid.exit_code, 0);
+  EXPECT_EQ(valid.out.rfind("case.yaml is valid and asks for\n", 0), 0u);
+  EXPECT_NE(valid.out.find("memory"), std::string::npos);
+  const ProcessResult printed = solve(kGrid, {"--print-config", "--set", "solver.nev=7"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_NE(printed.out.find("nev: 7\n"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+  EXPECT_EQ(solve(printed.out, {"--print-config"}).out, printed.out);
+  expect_refused(solve("problem: {matrix: gone.mtx}", {"--print-config", "--set", "a=1"}), 1,
+                 "--set a=1: unknown key 'a' at the top level (did you mean 'problem.matrix'?); "
+                 "valid keys: problem, solver, spmm, device, precision, threads, seed, output");
+}
+
+TEST_F(LobpcgProcess, HelpAndVersion) {
+  for (const char* flag : {"--help", "--version", "--help-config"}) {
+    const ProcessResult run = this->run({flag});
+    EXPECT_EQ(run.exit_code, 0) << flag;
+    EXPECT_FALSE(run.out.empty()) << flag;
+    EXPECT_EQ(run.err, "") << flag;
+  }
+  EXPECT_NE(run({"--help"}).out.find("130  interrupted"), std::string::npos);
+}
+
+TEST_F(LobpcgProcess, UsageErrors) {
+  expect_refused(run({}), 1,
+                 "a configuration file is missing; usage: heddle-lobpcg CONFIG.yaml "
+                 "[--set KEY=VALUE ...], see heddle-lobpcg --help");
+  expect_refused_beginning(run({"a.yaml", "--nonsense"}), 1, "");
+  expect_refused_beginning(run({"a.yaml", "--set"}), 1, "");
+  expect_refused(run({"gone.yaml"}), 1, "gone.yaml: no such file");
+}
+
+TEST_F(LobpcgProcess, BadConfigurations) {
+  expect_refused(solve("problem: {matrix: a.mtx}\nsolver: {nve: 10}"), 1,
+                 "case.yaml:2:10: unknown key 'nve' in solver (did you mean 'nev'?); valid keys: "
+                 "type, nev, which, block_size, tolerance, criterion, max_iterations, "
+                 "time_limit_s, refresh_interval, preconditioner");
+  expect_refused(solve("problem: {matrix: a.mtx}\nsolver: {nev: ten}"), 1,
+                 "case.yaml:2:15: solver.nev: expected an integer of at least 1, got 'ten'");
+  expect_refused_beginning(solve("problem: {matrix: [a.mtx\n"), 1,
+                           "case.yaml:2:1: not readable as YAML: ");
+  expect_refused(solve(""), 1, "case.yaml: is empty");
+  expect_refused(solve(kGrid, {"--set", "solver.nev=340"}), 1,
+                 "--set solver.nev=340: solver.nev is 340, but the matrix has order 340: nev must "
+                 "be below 340");
+}
+
+TEST_F(LobpcgProcess, BadMatrixFiles) {
+  expect_refused_beginning(solve("problem: {matrix: gone.mtx}"), 2, "gone.mtx: ");
+  expect_refused_beginning(solve_file(""), 2, "a.mtx: ");
+  expect_refused_beginning(solve_file("%%MatrixMarket matrix coordinate real\n"), 2, "a.mtx:1: ");
+  expect_refused_beginning(
+      solve_file("%%MatrixMarket matrix coordinate complex symmetric\n1 1 0\n"), 2, "a.mtx:1: ");
+  expect_refused_beginning(solve_file(kReal + "2 2 2\n1 1 1\n"), 2, "a.mtx");
+  expect_refused_beginning(solve_file(kReal + "2 2 1\n1 1 1\n2 2 1\n"), 2, "a.mtx:4: ");
+  expect_refused_beginning(solve_file(kReal + "2 2 2\n1 1 1\n3 2 1\n"), 2, "a.mtx:4: ");
+  expect_refused_beginning(solve_file(kReal + "2 2 2\n1 1 nan\n2 2 1\n"), 2, "a.mtx:3: ");
+  expect_refused_beginning(solve_file(kReal + "2 2 2\n1 1 1\n2 2 inf\n"), 2, "a.mtx:4: ");
+  expect_refused_beginning(solve_file(kReal + "2 2 2\n1 1 1\n1 2 1\n"), 2, "a.mtx:4: ");
+  expect_refused(solve_file("%%MatrixMarket matrix coordinate real general\n"
+                            "2 2 3\n1 1 1\n2 2 1\n1 2 0.5\n"),
+                 2, "a.mtx: the matrix is not symmetric: entry (1, 2) is 0.5, entry (2, 1) is 0");
+}
+
+TEST_F(LobpcgProcess, BadMassMatrices) {
+  folder_.write("b.mtx", kReal + "3 3 3\n1 1 1\n2 2 -1\n3 3 1\n");
+  expect_refused(solve("problem: {matrix: {generate: laplace1d, size: [3]}, mass: b.mtx}\n"
+                       "solver: {nev: 1}"),
+                 2, "b.mtx: the mass matrix is not positive definite: diagonal entry (2, 2) is -1");
+  expect_refused(solve("problem: {matrix: {generate: laplace1d, size: [4]}, mass: b.mtx}\n"
+                       "solver: {nev: 1}"),
+                 2, "b.mtx: the mass matrix has order 3, the matrix has order 4");
+}
+
+TEST_F(LobpcgProcess, AMassMatrixFoundIndefiniteInTheSolve) {
+  // 1 on the diagonal and 0.9 beside it: every 2x2 minor is positive, the matrix is not.
+  std::string text = kReal + "40 40 79\n1 1 1\n";
+  for (int i = 2; i <= 40; ++i) {
+    text += std::to_string(i) + " " + std::to_string(i - 1) + " 0.9\n" + std::to_string(i) + " " +
+            std::to_string(i) + " 1\n";
+  }
+  folder_.write("b.mtx", text);
+  const ProcessResult run =
+      solve("problem: {matrix: {generate: laplace1d, size: [40]}, mass: b.mtx}\nsolver: {nev: 2}");
+  EXPECT_EQ(run.exit_code, 4) << run.err << run.out;
+  EXPECT_EQ(result().at("status"), "indefinite");
+}
+
+TEST_F(LobpcgProcess, LimitsEndWithResults) {
+  EXPECT_EQ(solve(kGrid, {"--set", "solver.max_iterations=2"}).exit_code, 3);
+  EXPECT_EQ(result().at("status"), "max_iterations");
+  EXPECT_EQ(result().at("iterations"), 2);
+  EXPECT_EQ(listing(folder_.path() / "results/case"),
+            (std::set<std::string>{"result.json", "history.csv"}));
+  EXPECT_EQ(solve(kGrid, {"--set", "solver.time_limit_s=1e-9"}).exit_code, 3);
+  EXPECT_EQ(result().at("status"), "time_limit");
+}
+
+TEST_F(LobpcgProcess, ADeviceThatIsNotThere) {
+  expect_refused(
+      solve(kGrid + "device: cuda\n"), 5,
+      "case.yaml:3:9: device is cuda, but the solvers of this build run on the CPU only; "
+      "use device: auto or host");
+}
+
+TEST_F(LobpcgProcess, MoreMemoryThanThereIs) {
+  folder_.write("case.yaml",
+                "problem: {matrix: {generate: laplace1d, size: [200000]}}\n"
+                "solver: {nev: 199999, block_size: 199999}\n");
+  const ProcessResult run = this->run({"case.yaml"});
+  EXPECT_EQ(run.exit_code, 5);
+  EXPECT_NE(run.err.find(" bytes"), std::string::npos) << run.err;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+}
+
+TEST_F(LobpcgProcess, UnwritableOutput) {
+  folder_.write("results", "a file, not a folder");
+  const ProcessResult run = solve(kGrid);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err, "heddle-lobpcg: error: results/case: cannot be the output folder: " +
+                         (folder_.path() / "results").string() + " is a file\n");
+  EXPECT_EQ(contents(folder_.path() / "results"), "a file, not a folder");
+}
+
+TEST_F(LobpcgProcess, OutputThatNobodyMayWrite) {
+  // /proc takes no folders from anyone, root included.
+  expect_refused_beginning(solve(kGrid + "output: {directory: /proc/heddle}"), 2,
+                           "/proc/heddle: cannot be written: ");
+}
+
+TEST_F(LobpcgProcess, AFullDisk) {
+  // A limit on the size of files stands for the disk: the first write beyond it fails.
+  folder_.write("case.yaml", kGrid + "output: {directory: out, eigenvectors: mtx}");
+  const ProcessResult run = run_process(
+      folder_.path(),
+      {"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" case.yaml", HEDDLE_LOBPCG});
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_NE(run.err.find("out/eigenvectors.mtx: cannot be written: File too large\n"),
+            std::string::npos)
+      << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out"));
+}
+
+TEST_F(LobpcgProcess, StandardOutputThatCannotBeWritten) {
+  folder_.write("case.yaml", kGrid);
+  const ProcessResult run = this->run({"case.yaml", "--quiet"}, "/dev/full");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err, "heddle-lobpcg: error: standard output: cannot be written\n");
+  EXPECT_EQ(result().at("status"), "converged");
+}
+
+/// A solve that would go on for minutes.
+const std::string kLong =
+    "problem: {matrix: {generate: laplace2d, size: [300, 301]}}\n"
+    "solver: {nev: 4, tolerance: 1e-15, max_iterations: 1000000000, preconditioner: {type: "
+    "none}}\n";
+
+/// Waits until the iterations have begun, which stderr shows.
+bool wait_for_iterations(const Process& process) {
+  for (int i = 0; i < 1200; ++i) {
+    if (process.err().find("iteration ") != std::string::npos) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return false;
+}
+
+TEST_F(LobpcgProcess, SignalsEndTheSolveWithTheResultsSoFar) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    folder_.write("case.yaml", kLong);
+    Process process(folder_.path(), command({"case.yaml"}));
+    ASSERT_TRUE(wait_for_iterations(process)) << process.err();
+    process.signal(signal);
+    const ProcessResult run = process.wait();
+    EXPECT_EQ(run.exit_code, 130) << run.err;
+    EXPECT_EQ(result().at("status"), "interrupted");
+    EXPECT_EQ(result().at("eigenvalues").size(), 4u);
+    std::filesystem::remove_all(folder_.path() / "results");
+  }
+}
+
+}  // namespace
+}  // namespace heddle::apps

@@ -1,0 +1,179 @@
+#include <gtest/gtest.h>
+
+#include <apps/config_support.hpp>
+#include <cmath>
+#include <heddle/apps/eigen_solve.hpp>
+#include <heddle/apps/problem.hpp>
+#include <limits>
+#include <string>
+#include <support/temporary_folder.hpp>
+
+namespace heddle::apps {
+namespace {
+
+using heddle::test::TemporaryFolder;
+
+class Problem : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  HostContext context_{1};
+
+  Config config(const std::string& problem, const std::string& solver = "nev: 1") {
+    const auto source =
+        std::make_shared<const ConfigSource>(ConfigSource{"case.yaml", folder_.path()});
+    return resolve_config(parse_yaml("problem: " + problem + "\nsolver: {" + solver + "}", source),
+                          SolverType::lobpcg, "case");
+  }
+
+  /// The message that the problem is refused with, the folder's name taken out.
+  std::string refusal(const std::string& problem, const std::string& solver = "nev: 1") {
+    try {
+      load_problem(context_, config(problem, solver));
+    } catch (const Error& error) {
+      std::string message = error.what();
+      const std::string prefix = folder_.path().string() + "/";
+      if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
+      return message;
+    }
+    return "";
+  }
+
+  void write(const std::string& name, const std::string& header, const std::string& entries) {
+    folder_.write(name, "%%MatrixMarket matrix " + header + "\n" + entries);
+  }
+};
+
+const std::string kIdentity3 = "3 3 3\n1 1 1\n2 2 1\n3 3 1\n";
+
+TEST_F(Problem, FilesGeneratedMatricesAndBlocks) {
+  write("a.mtx", "coordinate real symmetric", "4 4 5\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n2 1 -1\n");
+  write("y.mtx", "array real general", "4 1\n1\n1\n1\n1\n");
+  write("x.mtx", "array real general", "4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
+  const EigenInput<double> input = load_problem(
+      context_, config("{matrix: a.mtx, mass: {generate: mikota_mass, size: [4]}, constraints: "
+                       "y.mtx, initial_guess: x.mtx}"));
+  EXPECT_EQ(input.order(), 4);
+  EXPECT_EQ(input.nnz(), 6);
+  EXPECT_EQ(input.B->nnz(), 4);
+  EXPECT_EQ(input.constraints.cols(), 1);
+  EXPECT_EQ(input.initial_guess.view()(2, 1), 7);
+}
+
+TEST_F(Problem, Transforms) {
+  write("path.mtx", "coordinate pattern general", "3 3 2\n1 2\n2 3\n");
+  const auto laplacian = load_problem(context_, config("{matrix: path.mtx, transform: laplacian}"));
+  std::vector<double> diagonal(3);
+  extract_diagonal<double>(context_, laplacian.A.view(), diagonal);
+  EXPECT_EQ(diagonal, (std::vector<double>{1, 2, 1}));
+  const auto normalized =
+      load_problem(context_, config("{matrix: path.mtx, transform: normalized_laplacian}"));
+  extract_diagonal<double>(context_, normalized.A.view(), diagonal);
+  EXPECT_EQ(diagonal, (std::vector<double>{1, 1, 1}));
+}
+
+TEST_F(Problem, MatricesThatCannotBeA) {
+  write("wide.mtx", "coordinate real general", "2 3 1\n1 1 1\n");
+  EXPECT_EQ(refusal("{matrix: wide.mtx}"),
+            "wide.mtx: the matrix is 2 x 3, an eigenproblem needs a square one");
+  write("skewed.mtx", "coordinate real general", "3 3 4\n1 1 1\n3 2 0.5\n2 3 0.25\n3 3 1\n");
+  EXPECT_EQ(refusal("{matrix: skewed.mtx}"),
+            "skewed.mtx: the matrix is not symmetric: entry (2, 3) is 0.25, entry (3, 2) is 0.5");
+  write("lonely.mtx", "coordinate real general", "2 2 1\n2 1 7\n");
+  EXPECT_EQ(refusal("{matrix: lonely.mtx}"),
+            "lonely.mtx: the matrix is not symmetric: entry (2, 1) is 7, entry (1, 2) is 0");
+  EXPECT_EQ(refusal("{matrix: {generate: random_uniform, size: [20]}}").substr(0, 73),
+            "case.yaml:1:19: random_uniform [20]: the matrix is not symmetric: entry (");
+  EXPECT_NE(refusal("{matrix: no_such.mtx}").find("no_such.mtx: "), std::string::npos);
+}
+
+TEST_F(Problem, RoundingIsNotAsymmetry) {
+  write("rounded.mtx", "coordinate real general",
+        "2 2 4\n1 1 1\n2 2 1\n1 2 0.1\n2 1 0.10000000000000002\n");
+  EXPECT_EQ(refusal("{matrix: rounded.mtx}"), "");
+}
+
+TEST_F(Problem, MatricesThatCannotBeB) {
+  write("a.mtx", "coordinate real symmetric", kIdentity3);
+  write("small.mtx", "coordinate real symmetric", "2 2 2\n1 1 1\n2 2 1\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, mass: small.mtx}"),
+            "small.mtx: the mass matrix has order 2, the matrix has order 3");
+  write("negative.mtx", "coordinate real symmetric", "3 3 3\n1 1 1\n2 2 -4\n3 3 1\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, mass: negative.mtx}"),
+            "negative.mtx: the mass matrix is not positive definite: diagonal entry (2, 2) is -4");
+  write("hole.mtx", "coordinate real symmetric", "3 3 2\n1 1 1\n2 2 4\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, mass: hole.mtx}"),
+            "hole.mtx: the mass matrix is not positive definite: diagonal entry (3, 3) is missing");
+  write("minor.mtx", "coordinate real symmetric", "3 3 4\n1 1 1\n2 2 4\n3 3 1\n3 2 2.5\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, mass: minor.mtx}"),
+            "minor.mtx: the mass matrix is not positive definite: entry (2, 3) is 2.5, more than "
+            "its diagonal entries 4 and 1 allow");
+  write("edge.mtx", "coordinate real symmetric", "3 3 4\n1 1 1\n2 2 4\n3 3 1\n3 2 1.99\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, mass: edge.mtx}"), "");
+}
+
+TEST_F(Problem, BlocksOfAnotherLength) {
+  write("a.mtx", "coordinate real symmetric", kIdentity3);
+  write("y.mtx", "array real general", "2 1\n1\n1\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, constraints: y.mtx}"),
+            "y.mtx: the block has 2 rows, the matrix has order 3");
+  EXPECT_EQ(refusal("{matrix: a.mtx, initial_guess: y.mtx}"),
+            "y.mtx: the block has 2 rows, the matrix has order 3");
+}
+
+TEST_F(Problem, MorePairsThanThereAre) {
+  write("a.mtx", "coordinate real symmetric", kIdentity3);
+  EXPECT_EQ(refusal("{matrix: a.mtx}", "nev: 3"),
+            "case.yaml:2:15: solver.nev is 3, but the matrix has order 3: nev must be below 3");
+  EXPECT_EQ(refusal("{matrix: a.mtx}", "nev: 2"), "");
+  write("y.mtx", "array real general", "3 1\n1\n1\n1\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, constraints: y.mtx}", "nev: 2"),
+            "case.yaml:2:15: solver.nev is 2, but the matrix has order 3 and there are 1 "
+            "constraints: nev must be below 2");
+}
+
+TEST_F(Problem, StructuresThatCannotBeGenerated) {
+  const std::string message = refusal("{matrix: {generate: laplace3d, size: [5]}}");
+  EXPECT_EQ(message.rfind("case.yaml:1:19: ", 0), 0u) << message;
+  EXPECT_NE(message.find("laplace3d"), std::string::npos) << message;
+}
+
+TEST_F(Problem, SinglePrecisionRefusesWhatItCannotHold) {
+  write("huge.mtx", "coordinate real symmetric", "2 2 2\n1 1 1e300\n2 2 1\n");
+  const Config huge = config("{matrix: huge.mtx}");
+  const EigenInput<double> input = load_problem(context_, huge);
+  EXPECT_THROW(to_single(context_, input, huge), InputError);
+  write("fine.mtx", "coordinate real symmetric", "2 2 2\n1 1 1e30\n2 2 0.1\n");
+  const Config fine = config("{matrix: fine.mtx}");
+  EXPECT_EQ(to_single(context_, load_problem(context_, fine), fine).A.values()[1], 0.1f);
+}
+
+TEST_F(Problem, MemoryIsEstimatedAndBounded) {
+  const Config full = config("{matrix: {generate: laplace2d, size: [30, 30]}}", "nev: 5");
+  const EigenInput<double> input = load_problem(context_, full);
+  const double least = input.bytes() + 900 * 5 * sizeof(double);
+  EXPECT_GT(estimated_bytes(input, full), least);
+  EXPECT_LT(estimated_bytes(input, full), 100 * least);
+  check_memory(1e6);
+  try {
+    check_memory(1e18);
+    FAIL() << "no machine has that much";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.requested(), std::size_t{1000000000000000000});
+    EXPECT_NE(std::string(error.what()).find("1000000000000000000 bytes"), std::string::npos);
+  }
+}
+
+TEST_F(Problem, AutomaticPreconditioners) {
+  const auto chosen = [this](const std::string& solver, bool pencil) {
+    return choose_preconditioner(config("{matrix: a.mtx}", solver), pencil);
+  };
+  EXPECT_EQ(chosen("which: smallest", false), JacobiOf::A);
+  EXPECT_EQ(chosen("which: smallest", true), JacobiOf::A);
+  EXPECT_EQ(chosen("which: largest", false), JacobiOf::none);
+  EXPECT_EQ(chosen("which: largest", true), JacobiOf::B);
+  EXPECT_EQ(chosen("which: largest, preconditioner: {type: jacobi}", false), JacobiOf::A);
+  EXPECT_EQ(chosen("which: smallest, preconditioner: {type: none}", false), JacobiOf::none);
+}
+
+}  // namespace
+}  // namespace heddle::apps

@@ -1,0 +1,261 @@
+#include <gtest/gtest.h>
+
+#include <apps/config_support.hpp>
+#include <cmath>
+#include <cstring>
+#include <heddle/apps/exit_codes.hpp>
+#include <heddle/apps/progress.hpp>
+#include <heddle/apps/report/eigen_report.hpp>
+#include <heddle/apps/report/npy.hpp>
+#include <heddle/apps/report/output_files.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <support/temporary_folder.hpp>
+
+namespace heddle::apps {
+namespace {
+
+using heddle::test::contents;
+using heddle::test::listing;
+using heddle::test::TemporaryFolder;
+
+Config small_config() {
+  return test::config_of(
+      "problem: {matrix: a.mtx}\nsolver: {nev: 2, tolerance: 1e-9}\noutput: {directory: out}");
+}
+
+EigenReport filled_report() {
+  EigenReport report;
+  report.problem.n = 100;
+  report.problem.nnz = 460;
+  report.problem.device = "host";
+  report.problem.threads = 2;
+  report.problem.block_size = 4;
+  report.problem.preconditioner = "jacobi of A";
+  report.result.status = SolveStatus::converged;
+  report.result.reason = "all 2 wanted pairs converged.";
+  report.result.iterations = 17;
+  report.result.operator_applications = 68;
+  report.result.eigenvalues = {1.0 / 3.0, 2.0 / 3.0};
+  report.result.residuals = {1e-10, 3e-10};
+  report.result.orthogonality = 2e-15;
+  report.result.history = {{1, 0, 0.5, 0.01, 4, 8}, {2, 1, 0.25, 0.02, 3, 11}};
+  report.spmm_kernel = "row_split";
+  report.seconds.total = 1.5;
+  report.peak_bytes = 4096;
+  return report;
+}
+
+TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
+  const auto json = nlohmann::json::parse(result_json(small_config(), filled_report()));
+  EXPECT_EQ(json.at("status"), "converged");
+  EXPECT_EQ(json.at("reason"), "all 2 wanted pairs converged.");
+  EXPECT_EQ(json.at("solver"), "lobpcg");
+  EXPECT_EQ(json.at("device"), "host");
+  EXPECT_EQ(json.at("precision"), "double");
+  EXPECT_EQ(json.at("n"), 100);
+  EXPECT_EQ(json.at("nnz"), 460);
+  EXPECT_EQ(json.at("iterations"), 17);
+  EXPECT_EQ(json.at("operator_applications"), 68);
+  EXPECT_EQ(json.at("spmm_kernel"), "row_split");
+  for (const char* stage : {"total", "setup", "solve", "spmm", "dense"}) {
+    EXPECT_TRUE(json.at("seconds").at(stage).is_number()) << stage;
+  }
+  EXPECT_EQ(json.at("orthogonality").get<double>(), 2e-15);
+}
+
+TEST(ResultJson, KeepsEveryBitOfADouble) {
+  EigenReport report = filled_report();
+  report.result.eigenvalues = {0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, -0.0};
+  const auto json = nlohmann::json::parse(result_json(small_config(), report));
+  const auto read = json.at("eigenvalues").get<std::vector<double>>();
+  ASSERT_EQ(read.size(), report.result.eigenvalues.size());
+  EXPECT_EQ(
+      std::memcmp(read.data(), report.result.eigenvalues.data(), read.size() * sizeof(double)), 0);
+}
+
+TEST(ResultJson, NumbersThatAreNotFiniteAreNull) {
+  EigenReport report = filled_report();
+  report.result.eigenvalues = {std::nan(""), std::numeric_limits<double>::infinity()};
+  report.result.orthogonality = std::nan("");
+  const auto json = nlohmann::json::parse(result_json(small_config(), report));
+  EXPECT_TRUE(json.at("eigenvalues").at(0).is_null());
+  EXPECT_TRUE(json.at("eigenvalues").at(1).is_null());
+  EXPECT_TRUE(json.at("orthogonality").is_null());
+}
+
+TEST(ResultJson, HoldsTheConfigurationWithItsTypes) {
+  const auto json = nlohmann::json::parse(result_json(small_config(), filled_report()));
+  const auto& config = json.at("configuration");
+  EXPECT_EQ(config.at("solver").at("nev"), 2);
+  EXPECT_EQ(config.at("solver").at("tolerance").get<double>(), 1e-9);
+  EXPECT_EQ(config.at("solver").at("block_size"), "auto");
+  EXPECT_EQ(config.at("output").at("history"), true);
+  EXPECT_TRUE(config.at("problem").at("matrix").is_string());
+  EXPECT_FALSE(json.at("versions").at("heddle").get<std::string>().empty());
+}
+
+TEST(ResultJson, FileNamesThatAreNotUtf8) {
+  Config config = small_config();
+  config.problem.matrix.path = "\xff\xfe.mtx";
+  EXPECT_TRUE(nlohmann::json::accept(result_json(config, filled_report())));
+}
+
+TEST(HistoryCsv, ALineAnIteration) {
+  EXPECT_EQ(history_csv(filled_report().result.history),
+            "iteration,converged,worst_residual,seconds,active_columns,operator_applications\n"
+            "1,0,0.5,0.01,4,8\n"
+            "2,1,0.25,0.02,3,11\n");
+}
+
+TEST(EigenvalueTable, IsAlignedAndShortened) {
+  EigenSummary result = filled_report().result;
+  const std::string small = eigenvalue_table(result);
+  EXPECT_EQ(small,
+            "                   eigenvalue   residual\n"
+            "    1    3.33333333333333e-01    1.0e-10\n"
+            "    2    6.66666666666667e-01    3.0e-10\n");
+  result.eigenvalues.assign(300, 2.0);
+  result.residuals.assign(300, 1e-9);
+  const std::string large = eigenvalue_table(result);
+  EXPECT_EQ(std::count(large.begin(), large.end(), '\n'), 22);
+  EXPECT_NE(large.find("280 more"), std::string::npos);
+  EXPECT_NE(large.find("\n   16  "), std::string::npos);
+  EXPECT_EQ(large.find("\n   17  "), std::string::npos);
+  EXPECT_NE(large.find("\n  297  "), std::string::npos);
+  EXPECT_NE(large.find("\n  300  "), std::string::npos);
+}
+
+TEST(SummaryLine, SaysHowItEndedAndWhereTheResultsAre) {
+  const std::string line = summary_line(small_config(), filled_report());
+  EXPECT_EQ(line.rfind("converged: all 2 wanted pairs converged.", 0), 0u);
+  EXPECT_NE(line.find("17 iterations"), std::string::npos);
+  EXPECT_NE(line.find("worst residual 3.0e-10"), std::string::npos);
+  EXPECT_NE(line.find("results in out\n"), std::string::npos);
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+}
+
+TEST(Progress, LineHoldsCountsResidualRateAndTime) {
+  Progress progress(ProgressStyle::silent);
+  for (int i = 1; i <= 3; ++i) {
+    const IterationRecord record{i, i - 1, std::pow(0.5, i), 0.25 * i, 4, 4 * i};
+    const MonitorState state{record, 5, {}, {}};
+    progress.show(state);
+    if (i == 3) {
+      EXPECT_EQ(progress.line(state),
+                "iteration 3: 2 of 5 converged, worst residual 1.2e-01, rate 0.50, 0.8 s");
+    }
+  }
+}
+
+TEST(ExitCodes, FollowTheStatus) {
+  EXPECT_EQ(exit_code(SolveStatus::converged), ExitCode{0});
+  EXPECT_EQ(exit_code(SolveStatus::max_iterations), ExitCode{3});
+  EXPECT_EQ(exit_code(SolveStatus::time_limit), ExitCode{3});
+  EXPECT_EQ(exit_code(SolveStatus::breakdown), ExitCode{4});
+  EXPECT_EQ(exit_code(SolveStatus::stagnated), ExitCode{4});
+  EXPECT_EQ(exit_code(SolveStatus::indefinite), ExitCode{4});
+  EXPECT_EQ(exit_code(SolveStatus::verification_failed), ExitCode{6});
+  EXPECT_EQ(exit_code(SolveStatus::interrupted), ExitCode{130});
+}
+
+TEST(ExitCodes, FollowTheException) {
+  const auto failure = [](const auto& exception) {
+    return describe_failure(std::make_exception_ptr(exception));
+  };
+  EXPECT_EQ(failure(InvalidArgument("x")).code, ExitCode{1});
+  EXPECT_EQ(failure(ConfigError({}, "x")).code, ExitCode{1});
+  EXPECT_EQ(failure(InputError("a.mtx", 7, "x")).code, ExitCode{2});
+  EXPECT_EQ(failure(InputError("a.mtx", 7, "x")).message, "a.mtx:7: x");
+  EXPECT_EQ(failure(OutOfMemory(5, "asked for 5 bytes")).code, ExitCode{5});
+  EXPECT_EQ(failure(DeviceError("x")).code, ExitCode{5});
+  EXPECT_EQ(failure(std::bad_alloc()).code, ExitCode{5});
+  EXPECT_EQ(failure(std::logic_error("x")).code, ExitCode{4});
+  EXPECT_EQ(failure(3).code, ExitCode{4});
+}
+
+template <class T>
+class Npy : public testing::Test {};
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(Npy, Scalars);
+
+TYPED_TEST(Npy, HasNumPysHeaderAndRowsWithoutPadding) {
+  const TemporaryFolder folder;
+  HostContext context(1);
+  MultiVector<TypeParam, HostSpace> X(context, 5, 3);  // padded to ld 4
+  for (Index i = 0; i < 5; ++i) {
+    for (Index j = 0; j < 3; ++j) X.view()(i, j) = static_cast<TypeParam>(10 * i + j);
+  }
+  write_npy(folder.path() / "x.npy", std::as_const(X).view());
+  const std::string bytes = contents(folder.path() / "x.npy");
+  EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  const std::size_t header =
+      static_cast<unsigned char>(bytes[8]) + 256u * static_cast<unsigned char>(bytes[9]);
+  EXPECT_EQ((10 + header) % 64, 0u);
+  const std::string dictionary = bytes.substr(10, header);
+  const std::string type = sizeof(TypeParam) == 8 ? "'<f8'" : "'<f4'";
+  EXPECT_EQ(
+      dictionary.rfind("{'descr': " + type + ", 'fortran_order': False, 'shape': (5, 3), }", 0),
+      0u);
+  EXPECT_EQ(dictionary.back(), '\n');
+  ASSERT_EQ(bytes.size(), 10 + header + 15 * sizeof(TypeParam));
+  for (std::size_t k = 0; k < 15; ++k) {
+    TypeParam value;
+    std::memcpy(&value, bytes.data() + 10 + header + k * sizeof(value), sizeof(value));
+    EXPECT_EQ(value, static_cast<TypeParam>(10 * (k / 3) + k % 3));
+  }
+}
+
+TEST(OutputFiles, AppearTogetherAtTheEnd) {
+  const TemporaryFolder folder;
+  const auto directory = folder.path() / "deep" / "results";
+  {
+    OutputFiles files(directory);
+    files.add("a.txt", [](const auto& path) { write_text(path, "first"); });
+    files.add("b.txt", [](const auto& path) { write_text(path, "second"); });
+    EXPECT_EQ(listing(directory).count("a.txt"), 0u);
+    files.commit();
+  }
+  EXPECT_EQ(listing(directory), (std::set<std::string>{"a.txt", "b.txt"}));
+  EXPECT_EQ(contents(directory / "b.txt"), "second");
+}
+
+TEST(OutputFiles, LeaveNothingWithoutCommitAndKeepWhatWasThere) {
+  const TemporaryFolder folder;
+  folder.write("a.txt", "old");
+  {
+    OutputFiles files(folder.path());
+    files.add("a.txt", [](const auto& path) { write_text(path, "new"); });
+  }
+  EXPECT_EQ(listing(folder.path()), std::set<std::string>{"a.txt"});
+  EXPECT_EQ(contents(folder.path() / "a.txt"), "old");
+  { OutputFiles files(folder.path() / "made"); }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "made"));
+}
+
+TEST(OutputFiles, AFailureIsNamedByTheFileItWasFor) {
+  const TemporaryFolder folder;
+  OutputFiles files(folder.path());
+  try {
+    files.add("a.txt", [](const std::filesystem::path& path) {
+      throw InputError(path.string(), 0, "cannot be written: No space left on device");
+    });
+    FAIL() << "the error was lost";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              (folder.path() / "a.txt").string() + ": cannot be written: No space left on device");
+  }
+}
+
+TEST(OutputFiles, AFolderThatCannotBeIsRefusedBeforeItIsMade) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("file", "x");
+  EXPECT_THROW(check_output_directory(file / "results"), InputError);
+  EXPECT_THROW(check_output_directory(file), InputError);
+  EXPECT_THROW(OutputFiles(file / "results"), InputError);
+  check_output_directory(folder.path() / "not" / "there");
+  EXPECT_EQ(listing(folder.path()), std::set<std::string>{"file"});
+}
+
+}  // namespace
+}  // namespace heddle::apps
