@@ -14,20 +14,45 @@ constexpr std::array<std::string_view, 11> kNames = {
     "merge",         "merge_path",    "nonzero_parallel", "panel_mma",
     "cusparse_alg1", "cusparse_alg2", "cusparse_alg3"};
 
-/// σ/d from which rows are so uneven that equal nonzeros beat equal rows.
+/// σ/d up to which a few lane groups a row even rows out, and from which only equal nonzeros do.
 constexpr double kUneven = 1.2;
-/// A row that long against the mean keeps one lane group busy while the others wait.
+constexpr double kVeryUneven = 2;
+/// A row that long against the mean keeps its lanes busy while all others wait.
 constexpr double kHeavyRow = 64;
-/// R(8) from which a row of B shared by a panel pays for the panel's zeros.
+/// R(8) from which a row of B shared by a panel pays for the panel's zeros; narrow blocks need
+/// more.
 constexpr double kPanelReuse = 2;
-constexpr Index kPanelColumns = 16;
+constexpr double kNarrowPanelReuse = 4;
+/// R(8) below which neighbouring rows have nothing in common, so that L1 has only A to serve.
+constexpr double kNoReuse = 1.1;
+/// Columns up to which a row of B is no more than one or two sectors.
+constexpr Index kNarrow = 8;
 /// Columns up to which lanes over nonzeros keep a warp busier than lanes over columns.
-constexpr Index kNarrow = 4;
+constexpr Index kVeryNarrow = 4;
+/// Columns up to which a warp has lane groups to share out among the nonzeros of a row.
+constexpr Index kSeveralGroups = 16;
+/// Mean row length below which finished rows count as much as nonzeros.
+constexpr double kManyRows = 32;
 /// Mean row length below which Yang et al. split nonzeros.
 constexpr double kShortRows = 9.35;
 
-bool is_uneven(const MatrixFeatures& A) noexcept {
-  return A.variation() > kUneven || static_cast<double>(A.row_max) > kHeavyRow * A.row_mean;
+bool has_panels(const MatrixFeatures& A, Index N) noexcept {
+  const bool gather_is_good = N <= kNarrow && A.variation() <= kUneven;
+  return N > kVeryNarrow && A.reuse_8 >= (gather_is_good ? kNarrowPanelReuse : kPanelReuse);
+}
+
+bool is_very_uneven(const MatrixFeatures& A) noexcept {
+  return A.variation() > kVeryUneven || static_cast<double>(A.row_max) > kHeavyRow * A.row_mean;
+}
+
+CudaKernel by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
+  if (N <= kVeryNarrow) return CudaKernel::nonzero_parallel;
+  return is_very_uneven(A) && A.row_mean < kManyRows ? CudaKernel::merge_path : CudaKernel::merge;
+}
+
+CudaKernel by_rows(const MatrixFeatures& A, Index N) noexcept {
+  if (N <= kVeryNarrow) return CudaKernel::row_parallel;
+  return A.reuse_8 < kNoReuse ? CudaKernel::row_cached : CudaKernel::row_split;
 }
 
 }  // namespace
@@ -45,17 +70,18 @@ std::optional<CudaKernel> cuda_kernel_named(std::string_view name) noexcept {
 }
 
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
-  if (A.reuse_8 >= kPanelReuse && N >= kPanelColumns) {
+  if (has_panels(A, N)) {
     return {CudaKernel::panel_mma,
             fmt::format("eight neighbouring rows use a row of B {:.1f} times", A.reuse_8)};
   }
-  const std::string spread =
+  std::string why =
       fmt::format("row lengths spread by {:.2f} of their mean {:.1f}, the longest is {}",
                   A.variation(), A.row_mean, A.row_max);
-  if (is_uneven(A)) {
-    return {N <= kNarrow ? CudaKernel::nonzero_parallel : CudaKernel::merge, spread};
+  if (is_very_uneven(A)) return {by_nonzeros(A, N), std::move(why)};
+  if (A.variation() > kUneven) {
+    return {N <= kSeveralGroups ? CudaKernel::row_parallel : by_nonzeros(A, N), std::move(why)};
   }
-  return {N <= kNarrow ? CudaKernel::row_parallel : CudaKernel::row_split, spread};
+  return {by_rows(A, N), std::move(why)};
 }
 
 KernelChoice choose_by_row_mean(const MatrixFeatures& A) {
@@ -71,9 +97,9 @@ std::vector<CudaKernel> kernel_candidates(const MatrixFeatures& A, Index N,
       candidates.push_back(kernel);
     }
   };
-  if (A.reuse_8 >= kPanelReuse) consider(CudaKernel::panel_mma);
-  consider(N <= kNarrow ? CudaKernel::row_parallel : CudaKernel::row_split);
-  consider(N <= kNarrow ? CudaKernel::nonzero_parallel : CudaKernel::merge);
+  if (A.reuse_8 >= kNoReuse) consider(CudaKernel::panel_mma);
+  if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(CudaKernel::row_parallel);
+  consider(A.variation() > kUneven ? by_nonzeros(A, N) : by_rows(A, N));
   return candidates;
 }
 

@@ -74,7 +74,8 @@ class SpmmPlan<T, CudaContext> {
 
   /// C = α A B + β C; B cols×N, C rows×N, row-major, any ld. For β = 0, C may be uninitialised.
   /// C must not share entries with B. α = 0 does not read A or B. Queued on the context's stream.
-  /// The same bits every time (but see "measure"). Counts `compulsory_bytes(N)`, C's old values for
+  /// The same bits every time (but see "measure"; the
+  /// cuSPARSE kernels make no such promise). Counts `compulsory_bytes(N)`, C's old values for
   /// β ≠ 0 and 2·nnz·N flops in the context's profile. A plan serves one call at a time. Throws
   /// `InvalidArgument` if shapes do not fit, naming them.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,

@@ -1,5 +1,6 @@
 #include <heddle/linalg/cuda/check.hpp>
 #include <heddle/spmm/cuda/carries.hpp>
+#include <heddle/spmm/cuda/dependent_launch.cuh>
 #include <heddle/spmm/cuda/dispatch.hpp>
 
 namespace heddle::cuda {
@@ -14,6 +15,7 @@ __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
                                                                Index stretches_total,
                                                                Index stretches, Index teams,
                                                                const T* carries) {
+  wait_for_first_pass();
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   const Index team = i / p.N;
   if (team >= teams) return;
@@ -37,9 +39,8 @@ void launch_add_carries(const SpmmProduct<T>& product, const MergePath& path, In
                         const T* carries, cudaStream_t stream) {
   const Index teams = (path.stretches() + stretches - 1) / stretches;
   if (teams < 2) return;
-  add_carries_kernel<<<blocks_for(teams * product.N, kThreads), kThreads, 0, stream>>>(
-      product, path.points(), path.stretches(), stretches, teams, carries);
-  check_launch();
+  launch_second_pass(add_carries_kernel<T>, blocks_for(teams * product.N, kThreads), kThreads,
+                     stream, product, path.points(), path.stretches(), stretches, teams, carries);
 }
 
 template void launch_add_carries(const SpmmProduct<float>&, const MergePath&, Index, const float*,

@@ -15,7 +15,7 @@ enum class BlockLayout { row_major, column_major };
 ///
 /// Keeps 32-bit row offsets of its own (the faster of cuSPARSE's index types), the buffer and the
 /// preprocessing for one shape of B and C at a time; another N or leading dimension prepares anew.
-/// Deterministic by cuSPARSE's documentation for algorithms 2 and 3 only.
+/// Not deterministic: on one H200, algorithms 2 and 3 were seen to change bits from run to run.
 template <class T>
 class CusparseProduct {
  public:

@@ -16,6 +16,13 @@ int cusparse_index(CudaKernel kernel) noexcept {
   return static_cast<int>(kernel) - static_cast<int>(CudaKernel::cusparse_alg1);
 }
 
+/// Makes `buffer` hold at least `size` values.
+template <class U>
+void grow(CudaContext& context, Buffer<U, DeviceSpace>& buffer, Index size) {
+  if (buffer.size() >= static_cast<std::size_t>(size)) return;
+  buffer = Buffer<U, DeviceSpace>(context, static_cast<std::size_t>(size));
+}
+
 }  // namespace
 
 template <class T>
@@ -24,7 +31,6 @@ SpmmExecutor<T>::SpmmExecutor(CudaContext& context, const CsrView<T, DeviceSpace
 
 template <class T>
 void SpmmExecutor<T>::prepare(CudaKernel kernel, Index N) {
-  Index carries = 0;
   switch (kernel) {
     case CudaKernel::row_split:
     case CudaKernel::row_parallel:
@@ -33,18 +39,19 @@ void SpmmExecutor<T>::prepare(CudaKernel kernel, Index N) {
       break;
     case CudaKernel::merge:
       if (!nonzero_path_) nonzero_path_.emplace(*context_, A_, PathMeasure::nonzeros);
-      carries = merge_carries<T>(*nonzero_path_, N);
+      grow(*context_, carries_, merge_carries<T>(*nonzero_path_, N));
       break;
     case CudaKernel::merge_path:
       if (!even_path_) even_path_.emplace(*context_, A_, PathMeasure::rows_and_nonzeros);
-      carries = merge_carries<T>(*even_path_, N);
+      grow(*context_, carries_, merge_carries<T>(*even_path_, N));
       break;
     case CudaKernel::nonzero_parallel:
       if (!nonzero_path_) nonzero_path_.emplace(*context_, A_, PathMeasure::nonzeros);
-      carries = nonzero_parallel_carries(*nonzero_path_, N);
+      grow(*context_, carries_, nonzero_parallel_carries(*nonzero_path_, N));
       break;
     case CudaKernel::panel_mma:
       if (!panels_) panels_.emplace(*context_, A_);
+      grow(*context_, parts_, panel_mma_parts(*panels_, N));
       break;
     case CudaKernel::cusparse_alg1:
     case CudaKernel::cusparse_alg2:
@@ -53,9 +60,6 @@ void SpmmExecutor<T>::prepare(CudaKernel kernel, Index N) {
       if (!cusparse_[index]) cusparse_[index].emplace(*context_, A_, index + 1);
       break;
     }
-  }
-  if (carries_.size() < static_cast<std::size_t>(carries)) {
-    carries_ = Buffer<T, DeviceSpace>(*context_, static_cast<std::size_t>(carries));
   }
 }
 
@@ -79,7 +83,7 @@ void SpmmExecutor<T>::run(CudaKernel kernel, const SpmmProduct<T>& product) {
     case CudaKernel::nonzero_parallel:
       return launch_nonzero_parallel(product, *nonzero_path_, carries_.data(), stream);
     case CudaKernel::panel_mma:
-      return launch_panel_mma(product, *panels_, stream);
+      return launch_panel_mma(product, *panels_, parts_.data(), stream);
     case CudaKernel::cusparse_alg1:
     case CudaKernel::cusparse_alg2:
     case CudaKernel::cusparse_alg3:

@@ -10,7 +10,8 @@
 namespace heddle::cuda {
 
 /// Runs any of the kernels on one matrix, and keeps what they need beside A: merge paths, panels,
-/// carries, cuSPARSE's descriptors. Each is built when a kernel that needs it is prepared.
+/// carries and parts, cuSPARSE's descriptors. Each is built when a kernel that needs it is
+/// prepared.
 template <class T>
 class SpmmExecutor {
  public:
@@ -36,6 +37,7 @@ class SpmmExecutor {
   std::optional<Panels<T>> panels_;
   std::optional<CusparseProduct<T>> cusparse_[3];
   Buffer<T, DeviceSpace> carries_;
+  Buffer<double, DeviceSpace> parts_;
 };
 
 }  // namespace heddle::cuda

@@ -1,4 +1,5 @@
 #include <heddle/linalg/cuda/check.hpp>
+#include <heddle/spmm/cuda/dependent_launch.cuh>
 #include <heddle/spmm/cuda/dispatch.hpp>
 #include <heddle/spmm/cuda/lanes.cuh>
 #include <heddle/spmm/cuda/merge.hpp>
@@ -9,16 +10,17 @@ namespace {
 template <int kWidthOf, int kLanesOf>
 struct MergeConfig {
   static constexpr int kWidth = kWidthOf;  // values a lane loads at once
-  static constexpr int kLanes = kLanesOf;  // lanes a stretch of the path
+  static constexpr int kLanes = kLanesOf;  // lanes of a group, which walks its part of the path
   static constexpr int kThreads = 256;
   static constexpr int kBlocks = 4;                  // at least, a multiprocessor: see lanes.cuh
-  static constexpr int kGroups = kThreads / kLanes;  // stretches a block
+  static constexpr int kGroups = kThreads / kLanes;  // a block
   static constexpr int kSlab = kLanes * kWidth;
   static constexpr int kUnroll = 4;
 };
 
-/// A group's walk over one stretch: rows that end in it are stored, but the first, which may have
-/// begun before, is kept in `head`; `open` is the sum of the row that is unfinished at the end.
+/// A group's walk over its part of the path: rows that end in it are stored, but the first, which
+/// may have begun before, is kept in `head`; `open` is the sum of the row that is unfinished at the
+/// end.
 template <class Config, class T>
 struct Walk {
   using Sum = Lane<T, Config::kWidth>;
@@ -72,21 +74,21 @@ struct Walk {
 };
 
 template <class Config, class T>
-__global__ __launch_bounds__(Config::kThreads,
-                             Config::kBlocks) void merge_kernel(SpmmProduct<T> p,
-                                                                const PathPoint* points,
-                                                                Index stretches, T* carries) {
+__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kernel(
+    SpmmProduct<T> p, const PathPoint* points, Index stretches, Index span, T* carries) {
   using Sum = Lane<T, Config::kWidth>;
+  allow_next_pass();
   __shared__ Sum open_sums[Config::kGroups][Config::kLanes];
   __shared__ bool finishes[Config::kGroups];
 
   const int group = threadIdx.x / Config::kLanes;
   const int lane = threadIdx.x % Config::kLanes;
   const Index column = static_cast<Index>(blockIdx.y) * Config::kSlab + lane * Config::kWidth;
-  const Index stretch = min(static_cast<Index>(blockIdx.x) * Config::kGroups + group, stretches);
+  const Index stretch =
+      min((static_cast<Index>(blockIdx.x) * Config::kGroups + group) * span, stretches);
   const bool active = column < p.N;
 
-  Walk<Config, T> walk(p, column, points[stretch], points[min(stretch + 1, stretches)]);
+  Walk<Config, T> walk(p, column, points[stretch], points[min(stretch + span, stretches)]);
   if (active) walk.run();
   const bool finished = walk.begin.row < walk.end.row;
   open_sums[group][lane] = walk.open;
@@ -114,6 +116,15 @@ __global__ __launch_bounds__(Config::kThreads,
   }
 }
 
+/// Stretches that a group of so many lanes walks: one, unless there are more than fill an H200
+/// twice, and then up to as many as make kLongestWalk rows or nonzeros.
+Index stretches_per_group(const MergePath& path, int lanes) {
+  constexpr Index kManyThreads = 2 * 132 * 2048;
+  constexpr Index kLongestWalk = 128;
+  return std::clamp<Index>(path.stretches() * lanes / kManyThreads, 1,
+                           std::max<Index>(1, kLongestWalk / path.step()));
+}
+
 }  // namespace
 
 template <class T>
@@ -127,12 +138,13 @@ void launch_merge(const SpmmProduct<T>& product, const MergePath& path, T* carri
                   cudaStream_t stream) {
   dispatch_lanes(product, [&]<int kWidth, int kLanes>() {
     using Config = MergeConfig<kWidth, kLanes>;
-    const dim3 grid(blocks_for(path.stretches(), Config::kGroups),
+    const Index span = stretches_per_group(path, kLanes);
+    const dim3 grid(blocks_for(path.stretches(), Config::kGroups * span),
                     blocks_for(product.N, Config::kSlab));
-    merge_kernel<Config>
-        <<<grid, Config::kThreads, 0, stream>>>(product, path.points(), path.stretches(), carries);
+    merge_kernel<Config><<<grid, Config::kThreads, 0, stream>>>(product, path.points(),
+                                                                path.stretches(), span, carries);
     check_launch();
-    launch_add_carries(product, path, Config::kGroups, carries, stream);
+    launch_add_carries(product, path, Config::kGroups * span, carries, stream);
   });
 }
 

@@ -8,8 +8,8 @@ namespace heddle::cuda {
 template <class T>
 Index merge_carries(const MergePath& path, Index N);
 
-/// Merge: every lane group walks one stretch of nonzeros (or rows and nonzeros, as the path was
-/// cut) whatever rows they belong to, every block as many stretches as it has groups ("EB_SR" in
+/// Merge: every lane group walks as many nonzeros (or rows and nonzeros, as the path was cut),
+/// whatever rows they belong to, and every block as many as its groups together ("EB_SR" in
 /// Huang et al. 2021). A group stores the rows it finishes; a row's parts in other groups of the
 /// block come through shared memory, those of other blocks through `carries` and a fix-up pass.
 ///

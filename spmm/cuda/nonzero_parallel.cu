@@ -1,4 +1,5 @@
 #include <heddle/linalg/cuda/check.hpp>
+#include <heddle/spmm/cuda/dependent_launch.cuh>
 #include <heddle/spmm/cuda/dispatch.hpp>
 #include <heddle/spmm/cuda/lanes.cuh>
 #include <heddle/spmm/cuda/nonzero_parallel.hpp>
@@ -88,6 +89,7 @@ template <class Config, class T>
 __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void nonzero_parallel_kernel(
     SpmmProduct<T> p, const PathPoint* points, Index stretches_total, Index stretches, T* carries) {
   using Sum = WarpSum<Config, T>;
+  allow_next_pass();
   const Index warp = static_cast<Index>(blockIdx.x) * Config::kWarps + threadIdx.x / kWarpSize;
   if (warp * stretches >= stretches_total) return;
   const int lane = threadIdx.x % kWarpSize;

@@ -1,4 +1,5 @@
 #include <heddle/linalg/cuda/check.hpp>
+#include <heddle/spmm/cuda/dependent_launch.cuh>
 #include <heddle/spmm/cuda/dispatch.hpp>
 #include <heddle/spmm/cuda/lanes.cuh>
 #include <heddle/spmm/cuda/panel_mma.hpp>
@@ -10,13 +11,20 @@ template <int kWidthOf, int kLoadsOf, int kShareOf>
 struct PanelMmaConfig {
   static constexpr int kWidth = kWidthOf;  // columns of B in one load
   static constexpr int kLoads = kLoadsOf;  // loads of a lane from one row of B
-  static constexpr int kShare = kShareOf;  // warps that share a panel
+  static constexpr int kShare = kShareOf;  // warps that share a unit
   static constexpr int kThreads = 256;
-  static constexpr int kBlocks = kWidth * kLoads > 8 ? 2 : 3;  // see lanes.cuh
   static constexpr int kWarps = kThreads / kWarpSize;
-  static constexpr int kPanels = kWarps / kShare;
+  static constexpr int kUnits = kWarps / kShare;
   static constexpr int kSlab = 8 * kWidth * kLoads;
-  static constexpr int kUnroll = kWidth * kLoads > 4 ? 2 : 4;  // tiles in flight
+  // Tiles in flight against warps (one H200): narrow slabs gain from tiles, those of 32 columns
+  // from warps; where panels are few and long, from tiles again.
+  static constexpr int kColumns = kWidth * kLoads;
+  static constexpr int kBlocks = kColumns == 1 ? 3 : kColumns <= 4 ? 4 : 2;
+  static constexpr int kUnroll = kColumns == 1                 ? 8
+                                 : kColumns == 2               ? 4
+                                 : kColumns == 4               ? 3
+                                 : kColumns == 8 && kShare > 1 ? 4
+                                                               : 2;
   static_assert(kWarps % kShare == 0);
 };
 
@@ -74,12 +82,12 @@ __device__ void add_tiles(const PanelsView<T>& panels, const T* values, Index fi
   }
 }
 
-/// Adds the sums of the warps that share a panel into those of its first, pairwise: fixed order.
+/// Adds the sums of the warps that share a unit into those of its first, pairwise: fixed order.
 template <class Config>
 __device__ void add_shares(PanelSums<Config>& sums) {
   if constexpr (Config::kShare > 1) {
     constexpr int kSums = 2 * Config::kWidth * Config::kLoads;
-    __shared__ double shared[Config::kPanels * Config::kShare / 2][kSums][kWarpSize];
+    __shared__ double shared[Config::kUnits * Config::kShare / 2][kSums][kWarpSize];
     const int warp = threadIdx.x / kWarpSize;
     const int lane = threadIdx.x % kWarpSize;
     const int share = warp % Config::kShare;
@@ -101,76 +109,123 @@ __device__ void add_shares(PanelSums<Config>& sums) {
   }
 }
 
+/// A unit's sums of `kWidth` columns of one row: to C, or to the unit's part.
+template <class T, int kWidth>
+__device__ void store_sum(const SpmmProduct<T>& p, const PanelUnit& unit, double* parts,
+                          int panel_row, Index column, const double (&sums)[kWidth]) {
+  const Index row = unit.panel * kPanelRows + panel_row;
+  if (row >= p.A.rows || column >= p.N) return;
+  if (unit.part >= 0) {
+    double* to = parts + (unit.part * kPanelRows + panel_row) * p.N + column;
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) to[v] = sums[v];
+    return;
+  }
+  Lane<T, kWidth> sum;
+#pragma unroll
+  for (int v = 0; v < kWidth; ++v) sum[v] = static_cast<T>(sums[v]);
+  store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+}
+
 template <class Config, class T>
 __global__ __launch_bounds__(Config::kThreads,
                              Config::kBlocks) void panel_mma_kernel(SpmmProduct<T> p,
-                                                                    PanelsView<T> panels) {
+                                                                    PanelsView<T> panels,
+                                                                    double* parts) {
   const int warp = threadIdx.x / kWarpSize;
   const int lane = threadIdx.x % kWarpSize;
-  const Index panel = static_cast<Index>(blockIdx.x) * Config::kPanels + warp / Config::kShare;
+  const Index index = static_cast<Index>(blockIdx.x) * Config::kUnits + warp / Config::kShare;
   const Index slab = static_cast<Index>(blockIdx.y) * Config::kSlab;
 
   PanelSums<Config> sums;
-  if (panel < panels.count()) {
-    const Index begin = panels.tile_begin[panel];
-    const Index tiles = panels.tile_begin[panel + 1] - begin;
+  PanelUnit unit{};
+  const bool active_unit = index < panels.unit_count;
+  if (active_unit) {
+    unit = panels.units != nullptr
+               ? panels.units[index]
+               : PanelUnit{index, panels.tile_begin[index], panels.tile_begin[index + 1], -1};
+    const Index tiles = unit.last_tile - unit.first_tile;
     const int share = warp % Config::kShare;
     const Index column = slab + lane / kTileColumns * Config::kWidth;
     bool active[Config::kLoads];
 #pragma unroll
     for (int l = 0; l < Config::kLoads; ++l) active[l] = column + l * 8 * Config::kWidth < p.N;
-    add_tiles(panels, panels.values + panels.row_offsets[panel * kPanelRows],
-              begin + tiles * share / Config::kShare, begin + tiles * (share + 1) / Config::kShare,
-              p.B + column, p.ldb, active, sums);
+    add_tiles(panels, panels.values + panels.row_offsets[unit.panel * kPanelRows],
+              unit.first_tile + tiles * share / Config::kShare,
+              unit.first_tile + tiles * (share + 1) / Config::kShare, p.B + column, p.ldb, active,
+              sums);
   }
   add_shares(sums);
 
-  const Index row = panel * kPanelRows + lane / 4;
-  if (warp % Config::kShare != 0 || row >= p.A.rows) return;
+  if (warp % Config::kShare != 0 || !active_unit) return;
 #pragma unroll
   for (int l = 0; l < Config::kLoads; ++l) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      const Index column = slab + (8 * l + 2 * (lane % 4) + e) * Config::kWidth;
-      Lane<T, Config::kWidth> sum;
+      double sum[Config::kWidth];
 #pragma unroll
-      for (int v = 0; v < Config::kWidth; ++v) sum[v] = static_cast<T>(sums.values[l][v][e]);
-      if (column < p.N) store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+      for (int v = 0; v < Config::kWidth; ++v) sum[v] = sums.values[l][v][e];
+      store_sum(p, unit, parts, lane / 4, slab + (8 * l + 2 * (lane % 4) + e) * Config::kWidth,
+                sum);
     }
   }
 }
 
-template <class Config, class T>
-void launch(const SpmmProduct<T>& product, const PanelsView<T>& panels, cudaStream_t stream) {
-  const dim3 grid(blocks_for(panels.count(), Config::kPanels),
-                  blocks_for(product.N, Config::kSlab));
-  panel_mma_kernel<Config><<<grid, Config::kThreads, 0, stream>>>(product, panels);
-  check_launch();
+constexpr int kPartThreads = 256;
+
+/// A thread adds the parts of one entry of a split panel, in order.
+template <class T>
+__global__ __launch_bounds__(kPartThreads) void add_parts_kernel(SpmmProduct<T> p,
+                                                                 const SplitPanel* split_panels,
+                                                                 Index split_count,
+                                                                 const double* parts) {
+  wait_for_first_pass();
+  const Index i = static_cast<Index>(blockIdx.x) * kPartThreads + threadIdx.x;
+  const Index per_panel = kPanelRows * p.N;
+  if (i >= split_count * per_panel) return;
+  const SplitPanel split = split_panels[i / per_panel];
+  const Index entry = i % per_panel;
+  const Index row = split.panel * kPanelRows + entry / p.N;
+  if (row >= p.A.rows) return;
+  double sum = 0;
+  for (Index part = split.first_part; part < split.last_part; ++part) {
+    sum += parts[part * per_panel + entry];
+  }
+  store(p.alpha, Lane<T, 1>{{static_cast<T>(sum)}}, p.beta, p.C + row * p.ldc + entry % p.N);
 }
 
-/// Warps a panel: enough panels fill the device alone, few need their tiles shared out.
-int warps_per_panel(Index panels, Index tiles) {
-  constexpr Index kEnoughWarps = 132 * 32;  // an H200's multiprocessors, 32 warps each
-  constexpr Index kFewestTiles = 4;
-  const Index wanted = std::min(kEnoughWarps / std::max<Index>(panels, 1),
-                                tiles / (std::max<Index>(panels, 1) * kFewestTiles));
-  return static_cast<int>(std::clamp<Index>(wanted, 1, 8));
+template <class T>
+void launch_add_parts(const SpmmProduct<T>& product, const PanelsView<T>& panels,
+                      const double* parts, cudaStream_t stream) {
+  if (panels.split_count == 0) return;
+  const Index entries = panels.split_count * kPanelRows * product.N;
+  launch_second_pass(add_parts_kernel<T>, blocks_for(entries, kPartThreads), kPartThreads, stream,
+                     product, panels.split_panels, panels.split_count, parts);
+}
+
+template <class Config, class T>
+void launch(const SpmmProduct<T>& product, const PanelsView<T>& panels, double* parts,
+            cudaStream_t stream) {
+  const dim3 grid(blocks_for(panels.unit_count, Config::kUnits),
+                  blocks_for(product.N, Config::kSlab));
+  panel_mma_kernel<Config><<<grid, Config::kThreads, 0, stream>>>(product, panels, parts);
+  check_launch();
 }
 
 }  // namespace
 
 template <class T>
-void launch_panel_mma(const SpmmProduct<T>& product, const Panels<T>& panels, cudaStream_t stream) {
+void launch_panel_mma(const SpmmProduct<T>& product, const Panels<T>& panels, double* parts,
+                      cudaStream_t stream) {
   constexpr int kWidest = kVectorWidth<T>;
   const PanelsView<T>& view = panels.view();
   const auto launch_loads = [&]<int kWidth>() {
-    const auto loads =
-        static_cast<int>(std::min<Index>(4, (product.N + 8 * kWidth - 1) / (8 * kWidth)));
+    const Index columns = 8 * kWidth;
+    const auto loads = static_cast<int>(std::min<Index>(4, (product.N + columns - 1) / columns));
     dispatch_at_least<1, 2, 4>(loads, [&]<int kLoads>() {
-      dispatch_at_least<1, 2, 4, 8>(
-          warps_per_panel(view.count(), panels.tiles()), [&]<int kShare>() {
-            launch<PanelMmaConfig<kWidth, kLoads, kShare>>(product, view, stream);
-          });
+      dispatch_at_least<1, 2, 4, 8>(panels.warps_per_unit(), [&]<int kShare>() {
+        launch<PanelMmaConfig<kWidth, kLoads, kShare>>(product, view, parts, stream);
+      });
     });
   };
   if (!is_vectorisable(product) || product.N <= 8) {
@@ -180,9 +235,12 @@ void launch_panel_mma(const SpmmProduct<T>& product, const Panels<T>& panels, cu
   } else {
     launch_loads.template operator()<kWidest>();
   }
+  launch_add_parts(product, view, parts, stream);
 }
 
-template void launch_panel_mma(const SpmmProduct<float>&, const Panels<float>&, cudaStream_t);
-template void launch_panel_mma(const SpmmProduct<double>&, const Panels<double>&, cudaStream_t);
+template void launch_panel_mma(const SpmmProduct<float>&, const Panels<float>&, double*,
+                               cudaStream_t);
+template void launch_panel_mma(const SpmmProduct<double>&, const Panels<double>&, double*,
+                               cudaStream_t);
 
 }  // namespace heddle::cuda

@@ -4,9 +4,22 @@
 #include <heddle/spmm/cuda/lanes.cuh>
 #include <heddle/spmm/cuda/panels.hpp>
 #include <limits>
+#include <vector>
 
 namespace heddle::cuda {
 namespace {
+
+/// Warps that fill an H200: 32 on each of 132 multiprocessors.
+constexpr Index kEnoughWarps = 132 * 32;
+/// Tiles that a warp has at least before a unit's tiles are shared out.
+constexpr Index kFewestTiles = 4;
+constexpr Index kMostWarpsPerUnit = 8;
+/// Panels are uneven if the longest has more than that many times the mean tiles.
+constexpr Index kEvenPanels = 2;
+/// Tiles a warp of a unit of a long panel: enough that adding the parts does not count.
+constexpr Index kUnitTiles = 64;
+/// Units that each warp works off where there are tiles enough, so that the last ones are short.
+constexpr Index kUnitsPerWarp = 8;
 
 struct PanelsConfig {
   static constexpr int kThreads = 128;
@@ -177,11 +190,56 @@ Panels<T>::Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
     launch_fill_panels(A, tile_begin_.data(), columns_.data(), headers_.data(), values_.data(),
                        context.stream());
   }
+  split_long_panels(context);
   view_.row_offsets = A.row_offsets;
   view_.tile_begin = tile_begin_.data();
   view_.columns = columns_.data();
   view_.headers = headers_.data();
   view_.values = values_.data();
+}
+
+template <class T>
+void Panels<T>::split_long_panels(CudaContext& context) {
+  const Index count = view_.count();
+  view_.unit_count = count;
+  if (count == 0) return;
+  const Index shared_by = std::min(kEnoughWarps / count, tiles_ / (count * kFewestTiles));
+  warps_per_unit_ = static_cast<int>(
+      std::bit_ceil(static_cast<unsigned>(std::clamp<Index>(shared_by, 1, kMostWarpsPerUnit))));
+
+  std::vector<Index> begin(static_cast<std::size_t>(count + 1));
+  context.copy_to_host(begin.data(), tile_begin_.data(), begin.size() * sizeof(Index));
+  Index longest = 0;
+  for (std::size_t p = 0; p + 1 < begin.size(); ++p) {
+    longest = std::max(longest, begin[p + 1] - begin[p]);
+  }
+  if (longest * count <= kEvenPanels * tiles_) return;
+
+  const Index unit_tiles = std::max(kUnitTiles, tiles_ / (kUnitsPerWarp * kEnoughWarps)) *
+                           static_cast<Index>(warps_per_unit_);
+  std::vector<PanelUnit> units;
+  std::vector<SplitPanel> split;
+  for (Index panel = 0; panel < count; ++panel) {
+    const Index first = begin[static_cast<std::size_t>(panel)];
+    const Index tiles = begin[static_cast<std::size_t>(panel) + 1] - first;
+    const Index pieces = std::max<Index>(1, (tiles + unit_tiles - 1) / unit_tiles);
+    if (pieces > 1) split.push_back({panel, parts_, parts_ + pieces});
+    for (Index i = 0; i < pieces; ++i) {
+      units.push_back({panel, first + tiles * i / pieces, first + tiles * (i + 1) / pieces,
+                       pieces > 1 ? parts_++ : -1});
+    }
+  }
+  const auto upload = [&]<class U>(const std::vector<U>& host) {
+    Buffer<U, DeviceSpace> device(context, host.size());
+    if (!host.empty()) context.copy_to_device(device.data(), host.data(), host.size() * sizeof(U));
+    return device;
+  };
+  units_ = upload(units);
+  split_panels_ = upload(split);
+  view_.units = units_.data();
+  view_.unit_count = static_cast<Index>(units.size());
+  view_.split_panels = split_panels_.data();
+  view_.split_count = static_cast<Index>(split.size());
 }
 
 template <class T>

@@ -6,18 +6,23 @@
 namespace heddle::cuda {
 namespace {
 
-template <class T, int kWidthOf, int kLanesOf, int kGroupsOf>
+template <class T, int kWidthOf, int kLanesOf, int kGroupsOf, bool kDeep>
 struct RowSplitConfig {
   static constexpr int kWidth = kWidthOf;    // values a lane loads at once
   static constexpr int kLanes = kLanesOf;    // lanes for the columns of a row
   static constexpr int kGroups = kGroupsOf;  // such lane groups for the nonzeros of a row
   static constexpr int kThreads = 256;
-  static constexpr int kBlocks = 5;  // at least, a multiprocessor: see lanes.cuh
   static constexpr int kUnroll = 4;
   static constexpr int kRows = kThreads / (kLanes * kGroups);
   static constexpr int kSlab = kLanes * kWidth;
+  // See lanes.cuh. Few rows: all loads of a round in flight. Many: the more rows a multiprocessor
+  // holds, the more of B they share in its L1 (one H200, meshes: 10 % from 5 to 8 blocks).
+  static constexpr int kBlocks = kDeep ? 5 : kLanes < 8 ? 6 : 8;
   static_assert(kLanes * kGroups <= kWarpSize, "a row's lanes add up by shuffles");
 };
+
+/// Threads that an H200 holds, twice: rows for more than those hide latency by their number.
+constexpr Index kManyThreads = 2 * 132 * 2048;
 
 template <class Config, class T>
 __global__ __launch_bounds__(Config::kThreads,
@@ -62,7 +67,11 @@ void launch_row_parallel(const SpmmProduct<T>& product, int groups, cudaStream_t
   dispatch_lanes(product, [&]<int kWidth, int kLanes>() {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(groups, [&]<int kGroupsWanted>() {
       constexpr int kGroups = std::min(kGroupsWanted, kWarpSize / kLanes);
-      launch<RowSplitConfig<T, kWidth, kLanes, kGroups>>(product, stream);
+      if (kGroups > 1 || product.A.rows * kLanes < kManyThreads) {
+        launch<RowSplitConfig<T, kWidth, kLanes, kGroups, true>>(product, stream);
+      } else if constexpr (kGroups == 1) {
+        launch<RowSplitConfig<T, kWidth, kLanes, kGroups, false>>(product, stream);
+      }
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <heddle/spmm/host/row_kernels.hpp>
 #include <heddle/spmm/host/row_split.hpp>
 #include <utility>
@@ -39,9 +40,9 @@ Kernels<T> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
 
 // The kernels for N columns, N ≤ kMaxSlab<T>: vectors of as many lanes as N has columns, at most a
 // register's.
-template <Scalar T, int W = kVectorBytes / static_cast<int>(sizeof(T))>
+template <Scalar T, int W = static_cast<int>(kLanes<T>)>
 Kernels<T> kernels_for(Index N) {
-  constexpr bool kWholeRegister = W * sizeof(T) == kVectorBytes;
+  constexpr bool kWholeRegister = W == kLanes<T>;
   if constexpr (W == 1) {
     return {{multiply_rows_by_vector<T, 1>, multiply_rows_by_vector<T, 2>,
              multiply_rows_by_vector<T, 3>},
@@ -55,14 +56,13 @@ Kernels<T> kernels_for(Index N) {
 
 // The columns of a block in slabs of about equal width, each with its kernels.
 template <Scalar T>
-class Slabs {
+class ColumnSlabs {
  public:
-  explicit Slabs(const Product<T>& whole)
+  explicit ColumnSlabs(const Product<T>& whole)
       : whole_(whole),
         count_((whole.N + kMaxSlab<T> - 1) / kMaxSlab<T>),
         width_((whole.N + count_ - 1) / count_) {
-    constexpr Index kLanes = kVectorBytes / static_cast<Index>(sizeof(T));
-    if (count_ > 1) width_ = (width_ + kLanes - 1) / kLanes * kLanes;
+    if (count_ > 1) width_ = round_up_to_lanes<T>(width_);
   }
 
   Index count() const noexcept { return count_; }
@@ -83,7 +83,7 @@ class Slabs {
 };
 
 template <Scalar T>
-void multiply_run(const Slabs<T>& slabs, const RowRun& run) {
+void multiply_run(const ColumnSlabs<T>& slabs, const RowRun& run) {
   const Index step = slabs.count() == 1 ? run.last - run.first : kRowsOfSlab;
   for (Index first = run.first; first < run.last; first += step) {
     const Index last = std::min(first + step, run.last);
@@ -93,6 +93,16 @@ void multiply_run(const Slabs<T>& slabs, const RowRun& run) {
                                                                                last);
     }
   }
+}
+
+// Whether C is stored past the caches: a block that no cache would hold until it is read again, in
+// rows of whole, aligned registers. The lines of C are then not read before they are overwritten.
+template <Scalar T>
+bool streams(T beta, const BlockView<T, HostSpace>& C) {
+  constexpr std::size_t kCached = std::size_t{32} << 20;
+  const auto bytes = static_cast<std::size_t>(C.rows() * C.cols()) * sizeof(T);
+  return beta == T{0} && bytes > kCached && C.cols() % kLanes<T> == 0 && C.ld() % kLanes<T> == 0 &&
+         reinterpret_cast<std::uintptr_t>(C.data()) % kVectorBytes == 0;
 }
 
 // Adds the segments of the heavy rows, `stride` values apart, in order.
@@ -114,7 +124,8 @@ template <Scalar T>
 void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* partials,
                int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
                const BlockView<T, HostSpace>& C) {
-  const Slabs<T> slabs({A, B.data(), B.ld(), C.data(), C.ld(), C.cols(), alpha, beta});
+  const ColumnSlabs<T> slabs(
+      {A, B.data(), B.ld(), C.data(), C.ld(), C.cols(), alpha, beta, streams(beta, C)});
   const auto chunks = static_cast<Index>(schedule.chunks());
   const auto segments = static_cast<Index>(schedule.segments.size());
   const int team = static_cast<int>(std::min<Index>(threads, std::max<Index>(chunks, segments)));
@@ -127,6 +138,7 @@ void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* p
         multiply_run(slabs, schedule.runs[r]);
       }
     }
+    end_streaming();
     for (Index slab = 0; segments > 0 && slab < slabs.count(); ++slab) {
       const Product<T> product = slabs[slab];
       const auto kernel = kernels_for<T>(product.N).segment;

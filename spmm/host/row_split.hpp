@@ -1,25 +1,14 @@
 #pragma once
 
+#include <heddle/linalg/host_simd.hpp>
 #include <heddle/linalg/views.hpp>
 #include <heddle/spmm/host/row_schedule.hpp>
 
 namespace heddle::detail {
 
-/// Bytes of a vector register and how many there are.
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-inline constexpr int kVectorRegisters = 32;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32;
-inline constexpr int kVectorRegisters = 16;
-#else
-inline constexpr int kVectorBytes = 16;
-inline constexpr int kVectorRegisters = 16;
-#endif
-
 /// Vectors of C that a row keeps in registers: with `kMaxRunHeight` rows at a time, three quarters
 /// of the registers.
-inline constexpr int kMaxVectors = kVectorRegisters / 4;
+inline constexpr int kMaxVectors = kVectorBytes == 64 ? 8 : 4;
 
 /// Columns of C that `row_split` multiplies at once at most; wider blocks are cut into slabs.
 template <Scalar T>

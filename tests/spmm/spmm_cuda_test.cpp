@@ -237,10 +237,10 @@ TYPED_TEST(SpmmCuda, RowsWithEqualColumns) {
 TYPED_TEST(SpmmCuda, OneRow) { this->expect_products(test::band_matrix<TypeParam>(1, 300, 300)); }
 
 TYPED_TEST(SpmmCuda, HeavyRowsAcrossBlocks) {
-  const Index cols = 20000;
+  const Index cols = 6000;
   this->expect_products(test::matrix_with_pattern<TypeParam>(9, cols, [&](Index i) {
     std::vector<Index> columns;
-    for (Index j = i; j < cols; j += i == 1 || i == 2 || i == 7 ? 1 : 4000) columns.push_back(j);
+    for (Index j = i; j < cols; j += i == 1 || i == 2 || i == 7 ? 1 : 1500) columns.push_back(j);
     return columns;
   }));
 }
@@ -280,7 +280,7 @@ TYPED_TEST(SpmmCuda, SameBitsEveryTime) {
   const TestMatrix<T> A = test::power_law_matrix<T>(3000, 3000, 2900);
   const DeviceMatrix<T> device(this->context(), A);
   for (const std::string_view name : spmm_kernels(this->context())) {
-    if (name == "cusparse_alg1") continue;  // not claimed by cuSPARSE
+    if (name.starts_with("cusparse")) continue;
     const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {std::string(name)});
     for (const Index N : {1, 7, 32}) {
       Case<T> product(A, N, {0, 0}, T{1}, T{0});

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <heddle/linalg/context.hpp>
 #include <heddle/linalg/error.hpp>
+#include <heddle/linalg/multivector.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <random>
@@ -215,6 +216,29 @@ TYPED_TEST(Spmm, HeavyRows) {
   for (const Index N : {1, 3, 16, 100}) {
     expect_product<T>(context, plan, A, N, {0, 1}, T{1}, T{0});
     expect_product<T>(context, plan, A, N, {0, 0}, T{2}, static_cast<T>(0.5));
+  }
+}
+
+// Blocks beyond the caches are stored past them, if aligned.
+TYPED_TEST(Spmm, LargeBlocks) {
+  using T = TypeParam;
+  const Index N = 512 / static_cast<Index>(sizeof(T));
+  const TestMatrix<T> A = test::random_matrix<T>(70000, 16, 1);
+  HostContext context(2);
+  const SpmmPlan<T, HostContext> plan(context, A.view());
+  MultiVector<T, HostSpace> B(context, A.cols, N);
+  MultiVector<T, HostSpace> C(context, A.rows, N);
+  MultiVector<T, HostSpace> expected(context, A.rows, N);
+  for (Index i = 0; i < A.cols; ++i) {
+    for (Index j = 0; j < N; ++j) B.view()(i, j) = static_cast<T>(i - 2 * j);
+  }
+  plan.multiply(context, T{1}, B.view(), T{0}, C.view());
+  reference_spmm<T>(1, A.view(), B.view(), 0, expected.view());
+  const double scale = 2 * static_cast<double>(N) * static_cast<double>(A.cols);
+  for (Index i = 0; i < A.rows; ++i) {
+    for (Index j = 0; j < N; ++j) {
+      ASSERT_NEAR(C.view()(i, j), expected.view()(i, j), test::tolerance<T>(scale, 1));
+    }
   }
 }
 
