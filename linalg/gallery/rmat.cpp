@@ -1,4 +1,4 @@
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <heddle/linalg/gallery/edges.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
@@ -7,32 +7,32 @@
 namespace heddle::gallery {
 namespace {
 
-/// The share of 2³² random numbers that fall below `probability`.
-constexpr std::uint64_t threshold(double probability) {
-  return static_cast<std::uint64_t>(probability * 0x1p32);
+/// The 32-bit random numbers below this are met with `probability`.
+constexpr std::uint32_t threshold(double probability) {
+  return static_cast<std::uint32_t>(probability * 0x1p32);
 }
 
 /// The quadrants' probabilities 0.57, 0.19, 0.19, 0.05, summed up. Source: the Graph500 benchmark.
-constexpr std::array<std::uint64_t, 3> kBelow{threshold(0.57), threshold(0.76), threshold(0.95)};
+constexpr std::uint32_t kBelowUpperRight = threshold(0.57);
+constexpr std::uint32_t kBelowLowerLeft = threshold(0.76);
+constexpr std::uint32_t kBelowLowerRight = threshold(0.95);
 
 /// Edge `number`: each level of the recursion picks a quadrant of the adjacency matrix, which gives
-/// one more bit of either end.
+/// one more bit of either end. No branch depends on the random bits: it could not be predicted.
 template <Scalar T>
 Edge<T> rmat_edge(std::uint64_t seed, Index scale, Index number) {
-  constexpr std::uint64_t kBlocksPerEdge = 8;  // of four levels: enough for 32
+  constexpr Index kBlocksPerEdge = 8;  // of four levels: enough for 32
   Edge<T> edge{0, 0, 1};
-  PhiloxBlock bits{};
-  for (Index level = 0; level < scale; ++level) {
-    if (level % 4 == 0) {
-      bits = random_block(seed, 0,
-                          static_cast<std::uint64_t>(number) * kBlocksPerEdge +
-                              static_cast<std::uint64_t>(level / 4));
+  for (Index block = 0; 4 * block < scale; ++block) {
+    const PhiloxBlock bits =
+        random_block(seed, 0, static_cast<std::uint64_t>(number * kBlocksPerEdge + block));
+    for (Index level = 0; level < std::min<Index>(4, scale - 4 * block); ++level) {
+      const std::uint32_t random = bits.words[level];
+      const Index lower = random >= kBelowLowerLeft;
+      const Index right = (random >= kBelowUpperRight) - lower + (random >= kBelowLowerRight);
+      edge.u = edge.u << 1 | lower;
+      edge.v = edge.v << 1 | right;
     }
-    const std::uint64_t random = bits.words[level % 4];
-    const Index quadrant = (random >= kBelow[0] ? 1 : 0) + (random >= kBelow[1] ? 1 : 0) +
-                           (random >= kBelow[2] ? 1 : 0);
-    edge.u = 2 * edge.u + quadrant / 2;
-    edge.v = 2 * edge.v + quadrant % 2;
   }
   return edge;
 }
