@@ -7,8 +7,8 @@
 namespace heddle {
 namespace {
 
-/// The tiles that G = XᵀY is cut into, one a warp, and the rows of a piece: a warp multiplies one
-/// piece while the next is on its way.
+/// The tiles that G = XᵀY is cut into, one a warp, and the rows of the pieces in which a warp reads
+/// them.
 template <int kRowUnits_, int kColUnits_, int kQuads_>
 struct GramTile {
   static constexpr int kRowUnits = kRowUnits_;  ///< columns of X, in eights
@@ -114,7 +114,8 @@ struct Operand {
   }
 };
 
-/// sum ← the tile of XᵀX on the diagonal over `rows` rows, `step` from one piece to the next.
+/// sum ← the tile of XᵀX on the diagonal over `rows` rows, `step` from one piece to the next. A
+/// piece is multiplied while the next is on its way.
 template <class Tile, class T>
 __device__ void sum_diagonal_tile(Operand<T> X, Index rows, Index step, int lane,
                                   double (&sum)[Tile::kRowUnits / 2][Tile::kColUnits][4]) {
@@ -130,25 +131,19 @@ __device__ void sum_diagonal_tile(Operand<T> X, Index rows, Index step, int lane
   }
 }
 
-/// sum ← a tile of XᵀY likewise.
+/// sum ← a tile of XᵀY likewise. Without the fetch ahead, for which there are no registers left.
 template <class Tile, class T>
 __device__ void sum_tile(Operand<T> X, Operand<T> Y, Index rows, Index step, int lane,
                          double (&sum)[Tile::kRowUnits / 2][Tile::kColUnits][4]) {
-  T x[Tile::kQuads][Tile::kRowUnits];
-  T y[Tile::kQuads][Tile::kColUnits];
-  load_piece(X.data, X.ld, X.cols, rows, lane, x);
-  load_piece(Y.data, Y.ld, Y.cols, rows, lane, y);
 #pragma unroll 1
   for (; rows > 0; rows -= step) {
-    T next_x[Tile::kQuads][Tile::kRowUnits];
-    T next_y[Tile::kQuads][Tile::kColUnits];
+    T x[Tile::kQuads][Tile::kRowUnits];
+    T y[Tile::kQuads][Tile::kColUnits];
+    load_piece(X.data, X.ld, X.cols, rows, lane, x);
+    load_piece(Y.data, Y.ld, Y.cols, rows, lane, y);
     X.data += step * X.ld;
     Y.data += step * Y.ld;
-    load_piece(X.data, X.ld, X.cols, rows - step, lane, next_x);
-    load_piece(Y.data, Y.ld, Y.cols, rows - step, lane, next_y);
     add_products<Tile>(x, y, sum);
-    memcpy(x, next_x, sizeof(x));
-    memcpy(y, next_y, sizeof(y));
   }
 }
 
@@ -177,7 +172,7 @@ __device__ void store_total(const GramPlan& plan, int tile, int group, int lane,
 /// partials[slab][tile] = the tile of XᵀY over the slab's rows, in the order of lanes' entries.
 /// Block x of the grid takes `plan.tiles` tiles, block y a slab.
 template <class Tile, bool kSymmetric, class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 2)
     gram_kernel(DeviceSlabs slabs, GramPlan plan, Operand<T> X, Operand<T> Y, double* partials) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -208,6 +203,11 @@ __global__ void __launch_bounds__(kThreads)
   store_total<Tile>(plan, tile, group, lane, present, &sum[0][0][0],
                     partials + (Index{blockIdx.y} * plan.tile_count() + index) * Tile::kEntries);
 }
+
+/// Two blocks for each of the 132 multiprocessors of an H200, all resident at once: 0.80 of the
+/// copy bandwidth against 0.75 with twice as many (n = 10⁶, 20 columns).
+constexpr Index kMaxSlabs = 264;
+constexpr Index kMinSlabRows = 512;
 
 /// Threads that share the sum over the slabs of one entry.
 constexpr int kSumRows = 32;
@@ -248,7 +248,7 @@ template <class Tile, bool kSymmetric, class T>
 void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows, bool transposed,
                  SmallView<DeviceSpace> G) {
   const GramPlan plan(X.cols, Y.cols, Tile::kHeight, Tile::kWidth, kSymmetric);
-  const DeviceSlabs slabs = device_slabs(rows);
+  const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
   const auto slab_count = static_cast<unsigned>(slabs.count());
   const auto tile_count = static_cast<unsigned>(plan.tile_count());
   auto* partials = static_cast<double*>(
@@ -273,7 +273,7 @@ void launch_rectangular(CudaContext& context, Operand<T> X, Operand<T> Y, Index 
   if (X.cols <= 16) {
     launch_gram<GramTile<2, 2, 4>, false>(context, X, Y, rows, transposed, G);
   } else if (Y.cols <= 8) {
-    launch_gram<GramTile<6, 1, 4>, false>(context, X, Y, rows, transposed, G);
+    launch_gram<GramTile<6, 1, 2>, false>(context, X, Y, rows, transposed, G);
   } else if (Y.cols <= 16) {
     launch_gram<GramTile<6, 2, 2>, false>(context, X, Y, rows, transposed, G);
   } else {
@@ -284,7 +284,7 @@ void launch_rectangular(CudaContext& context, Operand<T> X, Operand<T> Y, Index 
 template <class T>
 void launch_symmetric(CudaContext& context, Operand<T> X, Index rows, SmallView<DeviceSpace> G) {
   if (X.cols <= 16) {
-    launch_gram<GramTile<2, 2, 8>, true>(context, X, X, rows, false, G);
+    launch_gram<GramTile<2, 2, 4>, true>(context, X, X, rows, false, G);
   } else {
     launch_gram<GramTile<4, 4, 2>, true>(context, X, X, rows, false, G);
   }
@@ -312,9 +312,12 @@ void launch_wide(CudaContext& context, ConstBlockView<double, DeviceSpace> X,
   check_launch();
 }
 
-/// Columns of the narrower block from which cuBLAS is faster in double: on an H200, n = 10⁶, 0.90
-/// against 0.66 of the copy bandwidth at 64 columns, 0.89 against 0.86 at 32.
-constexpr Index kWideCols = 33;
+/// Whether cuBLAS is faster in double: on an H200, n = 10⁶, of the copy bandwidth 0.90 against 0.66
+/// for 64×64, 0.79 against 0.66 for 96×32, 0.61 against 0.85 for 48×16.
+bool is_wide(Index a, Index b) {
+  const Index narrow = std::min(a, b);
+  return narrow > 32 || (narrow > 16 && std::max(a, b) > 48);
+}
 
 }  // namespace
 
@@ -326,7 +329,8 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
   const bool same = same_block(X, Y);
   const Operand<T> x{X.data(), X.ld(), static_cast<int>(X.cols())};
   const Operand<T> y{Y.data(), Y.ld(), static_cast<int>(Y.cols())};
-  if (std::same_as<T, double> && X.rows() > 0 && std::min(X.cols(), Y.cols()) >= kWideCols) {
+  const bool wide = std::same_as<T, double> && X.rows() > 0 && is_wide(G.rows, G.cols);
+  if (wide) {
     if constexpr (std::same_as<T, double>) launch_wide(context, X, Y, same, G);
   } else if (same) {
     launch_symmetric(context, x, X.rows(), G);

@@ -26,12 +26,9 @@ struct DeviceSlabs {
   Index count() const { return std::max<Index>(1, ceil_div(rows, height)); }
 };
 
-/// At most four slabs for each of the 132 multiprocessors of an H100 or H200, and no lower than
-/// what pays for a block's start.
-inline DeviceSlabs device_slabs(Index rows) {
-  constexpr Index kMaxSlabs = 528;
-  constexpr Index kMinHeight = 256;
-  return {rows, std::max(kMinHeight, ceil_div(rows, kMaxSlabs))};
+/// At most `max_slabs` slabs, none but the last lower than `min_height`.
+inline DeviceSlabs device_slabs(Index rows, Index max_slabs, Index min_height) {
+  return {rows, std::max(min_height, ceil_div(rows, max_slabs))};
 }
 
 /// How a thread block walks over rows of `cols` contiguous entries: 2^log2_width neighbouring

@@ -50,6 +50,10 @@ struct SquareSum {
 
 constexpr int kBatch = 4;
 
+/// Four blocks for each of the 132 multiprocessors of an H200, no lower than what pays for a start.
+constexpr Index kMaxSlabs = 528;
+constexpr Index kMinSlabRows = 256;
+
 /// Adds the sums of a thread block's rows up, row 0 first in a binary tree, into row 0.
 __device__ void add_rows(SquareSum* sums, RowLayout layout) {
   for (int half = layout.rows_per_block() / 2; half > 0; half /= 2) {
@@ -109,7 +113,7 @@ void launch_column_norms(CudaContext& context, Index rows, Index cols, const Val
                          SmallView<DeviceSpace> norms) {
   if (cols == 0) return;
   const RowLayout layout(cols);
-  const DeviceSlabs slabs = device_slabs(rows);
+  const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
   const Index slab_count = slabs.count();
   auto* partials = static_cast<SquareSum*>(
       context.scratch(sizeof(SquareSum) * static_cast<std::size_t>(slab_count * cols)));

@@ -157,9 +157,9 @@ template <Scalar T>
 void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,
            BlockView<T, DeviceSpace> Y) {
   require_same_shape("axpby", X, Y);
-  launch_assign(context, Y,
-                Combined<T>{static_cast<T>(alpha), X.data(), X.ld(), static_cast<T>(beta),
-                            Y.data(), Y.ld()});
+  launch_assign(
+      context, Y,
+      Combined<T>{static_cast<T>(alpha), X.data(), X.ld(), static_cast<T>(beta), Y.data(), Y.ld()});
   context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
 }
 

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Checks heddle on a GPU: builds, runs every test labelled cuda, the kernel tests under
+# compute-sanitizer, and the GPU benchmarks; closes with a summary.
+#
+# usage: scripts/gpu-check.sh [--quick] [LOGS]
+#   --quick   tests and memcheck only
+#   LOGS      folder for the full output, by default build/gpu/logs
+#
+# Needs a CUDA toolkit. Without a GPU it compiles everything, the tests say that they were skipped,
+# and the rest is left out. With CMAKE_PREFIX_PATH set, dependencies are taken from there; otherwise
+# missing packages are installed (as root, or with sudo). Exit code 0 if nothing failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/lib/common.sh
+source scripts/lib/common.sh
+
+build=build/gpu
+quick=false
+logs=$build/logs
+for argument in "$@"; do
+  case $argument in
+    --quick) quick=true ;;
+    -*) fail "unknown option $argument; usage: scripts/gpu-check.sh [--quick] [LOGS]" ;;
+    *) logs=$argument ;;
+  esac
+done
+mkdir -p "$logs"
+kernel_tests=(linalg/block_ops_cuda_test linalg/small_dense_cuda_test spmm/spmm_cuda_test)
+summary=()
+failures=0
+
+# Runs a command with its output in a log, for at most SECONDS, and notes how it ended.
+step() { # NAME SECONDS COMMAND...
+  local name=$1 limit=$2 log status=0 begin=$SECONDS
+  shift 2
+  log=$logs/${name// /-}.log
+  timeout "$limit" "$@" >"$log" 2>&1 || status=$?
+  if [[ $status -eq 0 ]]; then
+    summary+=("ok      $name ($((SECONDS - begin)) s)")
+  else
+    summary+=("FAILED  $name (exit code $status, $log)")
+    failures=$((failures + 1))
+    tail -n 20 "$log"
+  fi
+}
+
+# One sanitizer tool over a kernel test, without the eigensolver: its kernels are cuSOLVER's.
+sanitize() { # TOOL TEST
+  step "$1 $(basename "$2")" 240 compute-sanitizer --tool "$1" --error-exitcode 9 \
+    "$build/tests/$2" --gtest_brief=1 --gtest_filter='-*Eigen*'
+}
+
+nvcc=$(find_nvcc) || fail "no CUDA compiler: neither on PATH nor in /usr/local/cuda"
+architecture=90
+if have_gpu; then architecture=native; fi
+[[ -n ${CMAKE_PREFIX_PATH:-} ]] || install_missing "${kBuildPackages[@]}" libgtest-dev libbenchmark-dev
+use_ninja_if_present
+
+say "Building in $build on $(nproc) cores"
+mkdir -p "$build"
+step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CUDA=ON \
+  "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
+  -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
+step build 420 cmake --build "$build" --parallel "$(nproc)"
+
+say "Running the tests labelled cuda"
+step tests 240 ctest --test-dir "$build" --label-regex cuda --output-on-failure
+grep -E 'tests passed|Skipped' "$logs/tests.log" | tail -n 3 || true
+
+if ! have_gpu; then
+  summary+=("skipped sanitizers and benchmarks: no GPU")
+else
+  if command -v compute-sanitizer >/dev/null; then
+    tools=(memcheck)
+    $quick || tools+=(racecheck initcheck)
+    for tool in "${tools[@]}"; do
+      say "compute-sanitizer $tool"
+      for test in "${kernel_tests[@]}"; do sanitize "$tool" "$test"; done
+    done
+  else
+    summary+=("skipped sanitizers: no compute-sanitizer")
+  fi
+  if ! $quick; then
+    say "Benchmarks"
+    step "dense operations" 120 "$build/bench/gpu_dense" 1000000
+    step "lobpcg" 120 "$build/bench/gpu_lobpcg" 100 16
+    cat "$logs/dense-operations.log" "$logs/lobpcg.log"
+  fi
+fi
+
+say "Summary (full output in $logs)"
+printf '%s\n' "${summary[@]}"
+exit $((failures > 0))
