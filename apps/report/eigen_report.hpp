@@ -71,7 +71,7 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem);
 /// The eigenvalues with their residuals, an aligned table; of many, the first and the last.
 std::string eigenvalue_table(const EigenSummary& result);
 
-/// Status, reason, counts and accuracy on one line.
+/// Status, reason, time, accuracy and where the results are, on one line.
 std::string summary_line(const Config& config, const EigenReport& report);
 
 /// The text of `history.csv`: a line an iteration under one with the names.

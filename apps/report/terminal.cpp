@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <heddle/apps/report/eigen_report.hpp>
 #include <iterator>
 
@@ -40,8 +39,8 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
     fmt::format_to(std::back_inserter(text), "  {:<16}{}\n", name, value);
   };
   line("problem",
-       fmt::format("the {} {} eigenpairs of A x = {} x", config.solver.nev,
-                   chosen(config, "solver", "which"), problem.mass_nnz ? "lambda B" : "lambda"));
+       fmt::format("{}, {} {} eigenpairs", problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x",
+                   config.solver.nev, chosen(config, "solver", "which")));
   line("A", describe_matrix(config.problem.matrix, problem.n, problem.nnz));
   if (config.problem.transform != Transform::none) {
     line("transform", chosen(config, "problem", "transform"));
@@ -83,16 +82,9 @@ std::string eigenvalue_table(const EigenSummary& result) {
 }
 
 std::string summary_line(const Config& config, const EigenReport& report) {
-  const EigenSummary& result = report.result;
-  const auto worst = std::max_element(result.residuals.begin(), result.residuals.end());
-  std::string accuracy;
-  if (worst != result.residuals.end()) {
-    accuracy =
-        fmt::format("worst residual {:.1e}, orthogonality {:.1e}; ", *worst, result.orthogonality);
-  }
-  return fmt::format("{}: {} {} iterations, {:.2f} s; {}results in {}\n",
-                     status_name(result.status), result.reason, result.iterations,
-                     report.seconds.solve, accuracy, config.output.directory.string());
+  return fmt::format("{}: {}; {:.2f} s, orthogonality {:.1e}; results in {}\n",
+                     status_name(report.result.status), report.result.reason, report.seconds.solve,
+                     report.result.orthogonality, config.output.directory.string());
 }
 
 }  // namespace heddle::apps

@@ -346,5 +346,32 @@ TEST_F(LobpcgProcess, SignalsEndTheSolveWithTheResultsSoFar) {
   }
 }
 
+TEST_F(LobpcgProcess, ASecondSignalEndsItAtOnce) {
+  folder_.write("case.yaml", kLong);
+  Process process(folder_.path(), command({"case.yaml"}));
+  ASSERT_TRUE(wait_for_iterations(process)) << process.err();
+  process.signal(SIGSTOP);  // so that both signals are there when it goes on
+  process.signal(SIGINT);
+  process.signal(SIGTERM);
+  process.signal(SIGCONT);
+  const ProcessResult run = process.wait();
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_NE(run.err.find("interrupted, no results written"), std::string::npos) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results/case/result.json"));
+}
+
+TEST_F(LobpcgProcess, ASignalWhileLoadingEndsItAtOnce) {
+  const auto fifo = folder_.path() / "case.yaml";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  Process process(folder_.path(), command({"case.yaml"}));
+  const int writer = open(fifo.c_str(), O_WRONLY);  // returns once the process reads
+  process.signal(SIGINT);
+  const ProcessResult run = process.wait();
+  close(writer);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_EQ(run.err, "\ninterrupted, no results written\n");
+  EXPECT_EQ(listing(folder_.path()), std::set<std::string>{"case.yaml"});
+}
+
 }  // namespace
 }  // namespace heddle::apps

@@ -33,7 +33,7 @@ EigenReport filled_report() {
   report.problem.block_size = 4;
   report.problem.preconditioner = "jacobi of A";
   report.result.status = SolveStatus::converged;
-  report.result.reason = "all 2 wanted pairs converged.";
+  report.result.reason = "all 2 wanted pairs converged";
   report.result.iterations = 17;
   report.result.operator_applications = 68;
   report.result.eigenvalues = {1.0 / 3.0, 2.0 / 3.0};
@@ -42,6 +42,7 @@ EigenReport filled_report() {
   report.result.history = {{1, 0, 0.5, 0.01, 4, 8}, {2, 1, 0.25, 0.02, 3, 11}};
   report.spmm_kernel = "row_split";
   report.seconds.total = 1.5;
+  report.seconds.solve = 1.25;
   report.peak_bytes = 4096;
   return report;
 }
@@ -49,7 +50,7 @@ EigenReport filled_report() {
 TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
   const auto json = nlohmann::json::parse(result_json(small_config(), filled_report()));
   EXPECT_EQ(json.at("status"), "converged");
-  EXPECT_EQ(json.at("reason"), "all 2 wanted pairs converged.");
+  EXPECT_EQ(json.at("reason"), "all 2 wanted pairs converged");
   EXPECT_EQ(json.at("solver"), "lobpcg");
   EXPECT_EQ(json.at("device"), "host");
   EXPECT_EQ(json.at("precision"), "double");
@@ -127,12 +128,9 @@ TEST(EigenvalueTable, IsAlignedAndShortened) {
 }
 
 TEST(SummaryLine, SaysHowItEndedAndWhereTheResultsAre) {
-  const std::string line = summary_line(small_config(), filled_report());
-  EXPECT_EQ(line.rfind("converged: all 2 wanted pairs converged.", 0), 0u);
-  EXPECT_NE(line.find("17 iterations"), std::string::npos);
-  EXPECT_NE(line.find("worst residual 3.0e-10"), std::string::npos);
-  EXPECT_NE(line.find("results in out\n"), std::string::npos);
-  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+  EXPECT_EQ(summary_line(small_config(), filled_report()),
+            "converged: all 2 wanted pairs converged; 1.25 s, orthogonality 2.0e-15; results in "
+            "out\n");
 }
 
 TEST(Progress, LineHoldsCountsResidualRateAndTime) {
