@@ -36,13 +36,14 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::run() {
-  start();  // X, XᵀBX = I, XᵀAX = Θ                  n×b
+  start();  // X, XᵀBX = I, XᵀAX = Θ                       n×b
   for (Index k = 0; !ended_; ++k) {
-    residuals();             // R = A X − B X Θ                        n×b
-    if (finished(k)) break;  // all wanted ‖r_j‖ small, and verified
-    lock_converged();        // Y ← [Y X₁]
-    search_directions();     // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W  n×w
-    rayleigh_ritz();         // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P      S = [X P W]
+    if (refresh_due_) refresh();  // X and P orthonormal anew, A X and A P afresh
+    residuals();                  // R = A X − B X Θ                             n×b
+    if (finished(k) || refresh_due_) continue;
+    lock_converged();     // Y ← [Y X₁]
+    search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W        n×w
+    rayleigh_ritz();      // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P            S = [X P W]
   }
   finish();
 }
@@ -51,17 +52,13 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start() {
   start_constraints();
   start_X();
-  if (ended_) return;
-  problem_.A->apply(context_, blocks_.X(), blocks_.AX());
-  ritz_.forget();
-  rayleigh_ritz();
   if (!ended_) set_norms();
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_constraints() {
   const Index c = problem_.constraints.cols();
-  blocks_.reset(0);
+  blocks_.reset();
   if (c == 0) return;
   const Block Y = blocks_.Y(0, c);
   copy(context_, problem_.constraints, Y);
@@ -71,9 +68,9 @@ void LobpcgSolve<T, Ctx>::start_constraints() {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
-  const Index b = s_.shape.block;
-  const Index guesses = std::min(b, problem_.initial_guess.cols());
-  blocks_.set_x(b);
+  const Index b = std::min(s_.shape.block, s_.shape.n - blocks_.locked());
+  const Index guesses = streams_ == 0 ? std::min(b, problem_.initial_guess.cols()) : 0;
+  blocks_.restart(b);
   if (b == s_.shape.n - s_.shape.constraints) {
     set_identity(context_, blocks_.X().columns(0, b));
   } else {
@@ -88,7 +85,12 @@ void LobpcgSolve<T, Ctx>::start_X() {
     rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
   }
   blocks_.set_x(rank);
+  leading_ = rank;  // no P yet
   if (rank == 0) end(SolveStatus::breakdown, "no start vector is independent of the constraints");
+  if (ended_) return;
+  problem_.A->apply(context_, blocks_.X(), blocks_.AX());
+  ritz_.forget();
+  rayleigh_ritz();
 }
 
 template <Scalar T, class Ctx>
@@ -141,7 +143,7 @@ bool LobpcgSolve<T, Ctx>::finished(Index iteration) {
   record(iteration);
   if (!std::isfinite(worst_residual())) {
     end(SolveStatus::breakdown, "a residual is not finite");
-  } else if (leading_ >= wanted_in_X_ && verify()) {
+  } else if (!more_to_come() && leading_ >= wanted_in_X_ && verify()) {
     end(SolveStatus::converged, "all pairs converged and passed verification");
   } else if (failed_checks_ > kMaxFailedChecks) {
     end(SolveStatus::verification_failed,
@@ -155,10 +157,6 @@ bool LobpcgSolve<T, Ctx>::finished(Index iteration) {
   } else if (stagnated(iteration)) {
     end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
   }
-  if (!ended_ && (measured_ || (iteration + 1) % options_.refresh_interval == 0)) {
-    refresh();  // a failed check left no A X behind
-    if (!ended_) residuals();
-  }
   return ended_.has_value();
 }
 
@@ -166,13 +164,9 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_converged() {
   const std::span<const double> theta = ritz_.theta();
   Index k = 0;
-  while (k < std::min(leading_, wanted_in_X_) &&
-         convergence_.passes(theta[static_cast<std::size_t>(k)],
-                             s_.residuals[static_cast<std::size_t>(k)], kLockingFactor)) {
-    ++k;
-  }
+  while (k < std::min(leading_, wanted_in_X_) && converged(k, kLockingFactor)) ++k;
   const Index enough = std::max<Index>(1, std::min(options_.nev / 2, s_.shape.block / 4));
-  if (k < enough || k >= blocks_.x()) return;
+  if (k < std::min(enough, blocks_.x())) return;
   for (Index j = 0; j < k; ++j) {
     s_.locked_values.push_back(theta[static_cast<std::size_t>(j)]);
     s_.locked_residuals.push_back(s_.residuals[static_cast<std::size_t>(j)]);
@@ -182,6 +176,10 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   std::copy(s_.residuals.begin() + k, s_.residuals.begin() + k + blocks_.x(), s_.residuals.begin());
   leading_ -= k;
   wanted_in_X_ -= k;
+  if (blocks_.x() == 0) {  // the whole block is done: the next one starts from nothing
+    start_X();
+    if (!ended_) residuals();
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -216,6 +214,7 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
     return end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
+  if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
 }
 
 template <Scalar T, class Ctx>
@@ -242,6 +241,8 @@ void LobpcgSolve<T, Ctx>::refresh() {
   problem_.A->apply(context_, blocks_.S(), blocks_.AS());
   ritz_.forget();
   rayleigh_ritz();
+  refresh_due_ = false;
+  steps_since_refresh_ = 0;
 }
 
 template <Scalar T, class Ctx>
@@ -255,20 +256,34 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
 }
 
 template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::more_to_come() const {
+  return static_cast<Index>(s_.locked_values.size()) + blocks_.x() < options_.nev;
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::converged(Index j, double factor) const {
+  const auto column = static_cast<std::size_t>(j);
+  const double theta = ritz_.theta()[column];
+  const bool exact = blocks_.locked() + blocks_.x() == s_.shape.n;  // X spans the space
+  return convergence_.passes(theta, s_.residuals[column], factor) &&
+         (exact || convergence_.settled(theta, ritz_.theta_change()[column]));
+}
+
+template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::count_converged() {
   const std::span<const double> theta = ritz_.theta();
   const auto better_or_equal = [&](double a, double b) {
     return options_.which == Which::smallest ? a <= b : a >= b;
   };
+  // Where all of X will be locked, to make room for more, its columns go on until they can be.
+  const double factor = more_to_come() ? kLockingFactor : 1;
   leading_ = wanted_in_X_ = 0;
   for (Index j = 0; j < blocks_.x(); ++j) {
     const auto ahead = std::count_if(
         s_.locked_values.begin(), s_.locked_values.end(),
         [&](double value) { return better_or_equal(value, theta[static_cast<std::size_t>(j)]); });
     if (j + ahead < options_.nev) ++wanted_in_X_;
-    const bool passes = convergence_.passes(theta[static_cast<std::size_t>(j)],
-                                            s_.residuals[static_cast<std::size_t>(j)]);
-    if (leading_ == j && passes) ++leading_;
+    if (leading_ == j && converged(j, factor)) ++leading_;
   }
 }
 
@@ -289,8 +304,7 @@ bool LobpcgSolve<T, Ctx>::stagnated(Index iteration) {
   restarted_ = true;  // once more from X alone: P may hold what blocks the way
   stagnation_.restart(iteration);
   blocks_.set_p(0);
-  refresh();
-  if (!ended_) residuals();
+  refresh_due_ = true;
   return false;
 }
 
@@ -310,7 +324,8 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::record(Index iteration) {
   IterationRecord now;
   now.iteration = result_.iterations = iteration;
-  now.converged = options_.nev - wanted_in_X_ + std::min(leading_, wanted_in_X_);
+  now.converged = std::min(
+      options_.nev, static_cast<Index>(s_.locked_values.size()) + std::min(leading_, wanted_in_X_));
   now.worst_residual = worst_residual();
   now.seconds = seconds();
   now.active_columns = blocks_.x() - leading_;
@@ -362,6 +377,7 @@ bool LobpcgSolve<T, Ctx>::verify() {
   const Index count = std::min(options_.nev, locked + blocks_.x());
   const Block V = result_.eigenvectors.columns(0, count);
   measured_ = true;
+  refresh_due_ = true;  // A X and A P give way to the products made here
   result_.eigenvalues.clear();
   result_.residuals.clear();
   if (!collect_pairs(V)) {

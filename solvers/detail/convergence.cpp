@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <heddle/solvers/detail/convergence.hpp>
 
@@ -19,11 +20,20 @@ double EigenConvergence::scaled(double lambda, double residual) const noexcept {
   return residual == 0 ? 0 : residual / scale(lambda);
 }
 
-bool EigenConvergence::passes(double lambda, double residual, double factor) const noexcept {
+double EigenConvergence::allowed(double lambda) const noexcept {
   double size = 1;
   if (criterion_ == Criterion::norm) size = scale(lambda);
   if (criterion_ == Criterion::relative) size = std::abs(lambda) * norm_B_;
-  return residual <= factor * tolerance_ * size;
+  return tolerance_ * size;
+}
+
+bool EigenConvergence::passes(double lambda, double residual, double factor) const noexcept {
+  return residual <= factor * allowed(lambda);
+}
+
+bool EigenConvergence::settled(double lambda, double change) const noexcept {
+  const double rounding = noise_floor() * scale(lambda);
+  return change * norm_B_ <= std::max(0.01 * allowed(lambda), rounding);
 }
 
 bool StagnationTest::stagnated(Index iteration, double residual, double floor) noexcept {

@@ -24,10 +24,17 @@ class EigenConvergence {
   /// residual ≤ factor × what the criterion allows at λ. False for NaN.
   bool passes(double lambda, double residual, double factor = 1) const noexcept;
 
+  /// Whether a step that moved the value λ by `change` left it where it is: a hundredth of what the
+  /// criterion allows, or rounding. A small residual says that λ is near some eigenvalue; values
+  /// that still move show that it is not yet the wanted one, where ‖A‖ dwarfs what is wanted.
+  bool settled(double lambda, double change) const noexcept;
+
   /// Below this share of `scale` a residual is rounding noise: 100 ε.
   double noise_floor() const noexcept { return 100 * epsilon_; }
 
  private:
+  double allowed(double lambda) const noexcept;
+
   Criterion criterion_ = Criterion::norm;
   double tolerance_ = 0;
   double norm_A_ = 0;

@@ -30,9 +30,15 @@ class LobpcgBlocks {
     BY_ = MultiVector<T, Space>(context, n, max_locked);
   }
 
-  /// No P, no W, nothing locked, X of `x` columns.
-  void reset(Index x) noexcept {
-    offset_ = p_ = w_ = locked_ = 0;
+  /// Nothing locked, X empty.
+  void reset() noexcept {
+    locked_ = 0;
+    restart(0);
+  }
+
+  /// X of `x` columns at the start of S, no P, no W.
+  void restart(Index x) noexcept {
+    offset_ = p_ = w_ = 0;
     x_ = x;
   }
 

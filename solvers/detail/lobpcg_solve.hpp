@@ -41,6 +41,8 @@ class LobpcgSolve {
   void refresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
   Index block_wanted() const;
+  bool more_to_come() const;
+  bool converged(Index j, double factor) const;
   void count_converged();
   bool verify();
   bool collect_pairs(Block V);
@@ -68,8 +70,10 @@ class LobpcgSolve {
   Index wanted_in_X_ = 0;      // leading columns of X among the nev best of locked and X
   Index failed_checks_ = 0;    // claims of convergence that fresh products refuted
   std::uint64_t streams_ = 0;  // random blocks drawn
-  bool restarted_ = false;     // without P, after a first stagnation
-  bool measured_ = false;      // the result holds verified numbers
+  Index steps_since_refresh_ = 0;
+  bool refresh_due_ = false;  // before the next step X, P, A X and A P must be made afresh
+  bool restarted_ = false;    // without P, after a first stagnation
+  bool measured_ = false;     // the result holds verified numbers
   std::optional<SolveStatus> ended_;
   std::string_view reason_;
 };

@@ -30,7 +30,7 @@ void LobpcgWorkspace<T, Ctx>::Storage::reset() {
   std::fill(x_norms.begin(), x_norms.end(), 1.0);
   locked_values.clear();
   locked_residuals.clear();
-  ritz.forget();
+  ritz.reset();
   result.status = SolveStatus::breakdown;
   result.reason.clear();
   result.iterations = result.operator_applications = 0;

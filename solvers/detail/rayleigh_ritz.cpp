@@ -4,6 +4,7 @@
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/rayleigh_ritz.hpp>
 #include <limits>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -53,6 +54,7 @@ RayleighRitz<T, Ctx>::RayleighRitz(Ctx& context, Index max_order, Index max_bloc
       gram_(context, max_order, max_order),
       C_device_(context, max_order, 2 * max_block),
       theta_(static_cast<std::size_t>(max_block)),
+      theta_change_(static_cast<std::size_t>(max_block)),
       PAP_(static_cast<std::size_t>(max_block * max_block)) {}
 
 template <Scalar T, class Ctx>
@@ -105,11 +107,16 @@ void RayleighRitz<T, Ctx>::assemble(Ctx& context, ConstBlockView<T, Space> S,
 template <Scalar T, class Ctx>
 void RayleighRitz<T, Ctx>::select(Small Z, Index wanted, Which which) {
   const Small values = ritz_values_.view(order_, 1);
-  block_ = std::min(wanted, order_);
+  const bool grown = order_ > block_ + directions_;  // a step without W moves no value
+  const Index block_before = std::exchange(block_, std::min(wanted, order_));
   const Small Z1 = C_.view(order_, block_);
   for (Index j = 0; j < block_; ++j) {
     const Index source = which == Which::smallest ? j : order_ - 1 - j;
-    theta_[static_cast<std::size_t>(j)] = values(source, 0);
+    double& theta = theta_[static_cast<std::size_t>(j)];
+    double& change = theta_change_[static_cast<std::size_t>(j)];
+    if (j >= block_before) change = std::numeric_limits<double>::infinity();
+    if (j < block_before && grown) change = std::abs(values(source, 0) - theta);
+    theta = values(source, 0);
     for (Index r = 0; r < order_; ++r) Z1(r, j) = Z(r, source);
   }
 }
@@ -140,6 +147,7 @@ void RayleighRitz<T, Ctx>::carry_over() {
 template <Scalar T, class Ctx>
 void RayleighRitz<T, Ctx>::drop_leading(Index k) {
   std::copy(theta_.begin() + k, theta_.begin() + block_, theta_.begin());
+  std::copy(theta_change_.begin() + k, theta_change_.begin() + block_, theta_change_.begin());
   block_ -= k;
   known_ = std::max<Index>(0, known_ - k);
 }

@@ -42,11 +42,19 @@ class RayleighRitz {
     return {theta_.data(), static_cast<std::size_t>(block_)};
   }
 
+  /// How far each of these moved in the last step that had a W; infinite where there was none.
+  std::span<const double> theta_change() const noexcept {
+    return {theta_change_.data(), static_cast<std::size_t>(block_)};
+  }
+
   /// Forgets the first k Ritz pairs, which left X.
   void drop_leading(Index k);
 
   /// X and P were changed from outside: nothing of H is known.
   void forget() noexcept { known_ = 0; }
+
+  /// Forgets H and the Ritz values.
+  void reset() noexcept { known_ = block_ = directions_ = 0; }
 
  private:
   void assemble(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> AS);
@@ -59,7 +67,7 @@ class RayleighRitz {
   SmallMatrix<HostSpace> H_, Z_, ritz_values_, C_, HP_, gram_host_;
   SmallMatrix<Space> gram_, C_device_;
   ConstSmallView<Space> coefficients_{};
-  std::vector<double> theta_;
+  std::vector<double> theta_, theta_change_;
   std::vector<double> PAP_;  // PᵀAP of the new P, directions × directions
   Index order_ = 0;
   Index known_ = 0;  // leading columns of S whose part of H is diag(theta) and PAP

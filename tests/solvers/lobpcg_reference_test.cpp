@@ -5,6 +5,7 @@
 #include <fstream>
 #include <heddle/linalg/matrix_market.hpp>
 #include <heddle/solvers/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
 #include <sstream>
@@ -74,36 +75,44 @@ void solve_and_compare(const fs::path& folder, const Reference& reference) {
                                    read(context, folder, reference.problem.substr(colon + 1)));
   }
   const bool smallest = reference.which == Which::smallest;
-  std::unique_ptr<JacobiPreconditioner<double, HostContext>> jacobi;
-  if (smallest || B) {
-    jacobi = std::make_unique<JacobiPreconditioner<double, HostContext>>(
-        context, smallest ? A.matrix() : B->matrix());
+  std::unique_ptr<Preconditioner<double, HostContext>> T;
+  if (smallest) {
+    T = std::make_unique<ChebyshevPreconditioner<double, HostContext>>(context, A.matrix());
+  } else if (B) {
+    T = std::make_unique<JacobiPreconditioner<double, HostContext>>(context, B->matrix());
   }
   LobpcgOptions options;
   options.nev = 10;
   options.which = reference.which;
   options.tolerance = 1e-8;
   options.max_iterations = 5000;
-  const auto result = lobpcg<double, HostContext>(context, {&A, B.get(), jacobi.get()}, options);
+  const auto result = lobpcg<double, HostContext>(context, {&A, B.get(), T.get()}, options);
 
   EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
   ASSERT_EQ(result.eigenvalues.size(), reference.values.size());
   const double norm_A = *A.one_norm();
   const double norm_B = B ? *B->one_norm() : 1;
-  double worst_error = 0;
+  double worst_error = 0, worst_relative = 0;
   for (std::size_t i = 0; i < reference.values.size(); ++i) {
     const double value = reference.values[i];
-    const double scale = norm_A + std::abs(value) * norm_B;
-    const double allowed = std::max(1e-7, reference.bound) * (B ? std::abs(value) : norm_A);
-    EXPECT_NEAR(result.eigenvalues[i], value, allowed) << "pair " << i;
+    const double scale = norm_A / norm_B + std::abs(value);
+    const double allowed = std::max(1e-8, reference.bound) * scale;
+    // Ritz values lie inside the spectrum: one beyond the reference shows that the reference
+    // missed a copy (of bcsstk17's eigenvalue 1 for one), one short of it that we did.
+    const double missed = smallest ? result.eigenvalues[i] - value : value - result.eigenvalues[i];
+    EXPECT_LE(missed, B ? 100 * allowed : allowed) << "pair " << i;
+    EXPECT_NEAR(result.eigenvalues[i], value, 1e-7 * (B ? 10 * scale : norm_A)) << "pair " << i;
     EXPECT_LE(result.residuals[i], options.tolerance);
-    worst_error = std::max(worst_error, std::abs(result.eigenvalues[i] - value) / scale);
+    worst_error = std::max(worst_error, missed / scale);
+    worst_relative = std::max(worst_relative, std::abs((result.eigenvalues[i] - value) / value));
   }
   EXPECT_LE(result.orthogonality, 1e-11);
-  std::printf("%-20s %-8s %5d iterations, worst error %.1e, orthogonality %.1e, %6.2f s\n",
-              reference.problem.c_str(), smallest ? "smallest" : "largest",
-              static_cast<int>(result.iterations), worst_error, result.orthogonality,
-              result.history.back().seconds);
+  std::printf(
+      "%-20s %-8s %5d iterations, worst error %.1e (relative to the value %.1e), orthogonality "
+      "%.1e, %6.2f s\n",
+      reference.problem.c_str(), smallest ? "smallest" : "largest",
+      static_cast<int>(result.iterations), worst_error, worst_relative, result.orthogonality,
+      result.history.back().seconds);
 }
 
 class LobpcgReference : public testing::TestWithParam<Which> {};
