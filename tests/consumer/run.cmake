@@ -1,5 +1,6 @@
 # Installs the heddle built in BUILD_DIR under WORK_DIR, builds the consumer project beside this file
-# against it and runs it: cmake -DBUILD_DIR=... -DWORK_DIR=... -P run.cmake
+# against it and runs it; then configures the consumer with heddle as a subdirectory.
+#   cmake -DBUILD_DIR=... -DWORK_DIR=... -DCXX=... -P run.cmake
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
@@ -11,3 +12,6 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/build
   -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2)
 run(${WORK_DIR}/build/solve)
+
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/subdirectory
+  -DHEDDLE_SOURCE_DIR=${CMAKE_CURRENT_LIST_DIR}/../.. -DHEDDLE_CUDA=OFF -DCMAKE_CXX_COMPILER=${CXX})
