@@ -26,11 +26,15 @@ std::optional<ExitCode> parse(int argc, char** argv, Arguments& arguments) {
       ->required();
   app.add_option("--widths", arguments.comparison.widths, "columns of B")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
   app.add_option("--precision", arguments.precisions, "double, single or both")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"double", "single"}));
-  app.add_option("--kernels", arguments.comparison.kernels, "names, or all")->delimiter(',');
+  app.add_option("--kernels", arguments.comparison.kernels, "names, or all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("!--no-cusparse", arguments.comparison.cusparse, "leave cuSPARSE out");
   app.add_option("--json", arguments.json, "file for all numbers");
   try {

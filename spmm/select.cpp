@@ -31,6 +31,8 @@ constexpr Index kNarrow = 8;
 constexpr Index kVeryNarrow = 4;
 /// Columns up to which a warp has lane groups to share out among the nonzeros of a row.
 constexpr Index kSeveralGroups = 16;
+/// Mean row length from which a very narrow block keeps several lane groups a row busy.
+constexpr double kLongRows = 32;
 /// Mean row length below which finished rows count as much as nonzeros.
 constexpr double kManyRows = 32;
 /// Mean row length below which Yang et al. split nonzeros.
@@ -51,7 +53,7 @@ CudaKernel by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
 }
 
 CudaKernel by_rows(const MatrixFeatures& A, Index N) noexcept {
-  if (N <= kVeryNarrow) return CudaKernel::row_parallel;
+  if (N <= kVeryNarrow && A.row_mean >= kLongRows) return CudaKernel::row_parallel;
   return A.reuse_8 < kNoReuse ? CudaKernel::row_cached : CudaKernel::row_split;
 }
 

@@ -19,12 +19,12 @@ void dispatch_at_least(int wanted, F&& f) {
 }
 
 /// Calls f.template operator()<kWidth, kLanes>(): how many values a thread loads at once, and how
-/// many lanes serve the columns of a row (a power of two up to 32; more columns than they hold are
-/// done in slabs).
+/// many lanes serve the columns of a row (a power of two up to `most_lanes` ≤ 32; more columns than
+/// they hold are done in slabs).
 template <class T, class F>
-void dispatch_lanes(const SpmmProduct<T>& product, F&& f) {
+void dispatch_lanes(const SpmmProduct<T>& product, Index most_lanes, F&& f) {
   const auto lanes_for = [&](int width) {
-    return static_cast<int>(std::min<Index>(32, (product.N + width - 1) / width));
+    return static_cast<int>(std::min<Index>(most_lanes, (product.N + width - 1) / width));
   };
   if (is_vectorisable(product)) {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(lanes_for(kVectorWidth<T>), [&]<int kLanes>() {

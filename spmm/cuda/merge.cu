@@ -116,6 +116,9 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
   }
 }
 
+/// Lanes of a group at most.
+constexpr Index kMostLanes = kWarpSize;
+
 /// Stretches that a group of so many lanes walks: one, unless there are more than fill an H200
 /// twice, and then up to as many as make kLongestWalk rows or nonzeros.
 Index stretches_per_group(const MergePath& path, int lanes) {
@@ -136,7 +139,7 @@ Index merge_carries(const MergePath& path, Index N) {
 template <class T>
 void launch_merge(const SpmmProduct<T>& product, const MergePath& path, T* carries,
                   cudaStream_t stream) {
-  dispatch_lanes(product, [&]<int kWidth, int kLanes>() {
+  dispatch_lanes(product, kMostLanes, [&]<int kWidth, int kLanes>() {
     using Config = MergeConfig<kWidth, kLanes>;
     const Index span = stretches_per_group(path, kLanes);
     const dim3 grid(blocks_for(path.stretches(), Config::kGroups * span),

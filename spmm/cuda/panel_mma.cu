@@ -7,24 +7,26 @@
 namespace heddle::cuda {
 namespace {
 
-template <int kWidthOf, int kLoadsOf, int kShareOf>
+template <int kWidthOf, int kLoadsOf, int kShareOf, bool kSplitOf>
 struct PanelMmaConfig {
-  static constexpr int kWidth = kWidthOf;  // columns of B in one load
-  static constexpr int kLoads = kLoadsOf;  // loads of a lane from one row of B
-  static constexpr int kShare = kShareOf;  // warps that share a unit
+  static constexpr int kWidth = kWidthOf;   // columns of B in one load
+  static constexpr int kLoads = kLoadsOf;   // loads of a lane from one row of B
+  static constexpr int kShare = kShareOf;   // warps that share a unit
+  static constexpr bool kSplit = kSplitOf;  // whether long panels are cut into units
   static constexpr int kThreads = 256;
   static constexpr int kWarps = kThreads / kWarpSize;
   static constexpr int kUnits = kWarps / kShare;
   static constexpr int kSlab = 8 * kWidth * kLoads;
   // Tiles in flight against warps (one H200): narrow slabs gain from tiles, those of 32 columns
-  // from warps; where panels are few and long, from tiles again.
+  // from warps; where two warps share long panels, from tiles again.
   static constexpr int kColumns = kWidth * kLoads;
-  static constexpr int kBlocks = kColumns == 1 ? 3 : kColumns <= 4 ? 4 : 2;
-  static constexpr int kUnroll = kColumns == 1                 ? 8
-                                 : kColumns == 2               ? 4
-                                 : kColumns == 4               ? 3
-                                 : kColumns == 8 && kShare > 1 ? 4
-                                                               : 2;
+  static constexpr bool kLongPanels = kColumns == 8 && kShare == 2;
+  static constexpr int kBlocks = kColumns == 4 ? 4 : kColumns > 8 || kLongPanels ? 2 : 3;
+  static constexpr int kUnroll = kColumns == 1  ? (kShare == 1 ? 8 : 4)
+                                 : kColumns < 4 ? 4
+                                 : kColumns < 8 ? 3
+                                 : kLongPanels  ? 4
+                                                : 2;
   static_assert(kWarps % kShare == 0);
 };
 
@@ -110,12 +112,12 @@ __device__ void add_shares(PanelSums<Config>& sums) {
 }
 
 /// A unit's sums of `kWidth` columns of one row: to C, or to the unit's part.
-template <class T, int kWidth>
+template <bool kSplit, class T, int kWidth>
 __device__ void store_sum(const SpmmProduct<T>& p, const PanelUnit& unit, double* parts,
                           int panel_row, Index column, const double (&sums)[kWidth]) {
   const Index row = unit.panel * kPanelRows + panel_row;
   if (row >= p.A.rows || column >= p.N) return;
-  if (unit.part >= 0) {
+  if (kSplit && unit.part >= 0) {
     double* to = parts + (unit.part * kPanelRows + panel_row) * p.N + column;
 #pragma unroll
     for (int v = 0; v < kWidth; ++v) to[v] = sums[v];
@@ -141,7 +143,7 @@ __global__ __launch_bounds__(Config::kThreads,
   PanelUnit unit{};
   const bool active_unit = index < panels.unit_count;
   if (active_unit) {
-    unit = panels.units != nullptr
+    unit = Config::kSplit
                ? panels.units[index]
                : PanelUnit{index, panels.tile_begin[index], panels.tile_begin[index + 1], -1};
     const Index tiles = unit.last_tile - unit.first_tile;
@@ -165,8 +167,8 @@ __global__ __launch_bounds__(Config::kThreads,
       double sum[Config::kWidth];
 #pragma unroll
       for (int v = 0; v < Config::kWidth; ++v) sum[v] = sums.values[l][v][e];
-      store_sum(p, unit, parts, lane / 4, slab + (8 * l + 2 * (lane % 4) + e) * Config::kWidth,
-                sum);
+      store_sum<Config::kSplit>(p, unit, parts, lane / 4,
+                                slab + (8 * l + 2 * (lane % 4) + e) * Config::kWidth, sum);
     }
   }
 }
@@ -224,7 +226,11 @@ void launch_panel_mma(const SpmmProduct<T>& product, const Panels<T>& panels, do
     const auto loads = static_cast<int>(std::min<Index>(4, (product.N + columns - 1) / columns));
     dispatch_at_least<1, 2, 4>(loads, [&]<int kLoads>() {
       dispatch_at_least<1, 2, 4, 8>(panels.warps_per_unit(), [&]<int kShare>() {
-        launch<PanelMmaConfig<kWidth, kLoads, kShare>>(product, view, parts, stream);
+        if (view.units != nullptr) {
+          launch<PanelMmaConfig<kWidth, kLoads, kShare, true>>(product, view, parts, stream);
+        } else {
+          launch<PanelMmaConfig<kWidth, kLoads, kShare, false>>(product, view, parts, stream);
+        }
       });
     });
   };

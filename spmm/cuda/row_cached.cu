@@ -64,7 +64,7 @@ __global__ __launch_bounds__(Config::kThreads,
 
 template <class T>
 void launch_row_cached(const SpmmProduct<T>& product, cudaStream_t stream) {
-  dispatch_lanes(product, [&]<int kWidth, int kLanes>() {
+  dispatch_lanes(product, kWarpSize, [&]<int kWidth, int kLanes>() {
     using Config = RowCachedConfig<kWidth, kLanes>;
     const dim3 grid(blocks_for(product.A.rows, Config::kRows),
                     blocks_for(product.N, Config::kSlab));

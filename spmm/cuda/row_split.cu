@@ -58,13 +58,9 @@ void launch(const SpmmProduct<T>& product, cudaStream_t stream) {
 }  // namespace
 
 template <class T>
-void launch_row_split(const SpmmProduct<T>& product, cudaStream_t stream) {
-  launch_row_parallel(product, 1, stream);
-}
-
-template <class T>
-void launch_row_parallel(const SpmmProduct<T>& product, int groups, cudaStream_t stream) {
-  dispatch_lanes(product, [&]<int kWidth, int kLanes>() {
+void launch_row_split(const SpmmProduct<T>& product, int groups, Index most_lanes,
+                      cudaStream_t stream) {
+  dispatch_lanes(product, most_lanes, [&]<int kWidth, int kLanes>() {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(groups, [&]<int kGroupsWanted>() {
       constexpr int kGroups = std::min(kGroupsWanted, kWarpSize / kLanes);
       if (kGroups > 1 || product.A.rows * kLanes < kManyThreads) {
@@ -76,9 +72,7 @@ void launch_row_parallel(const SpmmProduct<T>& product, int groups, cudaStream_t
   });
 }
 
-template void launch_row_split(const SpmmProduct<float>&, cudaStream_t);
-template void launch_row_split(const SpmmProduct<double>&, cudaStream_t);
-template void launch_row_parallel(const SpmmProduct<float>&, int, cudaStream_t);
-template void launch_row_parallel(const SpmmProduct<double>&, int, cudaStream_t);
+template void launch_row_split(const SpmmProduct<float>&, int, Index, cudaStream_t);
+template void launch_row_split(const SpmmProduct<double>&, int, Index, cudaStream_t);
 
 }  // namespace heddle::cuda
