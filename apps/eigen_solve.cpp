@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <heddle/apps/eigen_solve.hpp>
 #include <heddle/solvers/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
 #include <memory>
@@ -22,14 +25,19 @@ struct Operators {
   Operators(Ctx& context, EigenInput<T>& input, const Config& config)
       : A(context, std::move(input.A), config.spmm) {
     if (input.B) B.emplace(context, std::move(*input.B), config.spmm);
-    const JacobiOf jacobi = choose_preconditioner(config, B.has_value());
-    if (jacobi == JacobiOf::A) preconditioner.emplace(context, A.matrix());
-    if (jacobi == JacobiOf::B) preconditioner.emplace(context, B->matrix());
+    const PreconditionerPlan plan = plan_preconditioner(config, B.has_value());
+    const auto matrix = plan.of_mass ? B->matrix() : A.matrix();
+    if (plan.type == PreconditionerChoice::jacobi) {
+      preconditioner = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, matrix);
+    } else if (plan.type == PreconditionerChoice::chebyshev) {
+      preconditioner = std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, matrix,
+                                                                         plan.degree, config.spmm);
+    }
   }
 
   SparseOperator<T, Ctx> A;
   std::optional<SparseOperator<T, Ctx>> B;
-  std::optional<JacobiPreconditioner<T, Ctx>> preconditioner;
+  std::unique_ptr<Preconditioner<T, Ctx>> preconditioner;  // null: none
 };
 
 template <Scalar T, class Ctx>
@@ -40,7 +48,7 @@ EigenSolution solve_in(Ctx& context, EigenInput<T> input, const Config& config,
   EigenProblem<T, Ctx> problem;
   problem.A = &operators.A;
   if (operators.B) problem.B = &*operators.B;
-  if (operators.preconditioner) problem.preconditioner = &*operators.preconditioner;
+  problem.preconditioner = operators.preconditioner.get();
   problem.constraints = std::as_const(input.constraints).view();
   problem.initial_guess = std::as_const(input.initial_guess).view();
 
@@ -139,11 +147,28 @@ EigenSolution solve_mixed(HostContext& context, EigenInput<double> input, const 
 
 }  // namespace
 
-JacobiOf choose_preconditioner(const Config& config, bool pencil) noexcept {
-  if (config.preconditioner == PreconditionerChoice::none) return JacobiOf::none;
-  if (config.solver.which == Which::smallest) return JacobiOf::A;
-  if (pencil) return JacobiOf::B;
-  return config.preconditioner == PreconditionerChoice::jacobi ? JacobiOf::A : JacobiOf::none;
+PreconditionerPlan plan_preconditioner(const Config& config, bool pencil) {
+  const bool smallest = config.solver.which == Which::smallest;
+  PreconditionerPlan plan{config.preconditioner.type, !smallest && pencil,
+                          config.preconditioner.degree};
+  if (plan.type == PreconditionerChoice::automatic) {
+    plan.type = smallest || pencil ? PreconditionerChoice::jacobi : PreconditionerChoice::none;
+  }
+  return plan;
+}
+
+std::string PreconditionerPlan::describe() const {
+  const char* matrix = of_mass ? "B" : "A";
+  switch (type) {
+    case PreconditionerChoice::jacobi:
+      return fmt::format("jacobi of {}", matrix);
+    case PreconditionerChoice::chebyshev:
+      return fmt::format("chebyshev of {}, degree {}", matrix, degree);
+    case PreconditionerChoice::none:
+    case PreconditionerChoice::automatic:
+      break;
+  }
+  return "none";
 }
 
 template <>

@@ -42,18 +42,6 @@ void check_device(const Config& config) {
                     "use device: auto or host");
 }
 
-std::string_view preconditioner_name(JacobiOf jacobi) {
-  switch (jacobi) {
-    case JacobiOf::none:
-      return "none";
-    case JacobiOf::A:
-      return "jacobi of A";
-    case JacobiOf::B:
-      return "jacobi of B";
-  }
-  return "";
-}
-
 ProblemFacts facts(const HostContext& context, const EigenInput<double>& input,
                    const Config& config) {
   ProblemFacts problem;
@@ -68,7 +56,7 @@ ProblemFacts facts(const HostContext& context, const EigenInput<double>& input,
   }
   problem.threads = context.threads();
   problem.block_size = lobpcg_block_size(config.solver, problem.n, problem.constraints);
-  problem.preconditioner = preconditioner_name(choose_preconditioner(config, input.B.has_value()));
+  problem.preconditioner = plan_preconditioner(config, input.B.has_value()).describe();
   problem.estimated_bytes = estimated_bytes(input, config);
   return problem;
 }

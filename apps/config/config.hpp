@@ -20,9 +20,9 @@ enum class SolverType { lobpcg, block_lanczos, block_cg };
 /// What is done to the matrix that was read.
 enum class Transform { none, laplacian, normalized_laplacian };
 
-/// `automatic` is Jacobi of A for the smallest end, Jacobi of B for the largest end of a pencil,
-/// and none for the largest end of a single matrix.
-enum class PreconditionerChoice { automatic, none, jacobi };
+/// `automatic` is Jacobi for the smallest end and for pencils, none for the largest end of a single
+/// matrix.
+enum class PreconditionerChoice { automatic, none, jacobi, chebyshev };
 
 enum class DeviceChoice { automatic, cuda, host };
 
@@ -50,6 +50,11 @@ struct ProblemConfig {
   std::filesystem::path initial_guess;  ///< dense Matrix Market file, empty for none
 };
 
+struct PreconditionerConfig {
+  PreconditionerChoice type = PreconditionerChoice::automatic;
+  int degree = 0;  ///< of the Chebyshev polynomial, in products with the matrix plus one
+};
+
 struct OutputConfig {
   std::filesystem::path directory;
   VectorFormat eigenvectors = VectorFormat::none;
@@ -61,7 +66,7 @@ struct Config {
   SolverType type = SolverType::lobpcg;
   ProblemConfig problem;
   LobpcgOptions solver;
-  PreconditionerChoice preconditioner = PreconditionerChoice::automatic;
+  PreconditionerConfig preconditioner;
   SpmmOptions spmm;
   DeviceChoice device = DeviceChoice::automatic;
   Precision precision = Precision::full;

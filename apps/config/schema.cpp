@@ -8,6 +8,7 @@ namespace {
 constexpr Range<Index> kCount{.low = 1};
 constexpr Range<Index> kNatural{.low = 0};
 constexpr Index kMaxThreads = 4096;
+constexpr Index kMaxDegree = 1000;
 const std::vector<SolverType> kEigensolvers = {SolverType::lobpcg, SolverType::block_lanczos};
 
 /// All rows, a function for each section.
@@ -198,13 +199,22 @@ void Schema::preconditioner() {
       .only_for({SolverType::lobpcg, SolverType::block_cg})
       .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
   add("solver.preconditioner.type",
-      "auto: jacobi of A for the smallest end, of B for the largest end of a pencil, else none")
+      "auto: jacobi for the smallest end and for pencils, else none; of A for the smallest end, of "
+      "B for the largest end of a pencil")
       .choice<PreconditionerChoice>(
           {{"auto", PreconditionerChoice::automatic},
            {"none", PreconditionerChoice::none},
-           {"jacobi", PreconditionerChoice::jacobi}},
-          [](Config& config) -> PreconditionerChoice& { return config.preconditioner; })
+           {"jacobi", PreconditionerChoice::jacobi},
+           {"chebyshev", PreconditionerChoice::chebyshev}},
+          [](Config& config) -> PreconditionerChoice& { return config.preconditioner.type; })
       .fallback("auto");
+  add("solver.preconditioner.degree", "of chebyshev, which multiplies one time less")
+      .integer({1, kMaxDegree})
+      .fallback("10")
+      .aliases({"order", "poly_deg", "polynomial_degree"})
+      .store([](Node node, Config& config) {
+        config.preconditioner.degree = static_cast<int>(*as_integer(node));
+      });
 }
 
 void Schema::spmm() {

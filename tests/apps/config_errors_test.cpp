@@ -93,7 +93,8 @@ TEST(ConfigErrors, WrongTypes) {
             "case.yaml:2:17: solver.which: expected smallest or largest, got 'smalest' (did you "
             "mean 'smallest'?)");
   EXPECT_EQ(solver_value("preconditioner", "jacobi"),
-            "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type}, got "
+            "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type, degree}, "
+            "got "
             "'jacobi'");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\noutput: {history: maybe}"),
             "case.yaml:2:19: output.history: expected true or false, got 'maybe'");

@@ -3,6 +3,7 @@
 #include <apps/config_support.hpp>
 #include <filesystem>
 #include <heddle/apps/config/schema.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <limits>
 #include <set>
 
@@ -29,7 +30,7 @@ solver:
   max_iterations: 77
   time_limit_s: 2.5
   refresh_interval: 9
-  preconditioner: {type: jacobi}
+  preconditioner: {type: chebyshev, degree: 5}
 spmm: {kernel: auto, reorder: none}
 device: host
 precision: mixed
@@ -49,7 +50,8 @@ output: {directory: out/here, eigenvectors: npy, history: false}
   EXPECT_EQ(config.solver.max_iterations, 77);
   EXPECT_EQ(config.solver.time_limit_s, 2.5);
   EXPECT_EQ(config.solver.refresh_interval, 9);
-  EXPECT_EQ(config.preconditioner, PreconditionerChoice::jacobi);
+  EXPECT_EQ(config.preconditioner.type, PreconditionerChoice::chebyshev);
+  EXPECT_EQ(config.preconditioner.degree, 5);
   EXPECT_EQ(config.device, DeviceChoice::host);
   EXPECT_EQ(config.precision, Precision::mixed);
   EXPECT_EQ(config.threads, 3);
@@ -73,7 +75,9 @@ TEST(Config, DefaultsAreThoseOfTheSolver) {
   EXPECT_EQ(config.solver.refresh_interval, defaults.refresh_interval);
   EXPECT_EQ(config.spmm.kernel, SpmmOptions{}.kernel);
   EXPECT_EQ(config.problem.transform, Transform::none);
-  EXPECT_EQ(config.preconditioner, PreconditionerChoice::automatic);
+  EXPECT_EQ(config.preconditioner.type, PreconditionerChoice::automatic);
+  EXPECT_EQ(config.preconditioner.degree,
+            (ChebyshevPreconditioner<double, HostContext>::kDefaultDegree));
   EXPECT_EQ(config.device, DeviceChoice::automatic);
   EXPECT_EQ(config.precision, Precision::full);
   EXPECT_EQ(config.threads, 0);
@@ -187,7 +191,7 @@ output: {directory: "true", eigenvectors: true}
   EXPECT_EQ(again.problem.mass->structure->size, std::vector<Index>{12});
   EXPECT_EQ(again.solver.tolerance, 1e-9);
   EXPECT_EQ(again.solver.time_limit_s, 12.5);
-  EXPECT_EQ(again.preconditioner, PreconditionerChoice::none);
+  EXPECT_EQ(again.preconditioner.type, PreconditionerChoice::none);
   EXPECT_EQ(again.output.directory, "true");
 }
 

@@ -320,7 +320,8 @@ TEST_F(LobpcgProcess, StandardOutputThatCannotBeWritten) {
 /// A solve that would go on for minutes.
 const std::string kLong =
     "problem: {matrix: {generate: laplace2d, size: [300, 301]}}\n"
-    "solver: {nev: 4, tolerance: 1e-15, max_iterations: 1000000000, preconditioner: {type: "
+    "solver: {nev: 4, tolerance: 1e-15, max_iterations: 1000000000, time_limit_s: 300,\n"
+    "  preconditioner: {type: "
     "none}}\n";
 
 /// Waits until the iterations have begun, which stderr shows.

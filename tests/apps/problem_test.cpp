@@ -163,16 +163,19 @@ TEST_F(Problem, MemoryIsEstimatedAndBounded) {
   }
 }
 
-TEST_F(Problem, AutomaticPreconditioners) {
+TEST_F(Problem, Preconditioners) {
   const auto chosen = [this](const std::string& solver, bool pencil) {
-    return choose_preconditioner(config("{matrix: a.mtx}", solver), pencil);
+    return plan_preconditioner(config("{matrix: a.mtx}", solver), pencil).describe();
   };
-  EXPECT_EQ(chosen("which: smallest", false), JacobiOf::A);
-  EXPECT_EQ(chosen("which: smallest", true), JacobiOf::A);
-  EXPECT_EQ(chosen("which: largest", false), JacobiOf::none);
-  EXPECT_EQ(chosen("which: largest", true), JacobiOf::B);
-  EXPECT_EQ(chosen("which: largest, preconditioner: {type: jacobi}", false), JacobiOf::A);
-  EXPECT_EQ(chosen("which: smallest, preconditioner: {type: none}", false), JacobiOf::none);
+  EXPECT_EQ(chosen("which: smallest", false), "jacobi of A");
+  EXPECT_EQ(chosen("which: smallest", true), "jacobi of A");
+  EXPECT_EQ(chosen("which: largest", false), "none");
+  EXPECT_EQ(chosen("which: largest", true), "jacobi of B");
+  EXPECT_EQ(chosen("which: largest, preconditioner: {type: jacobi}", false), "jacobi of A");
+  EXPECT_EQ(chosen("which: smallest, preconditioner: {type: none}", false), "none");
+  EXPECT_EQ(chosen("preconditioner: {type: chebyshev}", true), "chebyshev of A, degree 10");
+  EXPECT_EQ(chosen("which: largest, preconditioner: {type: chebyshev, degree: 4}", true),
+            "chebyshev of B, degree 4");
 }
 
 }  // namespace
