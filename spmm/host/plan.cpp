@@ -121,6 +121,10 @@ std::string SpmmPlan<T, HostContext>::reason(Index N) const {
         "multiplied together",
         100.0 * static_cast<double>(schedule.grouped_nnz) / static_cast<double>(state_->A.nnz));
   }
+  if (schedule.strip_rows > 0) {
+    text += fmt::format("; the planes of a grid are gone through in strips of {} rows",
+                        schedule.strip_rows);
+  }
   if (!schedule.heavy_rows.empty()) {
     text += fmt::format("; {} heavy rows are split into {} segments", schedule.heavy_rows.size(),
                         schedule.segments.size());

@@ -15,6 +15,12 @@ struct RowRun {
   int height;
 };
 
+/// Runs first_run … last_run − 1: what a thread takes at a time.
+struct RowChunk {
+  std::size_t first_run;
+  std::size_t last_run;
+};
+
 /// A part of a heavy row: entries begin … end − 1 of the matrix.
 struct RowSegment {
   Index begin;
@@ -31,13 +37,14 @@ struct HeavyRow {
 /// How the rows of a matrix are multiplied. It depends on the matrix alone, never on the number of
 /// threads, so that neither do the bits of the result.
 struct RowSchedule {
-  std::vector<RowRun> runs;                 ///< all rows but the heavy ones, ascending
-  std::vector<std::size_t> chunk_begin{0};  ///< chunk c: runs chunk_begin[c] to chunk_begin[c + 1]
+  std::vector<RowRun> runs;      ///< all rows but the heavy ones, ascending
+  std::vector<RowChunk> chunks;  ///< in the order in which they are best multiplied
   std::vector<RowSegment> segments;
   std::vector<HeavyRow> heavy_rows;
   Index grouped_nnz = 0;  ///< entries in runs of height above 1
-
-  std::size_t chunks() const noexcept { return chunk_begin.size() - 1; }
+  bool advances =
+      false;             ///< the last column of a row moves on with the row: B can be fetched ahead
+  Index strip_rows = 0;  ///< rows of a strip where the chunks follow strips, else 0
 };
 
 /// Largest `RowRun::height`. Three, for the node blocks of 3-D elasticity: with three rows of eight
@@ -49,6 +56,11 @@ inline constexpr Index kSegmentLength = 8192;
 
 /// Deals the rows of A into runs of equal columns, the runs into chunks of about equal work, and
 /// rows longer than `kSegmentLength` into segments.
+///
+/// On a grid, rows a plane apart share columns, but a plane of B may be more than a cache holds.
+/// Where most rows have their farthest columns at the same distance, a plane, the planes are cut
+/// into strips and the chunks go through all planes of one strip before the next, so that what is
+/// between two uses of a row of B is three planes of a strip.
 template <Scalar T>
 RowSchedule schedule_rows(const CsrView<T, HostSpace>& A);
 

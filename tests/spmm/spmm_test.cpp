@@ -202,6 +202,17 @@ TYPED_TEST(Spmm, RowsWithEqualColumns) {
   }
 }
 
+TYPED_TEST(Spmm, GridInStrips) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::grid_matrix<T>(61, 67, 4);
+  HostContext context(3);
+  const SpmmPlan<T, HostContext> plan(context, A.view());
+  EXPECT_NE(plan.reason(8).find("strips of 2043 rows"), std::string::npos) << plan.reason(8);
+  for (const Index N : {1, 8, 70}) {
+    expect_product<T>(context, plan, A, N, {0, 0}, T{1}, T{0});
+  }
+}
+
 TYPED_TEST(Spmm, HeavyRows) {
   using T = TypeParam;
   const Index cols = 3 * 8192 + 5;

@@ -93,6 +93,27 @@ TestMatrix<T> band_matrix(Index rows, Index cols, Index half_width, unsigned see
       seed);
 }
 
+/// The pattern of the 7-point stencil on an nx×ny×nz grid, x fastest.
+template <class T>
+TestMatrix<T> grid_matrix(Index nx, Index ny, Index nz, unsigned seed = 1) {
+  return matrix_with_pattern<T>(
+      nx * ny * nz, nx * ny * nz,
+      [&](Index i) {
+        const Index x = i % nx;
+        const Index y = i / nx % ny;
+        const Index z = i / nx / ny;
+        std::set<Index> columns{i};
+        if (x > 0) columns.insert(i - 1);
+        if (x + 1 < nx) columns.insert(i + 1);
+        if (y > 0) columns.insert(i - nx);
+        if (y + 1 < ny) columns.insert(i + nx);
+        if (z > 0) columns.insert(i - nx * ny);
+        if (z + 1 < nz) columns.insert(i + nx * ny);
+        return columns;
+      },
+      seed);
+}
+
 /// nodes·dofs rows; the rows of a node couple it with the next nodes on a line, all dofs with all:
 /// runs of `dofs` rows with equal columns.
 template <class T>
