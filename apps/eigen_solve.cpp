@@ -152,7 +152,9 @@ PreconditionerPlan plan_preconditioner(const Config& config, bool pencil) {
   PreconditionerPlan plan{config.preconditioner.type, !smallest && pencil,
                           config.preconditioner.degree};
   if (plan.type == PreconditionerChoice::automatic) {
-    plan.type = smallest || pencil ? PreconditionerChoice::jacobi : PreconditionerChoice::none;
+    plan.type = smallest ? PreconditionerChoice::chebyshev
+                : pencil ? PreconditionerChoice::jacobi
+                         : PreconditionerChoice::none;
   }
   return plan;
 }

@@ -20,8 +20,8 @@ enum class SolverType { lobpcg, block_lanczos, block_cg };
 /// What is done to the matrix that was read.
 enum class Transform { none, laplacian, normalized_laplacian };
 
-/// `automatic` is Jacobi for the smallest end and for pencils, none for the largest end of a single
-/// matrix.
+/// `automatic` is Chebyshev for the smallest end, Jacobi of B for the largest end of a pencil, none
+/// for the largest end of a single matrix.
 enum class PreconditionerChoice { automatic, none, jacobi, chebyshev };
 
 enum class DeviceChoice { automatic, cuda, host };

@@ -199,8 +199,9 @@ void Schema::preconditioner() {
       .only_for({SolverType::lobpcg, SolverType::block_cg})
       .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
   add("solver.preconditioner.type",
-      "auto: jacobi for the smallest end and for pencils, else none; of A for the smallest end, of "
-      "B for the largest end of a pencil")
+      "auto: chebyshev of A for the smallest end, jacobi of B for the largest end of a pencil, "
+      "else "
+      "none")
       .choice<PreconditionerChoice>(
           {{"auto", PreconditionerChoice::automatic},
            {"none", PreconditionerChoice::none},
@@ -210,7 +211,7 @@ void Schema::preconditioner() {
       .fallback("auto");
   add("solver.preconditioner.degree", "of chebyshev, which multiplies one time less")
       .integer({1, kMaxDegree})
-      .fallback("10")
+      .fallback("12")
       .aliases({"order", "poly_deg", "polynomial_degree"})
       .store([](Node node, Config& config) {
         config.preconditioner.degree = static_cast<int>(*as_integer(node));

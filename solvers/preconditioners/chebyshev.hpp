@@ -23,7 +23,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  static constexpr int kDefaultDegree = 10;
+  static constexpr int kDefaultDegree = 12;
 
   /// Stores Â; A, in the context's memory, may go. β is Gershgorin's bound or, if smaller, that of
   /// a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480); κ is such that the
