@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <heddle/apps/eigen_solve.hpp>
+#include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/solvers/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
@@ -146,32 +145,6 @@ EigenSolution solve_mixed(HostContext& context, EigenInput<double> input, const 
 }
 
 }  // namespace
-
-PreconditionerPlan plan_preconditioner(const Config& config, bool pencil) {
-  const bool smallest = config.solver.which == Which::smallest;
-  PreconditionerPlan plan{config.preconditioner.type, !smallest && pencil,
-                          config.preconditioner.degree};
-  if (plan.type == PreconditionerChoice::automatic) {
-    plan.type = smallest ? PreconditionerChoice::chebyshev
-                : pencil ? PreconditionerChoice::jacobi
-                         : PreconditionerChoice::none;
-  }
-  return plan;
-}
-
-std::string PreconditionerPlan::describe() const {
-  const char* matrix = of_mass ? "B" : "A";
-  switch (type) {
-    case PreconditionerChoice::jacobi:
-      return fmt::format("jacobi of {}", matrix);
-    case PreconditionerChoice::chebyshev:
-      return fmt::format("chebyshev of {}, degree {}", matrix, degree);
-    case PreconditionerChoice::none:
-    case PreconditionerChoice::automatic:
-      break;
-  }
-  return "none";
-}
 
 template <>
 EigenSolution solve_eigenproblem(HostContext& context, EigenInput<double> input,

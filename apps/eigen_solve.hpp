@@ -23,19 +23,6 @@ struct EigenSolution {
   double solve_seconds = 0;
 };
 
-/// A preconditioner as it will be built.
-struct PreconditionerPlan {
-  PreconditionerChoice type = PreconditionerChoice::none;  ///< not `automatic`
-  bool of_mass = false;                                    ///< from B instead of A
-  int degree = 0;                                          ///< of a Chebyshev polynomial
-
-  /// "none", "jacobi of A", "chebyshev of B, degree 10".
-  std::string describe() const;
-};
-
-/// What `config` means for a single matrix or a pencil.
-PreconditionerPlan plan_preconditioner(const Config& config, bool pencil);
-
 /// Solves `input`, which it uses up. `context` is where the work runs.
 template <class Ctx>
 EigenSolution solve_eigenproblem(Ctx& context, EigenInput<double> input, const Config& config,

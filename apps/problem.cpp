@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <heddle/apps/problem.hpp>
@@ -132,34 +131,6 @@ EigenInput<float> to_single(HostContext& context, const EigenInput<double>& inpu
   single.constraints = to_single(context, input.constraints);
   single.initial_guess = to_single(context, input.initial_guess);
   return single;
-}
-
-double estimated_bytes(const EigenInput<double>& input, const Config& config) {
-  const auto solve_bytes = [&](std::size_t scalar_size) {
-    return lobpcg_memory_bytes(config.solver, input.order(), input.constraints.cols(),
-                               input.B.has_value(), scalar_size);
-  };
-  const double rounded = input.bytes() / 2;  // at most: the indices do not shrink
-  switch (config.precision) {
-    case Precision::full:
-      return input.bytes() + solve_bytes(sizeof(double));
-    case Precision::single:
-      return input.bytes() + rounded + solve_bytes(sizeof(float));
-    case Precision::mixed:
-      return input.bytes() + rounded + solve_bytes(sizeof(float)) + solve_bytes(sizeof(double));
-  }
-  return 0;
-}
-
-void check_memory(double bytes) {
-  const double available =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (bytes <= available) return;
-  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-  throw OutOfMemory(static_cast<std::size_t>(bytes),
-                    fmt::format("the solve needs {:.0f} bytes ({:.1f} GiB) of memory, this machine "
-                                "has {:.1f} GiB: ask for fewer eigenpairs or a smaller block",
-                                bytes, bytes / kGiB, available / kGiB));
 }
 
 Origin origin_of(const Config& config, std::string_view path) {

@@ -34,12 +34,6 @@ EigenInput<double> load_problem(HostContext& context, const Config& config);
 EigenInput<float> to_single(HostContext& context, const EigenInput<double>& input,
                             const Config& config);
 
-/// Bytes that solving `input` as `config` says will hold at its peak, the input included.
-double estimated_bytes(const EigenInput<double>& input, const Config& config);
-
-/// Throws `OutOfMemory` if `bytes` are more than the machine has.
-void check_memory(double bytes);
-
 /// Where the value at a dotted path of the configuration was given.
 Origin origin_of(const Config& config, std::string_view path);
 

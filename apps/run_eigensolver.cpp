@@ -9,6 +9,8 @@
 #include <heddle/apps/eigen_solve.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
+#include <heddle/apps/memory.hpp>
+#include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/output_files.hpp>

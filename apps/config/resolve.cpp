@@ -64,6 +64,7 @@ class Resolver {
     }
     check_solver_type(tree);
     config_.effective = resolve_section("", tree);
+    check_preconditioner();
     return std::move(config_);
   }
 
@@ -81,6 +82,17 @@ class Resolver {
                                                     type->text, solver_name(solver_)));
       }
     }
+  }
+
+  /// A good inverse of A hides just the eigenvectors that are wanted at the largest end.
+  void check_preconditioner() const {
+    const bool hides = config_.preconditioner.type == PreconditionerChoice::chebyshev &&
+                       config_.solver.which == Which::largest && !config_.problem.mass;
+    if (!hides) return;
+    const ConfigNode* section = config_.effective.find("solver")->find("preconditioner");
+    throw ConfigError(section->find("type")->origin,
+                      "solver.preconditioner.type: chebyshev is for the smallest end and for "
+                      "pencils; use auto or none for the largest end of a single matrix");
   }
 
   std::vector<std::string_view> keys_in(std::string_view section) const {

@@ -1,5 +1,6 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
@@ -193,15 +194,15 @@ void Schema::limits() {
 }
 
 void Schema::preconditioner() {
-  add("solver.preconditioner", "approximates the inverse of A")
+  add("solver.preconditioner", "approximates an inverse")
       .section()
       .fallback("{}")
       .only_for({SolverType::lobpcg, SolverType::block_cg})
       .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
   add("solver.preconditioner.type",
-      "auto: chebyshev of A for the smallest end, jacobi of B for the largest end of a pencil, "
-      "else "
-      "none")
+      "from A for the smallest end, from B for the largest end of a pencil; auto: chebyshev for "
+      "the "
+      "smallest end, jacobi for the largest end of a pencil, else none")
       .choice<PreconditionerChoice>(
           {{"auto", PreconditionerChoice::automatic},
            {"none", PreconditionerChoice::none},
@@ -211,7 +212,7 @@ void Schema::preconditioner() {
       .fallback("auto");
   add("solver.preconditioner.degree", "of chebyshev, which multiplies one time less")
       .integer({1, kMaxDegree})
-      .fallback("12")
+      .fallback(std::to_string(ChebyshevPreconditioner<double, HostContext>::kDefaultDegree))
       .aliases({"order", "poly_deg", "polynomial_degree"})
       .store([](Node node, Config& config) {
         config.preconditioner.degree = static_cast<int>(*as_integer(node));

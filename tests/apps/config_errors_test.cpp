@@ -78,6 +78,14 @@ TEST(ConfigErrors, KeysOfOtherSolvers) {
             "case.yaml:2:16: solver.type is block_cg, this executable solves with lobpcg");
 }
 
+TEST(ConfigErrors, APreconditionerThatHidesWhatIsWanted) {
+  const std::string solver = "solver: {which: largest, preconditioner: {type: chebyshev}}";
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\n" + solver),
+            "case.yaml:2:49: solver.preconditioner.type: chebyshev is for the smallest end and for "
+            "pencils; use auto or none for the largest end of a single matrix");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx, mass: b.mtx}\n" + solver), "");
+}
+
 TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(solver_value("nev", "ten"),
             "case.yaml:2:15: solver.nev: expected an integer of at least 1, got 'ten'");
