@@ -203,7 +203,7 @@ TEST(Wathen, IsTheAssembledMassOfSerendipitySquares) {
 // Wathen, Realistic eigenvalue bounds for the Galerkin mass matrix, IMA J. Numer. Anal. 7 (1987).
 TEST(Wathen, ScaledByItsDiagonalLiesInTheKnownInterval) {
   HostContext context(2);
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const auto matrix = generate<double>(context, {"wathen", {5, 4}, 0, seed});
     const MatrixXd A = test::to_dense(matrix.view());
     const VectorXd scale = A.diagonal().cwiseSqrt().cwiseInverse();
