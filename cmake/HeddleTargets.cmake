@@ -9,10 +9,11 @@ function(heddle_compile_settings target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>
     # CMake before 3.26 does not know how to ask nvcc for C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>)
-  # GCC before 13 takes the undefined operands of its AVX-512 intrinsics for uninitialised variables.
+  # GCC before 13 takes the undefined operands of its AVX-512 intrinsics for uninitialised variables,
+  # and finds overlapping copies in its own std::string.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+      $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized -Wno-restrict>)
   endif()
   if(HEDDLE_WERROR)
     target_compile_options(${target} PRIVATE
