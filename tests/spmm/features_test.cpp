@@ -158,16 +158,16 @@ TEST(Features, OneEntryMakesAPatternUnsymmetric) {
   HostContext context(2);
   const Matrix symmetric = test::band_matrix<double>(60, 60, 2);
   ASSERT_TRUE(matrix_features(context, symmetric.view()).symmetric_pattern);
-  for (const auto& [row, column] : {std::pair<Index, Index>{0, 59}, {59, 0}, {30, 20}}) {
+  for (const auto& extra : {std::pair<Index, Index>{0, 59}, {59, 0}, {30, 20}}) {
     const Matrix A = test::matrix_with_pattern<double>(60, 60, [&](Index i) {
       std::set<Index> columns;
       for (Index j = std::max<Index>(0, i - 2); j <= std::min<Index>(59, i + 2); ++j) {
         columns.insert(j);
       }
-      if (i == row) columns.insert(column);
+      if (i == extra.first) columns.insert(extra.second);
       return columns;
     });
-    EXPECT_FALSE(matrix_features(context, A.view()).symmetric_pattern) << row << ", " << column;
+    EXPECT_FALSE(matrix_features(context, A.view()).symmetric_pattern) << extra.first;
   }
   // As many entries above the diagonal as below, but not mirror images.
   const Matrix balanced{3, 3, {0, 1, 2, 3}, {1, 0, 0}, {1, 1, 1}};
