@@ -49,6 +49,13 @@ inline void end_streaming() noexcept {
 #endif
 }
 
+template <class Vector, Scalar T>
+inline Vector load_vector(const T* from) noexcept {
+  Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
 /// V vectors of W columns that cover N columns, (V − 1)·W < N ≤ V·W, N ≥ W: the last vector ends at
 /// column N, so it repeats columns of the one before it where N is not a multiple of W, which makes
 /// masks and scalar rests unnecessary. All columns are loaded before any is stored.
@@ -59,11 +66,10 @@ class Columns {
 
   explicit Columns(Index N) noexcept : last_(N - W) {}
 
-  Vector load(const T* row, int v) const noexcept {
-    Vector vector;
-    std::memcpy(&vector, row + offset(v), sizeof vector);
-    return vector;
-  }
+  /// The first column of vector v.
+  Index offset(int v) const noexcept { return v == V - 1 ? last_ : v * W; }
+
+  Vector load(const T* row, int v) const noexcept { return load_vector<Vector>(row + offset(v)); }
 
   void store(T* row, int v, const Vector& vector) const noexcept {
     std::memcpy(row + offset(v), &vector, sizeof vector);
@@ -79,8 +85,6 @@ class Columns {
   }
 
  private:
-  Index offset(int v) const noexcept { return v == V - 1 ? last_ : v * W; }
-
   Index last_;
 };
 

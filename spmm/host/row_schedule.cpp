@@ -19,9 +19,10 @@ constexpr Index kChunksAimedAt = 256;
 // part of the loads of B.
 constexpr double kMinGroupedShare = 0.25;
 
-// Rows of a strip. On two cores of a Zen 5 EPYC (1 MiB of second-level cache) and 16 or 32 columns
-// 2048 beat 512 and 1024, whose borders are read twice, and 4096.
-constexpr Index kStripRows = 2048;
+// Rows of a strip. On two cores of a Zen 5 EPYC (1 MiB of second-level cache each, 32 MiB of third)
+// 2048 to 4096 did equally well for 8 to 32 columns of double; narrower strips read their borders
+// too often, wider ones lose to the cache at 32 columns.
+constexpr Index kStripRows = 3072;
 
 template <Scalar T>
 Index row_length(const CsrView<T, HostSpace>& A, Index row) {

@@ -105,15 +105,6 @@ bool streams(T beta, const BlockView<T, HostSpace>& C) {
          reinterpret_cast<std::uintptr_t>(C.data()) % kVectorBytes == 0;
 }
 
-// Chunks that a thread takes at a time. Along a strip it is a good part of the thread's share, so
-// that a thread finds in its own cache what it used a plane before. Without strips it is one: the
-// threads then work side by side and share what their common cache holds.
-Index chunks_at_a_time(const RowSchedule& schedule, int threads) {
-  constexpr Index kPartsOfShare = 8;
-  if (schedule.strip_rows == 0) return 1;
-  return std::max<Index>(1, static_cast<Index>(schedule.chunks.size()) / (kPartsOfShare * threads));
-}
-
 // Adds the segments of the heavy rows, `stride` values apart, in order.
 template <Scalar T>
 void add_segments(const Product<T>& p, const HeavyRow& heavy, const T* partials) {
@@ -138,10 +129,13 @@ void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* p
   const auto chunks = static_cast<Index>(schedule.chunks.size());
   const auto segments = static_cast<Index>(schedule.segments.size());
   const int team = static_cast<int>(std::clamp<Index>(std::max(chunks, segments), 1, threads));
-  const Index share = chunks_at_a_time(schedule, team);
+  // Along strips each thread takes a share of its own, always the same, and finds in its cache what
+  // it used a plane before. Without strips the threads work side by side and so share what their
+  // common cache holds.
+  const Index share = schedule.strip_rows > 0 ? (chunks + team - 1) / team : 1;
 #pragma omp parallel num_threads(team)
   {
-#pragma omp for schedule(dynamic, share) nowait
+#pragma omp for schedule(static, share) nowait
     for (Index c = 0; c < chunks; ++c) {
       const RowChunk& chunk = schedule.chunks[static_cast<std::size_t>(c)];
       for (std::size_t r = chunk.first_run; r < chunk.last_run; ++r) {

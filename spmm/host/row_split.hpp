@@ -15,7 +15,7 @@ template <Scalar T>
 inline constexpr Index kMaxSlab = kMaxVectors* kVectorBytes / static_cast<int>(sizeof(T));
 
 /// C = α A B + β C with α ≠ 0, vectorised over the columns of B (for one column along the rows of
-/// A). The threads take chunks of about equal nonzeros as they get done. `partials` holds
+/// A). The threads take chunks of about equal nonzeros in turn. `partials` holds
 /// kMaxSlab<T> values for each segment of the schedule.
 ///
 /// Deterministic: each entry of C is one sum in the order of the row, or of segments in order. C is
