@@ -1,4 +1,7 @@
 #include <omp.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +15,22 @@ namespace heddle {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+// Uninitialised memory, nullptr if there is none. Large blocks get huge pages where the system
+// gives them on request: with 4 KiB pages a product with a large sparse matrix takes up to three
+// times as long, all of it in translating addresses.
+void* allocate_aligned(std::size_t bytes) {
+  const bool huge = bytes >= 4 * kHugePage;
+  const std::size_t alignment = huge ? kHugePage : kAlignment;
+  if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return nullptr;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* const pointer = std::aligned_alloc(alignment, rounded);
+#if defined(__linux__)
+  if (huge && pointer != nullptr) madvise(pointer, rounded, MADV_HUGEPAGE);
+#endif
+  return pointer;
+}
 
 }  // namespace
 
@@ -26,10 +45,7 @@ HostContext::~HostContext() { deallocate(scratch_, scratch_bytes_); }
 
 void* HostContext::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  void* pointer = nullptr;
-  if (bytes <= std::numeric_limits<std::size_t>::max() - kAlignment) {
-    pointer = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  }
+  void* const pointer = allocate_aligned(bytes);
   if (pointer == nullptr) {
     throw OutOfMemory(bytes, "out of host memory: asked for " + std::to_string(bytes) +
                                  " bytes with " + std::to_string(allocation_count_.live_bytes) +
