@@ -1,10 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/small_dense.hpp>
-#include <memory>
-#include <optional>
-#include <vector>
+#include <heddle/linalg/ortho_ladder.hpp>
 
 /// Orthonormalisation of blocks in the inner product ⟨x, y⟩ = xᵀBy, shared by all solvers.
 ///
@@ -18,9 +15,6 @@ struct Basis {
   ConstBlockView<T, Space> Q;
   ConstBlockView<T, Space> BQ;
 };
-
-/// The rung of the ladder that gave the result, in order of cost.
-enum class OrthoMethod { cholqr, cholqr2, shifted_cholqr3, svqb };
 
 /// What orthonormalising a block gave.
 struct OrthoReport {
@@ -56,20 +50,21 @@ class Orthogonalizer {
 
   /// X ← X − Q (BQ)ᵀX and BX ← BX − BQ (BQ)ᵀX: one block Gram-Schmidt projection. X n×b, Q n×c; an
   /// empty BX is not wanted. Returns min_j ‖x_j after‖₂/‖x_j before‖₂ for the Daniel test: above
-  /// 1/√2, a second projection would change nothing; 0 if a norm is not finite. Throws
-  /// `InvalidArgument` if shapes do not fit or exceed the working memory.
+  /// 1/√2, a second projection would change nothing; 0 if a norm is not finite, infinity if X = 0.
+  /// Throws `InvalidArgument` if shapes do not fit or exceed the working memory.
   /// Source: Daniel, Gragg, Kaufman, Stewart, Math. Comp. 30 (1976) 772.
   double project(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X,
                  BlockView<T, Space> BX);
 
-  /// X ← X M and BX ← BX M with M such that XᵀBX = I; X n×b, BX its B-image (X itself if B = I).
+  /// X ← X M and BX ← BX M with M such that XᵀBX = I, by rounds of the ladder that `OrthoLadder`
+  /// describes; X n×b, BX its B-image (X itself if B = I). max |XᵀBX − I| is then a small multiple
+  /// of b·ε for the BX at hand.
   ///
-  /// A ladder: each round scales the Gram matrix to unit diagonal and takes the cheapest M that is
-  /// safe for it, R⁻¹ of its Cholesky factor, of a shifted one, or of its eigenvectors (SVQB),
-  /// until a round began so well conditioned that it was the last. max |XᵀBX − I| is then a small
-  /// multiple of b·ε. A column in which rounding has outgrown what was left of it, by a running
-  /// bound, is dropped: the rank is that of the column-scaled X at a tolerance near ε. Columns from
-  /// 1e−300 to 1e300 (1e±37 in float) may stand side by side.
+  /// Columns that depend on the others are dropped: the rank is that of X with its columns scaled
+  /// to norm 1, at a tolerance of some b·ε. Columns of norms from 1e−300 to 1e300 (1e±37 in float)
+  /// may stand side by side. BX follows X through the coefficients: where `method` says that X was
+  /// ill-conditioned, BX has moved from B X by as much as the condition times ε, and a second call
+  /// with a fresh product is due.
   ///
   /// Throws `InvalidArgument` if shapes do not fit or exceed the working memory. Sources: Yamamoto,
   /// Nakatsukasa, Yanagisawa, Fukaya, ETNA 44 (2015) 306 (CholQR2); Fukaya, Kannan, Nakatsukasa,
@@ -81,38 +76,22 @@ class Orthogonalizer {
   using Block = BlockView<T, Space>;
   using ConstBlock = ConstBlockView<T, Space>;
 
-  enum class Gram { usable, indefinite, not_finite };
-
   OrthoReport climb(Ctx& context, Block X, Block BX);
-  Gram first_gram(Ctx& context, Block X, Block BX);
   bool read_gram(Ctx& context, Block X, Block BX);
   bool gram_in_range();
-  void read_norms(Ctx& context, Block X, Block BX);
+  SmallView<HostSpace> read_norms(Ctx& context, Block X, Block BX);
   bool normalize_columns(Ctx& context, Block X, Block BX);
-  bool already_orthonormal();
-  void drop_noise();
-  std::optional<OrthoMethod> factor(Ctx& context, Block X, Block BX, OrthoMethod before);
-  void scale_gram();
-  bool factor_gram(double shift, double trusted);
-  bool factor_eigenvectors(double rounding);
+  bool clear_small_squares(Ctx& context, Block X, Block BX);
   double image_rounding(Ctx& context, Block X, Block BX);
   void transform(Ctx& context, Block X, Block BX);
 
+  OrthoLadder ladder_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
-  SymmetricEigensolver<HostContext> eigensolver_;
+  SmallMatrix<HostSpace> host_norms_;  // of the columns of X and of BX
+  SmallMatrix<Space> norms_;           // likewise
+  SmallMatrix<Space> small_;           // a Gram matrix or coefficients
   Index max_cols_;
   Index max_basis_;
-  SmallMatrix<Space> small_;             // a Gram matrix or coefficients, in the context's memory
-  SmallMatrix<Space> norms_;             // of the columns of X and of BX
-  SmallMatrix<HostSpace> gram_;          // G = XᵀBX
-  SmallMatrix<HostSpace> factor_;        // F: the kept columns of X, scaled to norm 1, times F
-  SmallMatrix<HostSpace> coefficients_;  // M: X times M is the same
-  SmallMatrix<HostSpace> host_norms_;
-  SmallMatrix<HostSpace> theta_;
-  std::vector<Index> kept_;    // columns that still count
-  std::vector<double> scale_;  // their 1/√G_jj
-  std::vector<double> noise_;  // bound on the rounding in each column
-  Index cols_ = 0;             // of the block now
 };
 
 }  // namespace heddle
