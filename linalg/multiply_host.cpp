@@ -12,10 +12,9 @@
 namespace heddle {
 namespace {
 
-/// Rows of X and of the result worked on at a time, sized to stay in the first two levels of cache.
-constexpr Index kPanelBytes = 32 * 1024;
-constexpr Index kMinPanelRows = 32;
-constexpr Index kMaxPanelRows = 256;
+/// Rows of X multiplied by all of C before the next ones: they and their product stay in the first
+/// two levels of cache.
+constexpr Index kPanelRows = 32;
 
 /// Products with fewer multiplications than this are not worth waking the other threads.
 constexpr Index kSerialProducts = 500'000;
@@ -30,11 +29,32 @@ struct Strided {
   const T& operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
 };
 
-/// out[r, j] = Σ_k x(r, k) c[k, j] for kRows rows and kVectors vectors of columns.
+/// Cache lines of the kTileRows next rows of a row-major matrix, a line of each at a time.
+struct TileAhead {
+  LinesAhead lines;
+
+  template <class T>
+  TileAhead(const T* start, Index ld)
+      : lines{reinterpret_cast<const char*>(start), ld * static_cast<Index>(sizeof(T))} {}
+
+  void fetch() noexcept {
+#pragma GCC unroll 8
+    for (int row = 0; row < kTileRows; ++row) lines.fetch();
+    lines.line += kCacheLine - kTileRows * lines.pitch;
+  }
+};
+
+/// out[r, j] = Σ_k x(r, k) c[k, j] for kRows rows and kVectors vectors of columns, and what comes
+/// next of X and Y.
 template <class T, int kRows, int kVectors>
-void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out) {
+void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAhead x_ahead,
+                   TileAhead y_ahead) {
   Vector<T> sum[kRows][kVectors] = {};
   for (Index k = 0; k < a; ++k, c += c_ld, x.data += x.col_stride) {
+    if (k % (kCacheLine / static_cast<Index>(sizeof(T))) == 0) {
+      x_ahead.fetch();
+      y_ahead.fetch();
+    }
     Vector<T> c_row[kVectors];
 #pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) c_row[j] = load(c + j * kLanes<T>);
@@ -52,7 +72,7 @@ void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out) {
 }
 
 template <class T>
-using MultiplyTile = void (*)(Index, Strided<T>, const T*, Index, T*);
+using MultiplyTile = void (*)(Index, Strided<T>, const T*, Index, T*, TileAhead, TileAhead);
 
 template <class T, int... kIndex>
 constexpr std::array<MultiplyTile<T>, sizeof...(kIndex)> multiply_tiles(
@@ -65,61 +85,70 @@ template <class T>
 constexpr auto kMultiplyTiles =
     multiply_tiles<T>(std::make_integer_sequence<int, kTileRows * kTileVectors>());
 
-/// out = X C for rows first … end − 1 of X; c and out have rows of c_ld, whole vectors.
+/// Y = X C + β Y for X n×a, packed C a×b (α in it, c_ld whole vectors), row-major Y n×b.
 template <class T>
-void multiply_panel(Index first, Index end, Index a, const Strided<T>& X, const T* c, Index c_ld,
-                    T* out) {
-  const Index vectors = c_ld / kLanes<T>;
-  Index vector = 0;
-  for (Index tiles = (vectors + kTileVectors - 1) / kTileVectors; tiles > 0; --tiles) {
-    const Index width = (vectors - vector + tiles - 1) / tiles;
-    const Index column = vector * kLanes<T>;
-    for (Index r = first; r < end; r += kTileRows) {
-      const Index rows = std::min<Index>(kTileRows, end - r);
-      kMultiplyTiles<T>[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
-          a, {&X(r, 0), X.row_stride, X.col_stride}, c + column, c_ld,
-          out + (r - first) * c_ld + column);
-    }
-    vector += width;
-  }
-}
+struct Product {
+  Index n;
+  Index a;
+  Index b;
+  Strided<T> X;
+  const T* c;
+  Index c_ld;
+  T beta;
+  T* y;
+  Index y_ld;
 
-/// y ← product + β y for a panel of rows.
-template <class T>
-void write_panel(Index rows, Index b, const T* product, Index product_ld, T beta, T* y,
-                 Index y_ld) {
-  for (Index r = 0; r < rows; ++r, product += product_ld, y += y_ld) {
-    if (beta == 0) {
-      std::copy_n(product, b, y);
-    } else {
-      for (Index j = 0; j < b; ++j) y[j] = product[j] + beta * y[j];
+  /// out ← rows first … end − 1 of X C.
+  void multiply_panel(Index first, Index end, T* out) const {
+    const Index ahead = end + kPanelRows <= n ? kPanelRows : 0;
+    for_each_piece(c_ld / kLanes<T>, kTileVectors, [&](Index vector, Index width) {
+      const Index column = vector * kLanes<T>;
+      for (Index r = first; r < end; r += kTileRows) {
+        const Index rows = std::min<Index>(kTileRows, end - r);
+        kMultiplyTiles<T>[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
+            a, {&X(r, 0), X.row_stride, X.col_stride}, c + column, c_ld,
+            out + (r - first) * c_ld + column, {&X(r + ahead, 0), X.row_stride},
+            {y + r * y_ld, y_ld});
+      }
+    });
+  }
+
+  /// Rows first … end − 1 of Y from those of X C.
+  void write_panel(Index first, Index end, const T* product) const {
+    for (Index r = first; r < end; ++r, product += c_ld) {
+      T* row = y + r * y_ld;
+      if (beta == 0) {
+#pragma omp simd
+        for (Index j = 0; j < b; ++j) row[j] = product[j];
+      } else {
+#pragma omp simd
+        for (Index j = 0; j < b; ++j) row[j] = product[j] + beta * row[j];
+      }
     }
   }
-}
+};
 
 /// Y = α X C + β Y for X n×a, C a×b and row-major Y n×b. Y may lie over X row by row.
 template <class T>
 void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha,
                    const Strided<T>& X, const Strided<double>& C, T beta, T* y, Index y_ld) {
   const Index c_ld = round_up_to_lanes<T>(b);
-  const Index panel_rows =
-      std::clamp(kPanelBytes / static_cast<Index>(sizeof(T)) / (a + c_ld) / kTileRows * kTileRows,
-                 kMinPanelRows, kMaxPanelRows);
-  const int threads = n * a * b < kSerialProducts ? 1 : context.threads();
   T* c = static_cast<T*>(context.scratch(
-      sizeof(T) * static_cast<std::size_t>((a + context.threads() * panel_rows) * c_ld)));
+      sizeof(T) * static_cast<std::size_t>((a + context.threads() * kPanelRows) * c_ld)));
   T* products = c + a * c_ld;
   for (Index k = 0; k < a; ++k) {
     for (Index j = 0; j < b; ++j) c[k * c_ld + j] = static_cast<T>(alpha * C(k, j));
     std::fill(c + k * c_ld + b, c + (k + 1) * c_ld, T{0});
   }
+  const Product<T> product{n, a, b, X, c, c_ld, beta, y, y_ld};
+  const int threads = n * a * b < kSerialProducts ? 1 : context.threads();
   // A panel's product is complete before any of it is written: Y may lie over X.
-  parallel_for(threads, (n + panel_rows - 1) / panel_rows, [&](Index panel) {
-    const Index first = panel * panel_rows;
-    const Index end = std::min(first + panel_rows, n);
-    T* product = products + omp_get_thread_num() * panel_rows * c_ld;
-    multiply_panel(first, end, a, X, c, c_ld, product);
-    write_panel(end - first, b, product, c_ld, beta, y + first * y_ld, y_ld);
+  parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel) {
+    const Index first = panel * kPanelRows;
+    const Index end = std::min(first + kPanelRows, n);
+    T* out = products + omp_get_thread_num() * kPanelRows * c_ld;
+    product.multiply_panel(first, end, out);
+    product.write_panel(first, end, out);
   });
 }
 
