@@ -8,6 +8,13 @@
 /// wide.
 namespace heddle::detail {
 
+/// Which rows of B are asked for ahead of their use.
+enum class Prefetch {
+  none,
+  front,   ///< those behind the last column, which advances with the row
+  entries  ///< those of the entries some places ahead, for columns scattered over more than a cache
+};
+
 /// A product, or N ≥ 1 columns of one.
 template <Scalar T>
 struct Product {
@@ -19,8 +26,8 @@ struct Product {
   Index N;
   T alpha;
   T beta;
-  bool advances;  ///< `RowSchedule::advances`
-  bool stream;    ///< store C past the caches; only for β = 0 and where all rows of C are aligned
+  Prefetch prefetch;
+  bool stream;  ///< store C past the caches; only for β = 0 and where all rows of C are aligned
 };
 
 /// Asks for `bytes` bytes from `from` on. Must be inlined: g++ takes a function that does nothing
@@ -55,6 +62,21 @@ template <Scalar T, int W, int V, int H>
   const Index end = std::min(front + H, p.A.cols);
   for (Index row = front; row < end; ++row) {
     prefetch_bytes(p.B + row * p.ldb, V * W * sizeof(T));
+  }
+}
+
+/// Asks for the rows of B of as many entries as H rows of A with the `length`·H entries at `begin`
+/// have distinct ones, some entries ahead. So many more misses are under way than the core finds by
+/// itself.
+template <Scalar T, int W, int V, int H>
+[[gnu::always_inline]] inline void prefetch_scattered(const Product<T>& p, Index begin,
+                                                      Index length) noexcept {
+  // On two cores of a Zen 5 EPYC 64 to 128 lines ahead: up to 1.8 times the speed of none.
+  constexpr Index kAhead = V * W * sizeof(T) <= 128 ? 64 : 16;
+  const Index first = begin + (H - 1) * length + kAhead;
+  const Index last = std::min(first + length, p.A.nnz);
+  for (Index k = first; k < last; ++k) {
+    prefetch_bytes(p.B + p.A.columns[k] * p.ldb, V * W * sizeof(T));
   }
 }
 
@@ -102,8 +124,10 @@ void multiply_rows(const Product<T>& p, Index first, Index last) noexcept {
     const Index begin = p.A.row_offsets[row];
     const Index length = p.A.row_offsets[row + 1] - begin;
     prefetch_entries<T, H>(p.A, begin, length);
-    if (p.advances && length > 0) {
+    if (p.prefetch == Prefetch::front && length > 0) {
       prefetch_front<T, W, V, H>(p, p.A.columns[begin + length - 1]);
+    } else if (p.prefetch == Prefetch::entries) {
+      prefetch_scattered<T, W, V, H>(p, begin, length);
     }
     Vector acc[H][V];
     accumulate<T, W, V, H>(p, begin, length, acc);

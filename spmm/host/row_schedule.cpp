@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <heddle/spmm/host/grid_traits.hpp>
+#include <heddle/spmm/host/column_traits.hpp>
 #include <heddle/spmm/host/row_schedule.hpp>
 #include <utility>
 
@@ -140,9 +140,10 @@ RowSchedule schedule_rows(const CsrView<T, HostSpace>& A) {
   if (static_cast<double>(schedule.grouped_nnz) < kMinGroupedShare * static_cast<double>(A.nnz)) {
     schedule = make_runs(A, false);
   }
-  const GridTraits traits = grid_traits(A);
+  const ColumnTraits traits = column_traits(A);
   const Strips strips(traits.plane_rows);
   schedule.advances = traits.advances;
+  schedule.spread = traits.spread;
   schedule.strip_rows = strips.count > 1 ? strips.plane / strips.count : 0;
   make_chunks(schedule, A, strips);
   return schedule;

@@ -44,6 +44,7 @@ struct RowSchedule {
   Index grouped_nnz = 0;  ///< entries in runs of height above 1
   bool advances =
       false;             ///< the last column of a row moves on with the row: B can be fetched ahead
+  Index spread = 0;      ///< mean distance between a row's first and last column
   Index strip_rows = 0;  ///< rows of a strip where the chunks follow strips, else 0
 };
 

@@ -95,6 +95,16 @@ void multiply_run(const ColumnSlabs<T>& slabs, const RowRun& run) {
   }
 }
 
+// Entries are fetched ahead one by one only where the rows of B between a row's first and last
+// column are more than a core's second-level cache: otherwise most of them are there.
+template <Scalar T>
+Prefetch choose_prefetch(const RowSchedule& schedule, Index N) {
+  constexpr Index kCached = Index{1} << 20;
+  if (schedule.advances) return Prefetch::front;
+  return schedule.spread * N * static_cast<Index>(sizeof(T)) > kCached ? Prefetch::entries
+                                                                       : Prefetch::none;
+}
+
 // Whether C is stored past the caches: a block that no cache would hold until it is read again, in
 // rows of whole, aligned registers. The lines of C are then not read before they are overwritten.
 template <Scalar T>
@@ -125,7 +135,7 @@ void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* p
                int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
                const BlockView<T, HostSpace>& C) {
   const ColumnSlabs<T> slabs({A, B.data(), B.ld(), C.data(), C.ld(), C.cols(), alpha, beta,
-                              schedule.advances, streams(beta, C)});
+                              choose_prefetch<T>(schedule, C.cols()), streams(beta, C)});
   const auto chunks = static_cast<Index>(schedule.chunks.size());
   const auto segments = static_cast<Index>(schedule.segments.size());
   const int team = static_cast<int>(std::clamp<Index>(std::max(chunks, segments), 1, threads));

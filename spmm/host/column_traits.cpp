@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
-#include <heddle/spmm/host/grid_traits.hpp>
+#include <heddle/spmm/host/column_traits.hpp>
 #include <vector>
 
 namespace heddle::detail {
@@ -35,15 +35,17 @@ Index far_distance(const CsrView<T, HostSpace>& A, Index row) {
 }  // namespace
 
 template <Scalar T>
-GridTraits grid_traits(const CsrView<T, HostSpace>& A) {
+ColumnTraits column_traits(const CsrView<T, HostSpace>& A) {
   std::vector<Index> distances;
   Index advancing = 0;
+  Index spread = 0;
   const Index step = std::max<Index>(1, A.rows / kSampledRows);
   for (Index row = 0; row + 1 < A.rows; row += step) {
     const Index* const offsets = A.row_offsets + row;
     if (offsets[0] == offsets[1] || offsets[1] == offsets[2]) continue;
     const Index advance = A.columns[offsets[2] - 1] - A.columns[offsets[1] - 1];
     if (advance >= 0 && advance <= kMaxAdvance) ++advancing;
+    spread += A.columns[offsets[1] - 1] - A.columns[offsets[0]];
     distances.push_back(far_distance(A, row));
   }
   if (distances.empty()) return {};
@@ -54,10 +56,10 @@ GridTraits grid_traits(const CsrView<T, HostSpace>& A) {
   const auto near_plane = std::count_if(distances.begin(), distances.end(), [&](Index distance) {
     return std::abs(distance - plane) <= plane / kPlaneSpread;
   });
-  return {2 * advancing > sampled, 2 * near_plane > sampled ? plane : 0};
+  return {2 * advancing > sampled, 2 * near_plane > sampled ? plane : 0, spread / sampled};
 }
 
-template GridTraits grid_traits(const CsrView<float, HostSpace>&);
-template GridTraits grid_traits(const CsrView<double, HostSpace>&);
+template ColumnTraits column_traits(const CsrView<float, HostSpace>&);
+template ColumnTraits column_traits(const CsrView<double, HostSpace>&);
 
 }  // namespace heddle::detail
