@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <heddle/apps/eigen_solve.hpp>
@@ -78,6 +80,8 @@ void prepend(const EigenSolution& first, EigenSolution& second) {
     history.push_back(after(first, record));
   }
   second.result.history = std::move(history);
+  second.result.reason = fmt::format("after {} iterations in single precision, {}",
+                                     first.result.iterations, second.result.reason);
   second.result.iterations += first.result.iterations;
   second.result.operator_applications += first.result.operator_applications;
   OrthoCounts& counts = second.result.orthogonalization;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <heddle/apps/memory.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/solvers/lobpcg.hpp>
@@ -35,8 +36,12 @@ double estimated_bytes(const EigenInput<double>& input, const Config& config) {
       return input.bytes() + solve_bytes(sizeof(double));
     case Precision::single:
       return input.bytes() + rounded + solve_bytes(sizeof(float));
-    case Precision::mixed:  // one after the other, and what passes between them
-      return input.bytes() + rounded + solve_bytes(sizeof(double));
+    case Precision::mixed: {
+      const double passed_on =
+          static_cast<double>(input.order() * config.solver.nev) * (sizeof(float) + sizeof(double));
+      return input.bytes() + std::max(rounded + solve_bytes(sizeof(float)),
+                                      passed_on + solve_bytes(sizeof(double)));
+    }
   }
   return 0;
 }
