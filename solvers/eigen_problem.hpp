@@ -12,8 +12,9 @@ struct EigenProblem {
   LinearOperator<T, Ctx>* A = nullptr;
   LinearOperator<T, Ctx>* B = nullptr;               ///< null: B = I
   Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< null: identity
-  ConstBlockView<T, Space> constraints{};    ///< n×c: eigenvectors are sought B-orthogonal to it
-  ConstBlockView<T, Space> initial_guess{};  ///< n×g, g any; missing columns are random
+  ConstBlockView<T, Space> constraints{};  ///< n×c: eigenvectors are sought B-orthogonal to it
+  ConstBlockView<T, Space>
+      initial_guess{};  ///< n×g: the first b − 2 are used, the others of X are random
 };
 
 }  // namespace heddle

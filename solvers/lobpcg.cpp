@@ -11,7 +11,8 @@
 namespace heddle {
 namespace {
 
-constexpr double kLockingFactor = 0.1;  // pairs are locked a tenth below the tolerance (Anasazi)
+constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
+constexpr Index kLockingPatience = 100;  // steps without a lock after which the tolerance will do
 constexpr Index kMaxFailedChecks = 3;
 
 /// max |XᵀBX − I| up to which eigenvectors count as orthonormal.
@@ -69,7 +70,8 @@ void LobpcgSolve<T, Ctx>::start_constraints() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n - blocks_.locked());
-  const Index guesses = streams_ == 0 ? std::min(b, problem_.initial_guess.cols()) : 0;
+  const Index guards = std::min<Index>(2, b - 1);  // stay random, see guards_agree
+  const Index guesses = streams_ == 0 ? std::min(b - guards, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n - s_.shape.constraints) {
     set_identity(context_, blocks_.X().columns(0, b));
@@ -143,7 +145,7 @@ bool LobpcgSolve<T, Ctx>::finished(Index iteration) {
   record(iteration);
   if (!std::isfinite(worst_residual())) {
     end(SolveStatus::breakdown, "a residual is not finite");
-  } else if (!more_to_come() && leading_ >= wanted_in_X_ && verify()) {
+  } else if (!more_to_come() && leading_ >= wanted_in_X_ && guards_agree() && verify()) {
     end(SolveStatus::converged, "all pairs converged and passed verification");
   } else if (failed_checks_ > kMaxFailedChecks) {
     end(SolveStatus::verification_failed,
@@ -164,7 +166,7 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_converged() {
   const std::span<const double> theta = ritz_.theta();
   Index k = 0;
-  while (k < std::min(leading_, wanted_in_X_) && converged(k, kLockingFactor)) ++k;
+  while (k < std::min(leading_, wanted_in_X_) && converged(k, locking_factor())) ++k;
   const Index enough = std::max<Index>(1, std::min(options_.nev / 2, s_.shape.block / 4));
   if (k < std::min(enough, blocks_.x())) return;
   for (Index j = 0; j < k; ++j) {
@@ -173,10 +175,14 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   }
   blocks_.lock(context_, k);
   ritz_.drop_leading(k);
+  stagnation_.restart(result_.iterations);
+  last_lock_ = result_.iterations;
+  fresh_directions_ = k;
   std::copy(s_.residuals.begin() + k, s_.residuals.begin() + k + blocks_.x(), s_.residuals.begin());
   leading_ -= k;
   wanted_in_X_ -= k;
   if (blocks_.x() == 0) {  // the whole block is done: the next one starts from nothing
+    fresh_directions_ = 0;
     start_X();
     if (!ended_) residuals();
   }
@@ -185,13 +191,21 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   const Index room = s_.shape.n - blocks_.locked() - blocks_.x() - blocks_.p();
-  const Index w = std::min(blocks_.x() - leading_, room);
-  const Block R_J = blocks_.R().columns(leading_, w);
+  const Index active = std::min(blocks_.x() - leading_, room);
+  // A Krylov space of b vectors holds b directions of an eigenspace: what is locked is replaced by
+  // random directions, or further copies of a multiple eigenvalue would never be met.
+  const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
+  const Index w = active + fresh;
+  const Block R_J = blocks_.R().columns(leading_, active);
   blocks_.set_w(w);
+  const Block W_J = blocks_.W().columns(0, active);
   if (problem_.preconditioner != nullptr) {
-    problem_.preconditioner->apply(context_, R_J, blocks_.W());
+    problem_.preconditioner->apply(context_, R_J, W_J);
   } else {
-    copy(context_, R_J, blocks_.W());
+    copy(context_, R_J, W_J);
+  }
+  if (fresh > 0) {
+    fill_random(context_, options_.seed, streams_++, blocks_.W().columns(active, fresh));
   }
   Index rank =
       make_orthonormal(blocks_.W(), blocks_.BW(), {blocks_.locked_basis(), blocks_.XP_basis()});
@@ -256,6 +270,29 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
 }
 
 template <Scalar T, class Ctx>
+double LobpcgSolve<T, Ctx>::locking_factor() const {
+  // The tolerance itself where a tenth of it is rounding, or where coupling to the locked pairs,
+  // which do not move any more, keeps residuals above it.
+  const bool waited = result_.iterations - last_lock_ > kLockingPatience;
+  const bool rounding = kLockingFactor * options_.tolerance < convergence_.noise_floor();
+  return waited || rounding ? 1 : kLockingFactor;
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::guards_agree() const {
+  // Pairs that were not found from random vectors alone may be exact and yet not the wanted ones. A
+  // guard vector that has come to rest above them shows that nothing is left below: the last one
+  // where X began with guesses, which may be exact, too; else the first.
+  const bool guessed = problem_.initial_guess.cols() > 0;
+  if (!guessed && s_.locked_values.empty()) return true;
+  const Index guard = guessed ? blocks_.x() - 1 : wanted_in_X_;
+  if (guard < wanted_in_X_ || guard >= blocks_.x()) return true;
+  const auto column = static_cast<std::size_t>(guard);
+  return convergence_.scaled(ritz_.theta()[column], s_.residuals[column]) <=
+         std::sqrt(options_.tolerance);
+}
+
+template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::more_to_come() const {
   return static_cast<Index>(s_.locked_values.size()) + blocks_.x() < options_.nev;
 }
@@ -265,7 +302,7 @@ bool LobpcgSolve<T, Ctx>::converged(Index j, double factor) const {
   const auto column = static_cast<std::size_t>(j);
   const double theta = ritz_.theta()[column];
   const bool exact = blocks_.locked() + blocks_.x() == s_.shape.n;  // X spans the space
-  return convergence_.passes(theta, s_.residuals[column], factor) &&
+  return convergence_.passes(theta, s_.residuals[column], strictness_ * factor) &&
          (exact || convergence_.settled(theta, ritz_.theta_change()[column]));
 }
 
@@ -276,7 +313,7 @@ void LobpcgSolve<T, Ctx>::count_converged() {
     return options_.which == Which::smallest ? a <= b : a >= b;
   };
   // Where all of X will be locked, to make room for more, its columns go on until they can be.
-  const double factor = more_to_come() ? kLockingFactor : 1;
+  const double factor = more_to_come() ? locking_factor() : 1;
   leading_ = wanted_in_X_ = 0;
   for (Index j = 0; j < blocks_.x(); ++j) {
     const auto ahead = std::count_if(
@@ -380,10 +417,7 @@ bool LobpcgSolve<T, Ctx>::verify() {
   refresh_due_ = true;  // A X and A P give way to the products made here
   result_.eigenvalues.clear();
   result_.residuals.clear();
-  if (!collect_pairs(V)) {
-    ++failed_checks_;
-    return false;
-  }
+  if (!collect_pairs(V)) return check_failed();
   s_.verifier.measure(context_, problem_, V, blocks_.AS_scratch(), blocks_.BS_scratch());
   bool passes = s_.verifier.orthogonality() <= kOrthogonalityLimit<T>;
   for (std::size_t j = 0; j < static_cast<std::size_t>(count); ++j) {
@@ -394,8 +428,14 @@ bool LobpcgSolve<T, Ctx>::verify() {
     result_.residuals.push_back(convergence_.scaled(lambda, r));
   }
   result_.orthogonality = s_.verifier.orthogonality();
-  if (!passes) ++failed_checks_;
-  return passes;
+  return passes || check_failed();
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::check_failed() {
+  ++failed_checks_;
+  strictness_ *= 0.5;  // Rayleigh–Ritz in a cluster mixes residuals that just passed
+  return false;
 }
 
 template <Scalar T, class Ctx>

@@ -41,7 +41,7 @@ bool StagnationTest::stagnated(Index iteration, double residual, double floor) n
     best_ = residual;
     best_iteration_ = iteration;
   }
-  return best_ < floor && iteration - best_iteration_ >= kPatience;
+  return residual < floor && iteration - best_iteration_ >= kPatience;
 }
 
 }  // namespace heddle

@@ -45,12 +45,15 @@ class EigenConvergence {
 /// Notices that residuals stopped falling at the level of rounding.
 class StagnationTest {
  public:
-  /// Takes the iteration's worst scaled residual. True once it lies under `floor` and has not
-  /// improved by a tenth for `kPatience` iterations.
+  /// Takes the iteration's worst scaled residual. True if it lies under `floor` and the best one
+  /// has not improved by a tenth for `kPatience` iterations.
   bool stagnated(Index iteration, double residual, double floor) noexcept;
 
-  /// Starts the patience anew, after a restart for example.
-  void restart(Index iteration) noexcept { best_iteration_ = iteration; }
+  /// Starts anew: other pairs are iterated now, or from elsewhere.
+  void restart(Index iteration) noexcept {
+    best_ = std::numeric_limits<double>::infinity();
+    best_iteration_ = iteration;
+  }
 
  private:
   static constexpr Index kPatience = 20;

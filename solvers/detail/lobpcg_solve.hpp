@@ -42,9 +42,12 @@ class LobpcgSolve {
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
   Index block_wanted() const;
   bool more_to_come() const;
+  double locking_factor() const;
+  bool guards_agree() const;
   bool converged(Index j, double factor) const;
   void count_converged();
   bool verify();
+  bool check_failed();
   bool collect_pairs(Block V);
   void record(Index iteration);
   bool monitor_agrees();
@@ -71,9 +74,12 @@ class LobpcgSolve {
   Index failed_checks_ = 0;    // claims of convergence that fresh products refuted
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
-  bool refresh_due_ = false;  // before the next step X, P, A X and A P must be made afresh
-  bool restarted_ = false;    // without P, after a first stagnation
-  bool measured_ = false;     // the result holds verified numbers
+  Index last_lock_ = 0;         // iteration of the last lock
+  Index fresh_directions_ = 0;  // random columns that the next W takes in
+  double strictness_ = 1;       // of the criterion; halved by each failed check
+  bool refresh_due_ = false;    // before the next step X, P, A X and A P must be made afresh
+  bool restarted_ = false;      // without P, after a first stagnation
+  bool measured_ = false;       // the result holds verified numbers
   std::optional<SolveStatus> ended_;
   std::string_view reason_;
 };

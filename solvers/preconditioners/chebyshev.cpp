@@ -5,7 +5,7 @@
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/inverse_diagonal.hpp>
-#include <heddle/solvers/detail/lanczos_bound.hpp>
+#include <heddle/solvers/detail/lanczos_bounds.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ namespace heddle {
 template <Scalar T, class Space>
 struct ChebyshevSetup {
   Buffer<T, Space> scaling;     // D^(-1/2)
-  CsrMatrix<T, Space> shifted;  // Â − c I
+  CsrMatrix<T, Space> shifted;  // Â + σ I − c I
   double upper_bound = 0;       // β
   double middle = 0;            // c
 };
@@ -79,11 +79,15 @@ ChebyshevSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpace>
   Buffer<T, HostSpace> d = inverse_diagonal(context, A);
   for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::sqrt(d[i]);
   HostCsrMatrix<T> scaled = scale_both_sides(context, A, d.data());
-  double bound = std::min(norm_1(context, scaled.view()), lanczos_bound(context, scaled.view()));
-  if (!(bound > 0)) bound = 1;
+  const SpectrumBounds spectrum = lanczos_bounds(context, scaled.view());
+  const double largest = std::min(norm_1(context, scaled.view()), spectrum.upper);
+  // The wanted end must lie at 0: a Ritz value below it proves that the spectrum goes on there.
+  const double shift =
+      spectrum.smallest_ritz < 0 && std::isfinite(spectrum.lower) ? -spectrum.lower : 0;
+  const double bound = largest + shift > 0 ? largest + shift : 1;
   const double x = middle_over_half_width(degree);
   const double middle = bound * x / (x + 1);  // c + e = β
-  shift_diagonal(scaled, middle);
+  shift_diagonal(scaled, middle - shift);
   return {std::move(d), std::move(scaled), bound, middle};
 }
 

@@ -27,8 +27,9 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
 
   /// Stores Â; A, in the context's memory, may go. β is Gershgorin's bound or, if smaller, that of
   /// a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480); κ is such that the
-  /// iteration halves every error in the interval. Throws `InvalidArgument` if A is not square or
-  /// d = degree < 1, `OutOfMemory`.
+  /// iteration halves every error in the interval. Where these steps prove Â indefinite, Â + σ I
+  /// takes its place, with σ from their lower bound, so that the smallest end lies at 0. Throws
+  /// `InvalidArgument` if A is not square or d = degree < 1, `OutOfMemory`.
   ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = kDefaultDegree,
                           const SpmmOptions& options = {});
 
@@ -47,7 +48,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
   double middle_;                           // c, the middle of [β/κ, β]
   double half_width_;                       // e
   Buffer<T, Space> scaling_;                // D^(-1/2)
-  CsrMatrix<T, Space> shifted_;             // Â − c I
+  CsrMatrix<T, Space> shifted_;             // Â + σ I − c I
   SpmmPlan<T, Ctx> plan_;                   // of shifted_
   MultiVector<T, Space> right_, y_, next_;  // n×b, b the widest block so far
 };

@@ -128,6 +128,30 @@ TEST(Chebyshev, SavesIterations) {
   EXPECT_LT(4 * faster.iterations, plain.iterations);
 }
 
+TEST(Chebyshev, ServesSpectraThatReachBelowZero) {
+  HostContext context;
+  const std::vector<Index> size = {30, 31};
+  for (const double shift : {-1.0, -4.0, -9.0}) {  // some, half and all of the spectrum below zero
+    auto values = generate<double>(context, {"laplace2d", size});
+    const CsrView<double, HostSpace> view = values.view();
+    for (Index i = 0; i < view.rows; ++i) {
+      for (std::int64_t e = view.row_offsets[i]; e < view.row_offsets[i + 1]; ++e) {
+        if (view.columns[e] == i) values.values()[e] += shift;
+      }
+    }
+    SparseOperator<double, HostContext> A(context, std::move(values));
+    ChebyshevPreconditioner<double, HostContext> M(context, A.matrix());
+    LobpcgOptions options;
+    const auto result = lobpcg<double, HostContext>(context, {&A, nullptr, &M}, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_LT(result.iterations, 60);
+    const auto expected = laplace_smallest_eigenvalues(size, options.nev);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(result.eigenvalues[i], expected[i] + shift, 1e-7);
+    }
+  }
+}
+
 TEST(Chebyshev, MisuseThrows) {
   HostContext context;
   const auto A = generate<double>(context, {"laplace1d", {10}});

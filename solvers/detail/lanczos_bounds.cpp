@@ -2,7 +2,7 @@
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/multivector.hpp>
 #include <heddle/solvers/detail/dense_eigen.hpp>
-#include <heddle/solvers/detail/lanczos_bound.hpp>
+#include <heddle/solvers/detail/lanczos_bounds.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <utility>
@@ -23,9 +23,9 @@ double norm_of(HostContext& context, ConstBlockView<T, HostSpace> x) {
 }  // namespace
 
 template <Scalar T>
-double lanczos_bound(HostContext& context, CsrView<T, HostSpace> A) {
+SpectrumBounds lanczos_bounds(HostContext& context, CsrView<T, HostSpace> A) {
   const Index steps = std::min(kSteps, A.rows);
-  if (steps == 0) return 0;
+  if (steps == 0) return {};
   const SpmmPlan<T, HostContext> plan(context, A);
   MultiVector<T, HostSpace> v(context, A.rows, 1), v_old(context, A.rows, 1), w(context, A.rows, 1);
   std::vector<double> H(kSteps * kSteps), theta(kSteps), Z(kSteps * kSteps);
@@ -51,11 +51,14 @@ double lanczos_bound(HostContext& context, CsrView<T, HostSpace> A) {
   DenseEigensolver dense(kSteps);
   const bool solved = dense.solve(tridiagonal.block(0, 0, m, m), {theta.data(), m, 1, m},
                                   {Z.data(), m, m, m}) == DenseFailure::none;
-  return solved && m > 0 ? theta[static_cast<std::size_t>(m - 1)] + beta
-                         : std::numeric_limits<double>::infinity();
+  if (!solved || m == 0) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return {-kInfinity, -kInfinity, kInfinity};
+  }
+  return {theta[0] - beta, theta[0], theta[static_cast<std::size_t>(m - 1)] + beta};
 }
 
-template double lanczos_bound(HostContext&, CsrView<float, HostSpace>);
-template double lanczos_bound(HostContext&, CsrView<double, HostSpace>);
+template SpectrumBounds lanczos_bounds(HostContext&, CsrView<float, HostSpace>);
+template SpectrumBounds lanczos_bounds(HostContext&, CsrView<double, HostSpace>);
 
 }  // namespace heddle
