@@ -12,7 +12,8 @@ namespace heddle {
 namespace {
 
 constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
-constexpr Index kLockingPatience = 100;  // steps without a lock after which the tolerance will do
+constexpr Index kLockingPatience = 100;  // steps without a lock, after which this will do:
+constexpr double kPatientLockingFactor = 0.3;
 constexpr Index kMaxFailedChecks = 3;
 
 /// max |XᵀBX − I| up to which eigenvectors count as orthonormal.
@@ -271,11 +272,10 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
 
 template <Scalar T, class Ctx>
 double LobpcgSolve<T, Ctx>::locking_factor() const {
-  // The tolerance itself where a tenth of it is rounding, or where coupling to the locked pairs,
-  // which do not move any more, keeps residuals above it.
+  if (kLockingFactor * options_.tolerance < convergence_.noise_floor()) return 1;
+  // Coupling to the locked pairs, which do not move any more, may keep residuals above a tenth.
   const bool waited = result_.iterations - last_lock_ > kLockingPatience;
-  const bool rounding = kLockingFactor * options_.tolerance < convergence_.noise_floor();
-  return waited || rounding ? 1 : kLockingFactor;
+  return waited ? kPatientLockingFactor : kLockingFactor;
 }
 
 template <Scalar T, class Ctx>

@@ -79,7 +79,12 @@ ChebyshevSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpace>
   Buffer<T, HostSpace> d = inverse_diagonal(context, A);
   for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::sqrt(d[i]);
   HostCsrMatrix<T> scaled = scale_both_sides(context, A, d.data());
-  const SpectrumBounds spectrum = lanczos_bounds(context, scaled.view());
+  SpectrumBounds spectrum = lanczos_bounds(context, scaled.view());
+  if (spectrum.smallest_ritz < 0) {  // scaling would turn the end around: large entries count there
+    std::fill_n(d.data(), d.size(), T{1});
+    scaled = scale_both_sides(context, A, d.data());
+    spectrum = lanczos_bounds(context, scaled.view());
+  }
   const double largest = std::min(norm_1(context, scaled.view()), spectrum.upper);
   // The wanted end must lie at 0: a Ritz value below it proves that the spectrum goes on there.
   const double shift =

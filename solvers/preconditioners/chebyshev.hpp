@@ -27,9 +27,9 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
 
   /// Stores Â; A, in the context's memory, may go. β is Gershgorin's bound or, if smaller, that of
   /// a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480); κ is such that the
-  /// iteration halves every error in the interval. Where these steps prove Â indefinite, Â + σ I
-  /// takes its place, with σ from their lower bound, so that the smallest end lies at 0. Throws
-  /// `InvalidArgument` if A is not square or d = degree < 1, `OutOfMemory`.
+  /// iteration halves every error in the interval. Where these steps prove A indefinite, A + σ I
+  /// takes the place of Â (and D = I), with σ from their lower bound: the smallest end lies at 0.
+  /// Throws `InvalidArgument` if A is not square or d = degree < 1, `OutOfMemory`.
   ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = kDefaultDegree,
                           const SpmmOptions& options = {});
 
