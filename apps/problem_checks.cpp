@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <Eigen/SparseCholesky>
 #include <cmath>
 #include <heddle/apps/problem_checks.hpp>
 #include <limits>
@@ -10,6 +11,35 @@ namespace {
 
 /// Entries that were computed twice, in different orders, differ by some roundings of the largest.
 constexpr double kSymmetryTolerance = 1e4 * std::numeric_limits<double>::epsilon();
+
+/// Up to this order a mass matrix is factorised to see whether it is positive definite; beyond it
+/// the fill may cost more than the solve, which notices most indefinite ones itself.
+constexpr Index kFactorizedOrder = 20000;
+
+/// Refuses B where its factorisation B = L D Lᵀ meets a pivot that is not positive.
+void check_pivots(const MatrixSource& source, CsrView<double, HostSpace> B) {
+  const std::vector<int> offsets(B.row_offsets, B.row_offsets + B.rows + 1);
+  const auto n = static_cast<int>(B.rows);
+  const Eigen::Map<const Eigen::SparseMatrix<double>> mapped(n, n, static_cast<Eigen::Index>(B.nnz),
+                                                             offsets.data(), B.columns, B.values);
+  const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(mapped);
+  const Eigen::VectorXd diagonal = Eigen::SparseMatrix<double>(mapped).diagonal();
+  const auto indefinite = [&](int row, double pivot) {
+    refuse(source, fmt::format("the mass matrix is not positive definite: its factorisation meets "
+                               "the pivot {} in row {}",
+                               pivot, row + 1));
+  };
+  if (factor.info() != Eigen::Success) {
+    refuse(source,
+           "the mass matrix is not positive definite: its factorisation meets a zero pivot");
+  }
+  constexpr double kSingular = 16 * std::numeric_limits<double>::epsilon();
+  for (int k = 0; k < n; ++k) {
+    const int row = factor.permutationPinv().indices()[k];
+    const double pivot = factor.vectorD()[k];
+    if (!(pivot > kSingular * diagonal[row])) indefinite(row, pivot);
+  }
+}
 
 }  // namespace
 
@@ -67,6 +97,7 @@ void check_may_be_positive_definite(const MatrixSource& source, CsrView<double, 
                                "more than its diagonal entries {} and {} allow",
                                i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
   });
+  if (B.rows <= kFactorizedOrder) check_pivots(source, B);
 }
 
 }  // namespace heddle::apps

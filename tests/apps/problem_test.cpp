@@ -110,6 +110,11 @@ TEST_F(Problem, MatricesThatCannotBeB) {
             "its diagonal entries 4 and 1 allow");
   write("edge.mtx", "coordinate real symmetric", "3 3 4\n1 1 1\n2 2 4\n3 3 1\n3 2 1.99\n");
   EXPECT_EQ(refusal("{matrix: a.mtx, mass: edge.mtx}"), "");
+  // All 2×2 minors positive, the determinant not: 1 + 2·(−0.9)³ − 3·0.81 < 0.
+  write("pivot.mtx", "coordinate real symmetric",
+        "3 3 6\n1 1 1\n2 2 1\n3 3 1\n2 1 -0.9\n3 1 -0.9\n3 2 -0.9\n");
+  EXPECT_NE(refusal("{matrix: a.mtx, mass: pivot.mtx}").find("factorisation meets the pivot -"),
+            std::string::npos);
 }
 
 TEST_F(Problem, BlocksOfAnotherLength) {
