@@ -24,6 +24,7 @@ enum class Transform { none, laplacian, normalized_laplacian };
 /// for the largest end of a single matrix.
 enum class PreconditionerChoice { automatic, none, jacobi, chebyshev };
 
+/// `automatic` takes a GPU where the build and the machine have one.
 enum class DeviceChoice { automatic, cuda, host };
 
 /// `mixed` solves in single precision first and continues in double from there.
@@ -42,23 +43,26 @@ struct MatrixSource {
   std::string describe() const;
 };
 
+/// The problem A x = λ B x.
 struct ProblemConfig {
-  MatrixSource matrix;
-  std::optional<MatrixSource> mass;
+  MatrixSource matrix;               ///< A, before the transform
+  std::optional<MatrixSource> mass;  ///< B; none: the identity
   Transform transform = Transform::none;
   std::filesystem::path constraints;    ///< dense Matrix Market file, empty for none
   std::filesystem::path initial_guess;  ///< dense Matrix Market file, empty for none
 };
 
+/// The preconditioner as asked for.
 struct PreconditionerConfig {
   PreconditionerChoice type = PreconditionerChoice::automatic;
   int degree = 0;  ///< of the Chebyshev polynomial, in products with the matrix plus one
 };
 
+/// What is written, and where.
 struct OutputConfig {
-  std::filesystem::path directory;
+  std::filesystem::path directory;  ///< relative to the current folder
   VectorFormat eigenvectors = VectorFormat::none;
-  bool history = false;
+  bool history = false;  ///< history.csv
 };
 
 /// A whole configuration.

@@ -175,7 +175,7 @@ void Schema::limits() {
       .integer(kCount)
       .fallback("1000")
       .aliases({"maxiter", "maxit", "max_it", "eps_max_it", "max_iters", "iterations", "itr",
-                "max_outer_iterations", "eig_max_iters"})
+                "max_outer_iterations", "maximum_iterations", "max_matvecs", "eig_max_iters"})
       .store([](Node node, Config& config) { config.solver.max_iterations = *as_integer(node); });
   add("solver.time_limit_s", "seconds of solving before giving up")
       .word("none")

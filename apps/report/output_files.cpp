@@ -47,14 +47,14 @@ OutputFiles::OutputFiles(std::filesystem::path directory)
       staging_(directory_ / fmt::format(".heddle-{}.part", getpid())) {
   std::error_code error;
   made_ = !std::filesystem::exists(directory_, error);
-  std::filesystem::create_directories(staging_, error);
+  std::filesystem::create_directories(directory_, error);
   if (error) throw cannot_write(directory_, error.value());
   try {
-    write_text(staging_ / "probe", "probe");
+    write_text(staging_, "probe");
   } catch (const InputError& failure) {
-    std::filesystem::remove_all(staging_, error);
     throw InputError(directory_.string(), 0, message_of(failure));
   }
+  std::filesystem::remove(staging_, error);
 }
 
 OutputFiles::~OutputFiles() {
@@ -66,6 +66,7 @@ OutputFiles::~OutputFiles() {
 void OutputFiles::add(std::string_view name,
                       const std::function<void(const std::filesystem::path&)>& write) {
   try {
+    std::filesystem::create_directory(staging_);
     write(staging_ / name);
   } catch (const InputError& failure) {
     throw InputError((directory_ / name).string(), 0, message_of(failure));

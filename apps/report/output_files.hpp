@@ -38,7 +38,7 @@ class OutputFiles {
 
  private:
   std::filesystem::path directory_;
-  std::filesystem::path staging_;  // in `directory_`, so that renaming is atomic
+  std::filesystem::path staging_;  // in `directory_`, so that renaming is atomic; made by `add`
   std::vector<std::string> names_;
   bool made_ = false;  // the folder was not there
 };

@@ -146,6 +146,17 @@ TEST(Progress, LineHoldsCountsResidualRateAndTime) {
   }
 }
 
+TEST(Progress, TheLiveLineIsRewrittenAndRemoved) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress(ProgressStyle::live);
+    const IterationRecord record{1, 0, 0.5, 0.1, 4, 4};
+    progress.show({record, 5, {}, {}});
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "\r\x1b[Kiteration 1: 0 of 5 converged, worst residual 5.0e-01, 0.1 s\r\x1b[K");
+}
+
 TEST(ExitCodes, FollowTheStatus) {
   EXPECT_EQ(exit_code(SolveStatus::converged), ExitCode{0});
   EXPECT_EQ(exit_code(SolveStatus::max_iterations), ExitCode{3});
@@ -227,7 +238,10 @@ TEST(OutputFiles, LeaveNothingWithoutCommitAndKeepWhatWasThere) {
   }
   EXPECT_EQ(listing(folder.path()), std::set<std::string>{"a.txt"});
   EXPECT_EQ(contents(folder.path() / "a.txt"), "old");
-  { OutputFiles files(folder.path() / "made"); }
+  {
+    OutputFiles files(folder.path() / "made");
+    EXPECT_EQ(listing(folder.path() / "made"), std::set<std::string>{});
+  }
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "made"));
 }
 

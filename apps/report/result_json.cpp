@@ -1,10 +1,8 @@
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/report/eigen_report.hpp>
 #include <heddle/apps/version.hpp>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace heddle::apps {
@@ -99,17 +97,6 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
 }
 
 }  // namespace
-
-std::string history_csv(const std::vector<IterationRecord>& history) {
-  std::string text =
-      "iteration,converged,worst_residual,seconds,active_columns,operator_applications\n";
-  for (const IterationRecord& record : history) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", record.iteration,
-                   record.converged, record.worst_residual, record.seconds, record.active_columns,
-                   record.operator_applications);
-  }
-  return text;
-}
 
 std::string result_json(const Config& config, const EigenReport& report) {
   const EigenSummary& result = report.result;
