@@ -65,38 +65,45 @@ constexpr std::array<GramTile, sizeof...(kIndex)> gram_tiles(
 /// gram_tile<r, v> is element (r − 1)·kTileVectors + v − 1.
 constexpr auto kGramTiles = gram_tiles(std::make_integer_sequence<int, kTileRows * kTileVectors>());
 
-/// One factor of P = UᵀV. Blocks of doubles are read where they lie; others, and those that do not
-/// fill a vector, are packed into rows of doubles a panel at a time.
+/// Rows of doubles, `ld` apart.
+struct Rows {
+  const double* data;
+  Index ld;
+};
+
+/// One factor of P = UᵀV. Blocks of doubles are read where they lie: the last vector of a row ends
+/// with the row, over columns of the one before, or, in a block narrower than a vector, runs on
+/// into the next rows. Floats, and narrow rows with none after them, are packed a panel at a time.
 template <Scalar T>
 struct Factor {
+  static constexpr bool kPacked = !std::same_as<T, double>;
+
   ConstBlockView<T, HostSpace> block;
-  bool packed;
 
-  Factor(ConstBlockView<T, HostSpace> X, bool whole_vectors)
-      : block(X), packed(!std::same_as<T, double> || (whole_vectors && X.cols() < kDoubles)) {}
-
-  Index ld() const { return packed ? round_up_to_lanes<double>(block.cols()) : block.ld(); }
   Index vectors() const { return round_up_to_lanes<double>(block.cols()) / kDoubles; }
-  Index buffer_size() const { return packed ? kPanelRows * ld() : 0; }
-
-  /// First column of vector k: the last one of an unpacked block ends with the block, over columns
-  /// of the one before.
-  Index column(Index k) const {
-    return packed ? k * kDoubles : std::min(k * kDoubles, block.cols() - kDoubles);
+  Index packed_ld() const { return vectors() * kDoubles; }
+  Index buffer_size() const {
+    return kPacked || block.cols() < kDoubles ? kPanelRows * packed_ld() : 0;
   }
 
-  /// Rows first … end − 1 as doubles.
-  const double* rows(Index first, Index end, double* buffer) const {
-    if constexpr (std::same_as<T, double>) {
-      if (!packed) return block.data() + first * block.ld();
+  /// First column of vector k.
+  Index column(Index k) const {
+    const Index last = kPacked ? k * kDoubles : std::max<Index>(block.cols() - kDoubles, 0);
+    return std::min(k * kDoubles, last);
+  }
+
+  Rows rows(Index first, Index end, double* buffer) const {
+    if constexpr (!kPacked) {
+      const bool in_place = block.cols() >= kDoubles || end + kDoubles <= block.rows();
+      if (in_place) return {block.data() + first * block.ld(), block.ld()};
     }
     for (Index r = first; r < end; ++r) {
-      double* row = buffer + (r - first) * ld();
+      double* row = buffer + (r - first) * packed_ld();
       const T* x = block.data() + r * block.ld();
       for (Index j = 0; j < block.cols(); ++j) row[j] = x[j];
-      for (Index j = block.cols(); j < ld(); ++j) row[j] = 0;
+      for (Index j = block.cols(); j < packed_ld(); ++j) row[j] = 0;
     }
-    return buffer;
+    return {buffer, packed_ld()};
   }
 
   Index bytes() const { return block.cols() * static_cast<Index>(sizeof(T)); }
@@ -121,15 +128,17 @@ struct GramSum {
   Index tiles;
 
   GramSum(ConstBlockView<T, HostSpace> u, ConstBlockView<T, HostSpace> v, bool same)
-      : U(u, same),
-        V(v, true),
+      : U{u},
+        V{v},
         symmetric(same),
         slabs(make_slabs(u.rows(), std::max({kMinSlabRows, 2 * u.cols(), 2 * v.cols()}))),
         tiles(count_tiles()) {}
 
   Index ld() const { return V.vectors() * kDoubles; }
   Index size() const { return U.block.cols() * ld(); }
-  Index buffer_size() const { return (symmetric ? 0 : U.buffer_size()) + V.buffer_size(); }
+  Index buffer_size() const {
+    return (symmetric ? 0 : U.buffer_size()) + V.buffer_size() + kThreadGap<double>;
+  }
 
   /// P(i, j) from the sums.
   double entry(const double* P, Index i, Index j) const {
@@ -149,11 +158,18 @@ struct GramSum {
   /// body(first row of P, rows, first vector, vectors) for each tile of P.
   template <class Body>
   void for_each_tile(const Body& body) const {
-    for_each_piece(U.block.cols(), kTileRows, [&](Index i, Index rows) {
+    const auto row_of_tiles = [&](Index i, Index rows) {
       const Index start = symmetric ? i / kDoubles : 0;
       for_each_piece(V.vectors() - start, kTileVectors,
                      [&](Index k, Index width) { body(i, rows, start + k, width); });
-    });
+    };
+    if (symmetric) {  // full tiles leave out most below the diagonal
+      for (Index i = 0; i < U.block.cols(); i += kTileRows) {
+        row_of_tiles(i, std::min<Index>(kTileRows, U.block.cols() - i));
+      }
+    } else {
+      for_each_piece(U.block.cols(), kTileRows, row_of_tiles);
+    }
   }
 
   Index count_tiles() const {
@@ -169,8 +185,8 @@ struct GramSum {
 
   /// P += the sum over rows first … end − 1.
   void add_panel(Index first, Index end, double* P, double* buffer) const {
-    const double* v = V.rows(first, end, buffer);
-    const double* u = symmetric ? v : U.rows(first, end, buffer + V.buffer_size());
+    const Rows v = V.rows(first, end, buffer);
+    const Rows u = symmetric ? v : U.rows(first, end, buffer + V.buffer_size());
     const Index next = end + kPanelRows <= slabs.rows ? end : first;
     const Index lines = V.lines() + (symmetric ? 0 : U.lines());
     Index half = 0;  // halves of tiles done
@@ -180,11 +196,11 @@ struct GramSum {
       half += 2;
       kGramTiles[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
           {end - first,
-           u + i,
-           U.ld(),
-           v + V.column(k),
-           v + V.column(k + width - 1),
-           V.ld(),
+           u.data + i,
+           u.ld,
+           v.data + V.column(k),
+           v.data + V.column(k + width - 1),
+           v.ld,
            {ahead[0], ahead[1]}},
           P + i * ld() + k * kDoubles, ld());
     });

@@ -20,6 +20,12 @@ void parallel_for(int threads, Index count, const Body& body) {
   for (Index item = 0; item < count; ++item) body(item);
 }
 
+/// Elements to leave between pieces of memory that different threads write. Hardware prefetch runs
+/// past the end of a piece; into the next one, it takes lines from the cache of the thread that
+/// writes them (measured on two AMD Zen 5 cores: `multiply` up to 1.9 times slower).
+template <class T>
+inline constexpr Index kThreadGap = 4096 / static_cast<Index>(sizeof(T));
+
 /// Rows cut into slabs of equal height (the last may be lower). Sums over rows are kept a slab and
 /// added up in the order of the slabs, so they do not depend on the threads.
 struct Slabs {

@@ -12,9 +12,9 @@
 namespace heddle {
 namespace {
 
-/// Rows of X multiplied by all of C before the next ones: they and their product stay in the first
-/// two levels of cache.
-constexpr Index kPanelRows = 32;
+/// Rows of X multiplied by all of C before the next ones: with those of Y, what is fetched ahead
+/// and C, they fit into the first level of cache for the widths of a modest block.
+constexpr Index kPanelRows = 24;
 
 /// Products with fewer multiplications than this are not worth waking the other threads.
 constexpr Index kSerialProducts = 500'000;
@@ -133,9 +133,11 @@ template <class T>
 void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha,
                    const Strided<T>& X, const Strided<double>& C, T beta, T* y, Index y_ld) {
   const Index c_ld = round_up_to_lanes<T>(b);
-  T* c = static_cast<T*>(context.scratch(
-      sizeof(T) * static_cast<std::size_t>((a + context.threads() * kPanelRows) * c_ld)));
-  T* products = c + a * c_ld;
+  const Index panel_size = kPanelRows * c_ld + kThreadGap<T>;
+  T* c = static_cast<T*>(
+      context.scratch(sizeof(T) * static_cast<std::size_t>(a * c_ld + kThreadGap<T> +
+                                                           context.threads() * panel_size)));
+  T* products = c + a * c_ld + kThreadGap<T>;
   for (Index k = 0; k < a; ++k) {
     for (Index j = 0; j < b; ++j) c[k * c_ld + j] = static_cast<T>(alpha * C(k, j));
     std::fill(c + k * c_ld + b, c + (k + 1) * c_ld, T{0});
@@ -146,7 +148,7 @@ void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha
   parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel) {
     const Index first = panel * kPanelRows;
     const Index end = std::min(first + kPanelRows, n);
-    T* out = products + omp_get_thread_num() * kPanelRows * c_ld;
+    T* out = products + omp_get_thread_num() * panel_size;
     product.multiply_panel(first, end, out);
     product.write_panel(first, end, out);
   });

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -240,16 +241,27 @@ TEST_F(LobpcgProcess, BadMassMatrices) {
                  2, "b.mtx: the mass matrix has order 3, the matrix has order 4");
 }
 
+/// 1 on the diagonal and 0.9 beside it: every 2x2 minor is positive, the matrix is not.
+std::string hidden_indefinite(int n) {
+  std::string text = kReal + fmt::format("{} {} {}\n1 1 1\n", n, n, 2 * n - 1);
+  for (int i = 2; i <= n; ++i) text += fmt::format("{0} {1} 0.9\n{0} {0} 1\n", i, i - 1);
+  return text;
+}
+
+TEST_F(LobpcgProcess, AMassMatrixThatItsFactorisationRefuses) {
+  folder_.write("b.mtx", hidden_indefinite(40));
+  expect_refused_beginning(
+      solve("problem: {matrix: {generate: laplace1d, size: [40]}, mass: b.mtx}"), 2,
+      "b.mtx: the mass matrix is not positive definite: its factorisation ");
+}
+
 TEST_F(LobpcgProcess, AMassMatrixFoundIndefiniteInTheSolve) {
-  // 1 on the diagonal and 0.9 beside it: every 2x2 minor is positive, the matrix is not.
-  std::string text = kReal + "40 40 79\n1 1 1\n";
-  for (int i = 2; i <= 40; ++i) {
-    text += std::to_string(i) + " " + std::to_string(i - 1) + " 0.9\n" + std::to_string(i) + " " +
-            std::to_string(i) + " 1\n";
-  }
-  folder_.write("b.mtx", text);
+  constexpr int kTooLargeToFactorise = 20001;
+  folder_.write("b.mtx", hidden_indefinite(kTooLargeToFactorise));
   const ProcessResult run =
-      solve("problem: {matrix: {generate: laplace1d, size: [40]}, mass: b.mtx}\nsolver: {nev: 2}");
+      solve(fmt::format("problem: {{matrix: {{generate: laplace1d, size: [{}]}}, mass: b.mtx}}\n"
+                        "solver: {{nev: 2}}",
+                        kTooLargeToFactorise));
   EXPECT_EQ(run.exit_code, 4) << run.err << run.out;
   EXPECT_EQ(result().at("status"), "indefinite");
 }
