@@ -55,7 +55,7 @@ HostMatrix load_B(HostContext& context, const MatrixSource& mass, Index order) {
            fmt::format("the mass matrix has order {}, the matrix has order {}", B.rows(), order));
   }
   check_symmetric(context, mass, B.view());
-  check_may_be_positive_definite(mass, B.view());
+  check_may_be_positive_definite(context, mass, B.view());
   return B;
 }
 

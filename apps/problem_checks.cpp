@@ -3,6 +3,7 @@
 #include <Eigen/SparseCholesky>
 #include <cmath>
 #include <heddle/apps/problem_checks.hpp>
+#include <heddle/solvers/detail/lanczos_bounds.hpp>
 #include <limits>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 constexpr double kSymmetryTolerance = 1e4 * std::numeric_limits<double>::epsilon();
 
 /// Up to this order a mass matrix is factorised to see whether it is positive definite; beyond it
-/// the fill may cost more than the solve, which notices most indefinite ones itself.
+/// the fill may cost more than the solve, and some Lanczos steps must do.
 constexpr Index kFactorizedOrder = 20000;
 
 /// Refuses B where its factorisation B = L D Lᵀ meets a pivot that is not positive.
@@ -65,7 +66,8 @@ void check_symmetric(HostContext& context, const MatrixSource& source,
   }
 }
 
-void check_may_be_positive_definite(const MatrixSource& source, CsrView<double, HostSpace> B) {
+void check_may_be_positive_definite(HostContext& context, const MatrixSource& source,
+                                    CsrView<double, HostSpace> B) {
   std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // of the diagonal
   const auto for_each_entry = [&B](auto&& visit) {
     for (Index i = 0; i < B.rows; ++i) {
@@ -97,7 +99,13 @@ void check_may_be_positive_definite(const MatrixSource& source, CsrView<double, 
                                "more than its diagonal entries {} and {} allow",
                                i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
   });
-  if (B.rows <= kFactorizedOrder) check_pivots(source, B);
+  if (B.rows <= kFactorizedOrder) return check_pivots(source, B);
+  const double ritz = lanczos_bounds(context, B).smallest_ritz;
+  if (ritz < 0) {
+    refuse(
+        source,
+        fmt::format("the mass matrix is not positive definite: x'Bx = {} for some unit x", ritz));
+  }
 }
 
 }  // namespace heddle::apps

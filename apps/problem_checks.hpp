@@ -21,7 +21,8 @@ void check_symmetric(HostContext& context, const MatrixSource& source,
 
 /// B (symmetric) has no diagonal entry and no 2×2 principal minor that rules out that it is
 /// positive definite: b_ii > 0 and b_ij² ≤ b_ii b_jj. Up to order 20000 a sparse factorisation
-/// decides; the solve notices most larger ones (status `indefinite`).
-void check_may_be_positive_definite(const MatrixSource& source, CsrView<double, HostSpace> B);
+/// decides, beyond it a negative Ritz value; what that misses the solve may notice (`indefinite`).
+void check_may_be_positive_definite(HostContext& context, const MatrixSource& source,
+                                    CsrView<double, HostSpace> B);
 
 }  // namespace heddle::apps
