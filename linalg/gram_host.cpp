@@ -158,18 +158,11 @@ struct GramSum {
   /// body(first row of P, rows, first vector, vectors) for each tile of P.
   template <class Body>
   void for_each_tile(const Body& body) const {
-    const auto row_of_tiles = [&](Index i, Index rows) {
+    for_each_piece(U.block.cols(), kTileRows, [&](Index i, Index rows) {
       const Index start = symmetric ? i / kDoubles : 0;
       for_each_piece(V.vectors() - start, kTileVectors,
                      [&](Index k, Index width) { body(i, rows, start + k, width); });
-    };
-    if (symmetric) {  // full tiles leave out most below the diagonal
-      for (Index i = 0; i < U.block.cols(); i += kTileRows) {
-        row_of_tiles(i, std::min<Index>(kTileRows, U.block.cols() - i));
-      }
-    } else {
-      for_each_piece(U.block.cols(), kTileRows, row_of_tiles);
-    }
+    });
   }
 
   Index count_tiles() const {

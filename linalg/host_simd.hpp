@@ -66,13 +66,14 @@ struct LinesAhead {
   }
 };
 
-/// Cuts `length` into the fewest pieces of at most `longest`, of nearly equal length, and calls
-/// body(begin, length) for each.
+/// Cuts `length` into pieces of `longest`, the last two of nearly equal length rather than leave a
+/// short one, and calls body(begin, length) for each.
 template <class Body>
 void for_each_piece(Index length, Index longest, const Body& body) {
   Index begin = 0;
-  for (Index pieces = (length + longest - 1) / longest; pieces > 0; --pieces) {
-    const Index piece = (length - begin + pieces - 1) / pieces;
+  while (begin < length) {
+    const Index left = length - begin;
+    const Index piece = left > 2 * longest ? longest : left > longest ? (left + 1) / 2 : left;
     body(begin, piece);
     begin += piece;
   }

@@ -116,15 +116,30 @@ struct Product {
   /// Rows first … end − 1 of Y from those of X C.
   void write_panel(Index first, Index end, const T* product) const {
     for (Index r = first; r < end; ++r, product += c_ld) {
-      T* row = y + r * y_ld;
       if (beta == 0) {
-#pragma omp simd
-        for (Index j = 0; j < b; ++j) row[j] = product[j];
+        write_row<false>(product, y + r * y_ld);
       } else {
-#pragma omp simd
-        for (Index j = 0; j < b; ++j) row[j] = product[j] + beta * row[j];
+        write_row<true>(product, y + r * y_ld);
       }
     }
+  }
+
+  /// row ← product, plus β row where `kAdd`.
+  template <bool kAdd>
+  void write_row(const T* product, T* row) const {
+    if (b < kLanes<T>) {
+      for (Index j = 0; j < b; ++j) row[j] = kAdd ? product[j] + beta * row[j] : product[j];
+      return;
+    }
+    const auto vector_at = [&](Index j) {
+      if constexpr (kAdd) return load(product + j) + beta * load(row + j);
+      return load(product + j);
+    };
+    // The last vector ends with the row, over entries of the one before: it is read before those
+    // are written.
+    const Vector<T> last = vector_at(b - kLanes<T>);
+    for (Index j = 0; j + kLanes<T> < b; j += kLanes<T>) store<T>(row + j, vector_at(j));
+    store<T>(row + b - kLanes<T>, last);
   }
 };
 
