@@ -14,6 +14,8 @@ function(heddle_compile_settings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized
       -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow>)
+  elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # says which loops a build for debugging leaves
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
   endif()
   if(HEDDLE_WERROR)
     target_compile_options(${target} PRIVATE
