@@ -26,7 +26,8 @@ struct Strided {
   Index row_stride;
   Index col_stride;
 
-  const T& operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
+  const T* row(Index i) const { return data + i * row_stride; }
+  T operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
 };
 
 /// Cache lines of the kTileRows next rows of a row-major matrix, a line of each at a time.
@@ -106,8 +107,8 @@ struct Product {
       for (Index r = first; r < end; r += kTileRows) {
         const Index rows = std::min<Index>(kTileRows, end - r);
         kMultiplyTiles<T>[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
-            a, {&X(r, 0), X.row_stride, X.col_stride}, c + column, c_ld,
-            out + (r - first) * c_ld + column, {&X(r + ahead, 0), X.row_stride},
+            a, {X.row(r), X.row_stride, X.col_stride}, c + column, c_ld,
+            out + (r - first) * c_ld + column, {X.row(r + ahead), X.row_stride},
             {y + r * y_ld, y_ld});
       }
     });
