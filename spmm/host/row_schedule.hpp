@@ -42,10 +42,9 @@ struct RowSchedule {
   std::vector<RowSegment> segments;
   std::vector<HeavyRow> heavy_rows;
   Index grouped_nnz = 0;  ///< entries in runs of height above 1
-  bool advances =
-      false;             ///< the last column of a row moves on with the row: B can be fetched ahead
-  Index spread = 0;      ///< mean distance between a row's first and last column
-  Index strip_rows = 0;  ///< rows of a strip where the chunks follow strips, else 0
+  bool advances = false;  ///< in most rows the last column moves on a little from row to row
+  Index spread = 0;       ///< mean distance between a row's first and last column
+  Index strip_rows = 0;   ///< rows of a strip where the chunks follow strips, else 0
 };
 
 /// Largest `RowRun::height`. Three, for the node blocks of 3-D elasticity: with three rows of eight

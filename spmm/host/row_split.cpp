@@ -42,15 +42,14 @@ Kernels<T> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
 // register's.
 template <Scalar T, int W = static_cast<int>(kLanes<T>)>
 Kernels<T> kernels_for(Index N) {
-  constexpr bool kWholeRegister = W == kLanes<T>;
   if constexpr (W == 1) {
     return {{multiply_rows_by_vector<T, 1>, multiply_rows_by_vector<T, 2>,
              multiply_rows_by_vector<T, 3>},
             multiply_segment_by_vector<T>};
   } else {
     if (N < W) return kernels_for<T, W / 2>(N);
-    return kernels_of_lanes<T, W>(N, std::make_integer_sequence < int,
-                                  kWholeRegister ? kMaxVectors : 2 > ());
+    constexpr int kMost = W == kLanes<T> ? kMaxVectors : 2;
+    return kernels_of_lanes<T, W>(N, std::make_integer_sequence<int, kMost>());
   }
 }
 
@@ -95,14 +94,27 @@ void multiply_run(const ColumnSlabs<T>& slabs, const RowRun& run) {
   }
 }
 
-// Entries are fetched ahead one by one only where the rows of B between a row's first and last
-// column are more than a core's second-level cache: otherwise most of them are there.
+// Whether the rows of B between a row's first and last column are more than a core's second-level
+// cache, so that most of them are not there any more when the next row needs them.
+template <Scalar T>
+bool outgrows_cache(const RowSchedule& schedule, Index N) {
+  constexpr Index kCache = Index{1} << 20;
+  return schedule.spread * N * static_cast<Index>(sizeof(T)) > kCache;
+}
+
 template <Scalar T>
 Prefetch choose_prefetch(const RowSchedule& schedule, Index N) {
-  constexpr Index kCached = Index{1} << 20;
   if (schedule.advances) return Prefetch::front;
-  return schedule.spread * N * static_cast<Index>(sizeof(T)) > kCached ? Prefetch::entries
-                                                                       : Prefetch::none;
+  return outgrows_cache<T>(schedule, N) ? Prefetch::entries : Prefetch::none;
+}
+
+// Chunks that a thread takes at a time: all of its share, so that it finds what it used before in
+// its own cache; or, where that is hopeless, one, so that the threads work side by side and share
+// what their common cache holds. Strips keep within the cache.
+template <Scalar T>
+Index chunks_at_a_time(const RowSchedule& schedule, Index N, Index threads) {
+  if (schedule.strip_rows == 0 && outgrows_cache<T>(schedule, N)) return 1;
+  return (static_cast<Index>(schedule.chunks.size()) + threads - 1) / threads;
 }
 
 // Whether C is stored past the caches: a block that no cache would hold until it is read again, in
@@ -115,7 +127,7 @@ bool streams(T beta, const BlockView<T, HostSpace>& C) {
          reinterpret_cast<std::uintptr_t>(C.data()) % kVectorBytes == 0;
 }
 
-// Adds the segments of the heavy rows, `stride` values apart, in order.
+// Adds the segments of a heavy row in order.
 template <Scalar T>
 void add_segments(const Product<T>& p, const HeavyRow& heavy, const T* partials) {
   T* const c = p.C + heavy.row * p.ldc;
@@ -139,10 +151,7 @@ void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* p
   const auto chunks = static_cast<Index>(schedule.chunks.size());
   const auto segments = static_cast<Index>(schedule.segments.size());
   const int team = static_cast<int>(std::clamp<Index>(std::max(chunks, segments), 1, threads));
-  // Along strips each thread takes a share of its own, always the same, and finds in its cache what
-  // it used a plane before. Without strips the threads work side by side and so share what their
-  // common cache holds.
-  const Index share = schedule.strip_rows > 0 ? (chunks + team - 1) / team : 1;
+  const Index share = std::max<Index>(1, chunks_at_a_time<T>(schedule, C.cols(), team));
 #pragma omp parallel num_threads(team)
   {
 #pragma omp for schedule(static, share) nowait

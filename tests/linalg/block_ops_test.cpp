@@ -39,7 +39,7 @@ TYPED_TEST_SUITE(HostBlockOps, Scalars);
 template <class T>
 std::vector<double> results(int threads) {
   HostContext context(threads);
-  const Index n = 4099;
+  const Index n = 40099;
   RandomBlock<T> X(n, 19, 20, 1);
   RandomBlock<T> Y(n, 6, 6, 2);
   RandomSmall G(19, 19, 3);

@@ -427,13 +427,13 @@ TYPED_TEST(Orthogonalize, SameBitsForEveryNumberOfThreads) {
   using T = TypeParam;
   const auto result = [&](int threads) {
     HostContext context(threads);
-    RandomBlock<T> X = this->conditioned(3000, 10, 1e9);
+    RandomBlock<T> X = this->conditioned(30000, 10, 1e9);
     Orthogonalizer<T, HostContext> orthogonalizer(context, 10, 1);
     orthogonalizer.orthonormalize(context, X.view().columns(0, 9), X.view().columns(0, 9));
     orthogonalizer.project(context, {X.view().columns(0, 1), X.view().columns(0, 1)},
                            X.view().columns(9, 1), {});
     std::vector<T> values;
-    for (Index i = 0; i < 3000; ++i) {
+    for (Index i = 0; i < 30000; ++i) {
       for (Index j = 0; j < 10; ++j) values.push_back(X.view()(i, j));
     }
     return values;
