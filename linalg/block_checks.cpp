@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/error.hpp>
+#include <heddle/linalg/small_dense.hpp>
 
 namespace heddle {
 
@@ -39,6 +40,16 @@ void require_small_multiply_shapes(Shape A, Shape B, Shape C) {
   if (A.rows == C.rows && A.cols == B.rows && B.cols == C.cols) return;
   throw InvalidArgument(fmt::format("small_multiply: C = A B with A {}x{}, B {}x{}, C {}x{}",
                                     A.rows, A.cols, B.rows, B.cols, C.rows, C.cols));
+}
+
+void require_cholesky_qr_shapes(Shape G, Shape M, Shape status) {
+  const Index b = G.rows;
+  if (G.cols == b && M.rows == b && M.cols == b && status.rows == CholeskyQrStatus::rows &&
+      status.cols == 1) {
+    return;
+  }
+  throw InvalidArgument(fmt::format("cholesky_qr_coefficients: G {}x{}, M {}x{}, status {}x{}", b,
+                                    G.cols, M.rows, M.cols, status.rows, status.cols));
 }
 
 void require_eigensolver_shapes(Shape H, Shape theta, Shape Z) {

@@ -11,10 +11,6 @@ using Small = SmallView<HostSpace>;
 /// G is summed in double in every precision.
 constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
 
-/// ‖R⁻¹‖²_F/m up to which X R⁻¹ is orthonormal to a small multiple of m·ε: the error of CholQR
-/// grows with it, from 1 for an orthonormal X.
-constexpr double kLastRoundGrowth = 4;
-
 /// A column is dropped when rounding may be more than this part of it.
 constexpr double kNoiseLimit = 0.1;
 
@@ -88,7 +84,7 @@ OrthoMethod OrthoLadder::decide(Index rows) {
   const double trusted = 10 * std::sqrt(m * kGramEpsilon);
   if (factor_cholesky(0) > trusted && !pivots_hold_noise()) {
     invert_upper(*host_, F);
-    return squared_norm(F) <= kLastRoundGrowth * m ? OrthoMethod::cholqr : OrthoMethod::cholqr2;
+    return squared_norm(F) <= kOrthonormalGrowth * m ? OrthoMethod::cholqr : OrthoMethod::cholqr2;
   }
   // The shift of Fukaya et al. with ‖X‖² ≤ trace(G) = m, and √n for n: sums over rows are cut into
   // chunks and their errors are random. It is of use while it stands above the rounding in X.

@@ -6,6 +6,10 @@
 
 namespace heddle {
 
+/// ‖R⁻¹‖²_F/m up to which X R⁻¹ is orthonormal to a small multiple of m·ε: the error of CholQR
+/// grows with it, from 1 for an orthonormal X.
+inline constexpr double kOrthonormalGrowth = 4;
+
 /// The rung of the ladder that gave the result, in order of cost.
 enum class OrthoMethod { cholqr, cholqr2, shifted_cholqr3, svqb };
 

@@ -56,6 +56,7 @@ Orthogonalizer<T, Ctx>::Orthogonalizer(Ctx& context, Index max_cols, Index max_b
       host_norms_(*host_, max_cols, 2),
       norms_(context, max_cols, 2),
       small_(context, std::max(max_cols, max_basis), max_cols),
+      coefficients_(context, max_cols, max_cols),
       max_cols_(max_cols),
       max_basis_(max_basis) {}
 
@@ -68,12 +69,10 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
   require_room("project", "a basis", basis.Q.cols(), max_basis_);
   if (X.empty() || basis.Q.cols() == 0) return 1;
   const SmallView<Space> norms = norms_.view(b, 2);
-  const SmallView<Space> C = small_.view(basis.Q.cols(), b);
   column_norms(context, ConstBlock(X), norms.block(0, 0, b, 1));
-  gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
-  multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
-  if (!BX.empty() && separate(X, BX)) {
-    multiply<T>(context, -1, basis.BQ, C, 1, BX);  // BX ← BX − BQ C  n×b
+  subtract(context, basis, X);
+  if (!BX.empty() && separate(X, BX)) {  // BX ← BX − BQ C  n×b
+    multiply<T>(context, -1, basis.BQ, small_.view(basis.Q.cols(), b), 1, BX);
   }
   column_norms(context, ConstBlock(X), norms.block(0, 1, b, 1));
   const Small host = host_norms_.view(b, 2);
@@ -84,6 +83,29 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
     if (host(j, 0) > 0) smallest = std::min(smallest, host(j, 1) / host(j, 0));
   }
   return smallest;
+}
+
+template <Scalar T, class Ctx>
+void Orthogonalizer<T, Ctx>::subtract(Ctx& context, const Basis<T, Space>& basis, Block X) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  require_room("subtract", "a block", X.cols(), max_cols_);
+  require_room("subtract", "a basis", basis.Q.cols(), max_basis_);
+  if (X.empty() || basis.Q.cols() == 0) return;
+  const SmallView<Space> C = small_.view(basis.Q.cols(), X.cols());
+  gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
+  multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
+}
+
+template <Scalar T, class Ctx>
+void Orthogonalizer<T, Ctx>::cholesky_qr(Ctx& context, Block X, Block BX, SmallView<Space> status) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  require_room("cholesky_qr", "a block", X.cols(), max_cols_);
+  require_same_shape("cholesky_qr", X, BX);
+  const SmallView<Space> G = small_.view(X.cols(), X.cols());
+  const SmallView<Space> M = coefficients_.view(X.cols(), X.cols());
+  gram(context, ConstBlock(X), ConstBlock(BX), G);
+  cholesky_qr_coefficients(context, G, M, status);
+  transform(context, M, X, BX);
 }
 
 template <Scalar T, class Ctx>
@@ -119,7 +141,10 @@ OrthoReport Orthogonalizer<T, Ctx>::climb(Ctx& context, Block X, Block BX) {
     if (report.indefinite) return report;
     report.method = std::max(report.method, rung);
     if (round > 0) report.method = std::max(report.method, OrthoMethod::cholqr2);
-    transform(context, X, BX);
+    const ConstSmallView<HostSpace> M = ladder_.advance();
+    const SmallView<Space> C = small_.view(M.rows, M.cols);
+    send(context, M, C);
+    transform(context, C, X, BX);
     if (rung == OrthoMethod::cholqr) return report;
   }
   return report;
@@ -207,14 +232,11 @@ double Orthogonalizer<T, Ctx>::image_rounding(Ctx& context, Block X, Block BX) {
   return gram_rounding<T>(G.cols) * largest;
 }
 
-/// X ← X M and BX ← BX M with the ladder's M; the result has fewer columns if some were dropped.
+/// X ← X M and BX ← BX M; the result has fewer columns where M has.
 template <Scalar T, class Ctx>
-void Orthogonalizer<T, Ctx>::transform(Ctx& context, Block X, Block BX) {
-  const ConstSmallView<HostSpace> M = ladder_.advance();
-  const SmallView<Space> C = small_.view(M.rows, M.cols);
-  send(context, M, C);
-  multiply<T>(context, 1, X, C, 0, X.columns(0, M.cols));
-  if (separate(X, BX)) multiply<T>(context, 1, BX, C, 0, BX.columns(0, M.cols));
+void Orthogonalizer<T, Ctx>::transform(Ctx& context, ConstSmallView<Space> M, Block X, Block BX) {
+  multiply<T>(context, 1, X, M, 0, X.columns(0, M.cols));
+  if (separate(X, BX)) multiply<T>(context, 1, BX, M, 0, BX.columns(0, M.cols));
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class Orthogonalizer<T, Ctx>;

@@ -56,6 +56,14 @@ class Orthogonalizer {
   double project(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X,
                  BlockView<T, Space> BX);
 
+  /// X ← X − Q (BQ)ᵀX, queued without a look at the numbers. Shapes as for `project`.
+  void subtract(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X);
+
+  /// X ← X M and BX ← BX M by one round of Cholesky QR, queued without a look at the numbers;
+  /// `status` (`CholeskyQrStatus::rows` numbers) says how it went. Shapes as for `orthonormalize`.
+  void cholesky_qr(Ctx& context, BlockView<T, Space> X, BlockView<T, Space> BX,
+                   SmallView<Space> status);
+
   /// X ← X M and BX ← BX M with M such that XᵀBX = I, by rounds of the ladder that `OrthoLadder`
   /// describes; X n×b, BX its B-image (X itself if B = I). max |XᵀBX − I| is then a small multiple
   /// of b·ε for the BX at hand.
@@ -83,13 +91,14 @@ class Orthogonalizer {
   bool normalize_columns(Ctx& context, Block X, Block BX);
   bool clear_small_squares(Ctx& context, Block X, Block BX);
   double image_rounding(Ctx& context, Block X, Block BX);
-  void transform(Ctx& context, Block X, Block BX);
+  void transform(Ctx& context, ConstSmallView<Space> M, Block X, Block BX);
 
   OrthoLadder ladder_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
   SmallMatrix<HostSpace> host_norms_;  // of the columns of X and of BX
   SmallMatrix<Space> norms_;           // likewise
   SmallMatrix<Space> small_;           // a Gram matrix or coefficients
+  SmallMatrix<Space> coefficients_;    // of a round of Cholesky QR
   Index max_cols_;
   Index max_basis_;
 };

@@ -21,6 +21,22 @@ CholeskyStatus cholesky(HostContext& context, SmallView<HostSpace> G);
 /// R ← R⁻¹ in place, R upper triangular with non-zero diagonal.
 void invert_upper(HostContext& context, SmallView<HostSpace> R);
 
+/// Rows of the `status` of `cholesky_qr_coefficients`.
+struct CholeskyQrStatus {
+  static constexpr Index diagonal_ratio = 0;  ///< min/max over the diagonal of R; 0: there is no R
+  static constexpr Index growth = 1;  ///< ‖R⁻¹‖²_F/b: from 1 for orthogonal columns of X
+  static constexpr Index least_square = 2;  ///< min over the diagonal of G
+  static constexpr Index rows = 3;
+};
+
+/// M = D R⁻¹ for D = diag(G)^(-1/2) and RᵀR = D G D: with G = XᵀX, the columns of X M are
+/// orthonormal. A round of Cholesky QR that scales columns to norm 1 first and waits for nothing:
+/// how it went stands in `status`, a column of `CholeskyQrStatus::rows` numbers. G b×b symmetric
+/// (only its upper triangle is read); M b×b, upper triangular, or 0 where D G D has no Cholesky
+/// factor. G and M must not share memory.
+void cholesky_qr_coefficients(HostContext& context, ConstSmallView<HostSpace> G,
+                              SmallView<HostSpace> M, SmallView<HostSpace> status);
+
 /// C = α op(A) op(B) + β C for small matrices; C must not share memory with A or B.
 void small_multiply(HostContext& context, double alpha, ConstSmallView<HostSpace> A,
                     bool transpose_a, ConstSmallView<HostSpace> B, bool transpose_b, double beta,
@@ -53,6 +69,9 @@ class CudaContext;
 CholeskyStatus cholesky(CudaContext& context, SmallView<DeviceSpace> G);
 
 void invert_upper(CudaContext& context, SmallView<DeviceSpace> R);
+
+void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<DeviceSpace> G,
+                              SmallView<DeviceSpace> M, SmallView<DeviceSpace> status);
 
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<DeviceSpace> A,
                     bool transpose_a, ConstSmallView<DeviceSpace> B, bool transpose_b, double beta,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
+#include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/small_dense.hpp>
 #include <limits>
@@ -52,6 +53,31 @@ void invert_upper(HostContext&, SmallView<HostSpace> A) {
       r(k) = factor * R(k, k);
     }
   }
+}
+
+void cholesky_qr_coefficients(HostContext& context, ConstSmallView<HostSpace> G,
+                              SmallView<HostSpace> M, SmallView<HostSpace> status) {
+  require_cholesky_qr_shapes({G.rows, G.cols}, {M.rows, M.cols}, {status.rows, status.cols});
+  const auto scale = [&](Index j) { return 1 / std::sqrt(G(j, j)); };
+  double least = std::numeric_limits<double>::infinity();
+  for (Index j = 0; j < G.cols; ++j) {
+    for (Index i = 0; i <= j; ++i) M(i, j) = G(i, j) * (scale(i) * scale(j));
+    if (!(G(j, j) >= least)) least = G(j, j);  // keeps a NaN
+  }
+  const CholeskyStatus factor = cholesky(context, M);
+  double growth = std::numeric_limits<double>::infinity();
+  if (factor.positive_definite) {
+    invert_upper(context, M);
+    growth = square("cholesky_qr_coefficients", M).squaredNorm() / static_cast<double>(G.cols);
+    for (Index j = 0; j < G.cols; ++j) {
+      for (Index i = 0; i <= j; ++i) M(i, j) *= scale(i);
+    }
+  } else {
+    square("cholesky_qr_coefficients", M).setZero();
+  }
+  status(CholeskyQrStatus::diagonal_ratio, 0) = factor.diagonal_ratio;
+  status(CholeskyQrStatus::growth, 0) = growth;
+  status(CholeskyQrStatus::least_square, 0) = least;
 }
 
 }  // namespace heddle

@@ -42,10 +42,13 @@ void LobpcgSolve<T, Ctx>::run() {
   for (Index k = 0; !ended_; ++k) {
     if (refresh_due_) refresh();  // X and P orthonormal anew, A X and A P afresh
     residuals();                  // R = A X − B X Θ                             n×b
-    if (finished(k) || refresh_due_) continue;
-    lock_converged();     // Y ← [Y X₁]
-    search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W        n×w
-    rayleigh_ritz();      // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P            S = [X P W]
+    if (decision_due(k)) {        // now, or else with what else the step brings to the host
+      if (!go_on(k)) continue;
+      lock_converged();  // Y ← [Y X₁]
+    }
+    search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W, SᵀAW  n×w
+    if (!go_on(k)) continue;
+    rayleigh_ritz();  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P                S = [X P W]
   }
   finish();
 }
@@ -92,57 +95,92 @@ void LobpcgSolve<T, Ctx>::start_X() {
   if (rank == 0) end(SolveStatus::breakdown, "no start vector is independent of the constraints");
   if (ended_) return;
   problem_.A->apply(context_, blocks_.X(), blocks_.AX());
-  ritz_.forget();
-  rayleigh_ritz();
+  rayleigh_ritz_afresh();
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::set_norms() {
-  const auto norm = [&](LinearOperator<T, Ctx>* op, Block image) {
+  // Where ‖A‖₁ is not known: max ‖A x‖/‖x‖ over the start block.
+  s_.packet.clear();
+  const auto norms_of = [&](Block V) {
+    const auto part = s_.packet.add(V.cols(), 1);
+    column_norms<T>(context_, V, part.there);
+    return part.here;
+  };
+  const SmallView<HostSpace> x = norms_of(blocks_.X());
+  const SmallView<HostSpace> ax = norms_of(blocks_.AX());
+  const SmallView<HostSpace> bx = norms_of(blocks_.BX());
+  s_.packet.fetch(context_);
+  const auto norm = [&](LinearOperator<T, Ctx>* op, SmallView<HostSpace> image) {
     if (op == nullptr) return 1.0;
     if (const std::optional<double> known = op->one_norm()) return *known;
-    const SmallView<HostSpace> host{s_.residuals.data(), image.cols(), 1, image.cols()};
-    const SmallView<Space> norms = s_.norms.view(image.cols(), 1);
-    double estimate = 0;  // max ‖A x‖/‖x‖ over the start block
-    column_norms(context_, image, norms);
-    fetch(context_, norms, host);
-    const std::vector<double>& x = s_.x_norms;
-    for (Index j = 0; j < image.cols(); ++j) {
-      estimate = std::max(estimate, host(j, 0) / x[static_cast<std::size_t>(j)]);
-    }
+    double estimate = 0;
+    for (Index j = 0; j < x.rows; ++j) estimate = std::max(estimate, image(j, 0) / x(j, 0));
     return estimate;
   };
-  const SmallView<Space> norms = s_.norms.view(blocks_.x(), 1);
-  column_norms(context_, blocks_.X(), norms);
-  fetch(context_, norms, {s_.x_norms.data(), blocks_.x(), 1, blocks_.x()});
-  convergence_ =
-      EigenConvergence(options_.criterion, options_.tolerance, norm(problem_.A, blocks_.AX()),
-                       norm(problem_.B, blocks_.BX()), std::numeric_limits<T>::epsilon());
+  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm(problem_.A, ax),
+                                  norm(problem_.B, bx), std::numeric_limits<T>::epsilon());
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::residuals() {
+  queue_residuals();
+  observed_ = judged_ = false;
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::queue_residuals() {
   const PhaseScope phase(context_, Phase::residual);
   const Index x = blocks_.x();
-  const SmallView<HostSpace> host{s_.residuals.data(), x, 1, x};
   const SmallView<Space> theta = s_.theta.view(x, 1);
-  const SmallView<Space> norms = s_.norms.view(x, 1);
-  std::copy_n(ritz_.theta().data(), x, host.data);
-  send(context_, host, theta);
-  if (blocks_.pencil()) {
-    column_norms(context_, blocks_.X(), norms);
-    fetch(context_, norms, {s_.x_norms.data(), x, 1, x});
-  }
-  residual(context_, blocks_.AX(), blocks_.BX(), theta, blocks_.R(), norms);
-  fetch(context_, norms, host);
-  if (blocks_.pencil()) {
-    for (Index j = 0; j < x; ++j) host(j, 0) /= s_.x_norms[static_cast<std::size_t>(j)];
+  send(context_, {ritz_.theta().data(), x, 1, x}, theta);
+  s_.packet.clear();
+  residual_norms_ = s_.packet.add(x, 1);
+  residual(context_, blocks_.AX(), blocks_.BX(), theta, blocks_.R(), residual_norms_.there);
+  if (!blocks_.pencil()) return;
+  x_norms_ = s_.packet.add(x, 1);
+  column_norms(context_, blocks_.X(), x_norms_.there);
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::decision_due(Index iteration) const {
+  if (comparable_steps_ < 2 || iteration >= options_.max_iterations) return true;
+  // Would what a lock or the end waits for be there, should residuals go on to fall as they did?
+  const auto may_arrive = [&](Index pairs, double factor) {
+    for (std::size_t j = 0; j < static_cast<std::size_t>(pairs); ++j) {
+      const double rate = std::min(1.0, s_.residuals[j] / s_.residuals_before[j]);
+      const double expected = 0.5 * rate * s_.residuals[j];
+      if (!convergence_.passes(ritz_.theta()[j], expected, strictness_ * factor)) return false;
+    }
+    return true;
+  };
+  return may_arrive(wanted_in_X_, 1) ||
+         (enough_to_lock() <= wanted_in_X_ && may_arrive(enough_to_lock(), locking_factor()));
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::observe() {
+  s_.packet.fetch(context_);
+  if (observed_) return;
+  observed_ = true;
+  ++comparable_steps_;
+  std::swap(s_.residuals, s_.residuals_before);
+  for (Index j = 0; j < blocks_.x(); ++j) {
+    const double norm = blocks_.pencil() ? x_norms_.here(j, 0) : 1;
+    s_.residuals[static_cast<std::size_t>(j)] = residual_norms_.here(j, 0) / norm;
   }
   count_converged();
 }
 
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::finished(Index iteration) {
+bool LobpcgSolve<T, Ctx>::go_on(Index iteration) {
+  if (!observed_) observe();
+  if (!ended_ && !std::exchange(judged_, true)) judge(iteration);
+  return !ended_ && !refresh_due_;
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::judge(Index iteration) {
   record(iteration);
   if (!std::isfinite(worst_residual())) {
     end(SolveStatus::breakdown, "a residual is not finite");
@@ -160,7 +198,12 @@ bool LobpcgSolve<T, Ctx>::finished(Index iteration) {
   } else if (stagnated(iteration)) {
     end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
   }
-  return ended_.has_value();
+}
+
+template <Scalar T, class Ctx>
+Index LobpcgSolve<T, Ctx>::enough_to_lock() const {
+  const Index enough = std::max<Index>(1, std::min(options_.nev / 2, s_.shape.block / 4));
+  return std::min(enough, blocks_.x());
 }
 
 template <Scalar T, class Ctx>
@@ -168,8 +211,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   const std::span<const double> theta = ritz_.theta();
   Index k = 0;
   while (k < std::min(leading_, wanted_in_X_) && converged(k, locking_factor())) ++k;
-  const Index enough = std::max<Index>(1, std::min(options_.nev / 2, s_.shape.block / 4));
-  if (k < std::min(enough, blocks_.x())) return;
+  if (k < enough_to_lock()) return;
   for (Index j = 0; j < k; ++j) {
     s_.locked_values.push_back(theta[static_cast<std::size_t>(j)]);
     s_.locked_residuals.push_back(s_.residuals[static_cast<std::size_t>(j)]);
@@ -178,6 +220,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   ritz_.drop_leading(k);
   stagnation_.restart(result_.iterations);
   last_lock_ = result_.iterations;
+  comparable_steps_ = 0;
   fresh_directions_ = k;
   std::copy(s_.residuals.begin() + k, s_.residuals.begin() + k + blocks_.x(), s_.residuals.begin());
   leading_ -= k;
@@ -185,20 +228,37 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   if (blocks_.x() == 0) {  // the whole block is done: the next one starts from nothing
     fresh_directions_ = 0;
     start_X();
-    if (!ended_) residuals();
+    if (ended_) return;
+    residuals();
+    observe();
+    judged_ = true;
   }
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
+  if (ended_) return;
   const Index room = s_.shape.n - blocks_.locked() - blocks_.x() - blocks_.p();
-  const Index active = std::min(blocks_.x() - leading_, room);
+  const Index first = leading_;
+  const Index active = std::min(blocks_.x() - first, room);
   // A Krylov space of b vectors holds b directions of an eigenspace: what is locked is replaced by
   // random directions, or further copies of a multiple eigenvalue would never be met.
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
-  const Index w = active + fresh;
-  const Block R_J = blocks_.R().columns(leading_, active);
-  blocks_.set_w(w);
+  fill_W(first, active, fresh);
+  if (orthonormal_in_two_rounds()) return;
+  queue_residuals();  // A W took their place
+  fill_W(first, active, fresh);
+  orthonormalize_W();
+  if (ended_) return;
+  project_W();
+  observe();
+}
+
+/// W = [T⁻¹R_J V], R_J the columns `first` … first + active − 1 of R, V random.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
+  blocks_.set_w(active + fresh);
+  const Block R_J = blocks_.R().columns(first, active);
   const Block W_J = blocks_.W().columns(0, active);
   if (problem_.preconditioner != nullptr) {
     problem_.preconditioner->apply(context_, R_J, W_J);
@@ -208,28 +268,66 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   if (fresh > 0) {
     fill_random(context_, options_.seed, streams_++, blocks_.W().columns(active, fresh));
   }
-  Index rank =
-      make_orthonormal(blocks_.W(), blocks_.BW(), {blocks_.locked_basis(), blocks_.XP_basis()});
-  if (rank == 0 && w > 0 && !ended_) {  // every residual lies in the basis: look elsewhere
+}
+
+/// Makes W and projects A on it without a look at the numbers, and only then reads how it went.
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
+  if (blocks_.w() == 0) return false;
+  const Part status = s_.packet.add(CholeskyQrStatus::rows, 2);
+  queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
+                    {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.W(), blocks_.BW(),
+                    status.there);
+  project_W();
+  observe();
+  if (!came_out_orthonormal<T>(status.here, blocks_.w())) return false;
+  ++result_.orthogonalization.cholqr2;
+  return true;
+}
+
+/// The same for a W that may hold anything, of any rank.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::orthonormalize_W() {
+  const auto orthonormal = [&] {
+    return make_orthonormal(blocks_.W(), blocks_.BW(),
+                            {blocks_.locked_basis(), blocks_.XP_basis()});
+  };
+  Index rank = orthonormal();
+  if (rank == 0 && blocks_.w() > 0 &&
+      !ended_) {  // every residual lies in the basis: look elsewhere
     fill_random(context_, options_.seed, streams_++, blocks_.W());
-    rank =
-        make_orthonormal(blocks_.W(), blocks_.BW(), {blocks_.locked_basis(), blocks_.XP_basis()});
+    rank = orthonormal();
   }
   blocks_.set_w(rank);
-  if (rank == 0)
+  if (rank == 0) {
     end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
-  if (!ended_) problem_.A->apply(context_, blocks_.W(), blocks_.AW());
+  }
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::project_W() {
+  problem_.A->apply(context_, blocks_.W(), blocks_.AW());
+  ritz_.project(context_, blocks_.S(), blocks_.AS(), s_.packet);
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
-  if (ended_) return;
-  if (!ritz_.solve(context_, blocks_.S(), blocks_.AS(), blocks_.x(), block_wanted(), leading_,
-                   options_.which)) {
+  if (!ritz_.solve(context_, blocks_.x(), block_wanted(), leading_, options_.which)) {
     return end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
+}
+
+/// The same for an S of which nothing is known but A S, on the host at once.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
+  comparable_steps_ = 0;
+  ritz_.forget();
+  s_.packet.clear();
+  ritz_.project(context_, blocks_.S(), blocks_.AS(), s_.packet);
+  s_.packet.fetch(context_);
+  rayleigh_ritz();
 }
 
 template <Scalar T, class Ctx>
@@ -254,8 +352,7 @@ void LobpcgSolve<T, Ctx>::refresh() {
   if (x == 0) end(SolveStatus::breakdown, "the block lost all of its directions");
   if (ended_) return;
   problem_.A->apply(context_, blocks_.S(), blocks_.AS());
-  ritz_.forget();
-  rayleigh_ritz();
+  rayleigh_ritz_afresh();
   refresh_due_ = false;
   steps_since_refresh_ = 0;
 }

@@ -38,7 +38,7 @@ struct SquareSum {
     large += other.large;
   }
 
-  __device__ double norm() const {
+  __device__ double result() const {
     if (large > 0) return sqrt(large + medium * kScaleLarge * kScaleLarge) / kScaleLarge;
     if (small > 0) {
       const double below = sqrt(small) / kScaleSmall;
@@ -48,6 +48,15 @@ struct SquareSum {
   }
 };
 
+/// A plain sum.
+struct ProductSum {
+  double sum;
+
+  __device__ void add(double x) { sum += x; }
+  __device__ void add(const ProductSum& other) { sum += other.sum; }
+  __device__ double result() const { return sum; }
+};
+
 constexpr int kBatch = 4;
 
 /// Four blocks for each of the 132 multiprocessors of an H200, no lower than what pays for a start.
@@ -55,24 +64,25 @@ constexpr Index kMaxSlabs = 528;
 constexpr Index kMinSlabRows = 256;
 
 /// Adds the sums of a thread block's rows up, row 0 first in a binary tree, into row 0.
-__device__ void add_rows(SquareSum* sums, RowLayout layout) {
+template <class Sum>
+__device__ void add_rows(Sum* sums, RowLayout layout) {
   for (int half = layout.rows_per_block() / 2; half > 0; half /= 2) {
     __syncthreads();
     if (layout.row() < half) sums[threadIdx.x].add(sums[threadIdx.x + half * layout.width()]);
   }
 }
 
-/// partials[slab·cols + c] = Σ value(i, c)² over the slab's rows; value.load first for a batch of
-/// rows, then value.store, so that the loads of a batch overlap.
-template <class Value>
-__global__ void square_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout, Value value,
-                                   SquareSum* partials) {
-  __shared__ SquareSum sums[kThreads];
+/// partials[slab·cols + c] = the Sum of value(i, c) over the slab's rows; value.load first for a
+/// batch of rows, then value.store, so that the loads of a batch overlap.
+template <class Sum, class Value>
+__global__ void column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout, Value value,
+                                   Sum* partials) {
+  __shared__ Sum sums[kThreads];
   const int c = static_cast<int>(blockIdx.y) * layout.width() + layout.column();
   const Index first = Index{blockIdx.x} * slabs.height;
   const Index end = min(first + slabs.height, slabs.rows);
   const int step = layout.rows_per_block();
-  SquareSum sum{0, 0, 0};
+  Sum sum{};
   if (c < cols) {
     for (Index i = first + layout.row(); i < end; i += kBatch * step) {
       double batch[kBatch];
@@ -91,11 +101,12 @@ __global__ void square_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout
   if (layout.row() == 0 && c < cols) partials[Index{blockIdx.x} * cols + c] = sums[threadIdx.x];
 }
 
-/// norms[c] = √ of the slabs' sums in a fixed order: one block a column.
-__global__ void norms_kernel(int slab_count, int cols, const SquareSum* partials, double* norms) {
-  __shared__ SquareSum sums[kThreads];
+/// results[c] = what the slabs' sums in a fixed order come to: one block a column.
+template <class Sum>
+__global__ void results_kernel(int slab_count, int cols, const Sum* partials, double* results) {
+  __shared__ Sum sums[kThreads];
   const int c = static_cast<int>(blockIdx.x);
-  SquareSum sum{0, 0, 0};
+  Sum sum{};
   for (int slab = static_cast<int>(threadIdx.x); slab < slab_count; slab += kThreads) {
     sum.add(partials[Index{slab} * cols + c]);
   }
@@ -104,26 +115,26 @@ __global__ void norms_kernel(int slab_count, int cols, const SquareSum* partials
     __syncthreads();
     if (threadIdx.x < half) sums[threadIdx.x].add(sums[threadIdx.x + half]);
   }
-  if (threadIdx.x == 0) norms[c] = sums[0].norm();
+  if (threadIdx.x == 0) results[c] = sums[0].result();
 }
 
 /// Bytes moved: what `value` reads and writes, once.
-template <class Value>
-void launch_column_norms(CudaContext& context, Index rows, Index cols, const Value& value,
-                         SmallView<DeviceSpace> norms) {
+template <class Sum, class Value>
+void launch_column_sums(CudaContext& context, Index rows, Index cols, const Value& value,
+                        SmallView<DeviceSpace> results) {
   if (cols == 0) return;
   const RowLayout layout(cols);
   const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
   const Index slab_count = slabs.count();
-  auto* partials = static_cast<SquareSum*>(
-      context.scratch(sizeof(SquareSum) * static_cast<std::size_t>(slab_count * cols)));
+  auto* partials = static_cast<Sum*>(
+      context.scratch(sizeof(Sum) * static_cast<std::size_t>(slab_count * cols)));
   const dim3 grid(static_cast<unsigned>(slab_count),
                   static_cast<unsigned>(ceil_div<Index>(cols, layout.width())));
-  square_sums_kernel<<<grid, kThreads, 0, context.stream()>>>(slabs, static_cast<int>(cols), layout,
-                                                              value, partials);
+  column_sums_kernel<Sum><<<grid, kThreads, 0, context.stream()>>>(
+      slabs, static_cast<int>(cols), layout, value, partials);
   check_launch();
-  norms_kernel<<<static_cast<unsigned>(cols), kThreads, 0, context.stream()>>>(
-      static_cast<int>(slab_count), static_cast<int>(cols), partials, norms.data);
+  results_kernel<Sum><<<static_cast<unsigned>(cols), kThreads, 0, context.stream()>>>(
+      static_cast<int>(slab_count), static_cast<int>(cols), partials, results.data);
   check_launch();
 }
 
@@ -133,6 +144,14 @@ struct Entry {
   Index ld;
   __device__ double load(Index i, int c) const { return static_cast<double>(data[i * ld + c]); }
   __device__ double store(Index, int, double x) const { return x; }
+};
+
+template <class T>
+struct Product {
+  Entry<T> x;
+  Entry<T> y;
+  __device__ double load(Index i, int c) const { return x.load(i, c) * y.load(i, c); }
+  __device__ double store(Index, int, double product) const { return product; }
 };
 
 /// Stores a residual's entry and gives back what was stored.
@@ -162,8 +181,18 @@ template <Scalar T>
 void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                   SmallView<DeviceSpace> norms) {
   require_one_per_column("column_norms", norms, X.cols());
-  launch_column_norms(context, X.rows(), X.cols(), Entry<T>{X.data(), X.ld()}, norms);
+  launch_column_sums<SquareSum>(context, X.rows(), X.cols(), Entry<T>{X.data(), X.ld()}, norms);
   context.profile().count(bytes(X), 2 * entries(X));
+}
+
+template <Scalar T>
+void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 ConstBlockView<T, DeviceSpace> Y, SmallView<DeviceSpace> dots) {
+  require_same_shape("column_dots", X, Y);
+  require_one_per_column("column_dots", dots, X.cols());
+  launch_column_sums<ProductSum>(context, X.rows(), X.cols(),
+                                 Product<T>{{X.data(), X.ld()}, {Y.data(), Y.ld()}}, dots);
+  context.profile().count(2 * bytes(X), 2 * entries(X));
 }
 
 template <Scalar T>
@@ -174,7 +203,7 @@ void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
   require_same_shape("residual", AX, R);
   require_one_per_column("residual", theta, AX.cols());
   require_one_per_column("residual", norms, AX.cols());
-  launch_column_norms(
+  launch_column_sums<SquareSum>(
       context, AX.rows(), AX.cols(),
       ResidualEntry<T>{AX.data(), AX.ld(), BX.data(), BX.ld(), theta.data, R.data(), R.ld()},
       norms);
@@ -185,6 +214,10 @@ template void column_norms(CudaContext&, ConstBlockView<float, DeviceSpace>,
                            SmallView<DeviceSpace>);
 template void column_norms(CudaContext&, ConstBlockView<double, DeviceSpace>,
                            SmallView<DeviceSpace>);
+template void column_dots(CudaContext&, ConstBlockView<float, DeviceSpace>,
+                          ConstBlockView<float, DeviceSpace>, SmallView<DeviceSpace>);
+template void column_dots(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                          ConstBlockView<double, DeviceSpace>, SmallView<DeviceSpace>);
 template void residual(CudaContext&, ConstBlockView<float, DeviceSpace>,
                        ConstBlockView<float, DeviceSpace>, ConstSmallView<DeviceSpace>,
                        BlockView<float, DeviceSpace>, SmallView<DeviceSpace>);

@@ -26,7 +26,7 @@ class ScratchPieces {
   std::byte* data_;
 };
 
-/// Factors G by cuSOLVER; scratch memory must begin with room for the status.
+/// Factors G by cuSOLVER; the status, two numbers, goes to where scratch memory begins.
 void factor_large(CudaContext& context, int order, SmallView<DeviceSpace> G) {
   const int ld = static_cast<int>(G.ld);
   int work_size = 0;
@@ -40,6 +40,23 @@ void factor_large(CudaContext& context, int order, SmallView<DeviceSpace> G) {
   check(cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data, ld,
                          pieces.take<double>(work_count), work_size, info));
   launch_finish_factor(context.stream(), order, G.data, G.ld, info, status);
+}
+
+std::size_t square_bytes(int order) {
+  return static_cast<std::size_t>(order) * static_cast<std::size_t>(order) * sizeof(double);
+}
+
+/// R ← R⁻¹ by cuBLAS, by way of `inverse`, order² numbers.
+void invert_large(CudaContext& context, int order, SmallView<DeviceSpace> R, void* inverse) {
+  const std::size_t row = static_cast<std::size_t>(order) * sizeof(double);
+  const double one = 1;
+  launch_identity(context.stream(), order, static_cast<double*>(inverse));
+  check(cublasDtrsm(context.cublas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
+                    CUBLAS_DIAG_NON_UNIT, order, order, &one, R.data, static_cast<int>(R.ld),
+                    static_cast<double*>(inverse), order));
+  check(cudaMemcpy2DAsync(R.data, static_cast<std::size_t>(R.ld) * sizeof(double), inverse, row,
+                          row, static_cast<std::size_t>(order), cudaMemcpyDeviceToDevice,
+                          context.stream()));
 }
 
 }  // namespace
@@ -66,16 +83,25 @@ void invert_upper(CudaContext& context, SmallView<DeviceSpace> R) {
   if (order <= kMaxFactorOrder) {
     return launch_invert_upper(context.stream(), order, R.data, R.ld);
   }
-  const auto size = static_cast<std::size_t>(order);
-  auto* inverse = static_cast<double*>(context.scratch(size * size * sizeof(double)));
-  const double one = 1;
-  launch_identity(context.stream(), order, inverse);
-  check(cublasDtrsm(context.cublas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
-                    CUBLAS_DIAG_NON_UNIT, order, order, &one, R.data, static_cast<int>(R.ld),
-                    inverse, order));
-  check(cudaMemcpy2DAsync(R.data, static_cast<std::size_t>(R.ld) * sizeof(double), inverse,
-                          size * sizeof(double), size * sizeof(double), size,
-                          cudaMemcpyDeviceToDevice, context.stream()));
+  invert_large(context, order, R, context.scratch(square_bytes(order)));
+}
+
+void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<DeviceSpace> G,
+                              SmallView<DeviceSpace> M, SmallView<DeviceSpace> status) {
+  require_cholesky_qr_shapes({G.rows, G.cols}, {M.rows, M.cols}, {status.rows, status.cols});
+  const int order = static_cast<int>(G.rows);
+  if (order == 0) return;
+  if (order <= kMaxFactorOrder) {
+    return launch_cholesky_qr(context.stream(), order, G.data, G.ld, M.data, M.ld, status.data);
+  }
+  const std::size_t kept = ScratchPieces::padded(2 * sizeof(double));
+  context.scratch(kept + square_bytes(order));  // it must not grow once the factor's status is there
+  launch_scale_gram(context.stream(), order, G.data, G.ld, M.data, M.ld);
+  factor_large(context, order, M);
+  auto* scratch = static_cast<std::byte*>(context.scratch(kept + square_bytes(order)));
+  invert_large(context, order, M, scratch + kept);
+  launch_finish_cholesky_qr(context.stream(), order, G.data, G.ld,
+                            reinterpret_cast<const double*>(scratch), M.data, M.ld, status.data);
 }
 
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<DeviceSpace> A,

@@ -16,6 +16,7 @@ class LobpcgSolve {
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
   using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
+  using Part = typename Packet<Ctx>::Part;
 
   /// Everything is kept by reference and must outlive the solve.
   LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
@@ -29,7 +30,8 @@ class LobpcgSolve {
   // The steps, in the order of the loop.
   void start();
   void residuals();
-  bool finished(Index iteration);
+  bool decision_due(Index iteration) const;
+  bool go_on(Index iteration);
   void lock_converged();
   void search_directions();
   void rayleigh_ritz();
@@ -39,8 +41,17 @@ class LobpcgSolve {
   void start_X();
   void set_norms();
   void refresh();
+  void queue_residuals();
+  void observe();
+  void judge(Index iteration);
+  void fill_W(Index first, Index active, Index fresh);
+  bool orthonormal_in_two_rounds();
+  void orthonormalize_W();
+  void project_W();
+  void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
   Index block_wanted() const;
+  Index enough_to_lock() const;
   bool more_to_come() const;
   double locking_factor() const;
   bool guards_agree() const;
@@ -68,6 +79,8 @@ class LobpcgSolve {
   StagnationTest stagnation_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index applications_before_;
+  Part residual_norms_{};      // of the step, in the packet
+  Part x_norms_{};             // likewise, for a pencil
   Index constraints_ = 0;      // leading columns of Y
   Index leading_ = 0;          // leading columns of X that pass the criterion
   Index wanted_in_X_ = 0;      // leading columns of X among the nev best of locked and X
@@ -76,9 +89,12 @@ class LobpcgSolve {
   Index steps_since_refresh_ = 0;
   Index last_lock_ = 0;         // iteration of the last lock
   Index fresh_directions_ = 0;  // random columns that the next W takes in
+  Index comparable_steps_ = 0;  // observed since the columns of X last changed their places
   double strictness_ = 1;       // of the criterion; halved by each failed check
   bool refresh_due_ = false;    // before the next step X, P, A X and A P must be made afresh
   bool restarted_ = false;      // without P, after a first stagnation
+  bool observed_ = false;       // the host knows the residuals of this step
+  bool judged_ = false;         // and drew its conclusions
   bool measured_ = false;       // the result holds verified numbers
   std::optional<SolveStatus> ended_;
   std::string_view reason_;

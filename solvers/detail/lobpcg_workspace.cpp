@@ -3,6 +3,14 @@
 #include <heddle/solvers/detail/lobpcg_workspace.hpp>
 
 namespace heddle {
+namespace {
+
+/// Three norms a column at the start; in a step two, the status of two rounds and SᵀAS.
+Index packet_capacity(Index block) {
+  return 3 * block + 2 * CholeskyQrStatus::rows + 9 * block * block;
+}
+
+}  // namespace
 
 template <Scalar T, class Ctx>
 LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const LobpcgShape& sizes)
@@ -14,9 +22,9 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const LobpcgShape& sizes)
       ritz(ctx, 3 * sizes.block, sizes.block),
       verifier(ctx, sizes.nev),
       theta(ctx, sizes.block, 1),
-      norms(ctx, sizes.block, 1),
-      x_norms(static_cast<std::size_t>(sizes.block), 1.0),
-      residuals(static_cast<std::size_t>(sizes.block)) {
+      packet(ctx, packet_capacity(sizes.block)),
+      residuals(static_cast<std::size_t>(sizes.block)),
+      residuals_before(static_cast<std::size_t>(sizes.block)) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
   for (std::vector<double>* list : {&locked_values, &locked_residuals, &monitor_values,
                                     &monitor_residuals, &result.eigenvalues, &result.residuals}) {
@@ -27,7 +35,6 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const LobpcgShape& sizes)
 
 template <Scalar T, class Ctx>
 void LobpcgWorkspace<T, Ctx>::Storage::reset() {
-  std::fill(x_norms.begin(), x_norms.end(), 1.0);
   locked_values.clear();
   locked_residuals.clear();
   ritz.reset();

@@ -37,9 +37,9 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   RayleighRitz<T, Ctx> ritz;
   EigenVerifier<T, Ctx> verifier;
   SmallMatrix<Space> theta;               // of X, for R = AX − BX Θ
-  SmallMatrix<Space> norms;               // of columns of R or X
-  std::vector<double> x_norms;            // ‖x_j‖
+  Packet<Ctx> packet;                     // what a step brings to the host
   std::vector<double> residuals;          // ‖r_j‖/‖x_j‖ of X
+  std::vector<double> residuals_before;   // a step ago
   std::vector<double> locked_values;      // of the locked pairs, in the order of locking
   std::vector<double> locked_residuals;   // theirs
   std::vector<double> monitor_values;     // what a monitor sees

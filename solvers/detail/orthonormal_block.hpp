@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/linalg/orthogonalize.hpp>
 #include <heddle/solvers/linear_operator.hpp>
 #include <initializer_list>
+#include <limits>
 
 namespace heddle {
 
@@ -43,6 +45,34 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
     if (remaining > kUnchanged && report.method == OrthoMethod::cholqr) break;
   }
   return result;
+}
+
+/// The same in the common case, queued without waiting: two rounds of projection and Cholesky QR.
+/// `status` (`CholeskyQrStatus::rows`×2, a column a round) tells `came_out_orthonormal` whether it
+/// was the common case; if not, V is lost.
+template <Scalar T, class Ctx>
+void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
+                       LinearOperator<T, Ctx>* B,
+                       std::initializer_list<Basis<T, typename Ctx::Space>> bases,
+                       BlockView<T, typename Ctx::Space> V, BlockView<T, typename Ctx::Space> BV,
+                       SmallView<typename Ctx::Space> status) {
+  for (Index round = 0; round < 2; ++round) {
+    for (const auto& basis : bases) orthogonalizer.subtract(context, basis, V);
+    if (B != nullptr) B->apply(context, V, BV);
+    orthogonalizer.cholesky_qr(context, V, BV, status.block(0, round, status.rows, 1));
+  }
+}
+
+/// Whether `queue_orthonormal` left an orthonormal V of b columns: the first round's factor held
+/// more than rounding, and the second, of what was nearly orthonormal, changed little.
+template <Scalar T>
+bool came_out_orthonormal(ConstSmallView<HostSpace> status, Index b) {
+  const double m = static_cast<double>(b);
+  const double rounding = std::max(10 * std::sqrt(m * std::numeric_limits<double>::epsilon()),
+                                   10 * m * static_cast<double>(std::numeric_limits<T>::epsilon()));
+  return status(CholeskyQrStatus::diagonal_ratio, 0) > rounding &&
+         status(CholeskyQrStatus::growth, 1) <= kOrthonormalGrowth &&
+         status(CholeskyQrStatus::least_square, 1) >= 0.5;  // Daniel's test
 }
 
 }  // namespace heddle

@@ -50,20 +50,25 @@ RayleighRitz<T, Ctx>::RayleighRitz(Ctx& context, Index max_order, Index max_bloc
       ritz_values_(*host_, max_order, 1),
       C_(*host_, max_order, 2 * max_block),
       HP_(*host_, max_order, max_block),
-      gram_host_(*host_, max_order, max_order),
-      gram_(context, max_order, max_order),
       C_device_(context, max_order, 2 * max_block),
       theta_(static_cast<std::size_t>(max_block)),
       theta_change_(static_cast<std::size_t>(max_block)),
       PAP_(static_cast<std::size_t>(max_block * max_block)) {}
 
 template <Scalar T, class Ctx>
-bool RayleighRitz<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> S,
-                                 ConstBlockView<T, Space> AS, Index x_cols, Index wanted,
-                                 Index skip, Which which) {
+void RayleighRitz<T, Ctx>::project(Ctx& context, ConstBlockView<T, Space> S,
+                                   ConstBlockView<T, Space> AS, Packet<Ctx>& packet) {
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   order_ = S.cols();
-  assemble(context, S, AS);
+  projected_ = packet.add(order_, order_ - known_);
+  gram(context, S, AS.columns(known_, order_ - known_), projected_.there);  // Sᵀ A W   m×w
+}
+
+template <Scalar T, class Ctx>
+bool RayleighRitz<T, Ctx>::solve(Ctx& context, Index x_cols, Index wanted, Index skip,
+                                 Which which) {
+  const PhaseScope phase(context, Phase::rayleigh_ritz);
+  assemble();
   const Small Z = Z_.view(order_, order_);
   if (dense_.solve(H_.view(order_, order_), ritz_values_.view(order_, 1), Z) !=
       DenseFailure::none) {
@@ -80,8 +85,7 @@ bool RayleighRitz<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> S,
 }
 
 template <Scalar T, class Ctx>
-void RayleighRitz<T, Ctx>::assemble(Ctx& context, ConstBlockView<T, Space> S,
-                                    ConstBlockView<T, Space> AS) {
+void RayleighRitz<T, Ctx>::assemble() {
   const Index m = order_;
   const Index fresh = m - known_;
   const Small H = H_.view(m, m);
@@ -92,9 +96,7 @@ void RayleighRitz<T, Ctx>::assemble(Ctx& context, ConstBlockView<T, Space> S,
                      : PAP_[static_cast<std::size_t>(i - block_ + (j - block_) * directions_)];
     }
   }
-  gram(context, S, AS.columns(known_, fresh), gram_.view(m, fresh));  // Sᵀ A W   m×w
-  const Small G = gram_host_.view(m, fresh);
-  fetch(context, gram_.view(m, fresh), G);
+  const Small G = projected_.here;
   for (Index j = 0; j < fresh; ++j) {
     for (Index i = 0; i < known_; ++i) H(i, known_ + j) = H(known_ + j, i) = G(i, j);
     for (Index i = 0; i <= j; ++i) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/block_ops.hpp>
+#include <heddle/linalg/packet.hpp>
 #include <heddle/solvers/detail/dense_eigen.hpp>
 #include <heddle/solvers/options.hpp>
 #include <span>
@@ -24,12 +25,16 @@ class RayleighRitz {
   /// Room for m ≤ max_order columns in S and blocks X of up to max_block.
   RayleighRitz(Ctx& context, Index max_order, Index max_block);
 
-  /// Solves H Z = Z Θ for `block` = min(wanted, m) Ritz pairs at the `which` end and makes the
-  /// coefficients of the new P from the Ritz vectors `skip` … x_cols − 1: their P and W parts,
-  /// orthonormalised against all of Z₁ (so that P costs nothing of length n). S = [X P W] n×m, X
-  /// its first x_cols columns; AS = A S. False if H is not finite; nothing is changed then.
-  bool solve(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> AS, Index x_cols,
-             Index wanted, Index skip, Which which);
+  /// Queues SᵀAS, of which only the columns of W are unknown, into `packet`. S = [X P W] n×m,
+  /// AS = A S.
+  void project(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> AS,
+               Packet<Ctx>& packet);
+
+  /// Once the packet is fetched: solves H Z = Z Θ for `block` = min(wanted, m) Ritz pairs at the
+  /// `which` end and makes the coefficients of the new P from the Ritz vectors `skip` … x_cols − 1:
+  /// their P and W parts, orthonormalised against all of Z₁ (so that P costs nothing of length n).
+  /// X is the first x_cols columns of S. False if H is not finite; nothing is changed then.
+  bool solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which);
 
   Index block() const noexcept { return block_; }            ///< columns of the new X
   Index directions() const noexcept { return directions_; }  ///< columns of the new P
@@ -57,15 +62,16 @@ class RayleighRitz {
   void reset() noexcept { known_ = block_ = directions_ = 0; }
 
  private:
-  void assemble(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> AS);
+  void assemble();
   void select(SmallView<HostSpace> Z, Index wanted, Which which);
   void make_directions(Index x_cols, Index skip);
   void carry_over();
 
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
   DenseEigensolver dense_;
-  SmallMatrix<HostSpace> H_, Z_, ritz_values_, C_, HP_, gram_host_;
-  SmallMatrix<Space> gram_, C_device_;
+  SmallMatrix<HostSpace> H_, Z_, ritz_values_, C_, HP_;
+  SmallMatrix<Space> C_device_;
+  typename Packet<Ctx>::Part projected_{};  // SᵀAW
   ConstSmallView<Space> coefficients_{};
   std::vector<double> theta_, theta_change_;
   std::vector<double> PAP_;  // PᵀAP of the new P, directions × directions
