@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "linalg/cholesky_qr_battery.hpp"
 #include "support/cuda_test.hpp"
 #include "support/on_device.hpp"
 #include "support/random_block.hpp"
@@ -70,6 +71,20 @@ TEST_F(CudaSmallDense, CholeskyFactorsTheUpperTriangle) {
     small_multiply(host, 1, R.view(), true, R.view(), false, 0, product.view());
     const double order = static_cast<double>(m);
     EXPECT_LE(largest_difference(product, G), tolerance<double>(order, order)) << "order " << m;
+  }
+}
+
+TEST_F(CudaSmallDense, CholeskyQrOrthonormalizesColumnsOfAnyLength) {
+  for (const Index m : kOrders) {
+    if (m > 0) test::expect_orthonormal_coefficients(OnDevice{context()}, m);
+  }
+}
+
+TEST_F(CudaSmallDense, CholeskyQrSaysWhereThereIsNoFactor) {
+  for (const Index m : {10, 150}) {
+    for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+      test::expect_no_coefficients(OnDevice{context()}, m, bad);
+    }
   }
 }
 

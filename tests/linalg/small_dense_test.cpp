@@ -7,6 +7,7 @@
 #include <numbers>
 #include <vector>
 
+#include "linalg/cholesky_qr_battery.hpp"
 #include "support/allocations.hpp"
 #include "support/random_block.hpp"
 #include "support/tolerance.hpp"
@@ -116,6 +117,20 @@ TEST(Cholesky, RefusesWhatIsNotPositiveDefinite) {
   RandomSmall off_diagonal = positive_definite(10);
   off_diagonal.view()(2, 7) = kNan;
   EXPECT_FALSE(cholesky(context, off_diagonal.view()).positive_definite);
+}
+
+TEST(CholeskyQr, OrthonormalizesColumnsOfAnyLength) {
+  for (const Index m : kOrders) {
+    if (m > 0) test::expect_orthonormal_coefficients(HostContext(1), m);
+  }
+}
+
+TEST(CholeskyQr, SaysWhereThereIsNoFactor) {
+  for (const Index m : {10, 150}) {
+    for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+      test::expect_no_coefficients(HostContext(1), m, bad);
+    }
+  }
 }
 
 TEST(InvertUpper, GivesTheInverseInsideALargerMatrix) {

@@ -1,7 +1,10 @@
+#include <array>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "solvers/eigen_test_support.hpp"
@@ -99,6 +102,40 @@ TYPED_TEST(CudaLobpcg, ASecondSolveGivesTheSameBitsAndAllocatesNothing) {
   EXPECT_EQ(result.eigenvalues, values);
   EXPECT_EQ(result.residuals, residuals);
   EXPECT_EQ(this->context().allocation_count().allocations, allocations);
+}
+
+TYPED_TEST(CudaLobpcg, AStepBringsOnePacketToTheHostAndAllocatesNothing) {
+  using T = TypeParam;
+  auto A = this->device_operator({"laplace3d", {20, 20, 20}});
+  auto stiffness = this->device_operator({"elasticity3d", {8, 7, 7}});
+  auto mass = this->device_operator({"elasticity3d_mass", {8, 7, 7}});
+  ChebyshevPreconditioner<T, CudaContext> M(this->context(), A.matrix());
+  LobpcgOptions options;
+  options.nev = 6;
+  options.tolerance = 1e-14;  // nothing is decided before the limit
+  LobpcgWorkspace<T, CudaContext> workspace;
+  std::array<EigenProblem<T, CudaContext>, 3> problems;
+  problems[0].A = problems[1].A = &A;
+  problems[1].preconditioner = &M;
+  problems[2].A = &stiffness;
+  problems[2].B = &mass;
+  for (const auto& problem : problems) {
+    const auto counts = [&](Index iterations) {
+      options.max_iterations = iterations;
+      const std::size_t copies = this->context().copy_count().to_host;
+      const std::size_t allocations = this->context().allocation_count().allocations;
+      const auto& result = lobpcg<T, CudaContext>(this->context(), problem, options, workspace);
+      EXPECT_EQ(result.iterations, iterations) << result.reason;
+      return std::pair(this->context().copy_count().to_host - copies,
+                       this->context().allocation_count().allocations - allocations);
+    };
+    counts(4);
+    const auto few = counts(4);
+    const auto more = counts(9);
+    EXPECT_EQ(more.first - few.first, 5u);
+    EXPECT_EQ(few.second, 0u);
+    EXPECT_EQ(more.second, 0u);
+  }
 }
 
 }  // namespace

@@ -170,6 +170,14 @@ void residual(OnDevice on, ConstBlockView<T, HostSpace> AX, ConstBlockView<T, Ho
       AX, BX, theta, R, norms);
 }
 
+inline void cholesky_qr_coefficients(OnDevice on, ConstSmallView<HostSpace> G,
+                                     SmallView<HostSpace> M, SmallView<HostSpace> status) {
+  mirrored(
+      on,
+      [](CudaContext& c, auto g, auto m, auto s) { heddle::cholesky_qr_coefficients(c, g, m, s); },
+      G, M, status);
+}
+
 inline CholeskyStatus cholesky(OnDevice on, SmallView<HostSpace> G) {
   CholeskyStatus status;
   mirrored(
