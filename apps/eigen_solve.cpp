@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <heddle/apps/eigen_solve.hpp>
+#include <heddle/apps/eigensolver.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
-#include <heddle/solvers/lobpcg.hpp>
+#include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
@@ -20,12 +21,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The operators of a solve, in the context's memory.
+/// A problem in the memory of the context that solves it.
 template <Scalar T, class Ctx>
-struct Operators {
-  Operators(Ctx& context, EigenInput<T>& input, const Config& config)
-      : A(context, std::move(input.A), config.spmm) {
-    if (input.B) B.emplace(context, std::move(*input.B), config.spmm);
+struct PlacedProblem {
+  PlacedProblem(Ctx& context, EigenInput<T> input, const Config& config)
+      : A(context, place(context, std::move(input.A)), config.spmm),
+        constraints(place(context, std::move(input.constraints))),
+        initial_guess(place(context, std::move(input.initial_guess))) {
+    if (input.B) B.emplace(context, place(context, std::move(*input.B)), config.spmm);
     const PreconditionerPlan plan = plan_preconditioner(config, B.has_value());
     const auto matrix = plan.of_mass ? B->matrix() : A.matrix();
     if (plan.type == PreconditionerChoice::jacobi) {
@@ -36,32 +39,41 @@ struct Operators {
     }
   }
 
+  EigenProblem<T, Ctx> view() {
+    return {&A, B ? &*B : nullptr, preconditioner.get(), std::as_const(constraints).view(),
+            std::as_const(initial_guess).view()};
+  }
+
   SparseOperator<T, Ctx> A;
   std::optional<SparseOperator<T, Ctx>> B;
+  MultiVector<T, typename Ctx::Space> constraints, initial_guess;
   std::unique_ptr<Preconditioner<T, Ctx>> preconditioner;  // null: none
 };
 
+/// Where a solve runs, and the host beside it.
+template <class Ctx>
+struct Place {
+  HostContext& host;
+  Ctx& context;
+};
+
 template <Scalar T, class Ctx>
-EigenSolution solve_in(Ctx& context, EigenInput<T> input, const Config& config,
-                       const LobpcgOptions& options, const Monitor& monitor) {
+EigenSolution solve_in(Place<Ctx> on, EigenInput<T> input, const Config& config,
+                       const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
-  Operators<T, Ctx> operators(context, input, config);
-  EigenProblem<T, Ctx> problem;
-  problem.A = &operators.A;
-  if (operators.B) problem.B = &*operators.B;
-  problem.preconditioner = operators.preconditioner.get();
-  problem.constraints = std::as_const(input.constraints).view();
-  problem.initial_guess = std::as_const(input.initial_guess).view();
+  PlacedProblem<T, Ctx> problem(on.context, std::move(input), config);
+  on.context.synchronize();
 
   EigenSolution solution;
   solution.setup_seconds = seconds_since(start);
-  auto result = lobpcg(context, problem, options, monitor);
+  auto result = run_solver<T, Ctx>(on.context, problem.view(), config, monitor);
+  on.context.synchronize();
   solution.solve_seconds = seconds_since(start) - solution.setup_seconds;
-  const Index block = lobpcg_block_size(options, operators.A.rows(), problem.constraints.cols());
-  solution.spmm_kernel = operators.A.plan().kernel(block);
-  solution.spmm_reason = operators.A.plan().reason(block);
+  const Index block = solver_block_size(config, problem.A.rows(), problem.constraints.cols());
+  solution.spmm_kernel = problem.A.plan().kernel(block);
+  solution.spmm_reason = problem.A.plan().reason(block);
   solution.result = summarize(result);
-  solution.eigenvectors = std::move(result.eigenvectors);
+  solution.eigenvectors = fetch(on.context, on.host, std::move(result.eigenvectors));
   return solution;
 }
 
@@ -123,48 +135,63 @@ bool worth_continuing(SolveStatus status) {
 }
 
 /// Single precision as far as it reaches, then double from these vectors, within the same limits.
-EigenSolution solve_mixed(HostContext& context, EigenInput<double> input, const Config& config,
+template <class Ctx>
+EigenSolution solve_mixed(Place<Ctx> on, EigenInput<double> input, const Config& config,
                           const Monitor& monitor) {
-  LobpcgOptions coarse = config.solver;
-  coarse.criterion = Criterion::norm;
-  coarse.tolerance = kDefaultTolerance<float>;
-  EigenSolution first =
-      solve_in<float>(context, to_single(context, input, config), config, coarse, monitor);
+  Config coarse = config;
+  coarse.solver.criterion = Criterion::norm;
+  coarse.solver.tolerance = kDefaultTolerance<float>;
+  EigenSolution first = solve_in<float>(on, to_single(on.host, input, config), coarse, monitor);
   if (!worth_continuing(first.result.status)) return first;
 
-  LobpcgOptions fine = config.solver;
-  fine.max_iterations = std::max<Index>(1, fine.max_iterations - first.result.iterations);
-  fine.time_limit_s = std::max(0.0, fine.time_limit_s - first.solve_seconds);
+  Config fine = config;
+  fine.solver.max_iterations =
+      std::max<Index>(1, fine.solver.max_iterations - first.result.iterations);
+  fine.solver.time_limit_s = std::max(0.0, fine.solver.time_limit_s - first.solve_seconds);
   input.initial_guess =
-      widened(context, std::get<MultiVector<float, HostSpace>>(first.eigenvectors),
+      widened(on.host, std::get<MultiVector<float, HostSpace>>(first.eigenvectors),
               static_cast<Index>(first.result.eigenvalues.size()));
+  first.eigenvectors = {};
   const Monitor continued = [&](const MonitorState& state) {
     const IterationRecord record = after(first, state.record);
     return monitor({record, state.nev, state.eigenvalues, state.residuals});
   };
   EigenSolution second =
-      solve_in<double>(context, std::move(input), config, fine, monitor ? continued : monitor);
+      solve_in<double>(on, std::move(input), fine, monitor ? continued : monitor);
   prepend(first, second);
   return second;
 }
 
-}  // namespace
-
-template <>
-EigenSolution solve_eigenproblem(HostContext& context, EigenInput<double> input,
-                                 const Config& config, const Monitor& monitor) {
+template <class Ctx>
+EigenSolution solve_on(Place<Ctx> on, EigenInput<double> input, const Config& config,
+                       const Monitor& monitor) {
   switch (config.precision) {
     case Precision::full:
-      return solve_in<double>(context, std::move(input), config, config.solver, monitor);
+      return solve_in<double>(on, std::move(input), config, monitor);
     case Precision::single: {
-      EigenInput<float> rounded = to_single(context, input, config);
+      EigenInput<float> rounded = to_single(on.host, input, config);
       input = {};
-      return solve_in<float>(context, std::move(rounded), config, config.solver, monitor);
+      return solve_in<float>(on, std::move(rounded), config, monitor);
     }
     case Precision::mixed:
-      return solve_mixed(context, std::move(input), config, monitor);
+      return solve_mixed(on, std::move(input), config, monitor);
   }
   return {};
+}
+
+}  // namespace
+
+EigenSolution solve_eigenproblem(Device& device, EigenInput<double> input, const Config& config,
+                                 const Monitor& monitor) {
+  return device.with_context([&](auto& context) {
+    context.synchronize();
+    context.profile().reset();
+    EigenSolution solution =
+        solve_on(Place{device.host(), context}, std::move(input), config, monitor);
+    solution.profile = context.profile();
+    solution.peak_bytes = context.allocation_count().peak_bytes;
+    return solution;
+  });
 }
 
 }  // namespace heddle::apps

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/apps/device.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/report/eigen_report.hpp>
 #include <heddle/solvers/monitor.hpp>
@@ -21,11 +22,13 @@ struct EigenSolution {
   std::string spmm_reason;
   double setup_seconds = 0;
   double solve_seconds = 0;
+  Profile profile;             ///< of the device, over setup and solve
+  std::size_t peak_bytes = 0;  ///< of the device's memory that the run held at once
 };
 
-/// Solves `input`, which it uses up. `context` is where the work runs.
-template <class Ctx>
-EigenSolution solve_eigenproblem(Ctx& context, EigenInput<double> input, const Config& config,
+/// Solves `input`, which it uses up. Matrices and blocks move to the device once, the eigenvectors
+/// back once (in mixed precision: for each of its two solves).
+EigenSolution solve_eigenproblem(Device& device, EigenInput<double> input, const Config& config,
                                  const Monitor& monitor);
 
 }  // namespace heddle::apps

@@ -1,13 +1,25 @@
 #pragma once
 
+#include <heddle/apps/device.hpp>
 #include <heddle/apps/problem.hpp>
 
 namespace heddle::apps {
 
-/// Bytes that solving `input` as `config` says will hold at its peak, the input included.
-double estimated_bytes(const EigenInput<double>& input, const Config& config);
+/// Bytes that solving a problem will hold at its peak, the problem included.
+struct MemoryEstimate {
+  double device = 0;  ///< in the memory of the device that solves
+  double host = 0;    ///< in host memory; the same number where the host is that device
+};
 
-/// Throws `OutOfMemory` if `bytes` are more than the machine has.
-void check_memory(double bytes);
+/// What solving `input` as `config` says takes, on the host or on a GPU: at least 0.9 times the peak
+/// of the context's allocations, at most twice that, for n ≥ 1000. The scratch of sums over rows is
+/// left out; what a GPU's kernels keep beside a matrix counts as another copy of it.
+MemoryEstimate estimate_memory(const EigenInput<double>& input, const Config& config, bool on_gpu);
+
+/// Throws `OutOfMemory` if `estimate` is more than the device or the host has.
+void check_memory(const MemoryEstimate& estimate, const Device& device);
+
+/// Throws `OutOfMemory` with both numbers if `bytes`, needed, are more than `available` to `owner`.
+void require_memory(double bytes, double available, std::string_view owner);
 
 }  // namespace heddle::apps

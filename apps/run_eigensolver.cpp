@@ -7,6 +7,7 @@
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/eigen_solve.hpp>
+#include <heddle/apps/eigensolver.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
 #include <heddle/apps/memory.hpp>
@@ -37,29 +38,20 @@ void start_log(bool quiet) {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void check_device(const Config& config) {
-  if (config.device != DeviceChoice::cuda) return;
-  throw DeviceError(origin_of(config, "device").describe() +
-                    ": device is cuda, but the solvers of this build run on the CPU only; "
-                    "use device: auto or host");
-}
-
-ProblemFacts facts(const HostContext& context, const EigenInput<double>& input,
-                   const Config& config) {
+ProblemFacts facts(Device& device, const EigenInput<double>& input, const Config& config) {
   ProblemFacts problem;
   problem.n = input.order();
   problem.nnz = input.nnz();
   if (input.B) problem.mass_nnz = input.B->nnz();
   problem.constraints = input.constraints.cols();
   problem.initial_guess = input.initial_guess.cols();
-  problem.device = "host";
-  if (config.device == DeviceChoice::automatic) {
-    problem.device_note = "auto: the solvers of this build run on the CPU";
-  }
-  problem.threads = context.threads();
-  problem.block_size = lobpcg_block_size(config.solver, problem.n, problem.constraints);
+  problem.device = device.kind();
+  problem.device_name = device.name();
+  problem.device_note = device.note();
+  problem.threads = device.host().threads();
+  problem.block_size = solver_block_size(config, problem.n, problem.constraints);
   problem.preconditioner = plan_preconditioner(config, input.B.has_value()).describe();
-  problem.estimated_bytes = estimated_bytes(input, config);
+  problem.available_bytes = device.memory_bytes();
   return problem;
 }
 
@@ -96,34 +88,31 @@ void write_results(OutputFiles& files, const Config& config, const EigenReport& 
   files.commit();
 }
 
-/// Solves the problem and writes and prints what comes out.
-template <class Ctx>
-ExitCode solve_and_report(Ctx& context, EigenInput<double> input, const Config& config,
-                          EigenReport report, OutputFiles& files, Clock::time_point start,
-                          ProgressStyle style) {
-  const InterruptScope interrupt;
-  context.profile().reset();
-  EigenSolution solution;
-  {
-    Progress progress(style);
-    solution =
-        solve_eigenproblem(context, std::move(input), config, [&](const MonitorState& state) {
-          progress.show(state);
-          return !interrupt.requested();
-        });
+/// The solution of the problem, with progress on stderr; a signal ends it early. Where memory ends
+/// on the way, the error says what the whole solve was estimated to need, too.
+EigenSolution solve(Device& device, EigenInput<double> input, const Config& config,
+                    double estimated_bytes, ProgressStyle style, const InterruptScope& interrupt) {
+  Progress progress(style);
+  try {
+    return solve_eigenproblem(device, std::move(input), config, [&](const MonitorState& state) {
+      progress.show(state);
+      return !interrupt.requested();
+    });
+  } catch (const OutOfMemory& error) {
+    throw OutOfMemory(error.requested(), fmt::format("{}; the solve was estimated to need {:.0f}",
+                                                     error.what(), estimated_bytes));
   }
-  context.synchronize();
+}
+
+/// Adds to `report` what `solution` tells beside its vectors.
+void complete(EigenReport& report, EigenSolution& solution) {
   report.result = std::move(solution.result);
-  report.spmm_kernel = solution.spmm_kernel;
-  report.spmm_reason = solution.spmm_reason;
+  report.spmm_kernel = std::move(solution.spmm_kernel);
+  report.spmm_reason = std::move(solution.spmm_reason);
   report.seconds.setup = solution.setup_seconds;
   report.seconds.solve = solution.solve_seconds;
-  report.seconds.total = seconds_since(start);
-  report.profile = context.profile();
-  report.peak_bytes = context.allocation_count().peak_bytes;
-  write_results(files, config, report, solution.eigenvectors);
-  print(eigenvalue_table(report.result) + summary_line(config, report));
-  return exit_code(report.result.status);
+  report.profile = solution.profile;
+  report.peak_bytes = solution.peak_bytes;
 }
 
 ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) {
@@ -133,14 +122,15 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   if (line.print_config) print(to_yaml(config.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
 
-  check_device(config);
+  Device device(config);
   check_output_directory(config.output.directory);
-  HostContext context(config.threads);
-  EigenInput<double> input = load_problem(context, config);
+  EigenInput<double> input = load_problem(device.host(), config);
+  const MemoryEstimate memory = estimate_memory(input, config, !device.is_host());
   EigenReport report;
-  report.problem = facts(context, input, config);
+  report.problem = facts(device, input, config);
+  report.problem.estimated_bytes = memory.device;
   report.seconds.load = seconds_since(start);
-  check_memory(report.problem.estimated_bytes);
+  check_memory(memory, device);
   const std::string description = describe_problem(config, report.problem);
   if (line.validate) {
     print(fmt::format("{} is valid and asks for\n{}", line.config.string(), description));
@@ -148,8 +138,14 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   }
   OutputFiles files(config.output.directory);
   spdlog::info("{} {}\n{}", name, kVersions.heddle, description);
-  return solve_and_report(context, std::move(input), config, std::move(report), files, start,
-                          progress_style(line.quiet));
+  const InterruptScope interrupt;
+  EigenSolution solution =
+      solve(device, std::move(input), config, memory.device, progress_style(line.quiet), interrupt);
+  complete(report, solution);
+  report.seconds.total = seconds_since(start);
+  write_results(files, config, report, solution.eigenvectors);
+  print(eigenvalue_table(report.result) + summary_line(config, report));
+  return exit_code(report.result.status);
 }
 
 }  // namespace

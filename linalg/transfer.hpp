@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/linalg/csr_matrix.hpp>
 #include <heddle/linalg/cuda_context.hpp>
+#include <heddle/linalg/multivector.hpp>
 #include <heddle/linalg/small_matrix.hpp>
 
 /// Data between the host and a context's memory. Code templated on the context decides on the host
@@ -37,6 +38,18 @@ Buffer<T, HostSpace> place(HostContext&, Buffer<T, HostSpace> values) {
   return values;
 }
 
+/// X in the context's memory; on the host, X itself.
+template <Scalar T>
+MultiVector<T, HostSpace> place(HostContext&, MultiVector<T, HostSpace> X) {
+  return X;
+}
+
+/// X in host memory; X itself if it is there.
+template <Scalar T>
+MultiVector<T, HostSpace> fetch(HostContext&, HostContext&, MultiVector<T, HostSpace> X) {
+  return X;
+}
+
 void fetch(CudaContext& context, ConstSmallView<DeviceSpace> source, SmallView<HostSpace> target);
 void send(CudaContext& context, ConstSmallView<HostSpace> source, SmallView<DeviceSpace> target);
 
@@ -58,6 +71,22 @@ void fetch(CudaContext& context, ConstBlockView<T, DeviceSpace> source,
 template <Scalar T>
 void send(CudaContext& context, ConstBlockView<T, HostSpace> source,
           BlockView<T, DeviceSpace> target);
+
+template <Scalar T>
+MultiVector<T, DeviceSpace> place(CudaContext& context, MultiVector<T, HostSpace> X) {
+  MultiVector<T, DeviceSpace> placed(context, X.rows(), X.cols());
+  send<T>(context, X.view(), placed.view());
+  context.synchronize();
+  return placed;
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> fetch(CudaContext& context, HostContext& host,
+                                MultiVector<T, DeviceSpace> X) {
+  MultiVector<T, HostSpace> fetched(host, X.rows(), X.cols());
+  fetch<T>(context, X.view(), fetched.view());
+  return fetched;
+}
 
 /// A copy of A in host memory.
 template <Scalar T>

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <heddle/spmm/select.hpp>
+#include <heddle/spmm/spmm.hpp>
 
 namespace heddle {
 namespace {
@@ -58,6 +59,11 @@ CudaKernel by_rows(const MatrixFeatures& A, Index N) noexcept {
 }
 
 }  // namespace
+
+const std::vector<std::string_view>& spmm_choices() {
+  static const std::vector<std::string_view> kWays = {"auto", "rule", "rule_row_mean", "measure"};
+  return kWays;
+}
 
 std::span<const std::string_view> cuda_kernel_names() noexcept { return kNames; }
 

@@ -13,10 +13,10 @@ namespace heddle {
 
 /// How a plan chooses its kernel.
 struct SpmmOptions {
-  /// "auto" or a name from `spmm_kernels`. CUDA takes also "rule" (what "auto" is: by the matrix's
-  /// features, so that equal input gives equal bits), "rule_row_mean" (by the mean row length
-  /// alone) and "measure" (the fastest of two or three on the first block of each width; its
-  /// results agree from run to run only to rounding).
+  /// A way to choose or a name from `spmm_kernels`. On a GPU "auto" is "rule": by the matrix's
+  /// features, so that equal input gives equal bits. "rule_row_mean": by the mean row length alone.
+  /// "measure": the fastest of two or three on the first block of each width; its results agree
+  /// from run to run only to rounding. On the host, which has one kernel to choose, all are one.
   std::string kernel = "auto";
 };
 
@@ -93,6 +93,9 @@ class SpmmPlan<T, CudaContext> {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The ways to choose a kernel that `SpmmOptions::kernel` takes, "auto" first.
+const std::vector<std::string_view>& spmm_choices();
 
 /// Kernel names that `SpmmOptions::kernel` takes on the host.
 const std::vector<std::string_view>& spmm_kernels(const HostContext&);

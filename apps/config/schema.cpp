@@ -1,6 +1,7 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/spmm/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
@@ -221,10 +222,15 @@ void Schema::preconditioner() {
 
 void Schema::spmm() {
   add("spmm", "sparse matrix times block").section().fallback("{}");
-  SchemaRow kernel = add("spmm.kernel", "auto: chosen for the matrix").word("auto");
+  SchemaRow kernel =
+      add("spmm.kernel",
+          "auto and rule: chosen for the matrix; measure: the fastest on it; a name: "
+          "of a kernel that the device has");
+  for (const std::string_view way : spmm_choices()) kernel.word(way);
   const HostContext context(1);
-  for (const std::string_view name : spmm_kernels(context)) {
-    if (name != "auto") kernel.word(name);
+  for (const std::string_view name : spmm_kernels(context)) kernel.word(name);
+  for (const std::string_view name : cuda_kernel_names()) {
+    if (name != name_of(CudaKernel::row_split)) kernel.word(name);  // a name on the host, too
   }
   kernel.fallback("auto").store([](Node node, Config& config) { config.spmm.kernel = node.text; });
   add("spmm.reorder", "row order of the matrix; the CPU kernels keep the given one")

@@ -38,12 +38,14 @@ struct ProblemFacts {
   std::optional<Index> mass_nnz;  ///< none: B = I
   Index constraints = 0;
   Index initial_guess = 0;
-  std::string device;       ///< "host"
+  std::string device;       ///< "host" or "cuda"
+  std::string device_name;  ///< of a GPU
   std::string device_note;  ///< why, where that needs saying
-  int threads = 0;
+  int threads = 0;          ///< on the host
   Index block_size = 0;
   std::string preconditioner;  ///< "jacobi of A", "jacobi of B" or "none"
-  double estimated_bytes = 0;  ///< of memory
+  double estimated_bytes = 0;  ///< of the device's memory
+  double available_bytes = 0;  ///< likewise
 };
 
 /// Wall-clock seconds of a run's stages.

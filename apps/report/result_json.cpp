@@ -120,6 +120,8 @@ std::string result_json(const Config& config, const EigenReport& report) {
   json["problem"] = problem_json(config, problem);
   json["block_size"] = problem.block_size;
   json["preconditioner"] = problem.preconditioner;
+  json["device_name"] = problem.device_name;
+  json["device_note"] = problem.device_note;
   json["threads"] = problem.threads;
   json["phases"] = phases_json(report.profile);
   json["orthogonalization"] = orthogonalization_json(result.orthogonalization);

@@ -27,6 +27,12 @@ std::string describe_tolerance(const Config& config) {
                      chosen(config, "solver", "criterion"));
 }
 
+std::string describe_device(const ProblemFacts& problem) {
+  return problem.device_name.empty()
+             ? fmt::format("{}, {} threads", problem.device, problem.threads)
+             : fmt::format("{}, {}", problem.device, problem.device_name);
+}
+
 std::string describe_matrix(const MatrixSource& source, Index n, Index nnz) {
   return fmt::format("{}: {} rows, {} entries", source.describe(), n, nnz);
 }
@@ -56,10 +62,11 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
                              problem.block_size, config.solver.max_iterations));
   line("tolerance", describe_tolerance(config));
   line("preconditioner", problem.preconditioner);
-  line("device", fmt::format("{}, {} threads, {} precision{}", problem.device, problem.threads,
-                             chosen(config, "", "precision"),
-                             problem.device_note.empty() ? "" : " (" + problem.device_note + ")"));
-  line("memory", "about " + human_bytes(problem.estimated_bytes));
+  line("device",
+       fmt::format("{}, {} precision{}", describe_device(problem), chosen(config, "", "precision"),
+                   problem.device_note.empty() ? "" : " (" + problem.device_note + ")"));
+  line("memory", fmt::format("about {} of {}", human_bytes(problem.estimated_bytes),
+                             human_bytes(problem.available_bytes)));
   return text;
 }
 

@@ -12,8 +12,13 @@ namespace {
 constexpr std::string_view kRowSplit = "row_split";
 constexpr std::string_view kReference = "reference";
 
+bool is_choice(const std::string& asked) {
+  const auto& ways = spmm_choices();
+  return std::find(ways.begin(), ways.end(), asked) != ways.end();
+}
+
 std::string_view choose_kernel(const HostContext& context, const std::string& asked) {
-  if (asked == "auto") return kRowSplit;
+  if (is_choice(asked)) return kRowSplit;
   const auto& known = spmm_kernels(context);
   const auto found = std::find(known.begin(), known.end(), asked);
   if (found == known.end()) {
@@ -57,7 +62,7 @@ SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, CsrView<T, HostSpace> A
                                    const SpmmOptions& options)
     : state_(std::make_unique<State>()) {
   state_->A = A;
-  state_->automatic = options.kernel == "auto";
+  state_->automatic = is_choice(options.kernel);
   state_->kernel = choose_kernel(context, options.kernel);
   if (state_->kernel != kRowSplit) return;
   state_->schedule = detail::schedule_rows(A);

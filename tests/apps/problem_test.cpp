@@ -2,6 +2,7 @@
 
 #include <apps/config_support.hpp>
 #include <cmath>
+#include <heddle/apps/eigen_solve.hpp>
 #include <heddle/apps/memory.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/problem.hpp>
@@ -153,19 +154,52 @@ TEST_F(Problem, SinglePrecisionRefusesWhatItCannotHold) {
   EXPECT_EQ(to_single(context_, load_problem(context_, fine), fine).A.values()[1], 0.1f);
 }
 
-TEST_F(Problem, MemoryIsEstimatedAndBounded) {
-  const Config full = config("{matrix: {generate: laplace2d, size: [30, 30]}}", "nev: 5");
-  const EigenInput<double> input = load_problem(context_, full);
-  const double least = input.bytes() + 900 * 5 * sizeof(double);
-  EXPECT_GT(estimated_bytes(input, full), least);
-  EXPECT_LT(estimated_bytes(input, full), 100 * least);
-  check_memory(1e6);
+TEST_F(Problem, TheEstimateOfMemoryIsNearThePeak) {
+  const std::string single = "{matrix: {generate: laplace3d, size: [14, 15, 16]}}";
+  const std::string pencil =
+      "{matrix: {generate: elasticity3d, size: [9, 9, 9]}, "
+      "mass: {generate: elasticity3d_mass, size: [9, 9, 9]}}";
+  for (const std::string& problem : {single, pencil}) {
+    for (const std::string preconditioner : {"none", "jacobi", "chebyshev"}) {
+      for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
+        Config asked = config(
+            problem, "nev: 5, max_iterations: 3, preconditioner: {type: " + preconditioner + "}");
+        asked.device = DeviceChoice::host;
+        asked.precision = precision;
+        Device device(asked);
+        EigenInput<double> input = load_problem(device.host(), asked);
+        const MemoryEstimate estimate = estimate_memory(input, asked, false);
+        const EigenSolution solution = solve_eigenproblem(device, std::move(input), asked, {});
+        const auto peak = static_cast<double>(solution.peak_bytes);
+        EXPECT_GE(estimate.device, 0.9 * peak)
+            << problem << preconditioner << static_cast<int>(precision);
+        EXPECT_LE(estimate.device, 2 * peak) << problem << preconditioner;
+        EXPECT_EQ(estimate.host, estimate.device);
+      }
+    }
+  }
+}
+
+TEST_F(Problem, AGpuIsEstimatedBesideItsHost) {
+  const Config asked = config("{matrix: {generate: laplace3d, size: [20, 20, 20]}}", "nev: 4");
+  const EigenInput<double> input = load_problem(context_, asked);
+  const MemoryEstimate gpu = estimate_memory(input, asked, true);
+  EXPECT_GT(gpu.device, estimate_memory(input, asked, false).device);
+  EXPECT_GT(gpu.host, input.bytes());
+  EXPECT_LT(gpu.host, gpu.device);
+}
+
+TEST_F(Problem, MoreMemoryThanThereIsNamesBothNumbers) {
+  require_memory(1e6, 1e6, "this machine");
   try {
-    check_memory(1e18);
-    FAIL() << "no machine has that much";
+    require_memory(1e18, 1e12, "this machine");
+    FAIL() << "more was asked for than there is";
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(error.requested(), std::size_t{1000000000000000000});
-    EXPECT_NE(std::string(error.what()).find("1000000000000000000 bytes"), std::string::npos);
+    EXPECT_STREQ(error.what(),
+                 "the solve needs 1000000000000000000 bytes (931322574.6 GiB) of memory, this "
+                 "machine has 1000000000000 (931.3 GiB): ask for fewer eigenpairs or a smaller "
+                 "block");
   }
 }
 
