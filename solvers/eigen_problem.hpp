@@ -15,6 +15,7 @@ struct EigenProblem {
   ConstBlockView<T, Space> constraints{};  ///< n×c: eigenvectors are sought B-orthogonal to it
   ConstBlockView<T, Space>
       initial_guess{};  ///< n×g: the first b − 2 are used, the others of X are random
+  LinearOperator<T, Ctx>* B_inverse = nullptr;  ///< applies B⁻¹; only block Lanczos needs it
 };
 
 }  // namespace heddle

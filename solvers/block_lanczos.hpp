@@ -1,0 +1,89 @@
+#pragma once
+
+#include <heddle/solvers/eigen_problem.hpp>
+#include <heddle/solvers/monitor.hpp>
+#include <heddle/solvers/options.hpp>
+#include <heddle/solvers/result.hpp>
+#include <memory>
+
+namespace heddle {
+
+/// Block Lanczos' own options beside those of every eigensolver.
+struct BlockLanczosOptions : EigenOptions {
+  /// Columns of the basis at which it is restarted, rounded up to whole blocks; 0: chosen from nev
+  /// and the block size. At least nev + 2 blocks.
+  Index max_basis = 0;
+};
+
+/// What fixes the sizes of all memory of a block Lanczos solve.
+struct BlockLanczosShape {
+  Index n = 0;
+  Index nev = 0;
+  Index block = 0;      ///< b, columns of a step
+  Index max_basis = 0;  ///< m, columns of the basis before a restart; 0: the problem is so small
+                        ///< that it is solved as a dense one
+  bool filtered = false;
+  bool pencil = false;
+
+  /// Pairs of a Rayleigh–Ritz step at the end: all of them in a dense solve.
+  Index pairs() const noexcept { return max_basis == 0 ? n : nev; }
+
+  bool operator==(const BlockLanczosShape&) const = default;
+};
+
+/// The shape that `block_lanczos` gives a solve of order n.
+BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index n, bool pencil);
+
+/// All memory of a solve, its result included. A second solve of the same shape on the same context
+/// allocates nothing.
+template <Scalar T, class Ctx>
+class BlockLanczosWorkspace {
+ public:
+  using Space = typename Ctx::Space;
+  struct Storage;
+
+  BlockLanczosWorkspace();
+  ~BlockLanczosWorkspace();
+  BlockLanczosWorkspace(BlockLanczosWorkspace&&) noexcept;
+  BlockLanczosWorkspace& operator=(BlockLanczosWorkspace&&) noexcept;
+
+  /// The memory of the last solve, null before the first; `block_lanczos` lays it out.
+  std::unique_ptr<Storage>& storage() noexcept { return storage_; }
+
+ private:
+  std::unique_ptr<Storage> storage_;
+};
+
+/// Block Lanczos with thick restart for the `nev` smallest or largest pairs of A x = λ B x.
+///
+/// The largest pairs come from the Krylov spaces of C = B⁻¹A, self-adjoint in ⟨x, y⟩ = xᵀBy; the
+/// smallest from those of a Chebyshev polynomial in C that damps the rest of the spectrum, its
+/// interval and degree taken from the Ritz values and changed as they say more. A pencil needs
+/// `problem.B_inverse`, the more exact the better: a `JacobiPreconditioner` of B where B is
+/// diagonal, else a solver for B as an operator.
+///
+/// An iteration is a cycle that fills the basis up to a restart. Full reorthogonalisation, locking
+/// of pairs exact to rounding. Once all pairs have converged, a further cycle from a random block
+/// orthogonal to them looks for copies of multiple eigenvalues that were missed; where as many
+/// copies of one were found as the block has columns, it goes on until it would have seen others.
+/// `converged` is granted after a Rayleigh–Ritz step and residuals from fresh products with A and B
+/// only. Numerical trouble is a status in the result; misuse throws `InvalidArgument` naming both
+/// sides. Constraints are not taken.
+///
+/// The result lives in the workspace until its next solve. A and B must be symmetric; nothing
+/// checks that here. Sources: Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou & Saad,
+/// Numer. Algorithms 47 (2008) 341; Grimes, Lewis, Simon, SIAM J. Matrix Anal. Appl. 15 (1994) 228.
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
+                                                   const EigenProblem<T, Ctx>& problem,
+                                                   const BlockLanczosOptions& options,
+                                                   BlockLanczosWorkspace<T, Ctx>& workspace,
+                                                   const Monitor& monitor = {});
+
+/// The same with a workspace of its own.
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> block_lanczos(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                                  const BlockLanczosOptions& options,
+                                                  const Monitor& monitor = {});
+
+}  // namespace heddle

@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/krylov_basis.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+/// Each round of orthogonalisation takes a block from noise to orthonormal; random columns that
+/// replace what was noise take one more.
+constexpr int kMaxRounds = 5;
+
+/// G ← (G + Gᵀ)/2.
+void symmetrize(SmallView<HostSpace> G) {
+  for (Index j = 0; j < G.cols; ++j) {
+    for (Index i = 0; i < j; ++i) G(i, j) = G(j, i) = 0.5 * (G(i, j) + G(j, i));
+  }
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+KrylovBasis<T, Ctx>::KrylovBasis(Ctx& context, Index n, Index max_basis, Index block, bool pencil)
+    : V_(context, n, max_basis + block),
+      front_(context, n, block),
+      work_(context, n, block),
+      image_(context, pencil ? n : 0, pencil ? block : 0),
+      orthogonalizer_(context, block, block),
+      host_(std::make_unique<HostContext>(1)),
+      T_(*host_, max_basis, max_basis),
+      column_(*host_, max_basis + block, block),
+      small_host_(*host_, max_basis, block),
+      coefficients_(context, max_basis + block, block),
+      small_(context, max_basis, max_basis),
+      max_basis_(max_basis),
+      block_(block) {}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) noexcept {
+  B_ = B;
+  seed_ = seed;
+  streams_ = 0;
+  counts_ = {};
+  locked_ = order_ = coupled_from_ = 0;
+  multiplied_ = false;
+}
+
+template <Scalar T, class Ctx>
+auto KrylovBasis<T, Ctx>::scratch() noexcept -> Block {
+  multiplied_ = false;
+  return work_.view();
+}
+
+template <Scalar T, class Ctx>
+FrontStatus KrylovBasis<T, Ctx>::draw_front(Ctx& context, ConstBlock guess) {
+  fill_random(context, seed_, streams_++, work_.view());
+  const Index guesses = std::min(block_, guess.cols());
+  if (guesses > 0) copy<T>(context, guess.columns(0, guesses), work_.columns(0, guesses));
+  coupled_from_ = 0;
+  return adopt_front(context);
+}
+
+template <Scalar T, class Ctx>
+FrontStatus KrylovBasis<T, Ctx>::combine_front(Ctx& context, ConstSmallView<HostSpace> C) {
+  send(context, C, small_.view(C.rows, C.cols));
+  heddle::multiply<T>(context, 1, V(), small_.view(C.rows, C.cols), 0, work_.view());
+  order_ = coupled_from_ = 0;
+  return adopt_front(context);
+}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::multiply(Ctx& context, LinearOperator<T, Ctx>& F) {
+  const Index coupled = order_ - coupled_from_;
+  const SmallView<Space> C = coefficients_.view(coupled + block_, block_);
+  F.apply(context, front_.view(), work_.view());  // U = F V₊                    n×b
+  const PhaseScope phase(context, Phase::rayleigh_ritz);
+  gram(context, V_.columns(locked_ + coupled_from_, C.rows), image(context, work_.view()), C);
+  const SmallView<HostSpace> column = this->column();
+  for (Index j = 0; j < block_; ++j) std::fill_n(&column(0, j), coupled_from_, 0.0);
+  fetch(context, C, column.block(coupled_from_, 0, C.rows, block_));
+  symmetrize(column.block(order_, 0, block_, block_));
+  multiplied_ = true;
+}
+
+template <Scalar T, class Ctx>
+FrontStatus KrylovBasis<T, Ctx>::expand(Ctx& context) {
+  assert(multiplied_ && !full());
+  const Index coupled = order_ - coupled_from_;
+  {
+    const PhaseScope phase(context, Phase::orthogonalize);
+    const SmallView<Space> C = coefficients_.view(coupled + block_, block_);
+    heddle::multiply<T>(context, -1, V_.columns(locked_ + coupled_from_, C.rows), C, 1,
+                        work_.view());  // W = U − [V V₊] C
+  }
+  const SmallView<HostSpace> column = this->column();
+  const SmallView<HostSpace> all = T_.view(max_basis_, max_basis_);
+  for (Index j = 0; j < block_; ++j) {
+    for (Index i = 0; i < order_ + block_; ++i) {
+      all(i, order_ + j) = all(order_ + j, i) = column(i, j);
+    }
+  }
+  coupled_from_ = order_;
+  order_ += block_;
+  return adopt_front(context);
+}
+
+/// V₊ ← an orthonormal basis of what remains of the span of `work_`, filled up at random.
+template <Scalar T, class Ctx>
+FrontStatus KrylovBasis<T, Ctx>::adopt_front(Ctx& context) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  multiplied_ = false;
+  const Block W = work_.view();
+  const Block BW = B_ == nullptr ? W : image_.view();
+  for (int round = 0; round < kMaxRounds; ++round) {
+    if (B_ != nullptr) B_->apply(context, W, BW);
+    const OrthoReport report = orthogonalizer_.orthonormalize(context, W, BW);
+    if (report.indefinite || !report.finite) return {report.indefinite, report.finite};
+    counts_.add(report, block_);
+    const Index lost = block_ - report.rank;
+    if (lost > 0) fill_random(context, seed_, streams_++, W.columns(report.rank, lost));
+    // Wᵀ B W is I − DᵀD after the projection W − V D.
+    const bool orthonormal = project(context) <= std::sqrt(std::numeric_limits<T>::epsilon());
+    if (lost == 0 && orthonormal) break;
+  }
+  copy<T>(context, W, V_.columns(locked_ + order_, block_));
+  std::swap(front_, work_);
+  return {};
+}
+
+/// W ← W − V D with D = VᵀBW, V and the locked vectors together: max ‖d_j‖₂.
+template <Scalar T, class Ctx>
+double KrylovBasis<T, Ctx>::project(Ctx& context) {
+  const Index cols = locked_ + order_;
+  if (cols == 0) return 0;
+  const SmallView<Space> D = small_.view(cols, block_);
+  gram(context, V_.columns(0, cols), image(context, work_.view()), D);
+  heddle::multiply<T>(context, -1, V_.columns(0, cols), D, 1, work_.view());
+  const SmallView<HostSpace> host = small_host_.view(cols, block_);
+  fetch(context, D, host);
+  double largest = 0;
+  for (Index j = 0; j < block_; ++j) {
+    double square = 0;
+    for (Index i = 0; i < cols; ++i) square += host(i, j) * host(i, j);
+    largest = std::max(largest, std::sqrt(square));
+  }
+  return largest;
+}
+
+template <Scalar T, class Ctx>
+auto KrylovBasis<T, Ctx>::image(Ctx& context, ConstBlock X) -> ConstBlock {
+  if (B_ == nullptr) return X;
+  B_->apply(context, X, image_.view());
+  return image_.view();
+}
+
+template <Scalar T, class Ctx>
+double KrylovBasis<T, Ctx>::front_image_norm(Ctx& context) {
+  const SmallView<Space> norms = small_.view(block_, 2);
+  const SmallView<HostSpace> host = small_host_.view(block_, 2);
+  column_norms(context, front(), norms.block(0, 0, block_, 1));
+  column_norms(context, image(context, front()), norms.block(0, 1, block_, 1));
+  fetch(context, norms, host);
+  double largest = 0;
+  for (Index j = 0; j < block_; ++j) largest = std::max(largest, host(j, 1) / host(j, 0));
+  return largest;
+}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::restart(Ctx& context, ConstSmallView<HostSpace> Z,
+                                  ConstSmallView<HostSpace> theta) {
+  const PhaseScope phase(context, Phase::update);
+  const Index l = Z.cols;
+  const SmallView<Space> coefficients = small_.view(Z.rows, l);
+  send(context, Z, coefficients);
+  heddle::multiply<T>(context, 1, V(), coefficients, 0, V_.columns(locked_, l));  // V ← V Z
+  copy<T>(context, front_.view(), V_.columns(locked_ + l, block_));
+
+  const SmallView<HostSpace> old = column();
+  const SmallView<HostSpace> S = small_host_.view(l, block_);
+  small_multiply(*host_, 1, Z, true, old.block(0, 0, order_, block_), false, 0, S);  // S ← ZᵀS
+  for (Index j = 0; j < block_; ++j) {
+    std::copy_n(&old(order_, j), block_, &old(l, j));
+    std::copy_n(&S(0, j), l, &old(0, j));
+  }
+  order_ = l;
+  coupled_from_ = 0;
+  send(context, column(), coefficients_.view(l + block_, block_));
+  const SmallView<HostSpace> kept = T_.view(max_basis_, max_basis_);
+  for (Index j = 0; j < l; ++j) {
+    std::fill_n(&kept(0, j), l, 0.0);
+    kept(j, j) = theta(j, 0);
+  }
+}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::lock(Ctx& context, Index j) {
+  assert(coupled_from_ == 0 && j <= order_);
+  const SmallView<HostSpace> diagonal = T_.view(max_basis_, max_basis_);
+  const SmallView<HostSpace> old = column();
+  for (Index i = 0; i + j < order_; ++i) diagonal(i, i) = diagonal(i + j, i + j);
+  for (Index c = 0; c < block_; ++c) std::copy(&old(j, c), &old(0, c) + old.rows, &old(0, c));
+  locked_ += j;
+  order_ -= j;
+  send(context, column(), coefficients_.view(order_ + block_, block_));
+}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::unlock(std::span<const double> values) {
+  assert(coupled_from_ == 0 && static_cast<Index>(values.size()) == locked_);
+  const SmallView<HostSpace> all = T_.view(max_basis_, max_basis_);
+  for (Index i = order_ - 1; i >= 0; --i) all(i + locked_, i + locked_) = all(i, i);
+  order_ += std::exchange(locked_, 0);
+  for (Index j = 0; j < order_; ++j) {
+    const double value = j < std::ssize(values) ? values[static_cast<std::size_t>(j)] : all(j, j);
+    std::fill_n(&all(0, j), order_, 0.0);
+    all(j, j) = value;
+  }
+  multiplied_ = false;
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class KrylovBasis<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

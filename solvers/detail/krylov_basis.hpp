@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <heddle/linalg/block_ops.hpp>
+#include <heddle/linalg/multivector.hpp>
+#include <heddle/linalg/orthogonalize.hpp>
+#include <heddle/solvers/linear_operator.hpp>
+#include <memory>
+#include <span>
+
+namespace heddle {
+
+/// Whether a block could be made orthonormal.
+struct FrontStatus {
+  bool indefinite = false;  ///< xᵀBx < 0 was met: B is not positive definite
+  bool finite = true;
+};
+
+/// A block Krylov decomposition of an operator F that is symmetric in ⟨x, y⟩ = xᵀBy:
+///
+///     F V = V T + V₊ Sᵀ,   [V V₊]ᵀB[V V₊] = I,   T = VᵀBFV,   S = VᵀBFV₊,
+///
+/// V n×k, the front V₊ n×b. A step makes the front part of V. T is block tridiagonal but for the
+/// arrow that a restart leaves: S couples the front to the last block of V, or, in the first step
+/// after a restart, to all of V; it is always what a product with F says, so columns that were
+/// refilled at random need no care. Locked vectors lie before V and take part in the
+/// orthogonalisation only.
+///
+/// A step subtracts what is coupled, makes the block orthonormal, and then projects it against all
+/// of V once: after the first subtraction only rounding is left to take away there, so V is read
+/// twice in a step and orthogonal to working precision. Sources: Wu & Simon, SIAM J. Matrix Anal.
+/// Appl. 22 (2000) 602 (thick restart); Zhou & Saad, Numer. Algorithms 47 (2008) 341 (blocks).
+template <Scalar T, class Ctx>
+class KrylovBasis {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using ConstBlock = ConstBlockView<T, Space>;
+
+  KrylovBasis() = default;
+
+  /// Room for locked vectors and V of up to `max_basis` columns together, blocks of b = `block`;
+  /// n ≥ max_basis + b. Throws `OutOfMemory`.
+  KrylovBasis(Ctx& context, Index n, Index max_basis, Index block, bool pencil);
+
+  /// Empties the basis. `B` (null: the identity) is kept by pointer; `seed` is that of all random
+  /// columns.
+  void reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) noexcept;
+
+  /// V₊ ← a random block orthogonal to the locked vectors and V, the first columns of `guess` (n×g)
+  /// in it where there are any. S is then unknown until `multiply`.
+  FrontStatus draw_front(Ctx& context, ConstBlock guess = {});
+
+  /// V₊ ← an orthonormal basis of span(V C), C k×b in host memory, filled up at random; V ← [].
+  FrontStatus combine_front(Ctx& context, ConstSmallView<HostSpace> C);
+
+  /// U ← F V₊ and its part of T: S and V₊ᵀBU. One fetch.
+  void multiply(Ctx& context, LinearOperator<T, Ctx>& F);
+
+  /// V ← [V V₊], V₊ ← an orthonormal basis of U − V T₊ where T₊ is the part of T that `multiply`
+  /// made, filled up at random where U adds nothing new.
+  FrontStatus expand(Ctx& context);
+
+  /// max ‖B v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖B‖₂. U is kept.
+  double front_image_norm(Ctx& context);
+
+  /// V ← V Z, T ← ZᵀTZ = diag(θ), S ← ZᵀS; Z k×l with ZᵀZ = I, theta l×1.
+  void restart(Ctx& context, ConstSmallView<HostSpace> Z, ConstSmallView<HostSpace> theta);
+
+  /// The first j columns of V join the locked vectors; only after `restart`.
+  void lock(Ctx& context, Index j);
+
+  /// The locked vectors, whose values are given, join V again at its start; only after `restart`.
+  /// S is then unknown until `multiply`.
+  void unlock(std::span<const double> values);
+
+  Index block() const noexcept { return block_; }
+  Index order() const noexcept { return order_; }    ///< k, the columns of V
+  Index locked() const noexcept { return locked_; }  ///< locked vectors
+  Index max_basis() const noexcept { return max_basis_; }
+  bool full() const noexcept { return locked_ + order_ + block_ > max_basis_; }
+  bool multiplied() const noexcept { return multiplied_; }  ///< U and S are those of V₊
+
+  ConstBlock locked_vectors() const noexcept { return V_.columns(0, locked_); }
+  ConstBlock V() const noexcept { return V_.columns(locked_, order_); }
+  ConstBlock front() const noexcept { return front_.view(); }
+
+  /// T, k×k; both triangles.
+  ConstSmallView<HostSpace> T_matrix() noexcept {
+    return T_.view(max_basis_, max_basis_).block(0, 0, order_, order_);
+  }
+
+  /// S, k×b. Valid while `multiplied`.
+  ConstSmallView<HostSpace> coupling() noexcept { return column().block(0, 0, order_, block_); }
+
+  /// Scratch of n×b, twice (the second is empty where B = I): the memory of U, which is lost.
+  Block scratch() noexcept;
+  Block second_scratch() noexcept { return image_.view(); }
+
+  const OrthoCounts& counts() const noexcept { return counts_; }
+
+ private:
+  /// [S; V₊ᵀBFV₊], (k + b)×b.
+  SmallView<HostSpace> column() noexcept {
+    return column_.view(max_basis_ + block_, block_).block(0, 0, order_ + block_, block_);
+  }
+  ConstBlock image(Ctx& context, ConstBlock X);
+  FrontStatus adopt_front(Ctx& context);
+  double project(Ctx& context);
+
+  MultiVector<T, Space> V_;      // [locked V V₊], n×(max_basis + b)
+  MultiVector<T, Space> front_;  // V₊ again, its rows side by side for products with F
+  MultiVector<T, Space> work_;   // U, and what becomes the next front
+  MultiVector<T, Space> image_;  // B times a block; empty where B = I
+  Orthogonalizer<T, Ctx> orthogonalizer_;
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  SmallMatrix<HostSpace> T_, column_, small_host_;
+  SmallMatrix<Space> coefficients_;  // what S and V₊ᵀBU are where U was made
+  SmallMatrix<Space> small_;
+  LinearOperator<T, Ctx>* B_ = nullptr;
+  OrthoCounts counts_;
+  std::uint64_t seed_ = 0;
+  std::uint64_t streams_ = 0;  // random blocks drawn
+  Index max_basis_ = 0;
+  Index block_ = 0;
+  Index locked_ = 0;
+  Index order_ = 0;
+  Index coupled_from_ = 0;  // rows of S before this one are zero
+  bool multiplied_ = false;
+};
+
+}  // namespace heddle
