@@ -44,6 +44,8 @@ std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
   app.add_flag("--print-config", line.print_config,
                "print the configuration with overrides and defaults as YAML, and stop");
   app.add_flag("--help-config", describe, "list the keys of the configuration, and stop");
+  app.add_flag("--profile", line.profile,
+               "print seconds, bytes and operations of each phase of the solve, too");
   app.add_flag("-q,--quiet", line.quiet, "no header and no progress");
   app.set_version_flag("--version", fmt::format("{} {}", name, kVersions.heddle));
   try {

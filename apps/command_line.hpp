@@ -16,6 +16,7 @@ struct CommandLine {
   bool validate = false;
   bool print_config = false;
   bool quiet = false;
+  bool profile = false;  ///< what the time went to is printed, too
 };
 
 /// Reads the command line of the executable `name` for `solver`. Empty if it only asked for help,

@@ -61,7 +61,10 @@ template <Scalar T, class Ctx>
 EigenSolution solve_in(Place<Ctx> on, EigenInput<T> input, const Config& config,
                        const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
-  PlacedProblem<T, Ctx> problem(on.context, std::move(input), config);
+  PlacedProblem<T, Ctx> problem = [&] {
+    const PhaseScope phase(on.context, Phase::setup);
+    return PlacedProblem<T, Ctx>(on.context, std::move(input), config);
+  }();
   on.context.synchronize();
 
   EigenSolution solution;

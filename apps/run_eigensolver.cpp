@@ -145,6 +145,7 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   report.seconds.total = seconds_since(start);
   write_results(files, config, report, solution.eigenvectors);
   print(eigenvalue_table(report.result) + summary_line(config, report));
+  if (line.profile) print(profile_table(report.profile));
   return exit_code(report.result.status);
 }
 

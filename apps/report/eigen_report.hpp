@@ -73,6 +73,10 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem);
 /// The eigenvalues with their residuals, an aligned table; of many, the first and the last.
 std::string eigenvalue_table(const EigenSummary& result);
 
+/// Seconds, share, traffic and arithmetic of each phase that took time, and of all; an aligned
+/// table. Bytes are the compulsory ones of the phase's operations.
+std::string profile_table(const Profile& profile);
+
 /// Status, reason, time, accuracy and where the results are, on one line.
 std::string summary_line(const Config& config, const EigenReport& report);
 

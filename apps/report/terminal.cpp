@@ -2,6 +2,8 @@
 
 #include <heddle/apps/report/eigen_report.hpp>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace heddle::apps {
 namespace {
@@ -84,6 +86,33 @@ std::string eigenvalue_table(const EigenSummary& result) {
     }
     fmt::format_to(std::back_inserter(text), "{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1,
                    result.eigenvalues[i], i < result.residuals.size() ? result.residuals[i] : 0.0);
+  }
+  return text;
+}
+
+std::string profile_table(const Profile& profile) {
+  PhaseTotals all;
+  std::vector<std::pair<std::string_view, PhaseTotals>> rows;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    const PhaseTotals& totals = profile[phase];
+    if (totals.seconds > 0) rows.emplace_back(phase_name(phase), totals);
+    all.seconds += totals.seconds;
+    all.bytes += totals.bytes;
+    all.flops += totals.flops;
+  }
+  rows.emplace_back("all", all);
+  constexpr double kGiga = 1e9;
+  std::string text = fmt::format("{:<16}{:>10}{:>9}{:>10}{:>9}{:>10}\n", "phase", "seconds",
+                                 "share", "GB", "GB/s", "GFLOP/s");
+  for (const auto& [name, totals] : rows) {
+    const auto a_second = [&](double amount) {
+      return totals.seconds > 0 ? amount / kGiga / totals.seconds : 0;
+    };
+    fmt::format_to(std::back_inserter(text),
+                   "{:<16}{:>10.4f}{:>7.1f} %{:>10.3f}{:>9.1f}{:>10.1f}\n", name, totals.seconds,
+                   all.seconds > 0 ? 100 * totals.seconds / all.seconds : 0, totals.bytes / kGiga,
+                   a_second(totals.bytes), a_second(totals.flops));
   }
   return text;
 }

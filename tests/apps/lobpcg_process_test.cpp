@@ -133,6 +133,19 @@ TEST_F(LobpcgProcess, QuietSaysNothingButTheResult) {
   EXPECT_NE(run.out.find("eigenvalue"), std::string::npos);
 }
 
+TEST_F(LobpcgProcess, TheProfileAccountsForTheSolve) {
+  const ProcessResult run = solve(kGrid, {"--quiet", "--profile"});
+  EXPECT_EQ(run.exit_code, 0);
+  for (const char* phase : {"spmm", "preconditioner", "orthogonalize", "rayleigh_ritz", "all"}) {
+    EXPECT_NE(run.out.find(std::string("\n") + phase + " "), std::string::npos) << run.out;
+  }
+  const auto json = result();
+  double phases = 0;
+  for (const auto& phase : json.at("phases")) phases += phase.at("seconds").get<double>();
+  EXPECT_LE(phases, json.at("seconds").at("total").get<double>());
+  EXPECT_GT(phases, json.at("seconds").at("solve").get<double>() / 2);
+}
+
 TEST_F(LobpcgProcess, ValidateAndPrintConfigSolveNothing) {
   const ProcessResult valid = solve(kGrid, {"--validate"});
   EXPECT_EQ(valid.exit_code, 0);

@@ -215,6 +215,24 @@ TYPED_TEST(Npy, HasNumPysHeaderAndRowsWithoutPadding) {
   }
 }
 
+TEST(ProfileTable, SharesAndRates) {
+  Profile profile;
+  profile.open(Phase::spmm);
+  profile.count(4e9, 2e9);
+  profile.add_seconds(Phase::spmm, 0.5);
+  profile.open(Phase::update);
+  profile.count(3e9, 9e9);
+  profile.add_seconds(Phase::update, 1.5);
+  EXPECT_EQ(profile_table(profile),
+            "phase              seconds    share        GB     GB/s   GFLOP/s\n"
+            "spmm                0.5000   25.0 %     4.000      8.0       4.0\n"
+            "update              1.5000   75.0 %     3.000      2.0       6.0\n"
+            "all                 2.0000  100.0 %     7.000      3.5       5.5\n");
+  EXPECT_EQ(profile_table(Profile()),
+            "phase              seconds    share        GB     GB/s   GFLOP/s\n"
+            "all                 0.0000    0.0 %     0.000      0.0       0.0\n");
+}
+
 TEST(OutputFiles, AppearTogetherAtTheEnd) {
   const TemporaryFolder folder;
   const auto directory = folder.path() / "deep" / "results";
