@@ -52,6 +52,11 @@ void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, d
 template <Scalar T>
 void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X, SmallView<HostSpace> norms);
 
+/// dots(j, 0) = x_jᵀy_j (dots b×1), products and sums in double.
+template <Scalar T>
+void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
+                 ConstBlockView<T, HostSpace> Y, SmallView<HostSpace> dots);
+
 /// x_j ← factors(j, 0)·x_j (factors b×1).
 template <Scalar T>
 void scale_columns(HostContext& context, ConstSmallView<HostSpace> factors,
@@ -101,6 +106,10 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
 template <Scalar T>
 void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                   SmallView<DeviceSpace> norms);
+
+template <Scalar T>
+void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 ConstBlockView<T, DeviceSpace> Y, SmallView<DeviceSpace> dots);
 
 template <Scalar T>
 void scale_columns(CudaContext& context, ConstSmallView<DeviceSpace> factors,

@@ -39,9 +39,9 @@ double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& 
   return values;
 }
 
-/// sums(j, 0) = Σ_i value(i, j)² over n rows. `value` is called once for each entry.
-template <class Value>
-void sum_squares(HostContext& context, Index n, const Value& value, Small sums) {
+/// sums(j, 0) = Σ_i term(i, j) over n rows. `term` is called once for each entry.
+template <class Term>
+void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
   const Index b = sums.rows;
   const Slabs slabs = make_slabs(n, kMinSlabRows);
   const double* partial = per_slab(context, slabs, b, [&](Index first, Index end, double* sum) {
@@ -50,20 +50,14 @@ void sum_squares(HostContext& context, Index n, const Value& value, Small sums) 
     for (; i + kRows <= end; i += kRows) {
 #pragma omp simd
       for (Index j = 0; j < b; ++j) {
-        double square = 0;
-        for (Index r = 0; r < kRows; ++r) {
-          const double v = value(i + r, j);
-          square += v * v;
-        }
-        sum[j] += square;
+        double part = 0;
+        for (Index r = 0; r < kRows; ++r) part += term(i + r, j);
+        sum[j] += part;
       }
     }
     for (; i < end; ++i) {
 #pragma omp simd
-      for (Index j = 0; j < b; ++j) {
-        const double v = value(i, j);
-        sum[j] += v * v;
-      }
+      for (Index j = 0; j < b; ++j) sum[j] += term(i, j);
     }
   });
   for (Index j = 0; j < b; ++j) {
@@ -180,10 +174,27 @@ template <Scalar T>
 void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
                   SmallView<HostSpace> norms) {
   require_one_per_column("column_norms", norms, X.cols());
-  sum_squares(
-      context, X.rows(), [&](Index i, Index j) { return static_cast<double>(X(i, j)); }, norms);
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) {
+        const double x = static_cast<double>(X(i, j));
+        return x * x;
+      },
+      norms);
   norms_from_squares<T>(context, X, norms);
   context.profile().count(bytes(X), 2 * entries(X));
+}
+
+template <Scalar T>
+void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
+                 ConstBlockView<T, HostSpace> Y, SmallView<HostSpace> dots) {
+  require_same_shape("column_dots", X, Y);
+  require_one_per_column("column_dots", dots, X.cols());
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) { return static_cast<double>(X(i, j)) * static_cast<double>(Y(i, j)); },
+      dots);
+  context.profile().count(2 * bytes(X), 2 * entries(X));
 }
 
 template <Scalar T>
@@ -245,13 +256,14 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
   const T* ax = AX.data();
   const T* bx = BX.data();
   T* out = R.data();
-  sum_squares(
+  sum_columns(
       context, AX.rows(),
       [=, ax_ld = AX.ld(), bx_ld = BX.ld(), r_ld = R.ld()](Index i, Index j) {
         const double r = static_cast<double>(ax[i * ax_ld + j]) -
                          static_cast<double>(bx[i * bx_ld + j]) * theta.data[j];
-        out[i * r_ld + j] = static_cast<T>(r);
-        return static_cast<double>(out[i * r_ld + j]);
+        const T rounded = static_cast<T>(r);
+        out[i * r_ld + j] = rounded;
+        return static_cast<double>(rounded) * static_cast<double>(rounded);
       },
       norms);
   norms_from_squares<T>(context, R, norms);
@@ -268,6 +280,8 @@ template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<floa
 template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<double>);
 template void column_norms(HostContext&, ConstBlock<float>, Small);
 template void column_norms(HostContext&, ConstBlock<double>, Small);
+template void column_dots(HostContext&, ConstBlock<float>, ConstBlock<float>, Small);
+template void column_dots(HostContext&, ConstBlock<double>, ConstBlock<double>, Small);
 template void scale_columns(HostContext&, ConstSmall, Block<float>);
 template void scale_columns(HostContext&, ConstSmall, Block<double>);
 template void scale_rows(HostContext&, ConstBlock<float>, ConstBlock<float>, Block<float>);

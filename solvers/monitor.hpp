@@ -9,13 +9,14 @@ namespace heddle {
 /// What a monitor sees after each iteration. Views are valid during the call only.
 struct MonitorState {
   const IterationRecord& record;
-  Index nev;
-  std::span<const double> eigenvalues;  ///< current Ritz values of the wanted pairs
-  std::span<const double> residuals;    ///< their residuals, scaled as in `EigenResult`
+  Index nev;  ///< pairs wanted; columns of a linear system
+  std::span<const double>
+      eigenvalues;                    ///< Ritz values of the wanted pairs; empty for linear systems
+  std::span<const double> residuals;  ///< scaled as in `EigenResult` or `LinearResult`
 };
 
-/// Called once an iteration; false ends the solve with `SolveStatus::interrupted` and the pairs so
-/// far.
+/// Called once an iteration; false ends the solve with `SolveStatus::interrupted` and what there
+/// is so far.
 using Monitor = std::function<bool(const MonitorState&)>;
 
 }  // namespace heddle

@@ -32,4 +32,18 @@ struct EigenOptions {
   std::uint64_t seed = 42;
 };
 
+/// When a column x of a linear system with residual r = b − A x counts as converged.
+enum class LinearCriterion {
+  relative,  ///< ‖r‖₂ ≤ tolerance·‖b‖₂
+  absolute,  ///< ‖r‖₂ ≤ tolerance
+};
+
+/// What every solver of linear systems is asked for.
+struct LinearOptions {
+  double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
+  LinearCriterion criterion = LinearCriterion::relative;
+  Index max_iterations = 10000;
+  double time_limit_s = std::numeric_limits<double>::infinity();
+};
+
 }  // namespace heddle

@@ -26,9 +26,9 @@ std::string_view status_name(SolveStatus status) noexcept;
 /// One iteration as the history keeps it and the monitor sees it.
 struct IterationRecord {
   Index iteration = 0;
-  Index converged = 0;        ///< wanted pairs that pass the criterion, in order
-  double worst_residual = 0;  ///< largest criterion residual / its limit's scale among the wanted,
-                              ///< see `EigenResult::residuals`
+  Index converged = 0;        ///< wanted pairs that pass the criterion, in order; columns that do
+  double worst_residual = 0;  ///< largest among the wanted, scaled as in `EigenResult::residuals`
+                              ///< or `LinearResult::residuals`
   double seconds = 0;         ///< since the solve began
   Index active_columns = 0;   ///< columns of this iteration's search directions
   Index operator_applications = 0;  ///< columns multiplied by A so far
@@ -48,6 +48,23 @@ struct EigenResult {
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
   MultiVector<T, Space> eigenvectors;  ///< n × eigenvalues.size() in its first columns
+};
+
+/// What a solver of linear systems A X = B gives back; entry j of a list belongs to column j of B.
+template <Scalar T, class Space>
+struct LinearResult {
+  SolveStatus status = SolveStatus::breakdown;
+  std::string reason;  ///< a sentence
+  Index iterations = 0;
+  Index matrix_passes = 0;          ///< products of A with a block, of whatever width
+  Index operator_applications = 0;  ///< columns multiplied by A
+  std::vector<double> residuals;    ///< ‖b − A x‖₂ / ‖b‖₂, recomputed at the end
+  /// ‖b − A x‖₂ / (‖A‖ ‖x‖₂ + ‖b‖₂), recomputed at the end; ‖A‖ is ‖A‖₁ where the operator knows
+  /// it, else the largest Rayleigh quotient met. About ε is the least that rounding allows.
+  std::vector<double> backward_errors;
+  std::vector<IterationRecord> history;
+  OrthoCounts orthogonalization;
+  MultiVector<T, Space> solution;  ///< n×b
 };
 
 }  // namespace heddle

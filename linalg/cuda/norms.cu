@@ -126,12 +126,12 @@ void launch_column_sums(CudaContext& context, Index rows, Index cols, const Valu
   const RowLayout layout(cols);
   const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
   const Index slab_count = slabs.count();
-  auto* partials = static_cast<Sum*>(
-      context.scratch(sizeof(Sum) * static_cast<std::size_t>(slab_count * cols)));
+  auto* partials =
+      static_cast<Sum*>(context.scratch(sizeof(Sum) * static_cast<std::size_t>(slab_count * cols)));
   const dim3 grid(static_cast<unsigned>(slab_count),
                   static_cast<unsigned>(ceil_div<Index>(cols, layout.width())));
-  column_sums_kernel<Sum><<<grid, kThreads, 0, context.stream()>>>(
-      slabs, static_cast<int>(cols), layout, value, partials);
+  column_sums_kernel<Sum><<<grid, kThreads, 0, context.stream()>>>(slabs, static_cast<int>(cols),
+                                                                   layout, value, partials);
   check_launch();
   results_kernel<Sum><<<static_cast<unsigned>(cols), kThreads, 0, context.stream()>>>(
       static_cast<int>(slab_count), static_cast<int>(cols), partials, results.data);

@@ -236,6 +236,28 @@ TYPED_TEST_P(BlockOps, ColumnNormsAtTheEndsOfTheRange) {
   }
 }
 
+TYPED_TEST_P(BlockOps, ColumnDots) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const Index b : kCols) {
+      RandomBlock<T> X(n, b, b + 1, 1);
+      RandomBlock<T> Y(n, b, b + 2, 2);
+      RandomSmall dots(b, 1, 3);
+      column_dots<T>(this->on(), X.view(), Y.view(), dots.view());
+      for (Index j = 0; j < b; ++j) {
+        long double sum = 0;
+        for (Index i = 0; i < n; ++i) {
+          sum +=
+              static_cast<long double>(X.view()(i, j)) * static_cast<long double>(Y.view()(i, j));
+        }
+        EXPECT_NEAR(dots.view()(j, 0), static_cast<double>(sum),
+                    tolerance<double>(1, static_cast<double>(n)))
+            << n << "x" << b << ", column " << j;
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(BlockOps, ScaleColumns) {
   using T = typename TypeParam::Scalar;
   RandomBlock<T> X(1500, 9, 11, 1);
@@ -345,6 +367,8 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
                InvalidArgument);
   EXPECT_THROW(copy<T>(context, X.view(), Y.view()), InvalidArgument);
   EXPECT_THROW(column_norms<T>(context, X.view(), column.view()), InvalidArgument);
+  EXPECT_THROW(column_dots<T>(context, X.view(), X.view(), column.view()), InvalidArgument);
+  EXPECT_THROW(column_dots<T>(context, X.view(), Y.view(), column.view()), InvalidArgument);
   EXPECT_THROW(scale_columns<T>(context, column.view(), X.view()), InvalidArgument);
   EXPECT_THROW(residual<T>(context, X.view(), X.view(), column.view(), X.view(), column.view()),
                InvalidArgument);
@@ -356,7 +380,7 @@ REGISTER_TYPED_TEST_SUITE_P(BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetric
                             GramWritesIntoABlockOfALargerMatrix,
                             GramPassesNanOnToItsRowAndColumnOnly, Multiply, MultiplyOverItsOwnInput,
                             MultiplyOverwritesNanWhereBetaIsZero,
-                            MultiplyByNoColumnsScalesTheResult, ColumnNorms,
+                            MultiplyByNoColumnsScalesTheResult, ColumnNorms, ColumnDots,
                             ColumnNormsAtTheEndsOfTheRange, ScaleColumns,
                             ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
                             RandomEntriesDependOnSeedStreamAndPlaceOnly,

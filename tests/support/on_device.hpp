@@ -153,6 +153,14 @@ void column_norms(OnDevice on, ConstBlockView<T, HostSpace> X, SmallView<HostSpa
 }
 
 template <Scalar T>
+void column_dots(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+                 SmallView<HostSpace> dots) {
+  mirrored(
+      on, [](CudaContext& c, auto x, auto y, auto d) { heddle::column_dots<T>(c, x, y, d); }, X, Y,
+      dots);
+}
+
+template <Scalar T>
 void scale_columns(OnDevice on, ConstSmallView<HostSpace> factors, BlockView<T, HostSpace> X) {
   mirrored(
       on, [](CudaContext& c, auto f, auto x) { heddle::scale_columns<T>(c, f, x); }, factors, X);

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/solvers/detail/block_cg_solve.hpp>
+#include <string_view>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+template <Scalar T, class Ctx>
+void check(const LinearSystem<T, Ctx>& system, const BlockCgOptions& options) {
+  const auto require = [](bool holds, std::string_view format, const auto&... values) {
+    if (!holds) {
+      throw InvalidArgument("block_cg: " + fmt::format(fmt::runtime(format), values...));
+    }
+  };
+  require(system.A != nullptr, "the system has no A");
+  const Index n = system.A->rows();
+  require(system.A->cols() == n, "A must be square, it is {}x{}", n, system.A->cols());
+  const LinearOperator<T, Ctx>* M = system.preconditioner;
+  require(M == nullptr || (M->rows() == n && M->cols() == n),
+          "the preconditioner must be {}x{} like A, it is {}x{}", n, n, M ? M->rows() : 0,
+          M ? M->cols() : 0);
+  const auto& B = system.B;
+  const auto& X = system.initial_guess;
+  require(B.rows() == n && B.cols() >= 1,
+          "B must have A's {} rows and at least one column, it is {}x{}", n, B.rows(), B.cols());
+  require(X.cols() == 0 || (X.rows() == n && X.cols() == B.cols()),
+          "the initial guess must be {}x{} like B, it is {}x{}", n, B.cols(), X.rows(), X.cols());
+  if (options.criterion == LinearCriterion::relative) {
+    require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
+            "the tolerance must lie in (0, 1), it is {}", options.tolerance);
+  } else {
+    require(options.tolerance > 0, "an absolute tolerance must be positive, it is {}",
+            options.tolerance);
+  }
+  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
+          options.max_iterations);
+  require(options.refresh_interval >= 1, "refresh_interval must be at least 1, it is {}",
+          options.refresh_interval);
+}
+
+}  // namespace
+
+double block_cg_memory_bytes(Index n, Index b, std::size_t scalar_size) {
+  constexpr double kBlocks = 5;         // X, R, Z, P, Q
+  constexpr double kSmallMatrices = 9;  // of b×b, with those of the orthogonaliser
+  const double columns = static_cast<double>(b);
+  return static_cast<double>(scalar_size) * kBlocks * static_cast<double>(n) * columns +
+         sizeof(double) * kSmallMatrices * columns * columns;
+}
+
+template <Scalar T, class Ctx>
+LinearResult<T, typename Ctx::Space>& block_cg(Ctx& context, const LinearSystem<T, Ctx>& system,
+                                               const BlockCgOptions& options,
+                                               BlockCgWorkspace<T, Ctx>& workspace,
+                                               const Monitor& monitor) {
+  using Storage = typename BlockCgWorkspace<T, Ctx>::Storage;
+  check(system, options);
+  const Index n = system.B.rows();
+  const Index b = system.B.cols();
+  std::unique_ptr<Storage>& storage = workspace.storage();
+  if (!storage || storage->context != &context || storage->P.rows() != n ||
+      storage->P.cols() != b) {
+    storage.reset();
+    storage = std::make_unique<Storage>(context, n, b);
+  }
+  storage->columns.reset();
+  LinearOptions complete = options;
+  if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
+  LinearColumns<T, Ctx> columns(context, system, complete, options.refresh_interval, monitor,
+                                storage->columns);
+  if (options.algorithm == CgAlgorithm::breakdown_free) {
+    BreakdownFreeCg<T, Ctx>(context, columns, *storage).run();
+  } else {
+    PseudoBlockCg<T, Ctx>(context, columns, *storage).run();
+  }
+  return storage->columns.result;
+}
+
+template <Scalar T, class Ctx>
+LinearResult<T, typename Ctx::Space> block_cg(Ctx& context, const LinearSystem<T, Ctx>& system,
+                                              const BlockCgOptions& options,
+                                              const Monitor& monitor) {
+  BlockCgWorkspace<T, Ctx> workspace;
+  return std::move(block_cg(context, system, options, workspace, monitor));
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                          \
+  template LinearResult<T, typename Ctx::Space>& block_cg(                                  \
+      Ctx&, const LinearSystem<T, Ctx>&, const BlockCgOptions&, BlockCgWorkspace<T, Ctx>&,  \
+      const Monitor&);                                                                      \
+  template LinearResult<T, typename Ctx::Space> block_cg(Ctx&, const LinearSystem<T, Ctx>&, \
+                                                         const BlockCgOptions&, const Monitor&);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <heddle/linalg/orthogonalize.hpp>
+#include <heddle/solvers/block_cg.hpp>
+#include <heddle/solvers/detail/linear_columns.hpp>
+#include <memory>
+
+namespace heddle {
+
+/// The memory behind `BlockCgWorkspace`, for n×b systems on one context.
+template <Scalar T, class Ctx>
+struct BlockCgWorkspace<T, Ctx>::Storage {
+  Storage(Ctx& ctx, Index n, Index b);
+
+  Ctx* context;
+  LinearColumnsStorage<T, Ctx> columns;
+  MultiVector<T, Space> P;
+  MultiVector<T, Space> Z;
+  Orthogonalizer<T, Ctx> orthogonalizer;
+  SmallMatrix<Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
+  SmallMatrix<Space> product;      // PᵀR or QᵀZ, r×s
+  SmallMatrix<Space> half;         // Wᵀ times it
+  SmallMatrix<Space> coefficient;  // α, β, or what makes P orthonormal
+  std::unique_ptr<HostContext> host;
+  SymmetricEigensolver<HostContext> eigensolver;
+  SmallMatrix<HostSpace> eigenvectors;  // of PᵀAP
+  SmallMatrix<HostSpace> eigenvalues;
+};
+
+/// One solve by breakdown-free block CG: the steps that the loop in `run` is made of.
+///
+/// A steady iteration brings one packet to the host. The small problems of a step are factored
+/// where the blocks are, and how that went stands in the packet; a factor that does not exist is
+/// zero, so the step that took it did nothing and the iteration starts anew from there.
+template <Scalar T, class Ctx>
+class BreakdownFreeCg {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = typename BlockCgWorkspace<T, Ctx>::Storage;
+
+  /// Everything is kept by reference and must outlive the solve.
+  BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage);
+
+  void run();
+
+ private:
+  using Part = typename Packet<Ctx>::Part;
+
+  void restart();
+  void step();
+  void directions();
+
+  Block P() { return s_.P.columns(0, r_); }
+  Block Q() { return s_.columns.scratch.columns(0, r_); }
+  void factor_energy();
+  void invert_by_eigenvectors();
+  SmallView<Space> energy_solve(ConstBlockView<T, Space> U, ConstBlockView<T, Space> V);
+  void orthonormalize_Z(Part status);
+  void judge_energy();
+  void judge_directions(Part status);
+
+  Ctx& context_;
+  LinearColumns<T, Ctx>& columns_;
+  Storage& s_;
+  Part norms_{};          // ‖r_j‖
+  Part energy_{};         // G = PᵀQ
+  Part energy_status_{};  // of its factor
+  Index r_ = 0;           // columns of P and Q
+  Index kept_ = 0;        // columns of W
+  bool careful_ = false;  // G was singular or indefinite once: it is looked at before each step
+};
+
+/// One solve by CG on each column, with products for all columns at once.
+template <Scalar T, class Ctx>
+class PseudoBlockCg {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = typename BlockCgWorkspace<T, Ctx>::Storage;
+
+  /// Everything is kept by reference and must outlive the solve.
+  PseudoBlockCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage);
+
+  void run();
+
+ private:
+  using Part = typename Packet<Ctx>::Part;
+
+  void restart();
+  void step();
+  void directions();
+
+  SmallView<Space> factors(ConstSmallView<HostSpace> values, double sign);
+
+  Ctx& context_;
+  LinearColumns<T, Ctx>& columns_;
+  Storage& s_;
+  Part norms_{};  // ‖r_j‖
+};
+
+}  // namespace heddle

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <chrono>
+#include <heddle/linalg/packet.hpp>
+#include <heddle/solvers/linear_system.hpp>
+#include <heddle/solvers/monitor.hpp>
+#include <heddle/solvers/options.hpp>
+#include <heddle/solvers/result.hpp>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+
+/// What is known of a column of a linear system, in the scaling in which it is solved.
+struct LinearColumn {
+  Index index = 0;             ///< its place in B
+  double scale = 1;            ///< power of two that B and X are multiplied by
+  double rhs_norm = 0;         ///< ‖b‖
+  double limit = 0;            ///< ‖r‖ up to which it counts as converged
+  double norm = 0;             ///< ‖r‖
+  double recurrence_norm = 0;  ///< ‖r‖ before R was last made afresh
+  double x_norm = 0;           ///< ‖x‖, as of the last fresh residual
+  double energy = 0;           ///< rᵀM⁻¹r
+
+  bool converged() const noexcept { return norm <= limit; }
+};
+
+/// The memory of `LinearColumns` for n×b systems.
+template <Scalar T, class Ctx>
+struct LinearColumnsStorage {
+  using Space = typename Ctx::Space;
+
+  LinearColumnsStorage(Ctx& context, Index n, Index b);
+
+  /// Empties what a solve fills, keeping all memory.
+  void reset();
+
+  MultiVector<T, Space> R;
+  MultiVector<T, Space> scratch;  // A X while R is made afresh; the solver's own between
+  Packet<Ctx> packet;
+  SmallMatrix<Space> factors;
+  std::vector<LinearColumn> columns;      // in the order in which X and R hold them
+  std::vector<double> monitor_residuals;  // in the order of B
+  LinearResult<T, Space> result;
+};
+
+/// The columns of a linear system while a conjugate gradient method works on them: scaling,
+/// convergence, fresh residuals, the columns that leave, and how a solve ends. X and R hold the
+/// active columns first, then those that have left, then those with b = 0.
+template <Scalar T, class Ctx>
+class LinearColumns {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = LinearColumnsStorage<T, Ctx>;
+
+  /// Everything is kept by reference and must outlive the solve.
+  LinearColumns(Ctx& context, const LinearSystem<T, Ctx>& system, const LinearOptions& options,
+                Index refresh_interval, const Monitor& monitor, Storage& storage);
+
+  /// X ← X₀, R ← B − A X, scaled.
+  void start();
+
+  /// Records the iteration and decides whether the solve goes on. May make R afresh and move
+  /// columns.
+  bool finished(Index iteration);
+
+  /// Completes the result: fresh residuals, X in the order and the scale of B.
+  void finish();
+
+  Index active() const noexcept { return active_; }
+  Block X() { return s_.result.solution.columns(0, active_); }
+  Block R() { return s_.R.columns(0, active_); }
+
+  /// Of the active columns.
+  std::span<LinearColumn> columns() {
+    return {s_.columns.data(), static_cast<std::size_t>(active_)};
+  }
+
+  /// Whether, since the last call, R has become something that old directions do not fit.
+  bool restart_due() noexcept { return std::exchange(restart_due_, false); }
+  void ask_for_restart() noexcept { restart_due_ = true; }
+
+  /// `block` moves its columns with those of X and R.
+  void tie(MultiVector<T, Space>& block) noexcept { tied_ = &block; }
+
+  /// Q = A P, counted.
+  void multiply_A(ConstBlockView<T, Space> P, Block Q);
+
+  /// Z = M⁻¹ R.
+  void precondition(Block Z);
+
+  /// Takes ‖r_j‖ and r_jᵀM⁻¹r_j of the active columns. False, and the solve has ended, if they say
+  /// that M is not positive definite or that numbers are not finite.
+  bool measure(ConstSmallView<HostSpace> norms, ConstSmallView<HostSpace> energies);
+
+  /// Takes a Rayleigh quotient pᵀAp/pᵀp: with others, an estimate of ‖A‖.
+  void meet_rayleigh_quotient(double value) noexcept { rayleigh_ = std::max(rayleigh_, value); }
+  double largest_rayleigh_quotient() const noexcept { return rayleigh_; }
+
+  void end(SolveStatus status, std::string_view reason);
+  bool ended() const noexcept { return ended_.has_value(); }
+
+ private:
+  void gather(ConstBlockView<T, Space> source, Block target);
+  template <class Factor>
+  void scale(Block X, const Factor& factor);
+  void fresh_residuals(Index count);
+  void refresh();
+  bool verified();
+  void shrink();
+  bool stalled(Index iteration);
+  bool at_rounding() const;
+  template <class Predicate>
+  Index bring_forward(Index count, const Predicate& predicate);
+  void swap_columns(Index i, Index j);
+  double backward_error(const LinearColumn& column) const;
+  double worst_excess() const;
+  void record(Index iteration);
+  bool monitor_agrees();
+  double seconds() const;
+
+  Ctx& context_;
+  const LinearSystem<T, Ctx>& system_;
+  const LinearOptions& options_;
+  Index refresh_interval_;
+  const Monitor& monitor_;
+  Storage& s_;
+  LinearResult<T, Space>& result_;
+  MultiVector<T, Space>* tied_ = nullptr;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Index applications_before_;
+  Index active_ = 0;
+  Index nonzero_ = 0;           // leading columns with b ≠ 0
+  double rayleigh_ = 0;         // the largest met
+  double best_excess_;          // least worst_excess so far
+  Index best_iteration_ = 0;    // and when
+  double best_claim_;           // the same among refuted claims of convergence
+  Index fruitless_claims_ = 0;  // claims no better than an earlier one
+  bool restart_due_ = true;
+  bool measured_ = false;  // norms in s_.columns belong to fresh residuals of all columns
+  std::optional<SolveStatus> ended_;
+  std::string_view reason_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,234 @@
+#include <gtest/gtest.h>
+
+#include <heddle/linalg/error.hpp>
+#include <limits>
+
+#include "solvers/linear_test_support.hpp"
+
+namespace heddle {
+namespace {
+
+using test::counting;
+using test::DiagonalOperator;
+using test::FunctionOperator;
+using test::make_operator;
+using test::random_vectors;
+
+/// Every status is produced by both algorithms.
+class BlockCgStatus : public ::testing::TestWithParam<CgAlgorithm> {
+ protected:
+  LinearResult<double, HostSpace> solve(const LinearSystem<double, HostContext>& system,
+                                        const Monitor& monitor = {}) {
+    options_.algorithm = GetParam();
+    return block_cg<double, HostContext>(context_, system, options_, monitor);
+  }
+
+  HostContext context_;
+  BlockCgOptions options_;
+};
+
+TEST_P(BlockCgStatus, IterationLimitKeepsTheBestColumns) {
+  auto A = make_operator<double>(context_, {"laplace2d", {40, 41}});
+  const auto B = random_vectors<double>(context_, A.rows(), 3);
+  options_.max_iterations = 5;
+  const auto result = solve({&A, nullptr, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::max_iterations);
+  EXPECT_EQ(result.iterations, 5);
+  EXPECT_EQ(result.history.size(), 6u);
+  const auto residuals =
+      test::true_linear_residuals<double>(A.matrix(), B.view(), result.solution.view());
+  for (std::size_t j = 0; j < 3; ++j) {
+    EXPECT_NEAR(result.residuals[j], residuals[j], 1e-12);
+    EXPECT_LT(residuals[j], 2);
+  }
+}
+
+TEST_P(BlockCgStatus, NoIterationsAtAllGiveTheGuess) {
+  auto A = make_operator<double>(context_, {"laplace2d", {10, 11}});
+  const auto B = random_vectors<double>(context_, A.rows(), 2);
+  const auto guess = random_vectors<double>(context_, A.rows(), 2, 1);
+  options_.max_iterations = 0;
+  const auto result = solve({&A, nullptr, B.view(), guess.view()});
+  EXPECT_EQ(result.status, SolveStatus::max_iterations);
+  EXPECT_EQ(test::all_entries<double>(result.solution.view()),
+            test::all_entries<double>(guess.view()));
+}
+
+TEST_P(BlockCgStatus, TimeLimitEndsASolve) {
+  auto A = make_operator<double>(context_, {"laplace2d", {40, 41}});
+  const auto B = random_vectors<double>(context_, A.rows(), 3);
+  options_.time_limit_s = 0;
+  EXPECT_EQ(solve({&A, nullptr, B.view()}).status, SolveStatus::time_limit);
+}
+
+TEST_P(BlockCgStatus, MonitorSeesEveryIterationAndCanStop) {
+  auto A = make_operator<double>(context_, {"laplace2d", {40, 41}});
+  const auto B = random_vectors<double>(context_, A.rows(), 3);
+  Index calls = 0;
+  const auto result = solve({&A, nullptr, B.view()}, [&](const MonitorState& state) {
+    EXPECT_EQ(state.record.iteration, calls);
+    EXPECT_EQ(state.nev, 3);
+    EXPECT_TRUE(state.eigenvalues.empty());
+    EXPECT_EQ(state.residuals.size(), 3u);
+    for (const double residual : state.residuals) {
+      EXPECT_LE(residual, state.record.worst_residual);
+    }
+    return ++calls < 6;
+  });
+  EXPECT_EQ(calls, 6);
+  EXPECT_EQ(result.status, SolveStatus::interrupted);
+  EXPECT_EQ(result.iterations, 5);
+}
+
+TEST_P(BlockCgStatus, AnIndefiniteMatrixIsFound) {
+  for (const double least : {-1.0, -100.0, -1e-3}) {
+    DiagonalOperator<double> A(counting(300, least));
+    const auto B = random_vectors<double>(context_, 300, 4);
+    const auto result = solve({&A, nullptr, B.view()});
+    EXPECT_EQ(result.status, SolveStatus::indefinite) << result.reason;
+    EXPECT_NE(result.reason.find("A is not positive definite"), std::string::npos);
+    for (const double residual : result.residuals) EXPECT_TRUE(std::isfinite(residual));
+  }
+}
+
+TEST_P(BlockCgStatus, APreconditionerThatIsNotPositiveDefiniteIsFound) {
+  auto A = make_operator<double>(context_, {"laplace2d", {15, 16}});
+  const auto B = random_vectors<double>(context_, A.rows(), 4);
+  for (const double first : {-300.0, 0.0}) {  // negative definite, and zero where it matters
+    std::vector<double> diagonal = counting(A.rows(), first);
+    if (first == 0) std::fill(diagonal.begin(), diagonal.end(), 0.0);
+    DiagonalOperator<double> M(diagonal);
+    const auto result = solve({&A, &M, B.view()});
+    EXPECT_EQ(result.status, SolveStatus::indefinite);
+    EXPECT_NE(result.reason.find("preconditioner"), std::string::npos) << result.reason;
+  }
+}
+
+TEST_P(BlockCgStatus, AToleranceBelowRoundingStagnates) {
+  auto A = make_operator<double>(context_, {"laplace2d", {20, 21}});
+  const auto B = random_vectors<double>(context_, A.rows(), 3);
+  options_.tolerance = 1e-19;
+  const auto result = solve({&A, nullptr, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::stagnated) << result.reason;
+  EXPECT_LT(result.iterations, 2000);
+  for (std::size_t j = 0; j < 3; ++j) {
+    EXPECT_LE(result.backward_errors[j], 1e-15);
+    EXPECT_LE(result.residuals[j], 1e-12);
+  }
+}
+
+TEST_P(BlockCgStatus, SinglePrecisionStagnatesAtWhatItCanReach) {
+  auto A = make_operator<float>(context_, {"laplace2d", {20, 21}});
+  const auto B = random_vectors<float>(context_, A.rows(), 3);
+  options_.tolerance = 1e-10;
+  options_.algorithm = GetParam();
+  const auto result = block_cg<float, HostContext>(context_, {&A, nullptr, B.view()}, options_);
+  EXPECT_EQ(result.status, SolveStatus::stagnated) << result.reason;
+  for (const double residual : result.residuals) EXPECT_LE(residual, 1e-4);
+}
+
+TEST_P(BlockCgStatus, ASingularSystemWithoutSolutionBreaksDown) {
+  DiagonalOperator<double> A(counting(300, 0));
+  const auto B = random_vectors<double>(context_, 300, 4);
+  const auto result = solve({&A, nullptr, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::breakdown) << result.reason;
+}
+
+TEST_P(BlockCgStatus, ASingularSystemWithASolutionIsSolved) {
+  DiagonalOperator<double> A(counting(300, 0));
+  auto B = random_vectors<double>(context_, 300, 4);
+  for (Index j = 0; j < 4; ++j) B.view()(0, j) = 0;
+  const auto result = solve({&A, nullptr, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+}
+
+TEST_P(BlockCgStatus, NumbersThatAreNotFiniteBreakDown) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  auto A = make_operator<double>(context_, {"laplace2d", {15, 16}});
+  auto B = random_vectors<double>(context_, A.rows(), 3);
+  std::vector<double> diagonal = counting(A.rows());
+  diagonal[100] = nan;
+  DiagonalOperator<double> broken(diagonal);
+  EXPECT_EQ(solve({&broken, nullptr, B.view()}).status, SolveStatus::breakdown);
+  EXPECT_EQ(solve({&A, &broken, B.view()}).status, SolveStatus::breakdown);
+  const auto guess = random_vectors<double>(context_, A.rows(), 3);
+  EXPECT_EQ(solve({&broken, nullptr, B.view(), guess.view()}).status, SolveStatus::breakdown);
+  B.view()(7, 1) = nan;
+  EXPECT_EQ(solve({&A, nullptr, B.view()}).status, SolveStatus::breakdown);
+}
+
+TEST_P(BlockCgStatus, AnOperatorThatChangesFailsVerification) {
+  Index calls = 0;
+  FunctionOperator A(200, [&](ConstBlockView<double, HostSpace> X, BlockView<double, HostSpace> Y) {
+    const double drift = 1 + 0.01 * static_cast<double>(calls++ % 7);
+    for (Index i = 0; i < X.rows(); ++i) {
+      for (Index j = 0; j < X.cols(); ++j) {
+        Y(i, j) = drift * (1 + static_cast<double>(i % 3)) * X(i, j);
+      }
+    }
+  });
+  const auto B = random_vectors<double>(context_, 200, 3);
+  const auto result = solve({&A, nullptr, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::verification_failed) << result.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, BlockCgStatus,
+                         ::testing::Values(CgAlgorithm::breakdown_free, CgAlgorithm::pseudo_block),
+                         [](const auto& info) {
+                           return info.param == CgAlgorithm::breakdown_free
+                                      ? std::string("BreakdownFree")
+                                      : std::string("PseudoBlock");
+                         });
+
+/// The message of the InvalidArgument that a solve throws, empty if it throws none.
+std::string complaint(const LinearSystem<double, HostContext>& system,
+                      const BlockCgOptions& options = {}) {
+  HostContext context;
+  try {
+    block_cg<double, HostContext>(context, system, options);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BlockCgMisuse, ShapesThatDoNotFitAreNamed) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {5, 6}});
+  DiagonalOperator<double> M(counting(29));
+  const auto B = random_vectors<double>(context, 30, 3);
+  const auto short_B = random_vectors<double>(context, 29, 3);
+  EXPECT_EQ(complaint({nullptr, nullptr, B.view()}), "block_cg: the system has no A");
+  EXPECT_EQ(complaint({&A, &M, B.view()}),
+            "block_cg: the preconditioner must be 30x30 like A, it is 29x29");
+  EXPECT_EQ(complaint({&A, nullptr, short_B.view()}),
+            "block_cg: B must have A's 30 rows and at least one column, it is 29x3");
+  EXPECT_EQ(complaint({&A, nullptr, B.columns(0, 0)}),
+            "block_cg: B must have A's 30 rows and at least one column, it is 30x0");
+  EXPECT_EQ(complaint({&A, nullptr, B.view(), B.columns(0, 2)}),
+            "block_cg: the initial guess must be 30x3 like B, it is 30x2");
+}
+
+TEST(BlockCgMisuse, OptionsOutOfRangeAreNamed) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {5, 6}});
+  const auto B = random_vectors<double>(context, 30, 3);
+  const auto with = [&](auto&& change) {
+    BlockCgOptions options;
+    change(options);
+    return complaint({&A, nullptr, B.view()}, options);
+  };
+  for (const double tolerance : {-1.0, 1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    const auto message = with([&](BlockCgOptions& options) { options.tolerance = tolerance; });
+    EXPECT_NE(message.find("the tolerance must lie in (0, 1), it is"), std::string::npos);
+  }
+  EXPECT_EQ(with([](BlockCgOptions& options) { options.criterion = LinearCriterion::absolute; }),
+            "block_cg: an absolute tolerance must be positive, it is 0");
+  EXPECT_EQ(with([](BlockCgOptions& options) { options.max_iterations = -1; }),
+            "block_cg: max_iterations must not be negative, it is -1");
+  EXPECT_EQ(with([](BlockCgOptions& options) { options.refresh_interval = 0; }),
+            "block_cg: refresh_interval must be at least 1, it is 0");
+}
+
+}  // namespace
+}  // namespace heddle
