@@ -88,7 +88,8 @@ Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_vie
 
 /// Sets the value at a dotted path of `tree`, given as `KEY=VALUE` with VALUE in YAML (lists and
 /// maps in brackets). Replaces what stands there; whether the key exists is `resolve_config`'s to
-/// say. Relative matrix paths in VALUE are relative to the current folder. Throws `ConfigError`.
+/// say. Relative matrix paths in VALUE are relative to the current folder. Throws `ConfigError`,
+/// also where the path leads through a value that its key does not take.
 void apply_override(ConfigNode& tree, std::string_view assignment);
 
 /// The configuration in the file at `path` with `overrides` applied in order.

@@ -1,20 +1,39 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/apps/config/config.hpp>
+#include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <utility>
 
 namespace heddle::apps {
 namespace {
 
-/// The value at `key` of `map`; an empty one is added if there is none. What is not a map becomes
-/// an empty one first: the override replaces it.
-ConfigNode& at(ConfigNode& map, std::string_view key, const Origin& origin) {
-  if (!map.is_map()) {
-    map = ConfigNode{};
-    map.kind = ConfigNode::Kind::map;
-    map.origin = origin;
+/// Whether `value` is one that the key at `path` takes.
+bool is_usable(const ConfigNode& value, std::string_view path) {
+  const std::vector<KeySpec>& schema = config_schema();
+  return std::any_of(schema.begin(), schema.end(), [&](const KeySpec& spec) {
+    return spec.path == path && spec.forms.accepts(value);
+  });
+}
+
+/// Makes a map of the value at `path` for an override from `origin` to set a key in. A value that
+/// could stand there gives way, such as the name of a file to a structure to generate; one that is
+/// wrong is not an override's to hide.
+void make_map(ConfigNode& value, std::string_view path, const Origin& origin) {
+  if (value.is_map()) return;
+  if (value.kind != ConfigNode::Kind::null && !is_usable(value, path)) {
+    throw ConfigError(value.origin,
+                      fmt::format("{}{}expected a map of keys, in which {} can set one", path,
+                                  path.empty() ? "" : ": ", origin.describe()));
   }
+  value = ConfigNode{};
+  value.kind = ConfigNode::Kind::map;
+  value.origin = origin;
+}
+
+/// The value at `key` of `map`; an empty one is added if there is none.
+ConfigNode& at(ConfigNode& map, std::string_view key, const Origin& origin) {
   if (ConfigNode* value = map.find(key)) return *value;
   map.entries.push_back({std::string(key), origin, ConfigNode{}});
   return map.entries.back().value;
@@ -27,8 +46,8 @@ void apply_override(ConfigNode& tree, std::string_view assignment) {
       ConfigSource{fmt::format("--set {}", assignment), {}, false});
   const Origin origin{source};
   const std::size_t equals = assignment.find('=');
-  std::string_view key = assignment.substr(0, equals);
-  if (equals == std::string_view::npos || key.empty()) {
+  const std::string_view path = assignment.substr(0, equals);
+  if (equals == std::string_view::npos || path.empty()) {
     throw ConfigError(origin, "expected KEY=VALUE, e.g. --set solver.nev=20");
   }
   const std::string_view text = assignment.substr(equals + 1);
@@ -37,10 +56,11 @@ void apply_override(ConfigNode& tree, std::string_view assignment) {
   if (!text.empty()) value = parse_yaml(text, source);
 
   ConfigNode* target = &tree;
-  while (!key.empty()) {
-    const std::size_t dot = key.find('.');
-    target = &at(*target, key.substr(0, dot), origin);
-    key = dot == std::string_view::npos ? std::string_view() : key.substr(dot + 1);
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    make_map(*target, path.substr(0, begin == 0 ? 0 : begin - 1), origin);
+    target = &at(*target, path.substr(begin, end - begin), origin);
+    begin = end + 1;
   }
   *target = std::move(value);
 }

@@ -232,6 +232,22 @@ TEST(ConfigErrors, OverridesAreNamedAsTheyWereGiven) {
   EXPECT_EQ(error_of(text, {open.substr(6)}).rfind(open + ": not readable as YAML: ", 0), 0u);
 }
 
+TEST(ConfigErrors, OverridesHideNoWrongValue) {
+  EXPECT_EQ(
+      error_of("just words", {"problem.matrix=a.mtx"}),
+      "case.yaml:1:1: expected a map of keys, in which --set problem.matrix=a.mtx can set one");
+  EXPECT_EQ(
+      error_of("problem: {matrix: a.mtx}\nsolver: [4]", {"solver.nev=20"}),
+      "case.yaml:2:9: solver: expected a map of keys, in which --set solver.nev=20 can set one");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: {preconditioner: jacobi}",
+                     {"solver.preconditioner.degree=3"}),
+            "case.yaml:2:26: solver.preconditioner: expected a map of keys, in which --set "
+            "solver.preconditioner.degree=3 can set one");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\noutput:",
+                     {"solver.nev=20", "output.history=false"}),
+            "");
+}
+
 TEST(ConfigErrors, FilesThatCannotBeRead) {
   const auto load_error = [](const std::filesystem::path& path) {
     try {

@@ -165,6 +165,14 @@ TEST(Config, OverridesReplaceAddAndAreAppliedInOrder) {
   EXPECT_TRUE(config.problem.matrix.path.empty());
 }
 
+TEST(Config, TextInUtf16) {
+  std::string wide("\xff\xfe", 2);
+  for (const char c : std::string("problem: {matrix: a.mtx}\nsolver: {nev: 7}\n")) {
+    wide.append({c, '\0'});
+  }
+  EXPECT_EQ(config_of(wide).solver.nev, 7);
+}
+
 TEST(Config, FilesOnTheCommandLineAreRelativeToTheCurrentFolder) {
   const Config config = config_of("problem: {matrix: a.mtx}", {"problem.mass=data/b.mtx"});
   EXPECT_EQ(config.problem.matrix.path, "folder/a.mtx");
