@@ -23,6 +23,11 @@
 namespace heddle::apps {
 namespace {
 
+constexpr std::string_view kResult = "result.json";
+constexpr std::string_view kHistory = "history.csv";
+constexpr std::string_view kVectorsMtx = "eigenvectors.mtx";
+constexpr std::string_view kVectorsNpy = "eigenvectors.npy";
+
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
@@ -36,7 +41,11 @@ void start_log(bool quiet) {
   spdlog::set_default_logger(std::move(log));
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+/// At once, whatever comes after.
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
 
 ProblemFacts facts(Device& device, const EigenInput<double>& input, const Config& config) {
   ProblemFacts problem;
@@ -59,7 +68,7 @@ void write_vectors(OutputFiles& files, const HostVectors& vectors, Index count,
                    VectorFormat format) {
   if (format == VectorFormat::none) return;
   const bool npy = format == VectorFormat::npy;
-  files.add(npy ? "eigenvectors.npy" : "eigenvectors.mtx", [&](const std::filesystem::path& path) {
+  files.add(npy ? kVectorsNpy : kVectorsMtx, [&](const std::filesystem::path& path) {
     std::visit(
         [&](const auto& X) {
           const auto wanted = X.columns(0, count);
@@ -78,14 +87,14 @@ void write_results(OutputFiles& files, const Config& config, const EigenReport& 
   write_vectors(files, vectors, static_cast<Index>(report.result.eigenvalues.size()),
                 config.output.eigenvectors);
   if (config.output.history) {
-    files.add("history.csv", [&](const std::filesystem::path& path) {
+    files.add(kHistory, [&](const std::filesystem::path& path) {
       write_text(path, history_csv(report.result.history));
     });
   }
-  files.add("result.json", [&](const std::filesystem::path& path) {
+  files.add(kResult, [&](const std::filesystem::path& path) {
     write_text(path, result_json(config, report));
   });
-  files.commit();
+  files.commit({kVectorsNpy, kVectorsMtx, kHistory, kResult});
 }
 
 /// The solution of the problem, with progress on stderr; a signal ends it early. Where memory ends
@@ -143,9 +152,11 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
       solve(device, std::move(input), config, memory.device, progress_style(line.quiet), interrupt);
   complete(report, solution);
   report.seconds.total = seconds_since(start);
-  write_results(files, config, report, solution.eigenvectors);
-  print(eigenvalue_table(report.result) + summary_line(config, report));
+  // First of all on the terminal: files may fail.
+  print(eigenvalue_table(report.result) + summary_line(report));
   if (line.profile) print(profile_table(report.profile));
+  write_results(files, config, report, solution.eigenvectors);
+  print(fmt::format("results in {}\n", config.output.directory.string()));
   return exit_code(report.result.status);
 }
 

@@ -77,8 +77,8 @@ std::string eigenvalue_table(const EigenSummary& result);
 /// table. Bytes are the compulsory ones of the phase's operations.
 std::string profile_table(const Profile& profile);
 
-/// Status, reason, time, accuracy and where the results are, on one line.
-std::string summary_line(const Config& config, const EigenReport& report);
+/// Status, reason, time and accuracy on one line.
+std::string summary_line(const EigenReport& report);
 
 /// The text of `history.csv`: a line an iteration under one with the names.
 std::string history_csv(const std::vector<IterationRecord>& history);

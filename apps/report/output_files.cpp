@@ -1,10 +1,14 @@
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/output_file.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +23,44 @@ InputError cannot_write(const std::filesystem::path& path, int error) {
 std::string message_of(const InputError& error) {
   const std::string whole = error.what();
   return whole.rfind(error.path() + ": ", 0) == 0 ? whole.substr(error.path().size() + 2) : whole;
+}
+
+constexpr std::string_view kStagingSuffix = ".part";
+
+/// What the names of this machine's staging folders begin with; another's may work beside it.
+std::string staging_prefix() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return fmt::format(".heddle-{}-", host);
+}
+
+std::string staging_name(pid_t process) {
+  return fmt::format("{}{}{}", staging_prefix(), process, kStagingSuffix);
+}
+
+/// The process whose staging folder has this name, if it is one.
+std::optional<pid_t> staging_process(std::string_view name) {
+  const std::string prefix = staging_prefix();
+  pid_t process = 0;
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+  if (error != std::errc() || process <= 0) return std::nullopt;
+  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  return name == kStagingSuffix ? std::optional(process) : std::nullopt;
+}
+
+/// Removes staging folders of processes that ended without doing so.
+void remove_leftovers(const std::filesystem::path& directory) {
+  std::error_code error;
+  std::vector<std::filesystem::path> leftovers;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const auto process = staging_process(entry.path().filename().string());
+    if (!process) continue;
+    const bool alive = kill(*process, 0) == 0 || errno != ESRCH;
+    if (!alive || *process == getpid()) leftovers.push_back(entry.path());
+  }
+  for (const auto& path : leftovers) std::filesystem::remove_all(path, error);
 }
 
 }  // namespace
@@ -42,25 +84,47 @@ void write_text(const std::filesystem::path& path, std::string_view text) {
   file.commit();
 }
 
+OutputFolder::OutputFolder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path missing = std::filesystem::absolute(path).lexically_normal();
+  if (!missing.has_filename()) missing = missing.parent_path();
+  for (; !std::filesystem::exists(missing, error) && missing.has_relative_path();
+       missing = missing.parent_path()) {
+    made_.insert(made_.begin(), missing);
+  }
+  std::filesystem::create_directories(path, error);
+  if (!error) return;
+  remove_empty();
+  throw cannot_write(path, error.value());
+}
+
+OutputFolder::~OutputFolder() { remove_empty(); }
+
+void OutputFolder::remove_empty() noexcept {
+  std::error_code error;
+  for (; !made_.empty(); made_.pop_back()) {
+    std::filesystem::remove(made_.back(), error);
+    if (error) return;
+  }
+}
+
 OutputFiles::OutputFiles(std::filesystem::path directory)
     : directory_(std::move(directory)),
-      staging_(directory_ / fmt::format(".heddle-{}.part", getpid())) {
-  std::error_code error;
-  made_ = !std::filesystem::exists(directory_, error);
-  std::filesystem::create_directories(directory_, error);
-  if (error) throw cannot_write(directory_, error.value());
+      staging_(directory_ / staging_name(getpid())),
+      folder_(directory_) {
+  remove_leftovers(directory_);
   try {
     write_text(staging_, "probe");
   } catch (const InputError& failure) {
     throw InputError(directory_.string(), 0, message_of(failure));
   }
-  std::filesystem::remove(staging_, error);
+  std::error_code ignored;
+  std::filesystem::remove(staging_, ignored);
 }
 
 OutputFiles::~OutputFiles() {
   std::error_code ignored;
   std::filesystem::remove_all(staging_, ignored);
-  if (made_) std::filesystem::remove(directory_, ignored);  // which fails if it holds something
 }
 
 void OutputFiles::add(std::string_view name,
@@ -74,9 +138,21 @@ void OutputFiles::add(std::string_view name,
   names_.emplace_back(name);
 }
 
-void OutputFiles::commit() {
+void OutputFiles::commit(const std::vector<std::string_view>& run_files) {
+  std::error_code error;
   for (const std::string& name : names_) {
-    std::error_code error;
+    if (std::filesystem::is_directory(directory_ / name, error)) {
+      throw cannot_write(directory_ / name, EISDIR);
+    }
+  }
+  for (const std::string_view name : run_files) {
+    const bool added = std::find(names_.begin(), names_.end(), name) != names_.end();
+    if (!added && !std::filesystem::is_directory(directory_ / name, error)) {
+      std::filesystem::remove(directory_ / name, error);
+      if (error) throw cannot_write(directory_ / name, error.value());
+    }
+  }
+  for (const std::string& name : names_) {
     std::filesystem::rename(staging_ / name, directory_ / name, error);
     if (error) throw cannot_write(directory_ / name, error.value());
   }

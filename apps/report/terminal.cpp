@@ -117,10 +117,9 @@ std::string profile_table(const Profile& profile) {
   return text;
 }
 
-std::string summary_line(const Config& config, const EigenReport& report) {
-  return fmt::format("{}: {}; {:.2f} s, orthogonality {:.1e}; results in {}\n",
-                     status_name(report.result.status), report.result.reason, report.seconds.solve,
-                     report.result.orthogonality, config.output.directory.string());
+std::string summary_line(const EigenReport& report) {
+  return fmt::format("{}: {}; {:.2f} s, orthogonality {:.1e}\n", status_name(report.result.status),
+                     report.result.reason, report.seconds.solve, report.result.orthogonality);
 }
 
 }  // namespace heddle::apps

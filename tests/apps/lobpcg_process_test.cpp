@@ -245,6 +245,26 @@ TEST_F(LobpcgProcess, ALargeMassMatrixWithANegativeRitzValue) {
       2, "b.mtx: the mass matrix is not positive definite: x'Bx = -0.");
 }
 
+TEST_F(LobpcgProcess, NothingOfAnEarlierRunStandsBesideTheResult) {
+  EXPECT_EQ(solve(kGrid, {"--set", "output.eigenvectors=npy"}).exit_code, 0);
+  EXPECT_EQ(solve(kGrid, {"--set", "output.eigenvectors=mtx"}).exit_code, 0);
+  EXPECT_EQ(listing(folder_.path() / "results/case"),
+            (std::set<std::string>{"result.json", "history.csv", "eigenvectors.mtx"}));
+  EXPECT_EQ(solve(kGrid, {"--set", "output.history=false"}).exit_code, 0);
+  EXPECT_EQ(listing(folder_.path() / "results/case"), std::set<std::string>{"result.json"});
+}
+
+TEST_F(LobpcgProcess, AFolderInThePlaceOfAResult) {
+  std::filesystem::create_directories(folder_.path() / "results/case/result.json");
+  folder_.write("results/case/history.csv", "old");
+  const ProcessResult run = solve(kGrid, {"--quiet"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err,
+            "heddle-lobpcg: error: results/case/result.json: cannot be written: Is a directory\n");
+  EXPECT_NE(run.out.find("converged: "), std::string::npos);
+  EXPECT_EQ(file("results/case/history.csv"), "old");
+}
+
 TEST_F(LobpcgProcess, LimitsEndWithResults) {
   EXPECT_EQ(solve(kGrid, {"--set", "solver.max_iterations=2"}).exit_code, 3);
   EXPECT_EQ(result().at("status"), "max_iterations");
@@ -319,6 +339,8 @@ TEST_F(LobpcgProcess, AFullDisk) {
   EXPECT_NE(run.err.find("out/eigenvectors.mtx: cannot be written: File too large\n"),
             std::string::npos)
       << run.err;
+  EXPECT_NE(run.out.find("converged: "), std::string::npos) << "the results are still told";
+  EXPECT_EQ(run.out.find("results in"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out"));
 }
 

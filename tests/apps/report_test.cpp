@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <apps/config_support.hpp>
 #include <cmath>
@@ -10,6 +12,7 @@
 #include <heddle/apps/report/output_files.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <support/file_size_limit.hpp>
 #include <support/temporary_folder.hpp>
 
 namespace heddle::apps {
@@ -127,10 +130,9 @@ TEST(EigenvalueTable, IsAlignedAndShortened) {
   EXPECT_NE(large.find("\n  300  "), std::string::npos);
 }
 
-TEST(SummaryLine, SaysHowItEndedAndWhereTheResultsAre) {
-  EXPECT_EQ(summary_line(small_config(), filled_report()),
-            "converged: all 2 wanted pairs converged; 1.25 s, orthogonality 2.0e-15; results in "
-            "out\n");
+TEST(SummaryLine, SaysHowItEnded) {
+  EXPECT_EQ(summary_line(filled_report()),
+            "converged: all 2 wanted pairs converged; 1.25 s, orthogonality 2.0e-15\n");
 }
 
 TEST(Progress, LineHoldsCountsResidualRateAndTime) {
@@ -261,6 +263,69 @@ TEST(OutputFiles, LeaveNothingWithoutCommitAndKeepWhatWasThere) {
     EXPECT_EQ(listing(folder.path() / "made"), std::set<std::string>{});
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "made"));
+}
+
+TEST(OutputFiles, FilesOfAnEarlierRunGoWithTheCommit) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.txt", "b.txt", "c.txt"}) folder.write(name, "old");
+  OutputFiles files(folder.path());
+  files.add("a.txt", [](const auto& path) { write_text(path, "new"); });
+  EXPECT_EQ(contents(folder.path() / "b.txt"), "old");
+  files.commit({"a.txt", "b.txt", "none.txt"});
+  EXPECT_EQ(contents(folder.path() / "a.txt"), "new");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "b.txt"));
+  EXPECT_EQ(contents(folder.path() / "c.txt"), "old");
+}
+
+TEST(OutputFiles, AFolderInTheWayLeavesEverythingAsItWas) {
+  const TemporaryFolder folder;
+  folder.write("a.txt", "old");
+  folder.write("c.txt", "old");
+  std::filesystem::create_directory(folder.path() / "b.txt");
+  {
+    OutputFiles files(folder.path());
+    for (const char* name : {"a.txt", "b.txt"}) {
+      files.add(name, [](const auto& path) { write_text(path, "new"); });
+    }
+    EXPECT_THROW(files.commit({"c.txt"}), InputError);
+  }
+  EXPECT_EQ(contents(folder.path() / "a.txt"), "old");
+  EXPECT_EQ(listing(folder.path()), (std::set<std::string>{"a.txt", "b.txt", "c.txt"}));
+}
+
+/// The name that process `id` would give its staging folder.
+std::string staging_of(const std::filesystem::path& folder, pid_t id) {
+  OutputFiles files(folder);
+  std::string name;
+  files.add("x", [&](const auto& path) { name = path.parent_path().filename().string(); });
+  const std::string own = "-" + std::to_string(getpid()) + ".part";
+  return name.replace(name.find(own), own.size(), "-" + std::to_string(id) + ".part");
+}
+
+TEST(OutputFiles, WhatAKilledProcessLeftIsRemoved) {
+  const TemporaryFolder folder;
+  const pid_t ended = fork();
+  if (ended == 0) _exit(0);
+  waitpid(ended, nullptr, 0);
+  const std::string dead = staging_of(folder.path(), ended);
+  const std::string alive = staging_of(folder.path(), getppid());
+  for (const std::string& name : {dead, alive, dead + ".txt", std::string(".heddle-other.part")}) {
+    std::filesystem::create_directory(folder.path() / name);
+    folder.write(name + "/result.json", "half");
+  }
+  const OutputFiles files(folder.path());
+  EXPECT_EQ(listing(folder.path()),
+            (std::set<std::string>{alive, dead + ".txt", ".heddle-other.part"}));
+}
+
+TEST(OutputFiles, AFullDiskAtTheStartLeavesNoFolder) {
+  const TemporaryFolder folder;
+  const auto deep = folder.path() / "deep" / "results";
+  {
+    const heddle::test::FileSizeLimit limit(0);
+    EXPECT_THROW(OutputFiles{deep}, InputError);
+  }
+  EXPECT_EQ(listing(folder.path()), std::set<std::string>{});
 }
 
 TEST(OutputFiles, AFailureIsNamedByTheFileItWasFor) {
