@@ -23,7 +23,9 @@ class SolveBytes {
     return as_double(nnz) * (scalar_ + sizeof(std::int32_t)) +
            as_double(input_.order() + 1) * sizeof(std::int64_t);
   }
-  double columns(Index count) const { return as_double(input_.order() * count) * scalar_; }
+  double columns(Index count) const {
+    return as_double(input_.order()) * as_double(count) * scalar_;
+  }
 
   /// A, B, constraints and initial guess.
   double input() const {

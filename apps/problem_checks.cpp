@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/SparseCholesky>
+#include <algorithm>
 #include <cmath>
 #include <heddle/apps/problem_checks.hpp>
 #include <heddle/solvers/detail/lanczos_bounds.hpp>
@@ -68,6 +69,9 @@ void check_symmetric(HostContext& context, const MatrixSource& source,
 
 void check_may_be_positive_definite(HostContext& context, const MatrixSource& source,
                                     CsrView<double, HostSpace> B) {
+  if (std::all_of(B.values, B.values + B.nnz, [](double value) { return value == 0; })) {
+    refuse(source, "the mass matrix is zero, it must be positive definite");
+  }
   std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // of the diagonal
   const auto for_each_entry = [&B](auto&& visit) {
     for (Index i = 0; i < B.rows; ++i) {

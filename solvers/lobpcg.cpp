@@ -92,7 +92,11 @@ void LobpcgSolve<T, Ctx>::start_X() {
   }
   blocks_.set_x(rank);
   leading_ = rank;  // no P yet
-  if (rank == 0) end(SolveStatus::breakdown, "no start vector is independent of the constraints");
+  if (rank == 0 && problem_.B != nullptr && constraints_ == 0) {
+    end(SolveStatus::indefinite, "B is not positive definite: x'Bx = 0 for all start vectors");
+  } else if (rank == 0) {
+    end(SolveStatus::breakdown, "no start vector is independent of the constraints");
+  }
   if (ended_) return;
   problem_.A->apply(context_, blocks_.X(), blocks_.AX());
   rayleigh_ritz_afresh();
@@ -273,8 +277,8 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
 /// Makes W and projects A on it without a look at the numbers, and only then reads how it went.
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
-  if (blocks_.w() == 0) return false;
-  const Part status = s_.packet.add(CholeskyQrStatus::rows, 2);
+  if (blocks_.w() == 0 || blocks_.w() > kMaxGramSchmidtColumns) return false;
+  const Part status = s_.packet.add(GramSchmidtStatus::rows, 2);
   queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
                     {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.W(), blocks_.BW(),
                     status.there);
@@ -363,7 +367,9 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
   const OrthonormalBlock made = heddle::make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                                                          bases, V, BV, result_.orthogonalization);
   if (made.indefinite) end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
-  if (!made.finite) end(SolveStatus::breakdown, "products with A, B or T are not finite");
+  if (!made.finite) {
+    end(SolveStatus::breakdown, "start vectors, or products with A, B or T, are not finite");
+  }
   return made.rank;
 }
 
@@ -585,6 +591,8 @@ void check(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options) {
           options.block_size);
   require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
           options.max_iterations);
+  require(options.time_limit_s >= 0, "the time limit must not be negative, it is {} s",
+          options.time_limit_s);
   require(options.refresh_interval >= 1, "refresh_interval must be at least 1, it is {}",
           options.refresh_interval);
 }

@@ -20,13 +20,14 @@ constexpr Index kWidthUnit = 4;
 
 Index lobpcg_block_size(const EigenOptions& options, Index n, Index constraints) {
   const Index space = n - constraints;
-  Index block = options.block_size;
+  const Index nev = std::min(options.nev, space);
+  Index block = std::min(options.block_size, space);  // wider ones could overflow what follows
   if (block == 0) {
-    const Index with_guards = options.nev + std::max<Index>(2, options.nev / 8);
+    const Index with_guards = nev + std::max<Index>(2, nev / 8);
     const Index rounded = (with_guards + kWidthUnit - 1) / kWidthUnit * kWidthUnit;
     block = std::min(rounded, kWidestDefault);
   }
-  const bool fits = space > kDenseOrder && space >= options.nev + kBlocksOfRoom * block;
+  const bool fits = space > kDenseOrder && space >= nev + kBlocksOfRoom * block;
   return fits ? block : space;
 }
 

@@ -54,6 +54,8 @@ bool is_tar(std::string_view text) {
 }
 
 void parse_object(std::string_view text, const LineReader& reader, std::string_view& line) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors put it first
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (lower_case(next_word(line)) != "%%matrixmarket") {
     reader.fail(is_tar(text) ? "is a tar archive: extract the .mtx file that it holds"
                              : "is not a Matrix Market file: the first line must begin with "

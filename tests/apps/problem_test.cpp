@@ -105,6 +105,12 @@ TEST_F(Problem, MatricesThatCannotBeB) {
   write("hole.mtx", "coordinate real symmetric", "3 3 2\n1 1 1\n2 2 4\n");
   EXPECT_EQ(refusal("{matrix: a.mtx, mass: hole.mtx}"),
             "hole.mtx: the mass matrix is not positive definite: diagonal entry (3, 3) is missing");
+  write("zero.mtx", "coordinate real symmetric", "3 3 3\n1 1 0\n2 2 0\n3 3 0\n");
+  write("nothing.mtx", "coordinate real symmetric", "3 3 0\n");
+  for (const char* zero : {"zero.mtx", "nothing.mtx"}) {
+    EXPECT_EQ(refusal(std::string("{matrix: a.mtx, mass: ") + zero + "}"),
+              std::string(zero) + ": the mass matrix is zero, it must be positive definite");
+  }
   write("minor.mtx", "coordinate real symmetric", "3 3 4\n1 1 1\n2 2 4\n3 3 1\n3 2 2.5\n");
   EXPECT_EQ(refusal("{matrix: a.mtx, mass: minor.mtx}"),
             "minor.mtx: the mass matrix is not positive definite: entry (2, 3) is 2.5, more than "
@@ -125,6 +131,13 @@ TEST_F(Problem, BlocksOfAnotherLength) {
             "y.mtx: the block has 2 rows, the matrix has order 3");
   EXPECT_EQ(refusal("{matrix: a.mtx, initial_guess: y.mtx}"),
             "y.mtx: the block has 2 rows, the matrix has order 3");
+}
+
+TEST_F(Problem, BlocksThatAreNotFinite) {
+  write("a.mtx", "coordinate real symmetric", kIdentity3);
+  write("x.mtx", "array real general", "3 1\n1\nnan\n1\n");
+  EXPECT_EQ(refusal("{matrix: a.mtx, initial_guess: x.mtx}"),
+            "x.mtx:4: the value 'nan' is not finite");
 }
 
 TEST_F(Problem, MorePairsThanThereAre) {

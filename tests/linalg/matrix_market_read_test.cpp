@@ -65,6 +65,7 @@ TYPED_TEST(MatrixMarketRead, BannerInAnyCaseAndSpacing) {
   for (const char* banner : {"%%MatrixMarket matrix coordinate real general\n",
                              "%%MATRIXMARKET MATRIX COORDINATE REAL GENERAL\n",
                              "%%matrixmarket  Matrix\tCoordinate   Double general  \r\n",
+                             "\xEF\xBB\xBF%%MatrixMarket matrix coordinate real general\n",
                              "%%MatrixMarket matrix coordinate integer General\n"}) {
     EXPECT_EQ(this->dense(std::string(banner) + "1 2 1\n1 2 3\n"), matrix(1, 2, {0, 3})) << banner;
   }

@@ -85,6 +85,14 @@ TEST(LobpcgStatus, IndefiniteBIsFound) {
   EXPECT_EQ(result.status, SolveStatus::indefinite) << result.reason;
 }
 
+TEST(LobpcgStatus, AZeroBIsNotPositiveDefinite) {
+  HostContext context;
+  DiagonalOperator<double> A(counting(400));
+  DiagonalOperator<double> B(std::vector<double>(400, 0.0));
+  const auto result = lobpcg<double, HostContext>(context, {&A, &B}, options_for(4));
+  EXPECT_EQ(result.status, SolveStatus::indefinite) << result.reason;
+}
+
 TEST(LobpcgStatus, OneNegativeDirectionOfBIsFoundOnTheWay) {
   HostContext context;
   DiagonalOperator<double> A(counting(400));
@@ -113,6 +121,19 @@ TEST(LobpcgStatus, NumbersThatAreNotFiniteBreakDown) {
   const auto at_once = lobpcg<double, HostContext>(context, {&A}, options_for(4));
   EXPECT_EQ(at_once.status, SolveStatus::breakdown) << at_once.reason;
   EXPECT_TRUE(at_once.eigenvalues.empty());
+}
+
+TEST(LobpcgStatus, AnInitialGuessThatIsNotFinite) {
+  HostContext context;
+  DiagonalOperator<double> A(counting(400));
+  MultiVector<double, HostSpace> guess(context, 400, 1);
+  set_zero(context, guess.view());
+  guess.view()(3, 0) = std::numeric_limits<double>::quiet_NaN();
+  EigenProblem<double, HostContext> problem{&A};
+  problem.initial_guess = guess.view();
+  const auto result = lobpcg<double, HostContext>(context, problem, options_for(4));
+  EXPECT_EQ(result.status, SolveStatus::breakdown);
+  EXPECT_EQ(result.reason.rfind("start vectors, or products", 0), 0u) << result.reason;
 }
 
 TEST(LobpcgStatus, ProductsThatDoNotConfirmFailVerification) {
@@ -153,6 +174,9 @@ TEST(LobpcgStatus, MisuseThrowsAndNamesBothSides) {
   LobpcgOptions options = options_for(4);
   options.tolerance = 2;
   EXPECT_NE(message({&A}, options).find("tolerance"), std::string::npos);
+  options = options_for(4);
+  options.time_limit_s = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(message({&A}, options).find("time limit"), std::string::npos);
   options = options_for(4);
   options.max_iterations = -1;
   EXPECT_NE(message({&A}, options).find("max_iterations"), std::string::npos);

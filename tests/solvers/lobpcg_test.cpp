@@ -100,6 +100,17 @@ TEST(Lobpcg, LocksHundredsOfPairsWithAModestBlock) {
                        laplace_smallest_eigenvalues({40, 41}, 150), 1e-8);
 }
 
+TEST(Lobpcg, ABlockWiderThanTheSpaceIsTheSpace) {
+  LobpcgOptions options = options_for(6);
+  for (const Index block : {Index{1000}, Index{1} << 61, std::numeric_limits<Index>::max()}) {
+    options.block_size = block;
+    EXPECT_EQ(lobpcg_block_size(options, 1000, 3), 997) << block;
+  }
+  options.block_size = 0;
+  options.nev = std::numeric_limits<Index>::max();
+  EXPECT_EQ(lobpcg_block_size(options, 1000, 3), 997);
+}
+
 TEST(Lobpcg, EveryBlockSizeGivesTheSameValues) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {25, 26}});
