@@ -1,6 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <heddle/apps/exit_codes.hpp>
-#include <heddle/apps/spmm/matrix_argument.hpp>
+#include <heddle/apps/matrix_argument.hpp>
 #include <heddle/apps/spmm/report.hpp>
 
 namespace {
