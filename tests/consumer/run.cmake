@@ -1,10 +1,17 @@
-# Installs the heddle built in BUILD_DIR under WORK_DIR, builds the consumer project beside this file
-# against it and runs it; then configures the consumer with heddle as a subdirectory.
+# Checks that the README's program is that of the consumer project beside this file. Installs the
+# heddle built in BUILD_DIR under WORK_DIR, builds the project against it and runs it; then configures the consumer with heddle as a subdirectory.
 #   cmake -DBUILD_DIR=... -DWORK_DIR=... -DCXX=... -P run.cmake
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
+
+file(READ ${CMAKE_CURRENT_LIST_DIR}/solve.cpp program)
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../../README.md readme)
+string(FIND "${readme}" "```cpp\n${program}```" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "README.md does not hold the program in tests/consumer/solve.cpp")
+endif()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
