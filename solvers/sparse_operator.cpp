@@ -19,6 +19,15 @@ void SparseOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> 
   plan_.multiply(context, T{1}, X, T{0}, Y);
 }
 
+template <Scalar T, class Ctx>
+bool SparseOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
+                                              ConstBlockView<T, Space> X, double beta,
+                                              BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::spmm);
+  plan_.multiply(context, static_cast<T>(alpha), X, static_cast<T>(beta), Y);
+  return true;
+}
+
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SparseOperator<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -21,6 +21,8 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
+  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
+                        BlockView<T, Space> Y) override;
 
  private:
   CsrMatrix<T, Space> matrix_;
