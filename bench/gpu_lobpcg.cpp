@@ -1,7 +1,8 @@
 // LOBPCG on the GPU: the smallest pairs of the 7-point Laplacian on an n³ grid, time and traffic by
 // phase.
 //
-// usage: gpu_lobpcg [GRID [NEV [BLOCK]]]     default: 100 16 0 (chosen from NEV)
+// usage: gpu_lobpcg [GRID [NEV [BLOCK [DEGREE]]]]
+//   default: 100 16 0 0; block 0: chosen from NEV, degree 0: no Chebyshev preconditioner
 
 #include <fmt/format.h>
 
@@ -10,7 +11,9 @@
 #include <heddle/linalg/gallery.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
+#include <optional>
 
 namespace heddle {
 namespace {
@@ -26,11 +29,14 @@ void print_phases(const Profile& profile, double iterations) {
   }
 }
 
-void measure(Index grid, const LobpcgOptions& options) {
+void measure(Index grid, int degree, const LobpcgOptions& options) {
   HostContext host;
   CudaContext context;
   SparseOperator<double, CudaContext> A(
       context, place(context, generate<double>(host, {"laplace3d", {grid, grid, grid}})));
+  std::optional<ChebyshevPreconditioner<double, CudaContext>> M;
+  if (degree > 0) M.emplace(context, A.matrix(), degree);
+  const EigenProblem<double, CudaContext> problem{&A, nullptr, M ? &*M : nullptr};
   LobpcgWorkspace<double, CudaContext> workspace;
   for (int run = 0; run < 2; ++run) {  // the first one allocates
     context.synchronize();
@@ -38,7 +44,7 @@ void measure(Index grid, const LobpcgOptions& options) {
     const CopyCount copies = context.copy_count();
     const std::size_t allocations = context.allocation_count().allocations;
     const auto begin = std::chrono::steady_clock::now();
-    const auto& result = lobpcg<double, CudaContext>(context, {&A}, options, workspace);
+    const auto& result = lobpcg(context, problem, options, workspace);
     context.synchronize();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -65,5 +71,5 @@ int main(int argc, char** argv) {
   options.nev = argument(2, 16);
   options.block_size = argument(3, 0);
   options.max_iterations = 5000;
-  heddle::measure(argument(1, 100), options);
+  heddle::measure(argument(1, 100), static_cast<int>(argument(4, 0)), options);
 }

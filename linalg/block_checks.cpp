@@ -42,14 +42,13 @@ void require_small_multiply_shapes(Shape A, Shape B, Shape C) {
                                     A.rows, A.cols, B.rows, B.cols, C.rows, C.cols));
 }
 
-void require_cholesky_qr_shapes(Shape G, Shape M, Shape status) {
-  const Index b = G.rows;
-  if (G.cols == b && M.rows == b && M.cols == b && status.rows == CholeskyQrStatus::rows &&
-      status.cols == 1) {
+void require_cholesky_qr_shapes(Shape T, Shape N, Shape status) {
+  if (T.rows == N.rows && T.cols == N.cols && T.cols <= T.rows &&
+      status.rows == CholeskyQrStatus::rows && status.cols == 1) {
     return;
   }
-  throw InvalidArgument(fmt::format("cholesky_qr_coefficients: G {}x{}, M {}x{}, status {}x{}", b,
-                                    G.cols, M.rows, M.cols, status.rows, status.cols));
+  throw InvalidArgument(fmt::format("cholesky_qr_coefficients: T {}x{}, N {}x{}, status {}x{}",
+                                    T.rows, T.cols, N.rows, N.cols, status.rows, status.cols));
 }
 
 void require_eigensolver_shapes(Shape H, Shape theta, Shape Z) {

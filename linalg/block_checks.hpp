@@ -21,7 +21,7 @@ void require_gram_shapes(Shape X, Shape Y, Shape G);      ///< G = XᵀY
 void require_multiply_shapes(Shape X, Shape C, Shape Y);  ///< Y = X C
 void require_square(const char* operation, Shape A);
 void require_small_multiply_shapes(Shape A, Shape B, Shape C);    ///< C = A B, transposed by then
-void require_cholesky_qr_shapes(Shape G, Shape M, Shape status);  ///< of its coefficients
+void require_cholesky_qr_shapes(Shape T, Shape N, Shape status);  ///< T = [C; G], N = [−C M; M]
 void require_eigensolver_shapes(Shape H, Shape theta, Shape Z);   ///< H Z = Z diag(θ)
 
 template <class T, class Space>

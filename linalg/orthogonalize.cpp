@@ -39,6 +39,31 @@ void require_room(const char* operation, const char* what, Index cols, Index max
   }
 }
 
+/// Calls visit(factor, row, last) for the factors of [Q₁ Q₂ … X], with the row of coefficients at
+/// which each begins. The one with X comes first: X alone, or with the basis that lies directly
+/// before it in the same block, whose coefficients then stand last among those of the bases.
+template <class T, class Space, class Visit>
+void for_each_factor(std::initializer_list<Basis<T, Space>> bases,
+                     ConstBlockView<T, Space> Basis<T, Space>::*block, const BlockView<T, Space>& X,
+                     const Visit& visit) {
+  const auto is_before_X = [&](const Basis<T, Space>& basis) {
+    const ConstBlockView<T, Space>& Q = basis.*block;
+    return Q.cols() > 0 && Q.data() + Q.cols() == X.data() && Q.ld() == X.ld();
+  };
+  Index c = 0;
+  for (const auto& basis : bases) c += basis.Q.cols();
+  const auto* beside = std::find_if(bases.begin(), bases.end(), is_before_X);
+  const Index width = beside == bases.end() ? 0 : beside->Q.cols();
+  visit(ConstBlockView<T, Space>(X.data() - width, X.rows(), width + X.cols(), X.ld()), c - width,
+        true);
+  Index row = 0;
+  for (const auto* basis = bases.begin(); basis != bases.end(); ++basis) {
+    if (basis == beside || basis->Q.cols() == 0) continue;
+    visit(basis->*block, row, false);
+    row += basis->Q.cols();
+  }
+}
+
 }  // namespace
 
 void OrthoCounts::add(const OrthoReport& report, Index columns) noexcept {
@@ -56,7 +81,8 @@ Orthogonalizer<T, Ctx>::Orthogonalizer(Ctx& context, Index max_cols, Index max_b
       host_norms_(*host_, max_cols, 2),
       norms_(context, max_cols, 2),
       small_(context, std::max(max_cols, max_basis), max_cols),
-      coefficients_(context, max_cols, max_cols),
+      products_(context, max_basis + max_cols, max_cols),
+      coefficients_(context, max_basis + max_cols, max_cols),
       max_cols_(max_cols),
       max_basis_(max_basis) {}
 
@@ -69,10 +95,12 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
   require_room("project", "a basis", basis.Q.cols(), max_basis_);
   if (X.empty() || basis.Q.cols() == 0) return 1;
   const SmallView<Space> norms = norms_.view(b, 2);
+  const SmallView<Space> C = small_.view(basis.Q.cols(), b);
   column_norms(context, ConstBlock(X), norms.block(0, 0, b, 1));
-  subtract(context, basis, X);
-  if (!BX.empty() && separate(X, BX)) {  // BX ← BX − BQ C  n×b
-    multiply<T>(context, -1, basis.BQ, small_.view(basis.Q.cols(), b), 1, BX);
+  gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
+  multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
+  if (!BX.empty() && separate(X, BX)) {
+    multiply<T>(context, -1, basis.BQ, C, 1, BX);  // BX ← BX − BQ C  n×b
   }
   column_norms(context, ConstBlock(X), norms.block(0, 1, b, 1));
   const Small host = host_norms_.view(b, 2);
@@ -86,26 +114,34 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
 }
 
 template <Scalar T, class Ctx>
-void Orthogonalizer<T, Ctx>::subtract(Ctx& context, const Basis<T, Space>& basis, Block X) {
+void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
+                                          std::initializer_list<Basis<T, Space>> bases, Block X,
+                                          Block BX, bool follow, SmallView<Space> status) {
   const PhaseScope phase(context, Phase::orthogonalize);
-  require_room("subtract", "a block", X.cols(), max_cols_);
-  require_room("subtract", "a basis", basis.Q.cols(), max_basis_);
-  if (X.empty() || basis.Q.cols() == 0) return;
-  const SmallView<Space> C = small_.view(basis.Q.cols(), X.cols());
-  gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
-  multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
+  const Index b = X.cols();
+  Index c = 0;
+  for (const auto& basis : bases) c += basis.Q.cols();
+  require_room("gram_schmidt", "a block", b, max_cols_);
+  require_room("gram_schmidt", "bases", c, max_basis_);
+  require_same_shape("gram_schmidt", X, BX);
+  const SmallView<Space> products = products_.view(c + b, b);
+  const SmallView<Space> N = coefficients_.view(c + b, b);
+  for_each_factor(bases, &Basis<T, Space>::Q, X, [&](ConstBlock factor, Index row, bool) {
+    gram(context, factor, ConstBlock(BX), products.block(row, 0, factor.cols(), b));
+  });
+  cholesky_qr_coefficients(context, products, N, status);
+  combine(context, bases, &Basis<T, Space>::Q, N, X);
+  if (follow && separate(X, BX)) combine(context, bases, &Basis<T, Space>::BQ, N, BX);
 }
 
+/// X ← [Q₁ Q₂ … X] N, with the bases or their images.
 template <Scalar T, class Ctx>
-void Orthogonalizer<T, Ctx>::cholesky_qr(Ctx& context, Block X, Block BX, SmallView<Space> status) {
-  const PhaseScope phase(context, Phase::orthogonalize);
-  require_room("cholesky_qr", "a block", X.cols(), max_cols_);
-  require_same_shape("cholesky_qr", X, BX);
-  const SmallView<Space> G = small_.view(X.cols(), X.cols());
-  const SmallView<Space> M = coefficients_.view(X.cols(), X.cols());
-  gram(context, ConstBlock(X), ConstBlock(BX), G);
-  cholesky_qr_coefficients(context, G, M, status);
-  transform(context, M, X, BX);
+void Orthogonalizer<T, Ctx>::combine(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
+                                     ConstBlock Basis<T, Space>::*block, ConstSmallView<Space> N,
+                                     Block X) {
+  for_each_factor(bases, block, X, [&](ConstBlock factor, Index row, bool last) {
+    multiply<T>(context, 1, factor, N.block(row, 0, factor.cols(), X.cols()), last ? 0 : 1, X);
+  });
 }
 
 template <Scalar T, class Ctx>
@@ -141,10 +177,7 @@ OrthoReport Orthogonalizer<T, Ctx>::climb(Ctx& context, Block X, Block BX) {
     if (report.indefinite) return report;
     report.method = std::max(report.method, rung);
     if (round > 0) report.method = std::max(report.method, OrthoMethod::cholqr2);
-    const ConstSmallView<HostSpace> M = ladder_.advance();
-    const SmallView<Space> C = small_.view(M.rows, M.cols);
-    send(context, M, C);
-    transform(context, C, X, BX);
+    transform(context, X, BX);
     if (rung == OrthoMethod::cholqr) return report;
   }
   return report;
@@ -232,11 +265,14 @@ double Orthogonalizer<T, Ctx>::image_rounding(Ctx& context, Block X, Block BX) {
   return gram_rounding<T>(G.cols) * largest;
 }
 
-/// X ← X M and BX ← BX M; the result has fewer columns where M has.
+/// X ← X M and BX ← BX M with the ladder's M; the result has fewer columns if some were dropped.
 template <Scalar T, class Ctx>
-void Orthogonalizer<T, Ctx>::transform(Ctx& context, ConstSmallView<Space> M, Block X, Block BX) {
-  multiply<T>(context, 1, X, M, 0, X.columns(0, M.cols));
-  if (separate(X, BX)) multiply<T>(context, 1, BX, M, 0, BX.columns(0, M.cols));
+void Orthogonalizer<T, Ctx>::transform(Ctx& context, Block X, Block BX) {
+  const ConstSmallView<HostSpace> M = ladder_.advance();
+  const SmallView<Space> C = small_.view(M.rows, M.cols);
+  send(context, M, C);
+  multiply<T>(context, 1, X, C, 0, X.columns(0, M.cols));
+  if (separate(X, BX)) multiply<T>(context, 1, BX, C, 0, BX.columns(0, M.cols));
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class Orthogonalizer<T, Ctx>;

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/ortho_ladder.hpp>
+#include <initializer_list>
 
 /// Orthonormalisation of blocks in the inner product ⟨x, y⟩ = xᵀBy, shared by all solvers.
 ///
@@ -38,8 +39,9 @@ struct OrthoCounts {
 };
 
 /// Block Gram-Schmidt and the ladder of Cholesky QR, with working memory for blocks of up to
-/// `max_cols` columns against bases of up to `max_basis`. Blocks stay in the context's memory;
-/// their Gram matrices are fetched and factored on the host, one round trip a round.
+/// `max_cols` columns against bases of up to `max_basis` columns together. Blocks stay in the
+/// context's memory; their Gram matrices are fetched and factored on the host, one round trip a
+/// round.
 template <Scalar T, class Ctx>
 class Orthogonalizer {
  public:
@@ -56,13 +58,15 @@ class Orthogonalizer {
   double project(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X,
                  BlockView<T, Space> BX);
 
-  /// X ← X − Q (BQ)ᵀX, queued without a look at the numbers. Shapes as for `project`.
-  void subtract(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X);
-
-  /// X ← X M and BX ← BX M by one round of Cholesky QR, queued without a look at the numbers;
-  /// `status` (`CholeskyQrStatus::rows` numbers) says how it went. Shapes as for `orthonormalize`.
-  void cholesky_qr(Ctx& context, BlockView<T, Space> X, BlockView<T, Space> BX,
-                   SmallView<Space> status);
+  /// X ← what remains of X outside of `bases` (B-orthonormal, and orthogonal to each other), made
+  /// B-orthonormal: one round of block Gram–Schmidt with Cholesky QR, queued without a look at the
+  /// numbers; `status` says how it went (`cholesky_qr_coefficients`, also for the sources). BX is
+  /// the B-image of X (X itself if B = I) and follows X if `follow`, else it is left as it was. A
+  /// basis that lies directly before X in one block is read together with X. Throws
+  /// `InvalidArgument` as `project`.
+  void gram_schmidt(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
+                    BlockView<T, Space> X, BlockView<T, Space> BX, bool follow,
+                    SmallView<Space> status);
 
   /// X ← X M and BX ← BX M with M such that XᵀBX = I, by rounds of the ladder that `OrthoLadder`
   /// describes; X n×b, BX its B-image (X itself if B = I). max |XᵀBX − I| is then a small multiple
@@ -91,14 +95,17 @@ class Orthogonalizer {
   bool normalize_columns(Ctx& context, Block X, Block BX);
   bool clear_small_squares(Ctx& context, Block X, Block BX);
   double image_rounding(Ctx& context, Block X, Block BX);
-  void transform(Ctx& context, ConstSmallView<Space> M, Block X, Block BX);
+  void transform(Ctx& context, Block X, Block BX);
+  void combine(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
+               ConstBlock Basis<T, Space>::*block, ConstSmallView<Space> N, Block X);
 
   OrthoLadder ladder_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
   SmallMatrix<HostSpace> host_norms_;  // of the columns of X and of BX
   SmallMatrix<Space> norms_;           // likewise
   SmallMatrix<Space> small_;           // a Gram matrix or coefficients
-  SmallMatrix<Space> coefficients_;    // of a round of Cholesky QR
+  SmallMatrix<Space> products_;        // [C; G] of a round of Gram–Schmidt
+  SmallMatrix<Space> coefficients_;    // its coefficients
   Index max_cols_;
   Index max_basis_;
 };

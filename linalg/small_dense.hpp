@@ -24,18 +24,25 @@ void invert_upper(HostContext& context, SmallView<HostSpace> R);
 /// Rows of the `status` of `cholesky_qr_coefficients`.
 struct CholeskyQrStatus {
   static constexpr Index diagonal_ratio = 0;  ///< min/max over the diagonal of R; 0: there is no R
-  static constexpr Index growth = 1;  ///< ‖R⁻¹‖²_F/b: from 1 for orthogonal columns of X
-  static constexpr Index least_square = 2;  ///< min over the diagonal of G
-  static constexpr Index rows = 3;
+  static constexpr Index growth = 1;          ///< ‖R⁻¹‖²_F/b: from 1 for orthogonal columns
+  static constexpr Index least_square = 2;    ///< min over the diagonal of H
+  static constexpr Index remaining = 3;       ///< min_j H_jj/G_jj: of ‖x_j‖², what is not in Q
+  static constexpr Index rows = 4;
 };
 
-/// M = D R⁻¹ for D = diag(G)^(-1/2) and RᵀR = D G D: with G = XᵀX, the columns of X M are
-/// orthonormal. A round of Cholesky QR that scales columns to norm 1 first and waits for nothing:
-/// how it went stands in `status`, a column of `CholeskyQrStatus::rows` numbers. G b×b symmetric
-/// (only its upper triangle is read); M b×b, upper triangular, or 0 where D G D has no Cholesky
-/// factor. G and M must not share memory.
-void cholesky_qr_coefficients(HostContext& context, ConstSmallView<HostSpace> G,
-                              SmallView<HostSpace> M, SmallView<HostSpace> status);
+/// N = [−C M; M] such that the columns of [Q X] N are orthonormal and orthogonal to those of Q: a
+/// round of block Gram–Schmidt with Cholesky QR from the products T = [C; G], C = QᵀX c×b and
+/// G = XᵀX b×b, in one pass over the long blocks. By Pythagoras, H = G − CᵀC is the Gram matrix of
+/// what the projection leaves; M = D R⁻¹ with D = diag(H)^(-1/2) and RᵀR = D H D. With c = 0 it is
+/// a round of Cholesky QR with the columns scaled to norm 1 first.
+///
+/// Waits for nothing: how it went stands in `status`, a column of `CholeskyQrStatus::rows` numbers.
+/// T and N (c + b)×b must not share memory. N is 0 where D H D has no Cholesky factor. Throws
+/// `InvalidArgument` if shapes do not fit. Sources: Yamazaki, Thomas, Hoemmen, Boman, Swirydowicz,
+/// Elliott, SIAM PP 2020, 118 (BCGS-PIP); Carson, Lund, Ma, Oktay, arXiv 2405.01298 (why two rounds
+/// of it are stable).
+void cholesky_qr_coefficients(HostContext& context, ConstSmallView<HostSpace> T,
+                              SmallView<HostSpace> N, SmallView<HostSpace> status);
 
 /// C = α op(A) op(B) + β C for small matrices; C must not share memory with A or B.
 void small_multiply(HostContext& context, double alpha, ConstSmallView<HostSpace> A,
@@ -70,8 +77,8 @@ CholeskyStatus cholesky(CudaContext& context, SmallView<DeviceSpace> G);
 
 void invert_upper(CudaContext& context, SmallView<DeviceSpace> R);
 
-void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<DeviceSpace> G,
-                              SmallView<DeviceSpace> M, SmallView<DeviceSpace> status);
+void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<DeviceSpace> T,
+                              SmallView<DeviceSpace> N, SmallView<DeviceSpace> status);
 
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<DeviceSpace> A,
                     bool transpose_a, ConstSmallView<DeviceSpace> B, bool transpose_b, double beta,

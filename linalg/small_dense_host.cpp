@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/small_dense.hpp>
@@ -55,29 +56,51 @@ void invert_upper(HostContext&, SmallView<HostSpace> A) {
   }
 }
 
-void cholesky_qr_coefficients(HostContext& context, ConstSmallView<HostSpace> G,
-                              SmallView<HostSpace> M, SmallView<HostSpace> status) {
-  require_cholesky_qr_shapes({G.rows, G.cols}, {M.rows, M.cols}, {status.rows, status.cols});
-  const auto scale = [&](Index j) { return 1 / std::sqrt(G(j, j)); };
+void cholesky_qr_coefficients(HostContext& context, ConstSmallView<HostSpace> T,
+                              SmallView<HostSpace> N, SmallView<HostSpace> status) {
+  require_cholesky_qr_shapes({T.rows, T.cols}, {N.rows, N.cols}, {status.rows, status.cols});
+  const Index b = T.cols;
+  const Index c = T.rows - b;
+  const ConstSmallView<HostSpace> C = T.block(0, 0, c, b);
+  const ConstSmallView<HostSpace> G = T.block(c, 0, b, b);
+  const SmallView<HostSpace> M = N.block(c, 0, b, b);
+  auto* scale = static_cast<double*>(context.scratch(static_cast<std::size_t>(b) * sizeof(double)));
   double least = std::numeric_limits<double>::infinity();
-  for (Index j = 0; j < G.cols; ++j) {
-    for (Index i = 0; i <= j; ++i) M(i, j) = G(i, j) * (scale(i) * scale(j));
-    if (!(G(j, j) >= least)) least = G(j, j);  // keeps a NaN
+  double remaining = std::numeric_limits<double>::infinity();
+  for (Index j = 0; j < b; ++j) {  // M = H = G − CᵀC
+    for (Index i = 0; i <= j; ++i) {
+      double h = G(i, j);
+      for (Index k = 0; k < c; ++k) h -= C(k, i) * C(k, j);
+      M(i, j) = h;
+    }
+    scale[j] = 1 / std::sqrt(M(j, j));
+    const double left = M(j, j) / G(j, j);
+    if (!(M(j, j) >= least)) least = M(j, j);  // keeps a NaN
+    if (!(left >= remaining)) remaining = left;
+  }
+  const auto scale_rows = [&](SmallView<HostSpace> A) {
+    for (Index j = 0; j < b; ++j) {
+      for (Index i = 0; i <= j; ++i) A(i, j) *= scale[i];
+    }
+  };
+  scale_rows(M);
+  for (Index j = 0; j < b; ++j) {
+    for (Index i = 0; i <= j; ++i) M(i, j) *= scale[j];
   }
   const CholeskyStatus factor = cholesky(context, M);
-  double growth = std::numeric_limits<double>::infinity();
-  if (factor.positive_definite) {
-    invert_upper(context, M);
-    growth = square("cholesky_qr_coefficients", M).squaredNorm() / static_cast<double>(G.cols);
-    for (Index j = 0; j < G.cols; ++j) {
-      for (Index i = 0; i <= j; ++i) M(i, j) *= scale(i);
-    }
-  } else {
-    square("cholesky_qr_coefficients", M).setZero();
-  }
   status(CholeskyQrStatus::diagonal_ratio, 0) = factor.diagonal_ratio;
-  status(CholeskyQrStatus::growth, 0) = growth;
+  status(CholeskyQrStatus::growth, 0) = std::numeric_limits<double>::infinity();
   status(CholeskyQrStatus::least_square, 0) = least;
+  status(CholeskyQrStatus::remaining, 0) = remaining;
+  if (!factor.positive_definite) {
+    for (Index j = 0; j < b; ++j) std::fill_n(&N(0, j), N.rows, 0.0);
+    return;
+  }
+  invert_upper(context, M);
+  status(CholeskyQrStatus::growth, 0) =
+      square("cholesky_qr_coefficients", M).squaredNorm() / static_cast<double>(b);
+  scale_rows(M);
+  if (c > 0) small_multiply(context, -1, C, false, M, false, 0, N.block(0, 0, c, b));
 }
 
 }  // namespace heddle

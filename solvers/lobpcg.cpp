@@ -277,8 +277,8 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
 /// Makes W and projects A on it without a look at the numbers, and only then reads how it went.
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
-  if (blocks_.w() == 0 || blocks_.w() > kMaxGramSchmidtColumns) return false;
-  const Part status = s_.packet.add(GramSchmidtStatus::rows, 2);
+  if (blocks_.w() == 0) return false;
+  const Part status = s_.packet.add(CholeskyQrStatus::rows, 2);
   queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
                     {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.W(), blocks_.BW(),
                     status.there);

@@ -31,20 +31,21 @@ inline DeviceSlabs device_slabs(Index rows, Index max_slabs, Index min_height) {
   return {rows, std::max(min_height, ceil_div(rows, max_slabs))};
 }
 
-/// How a thread block walks over rows of `cols` contiguous entries: 2^log2_width neighbouring
-/// threads take a row together, each the columns c, c + width, …
-struct RowLayout {
-  int log2_width;
-
-  explicit RowLayout(Index cols) : log2_width(0) {
-    while ((Index{1} << log2_width) < cols && (1 << log2_width) < kThreads) ++log2_width;
-  }
+/// How a thread block walks over rows of `cols` contiguous entries: `width` neighbouring threads
+/// take a row together, each the columns c, c + width, … Threads that are left over have no row.
+class RowLayout {
+ public:
+  explicit RowLayout(Index cols) : width_(static_cast<int>(std::clamp<Index>(cols, 1, kThreads))) {}
   RowLayout(const RowLayout&) = default;
 
-  __host__ __device__ int width() const { return 1 << log2_width; }
-  __host__ __device__ int rows_per_block() const { return kThreads >> log2_width; }
-  __device__ int column() const { return static_cast<int>(threadIdx.x) & (width() - 1); }
-  __device__ int row() const { return static_cast<int>(threadIdx.x) >> log2_width; }
+  __host__ __device__ int width() const { return width_; }
+  __host__ __device__ int rows_per_block() const { return kThreads / width_; }
+  __device__ int column() const { return static_cast<int>(threadIdx.x) % width_; }
+  __device__ int row() const { return static_cast<int>(threadIdx.x) / width_; }
+  __device__ bool has_row() const { return row() < rows_per_block(); }
+
+ private:
+  int width_;
 };
 
 /// D += A·B on the matrix units, A 16×8, B 8×8, D 16×8, doubles spread over the 32 lanes: with

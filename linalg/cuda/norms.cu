@@ -66,9 +66,14 @@ constexpr Index kMinSlabRows = 256;
 /// Adds the sums of a thread block's rows up, row 0 first in a binary tree, into row 0.
 template <class Sum>
 __device__ void add_rows(Sum* sums, RowLayout layout) {
-  for (int half = layout.rows_per_block() / 2; half > 0; half /= 2) {
+  int rows = layout.rows_per_block();
+  while (rows > 1) {
+    const int half = (rows + 1) / 2;
     __syncthreads();
-    if (layout.row() < half) sums[threadIdx.x].add(sums[threadIdx.x + half * layout.width()]);
+    if (layout.row() < rows - half) {
+      sums[threadIdx.x].add(sums[threadIdx.x + half * layout.width()]);
+    }
+    rows = half;
   }
 }
 
@@ -83,7 +88,7 @@ __global__ void column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout
   const Index end = min(first + slabs.height, slabs.rows);
   const int step = layout.rows_per_block();
   Sum sum{};
-  if (c < cols) {
+  if (c < cols && layout.has_row()) {
     for (Index i = first + layout.row(); i < end; i += kBatch * step) {
       double batch[kBatch];
 #pragma unroll

@@ -14,6 +14,7 @@ constexpr int kBatch = 4;
 /// X(i, c) = value(i, c), rows dealt to blocks in turn.
 template <class T, class Value>
 __global__ void assign_kernel(Index rows, int cols, T* X, Index ld, RowLayout layout, Value value) {
+  if (!layout.has_row()) return;
   const Index step = Index{gridDim.x} * layout.rows_per_block();
   for (Index i = Index{blockIdx.x} * layout.rows_per_block() + layout.row(); i < rows;
        i += kBatch * step) {

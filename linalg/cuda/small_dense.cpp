@@ -8,55 +8,73 @@
 namespace heddle {
 namespace {
 
-/// Scratch memory dealt out piece by piece, each on a 256-byte boundary.
-class ScratchPieces {
- public:
-  explicit ScratchPieces(void* data) : data_(static_cast<std::byte*>(data)) {}
+std::size_t bytes_of(std::size_t doubles) { return (doubles * sizeof(double) + 255) / 256 * 256; }
 
-  static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+/// Scratch memory of a factorisation by cuSOLVER and what goes with it, each piece on a 256-byte
+/// boundary. Made at once: scratch memory that grows loses what it held.
+struct LargeFactor {
+  double* status;  // 2 numbers
+  double* scale;   // `order` numbers
+  int* info;
+  double* work;  // for cuSOLVER, or `order`² numbers
+  int work_size = 0;
 
-  template <class T>
-  T* take(std::size_t count) {
-    T* piece = reinterpret_cast<T*>(data_);
-    data_ += padded(count * sizeof(T));
-    return piece;
+  LargeFactor(CudaContext& context, int order, SmallView<DeviceSpace> G) {
+    check(cusolverDnDpotrf_bufferSize(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data,
+                                      static_cast<int>(G.ld), &work_size));
+    const auto size = static_cast<std::size_t>(order);
+    const std::size_t work_bytes =
+        bytes_of(std::max(static_cast<std::size_t>(work_size), size * size));
+    auto* scratch =
+        static_cast<std::byte*>(context.scratch(2 * bytes_of(2) + bytes_of(size) + work_bytes));
+    status = reinterpret_cast<double*>(scratch);
+    info = reinterpret_cast<int*>(scratch + bytes_of(2));
+    scale = reinterpret_cast<double*>(scratch + 2 * bytes_of(2));
+    work = reinterpret_cast<double*>(scratch + 2 * bytes_of(2) + bytes_of(size));
   }
 
- private:
-  std::byte* data_;
+  void factor(CudaContext& context, int order, SmallView<DeviceSpace> G) const {
+    check(cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data,
+                           static_cast<int>(G.ld), work, work_size, info));
+    launch_finish_factor(context.stream(), order, G.data, G.ld, info, status);
+  }
 };
 
-/// Factors G by cuSOLVER; the status, two numbers, goes to where scratch memory begins.
-void factor_large(CudaContext& context, int order, SmallView<DeviceSpace> G) {
-  const int ld = static_cast<int>(G.ld);
-  int work_size = 0;
-  check(cusolverDnDpotrf_bufferSize(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data, ld,
-                                    &work_size));
-  const auto work_count = static_cast<std::size_t>(work_size);
-  ScratchPieces pieces(context.scratch(2 * ScratchPieces::padded(1) +
-                                       ScratchPieces::padded(work_count * sizeof(double))));
-  double* status = pieces.take<double>(2);
-  int* info = pieces.take<int>(1);
-  check(cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data, ld,
-                         pieces.take<double>(work_count), work_size, info));
-  launch_finish_factor(context.stream(), order, G.data, G.ld, info, status);
-}
-
-std::size_t square_bytes(int order) {
-  return static_cast<std::size_t>(order) * static_cast<std::size_t>(order) * sizeof(double);
-}
-
 /// R ← R⁻¹ by cuBLAS, by way of `inverse`, order² numbers.
-void invert_large(CudaContext& context, int order, SmallView<DeviceSpace> R, void* inverse) {
+void invert_large(CudaContext& context, int order, SmallView<DeviceSpace> R, double* inverse) {
   const std::size_t row = static_cast<std::size_t>(order) * sizeof(double);
   const double one = 1;
-  launch_identity(context.stream(), order, static_cast<double*>(inverse));
+  launch_identity(context.stream(), order, inverse);
   check(cublasDtrsm(context.cublas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
                     CUBLAS_DIAG_NON_UNIT, order, order, &one, R.data, static_cast<int>(R.ld),
-                    static_cast<double*>(inverse), order));
+                    inverse, order));
   check(cudaMemcpy2DAsync(R.data, static_cast<std::size_t>(R.ld) * sizeof(double), inverse, row,
                           row, static_cast<std::size_t>(order), cudaMemcpyDeviceToDevice,
                           context.stream()));
+}
+
+/// `cholesky_qr_coefficients` for orders that no block of threads holds.
+void large_cholesky_qr(CudaContext& context, ConstSmallView<DeviceSpace> T,
+                       SmallView<DeviceSpace> N, SmallView<DeviceSpace> status) {
+  const Index b = T.cols;
+  const Index c = T.rows - b;
+  const int order = static_cast<int>(b);
+  const ConstSmallView<DeviceSpace> C = T.block(0, 0, c, b);
+  const ConstSmallView<DeviceSpace> G = T.block(c, 0, b, b);
+  const SmallView<DeviceSpace> M = N.block(c, 0, b, b);
+  const LargeFactor large(context, order, M);
+  const auto row = static_cast<std::size_t>(b) * sizeof(double);
+  check(cudaMemcpy2DAsync(M.data, static_cast<std::size_t>(M.ld) * sizeof(double), G.data,
+                          static_cast<std::size_t>(G.ld) * sizeof(double), row,
+                          static_cast<std::size_t>(b), cudaMemcpyDeviceToDevice, context.stream()));
+  if (c > 0) small_multiply(context, -1, C, true, C, false, 1, M);  // H = G − CᵀC
+  launch_scale_remainder(context.stream(), order, M.data, M.ld, G.data, G.ld, large.scale,
+                         status.data);
+  large.factor(context, order, M);
+  invert_large(context, order, M, large.work);
+  launch_finish_cholesky_qr(context.stream(), order, large.status, large.scale, M.data, M.ld,
+                            status.data);
+  if (c > 0) small_multiply(context, -1, C, false, M, false, 0, N.block(0, 0, c, b));
 }
 
 }  // namespace
@@ -69,7 +87,7 @@ CholeskyStatus cholesky(CudaContext& context, SmallView<DeviceSpace> G) {
     launch_cholesky(context.stream(), order, G.data, G.ld,
                     static_cast<double*>(context.scratch(2 * sizeof(double))));
   } else {
-    factor_large(context, order, G);
+    LargeFactor(context, order, G).factor(context, order, G);
   }
   auto* status = static_cast<double*>(context.staging(2 * sizeof(double)));
   context.copy_to_host(status, context.scratch(2 * sizeof(double)), 2 * sizeof(double));
@@ -83,25 +101,18 @@ void invert_upper(CudaContext& context, SmallView<DeviceSpace> R) {
   if (order <= kMaxFactorOrder) {
     return launch_invert_upper(context.stream(), order, R.data, R.ld);
   }
-  invert_large(context, order, R, context.scratch(square_bytes(order)));
+  const auto size = static_cast<std::size_t>(order);
+  invert_large(context, order, R,
+               static_cast<double*>(context.scratch(size * size * sizeof(double))));
 }
 
-void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<DeviceSpace> G,
-                              SmallView<DeviceSpace> M, SmallView<DeviceSpace> status) {
-  require_cholesky_qr_shapes({G.rows, G.cols}, {M.rows, M.cols}, {status.rows, status.cols});
-  const int order = static_cast<int>(G.rows);
-  if (order == 0) return;
-  if (order <= kMaxFactorOrder) {
-    return launch_cholesky_qr(context.stream(), order, G.data, G.ld, M.data, M.ld, status.data);
-  }
-  const std::size_t kept = ScratchPieces::padded(2 * sizeof(double));
-  context.scratch(kept + square_bytes(order));  // it must not grow once the factor's status is there
-  launch_scale_gram(context.stream(), order, G.data, G.ld, M.data, M.ld);
-  factor_large(context, order, M);
-  auto* scratch = static_cast<std::byte*>(context.scratch(kept + square_bytes(order)));
-  invert_large(context, order, M, scratch + kept);
-  launch_finish_cholesky_qr(context.stream(), order, G.data, G.ld,
-                            reinterpret_cast<const double*>(scratch), M.data, M.ld, status.data);
+void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<DeviceSpace> T,
+                              SmallView<DeviceSpace> N, SmallView<DeviceSpace> status) {
+  require_cholesky_qr_shapes({T.rows, T.cols}, {N.rows, N.cols}, {status.rows, status.cols});
+  if (T.cols == 0) return;
+  if (T.cols > kMaxFactorOrder) return large_cholesky_qr(context, T, N, status);
+  launch_cholesky_qr(context.stream(), static_cast<int>(T.rows - T.cols), static_cast<int>(T.cols),
+                     T.data, T.ld, N.data, N.ld, status.data);
 }
 
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<DeviceSpace> A,

@@ -109,87 +109,158 @@ __global__ void __launch_bounds__(kFactorThreads)
   unstage(R, order, A, ld);
 }
 
-/// The least of diag(G), NaN if there is one; in every thread.
-__device__ double least_diagonal(int order, const double* G, Index ld) {
-  double least = INFINITY;
-  for (int j = 0; j < order; ++j) {
-    const double square = G[j + j * ld];
-    if (!(square >= least)) least = square;
-  }
-  return least;
-}
-
-/// M ← diag(G)^(-1/2) M for M = R⁻¹, or 0 where R does not exist; `sums` has room for a number a
-/// thread. Returns ‖R⁻¹‖²_F/b in thread 0. One block.
-__device__ double scale_inverse(int order, bool exists, const double* G, Index ldg, double* M,
-                                Index ldm, double* sums) {
-  const int thread = static_cast<int>(threadIdx.x);
-  double sum = 0;
-  for (int e = thread; e < order * order; e += kFactorThreads) {
-    const int i = e % order;
-    const Index at = i + e / order * ldm;
-    const double inverse = exists ? M[at] : 0;
-    sum += inverse * inverse;
-    M[at] = exists ? inverse / sqrt(G[i + i * ldg]) : 0;
-  }
-  sums[thread] = sum;
-  for (int half = kFactorThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (thread < half) sums[thread] += sums[thread + half];
-  }
-  return sums[0] / order;
-}
-
-/// M = R⁻¹ of the Cholesky factor of G scaled to unit diagonal, rows scaled back, and its status.
-/// One block.
-__global__ void __launch_bounds__(kFactorThreads)
-    cholesky_qr_kernel(int order, const double* G, Index ldg, double* M, Index ldm,
-                       double* status) {
-  extern __shared__ double R[];
-  __shared__ double sums[kFactorThreads];
-  const int lda = staged_ld(order);
-  stage_upper(G, ldg, order, R);
+/// The upper triangle of H = G − CᵀC in shared memory; T = [C; G], C of `basis` rows.
+__device__ void stage_remainder(int basis, int order, const double* T, Index ld, double* H) {
+  const double* G = T + basis;
   for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
     const int i = e % order;
     const int j = e / order;
-    R[i + j * lda] *= rsqrt(G[i + i * ldg]) * rsqrt(G[j + j * ldg]);
+    double h = 0;
+    if (i <= j) {
+      h = G[i + j * ld];
+      for (int k = 0; k < basis; ++k) h -= T[k + i * ld] * T[k + j * ld];
+    }
+    H[i + j * staged_ld(order)] = h;
+  }
+  __syncthreads();
+}
+
+/// The least of a value a thread, NaN if there is one; the same for every thread.
+__device__ double least_of_threads(double value, double* values) {
+  __syncthreads();
+  values[threadIdx.x] = value;
+  for (int half = kFactorThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < half) {
+      const double other = values[threadIdx.x + half];
+      if (!(other >= values[threadIdx.x])) values[threadIdx.x] = other;
+    }
+  }
+  __syncthreads();
+  return values[0];
+}
+
+/// The sum of a value a thread, in shared memory; the same bits for every thread.
+__device__ double sum_of_threads(double value, double* sums) {
+  __syncthreads();
+  sums[threadIdx.x] = value;
+  for (int half = kFactorThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  __syncthreads();
+  return sums[0];
+}
+
+/// N = [−C M; M] for the M in shared memory.
+__device__ void write_coefficients(int basis, int order, const double* T, Index ldt,
+                                   const double* M, double* N, Index ldn) {
+  const int rows = basis + order;
+  for (int e = static_cast<int>(threadIdx.x); e < rows * order; e += kFactorThreads) {
+    const int i = e % rows;
+    const double* column = M + e / rows * staged_ld(order);
+    double entry = 0;
+    if (i >= basis) {
+      entry = column[i - basis];
+    } else {
+      for (int k = 0; k <= e / rows; ++k) entry -= T[i + k * ldt] * column[k];
+    }
+    N[i + e / rows * ldn] = entry;
+  }
+}
+
+/// What the status says of the diagonal of H = G − CᵀC.
+struct Remainder {
+  double least_square;
+  double remaining;
+};
+
+/// scale[j] = H_jj^(-1/2); H_jj at H[j·(ldh + 1)], G_jj at G[j·(ldg + 1)]. `values` has room for a
+/// number a thread. All threads of the block call it and get the same.
+__device__ Remainder read_diagonal(int order, const double* H, Index ldh, const double* G,
+                                   Index ldg, double* scale, double* values) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int j = thread; j < order; j += kFactorThreads) scale[j] = 1 / sqrt(H[j * (ldh + 1)]);
+  Remainder least{INFINITY, INFINITY};
+  for (int j = thread; j < order; j += kFactorThreads) {
+    const double left = H[j * (ldh + 1)];
+    const double part = left / G[j * (ldg + 1)];
+    if (!(left >= least.least_square)) least.least_square = left;
+    if (!(part >= least.remaining)) least.remaining = part;
+  }
+  return {least_of_threads(least.least_square, values), least_of_threads(least.remaining, values)};
+}
+
+/// `cholesky_qr_coefficients` (small_dense.hpp). One block.
+__global__ void __launch_bounds__(kFactorThreads)
+    cholesky_qr_kernel(int basis, int order, const double* T, Index ldt, double* N, Index ldn,
+                       double* status) {
+  extern __shared__ double R[];
+  __shared__ double scale[kMaxFactorOrder];
+  __shared__ double values[kFactorThreads];
+  const int lda = staged_ld(order);
+  const int thread = static_cast<int>(threadIdx.x);
+  stage_remainder(basis, order, T, ldt, R);
+  const Remainder remainder = read_diagonal(order, R, lda, T + basis, ldt, scale, values);
+  for (int e = thread; e < order * order; e += kFactorThreads) {
+    R[e % order + e / order * lda] *= scale[e % order] * scale[e / order];
   }
   __syncthreads();
   const DiagonalRange range = factor_staged(order, R);
   const bool exists = range.least > 0;
-  if (exists) invert_staged(order, R);
-  unstage(R, order, M, ldm);
   __syncthreads();
-  const double growth = scale_inverse(order, exists, G, ldg, M, ldm, sums);
-  const double least = least_diagonal(order, G, ldg);
-  if (threadIdx.x == 0) {
+  if (exists) invert_staged(order, R);
+  double squares = 0;
+  for (int e = thread; e < order * order; e += kFactorThreads) {
+    double& entry = R[e % order + e / order * lda];
+    squares += entry * entry;
+    entry = exists ? entry * scale[e % order] : 0;
+  }
+  const double growth = sum_of_threads(squares, values) / order;
+  write_coefficients(basis, order, T, ldt, R, N, ldn);
+  if (thread == 0) {
     status[CholeskyQrStatus::diagonal_ratio] = exists ? range.least / range.most : 0;
     status[CholeskyQrStatus::growth] = exists ? growth : INFINITY;
-    status[CholeskyQrStatus::least_square] = least;
+    status[CholeskyQrStatus::least_square] = remainder.least_square;
+    status[CholeskyQrStatus::remaining] = remainder.remaining;
   }
 }
 
-/// M = G scaled to unit diagonal, its upper triangle.
-__global__ void scale_gram_kernel(int order, const double* G, Index ldg, double* M, Index ldm) {
-  const int j = static_cast<int>(blockIdx.x);
-  for (int i = static_cast<int>(threadIdx.x); i <= j; i += kThreads) {
-    M[i + j * ldm] = G[i + j * ldg] * rsqrt(G[i + i * ldg]) * rsqrt(G[j + j * ldg]);
-  }
-}
-
-/// What `cholesky_qr_kernel` does after it has R⁻¹, for one that came from elsewhere:
-/// factor = {1 if there is one, min/max of diag(R)}. One block.
+/// The upper triangle of H scaled to unit diagonal in place, the lengths in `scale`, and the last
+/// two rows of the status. One block, any order.
 __global__ void __launch_bounds__(kFactorThreads)
-    finish_cholesky_qr_kernel(int order, const double* G, Index ldg, const double* factor,
-                              double* M, Index ldm, double* status) {
-  __shared__ double sums[kFactorThreads];
+    scale_remainder_kernel(int order, double* H, Index ldh, const double* G, Index ldg,
+                           double* scale, double* status) {
+  __shared__ double values[kFactorThreads];
+  const Remainder remainder = read_diagonal(order, H, ldh, G, ldg, scale, values);
+  for (Index e = threadIdx.x; e < Index{order} * order; e += kFactorThreads) {
+    const Index i = e % order;
+    const Index j = e / order;
+    if (i <= j) H[i + j * ldh] *= scale[i] * scale[j];
+  }
+  if (threadIdx.x == 0) {
+    status[CholeskyQrStatus::least_square] = remainder.least_square;
+    status[CholeskyQrStatus::remaining] = remainder.remaining;
+  }
+}
+
+/// M ← diag(scale) M for M = R⁻¹, or 0 where `factor` = {1 if there is an R, else 0; min/max of
+/// diag(R)} says that there is none, and the first two rows of the status. One block, any order.
+__global__ void __launch_bounds__(kFactorThreads)
+    finish_cholesky_qr_kernel(int order, const double* factor, const double* scale, double* M,
+                              Index ldm, double* status) {
+  __shared__ double values[kFactorThreads];
   const bool exists = factor[0] != 0;
-  const double growth = scale_inverse(order, exists, G, ldg, M, ldm, sums);
-  const double least = least_diagonal(order, G, ldg);
+  double squares = 0;
+  for (Index e = threadIdx.x; e < Index{order} * order; e += kFactorThreads) {
+    double& entry = M[e % order + e / order * ldm];
+    squares += exists ? entry * entry : 0;
+    entry = exists ? entry * scale[e % order] : 0;
+  }
+  const double growth = sum_of_threads(squares, values) / order;
   if (threadIdx.x == 0) {
     status[CholeskyQrStatus::diagonal_ratio] = factor[1];
     status[CholeskyQrStatus::growth] = exists ? growth : INFINITY;
-    status[CholeskyQrStatus::least_square] = least;
   }
 }
 
@@ -245,23 +316,22 @@ void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld) {
   check_launch();
 }
 
-void launch_cholesky_qr(cudaStream_t stream, int order, const double* G, Index ldg, double* M,
-                        Index ldm, double* status) {
+void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
+                        double* N, Index ldn, double* status) {
   const std::size_t shared = raise_shared_limit(cholesky_qr_kernel, order, order + 1);
-  cholesky_qr_kernel<<<1, kFactorThreads, shared, stream>>>(order, G, ldg, M, ldm, status);
+  cholesky_qr_kernel<<<1, kFactorThreads, shared, stream>>>(basis, order, T, ldt, N, ldn, status);
   check_launch();
 }
 
-void launch_scale_gram(cudaStream_t stream, int order, const double* G, Index ldg, double* M,
-                       Index ldm) {
-  scale_gram_kernel<<<static_cast<unsigned>(order), kThreads, 0, stream>>>(order, G, ldg, M, ldm);
+void launch_scale_remainder(cudaStream_t stream, int order, double* H, Index ldh, const double* G,
+                            Index ldg, double* scale, double* status) {
+  scale_remainder_kernel<<<1, kFactorThreads, 0, stream>>>(order, H, ldh, G, ldg, scale, status);
   check_launch();
 }
 
-void launch_finish_cholesky_qr(cudaStream_t stream, int order, const double* G, Index ldg,
-                               const double* factor, double* M, Index ldm, double* status) {
-  finish_cholesky_qr_kernel<<<1, kFactorThreads, 0, stream>>>(order, G, ldg, factor, M, ldm,
-                                                              status);
+void launch_finish_cholesky_qr(cudaStream_t stream, int order, const double* factor,
+                               const double* scale, double* M, Index ldm, double* status) {
+  finish_cholesky_qr_kernel<<<1, kFactorThreads, 0, stream>>>(order, factor, scale, M, ldm, status);
   check_launch();
 }
 

@@ -18,17 +18,17 @@ void launch_cholesky(cudaStream_t stream, int order, double* G, Index ld, double
 /// R ← R⁻¹, R upper triangular; order ≤ kMaxFactorOrder. Zeros below.
 void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld);
 
-/// `cholesky_qr_coefficients` (small_dense.hpp) for order ≤ kMaxFactorOrder.
-void launch_cholesky_qr(cudaStream_t stream, int order, const double* G, Index ldg, double* M,
-                        Index ldm, double* status);
+/// `cholesky_qr_coefficients` (small_dense.hpp) for order ≤ kMaxFactorOrder, c = `basis`.
+void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
+                        double* N, Index ldn, double* status);
 
-/// The first and the last step of the same for any order: M = the upper triangle of G scaled to
-/// unit diagonal; then, with R⁻¹ of it in M, M = D R⁻¹ and the status. `factor` is the status that
-/// `launch_finish_factor` gives.
-void launch_scale_gram(cudaStream_t stream, int order, const double* G, Index ldg, double* M,
-                       Index ldm);
-void launch_finish_cholesky_qr(cudaStream_t stream, int order, const double* G, Index ldg,
-                               const double* factor, double* M, Index ldm, double* status);
+/// The first and the last step of the same for any order: the upper triangle of H scaled to unit
+/// diagonal in place, `scale` = diag(H)^(-1/2); then, with R⁻¹ of it in M, M ← diag(scale) M.
+/// Together they write `status`; `factor` is what `launch_finish_factor` gives.
+void launch_scale_remainder(cudaStream_t stream, int order, double* H, Index ldh, const double* G,
+                            Index ldg, double* scale, double* status);
+void launch_finish_cholesky_qr(cudaStream_t stream, int order, const double* factor,
+                               const double* scale, double* M, Index ldm, double* status);
 
 /// After a factorisation of any order: zeros below the diagonal of R, and the same status from
 /// cuSOLVER's `info`.

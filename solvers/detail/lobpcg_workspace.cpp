@@ -18,7 +18,7 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const LobpcgShape& sizes)
       shape(sizes),
       blocks(ctx, sizes.n, sizes.block, sizes.max_locked(), sizes.pencil),
       orthogonalizer(ctx, std::max(sizes.block, sizes.constraints),
-                     std::max(sizes.max_locked(), 2 * sizes.block)),
+                     sizes.max_locked() + 2 * sizes.block),
       ritz(ctx, 3 * sizes.block, sizes.block),
       verifier(ctx, sizes.nev),
       theta(ctx, sizes.block, 1),

@@ -47,9 +47,9 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
   return result;
 }
 
-/// The same in the common case, queued without waiting: two rounds of projection and Cholesky QR.
-/// `status` (`CholeskyQrStatus::rows`×2, a column a round) tells `came_out_orthonormal` whether it
-/// was the common case; if not, V is lost.
+/// The same in the common case, queued without waiting: two rounds of block Gram–Schmidt with
+/// Cholesky QR. `status` (`CholeskyQrStatus::rows`×2, a column a round) tells
+/// `came_out_orthonormal` whether it was the common case; if not, V is lost.
 template <Scalar T, class Ctx>
 void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
                        LinearOperator<T, Ctx>* B,
@@ -57,22 +57,23 @@ void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
                        BlockView<T, typename Ctx::Space> V, BlockView<T, typename Ctx::Space> BV,
                        SmallView<typename Ctx::Space> status) {
   for (Index round = 0; round < 2; ++round) {
-    for (const auto& basis : bases) orthogonalizer.subtract(context, basis, V);
     if (B != nullptr) B->apply(context, V, BV);
-    orthogonalizer.cholesky_qr(context, V, BV, status.block(0, round, status.rows, 1));
+    orthogonalizer.gram_schmidt(context, bases, V, BV, round == 1,
+                                status.block(0, round, status.rows, 1));
   }
 }
 
-/// Whether `queue_orthonormal` left an orthonormal V of b columns: the first round's factor held
+/// Whether `queue_orthonormal` left an orthonormal V of b columns: what the first round kept was
 /// more than rounding, and the second, of what was nearly orthonormal, changed little.
 template <Scalar T>
 bool came_out_orthonormal(ConstSmallView<HostSpace> status, Index b) {
   const double m = static_cast<double>(b);
   const double rounding = std::max(10 * std::sqrt(m * std::numeric_limits<double>::epsilon()),
                                    10 * m * static_cast<double>(std::numeric_limits<T>::epsilon()));
-  return status(CholeskyQrStatus::diagonal_ratio, 0) > rounding &&
-         status(CholeskyQrStatus::growth, 1) <= kOrthonormalGrowth &&
-         status(CholeskyQrStatus::least_square, 1) >= 0.5;  // Daniel's test
+  const double kept = status(CholeskyQrStatus::diagonal_ratio, 0) *
+                      std::sqrt(status(CholeskyQrStatus::remaining, 0));
+  return kept > rounding && status(CholeskyQrStatus::growth, 1) <= kOrthonormalGrowth &&
+         status(CholeskyQrStatus::remaining, 1) >= 0.5;  // Daniel's test
 }
 
 }  // namespace heddle

@@ -6,52 +6,93 @@
 namespace heddle::cuda {
 namespace {
 
-template <class T, int kWidthOf, int kLanesOf, int kGroupsOf, bool kDeep>
-struct RowSplitConfig {
-  static constexpr int kWidth = kWidthOf;    // values a lane loads at once
-  static constexpr int kLanes = kLanesOf;    // lanes for the columns of a row
-  static constexpr int kGroups = kGroupsOf;  // such lane groups for the nonzeros of a row
-  static constexpr int kThreads = 256;
-  static constexpr int kUnroll = 4;
-  static constexpr int kRows = kThreads / (kLanes * kGroups);
-  static constexpr int kSlab = kLanes * kWidth;
-  // See lanes.cuh. Few rows: all loads of a round in flight. Many: the more rows a multiprocessor
-  // holds, the more of B they share in its L1 (one H200, meshes: 10 % from 5 to 8 blocks).
-  static constexpr int kBlocks = kDeep ? 5 : kLanes < 8 ? 6 : 8;
-  static_assert(kLanes * kGroups <= kWarpSize, "a row's lanes add up by shuffles");
-};
+constexpr int kThreads = 256;
+constexpr int kUnroll = 4;
+
+/// Blocks that a multiprocessor must hold where all loads of a round are to be in flight; see
+/// lanes.cuh.
+constexpr int kDeepBlocks = 5;
 
 /// Threads that an H200 holds, twice: rows for more than those hide latency by their number.
 constexpr Index kManyThreads = 2 * 132 * 2048;
 
+/// `lanes` threads a row, as many rows a block as fit. `reciprocal` = ⌈2¹⁶/lanes⌉.
+template <int kWidth, int kBlocks, class T>
+__global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(SpmmProduct<T> p, int lanes,
+                                                                unsigned reciprocal, int rows) {
+  const int local_row = static_cast<int>(threadIdx.x * reciprocal >> 16);  // threadIdx.x / lanes
+  const int lane = static_cast<int>(threadIdx.x) - local_row * lanes;
+  const Index row = static_cast<Index>(blockIdx.x) * rows + local_row;
+  const Index column = (static_cast<Index>(blockIdx.y) * lanes + lane) * kWidth;
+  if (local_row >= rows || row >= p.A.rows || column >= p.N) return;
+  const Index begin = p.A.row_offsets[row];
+  const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
+  Lane<T, kWidth> sum;
+  accumulate<1, kUnroll>(p.A.columns + begin, p.A.values + begin, 0, length, p.B + column, p.ldb,
+                         sum);
+  store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+}
+
+/// Lanes for a slab: as few slabs as `most_lanes` allows, of equal widths.
+int lanes_of_slab(Index lanes_of_row, Index most_lanes) {
+  const Index slabs = (lanes_of_row + most_lanes - 1) / most_lanes;
+  return static_cast<int>((lanes_of_row + slabs - 1) / slabs);
+}
+
+template <int kWidth, class T>
+void launch_rows(const SpmmProduct<T>& product, Index most_lanes, cudaStream_t stream) {
+  const int lanes = lanes_of_slab((product.N + kWidth - 1) / kWidth, most_lanes);
+  const int rows = kThreads / lanes;
+  const auto reciprocal = static_cast<unsigned>(((1 << 16) + lanes - 1) / lanes);
+  const dim3 grid(blocks_for(product.A.rows, rows), blocks_for(product.N, lanes * kWidth));
+  const auto run = [&](auto kernel) {
+    kernel<<<grid, kThreads, 0, stream>>>(product, lanes, reciprocal, rows);
+    check_launch();
+  };
+  // Few rows: all loads of a round in flight. Many: the more rows a multiprocessor holds, the more
+  // of B they share in its L1 (one H200, meshes: 10 % from 5 to 8 blocks).
+  if (product.A.rows * lanes < kManyThreads) return run(row_kernel<kWidth, kDeepBlocks, T>);
+  lanes < 8 ? run(row_kernel<kWidth, 6, T>) : run(row_kernel<kWidth, 8, T>);
+}
+
+template <int kWidthOf, int kLanesOf, int kGroupsOf>
+struct GroupsConfig {
+  static constexpr int kWidth = kWidthOf;    // values a lane loads at once
+  static constexpr int kLanes = kLanesOf;    // lanes for the columns of a row
+  static constexpr int kGroups = kGroupsOf;  // such lane groups for the nonzeros of a row
+  static constexpr int kRowThreads = kLanes * kGroups;
+  static constexpr int kRows = kThreads / kRowThreads;
+  static constexpr int kSlab = kLanes * kWidth;
+  static_assert(kRowThreads <= kWarpSize, "a row's lanes add up by shuffles");
+};
+
 template <class Config, class T>
-__global__ __launch_bounds__(Config::kThreads,
-                             Config::kBlocks) void row_split_kernel(SpmmProduct<T> p) {
-  constexpr int kRowThreads = Config::kLanes * Config::kGroups;
-  const Index row = static_cast<Index>(blockIdx.x) * Config::kRows + threadIdx.x / kRowThreads;
+__global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(SpmmProduct<T> p) {
+  const Index row =
+      static_cast<Index>(blockIdx.x) * Config::kRows + threadIdx.x / Config::kRowThreads;
   if (row >= p.A.rows) return;
   const int lane = threadIdx.x % Config::kLanes;
-  const int group = threadIdx.x % kRowThreads / Config::kLanes;
+  const int group = threadIdx.x % Config::kRowThreads / Config::kLanes;
   const Index column = static_cast<Index>(blockIdx.y) * Config::kSlab + lane * Config::kWidth;
 
   Lane<T, Config::kWidth> sum;
   if (column < p.N) {
     const Index begin = p.A.row_offsets[row];
     const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
-    accumulate<Config::kGroups, Config::kUnroll>(p.A.columns + begin, p.A.values + begin, group,
-                                                 length, p.B + column, p.ldb, sum);
+    accumulate<Config::kGroups, kUnroll>(p.A.columns + begin, p.A.values + begin, group, length,
+                                         p.B + column, p.ldb, sum);
   }
 #pragma unroll
   for (int step = Config::kGroups / 2; step > 0; step /= 2) {
-    add_from_lane(step * Config::kLanes, kRowThreads, sum);
+    add_from_lane(step * Config::kLanes, Config::kRowThreads, sum);
   }
   if (column < p.N && group == 0) store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
 }
 
 template <class Config, class T>
-void launch(const SpmmProduct<T>& product, cudaStream_t stream) {
+void launch_groups(const SpmmProduct<T>& product, cudaStream_t stream) {
   const dim3 grid(blocks_for(product.A.rows, Config::kRows), blocks_for(product.N, Config::kSlab));
-  row_split_kernel<Config><<<grid, Config::kThreads, 0, stream>>>(product);
+  groups_kernel<Config><<<grid, kThreads, 0, stream>>>(product);
   check_launch();
 }
 
@@ -63,10 +104,10 @@ void launch_row_split(const SpmmProduct<T>& product, int groups, Index most_lane
   dispatch_lanes(product, most_lanes, [&]<int kWidth, int kLanes>() {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(groups, [&]<int kGroupsWanted>() {
       constexpr int kGroups = std::min(kGroupsWanted, kWarpSize / kLanes);
-      if (kGroups > 1 || product.A.rows * kLanes < kManyThreads) {
-        launch<RowSplitConfig<T, kWidth, kLanes, kGroups, true>>(product, stream);
-      } else if constexpr (kGroups == 1) {
-        launch<RowSplitConfig<T, kWidth, kLanes, kGroups, false>>(product, stream);
+      if constexpr (kGroups == 1) {
+        launch_rows<kWidth>(product, most_lanes, stream);
+      } else {
+        launch_groups<GroupsConfig<kWidth, kLanes, kGroups>>(product, stream);
       }
     });
   });

@@ -5,8 +5,8 @@
 namespace heddle::cuda {
 
 /// Row split: each row of C belongs to N·sizeof(T)/16 lanes that load 16 bytes of a row of B each,
-/// as many rows a warp as fit; blocks of more columns than `most_lanes` (≤ 32) hold are done in
-/// slabs. With `groups` = 1 one thread's chain of sums is a whole row (balanced rows, sequential
+/// as many rows a block as fit; blocks of more columns than `most_lanes` (≤ 32) hold are done in
+/// slabs of equal width. With `groups` = 1 one thread's chain of sums is a whole row (balanced rows, sequential
 /// reduction, "RB_SR" in Huang et al. 2021). With more, so many lane groups take a row's nonzeros
 /// in turn and add up by shuffles (balanced rows, parallel reduction, "RB_PR"); `groups` is rounded
 /// up to a power of two and down to what a warp holds.
