@@ -2,6 +2,9 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/matrix_argument.hpp>
 #include <heddle/apps/spmm/report.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace {
 
