@@ -1,5 +1,6 @@
 # Checks that the README's program is that of the consumer project beside this file. Installs the
-# heddle built in BUILD_DIR under WORK_DIR, builds the project against it and runs it; then configures the consumer with heddle as a subdirectory.
+# heddle built in BUILD_DIR under WORK_DIR, builds the project against it and runs it; then
+# configures the project with heddle as a subdirectory.
 #   cmake -DBUILD_DIR=... -DWORK_DIR=... -DCXX=... -P run.cmake
 
 function(run)
