@@ -15,7 +15,9 @@
 #include <heddle/linalg/gallery.hpp>
 #include <heddle/linalg/matrix_market.hpp>
 #include <heddle/solvers/block_cg.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
 #include <string>
@@ -43,6 +45,19 @@ const std::vector<Row>& preconditioners() {
       {"chebyshev",
        [](HostContext& context, CsrView<double, HostSpace> A) {
          return std::make_unique<ChebyshevPreconditioner<double, HostContext>>(context, A);
+       }},
+      {"block_jacobi",
+       [](HostContext& context, CsrView<double, HostSpace> A) {
+         return std::make_unique<BlockJacobiPreconditioner<double, HostContext>>(context, A);
+       }},
+      {"ic0",
+       [](HostContext& context, CsrView<double, HostSpace> A) {
+         return std::make_unique<IncompleteCholeskyPreconditioner<double, HostContext>>(context, A);
+       }},
+      {"ic0_iterated",
+       [](HostContext& context, CsrView<double, HostSpace> A) {
+         return std::make_unique<IncompleteCholeskyPreconditioner<double, HostContext>>(
+             context, A, TriangularSolve::iterated);
        }},
   };
   return rows;

@@ -49,10 +49,10 @@ class BlockCgWorkspace {
 /// Right-hand sides are scaled to norm about 1; where b = 0, x = 0. The search directions are an
 /// orthonormal basis of what the columns span together, so right-hand sides may depend on each
 /// other and there may be more of them than rows. Columns that have converged leave the block when
-/// those that have not fit a narrower one (16, 8, 4 … columns). Every `refresh_interval`
-/// iterations, and where all columns seem to have converged, R = B − A X is made afresh;
-/// `converged` is granted for fresh residuals only. The energy norm of each column's error never
-/// grows.
+/// those that have not fit a narrower one (16, 8, 4 … columns), unless they are nearly there, too.
+/// Every `refresh_interval` iterations, and where all columns seem to have converged, R = B − A X
+/// is made afresh; `converged` is granted for fresh residuals only. The energy norm of each
+/// column's error never grows.
 ///
 /// Numerical trouble is a status in the result: `indefinite` (A, or the preconditioner: the reason
 /// says which), `stagnated` (the residuals are as small as rounding allows, not as the tolerance
@@ -61,7 +61,8 @@ class BlockCgWorkspace {
 /// or not positive if absolute) throws `InvalidArgument` naming both sides.
 ///
 /// The result lives in the workspace until its next solve. A and the preconditioner must be
-/// symmetric; nothing checks that here.
+/// symmetric; a probe with random vectors rejects a preconditioner that plainly is not (or not
+/// positive definite), nothing checks A.
 /// Sources: O'Leary, Linear Algebra Appl. 29 (1980) 293; Ji & Li, BIT 57 (2017) 379 (breakdown-free
 /// form); van der Vorst & Ye, SISC 22 (2000) 835 (residual replacement).
 template <Scalar T, class Ctx>

@@ -12,6 +12,10 @@ namespace {
 /// Gram matrices are summed in double in every precision.
 constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
 
+/// A block that has lost columns converges more slowly: near the end, products with all of them are
+/// fewer.
+constexpr double kStayBelow = 10;
+
 /// Of the largest pᵀAp/pᵀp met, the part below which A may be about to turn out singular.
 constexpr double kCarefulBelow = 1e-10;
 
@@ -29,7 +33,9 @@ double trusted_ratio(Index m) {
 template <Scalar T, class Ctx>
 BreakdownFreeCg<T, Ctx>::BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& columns,
                                          Storage& storage)
-    : context_(context), columns_(columns), s_(storage) {}
+    : context_(context), columns_(columns), s_(storage) {
+  columns_.stay_together_below(kStayBelow);
+}
 
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::run() {
@@ -58,6 +64,7 @@ void BreakdownFreeCg<T, Ctx>::step() {
   if (columns_.ended()) return;
   columns_.multiply_A(P(), Q());
   factor_energy();
+  if (columns_.ended()) return;
   const PhaseScope phase(context_, Phase::update);
   const SmallView<Space> alpha = energy_solve(P(), columns_.R());
   multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
@@ -181,10 +188,10 @@ void BreakdownFreeCg<T, Ctx>::judge_directions(Part status) {
     report = s_.orthogonalizer.orthonormalize(context_, s_.P.columns(0, s), s_.P.columns(0, s));
   }
   s_.columns.result.orthogonalization.add(report, s);
-  const bool first = std::exchange(r_, report.rank) == 0;
+  const bool restarted = std::exchange(r_, report.rank) == 0;
   if (!report.finite) {
     columns_.end(SolveStatus::breakdown, "search directions are not finite");
-  } else if (r_ == 0 && !first) {
+  } else if (r_ == 0 && !restarted) {
     columns_.ask_for_restart();
   }
 }

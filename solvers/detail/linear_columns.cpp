@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/small_dense.hpp>
 #include <heddle/solvers/detail/linear_columns.hpp>
 #include <iterator>
 #include <limits>
@@ -14,6 +15,7 @@ namespace {
 constexpr Index kMaxFruitlessClaims = 3;
 constexpr Index kPatience = 200;  // iterations without progress, or a third of all if that is more
 constexpr double kProgress = 0.9;
+constexpr Index kProbes = 4;
 constexpr double kResidualGap = 10;  // of the fresh residual to that of the recurrence
 
 /// Backward errors up to this are rounding: 10 ε.
@@ -33,7 +35,7 @@ template <Scalar T, class Ctx>
 LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index b)
     : R(context, n, b),
       scratch(context, n, b),
-      packet(context, 2 * b * b + 2 * b + 6),
+      packet(context, b * b + 2 * b + 2 * CholeskyQrStatus::rows),
       factors(context, b, 1),
       columns(static_cast<std::size_t>(b)) {
   monitor_residuals.reserve(columns.size());
@@ -92,6 +94,7 @@ void LinearColumns<T, Ctx>::start() {
   set_zero(context_, X);
   nonzero_ = bring_forward(b, [](const LinearColumn& column) { return column.rhs_norm != 0; });
   if (guess) gather(system_.initial_guess, X.columns(0, nonzero_));
+  probe_preconditioner();
   if (ended()) return;
   if (guess) {
     fresh_residuals(nonzero_);
@@ -100,6 +103,34 @@ void LinearColumns<T, Ctx>::start() {
     for (LinearColumn& column : s_.columns) column.norm = column.rhs_norm;
   }
   active_ = bring_forward(nonzero_, [](const LinearColumn& column) { return !column.converged(); });
+}
+
+/// Ends the solve if products YᵀM⁻¹Y with random Y say that M is not symmetric positive definite.
+template <Scalar T, class Ctx>
+void LinearColumns<T, Ctx>::probe_preconditioner() {
+  if (system_.preconditioner == nullptr || ended()) return;
+  const Index k = std::min<Index>(kProbes, system_.B.cols());
+  const Block Y = s_.scratch.columns(0, k);
+  const Block MY = s_.R.columns(0, k);
+  fill_random(context_, 0, 0, Y);
+  system_.preconditioner->apply(context_, Y, MY);
+  s_.packet.clear();
+  const auto products = s_.packet.add(k, k);
+  gram<T>(context_, Y, MY, products.there);
+  s_.packet.fetch(context_);
+  const SmallView<HostSpace> G = products.here;
+  const double rounding = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  for (Index j = 0; j < k; ++j) {
+    if (!std::isfinite(G(j, j))) {
+      end(SolveStatus::breakdown, "products with the preconditioner are not finite");
+    } else if (!(G(j, j) > 0)) {
+      end(SolveStatus::indefinite, "the preconditioner is not positive definite");
+    }
+    for (Index i = 0; i < j; ++i) {
+      if (std::abs(G(i, j) - G(j, i)) <= rounding * std::sqrt(G(i, i) * G(j, j))) continue;
+      end(SolveStatus::indefinite, "the preconditioner is not symmetric");
+    }
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -181,7 +212,7 @@ bool LinearColumns<T, Ctx>::measure(ConstSmallView<HostSpace> norms,
       end(SolveStatus::breakdown, "products with A or the preconditioner are not finite");
     } else if (column.norm > 0 && !(column.energy > 0)) {
       end(SolveStatus::indefinite,
-          "the preconditioner M is not positive definite: r'M⁻¹r <= 0 was met");
+          "the preconditioner is not positive definite: r'M⁻¹r <= 0 was met");
     }
   }
   measured_ = false;
@@ -283,6 +314,7 @@ bool LinearColumns<T, Ctx>::verified() {
 
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::shrink() {
+  if (worst_excess() < stay_below_) return;
   const auto remaining = [](const LinearColumn& column) { return !column.converged(); };
   const auto left = std::count_if(columns().begin(), columns().end(), remaining);
   if (left <= narrower(active_)) active_ = bring_forward(active_, remaining);

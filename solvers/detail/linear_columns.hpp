@@ -84,6 +84,10 @@ class LinearColumns {
   bool restart_due() noexcept { return std::exchange(restart_due_, false); }
   void ask_for_restart() noexcept { restart_due_ = true; }
 
+  /// Converged columns stay as long as no other exceeds what the criterion allows by more than this
+  /// factor: for methods in which they help the others to converge.
+  void stay_together_below(double excess) noexcept { stay_below_ = excess; }
+
   /// `block` moves its columns with those of X and R.
   void tie(MultiVector<T, Space>& block) noexcept { tied_ = &block; }
 
@@ -105,6 +109,7 @@ class LinearColumns {
   bool ended() const noexcept { return ended_.has_value(); }
 
  private:
+  void probe_preconditioner();
   void gather(ConstBlockView<T, Space> source, Block target);
   template <class Factor>
   void scale(Block X, const Factor& factor);
@@ -134,7 +139,8 @@ class LinearColumns {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index applications_before_;
   Index active_ = 0;
-  Index nonzero_ = 0;           // leading columns with b ≠ 0
+  Index nonzero_ = 0;  // leading columns with b ≠ 0
+  double stay_below_ = 0;
   double rayleigh_ = 0;         // the largest met
   double best_excess_;          // least worst_excess so far
   Index best_iteration_ = 0;    // and when

@@ -104,6 +104,37 @@ TEST_P(BlockCgStatus, APreconditionerThatIsNotPositiveDefiniteIsFound) {
   }
 }
 
+TEST_P(BlockCgStatus, APreconditionerThatIsNegativeWhereItMattersIsFound) {
+  DiagonalOperator<double> A(counting(300));
+  std::vector<double> diagonal(300, 1.0);
+  diagonal[7] = -1;
+  DiagonalOperator<double> M(diagonal);
+  MultiVector<double, HostSpace> B(context_, 300, 1);
+  set_zero<double>(context_, B.view());
+  B.view()(7, 0) = 1;
+  const auto result = solve({&A, &M, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::indefinite);
+  EXPECT_NE(result.reason.find("the preconditioner is not positive definite: r'M"),
+            std::string::npos)
+      << result.reason;
+}
+
+TEST_P(BlockCgStatus, APreconditionerThatIsNotSymmetricIsFound) {
+  auto A = make_operator<double>(context_, {"laplace2d", {15, 16}});
+  const auto B = random_vectors<double>(context_, A.rows(), 4);
+  FunctionOperator M(A.rows(), [](ConstBlockView<double, HostSpace> X,
+                                  BlockView<double, HostSpace> Y) {
+    for (Index i = 0; i < X.rows(); ++i) {  // I plus a part of the row before: as Gauss–Seidel has
+      for (Index j = 0; j < X.cols(); ++j) Y(i, j) = X(i, j) + (i > 0 ? 0.5 * X(i - 1, j) : 0);
+    }
+  });
+  const auto result = solve({&A, &M, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::indefinite);
+  EXPECT_NE(result.reason.find("the preconditioner is not symmetric"), std::string::npos)
+      << result.reason;
+  EXPECT_EQ(result.iterations, 0);
+}
+
 TEST_P(BlockCgStatus, AToleranceBelowRoundingStagnates) {
   auto A = make_operator<double>(context_, {"laplace2d", {20, 21}});
   const auto B = random_vectors<double>(context_, A.rows(), 3);

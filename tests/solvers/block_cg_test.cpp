@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <heddle/solvers/preconditioners/block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <set>
 
@@ -50,7 +52,12 @@ TYPED_TEST(BlockCg, SolvesWithEveryPreconditioner) {
   const auto B = random_vectors<T>(this->context_, A.rows(), 5);
   JacobiPreconditioner<T, HostContext> jacobi(this->context_, A.matrix());
   ChebyshevPreconditioner<T, HostContext> chebyshev(this->context_, A.matrix());
-  const std::vector<Preconditioner<T, HostContext>*> all = {nullptr, &jacobi, &chebyshev};
+  BlockJacobiPreconditioner<T, HostContext> block_jacobi(this->context_, A.matrix());
+  IncompleteCholeskyPreconditioner<T, HostContext> ic(this->context_, A.matrix());
+  IncompleteCholeskyPreconditioner<T, HostContext> iterated(this->context_, A.matrix(),
+                                                            TriangularSolve::iterated);
+  const std::vector<Preconditioner<T, HostContext>*> all = {nullptr,       &jacobi, &chebyshev,
+                                                            &block_jacobi, &ic,     &iterated};
   for (auto* M : all) {
     for (const CgAlgorithm algorithm : kBoth) {
       BlockCgOptions options;
@@ -142,6 +149,15 @@ TEST(BlockCg, TakesMoreRightHandSidesThanRows) {
   const auto result = block_cg<double, HostContext>(context, {&A, nullptr, B.view()}, {});
   expect_solved<double>(A.matrix(), B.view(), result);
   EXPECT_LE(result.iterations, 2);
+}
+
+TEST(BlockCg, TakesWideBlocks) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {20, 21}});
+  const auto B = random_vectors<double>(context, A.rows(), 150);
+  const auto result = block_cg<double, HostContext>(context, {&A, nullptr, B.view()}, {});
+  expect_solved<double>(A.matrix(), B.view(), result);
+  EXPECT_LE(result.iterations, 5);
 }
 
 TYPED_TEST(BlockCg, DependentRightHandSidesShareOneDirection) {

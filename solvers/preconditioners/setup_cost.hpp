@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace heddle {
+
+/// What setting up a preconditioner took: the time, and the context's memory that it keeps.
+class SetupCost {
+ public:
+  /// Starts to measure.
+  template <class Ctx>
+  explicit SetupCost(const Ctx& context) : bytes_(context.allocation_count().live_bytes) {}
+
+  /// Ends it.
+  template <class Ctx>
+  void stop(Ctx& context) {
+    context.synchronize();
+    bytes_ = context.allocation_count().live_bytes - bytes_;
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  double seconds() const noexcept { return seconds_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::size_t bytes_;  // those held at the beginning, until `stop`
+  double seconds_ = 0;
+};
+
+}  // namespace heddle
