@@ -21,7 +21,9 @@ constexpr double kWorthwhile = 0.5;
 template <Scalar T>
 constexpr double kGrowth = sizeof(T) == sizeof(double) ? 4 : 2.5;
 
-constexpr double kMaxDegree = 1000;
+/// A filter of a lower degree saves too little: the wanted end stands well apart as it is.
+constexpr double kMinDegree = 4;
+constexpr double kMaxDegree = 20000;
 
 /// max |XᵀBX − I| up to which eigenvectors count as orthonormal.
 template <Scalar T>
@@ -63,35 +65,56 @@ void BlockLanczosSolve<T, Ctx>::run() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::start() {
   basis_.reset(problem_.B, options_.seed);
-  s_.F.set_problem(problem_);
-  if (options_.which == Which::largest) {
-    s_.F.set_identity();
-  } else {
-    s_.F.set_filter(-1, 1, 1);  // −C, until the Ritz values tell where to filter
-  }
+  s_.F.set_problem(problem_, options_.which);
   adopt(basis_.draw_front(context_, problem_.initial_guess));
 }
 
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::cycle_ends() const {
-  return basis_.full() || (basis_.order() > 0 && seconds() >= options_.time_limit_s);
+bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
+  return basis_.full() || (basis_.order() > 0 && seconds() >= options_.time_limit_s) ||
+         (look_is_cheap() && nothing_is_left());
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::look_is_cheap() const {
+  // A look at the Ritz pairs takes some 10 k³ operations, a filtered step at least 4 d n b.
+  const auto k = static_cast<double>(basis_.order());
+  const double step =
+      static_cast<double>(s_.F.degree() * s_.shape.n) * static_cast<double>(basis_.block());
+  return s_.F.degree() > 1 && basis_.order() >= options_.nev + basis_.block() &&
+         5 * k * k * k < step;
+}
+
+/// Whether all wanted pairs have converged and, in a check, the next one has come to rest.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::nothing_is_left() {
+  if (!solve_ritz()) return false;
+  return basis_.locked() + leading_ >= options_.nev && (!checking_ || next_is_at_rest());
 }
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::ritz() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   ++result_.iterations;
-  has_pairs_ = ritz_.solve(basis_.T_matrix(), basis_.coupling());
-  if (!has_pairs_) return end(SolveStatus::breakdown, "products with A or B are not finite");
+  if (!solve_ritz()) return end(SolveStatus::breakdown, "products with A or B are not finite");
+  has_pairs_ = true;
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
+  const PhaseScope phase(context_, Phase::rayleigh_ritz);
+  if (!ritz_.solve(basis_.T_matrix(), basis_.coupling())) return false;
   for (const Index j : {Index{0}, ritz_.order() - 1}) {
     largest_theta_ = std::max(largest_theta_, std::abs(ritz_.value(j)));
   }
-  if (result_.iterations == 1) set_norms();
+  if (!norms_known_) set_norms();
   count_converged();
+  return true;
 }
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::set_norms() {
+  norms_known_ = true;
   if (problem_.B != nullptr) {
     const std::optional<double> known = problem_.B->one_norm();
     norm_B_ = known ? *known : basis_.front_image_norm(context_);
@@ -129,8 +152,7 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
   if (confirmed() && verify()) {
     end(SolveStatus::converged, "all pairs converged and passed verification");
   } else if (failed_checks_ > kMaxFailedChecks) {
-    end(SolveStatus::verification_failed,
-        "the iteration claims convergence, products made afresh do not confirm it");
+    end_unverified();
   } else if (!monitor_agrees()) {
     end(SolveStatus::interrupted, "stopped by the monitor");
   } else if (result_.iterations >= options_.max_iterations) {
@@ -145,6 +167,18 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
 }
 
 template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::end_unverified() {
+  const std::vector<double>& r = result_.residuals;
+  const auto rounding = [&](double residual) { return residual <= convergence_.noise_floor(); };
+  if (!r.empty() && std::all_of(r.begin(), r.end(), rounding)) {
+    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
+  } else {
+    end(SolveStatus::verification_failed,
+        "the iteration claims convergence, products made afresh do not confirm it");
+  }
+}
+
+template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::confirmed() {
   if (basis_.locked() + leading_ < options_.nev) return false;
   if (checking_ && agrees_with_checked()) return others_would_show();
@@ -156,10 +190,17 @@ bool BlockLanczosSolve<T, Ctx>::confirmed() {
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::agrees_with_checked() const {
   for (std::size_t j = 0; j < s_.values.size(); ++j) {
-    const double change = std::abs(s_.values[j] - s_.checked_values[j]);
-    if (!convergence_.passes(s_.values[j], norm_B_ * change)) return false;
+    if (!same_value(s_.values[j], s_.checked_values[j])) return false;
   }
   return true;
+}
+
+/// Whether two Ritz values differ by no more than their residuals may, or rounding.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::same_value(double a, double b) const {
+  const double distance = norm_B_ * std::abs(a - b);
+  return convergence_.passes(a, distance) ||
+         convergence_.scaled(a, distance) <= convergence_.noise_floor();
 }
 
 template <Scalar T, class Ctx>
@@ -169,14 +210,18 @@ bool BlockLanczosSolve<T, Ctx>::others_would_show() const {
   Index copies = 1;
   Index most = 1;
   for (std::size_t j = 1; j < s_.values.size(); ++j) {
-    const double distance = std::abs(s_.values[j] - s_.values[j - 1]);
-    copies = convergence_.passes(s_.values[j], norm_B_ * distance) ? copies + 1 : 1;
+    copies = same_value(s_.values[j], s_.values[j - 1]) ? copies + 1 : 1;
     most = std::max(most, copies);
   }
+  return most < basis_.block() || next_is_at_rest();
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::next_is_at_rest() const {
   const Index next = options_.nev - basis_.locked();
-  if (most < basis_.block() || next >= ritz_.order()) return true;
-  return convergence_.scaled(s_.F.eigenvalue(ritz_.value(next)), residual_of(next)) <=
-         std::sqrt(options_.tolerance);
+  return next >= ritz_.order() ||
+         convergence_.scaled(s_.F.eigenvalue(ritz_.value(next)), residual_of(next)) <=
+             std::sqrt(options_.tolerance);
 }
 
 template <Scalar T, class Ctx>
@@ -222,32 +267,37 @@ void BlockLanczosSolve<T, Ctx>::begin_check() {
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::improve_filter() {
+  if (options_.filter == LanczosFilter::none) return false;
   LanczosOperator<T, Ctx>& F = s_.F;
-  if (F.degree() == 0) return false;
   const Index k = ritz_.order();
   const Index guards = std::max<Index>(2, options_.nev / 4);
   const Index last = std::min(options_.nev - basis_.locked() + guards, k) - 1;
   // Ritz values lie above the eigenvalues of their rank: at least last + 1 of these are below this.
-  const double lower = F.eigenvalue(ritz_.value(last));
-  const double smallest = s_.values.front();
-  double upper = F.upper();
-  if (F.degree() == 1) {
-    double beyond = 0;
-    for (Index j = 0; j < k; ++j) beyond = std::max(beyond, ritz_.residual(j));
-    upper = F.eigenvalue(ritz_.value(k - 1) - beyond);
-    if (problem_.B == nullptr && problem_.A->one_norm()) {
-      upper = std::min(upper, *problem_.A->one_norm());
-    }
-  } else if (lower - smallest > kWorthwhile * (F.lower() - smallest)) {
-    return false;
-  }
-  const double reach = std::acosh(1 + 2 * (lower - smallest) / (upper - lower));
-  if (!(reach > kGrowth<T> / kMaxDegree)) return false;
-  F.set_filter(lower, upper, static_cast<int>(std::ceil(kGrowth<T> / reach)));
+  const double wanted = F.turned(s_.values.front());
+  const double upper = F.degree() > 1 ? F.upper() : upper_end();
+  const double least = std::cosh(kGrowth<T> / kMaxDegree);
+  const double lower = std::max(F.position(ritz_.value(last)),
+                                wanted + (upper - wanted) * (least - 1) / (least + 1));
+  if (F.degree() > 1 && lower - wanted > kWorthwhile * (F.lower() - wanted)) return false;
+  const double growth = std::acosh(1 + 2 * (lower - wanted) / (upper - lower));  // of one degree
+  const double degree = std::ceil(kGrowth<T> / growth);
+  if (!(degree >= kMinDegree)) return false;
+  F.set_filter(lower, upper, static_cast<int>(std::min(degree, kMaxDegree)));
   checking_ = false;
   largest_theta_ = 0;
   adopt(basis_.combine_front(context_, ritz_.combination(last + 1, basis_.block())));
   return true;
+}
+
+/// The far end of the spectrum: the last Ritz value and the largest residual beyond it. Source:
+/// Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480.
+template <Scalar T, class Ctx>
+double BlockLanczosSolve<T, Ctx>::upper_end() const {
+  double beyond = 0;
+  for (Index j = 0; j < ritz_.order(); ++j) beyond = std::max(beyond, ritz_.residual(j));
+  const double end = s_.F.position(ritz_.value(ritz_.order() - 1) - beyond);
+  const std::optional<double> norm = problem_.A->one_norm();
+  return problem_.B == nullptr && norm ? std::min(end, *norm) : end;
 }
 
 template <Scalar T, class Ctx>

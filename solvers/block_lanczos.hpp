@@ -8,11 +8,18 @@
 
 namespace heddle {
 
+/// Whether block Lanczos iterates on a Chebyshev polynomial in C = B⁻¹A.
+enum class LanczosFilter {
+  automatic,  ///< once the Ritz values tell what to damp, if that takes a degree worth it
+  none,       ///< never: Krylov spaces of C itself. For products with C that are dear
+};
+
 /// Block Lanczos' own options beside those of every eigensolver.
 struct BlockLanczosOptions : EigenOptions {
   /// Columns of the basis at which it is restarted, rounded up to whole blocks; 0: chosen from nev
   /// and the block size. At least nev + 2 blocks.
   Index max_basis = 0;
+  LanczosFilter filter = LanczosFilter::automatic;
 };
 
 /// What fixes the sizes of all memory of a block Lanczos solve.
@@ -22,7 +29,6 @@ struct BlockLanczosShape {
   Index block = 0;      ///< b, columns of a step
   Index max_basis = 0;  ///< m, columns of the basis before a restart; 0: the problem is so small
                         ///< that it is solved as a dense one
-  bool filtered = false;
   bool pencil = false;
 
   /// Pairs of a Rayleigh–Ritz step at the end: all of them in a dense solve.
@@ -56,11 +62,12 @@ class BlockLanczosWorkspace {
 
 /// Block Lanczos with thick restart for the `nev` smallest or largest pairs of A x = λ B x.
 ///
-/// The largest pairs come from the Krylov spaces of C = B⁻¹A, self-adjoint in ⟨x, y⟩ = xᵀBy; the
-/// smallest from those of a Chebyshev polynomial in C that damps the rest of the spectrum, its
-/// interval and degree taken from the Ritz values and changed as they say more. A pencil needs
-/// `problem.B_inverse`, the more exact the better: a `JacobiPreconditioner` of B where B is
-/// diagonal, else a solver for B as an operator.
+/// The first Krylov spaces are those of C = B⁻¹A, self-adjoint in ⟨x, y⟩ = xᵀBy. Then those of a
+/// Chebyshev polynomial in C follow, which damps all but the wanted end: its interval and degree
+/// come from the Ritz values, and change as they say more. It buys dense work with products, and
+/// makes the smallest end of a stiff problem reachable. A pencil needs `problem.B_inverse`, the
+/// more exact the better: a `JacobiPreconditioner` of B where B is diagonal, else a solver for B as
+/// an operator.
 ///
 /// An iteration is a cycle that fills the basis up to a restart. Full reorthogonalisation, locking
 /// of pairs exact to rounding. Once all pairs have converged, a further cycle from a random block

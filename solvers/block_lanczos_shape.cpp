@@ -16,7 +16,6 @@ Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * uni
 
 BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index n, bool pencil) {
   BlockLanczosShape shape{n, options.nev, options.block_size, options.max_basis};
-  shape.filtered = options.which == Which::smallest;
   shape.pencil = pencil;
   if (shape.block == 0) shape.block = kDefaultBlock;
   const Index b = shape.block = std::min(shape.block, n);

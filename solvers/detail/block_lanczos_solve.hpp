@@ -28,18 +28,25 @@ class BlockLanczosSolve {
  private:
   // The steps, in the order of the loop.
   void start();
-  bool cycle_ends() const;
+  bool cycle_ends();
   void ritz();
   bool finished();
   void restart();
   void finish();
 
   void solve_dense();
+  bool solve_ritz();
+  bool look_is_cheap() const;
+  bool nothing_is_left();
+  bool next_is_at_rest() const;
+  double upper_end() const;
   void set_norms();
   void count_converged();
   bool confirmed();
   bool agrees_with_checked() const;
   bool others_would_show() const;
+  bool same_value(double a, double b) const;
+  void end_unverified();
   void begin_check();
   bool improve_filter();
   void lock_exact(Index kept);
@@ -67,6 +74,7 @@ class BlockLanczosSolve {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index applications_before_;
   double norm_B_ = 1;
+  bool norms_known_ = false;
   double largest_theta_ = 0;  // the largest |θ| met: ‖F‖ as far as it is known
   Index leading_ = 0;         // leading active pairs that pass the criterion
   Index failed_checks_ = 0;   // claims of convergence that fresh products refuted

@@ -9,7 +9,7 @@ BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShap
     : context(&ctx),
       shape(sizes),
       basis(ctx, sizes.n, sizes.max_basis, sizes.block, sizes.pencil),
-      F(ctx, sizes.n, sizes.block, sizes.filtered, sizes.pencil),
+      F(ctx, sizes.n, sizes.block, sizes.pencil),
       ritz(sizes.max_basis, sizes.block),
       verifier(ctx, sizes.pairs()),
       coefficients(ctx, sizes.max_basis, sizes.nev) {

@@ -8,19 +8,18 @@
 namespace heddle {
 
 template <Scalar T, class Ctx>
-LanczosOperator<T, Ctx>::LanczosOperator(Ctx& context, Index n, Index block, bool filtered,
-                                         bool pencil)
-    : LinearOperator<T, Ctx>(n, n) {
-  if (filtered) {
-    for (auto& term : terms_) term = MultiVector<T, Space>(context, n, block);
-  }
+LanczosOperator<T, Ctx>::LanczosOperator(Ctx& context, Index n, Index block, bool pencil)
+    : LinearOperator<T, Ctx>(n, n), block_(block) {
   if (pencil) AX_ = MultiVector<T, Space>(context, n, block);
 }
 
 template <Scalar T, class Ctx>
-void LanczosOperator<T, Ctx>::set_problem(const EigenProblem<T, Ctx>& problem) noexcept {
+void LanczosOperator<T, Ctx>::set_problem(const EigenProblem<T, Ctx>& problem,
+                                          Which which) noexcept {
   A_ = problem.A;
   B_inverse_ = problem.B_inverse;
+  sign_ = which == Which::smallest ? 1 : -1;
+  set_filter(-1, 1, 1);
 }
 
 template <Scalar T, class Ctx>
@@ -31,57 +30,66 @@ void LanczosOperator<T, Ctx>::set_filter(double lower, double upper, int degree)
 }
 
 template <Scalar T, class Ctx>
-double LanczosOperator<T, Ctx>::eigenvalue(double theta) const noexcept {
-  if (degree_ == 0) return theta;
+double LanczosOperator<T, Ctx>::position(double theta) const noexcept {
   if (degree_ == 1) return middle_ - half_width_ * theta;
   return middle_ - half_width_ * std::cosh(std::acosh(std::max(theta, 1.0)) / degree_);
 }
 
 template <Scalar T, class Ctx>
 double LanczosOperator<T, Ctx>::image(double lambda) const noexcept {
-  if (degree_ == 0) return lambda;
-  const double x = (middle_ - lambda) / half_width_;
+  const double x = (middle_ - turned(lambda)) / half_width_;
   return degree_ == 1 ? x : std::cosh(degree_ * std::acosh(std::max(x, 1.0)));
 }
 
 template <Scalar T, class Ctx>
 double LanczosOperator<T, Ctx>::residual_bound(double theta, double residual) const noexcept {
-  if (degree_ == 0) return residual;
   if (degree_ == 1) return half_width_ * residual;
-  const double distance = upper() - eigenvalue(theta);  // no vector has a larger residual
+  const double distance = upper() - position(theta);  // no vector has a larger residual
   return residual < theta - 1 ? distance * residual / (theta - 1) : distance;
 }
 
 template <Scalar T, class Ctx>
-void LanczosOperator<T, Ctx>::apply_C(Ctx& context, ConstBlockView<T, Space> X,
-                                      BlockView<T, Space> Y) {
+auto LanczosOperator<T, Ctx>::room(Ctx& context, std::size_t term, Index cols) -> Block {
+  MultiVector<T, Space>& block = term < terms_.size() ? terms_[term] : product_;
+  if (block.cols() == 0) block = MultiVector<T, Space>(context, this->rows(), block_);
+  return block.columns(0, cols);
+}
+
+/// Y = C X.
+template <Scalar T, class Ctx>
+void LanczosOperator<T, Ctx>::apply_C(Ctx& context, ConstBlock X, Block Y) {
   if (B_inverse_ == nullptr) return A_->apply(context, X, Y);
-  const BlockView<T, Space> AX = AX_.columns(0, X.cols());
+  const Block AX = AX_.columns(0, X.cols());
   A_->apply(context, X, AX);
   B_inverse_->apply(context, AX, Y);
 }
 
+/// Y = α C X + Y.
 template <Scalar T, class Ctx>
-void LanczosOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
-                                          BlockView<T, Space> Y) {
-  if (degree_ == 0) return apply_C(context, X, Y);
-  const double c = middle_ / half_width_;
-  const double e = 1 / half_width_;
-  if (degree_ == 1) {  // Y = (c X − C X)/e
+void LanczosOperator<T, Ctx>::add_C(Ctx& context, double alpha, ConstBlock X, Block Y) {
+  if (B_inverse_ == nullptr && A_->accumulate(context, alpha, X, 1, Y)) return;
+  const Block product = room(context, terms_.size(), X.cols());
+  apply_C(context, X, product);
+  axpby<T>(context, alpha, product, 1, Y);
+}
+
+template <Scalar T, class Ctx>
+void LanczosOperator<T, Ctx>::apply_block(Ctx& context, ConstBlock X, Block Y) {
+  const double c = middle_ / half_width_;  // (c − y)/e = c X + s C X
+  const double s = -sign_ / half_width_;
+  if (degree_ == 1) {
     apply_C(context, X, Y);
-    return axpby<T>(context, c, X, -e, Y);
+    if (c != 0 || s != 1) axpby<T>(context, c, X, s, Y);
+    return;
   }
-  const Index b = X.cols();
-  BlockView<T, Space> before = terms_[0].columns(0, b);
-  BlockView<T, Space> term = terms_[1].columns(0, b);
-  const BlockView<T, Space> product = terms_[2].columns(0, b);
-  copy(context, X, before);
-  apply_C(context, X, term);
-  axpby<T>(context, c, X, -e, term);
-  for (int k = 2; k <= degree_; ++k) {  // T_k X = 2 (c T_{k−1} X − C T_{k−1} X)/e − T_{k−2} X
-    apply_C(context, term, product);
+  Block before = room(context, 0, X.cols());
+  Block term = room(context, 1, X.cols());
+  copy(context, X, before);  // T_0 X
+  axpby<T>(context, c, X, 0, term);
+  add_C(context, s, X, term);  // T_1 X
+  for (int k = 2; k <= degree_; ++k) {
     axpby<T>(context, 2 * c, term, -1, before);
-    axpby<T>(context, -2 * e, product, 1, before);
+    add_C(context, 2 * s, term, before);  // T_k X = 2 (c + s C) T_{k−1} X − T_{k−2} X
     std::swap(before, term);
   }
   copy<T>(context, term, Y);

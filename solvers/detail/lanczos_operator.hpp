@@ -3,13 +3,18 @@
 #include <array>
 #include <heddle/linalg/multivector.hpp>
 #include <heddle/solvers/eigen_problem.hpp>
+#include <heddle/solvers/options.hpp>
 
 namespace heddle {
 
-/// What block Lanczos iterates on: C = B⁻¹A, whose largest eigenvalues it finds, or, for the
-/// smallest ones of C, a Chebyshev polynomial F = T_d((c − C)/e) that maps the interval [a, b] =
-/// [c − e, c + e] to [−1, 1] and grows fast below a: there an eigenvalue λ of C is θ =
-/// cosh(d·acosh((c − λ)/e)) of F, larger the smaller λ is. Degree 1 is C itself, turned around.
+/// What block Lanczos iterates on, an operator whose largest eigenvalues belong to the wanted ones
+/// of C = B⁻¹A.
+///
+/// With y = λ for the smallest and y = −λ for the largest eigenvalues of C the wanted ones are the
+/// smallest y. F = T_d((c − y)/e), a Chebyshev polynomial in C, maps the interval [c − e, c + e] of
+/// y to [−1, 1] and grows fast below it: y is the eigenvalue θ = cosh(d·acosh((c − y)/e)) of F,
+/// larger the smaller y is. Degree 1 is C itself, shifted and scaled; as `set_problem` leaves it,
+/// F = −y.
 ///
 /// Source: Rivlin, Chebyshev Polynomials, 1990, 1.1 (T_d on and outside of [−1, 1]).
 template <Scalar T, class Ctx>
@@ -17,31 +22,33 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// Memory for blocks of up to `block` columns of length n; `filtered` and `pencil` say what will
-  /// be asked for. Throws `OutOfMemory`.
-  LanczosOperator(Ctx& context, Index n, Index block, bool filtered, bool pencil);
+  /// Memory for blocks of up to `block` columns of length n. Throws `OutOfMemory`.
+  LanczosOperator(Ctx& context, Index n, Index block, bool pencil);
 
-  /// C = B⁻¹A of `problem`, kept by pointer.
-  void set_problem(const EigenProblem<T, Ctx>& problem) noexcept;
+  /// F = −y for C = B⁻¹A of `problem`, whose operators are kept by pointer.
+  void set_problem(const EigenProblem<T, Ctx>& problem, Which which) noexcept;
 
-  /// F = C.
-  void set_identity() noexcept { degree_ = 0; }
-
-  /// The polynomial of degree d ≥ 1 that damps [lower, upper].
+  /// The polynomial of degree d ≥ 1 that damps lower ≤ y ≤ upper.
   void set_filter(double lower, double upper, int degree) noexcept;
 
-  int degree() const noexcept { return degree_; }  ///< 0: F = C
+  int degree() const noexcept { return degree_; }
   double lower() const noexcept { return middle_ - half_width_; }
   double upper() const noexcept { return middle_ + half_width_; }
 
-  /// The eigenvalue of C of which θ is the eigenvalue of F. In [lower, upper] F is not monotone:
-  /// there, `lower` stands for all θ ≤ 1.
-  double eigenvalue(double theta) const noexcept;
+  /// λ of y and y of λ.
+  double turned(double value) const noexcept { return sign_ * value; }
 
-  /// The eigenvalue of F of which λ, outside of (lower, ∞), is the eigenvalue of C.
+  /// The y of which θ is the eigenvalue of F. For d > 1, F is not monotone in [lower, upper]:
+  /// `lower` stands for all θ ≤ 1.
+  double position(double theta) const noexcept;
+
+  /// The eigenvalue λ of C of which θ is the eigenvalue of F.
+  double eigenvalue(double theta) const noexcept { return turned(position(theta)); }
+
+  /// The θ of an eigenvalue λ of C below the interval.
   double image(double lambda) const noexcept;
 
-  /// For F x = θ x + r a bound on ‖C x − λ x‖ at λ = eigenvalue(θ), given ‖r‖: |λ − μ|/|θ − F(μ)|
+  /// For F x = θ x + r a bound on ‖C x − λ x‖ at λ = eigenvalue(θ), given ‖r‖: |y − μ|/|θ − F(μ)|
   /// over the spectrum is largest at its upper end, as F is convex below `lower`.
   double residual_bound(double theta, double residual) const noexcept;
 
@@ -49,14 +56,22 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
-  void apply_C(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
+  using Block = BlockView<T, Space>;
+  using ConstBlock = ConstBlockView<T, Space>;
+
+  void apply_C(Ctx& context, ConstBlock X, Block Y);
+  void add_C(Ctx& context, double alpha, ConstBlock X, Block Y);
+  Block room(Ctx& context, std::size_t term, Index cols);
 
   LinearOperator<T, Ctx>* A_ = nullptr;
   LinearOperator<T, Ctx>* B_inverse_ = nullptr;
-  int degree_ = 0;
+  double sign_ = 1;
+  int degree_ = 1;
   double middle_ = 0;
   double half_width_ = 1;
-  std::array<MultiVector<T, Space>, 3> terms_;  // T_k X of the recurrence, and C times one
+  Index block_;
+  std::array<MultiVector<T, Space>, 2> terms_;  // T_k X of the recurrence, once there is a filter
+  MultiVector<T, Space> product_;               // C times a term where A cannot accumulate
   MultiVector<T, Space> AX_;                    // before B⁻¹
 };
 
