@@ -29,7 +29,7 @@ use_ninja_if_present
 say "Building in $build"
 cmake --preset release -B "$build" -DHEDDLE_CUDA=OFF -DHEDDLE_BUILD_TESTS=OFF \
   -DHEDDLE_BUILD_COMPARISON=ON >/dev/null
-cmake --build "$build" --target heddle-lobpcg slepc-lobpcg
+cmake --build "$build" --target heddle-lobpcg slepc-eigen
 
 # The ranks are the parallelism: a threaded BLAS below them would only be in the way.
 export OPENBLAS_NUM_THREADS=1
@@ -42,7 +42,7 @@ run_heddle() {
 }
 
 run_slepc() { # OPTIONS...
-  OMP_NUM_THREADS=1 mpirun -n 2 "$build/bench/compare/slepc-lobpcg" "$@" |
+  OMP_NUM_THREADS=1 mpirun -n 2 "$build/bench/compare/slepc-eigen" "$@" |
     sed -n 's/^\(iterations\|seconds\): //p' | tr '\n' ' '
   echo
 }
