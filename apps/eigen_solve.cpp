@@ -166,8 +166,9 @@ EigenSolution solve_mixed(Place<Ctx> on, EigenInput<double> input, const Config&
 }
 
 template <class Ctx>
-EigenSolution solve_on(Place<Ctx> on, EigenInput<double> input, const Config& config,
-                       const Monitor& monitor) {
+EigenSolution solve_on(HostContext& host, Ctx& context, EigenInput<double> input,
+                       const Config& config, const Monitor& monitor) {
+  const Place<Ctx> on{host, context};
   switch (config.precision) {
     case Precision::full:
       return solve_in<double>(on, std::move(input), config, monitor);
@@ -189,8 +190,7 @@ EigenSolution solve_eigenproblem(Device& device, EigenInput<double> input, const
   return device.with_context([&](auto& context) {
     context.synchronize();
     context.profile().reset();
-    EigenSolution solution =
-        solve_on(Place{device.host(), context}, std::move(input), config, monitor);
+    EigenSolution solution = solve_on(device.host(), context, std::move(input), config, monitor);
     solution.profile = context.profile();
     solution.peak_bytes = context.allocation_count().peak_bytes;
     return solution;

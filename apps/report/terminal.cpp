@@ -106,8 +106,8 @@ std::string profile_table(const Profile& profile) {
   std::string text = fmt::format("{:<16}{:>10}{:>9}{:>10}{:>9}{:>10}\n", "phase", "seconds",
                                  "share", "GB", "GB/s", "GFLOP/s");
   for (const auto& [name, totals] : rows) {
-    const auto a_second = [&](double amount) {
-      return totals.seconds > 0 ? amount / kGiga / totals.seconds : 0;
+    const auto a_second = [seconds = totals.seconds](double amount) {
+      return seconds > 0 ? amount / kGiga / seconds : 0;
     };
     fmt::format_to(std::back_inserter(text),
                    "{:<16}{:>10.4f}{:>7.1f} %{:>10.3f}{:>9.1f}{:>10.1f}\n", name, totals.seconds,
