@@ -16,15 +16,32 @@ constexpr int kDeepBlocks = 5;
 /// Threads that an H200 holds, twice: rows for more than those hide latency by their number.
 constexpr Index kManyThreads = 2 * 132 * 2048;
 
-/// `lanes` threads a row, as many rows a block as fit. `reciprocal` = ⌈2¹⁶/lanes⌉.
-template <int kWidth, int kBlocks, class T>
-__global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(SpmmProduct<T> p, int lanes,
-                                                                unsigned reciprocal, int rows) {
-  const int local_row = static_cast<int>(threadIdx.x * reciprocal >> 16);  // threadIdx.x / lanes
-  const int lane = static_cast<int>(threadIdx.x) - local_row * lanes;
-  const Index row = static_cast<Index>(blockIdx.x) * rows + local_row;
-  const Index column = (static_cast<Index>(blockIdx.y) * lanes + lane) * kWidth;
-  if (local_row >= rows || row >= p.A.rows || column >= p.N) return;
+/// How a block's threads share its rows: `lanes` threads a row, kLanes where that is not 0 (a power
+/// of two: no division).
+template <int kLanes>
+struct RowLanes {
+  int lanes;
+  unsigned reciprocal;  // ⌈2¹⁶/lanes⌉
+
+  explicit RowLanes(int lanes_of)
+      : lanes(lanes_of), reciprocal(static_cast<unsigned>(((1 << 16) + lanes - 1) / lanes)) {}
+
+  __host__ __device__ int count() const { return kLanes > 0 ? kLanes : lanes; }
+  __host__ __device__ int rows() const { return kThreads / count(); }
+  __device__ int row() const {
+    const unsigned thread = threadIdx.x;
+    return static_cast<int>(kLanes > 0 ? thread / kLanes : thread * reciprocal >> 16);
+  }
+};
+
+template <int kWidth, int kBlocks, int kLanes, class T>
+__global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(SpmmProduct<T> p,
+                                                                RowLanes<kLanes> layout) {
+  const int local_row = layout.row();
+  const int lane = static_cast<int>(threadIdx.x) - local_row * layout.count();
+  const Index row = static_cast<Index>(blockIdx.x) * layout.rows() + local_row;
+  const Index column = (static_cast<Index>(blockIdx.y) * layout.count() + lane) * kWidth;
+  if (local_row >= layout.rows() || row >= p.A.rows || column >= p.N) return;
   const Index begin = p.A.row_offsets[row];
   const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
   Lane<T, kWidth> sum;
@@ -39,20 +56,24 @@ int lanes_of_slab(Index lanes_of_row, Index most_lanes) {
   return static_cast<int>((lanes_of_row + slabs - 1) / slabs);
 }
 
-template <int kWidth, class T>
-void launch_rows(const SpmmProduct<T>& product, Index most_lanes, cudaStream_t stream) {
-  const int lanes = lanes_of_slab((product.N + kWidth - 1) / kWidth, most_lanes);
-  const int rows = kThreads / lanes;
-  const auto reciprocal = static_cast<unsigned>(((1 << 16) + lanes - 1) / lanes);
-  const dim3 grid(blocks_for(product.A.rows, rows), blocks_for(product.N, lanes * kWidth));
+template <int kWidth, int kLanes, class T>
+void launch_rows(const SpmmProduct<T>& product, int lanes, cudaStream_t stream) {
+  const RowLanes<kLanes> layout(lanes);
+  const dim3 grid(blocks_for(product.A.rows, layout.rows()),
+                  blocks_for(product.N, layout.count() * kWidth));
   const auto run = [&](auto kernel) {
-    kernel<<<grid, kThreads, 0, stream>>>(product, lanes, reciprocal, rows);
+    kernel<<<grid, kThreads, 0, stream>>>(product, layout);
     check_launch();
   };
   // Few rows: all loads of a round in flight. Many: the more rows a multiprocessor holds, the more
   // of B they share in its L1 (one H200, meshes: 10 % from 5 to 8 blocks).
-  if (product.A.rows * lanes < kManyThreads) return run(row_kernel<kWidth, kDeepBlocks, T>);
-  lanes < 8 ? run(row_kernel<kWidth, 6, T>) : run(row_kernel<kWidth, 8, T>);
+  if (product.A.rows * lanes < kManyThreads) {
+    run(row_kernel<kWidth, kDeepBlocks, kLanes, T>);
+  } else if (kLanes == 0 || kLanes >= 8) {
+    run(row_kernel<kWidth, 8, kLanes, T>);
+  } else {
+    run(row_kernel<kWidth, 6, kLanes, T>);
+  }
 }
 
 template <int kWidthOf, int kLanesOf, int kGroupsOf>
@@ -104,10 +125,12 @@ void launch_row_split(const SpmmProduct<T>& product, int groups, Index most_lane
   dispatch_lanes(product, most_lanes, [&]<int kWidth, int kLanes>() {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(groups, [&]<int kGroupsWanted>() {
       constexpr int kGroups = std::min(kGroupsWanted, kWarpSize / kLanes);
-      if constexpr (kGroups == 1) {
-        launch_rows<kWidth>(product, most_lanes, stream);
-      } else {
+      if constexpr (kGroups > 1) {
         launch_groups<GroupsConfig<kWidth, kLanes, kGroups>>(product, stream);
+      } else {
+        const int lanes = lanes_of_slab((product.N + kWidth - 1) / kWidth, most_lanes);
+        lanes == kLanes ? launch_rows<kWidth, kLanes>(product, lanes, stream)
+                        : launch_rows<kWidth, 0>(product, lanes, stream);
       }
     });
   });
