@@ -11,9 +11,9 @@ struct MemoryEstimate {
   double host = 0;    ///< in host memory; the same number where the host is that device
 };
 
-/// What solving `input` as `config` says takes, on the host or on a GPU: at least 0.9 times the peak
-/// of the context's allocations, at most twice that, for n ≥ 1000. The scratch of sums over rows is
-/// left out; what a GPU's kernels keep beside a matrix counts as another copy of it.
+/// What solving `input` as `config` says takes, on the host or on a GPU: at least 0.9 times the
+/// peak of the context's allocations, at most twice that, for n ≥ 1000. The scratch of sums over
+/// rows is left out; what a GPU's kernels keep beside a matrix counts as another copy of it.
 MemoryEstimate estimate_memory(const EigenInput<double>& input, const Config& config, bool on_gpu);
 
 /// Throws `OutOfMemory` if `estimate` is more than the device or the host has.
