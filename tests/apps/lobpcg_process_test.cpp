@@ -9,7 +9,6 @@
 #include <sstream>
 #include <string>
 #include <support/temporary_folder.hpp>
-#include <thread>
 #include <vector>
 
 namespace heddle::apps {
