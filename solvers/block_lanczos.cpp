@@ -57,7 +57,7 @@ void BlockLanczosSolve<T, Ctx>::run() {
       restart();                           // V ← V Z, T ← Θ, S ← ZᵀS                  n×l
       if (!basis_.multiplied()) continue;  // V₊ is another one
     }
-    adopt(basis_.expand(context_));  // V ← [V V₊], V₊β ← U − V T₊
+    adopt(basis_.expand(context_, s_.F));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
 }
@@ -103,6 +103,7 @@ void BlockLanczosSolve<T, Ctx>::ritz() {
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
+  basis_.look(context_);
   if (!ritz_.solve(basis_.T_matrix(), basis_.coupling())) return false;
   for (const Index j : {Index{0}, ritz_.order() - 1}) {
     largest_theta_ = std::max(largest_theta_, std::abs(ritz_.value(j)));

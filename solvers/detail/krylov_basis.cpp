@@ -4,6 +4,7 @@
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/krylov_basis.hpp>
+#include <heddle/solvers/detail/orthonormal_block.hpp>
 #include <limits>
 #include <utility>
 
@@ -29,12 +30,13 @@ KrylovBasis<T, Ctx>::KrylovBasis(Ctx& context, Index n, Index max_basis, Index b
       front_(context, n, block),
       work_(context, n, block),
       image_(context, pencil ? n : 0, pencil ? block : 0),
-      orthogonalizer_(context, block, block),
+      orthogonalizer_(context, block, max_basis),
       host_(std::make_unique<HostContext>(1)),
       T_(*host_, max_basis, max_basis),
       column_(*host_, max_basis + block, block),
       small_host_(*host_, max_basis, block),
       coefficients_(context, max_basis + block, block),
+      packet_(context, (max_basis + block) * block + 2 * CholeskyQrStatus::rows),
       small_(context, max_basis, max_basis),
       max_basis_(max_basis),
       block_(block) {}
@@ -74,28 +76,82 @@ FrontStatus KrylovBasis<T, Ctx>::combine_front(Ctx& context, ConstSmallView<Host
 
 template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::multiply(Ctx& context, LinearOperator<T, Ctx>& F) {
-  const Index coupled = order_ - coupled_from_;
-  const SmallView<Space> C = coefficients_.view(coupled + block_, block_);
   F.apply(context, front_.view(), work_.view());  // U = F V₊                    n×b
   const PhaseScope phase(context, Phase::rayleigh_ritz);
-  gram(context, V_.columns(locked_ + coupled_from_, C.rows), image(context, work_.view()), C);
-  const SmallView<HostSpace> column = this->column();
-  for (Index j = 0; j < block_; ++j) std::fill_n(&column(0, j), coupled_from_, 0.0);
-  fetch(context, C, column.block(coupled_from_, 0, C.rows, block_));
-  symmetrize(column.block(order_, 0, block_, block_));
+  packet_.clear();
+  packed_column_ = packet_.add(order_ - coupled_from_ + block_, block_);
+  coefficients_now_ = packed_column_.there;
+  gram(context, coupled(), image(context, work_.view()), packed_column_.there);
   multiplied_ = true;
+  looked_ = false;
 }
 
 template <Scalar T, class Ctx>
-FrontStatus KrylovBasis<T, Ctx>::expand(Ctx& context) {
-  assert(multiplied_ && !full());
-  const Index coupled = order_ - coupled_from_;
-  {
-    const PhaseScope phase(context, Phase::orthogonalize);
-    const SmallView<Space> C = coefficients_.view(coupled + block_, block_);
-    heddle::multiply<T>(context, -1, V_.columns(locked_ + coupled_from_, C.rows), C, 1,
-                        work_.view());  // W = U − [V V₊] C
+void KrylovBasis<T, Ctx>::look(Ctx& context) {
+  if (looked_) return;
+  packet_.fetch(context);
+  unpack_column();
+}
+
+/// What `multiply` made, from the packet just fetched.
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::unpack_column() {
+  const SmallView<HostSpace> column = this->column();
+  const SmallView<HostSpace> packed = packed_column_.here;
+  for (Index j = 0; j < block_; ++j) {
+    std::fill_n(&column(0, j), coupled_from_, 0.0);
+    std::copy_n(&packed(0, j), packed.rows, &column(coupled_from_, j));
   }
+  symmetrize(column.block(order_, 0, block_, block_));
+  looked_ = true;
+}
+
+template <Scalar T, class Ctx>
+FrontStatus KrylovBasis<T, Ctx>::expand(Ctx& context, LinearOperator<T, Ctx>& F) {
+  assert(multiplied_ && !full());
+  const PhaseScope phase(context, Phase::orthogonalize);
+  const ConstBlock coupled = this->coupled();
+  subtract_coupled(context, coupled);
+  const bool common = queue_front(context);
+  append_column();
+  if (common) {
+    ++counts_.cholqr2;
+    take_front(context);
+    return {};
+  }
+  F.apply(context, front_.view(), work_.view());  // what was queued spoilt it
+  subtract_coupled(context, coupled);
+  return adopt_front(context);
+}
+
+/// W = U − [V V₊] C over the columns that are coupled.
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::subtract_coupled(Ctx& context, ConstBlock coupled) {
+  heddle::multiply<T>(context, -1, coupled, coefficients_now_, 1, work_.view());
+}
+
+/// W ← an orthonormal basis of W against all of [V V₊] in the common case; one fetch, which brings
+/// what `multiply` made, too. False where W is lost.
+template <Scalar T, class Ctx>
+bool KrylovBasis<T, Ctx>::queue_front(Ctx& context) {
+  const Block W = work_.view();
+  const Block BW = B_ == nullptr ? W : image_.view();
+  const ConstBlock V = V_.columns(0, locked_ + order_ + block_);
+  const auto status = packet_.add(CholeskyQrStatus::rows, 2);
+  image(context, W);
+  orthogonalizer_.gram_schmidt(context, {}, W, BW, false,
+                               status.there.block(0, 0, CholeskyQrStatus::rows, 1));
+  image(context, W);
+  orthogonalizer_.gram_schmidt(context, {{V, V}}, W, BW, false,
+                               status.there.block(0, 1, CholeskyQrStatus::rows, 1));
+  packet_.fetch(context);
+  if (!looked_) unpack_column();
+  return came_out_orthonormal<T>(status.here, block_);
+}
+
+/// V ← [V V₊], T ← [T S; Sᵀ V₊ᵀBU].
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::append_column() {
   const SmallView<HostSpace> column = this->column();
   const SmallView<HostSpace> all = T_.view(max_basis_, max_basis_);
   for (Index j = 0; j < block_; ++j) {
@@ -105,7 +161,14 @@ FrontStatus KrylovBasis<T, Ctx>::expand(Ctx& context) {
   }
   coupled_from_ = order_;
   order_ += block_;
-  return adopt_front(context);
+  multiplied_ = false;
+}
+
+/// V₊ ← W.
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::take_front(Ctx& context) {
+  copy<T>(context, work_.view(), V_.columns(locked_ + order_, block_));
+  std::swap(front_, work_);
 }
 
 /// V₊ ← an orthonormal basis of what remains of the span of `work_`, filled up at random.
@@ -126,8 +189,7 @@ FrontStatus KrylovBasis<T, Ctx>::adopt_front(Ctx& context) {
     const bool orthonormal = project(context) <= std::sqrt(std::numeric_limits<T>::epsilon());
     if (lost == 0 && orthonormal) break;
   }
-  copy<T>(context, W, V_.columns(locked_ + order_, block_));
-  std::swap(front_, work_);
+  take_front(context);
   return {};
 }
 
@@ -188,12 +250,20 @@ void KrylovBasis<T, Ctx>::restart(Ctx& context, ConstSmallView<HostSpace> Z,
   }
   order_ = l;
   coupled_from_ = 0;
-  send(context, column(), coefficients_.view(l + block_, block_));
+  send_column(context);
   const SmallView<HostSpace> kept = T_.view(max_basis_, max_basis_);
   for (Index j = 0; j < l; ++j) {
     std::fill_n(&kept(0, j), l, 0.0);
     kept(j, j) = theta(j, 0);
   }
+}
+
+/// The coefficients of the next subtraction after S changed.
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::send_column(Ctx& context) {
+  const SmallView<Space> C = coefficients_.view(order_ + block_, block_);
+  send(context, column(), C);
+  coefficients_now_ = C;
 }
 
 template <Scalar T, class Ctx>
@@ -205,7 +275,7 @@ void KrylovBasis<T, Ctx>::lock(Ctx& context, Index j) {
   for (Index c = 0; c < block_; ++c) std::copy(&old(j, c), &old(0, c) + old.rows, &old(0, c));
   locked_ += j;
   order_ -= j;
-  send(context, column(), coefficients_.view(order_ + block_, block_));
+  send_column(context);
 }
 
 template <Scalar T, class Ctx>

@@ -4,6 +4,7 @@
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/multivector.hpp>
 #include <heddle/linalg/orthogonalize.hpp>
+#include <heddle/linalg/packet.hpp>
 #include <heddle/solvers/linear_operator.hpp>
 #include <memory>
 #include <span>
@@ -54,12 +55,16 @@ class KrylovBasis {
   /// V₊ ← an orthonormal basis of span(V C), C k×b in host memory, filled up at random; V ← [].
   FrontStatus combine_front(Ctx& context, ConstSmallView<HostSpace> C);
 
-  /// U ← F V₊ and its part of T: S and V₊ᵀBU. One fetch.
+  /// U ← F V₊ and its part of T: S and V₊ᵀBU. Queued, for `look` or `expand` to fetch.
   void multiply(Ctx& context, LinearOperator<T, Ctx>& F);
 
+  /// Fetches S where that has not been done.
+  void look(Ctx& context);
+
   /// V ← [V V₊], V₊ ← an orthonormal basis of U − V T₊ where T₊ is the part of T that `multiply`
-  /// made, filled up at random where U adds nothing new.
-  FrontStatus expand(Ctx& context);
+  /// made, filled up at random where U adds nothing new. Waits for the context once; where blocks
+  /// are nearly dependent, F V₊ is made again and more rounds follow.
+  FrontStatus expand(Ctx& context, LinearOperator<T, Ctx>& F);
 
   /// max ‖B v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖B‖₂. U is kept.
   double front_image_norm(Ctx& context);
@@ -90,7 +95,7 @@ class KrylovBasis {
     return T_.view(max_basis_, max_basis_).block(0, 0, order_, order_);
   }
 
-  /// S, k×b. Valid while `multiplied`.
+  /// S, k×b. Valid between `look` and the next `multiply`.
   ConstSmallView<HostSpace> coupling() noexcept { return column().block(0, 0, order_, block_); }
 
   /// Scratch of n×b, twice (the second is empty where B = I): the memory of U, which is lost.
@@ -104,7 +109,17 @@ class KrylovBasis {
   SmallView<HostSpace> column() noexcept {
     return column_.view(max_basis_ + block_, block_).block(0, 0, order_ + block_, block_);
   }
+  /// The columns of [V V₊] that U is coupled to.
+  ConstBlock coupled() const noexcept {
+    return V_.columns(locked_ + coupled_from_, order_ - coupled_from_ + block_);
+  }
   ConstBlock image(Ctx& context, ConstBlock X);
+  void unpack_column();
+  void subtract_coupled(Ctx& context, ConstBlock coupled);
+  bool queue_front(Ctx& context);
+  void append_column();
+  void take_front(Ctx& context);
+  void send_column(Ctx& context);
   FrontStatus adopt_front(Ctx& context);
   double project(Ctx& context);
 
@@ -115,7 +130,10 @@ class KrylovBasis {
   Orthogonalizer<T, Ctx> orthogonalizer_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
   SmallMatrix<HostSpace> T_, column_, small_host_;
-  SmallMatrix<Space> coefficients_;  // what S and V₊ᵀBU are where U was made
+  SmallMatrix<Space> coefficients_;           // S and V₊ᵀBU after a restart
+  ConstSmallView<Space> coefficients_now_;    // those of the next subtraction
+  Packet<Ctx> packet_;                        // what a step brings to the host
+  typename Packet<Ctx>::Part packed_column_;  // S and V₊ᵀBU in it, from the first coupled row on
   SmallMatrix<Space> small_;
   LinearOperator<T, Ctx>* B_ = nullptr;
   OrthoCounts counts_;
@@ -127,6 +145,7 @@ class KrylovBasis {
   Index order_ = 0;
   Index coupled_from_ = 0;  // rows of S before this one are zero
   bool multiplied_ = false;
+  bool looked_ = false;  // the host has what `multiply` made
 };
 
 }  // namespace heddle

@@ -21,6 +21,7 @@ void expect_decomposition(HostContext& context, KrylovBasis<T, HostContext>& bas
   const Index n = V.rows(), k = basis.order(), b = basis.block(), locked = basis.locked();
   MultiVector<T, HostSpace> FV(context, n, k), all(context, n, locked + k + b);
   F.apply(context, V, FV.view());
+  basis.look(context);
   const Small T_matrix = basis.T_matrix(), S = basis.coupling();
   double relation = 0;
   for (Index i = 0; i < n; ++i) {
@@ -65,7 +66,7 @@ void expect_decomposition_through_restarts(LinearOperator<T, HostContext>& A, do
   for (int cycle = 0; cycle < 3; ++cycle) {
     basis.multiply(context, A);
     while (!basis.full()) {
-      basis.expand(context);
+      basis.expand(context, A);
       basis.multiply(context, A);
     }
     expect_decomposition(context, basis, A, norm);
@@ -73,7 +74,7 @@ void expect_decomposition_through_restarts(LinearOperator<T, HostContext>& A, do
     const Index kept = basis.order() - 2 * block;
     basis.restart(context, ritz.Z(kept), ritz.theta(kept));
     expect_decomposition(context, basis, A, norm);
-    basis.expand(context);
+    basis.expand(context, A);
   }
 }
 
