@@ -54,11 +54,6 @@ const std::vector<Row>& preconditioners() {
        [](HostContext& context, CsrView<double, HostSpace> A) {
          return std::make_unique<IncompleteCholeskyPreconditioner<double, HostContext>>(context, A);
        }},
-      {"ic0_iterated",
-       [](HostContext& context, CsrView<double, HostSpace> A) {
-         return std::make_unique<IncompleteCholeskyPreconditioner<double, HostContext>>(
-             context, A, TriangularSolve::iterated);
-       }},
   };
   return rows;
 }

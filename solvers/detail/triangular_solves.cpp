@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/packet.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/triangular_solves.hpp>
 #include <utility>
@@ -174,7 +175,35 @@ IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, Buffer<T, HostSpace> d, Hos
       lower_(place(context, scale_rows_of(std::move(N), d))),
       inverse_diagonal_(place(context, std::move(d))),
       lower_plan_(context, lower_.view()),
-      upper_plan_(context, upper_.view()) {}
+      upper_plan_(context, upper_.view()),
+      sweeps_(std::min(shrinking_sweeps(context, lower_plan_),
+                       shrinking_sweeps(context, upper_plan_))) {}
+
+/// The sweeps whose corrections become smaller and smaller, for each of some random vectors.
+template <Scalar T, class Ctx>
+int IteratedSolves<T, Ctx>::shrinking_sweeps(Ctx& context, const SpmmPlan<T, Ctx>& plan) {
+  constexpr Index kProbes = 4;
+  const Index n = lower_.rows();
+  const ConstBlockView<T, Space> d(inverse_diagonal_.data(), n, 1, 1);
+  MultiVector<T, Space> correction(context, n, kProbes), next(context, n, kProbes);
+  Packet<Ctx> packet(context, (kMaxSweeps + 1) * kProbes);
+  fill_random<T>(context, 0, 0, correction.view());
+  scale_rows<T>(context, d, correction.view(), correction.view());
+  typename Packet<Ctx>::Part norms[kMaxSweeps + 1];
+  for (int k = 0; k <= kMaxSweeps; ++k) {
+    norms[k] = packet.add(kProbes, 1);
+    column_norms<T>(context, correction.view(), norms[k].there);
+    plan.multiply(context, T{-1}, correction.view(), T{0}, next.view());
+    std::swap(correction, next);
+  }
+  packet.fetch(context);
+  for (int k = 1; k <= kMaxSweeps; ++k) {
+    for (Index j = 0; j < kProbes; ++j) {
+      if (!(norms[k].here(j, 0) <= norms[k - 1].here(j, 0))) return k - 1;
+    }
+  }
+  return kMaxSweeps;
+}
 
 template <Scalar T, class Ctx>
 void IteratedSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
@@ -185,22 +214,22 @@ void IteratedSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
       *block = MultiVector<T, Space>(context, X.rows(), X.cols());
     }
   }
-  sweeps(context, lower_plan_, X, Y);  // Y ← K X
-  sweeps(context, upper_plan_, Y, Y);  // Y ← Kᵀ Y
+  iterate(context, lower_plan_, X, Y);  // Y ← K X
+  iterate(context, upper_plan_, Y, Y);  // Y ← Kᵀ Y
 }
 
-/// y ← D⁻¹x, then kSweeps times y ← D⁻¹x − D⁻¹N y.
+/// y ← D⁻¹x, then again and again y ← D⁻¹x − D⁻¹N y.
 template <Scalar T, class Ctx>
-void IteratedSolves<T, Ctx>::sweeps(Ctx& context, const SpmmPlan<T, Ctx>& plan,
-                                    ConstBlockView<T, Space> X, BlockView<T, Space> Y) {
+void IteratedSolves<T, Ctx>::iterate(Ctx& context, const SpmmPlan<T, Ctx>& plan,
+                                     ConstBlockView<T, Space> X, BlockView<T, Space> Y) {
   const ConstBlockView<T, Space> d(inverse_diagonal_.data(), X.rows(), 1, 1);
   const BlockView<T, Space> scaled = scaled_.columns(0, X.cols());
   BlockView<T, Space> y = Y;
   BlockView<T, Space> next = next_.columns(0, X.cols());
+  if (sweeps_ % 2 != 0) std::swap(y, next);  // the last sweep writes Y
   scale_rows<T>(context, d, X, scaled);
   copy<T>(context, scaled, y);
-  static_assert(kSweeps % 2 == 0, "the last sweep writes Y");
-  for (int k = 0; k < kSweeps; ++k) {
+  for (int k = 0; k < sweeps_; ++k) {
     copy<T>(context, scaled, next);
     plan.multiply(context, T{-1}, y, T{1}, next);
     std::swap(y, next);

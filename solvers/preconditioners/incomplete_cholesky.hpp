@@ -10,18 +10,19 @@ namespace heddle {
 enum class TriangularSolve {
   automatic,        ///< by levels on the host, iterated on a GPU
   level_scheduled,  ///< exact substitution, rows that wait for none another side by side; host only
-  iterated,         ///< a few Jacobi sweeps for each triangle
+  iterated,         ///< up to four Jacobi sweeps for each triangle, as long as they converge
 };
 
 /// Y = L⁻ᵀ L⁻¹ X with L Lᵀ ≈ A the incomplete Cholesky factorisation without fill, IC(0). Positive
 /// definite for every symmetric A: where a pivot is lost, A + σ diag(A) is factored, with the first
 /// of σ = 10⁻³, 2·10⁻³, 4·10⁻³, … that keeps all of them.
 ///
-/// Iterated triangular solves are themselves a positive definite preconditioner, a weaker one. Sums
-/// are in a fixed order: the same bits for every number of threads.
-/// Sources: Meijerink & van der Vorst, Math. Comp. 31 (1977) 148; Manteuffel, Math. Comp. 34 (1980)
-/// 473; Anderson & Saad, Int. J. High Speed Computing 1 (1989) 73; Anzt, Chow, Dongarra, Euro-Par
-/// 2015, 650.
+/// Iterated triangular solves are themselves a positive definite preconditioner: nearly as good
+/// where off-diagonal entries are of one sign (Laplacians), of little use where pivots are small
+/// (ill- conditioned structures): block Jacobi or Chebyshev serve better there. Sums are in a fixed
+/// order: the same bits for every number of threads. Sources: Meijerink & van der Vorst, Math.
+/// Comp. 31 (1977) 148; Manteuffel, Math. Comp. 34 (1980) 473; Anderson & Saad, Int. J. High Speed
+/// Computing 1 (1989) 73; Anzt, Chow, Dongarra, Euro-Par 2015, 650.
 template <Scalar T, class Ctx>
 class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
  public:

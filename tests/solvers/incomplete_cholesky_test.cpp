@@ -128,15 +128,38 @@ TYPED_TEST(IncompleteCholesky, SweepsAreTheTruncatedNeumannSeries) {
   MultiVector<T, HostSpace> Y(this->context_, n, n);
   set_identity<T>(this->context_, I.view());
   solves.solve(this->context_, I.view(), Y.view());
+  EXPECT_EQ(solves.sweeps(), 4);
   const Eigen::VectorXd d = L.diagonal().cwiseInverse();
   const Eigen::MatrixXd iteration = Eigen::MatrixXd::Identity(n, n) - d.asDiagonal() * L;  // −D⁻¹N
   Eigen::MatrixXd K = d.asDiagonal();
-  for (int k = 0; k < IteratedSolves<T, HostContext>::kSweeps; ++k) {
+  for (int k = 0; k < solves.sweeps(); ++k) {
     K = iteration * K + Eigen::MatrixXd(d.asDiagonal());
   }
   const Eigen::MatrixXd M = to_eigen<T>(Y.view());
   EXPECT_LE((M - K.transpose() * K).norm(), tolerance<T>(M.norm(), 16));
   EXPECT_GT(test::eigenvalues(M)(0), 0);
+}
+
+TYPED_TEST(IncompleteCholesky, SweepsThatWouldGrowAreLeftOut) {
+  using T = TypeParam;
+  const Index n = 50;
+  for (const auto& [beside, sweeps] : std::vector<std::pair<double, int>>{{3, 0}, {0.5, 4}}) {
+    std::vector<Triplet<T>> entries;
+    for (Index i = 0; i < n; ++i) {
+      if (i > 0) entries.push_back({i, i - 1, static_cast<T>(beside)});
+      entries.push_back({i, i, T{1}});
+    }
+    HostContext host;
+    IteratedSolves<T, HostContext> solves(this->context_, host,
+                                          csr_from_triplets<T>(this->context_, n, n, entries));
+    EXPECT_EQ(solves.sweeps(), sweeps);
+    const auto X = random_vectors<T>(this->context_, n, 2);
+    MultiVector<T, HostSpace> Y(this->context_, n, 2);
+    solves.solve(this->context_, X.view(), Y.view());
+    if (sweeps == 0) {
+      EXPECT_EQ(test::all_entries<T>(Y.view()), test::all_entries<T>(X.view()));
+    }
+  }
 }
 
 TYPED_TEST(IncompleteCholesky, SameBitsForEveryNumberOfThreads) {
