@@ -78,13 +78,11 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Block Z = s_.Z.columns(0, columns_.active());
   columns_.precondition(Z);
-  const Part energies = s_.columns.packet.add(Z.cols(), 1);
-  column_dots<T>(context_, columns_.R(), Z, energies.there);
   if (r_ > 0) multiply<T>(context_, -1, P(), energy_solve(Q(), Z), 1, Z);
   const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
   orthonormalize_Z(status);
   s_.columns.packet.fetch(context_);
-  if (!columns_.measure(norms_.here, energies.here)) return;
+  if (!columns_.measure(norms_.here)) return;
   if (r_ > 0) judge_energy();
   judge_directions(status);
 }

@@ -73,12 +73,11 @@ void PseudoBlockCg<T, Ctx>::directions() {
     beta(j, 0) = columns_.columns()[static_cast<std::size_t>(j)].energy;
   }
   columns_.precondition(Z);
-  const Part energies = s_.columns.packet.add(s, 1);
-  column_dots<T>(context_, columns_.R(), Z, energies.there);
   s_.columns.packet.fetch(context_);
-  if (!columns_.measure(norms_.here, energies.here)) return;
+  if (!columns_.measure(norms_.here)) return;
   for (Index j = 0; j < s; ++j) {
-    beta(j, 0) = beta(j, 0) > 0 ? energies.here(j, 0) / beta(j, 0) : 0;
+    const double energy = columns_.columns()[static_cast<std::size_t>(j)].energy;
+    beta(j, 0) = beta(j, 0) > 0 ? energy / beta(j, 0) : 0;
   }
   residual<T>(context_, Z, P, factors(beta, -1), Z, s_.half.view(s, 1));
   std::swap(s_.P, s_.Z);

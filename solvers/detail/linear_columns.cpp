@@ -4,8 +4,8 @@
 #include <cmath>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
-#include <heddle/linalg/small_dense.hpp>
 #include <heddle/solvers/detail/linear_columns.hpp>
+#include <heddle/solvers/detail/spd_probe.hpp>
 #include <iterator>
 #include <limits>
 
@@ -30,31 +30,6 @@ Index narrower(Index columns) {
 }
 
 }  // namespace
-
-template <Scalar T, class Ctx>
-LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index b)
-    : R(context, n, b),
-      scratch(context, n, b),
-      packet(context, b * b + 2 * b + 2 * CholeskyQrStatus::rows),
-      factors(context, b, 1),
-      columns(static_cast<std::size_t>(b)) {
-  monitor_residuals.reserve(columns.size());
-  result.residuals.reserve(columns.size());
-  result.backward_errors.reserve(columns.size());
-  result.solution = MultiVector<T, Space>(context, n, b);
-}
-
-template <Scalar T, class Ctx>
-void LinearColumnsStorage<T, Ctx>::reset() {
-  std::fill(columns.begin(), columns.end(), LinearColumn{});
-  result.status = SolveStatus::breakdown;
-  result.reason.clear();
-  result.iterations = result.matrix_passes = result.operator_applications = 0;
-  result.residuals.assign(columns.size(), 0.0);
-  result.backward_errors.assign(columns.size(), 0.0);
-  result.history.clear();
-  result.orthogonalization = {};
-}
 
 template <Scalar T, class Ctx>
 LinearColumns<T, Ctx>::LinearColumns(Ctx& context, const LinearSystem<T, Ctx>& system,
@@ -105,31 +80,20 @@ void LinearColumns<T, Ctx>::start() {
   active_ = bring_forward(nonzero_, [](const LinearColumn& column) { return !column.converged(); });
 }
 
-/// Ends the solve if products YᵀM⁻¹Y with random Y say that M is not symmetric positive definite.
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::probe_preconditioner() {
   if (system_.preconditioner == nullptr || ended()) return;
   const Index k = std::min<Index>(kProbes, system_.B.cols());
-  const Block Y = s_.scratch.columns(0, k);
-  const Block MY = s_.R.columns(0, k);
-  fill_random(context_, 0, 0, Y);
-  system_.preconditioner->apply(context_, Y, MY);
-  s_.packet.clear();
-  const auto products = s_.packet.add(k, k);
-  gram<T>(context_, Y, MY, products.there);
-  s_.packet.fetch(context_);
-  const SmallView<HostSpace> G = products.here;
-  const double rounding = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
-  for (Index j = 0; j < k; ++j) {
-    if (!std::isfinite(G(j, j))) {
-      end(SolveStatus::breakdown, "products with the preconditioner are not finite");
-    } else if (!(G(j, j) > 0)) {
-      end(SolveStatus::indefinite, "the preconditioner is not positive definite");
-    }
-    for (Index i = 0; i < j; ++i) {
-      if (std::abs(G(i, j) - G(j, i)) <= rounding * std::sqrt(G(i, i) * G(j, j))) continue;
-      end(SolveStatus::indefinite, "the preconditioner is not symmetric");
-    }
+  switch (probe_spd(context_, *system_.preconditioner, s_.packet, s_.scratch.columns(0, k),
+                    s_.R.columns(0, k))) {
+    case SpdProbe::passed:
+      return;
+    case SpdProbe::not_finite:
+      return end(SolveStatus::breakdown, "products with the preconditioner are not finite");
+    case SpdProbe::indefinite:
+      return end(SolveStatus::indefinite, "the preconditioner is not positive definite");
+    case SpdProbe::asymmetric:
+      return end(SolveStatus::indefinite, "the preconditioner is not symmetric");
   }
 }
 
@@ -141,6 +105,8 @@ bool LinearColumns<T, Ctx>::finished(Index iteration) {
   const double excess = worst_excess();
   if (!std::isfinite(excess)) {
     end(SolveStatus::breakdown, "a residual is not finite");
+  } else if (diverged()) {
+    end(SolveStatus::breakdown, "residuals grow without bound: A is singular");
   } else if (excess <= 1 && verified()) {
     end(SolveStatus::converged, "all columns converged and passed verification");
   } else if (!ended() && !monitor_agrees()) {
@@ -193,20 +159,19 @@ void LinearColumns<T, Ctx>::multiply_A(ConstBlockView<T, Space> P, Block Q) {
 
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::precondition(Block Z) {
-  if (system_.preconditioner != nullptr) {
-    system_.preconditioner->apply(context_, R(), Z);
-  } else {
-    copy<T>(context_, R(), Z);
-  }
+  if (system_.preconditioner == nullptr) return copy<T>(context_, R(), Z);
+  system_.preconditioner->apply(context_, R(), Z);
+  energies_ = s_.packet.add(active_, 1);
+  column_dots<T>(context_, R(), Z, energies_.there);
 }
 
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::measure(ConstSmallView<HostSpace> norms,
-                                    ConstSmallView<HostSpace> energies) {
+bool LinearColumns<T, Ctx>::measure(ConstSmallView<HostSpace> norms) {
   Index j = 0;
   for (LinearColumn& column : columns()) {
     column.norm = norms(j, 0);
-    column.energy = energies(j, 0);
+    column.energy =
+        system_.preconditioner != nullptr ? energies_.here(j, 0) : column.norm * column.norm;
     ++j;
     if (!std::isfinite(column.norm) || !std::isfinite(column.energy)) {
       end(SolveStatus::breakdown, "products with A or the preconditioner are not finite");
@@ -333,6 +298,15 @@ bool LinearColumns<T, Ctx>::stalled(Index iteration) {
   return at_rounding();
 }
 
+/// Whether residuals have grown by 1/ε: by more than √κ(A), the most that CG allows, for every A
+/// that is not singular to the precision.
+template <Scalar T, class Ctx>
+bool LinearColumns<T, Ctx>::diverged() const {
+  const double first = std::max(1.0, result_.history.front().worst_residual);
+  const double growth = result_.history.back().worst_residual / first;
+  return growth * static_cast<double>(std::numeric_limits<T>::epsilon()) > 1;
+}
+
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::at_rounding() const {
   return std::all_of(s_.columns.begin(), s_.columns.begin() + active_, [&](const auto& column) {
@@ -418,9 +392,7 @@ double LinearColumns<T, Ctx>::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx)              \
-  template struct LinearColumnsStorage<T, Ctx>; \
-  template class LinearColumns<T, Ctx>;
+#define HEDDLE_INSTANTIATE(T, Ctx) template class LinearColumns<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

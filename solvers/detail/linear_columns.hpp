@@ -1,51 +1,16 @@
 #pragma once
 
 #include <chrono>
-#include <heddle/linalg/packet.hpp>
+#include <heddle/solvers/detail/linear_columns_storage.hpp>
 #include <heddle/solvers/linear_system.hpp>
 #include <heddle/solvers/monitor.hpp>
 #include <heddle/solvers/options.hpp>
-#include <heddle/solvers/result.hpp>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace heddle {
-
-/// What is known of a column of a linear system, in the scaling in which it is solved.
-struct LinearColumn {
-  Index index = 0;             ///< its place in B
-  double scale = 1;            ///< power of two that B and X are multiplied by
-  double rhs_norm = 0;         ///< ‖b‖
-  double limit = 0;            ///< ‖r‖ up to which it counts as converged
-  double norm = 0;             ///< ‖r‖
-  double recurrence_norm = 0;  ///< ‖r‖ before R was last made afresh
-  double x_norm = 0;           ///< ‖x‖, as of the last fresh residual
-  double energy = 0;           ///< rᵀM⁻¹r
-
-  bool converged() const noexcept { return norm <= limit; }
-};
-
-/// The memory of `LinearColumns` for n×b systems.
-template <Scalar T, class Ctx>
-struct LinearColumnsStorage {
-  using Space = typename Ctx::Space;
-
-  LinearColumnsStorage(Ctx& context, Index n, Index b);
-
-  /// Empties what a solve fills, keeping all memory.
-  void reset();
-
-  MultiVector<T, Space> R;
-  MultiVector<T, Space> scratch;  // A X while R is made afresh; the solver's own between
-  Packet<Ctx> packet;
-  SmallMatrix<Space> factors;
-  std::vector<LinearColumn> columns;      // in the order in which X and R hold them
-  std::vector<double> monitor_residuals;  // in the order of B
-  LinearResult<T, Space> result;
-};
 
 /// The columns of a linear system while a conjugate gradient method works on them: scaling,
 /// convergence, fresh residuals, the columns that leave, and how a solve ends. X and R hold the
@@ -94,12 +59,12 @@ class LinearColumns {
   /// Q = A P, counted.
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
 
-  /// Z = M⁻¹ R.
+  /// Z = M⁻¹ R; r_jᵀM⁻¹r_j will stand in the packet.
   void precondition(Block Z);
 
-  /// Takes ‖r_j‖ and r_jᵀM⁻¹r_j of the active columns. False, and the solve has ended, if they say
-  /// that M is not positive definite or that numbers are not finite.
-  bool measure(ConstSmallView<HostSpace> norms, ConstSmallView<HostSpace> energies);
+  /// Takes from the fetched packet ‖r_j‖ and r_jᵀM⁻¹r_j of the active columns. False, and the solve
+  /// has ended, if they say that M is not positive definite or that numbers are not finite.
+  bool measure(ConstSmallView<HostSpace> norms);
 
   /// Takes a Rayleigh quotient pᵀAp/pᵀp: with others, an estimate of ‖A‖.
   void meet_rayleigh_quotient(double value) noexcept { rayleigh_ = std::max(rayleigh_, value); }
@@ -118,6 +83,7 @@ class LinearColumns {
   bool verified();
   void shrink();
   bool stalled(Index iteration);
+  bool diverged() const;
   bool at_rounding() const;
   template <class Predicate>
   Index bring_forward(Index count, const Predicate& predicate);
@@ -136,6 +102,7 @@ class LinearColumns {
   Storage& s_;
   LinearResult<T, Space>& result_;
   MultiVector<T, Space>* tied_ = nullptr;
+  typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, where there is an M
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index applications_before_;
   Index active_ = 0;

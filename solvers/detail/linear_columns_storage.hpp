@@ -1,0 +1,42 @@
+#pragma once
+
+#include <heddle/linalg/packet.hpp>
+#include <heddle/solvers/result.hpp>
+#include <vector>
+
+namespace heddle {
+
+/// What is known of a column of a linear system, in the scaling in which it is solved.
+struct LinearColumn {
+  Index index = 0;             ///< its place in B
+  double scale = 1;            ///< power of two that B and X are multiplied by
+  double rhs_norm = 0;         ///< ‖b‖
+  double limit = 0;            ///< ‖r‖ up to which it counts as converged
+  double norm = 0;             ///< ‖r‖
+  double recurrence_norm = 0;  ///< ‖r‖ before R was last made afresh
+  double x_norm = 0;           ///< ‖x‖, as of the last fresh residual
+  double energy = 0;           ///< rᵀM⁻¹r
+
+  bool converged() const noexcept { return norm <= limit; }
+};
+
+/// The memory of `LinearColumns` for n×b systems.
+template <Scalar T, class Ctx>
+struct LinearColumnsStorage {
+  using Space = typename Ctx::Space;
+
+  LinearColumnsStorage(Ctx& context, Index n, Index b);
+
+  /// Empties what a solve fills, keeping all memory.
+  void reset();
+
+  MultiVector<T, Space> R;
+  MultiVector<T, Space> scratch;  // A X while R is made afresh; the solver's own between
+  Packet<Ctx> packet;
+  SmallMatrix<Space> factors;
+  std::vector<LinearColumn> columns;      // in the order in which X and R hold them
+  std::vector<double> monitor_residuals;  // in the order of B
+  LinearResult<T, Space> result;
+};
+
+}  // namespace heddle
