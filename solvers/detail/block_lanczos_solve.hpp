@@ -42,12 +42,14 @@ class BlockLanczosSolve {
   double upper_end() const;
   void set_norms();
   void count_converged();
+  void count_measured();
   bool confirmed();
-  bool agrees_with_checked() const;
+  bool misses_a_pair() const;
   bool others_would_show() const;
   bool same_value(double a, double b) const;
   void end_unverified();
   void begin_check();
+  void give_up_check();
   bool improve_filter();
   void lock_exact(Index kept);
   void collect_pairs();
@@ -75,13 +77,14 @@ class BlockLanczosSolve {
   Index applications_before_;
   double norm_B_ = 1;
   bool norms_known_ = false;
-  double largest_theta_ = 0;  // the largest |θ| met: ‖F‖ as far as it is known
-  Index leading_ = 0;         // leading active pairs that pass the criterion
-  Index failed_checks_ = 0;   // claims of convergence that fresh products refuted
-  double strictness_ = 1;     // of the criterion; falls with each failed check
-  bool checking_ = false;     // for missed pairs, since a random block was drawn
-  bool check_due_ = false;    // the next restart draws it
-  bool has_pairs_ = false;    // the Ritz pairs at hand are those of the basis
+  double largest_theta_ = 0;   // the largest |θ| met: ‖F‖ as far as it is known
+  Index leading_ = 0;          // leading active pairs that pass the criterion
+  Index failed_checks_ = 0;    // claims of convergence that fresh products refuted
+  double strictness_ = 1;      // of the criterion; falls with each failed check
+  bool checking_ = false;      // all wanted pairs are locked, a random block looks for others
+  bool check_due_ = false;     // the next restart draws it
+  bool check_failed_ = false;  // it found one, or fresh products refuted the pairs
+  bool has_pairs_ = false;     // the Ritz pairs at hand are those of the basis
   DenseFailure failure_ = DenseFailure::none;  // of the last Rayleigh–Ritz step of a check
   bool measured_ = false;                      // the result holds verified numbers
   std::optional<SolveStatus> ended_;

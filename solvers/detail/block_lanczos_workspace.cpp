@@ -14,9 +14,8 @@ BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShap
       verifier(ctx, sizes.pairs()),
       coefficients(ctx, sizes.max_basis, sizes.nev) {
   const auto pairs = static_cast<std::size_t>(sizes.pairs());
-  for (std::vector<double>* list :
-       {&locked_values, &locked_residuals, &values, &residuals, &checked_values, &scaled_residuals,
-        &result.eigenvalues, &result.residuals}) {
+  for (std::vector<double>* list : {&locked_values, &locked_residuals, &values, &residuals,
+                                    &scaled_residuals, &result.eigenvalues, &result.residuals}) {
     list->reserve(pairs);
   }
   result.eigenvectors = MultiVector<T, Space>(ctx, sizes.n, sizes.pairs());
@@ -24,9 +23,8 @@ BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShap
 
 template <Scalar T, class Ctx>
 void BlockLanczosWorkspace<T, Ctx>::Storage::reset() {
-  for (std::vector<double>* list :
-       {&locked_values, &locked_residuals, &values, &residuals, &checked_values, &scaled_residuals,
-        &result.eigenvalues, &result.residuals}) {
+  for (std::vector<double>* list : {&locked_values, &locked_residuals, &values, &residuals,
+                                    &scaled_residuals, &result.eigenvalues, &result.residuals}) {
     list->clear();
   }
   result.status = SolveStatus::breakdown;

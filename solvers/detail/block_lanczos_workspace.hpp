@@ -28,7 +28,6 @@ struct BlockLanczosWorkspace<T, Ctx>::Storage {
   std::vector<double> locked_residuals;  // theirs, as estimated
   std::vector<double> values;            // of the wanted pairs, those of the last cycle
   std::vector<double> residuals;         // theirs, as estimated
-  std::vector<double> checked_values;    // what they were when the check for missed ones began
   std::vector<double> scaled_residuals;  // what a monitor sees
   EigenResult<T, Space> result;
 };

@@ -52,12 +52,6 @@ void KrylovBasis<T, Ctx>::reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) n
 }
 
 template <Scalar T, class Ctx>
-auto KrylovBasis<T, Ctx>::scratch() noexcept -> Block {
-  multiplied_ = false;
-  return work_.view();
-}
-
-template <Scalar T, class Ctx>
 FrontStatus KrylovBasis<T, Ctx>::draw_front(Ctx& context, ConstBlock guess) {
   fill_random(context, seed_, streams_++, work_.view());
   const Index guesses = std::min(block_, guess.cols());

@@ -98,9 +98,8 @@ class KrylovBasis {
   /// S, k×b. Valid between `look` and the next `multiply`.
   ConstSmallView<HostSpace> coupling() noexcept { return column().block(0, 0, order_, block_); }
 
-  /// Scratch of n×b, twice (the second is empty where B = I): the memory of U, which is lost.
-  Block scratch() noexcept;
-  Block second_scratch() noexcept { return image_.view(); }
+  /// n×b of memory that is free between steps; empty where B = I.
+  Block scratch() noexcept { return image_.view(); }
 
   const OrthoCounts& counts() const noexcept { return counts_; }
 

@@ -21,6 +21,8 @@ template <Scalar T, class Ctx>
 class LanczosOperator final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using ConstBlock = ConstBlockView<T, Space>;
 
   /// Memory for blocks of up to `block` columns of length n. Throws `OutOfMemory`.
   LanczosOperator(Ctx& context, Index n, Index block, bool pencil);
@@ -52,13 +54,13 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   /// over the spectrum is largest at its upper end, as F is convex below `lower`.
   double residual_bound(double theta, double residual) const noexcept;
 
+  /// n×b of memory that is free between products.
+  Block scratch(Ctx& context) { return room(context, 0, block_); }
+
  protected:
-  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
+  void apply_block(Ctx& context, ConstBlock X, Block Y) override;
 
  private:
-  using Block = BlockView<T, Space>;
-  using ConstBlock = ConstBlockView<T, Space>;
-
   void apply_C(Ctx& context, ConstBlock X, Block Y);
   void add_C(Ctx& context, double alpha, ConstBlock X, Block Y);
   Block room(Ctx& context, std::size_t term, Index cols);
