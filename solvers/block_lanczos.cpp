@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/block_lanczos_checks.hpp>
 #include <heddle/solvers/detail/block_lanczos_solve.hpp>
 
 namespace heddle {
@@ -12,18 +12,6 @@ namespace {
 
 constexpr Index kMaxFailedChecks = 3;
 constexpr double kStricter = 0.1;  // what a failed check does to the tolerance
-
-/// The filter is changed where the interval that it leaves shrinks by this factor.
-constexpr double kWorthwhile = 0.5;
-
-/// acosh of what the filter makes of the wanted end. More would save dense work, for steps that do
-/// more products, until values apart by this factor leave too few digits to the smaller ones.
-template <Scalar T>
-constexpr double kGrowth = sizeof(T) == sizeof(double) ? 4 : 2.5;
-
-/// A filter of a lower degree saves too little: the wanted end stands well apart as it is.
-constexpr double kMinDegree = 4;
-constexpr double kMaxDegree = 20000;
 
 /// Beyond this degree, products with A that measure residuals cost less than steps that need not
 /// be.
@@ -314,14 +302,7 @@ bool BlockLanczosSolve<T, Ctx>::improve_filter() {
   // Ritz values lie above the eigenvalues of their rank: at least last + 1 of these are below this.
   const double wanted = F.turned(s_.values.front());
   const double upper = F.degree() > 1 ? F.upper() : upper_end();
-  const double least = std::cosh(kGrowth<T> / kMaxDegree);
-  const double lower = std::max(F.position(ritz_.value(last)),
-                                wanted + (upper - wanted) * (least - 1) / (least + 1));
-  if (F.degree() > 1 && lower - wanted > kWorthwhile * (F.lower() - wanted)) return false;
-  const double growth = std::acosh(1 + 2 * (lower - wanted) / (upper - lower));  // of one degree
-  const double degree = std::ceil(kGrowth<T> / growth);
-  if (!(degree >= kMinDegree)) return false;
-  F.set_filter(lower, upper, static_cast<int>(std::min(degree, kMaxDegree)));
+  if (!F.narrow(wanted, F.position(ritz_.value(last)), upper)) return false;
   largest_theta_ = 0;
   adopt(basis_.combine_front(context_, ritz_.combination(last + 1, basis_.block())));
   return true;
@@ -479,48 +460,6 @@ void BlockLanczosSolve<T, Ctx>::finish() {
                  converged, options_.nev, result_.iterations, worst);
 }
 
-namespace {
-
-template <Scalar T, class Ctx>
-void check(const EigenProblem<T, Ctx>& problem, const BlockLanczosOptions& options) {
-  const auto require = [](bool holds, std::string_view format, const auto&... values) {
-    if (!holds) {
-      throw InvalidArgument("block_lanczos: " + fmt::format(fmt::runtime(format), values...));
-    }
-  };
-  require(problem.A != nullptr, "the problem has no A");
-  const Index n = problem.A->rows();
-  const auto square = [&](const char* name, const LinearOperator<T, Ctx>* op) {
-    require(op == nullptr || (op->rows() == n && op->cols() == n),
-            "{} must be {}x{} like A's rows, it is {}x{}", name, n, n, op ? op->rows() : 0,
-            op ? op->cols() : 0);
-  };
-  square("A", problem.A);
-  square("B", problem.B);
-  square("the inverse of B", problem.B_inverse);
-  require(problem.initial_guess.cols() == 0 || problem.initial_guess.rows() == n,
-          "the initial guesses have {} rows, A has {}", problem.initial_guess.rows(), n);
-  require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
-          problem.constraints.cols());
-  require((problem.B == nullptr) == (problem.B_inverse == nullptr),
-          "a pencil needs both B and its inverse, {} is missing",
-          problem.B == nullptr ? "B" : "the inverse");
-  require(options.nev >= 1 && options.nev < n,
-          "nev must be at least 1 and less than n = {}, it is {}", n, options.nev);
-  require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
-          "the tolerance must lie in (0, 1), it is {}", options.tolerance);
-  require(options.block_size >= 0, "the block size must not be negative, it is {}",
-          options.block_size);
-  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
-          options.max_iterations);
-  const BlockLanczosShape shape = block_lanczos_shape(options, n, problem.B != nullptr);
-  const Index least = options.nev + 2 * shape.block;
-  require(options.max_basis == 0 || options.max_basis >= least,
-          "max_basis must be at least nev + 2 blocks = {}, it is {}", least, options.max_basis);
-}
-
-}  // namespace
-
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
                                                    const EigenProblem<T, Ctx>& problem,
@@ -528,7 +467,7 @@ EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
                                                    BlockLanczosWorkspace<T, Ctx>& workspace,
                                                    const Monitor& monitor) {
   using Storage = typename BlockLanczosWorkspace<T, Ctx>::Storage;
-  check(problem, options);
+  check_block_lanczos(problem, options);
   const BlockLanczosShape shape =
       block_lanczos_shape(options, problem.A->rows(), problem.B != nullptr);
   std::unique_ptr<Storage>& storage = workspace.storage();

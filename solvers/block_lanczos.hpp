@@ -71,8 +71,9 @@ class BlockLanczosWorkspace {
 ///
 /// An iteration is a cycle that fills the basis up to a restart. Full reorthogonalisation, locking
 /// of pairs exact to rounding. Once all pairs have converged, a further cycle from a random block
-/// orthogonal to them looks for copies of multiple eigenvalues that were missed; where as many
-/// copies of one were found as the block has columns, it goes on until it would have seen others.
+/// orthogonal to them looks for pairs that were missed, such as copies of a multiple eigenvalue;
+/// where as many copies of one were found as the block has columns, it goes on until it has come to
+/// rest beyond them.
 /// `converged` is granted after a Rayleigh–Ritz step and residuals from fresh products with A and B
 /// only. Numerical trouble is a status in the result; misuse throws `InvalidArgument` naming both
 /// sides. Constraints are not taken.

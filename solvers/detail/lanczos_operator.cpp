@@ -6,6 +6,21 @@
 #include <utility>
 
 namespace heddle {
+namespace {
+
+/// The filter is changed where the interval that it leaves shrinks by this factor.
+constexpr double kWorthwhile = 0.5;
+
+/// acosh of what the filter makes of the wanted end. More would save dense work, for steps that do
+/// more products, until values apart by this factor leave too few digits to the smaller ones.
+template <Scalar T>
+constexpr double kGrowth = sizeof(T) == sizeof(double) ? 4 : 2.5;
+
+/// A filter of a lower degree saves too little: the wanted end stands well apart as it is.
+constexpr double kMinDegree = 4;
+constexpr double kMaxDegree = 20000;
+
+}  // namespace
 
 template <Scalar T, class Ctx>
 LanczosOperator<T, Ctx>::LanczosOperator(Ctx& context, Index n, Index block, bool pencil)
@@ -27,6 +42,18 @@ void LanczosOperator<T, Ctx>::set_filter(double lower, double upper, int degree)
   middle_ = 0.5 * (lower + upper);
   half_width_ = 0.5 * (upper - lower);
   degree_ = degree;
+}
+
+template <Scalar T, class Ctx>
+bool LanczosOperator<T, Ctx>::narrow(double wanted, double lower, double upper) noexcept {
+  const double least = std::cosh(kGrowth<T> / kMaxDegree);
+  lower = std::max(lower, wanted + (upper - wanted) * (least - 1) / (least + 1));
+  if (degree_ > 1 && lower - wanted > kWorthwhile * (this->lower() - wanted)) return false;
+  const double growth = std::acosh(1 + 2 * (lower - wanted) / (upper - lower));  // of one degree
+  const double degree = std::ceil(kGrowth<T> / growth);
+  if (!(degree >= kMinDegree)) return false;
+  set_filter(lower, upper, static_cast<int>(std::min(degree, kMaxDegree)));
+  return true;
 }
 
 template <Scalar T, class Ctx>

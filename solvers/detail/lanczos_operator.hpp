@@ -33,6 +33,11 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   /// The polynomial of degree d ≥ 1 that damps lower ≤ y ≤ upper.
   void set_filter(double lower, double upper, int degree) noexcept;
 
+  /// Damps lower ≤ y ≤ upper with the degree that makes enough of y = wanted, if that is worth the
+  /// change: not if the interval hardly grows, nor if a degree of 3 would do. False: all is as
+  /// before.
+  bool narrow(double wanted, double lower, double upper) noexcept;
+
   int degree() const noexcept { return degree_; }
   double lower() const noexcept { return middle_ - half_width_; }
   double upper() const noexcept { return middle_ + half_width_; }
