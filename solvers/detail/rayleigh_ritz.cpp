@@ -12,8 +12,11 @@ namespace {
 using Small = SmallView<HostSpace>;
 
 double dot(Small M, Index i, Index j) {
+  const double* x = &M(0, i);
+  const double* y = &M(0, j);
   double sum = 0;
-  for (Index r = 0; r < M.rows; ++r) sum += M(r, i) * M(r, j);
+#pragma omp simd reduction(+ : sum)
+  for (Index r = 0; r < M.rows; ++r) sum += x[r] * y[r];
   return sum;
 }
 

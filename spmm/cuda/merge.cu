@@ -1,3 +1,4 @@
+#include <climits>
 #include <heddle/linalg/cuda/check.hpp>
 #include <heddle/spmm/cuda/dependent_launch.cuh>
 #include <heddle/spmm/cuda/dispatch.hpp>
@@ -20,23 +21,29 @@ struct MergeConfig {
 
 /// A group's walk over its part of the path: rows that end in it are stored, but the first, which
 /// may have begun before, is kept in `head`; `open` is the sum of the row that is unfinished at the
-/// end.
+/// end. Nonzeros are counted from the first of the walk, in 32 bits.
 template <class Config, class T>
 struct Walk {
   using Sum = Lane<T, Config::kWidth>;
+  static constexpr int kUnroll = Config::kUnroll;
 
   const SpmmProduct<T>& p;
   Index column;
   PathPoint begin;
   PathPoint end;
   Index row;
-  Index row_end;
+  int row_end;
   Sum head;
   Sum open;
 
   __device__ Walk(const SpmmProduct<T>& product, Index column_of, PathPoint from, PathPoint to)
       : p(product), column(column_of), begin(from), end(to), row(from.row) {
-    row_end = p.A.row_offsets[min(row + 1, p.A.rows)];
+    read_row_end();
+  }
+
+  __device__ void read_row_end() {
+    const Index left = p.A.row_offsets[min(row + 1, p.A.rows)] - begin.nonzero;
+    row_end = static_cast<int>(min(left, Index{INT_MAX}));
   }
 
   __device__ void finish_row() {
@@ -47,28 +54,43 @@ struct Walk {
     }
     open = Sum{};
     ++row;
-    row_end = p.A.row_offsets[min(row + 1, p.A.rows)];
+    read_row_end();
+  }
+
+  /// Adds `count` ≤ kUnroll nonzeros from the k-th on, their loads in flight together. Most often
+  /// no row ends among them: a check for each would cost as much as the sums.
+  template <bool kAll>
+  __device__ void step(const std::int32_t* columns, const T* values, int k, int count) {
+    T a[kUnroll];
+    Sum b[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (kAll || u < count) {
+        b[u] = load<Config::kWidth>(p.B + __ldg(columns + k + u) * p.ldb + column);
+        a[u] = __ldg(values + k + u);
+      }
+    }
+    if (kAll && row_end >= k + kUnroll) {
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) multiply_add(a[u], b[u], open);
+      return;
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (kAll || u < count) {
+        while (row_end <= k + u) finish_row();
+        multiply_add(a[u], b[u], open);
+      }
+    }
   }
 
   __device__ void run() {
-    for (Index k = begin.nonzero; k < end.nonzero; k += Config::kUnroll) {
-      T a[Config::kUnroll];
-      Sum b[Config::kUnroll];
-#pragma unroll
-      for (int u = 0; u < Config::kUnroll; ++u) {
-        if (k + u < end.nonzero) {
-          b[u] = load<Config::kWidth>(p.B + __ldg(p.A.columns + k + u) * p.ldb + column);
-          a[u] = __ldg(p.A.values + k + u);
-        }
-      }
-#pragma unroll
-      for (int u = 0; u < Config::kUnroll; ++u) {
-        if (k + u < end.nonzero) {
-          while (row_end <= k + u) finish_row();
-          multiply_add(a[u], b[u], open);
-        }
-      }
-    }
+    const std::int32_t* columns = p.A.columns + begin.nonzero;
+    const T* values = p.A.values + begin.nonzero;
+    const int length = static_cast<int>(end.nonzero - begin.nonzero);
+    int k = 0;
+    for (; k + kUnroll <= length; k += kUnroll) step<true>(columns, values, k, kUnroll);
+    if (k < length) step<false>(columns, values, k, length - k);
     while (row < end.row) finish_row();
   }
 };
