@@ -51,6 +51,14 @@ sanitize() { # TOOL TEST
     --error-exitcode 9 "$build/tests/$2" --gtest_brief=1 --gtest_filter='-*Eigen*:*/0.*'
 }
 
+# The ten largest matrices of the matrix folder, where there is one, for the SpMM benchmark.
+largest_matrices=()
+matrices=${HEDDLE_MATRIX_DIR:-$PWD/../shared/matrices}
+if [[ -d $matrices ]]; then
+  mapfile -t largest_matrices < <(find -L "$matrices" -name '*.mtx*' -printf '%s %p\n' | sort -rn |
+    head -n 10 | cut -d' ' -f2-)
+fi
+
 nvcc=$(find_nvcc) || fail "no CUDA compiler: neither on PATH nor in /usr/local/cuda"
 architecture=90
 if have_gpu; then architecture=native; fi
@@ -62,7 +70,8 @@ mkdir -p "$build"
 step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CUDA=ON \
   "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
   -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
-step build 420 cmake --build "$build" --parallel "$(nproc)"
+step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
+  heddle-spmm gpu_dense gpu_eigen gpu_block_cg
 
 say "Running the tests labelled cuda"
 step tests 240 ctest --test-dir "$build" --label-regex cuda --output-on-failure
@@ -74,8 +83,22 @@ else
   if ! $quick; then
     say "Benchmarks"
     step "dense operations" 60 "$build/bench/gpu_dense" 1000000
-    step "lobpcg" 60 "$build/bench/gpu_lobpcg" 100 16
-    cat "$logs/dense-operations.log" "$logs/lobpcg.log"
+    step "lobpcg" 30 "$build/bench/gpu_eigen" lobpcg 100 16
+    step "lobpcg with chebyshev" 30 "$build/bench/gpu_eigen" lobpcg 100 16 0 12
+    step "block lanczos" 30 "$build/bench/gpu_eigen" lanczos 100 16
+    step "block cg" 60 "$build/bench/gpu_block_cg" 100 16
+    step "spmm" 100 "$build/apps/heddle-spmm" laplace3d:160x160x160 stencil27:128x128x128 \
+      elasticity3d:56x56x56 random_uniform:1000000:16 rmat:20:16 band:16384x512 \
+      "${largest_matrices[@]}" --widths 8,16,32,64 \
+      --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma
+    cat "$logs"/{lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg}.log
+    tail -n 3 "$logs/spmm.log"
+    if python3 -c 'import cupy' 2>/dev/null; then
+      step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg 100 16 100
+      step "cupy eigsh" 60 python3 bench/compare/cupy_solvers.py eigsh 100 16
+      step "cupy cg" 60 python3 bench/compare/cupy_solvers.py cg 100 16
+      cat "$logs"/cupy-{lobpcg,eigsh,cg}.log
+    fi
   fi
   say "Kernel tests under compute-sanitizer"
   tools=(memcheck)

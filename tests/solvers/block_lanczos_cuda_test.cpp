@@ -1,0 +1,106 @@
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/block_lanczos.hpp>
+#include <heddle/solvers/preconditioners/jacobi.hpp>
+#include <vector>
+
+#include "solvers/eigen_test_support.hpp"
+#include "support/cuda_test.hpp"
+#include "support/tolerance.hpp"
+
+namespace heddle {
+namespace {
+
+template <class T>
+class CudaBlockLanczos : public test::CudaTest {
+ protected:
+  /// A generated matrix in device memory.
+  SparseOperator<T, CudaContext> device_operator(const GallerySpec& spec) {
+    return {context(), place(context(), generate<T>(host_, spec))};
+  }
+
+ private:
+  HostContext host_{2};
+};
+
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaBlockLanczos, Scalars);
+
+TYPED_TEST(CudaBlockLanczos, LaplaciansHaveTheirAnalyticSpectraAtBothEnds) {
+  using T = TypeParam;
+  for (const std::vector<Index>& size :
+       {std::vector<Index>{400}, std::vector<Index>{20, 21}, std::vector<Index>{8, 9, 10}}) {
+    auto A = this->device_operator({"laplace" + std::to_string(size.size()) + "d", size});
+    EigenProblem<T, CudaContext> problem;
+    problem.A = &A;
+    for (const Which which : {Which::smallest, Which::largest}) {
+      BlockLanczosOptions options;
+      options.nev = 8;
+      options.which = which;
+      options.max_iterations = 5000;
+      const auto result = block_lanczos<T, CudaContext>(this->context(), problem, options);
+      ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+      const auto expected = which == Which::smallest ? laplace_smallest_eigenvalues(size, 8)
+                                                     : laplace_largest_eigenvalues(size, 8);
+      const double norm = *A.one_norm();
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_NEAR(result.eigenvalues[i], expected[i],
+                    2 * kDefaultTolerance<T> * norm + test::tolerance<T>(norm, 1))
+            << i;
+      }
+    }
+  }
+}
+
+TYPED_TEST(CudaBlockLanczos, ASecondSolveGivesTheSameBitsAndAllocatesNothing) {
+  using T = TypeParam;
+  auto A = this->device_operator({"laplace3d", {12, 12, 12}});
+  EigenProblem<T, CudaContext> problem;
+  problem.A = &A;
+  for (const Which which : {Which::smallest, Which::largest}) {
+    BlockLanczosOptions options;
+    options.nev = 6;
+    options.which = which;
+    BlockLanczosWorkspace<T, CudaContext> workspace;
+    const auto& result =
+        block_lanczos<T, CudaContext>(this->context(), problem, options, workspace);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    const std::vector<double> values = result.eigenvalues;
+    const std::vector<double> residuals = result.residuals;
+    const std::size_t allocations = this->context().allocation_count().allocations;
+    block_lanczos<T, CudaContext>(this->context(), problem, options, workspace);
+    EXPECT_EQ(result.eigenvalues, values);
+    EXPECT_EQ(result.residuals, residuals);
+    EXPECT_EQ(this->context().allocation_count().allocations, allocations);
+  }
+}
+
+TYPED_TEST(CudaBlockLanczos, AStepBringsOnePacketToTheHost) {
+  using T = TypeParam;
+  auto A = this->device_operator({"laplace3d", {24, 24, 24}});
+  EigenProblem<T, CudaContext> problem;
+  problem.A = &A;
+  BlockLanczosOptions options;
+  options.nev = 6;
+  options.block_size = 4;
+  options.max_basis = 64;
+  options.which = Which::largest;
+  options.filter = LanczosFilter::none;
+  options.tolerance = 1e-14;
+  BlockLanczosWorkspace<T, CudaContext> workspace;
+  const auto counts = [&](Index cycles) {
+    options.max_iterations = cycles;
+    const std::size_t copies = this->context().copy_count().to_host;
+    const auto& result =
+        block_lanczos<T, CudaContext>(this->context(), problem, options, workspace);
+    return std::pair(this->context().copy_count().to_host - copies,
+                     static_cast<std::size_t>(result.operator_applications / options.block_size));
+  };
+  counts(2);
+  const auto few = counts(2);
+  const auto more = counts(4);
+  ASSERT_GT(more.second, few.second);
+  EXPECT_LE(more.first - few.first, more.second - few.second);
+}
+
+}  // namespace
+}  // namespace heddle
