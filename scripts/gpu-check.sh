@@ -51,12 +51,14 @@ sanitize() { # TOOL TEST
     --error-exitcode 9 "$build/tests/$2" --gtest_brief=1 --gtest_filter='-*Eigen*:*/0.*'
 }
 
-# The ten largest matrices of the matrix folder, where there is one, for the SpMM benchmark.
+# The ten matrices of most entries in the matrix folder, where there is one, for the SpMM benchmark.
 largest_matrices=()
 matrices=${HEDDLE_MATRIX_DIR:-$PWD/../shared/matrices}
-if [[ -d $matrices ]]; then
-  mapfile -t largest_matrices < <(find -L "$matrices" -name '*.mtx*' -printf '%s %p\n' | sort -rn |
-    head -n 10 | cut -d' ' -f2-)
+if [[ -f $matrices/MANIFEST.tsv ]]; then
+  mapfile -t largest_matrices < <(awk -F'\t' -v folder="$matrices/" '
+    NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
+    { print $column["nnz_expanded"], folder $column["file"] }' "$matrices/MANIFEST.tsv" |
+    sort -rn | head -n 10 | cut -d' ' -f2-)
 fi
 
 nvcc=$(find_nvcc) || fail "no CUDA compiler: neither on PATH nor in /usr/local/cuda"
