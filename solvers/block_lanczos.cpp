@@ -13,6 +13,9 @@ namespace {
 constexpr Index kMaxFailedChecks = 3;
 constexpr double kStricter = 0.1;  // what a failed check does to the tolerance
 
+/// ‖F x − θ x‖ relative to the height of θ above what the filter damps, for a Ritz pair at rest.
+constexpr double kAtRest = 0.01;
+
 /// Beyond this degree, products with A that measure residuals cost less than steps that need not
 /// be.
 constexpr int kDegreeWorthMeasuring = 50;
@@ -73,7 +76,7 @@ bool BlockLanczosSolve<T, Ctx>::look_is_cheap() const {
   const auto k = static_cast<double>(basis_.order());
   const double step =
       static_cast<double>(s_.F.degree() * s_.shape.n) * static_cast<double>(basis_.block());
-  return s_.F.degree() > 1 && basis_.order() >= options_.nev + basis_.block() &&
+  return s_.F.degree() > 1 && basis_.locked() + basis_.order() >= options_.nev + basis_.block() &&
          5 * k * k * k < step;
 }
 
@@ -91,7 +94,6 @@ void BlockLanczosSolve<T, Ctx>::ritz() {
   ++result_.iterations;
   if (!solve_ritz()) return end(SolveStatus::breakdown, "products with A or B are not finite");
   has_pairs_ = true;
-  if (s_.F.degree() > kDegreeWorthMeasuring && !checking_) count_measured();
 }
 
 template <Scalar T, class Ctx>
@@ -104,6 +106,7 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   }
   if (!norms_known_) set_norms();
   count_converged();
+  if (s_.F.degree() > kDegreeWorthMeasuring && !checking_) count_measured();
   return true;
 }
 
@@ -232,12 +235,13 @@ bool BlockLanczosSolve<T, Ctx>::others_would_show() const {
   return most < basis_.block() || next_is_at_rest();
 }
 
+/// Whether the leading Ritz pair beside the locked ones will not move any more by as much as would
+/// count: errors of Ritz values are squares of those of their vectors.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::next_is_at_rest() const {
-  const Index next = options_.nev - basis_.locked();
-  return next >= ritz_.order() ||
-         convergence_.scaled(s_.F.eigenvalue(ritz_.value(next)), residual_of(next)) <=
-             std::sqrt(options_.tolerance);
+  if (s_.F.degree() > 1) return ritz_.residual(0) <= kAtRest * (ritz_.value(0) - 1);
+  return convergence_.scaled(s_.F.eigenvalue(ritz_.value(0)), residual_of(0)) <=
+         std::sqrt(options_.tolerance);
 }
 
 template <Scalar T, class Ctx>
