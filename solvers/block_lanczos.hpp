@@ -40,6 +40,11 @@ struct BlockLanczosShape {
 /// The shape that `block_lanczos` gives a solve of order n.
 BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index n, bool pencil);
 
+/// Bytes of the context's memory that a solve holds beside the operators, its result included.
+/// `scalar_size`: bytes of a scalar of the blocks.
+double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
+                                  std::size_t scalar_size);
+
 /// All memory of a solve, its result included. A second solve of the same shape on the same context
 /// allocates nothing.
 template <Scalar T, class Ctx>

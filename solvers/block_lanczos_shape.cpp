@@ -26,4 +26,16 @@ BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index 
   return shape;
 }
 
+double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
+                                  std::size_t scalar_size) {
+  const BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
+  const auto b = static_cast<double>(shape.block);
+  const auto m = static_cast<double>(shape.max_basis);
+  const auto pairs = static_cast<double>(shape.pairs());
+  // V and V₊, V₊ again, U, the filter's terms (three where A cannot accumulate); BU and AX.
+  const double columns = m + 6 * b + (pencil ? 2 * b : 0) + pairs;
+  const double small = 6 * m * m + 6 * pairs * pairs;  // T, Z, Gram matrices, in double
+  return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
+}
+
 }  // namespace heddle

@@ -151,6 +151,19 @@ TEST(BlockLanczosStatus, MisuseIsToldWithBothSides) {
   expect(message({&A}, options), "it is -1");
 }
 
+TEST(BlockLanczosAllocation, MemoryIsForetold) {
+  HostContext context;
+  auto A = test::make_operator<double>(context, {"laplace3d", {20, 21, 22}});
+  const BlockLanczosOptions options = options_for(8);
+  const double before = static_cast<double>(context.allocation_count().live_bytes);
+  BlockLanczosWorkspace<double, HostContext> workspace;
+  block_lanczos<double, HostContext>(context, {&A}, options, workspace);
+  const double held = static_cast<double>(context.allocation_count().live_bytes) - before;
+  const double foretold = block_lanczos_memory_bytes(options, A.rows(), false, sizeof(double));
+  EXPECT_LE(held, 1.2 * foretold);
+  EXPECT_GE(held, 0.7 * foretold);
+}
+
 /// A second solve with the same workspace takes nothing from the context and nothing from the heap.
 void expect_no_allocation(HostContext& context, const EigenProblem<double, HostContext>& problem,
                           const BlockLanczosOptions& options) {
