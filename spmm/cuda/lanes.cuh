@@ -47,6 +47,14 @@ __device__ Lane<T, kWidth> load(const T* from) {
   return load_lane(from, static_cast<Lane<T, kWidth>*>(nullptr));
 }
 
+/// `kWidth` neighbouring values of row `row`, rows `pitch` bytes apart: one multiplication of
+/// 32-bit numbers, where 64-bit ones would cost as much as the sums.
+template <int kWidth, class T>
+__device__ Lane<T, kWidth> load_row(const T* first, std::int32_t row, unsigned pitch) {
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::uint32_t>(row)) * pitch;
+  return load<kWidth>(reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + offset));
+}
+
 /// Writes past what the caches hold for reading: rows of C are not needed again soon, rows of B are
 /// (one H200: up to 8 % for wide blocks).
 __device__ inline void stream_lane(double* to, const Lane<double, 1>& v) { __stcs(to, v[0]); }
@@ -97,18 +105,18 @@ __device__ void store(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
 }
 
 /// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … below `length`; `B` points
-/// at the thread's columns of row 0. The loads of `kUnroll` terms are in flight together, also at
-/// the end of a row: rows of a mesh are shorter than two rounds.
+/// at the thread's columns of row 0, rows `pitch` bytes apart. The loads of `kUnroll` terms are in
+/// flight together, also at the end of a row: rows of a mesh are shorter than two rounds.
 template <int kStep, int kUnroll, class T, int kWidth>
 __device__ void accumulate(const std::int32_t* columns, const T* values, int first, int length,
-                           const T* B, Index ldb, Lane<T, kWidth>& sum) {
+                           const T* B, unsigned pitch, Lane<T, kWidth>& sum) {
   int k = first;
   for (; k + (kUnroll - 1) * kStep < length; k += kUnroll * kStep) {
     T a[kUnroll];
     Lane<T, kWidth> b[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      b[u] = load<kWidth>(B + __ldg(columns + k + u * kStep) * ldb);
+      b[u] = load_row<kWidth>(B, __ldg(columns + k + u * kStep), pitch);
       a[u] = __ldg(values + k + u * kStep);
     }
 #pragma unroll
@@ -120,7 +128,7 @@ __device__ void accumulate(const std::int32_t* columns, const T* values, int fir
 #pragma unroll
   for (int u = 0; u < kUnroll - 1; ++u) {
     if (k + u * kStep < length) {
-      b[u] = load<kWidth>(B + __ldg(columns + k + u * kStep) * ldb);
+      b[u] = load_row<kWidth>(B, __ldg(columns + k + u * kStep), pitch);
       a[u] = __ldg(values + k + u * kStep);
     }
   }

@@ -66,7 +66,7 @@ struct Walk {
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (kAll || u < count) {
-        b[u] = load<Config::kWidth>(p.B + __ldg(columns + k + u) * p.ldb + column);
+        b[u] = load_row<Config::kWidth>(p.B + column, __ldg(columns + k + u), b_pitch(p));
         a[u] = __ldg(values + k + u);
       }
     }

@@ -4,6 +4,7 @@
 #include <heddle/spmm/cuda/executor.hpp>
 #include <heddle/spmm/cuda/measure.hpp>
 #include <heddle/spmm/spmm.hpp>
+#include <limits>
 #include <map>
 
 namespace heddle {
@@ -30,9 +31,16 @@ Asked parse_kernel(const std::string& name) {
 template <Scalar T>
 void check_shapes(const CsrView<T, DeviceSpace>& A, const ConstBlockView<T, DeviceSpace>& B,
                   const BlockView<T, DeviceSpace>& C) {
-  if (B.rows() == A.cols && C.rows() == A.rows && B.cols() == C.cols()) return;
-  throw InvalidArgument(fmt::format("C = A B does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
-                                    A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
+  if (B.rows() != A.cols || C.rows() != A.rows || B.cols() != C.cols()) {
+    throw InvalidArgument(fmt::format("C = A B does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
+                                      A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
+  }
+  constexpr Index kMaxPitch = std::numeric_limits<std::uint32_t>::max();
+  if (B.ld() > kMaxPitch / static_cast<Index>(sizeof(T))) {
+    throw InvalidArgument(
+        fmt::format("C = A B: rows of B lie {} values apart, at most {} bytes are possible", B.ld(),
+                    kMaxPitch));
+  }
 }
 
 }  // namespace

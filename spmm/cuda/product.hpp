@@ -22,6 +22,12 @@ struct SpmmProduct {
   T beta = 0;
 };
 
+/// Bytes from one row of B to the next, which `SpmmPlan` keeps below 2³².
+template <class T>
+constexpr unsigned b_pitch(const SpmmProduct<T>& product) noexcept {
+  return static_cast<unsigned>(product.ldb * static_cast<Index>(sizeof(T)));
+}
+
 /// Bytes of the widest load of one thread.
 inline constexpr int kVectorBytes = 16;
 

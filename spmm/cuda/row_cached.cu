@@ -48,7 +48,7 @@ __global__ __launch_bounds__(Config::kThreads,
       Lane<T, Config::kWidth> b[Config::kUnroll];
 #pragma unroll
       for (int u = 0; u < Config::kUnroll; ++u) {
-        if (k + u < last) b[u] = load<Config::kWidth>(p.B + columns[k + u] * p.ldb + column);
+        if (k + u < last) b[u] = load_row<Config::kWidth>(p.B + column, columns[k + u], b_pitch(p));
       }
 #pragma unroll
       for (int u = 0; u < Config::kUnroll; ++u) {

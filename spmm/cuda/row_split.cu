@@ -45,8 +45,8 @@ __global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(SpmmProduct<T> p
   const Index begin = p.A.row_offsets[row];
   const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
   Lane<T, kWidth> sum;
-  accumulate<1, kUnroll>(p.A.columns + begin, p.A.values + begin, 0, length, p.B + column, p.ldb,
-                         sum);
+  accumulate<1, kUnroll>(p.A.columns + begin, p.A.values + begin, 0, length, p.B + column,
+                         b_pitch(p), sum);
   store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
 }
 
@@ -101,7 +101,7 @@ __global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(SpmmProdu
     const Index begin = p.A.row_offsets[row];
     const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
     accumulate<Config::kGroups, kUnroll>(p.A.columns + begin, p.A.values + begin, group, length,
-                                         p.B + column, p.ldb, sum);
+                                         p.B + column, b_pitch(p), sum);
   }
 #pragma unroll
   for (int step = Config::kGroups / 2; step > 0; step /= 2) {
