@@ -39,23 +39,30 @@ void require_room(const char* operation, const char* what, Index cols, Index max
   }
 }
 
-/// Calls visit(factor, row, last) for the factors of [Q₁ Q₂ … X], with the row of coefficients at
-/// which each begins. The one with X comes first: X alone, or with the basis that lies directly
-/// before it in the same block, whose coefficients then stand last among those of the bases.
+/// Whether [Q X] is one block.
+template <class T, class Space>
+bool lies_before(const ConstBlockView<T, Space>& Q, const ConstBlockView<T, Space>& X) {
+  return Q.cols() > 0 && Q.data() + Q.cols() == X.data() && Q.ld() == X.ld() &&
+         Q.rows() == X.rows();
+}
+
+/// Calls visit(factor, row, last) for the factors of [Q₁ Q₂ … X], or of their images where `block`
+/// and Y are those, with the row of coefficients at which each begins. The coefficients of X stand
+/// last and before them those of the basis that lies directly before X; the others keep their
+/// order. The factor with Y, which may be [Q Y], comes first.
 template <class T, class Space, class Visit>
-void for_each_factor(std::initializer_list<Basis<T, Space>> bases,
-                     ConstBlockView<T, Space> Basis<T, Space>::*block, const BlockView<T, Space>& X,
+void for_each_factor(std::initializer_list<Basis<T, Space>> bases, const BlockView<T, Space>& X,
+                     ConstBlockView<T, Space> Basis<T, Space>::*block, const BlockView<T, Space>& Y,
                      const Visit& visit) {
-  const auto is_before_X = [&](const Basis<T, Space>& basis) {
-    const ConstBlockView<T, Space>& Q = basis.*block;
-    return Q.cols() > 0 && Q.data() + Q.cols() == X.data() && Q.ld() == X.ld();
-  };
   Index c = 0;
   for (const auto& basis : bases) c += basis.Q.cols();
-  const auto* beside = std::find_if(bases.begin(), bases.end(), is_before_X);
+  const auto* beside = std::find_if(bases.begin(), bases.end(),
+                                    [&](const auto& basis) { return lies_before(basis.Q, X); });
   const Index width = beside == bases.end() ? 0 : beside->Q.cols();
-  visit(ConstBlockView<T, Space>(X.data() - width, X.rows(), width + X.cols(), X.ld()), c - width,
-        true);
+  const Index joined = width > 0 && lies_before(beside->*block, Y) ? width : 0;
+  visit(ConstBlockView<T, Space>(Y.data() - joined, Y.rows(), joined + Y.cols(), Y.ld()),
+        c - joined, true);
+  if (joined < width) visit(beside->*block, c - width, false);
   Index row = 0;
   for (const auto* basis = bases.begin(); basis != bases.end(); ++basis) {
     if (basis == beside || basis->Q.cols() == 0) continue;
@@ -120,28 +127,26 @@ void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
   const PhaseScope phase(context, Phase::orthogonalize);
   const Index b = X.cols();
   Index c = 0;
-  for (const auto& basis : bases) c += basis.Q.cols();
+  for (const auto& basis : bases) {
+    require_same_shape("gram_schmidt", basis.Q, basis.BQ);
+    c += basis.Q.cols();
+  }
   require_room("gram_schmidt", "a block", b, max_cols_);
   require_room("gram_schmidt", "bases", c, max_basis_);
   require_same_shape("gram_schmidt", X, BX);
   const SmallView<Space> products = products_.view(c + b, b);
   const SmallView<Space> N = coefficients_.view(c + b, b);
-  for_each_factor(bases, &Basis<T, Space>::Q, X, [&](ConstBlock factor, Index row, bool) {
+  const auto combine = [&](ConstBlock Basis<T, Space>::*block, Block Y) {
+    for_each_factor(bases, X, block, Y, [&](ConstBlock factor, Index row, bool last) {
+      multiply<T>(context, 1, factor, N.block(row, 0, factor.cols(), b), last ? 0 : 1, Y);
+    });
+  };
+  for_each_factor(bases, X, &Basis<T, Space>::Q, X, [&](ConstBlock factor, Index row, bool) {
     gram(context, factor, ConstBlock(BX), products.block(row, 0, factor.cols(), b));
   });
   cholesky_qr_coefficients(context, products, N, status);
-  combine(context, bases, &Basis<T, Space>::Q, N, X);
-  if (follow && separate(X, BX)) combine(context, bases, &Basis<T, Space>::BQ, N, BX);
-}
-
-/// X ← [Q₁ Q₂ … X] N, with the bases or their images.
-template <Scalar T, class Ctx>
-void Orthogonalizer<T, Ctx>::combine(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
-                                     ConstBlock Basis<T, Space>::*block, ConstSmallView<Space> N,
-                                     Block X) {
-  for_each_factor(bases, block, X, [&](ConstBlock factor, Index row, bool last) {
-    multiply<T>(context, 1, factor, N.block(row, 0, factor.cols(), X.cols()), last ? 0 : 1, X);
-  });
+  combine(&Basis<T, Space>::Q, X);
+  if (follow && separate(X, BX)) combine(&Basis<T, Space>::BQ, BX);
 }
 
 template <Scalar T, class Ctx>

@@ -96,8 +96,6 @@ class Orthogonalizer {
   bool clear_small_squares(Ctx& context, Block X, Block BX);
   double image_rounding(Ctx& context, Block X, Block BX);
   void transform(Ctx& context, Block X, Block BX);
-  void combine(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
-               ConstBlock Basis<T, Space>::*block, ConstSmallView<Space> N, Block X);
 
   OrthoLadder ladder_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves

@@ -10,17 +10,7 @@ namespace {
 
 using test::CudaTest;
 
-/// The GPU, with operands copied there and back.
-template <class T>
-struct OnGpu {
-  using Scalar = T;
-  class Fixture : public CudaTest {
-   protected:
-    test::OnDevice on() { return {context()}; }
-  };
-};
-
-using OnGpuScalars = ::testing::Types<OnGpu<float>, OnGpu<double>>;
+using OnGpuScalars = ::testing::Types<test::OnGpu<float>, test::OnGpu<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, BlockOps, OnGpuScalars);
 
 template <class T>

@@ -6,24 +6,12 @@
 
 #include "linalg/block_ops_battery.hpp"
 #include "support/allocations.hpp"
+#include "support/on_host.hpp"
 
 namespace heddle {
 namespace {
 
-/// The host backend on two threads.
-template <class T>
-struct OnHost {
-  using Scalar = T;
-  class Fixture : public ::testing::Test {
-   protected:
-    HostContext& on() { return context_; }
-
-   private:
-    HostContext context_{2};
-  };
-};
-
-using OnHostScalars = ::testing::Types<OnHost<float>, OnHost<double>>;
+using OnHostScalars = ::testing::Types<test::OnHost<float>, test::OnHost<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, BlockOps, OnHostScalars);
 
 template <class T>

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/cuda_context.hpp>
+#include <heddle/linalg/orthogonalize.hpp>
 #include <heddle/linalg/small_dense.hpp>
+#include <initializer_list>
 #include <vector>
+
+#include "support/cuda_test.hpp"
 
 /// The operations of a GPU on blocks in host memory, so that tests written for the host backend run
 /// on the GPU unchanged: what the operands cover is copied over, worked on, and copied back.
@@ -14,6 +19,17 @@ namespace heddle::test {
 /// Stands for a `CudaContext` where a test has host memory.
 struct OnDevice {
   CudaContext& context;
+};
+
+/// The GPU, with operands copied there and back, for tests that are typed over a backend.
+template <class T>
+struct OnGpu {
+  using Scalar = T;
+  using Context = OnDevice;
+  class Fixture : public CudaTest {
+   protected:
+    OnDevice on() { return {context()}; }
+  };
 };
 
 /// Copies in device memory of stretches of host memory; stretches that overlap stay one.
@@ -210,3 +226,67 @@ inline void small_multiply(OnDevice on, double alpha, ConstSmallView<HostSpace> 
 }
 
 }  // namespace heddle::test
+
+namespace heddle {
+
+/// The orthogonaliser of a GPU for blocks in host memory.
+template <Scalar T>
+class Orthogonalizer<T, test::OnDevice> {
+ public:
+  Orthogonalizer(test::OnDevice on, Index max_cols, Index max_basis)
+      : there_(on.context, max_cols, max_basis) {}
+
+  double project(test::OnDevice on, const Basis<T, HostSpace>& basis, BlockView<T, HostSpace> X,
+                 BlockView<T, HostSpace> BX) {
+    double ratio = 0;
+    test::mirrored(
+        on,
+        [&](CudaContext& c, auto q, auto bq, auto x, auto bx) {
+          ratio = there_.project(c, {q, bq}, x, bx);
+        },
+        basis.Q, basis.BQ, X, BX);
+    return ratio;
+  }
+
+  /// Two bases at most: an initializer list has its length in the source.
+  void gram_schmidt(test::OnDevice on, std::initializer_list<Basis<T, HostSpace>> bases,
+                    BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX, bool follow,
+                    SmallView<HostSpace> status) {
+    test::Mirror mirror(on.context);
+    for (const auto& basis : bases) {
+      mirror.add(basis.Q);
+      mirror.add(basis.BQ);
+    }
+    mirror.add(X);
+    mirror.add(BX);
+    mirror.add(status);
+    mirror.upload();
+    const auto placed = [&](std::size_t k) -> Basis<T, DeviceSpace> {
+      const Basis<T, HostSpace>& basis = bases.begin()[k];
+      return {mirror.device(basis.Q), mirror.device(basis.BQ)};
+    };
+    const auto queue = [&](std::initializer_list<Basis<T, DeviceSpace>> there) {
+      there_.gram_schmidt(on.context, there, mirror.device(X), mirror.device(BX), follow,
+                          mirror.device(status));
+    };
+    assert(bases.size() <= 2);
+    if (bases.size() == 0) queue({});
+    if (bases.size() == 1) queue({placed(0)});
+    if (bases.size() == 2) queue({placed(0), placed(1)});
+    mirror.download();
+  }
+
+  OrthoReport orthonormalize(test::OnDevice on, BlockView<T, HostSpace> X,
+                             BlockView<T, HostSpace> BX) {
+    OrthoReport report;
+    test::mirrored(
+        on, [&](CudaContext& c, auto x, auto bx) { report = there_.orthonormalize(c, x, bx); }, X,
+        BX);
+    return report;
+  }
+
+ private:
+  Orthogonalizer<T, CudaContext> there_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <heddle/linalg/context.hpp>
+
+namespace heddle::test {
+
+/// The host backend on two threads, for tests that are typed over a backend.
+template <class T>
+struct OnHost {
+  using Scalar = T;
+  using Context = HostContext;
+  class Fixture : public ::testing::Test {
+   protected:
+    HostContext& on() { return context_; }
+
+   private:
+    HostContext context_{2};
+  };
+};
+
+}  // namespace heddle::test
