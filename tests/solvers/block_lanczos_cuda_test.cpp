@@ -99,7 +99,8 @@ TYPED_TEST(CudaBlockLanczos, AStepBringsOnePacketToTheHost) {
   const auto few = counts(2);
   const auto more = counts(4);
   ASSERT_GT(more.second, few.second);
-  EXPECT_LE(more.first - few.first, more.second - few.second);
+  const std::size_t restarts = 2;  // each brings the kept Ritz pairs' coupling, too
+  EXPECT_LE(more.first - few.first, more.second - few.second + restarts);
 }
 
 }  // namespace
