@@ -8,7 +8,7 @@ namespace heddle::apps {
 namespace {
 
 constexpr std::string_view kFooter = R"(
-Results go to stdout and to the folder output.directory: result.json, history.csv, eigenvectors.
+Results go to stdout and to the folder output.directory: result.json, history.csv, vectors.
 Header, progress and errors go to stderr. Ctrl-C ends the solve with the results so far, a second
 one at once.
 
@@ -17,7 +17,7 @@ Exit codes:
     1  usage or configuration
     2  an input file that cannot be used, or an output that cannot be written
     3  not converged: iteration or time limit
-    4  breakdown, stagnation, or B not positive definite
+    4  breakdown, stagnation, or a matrix that is not positive definite
     5  device or memory
     6  converged, but fresh products did not confirm it
   130  interrupted)";

@@ -19,7 +19,7 @@ enum class ExitCode : int {
   usage = 1,                ///< command line or configuration
   input = 2,                ///< a file that cannot be read as what it should be, or not be written
   not_converged = 3,        ///< iteration or time limit
-  breakdown = 4,            ///< numerical breakdown, stagnation, an indefinite B
+  breakdown = 4,            ///< numerical breakdown, stagnation, an indefinite matrix
   device = 5,               ///< a device that is missing or fails, or memory
   verification_failed = 6,  ///< fresh products did not confirm the result
   interrupted = 130,        ///< SIGINT or SIGTERM

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <heddle/apps/eigensolver.hpp>
+#include <heddle/apps/inverse_operator.hpp>
 #include <heddle/apps/memory.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
+#include <heddle/apps/solver_options.hpp>
 
 namespace heddle::apps {
 namespace {
@@ -13,7 +14,7 @@ double as_double(Index count) { return static_cast<double>(count); }
 /// The bytes of each part of a solve in scalars of `scalar_size` bytes.
 class SolveBytes {
  public:
-  SolveBytes(const EigenInput<double>& input, const Config& config, std::size_t scalar_size)
+  SolveBytes(const ProblemInput<double>& input, const Config& config, std::size_t scalar_size)
       : input_(input),
         config_(config),
         plan_(plan_preconditioner(config, input.B.has_value())),
@@ -27,65 +28,99 @@ class SolveBytes {
     return as_double(input_.order()) * as_double(count) * scalar_;
   }
 
-  /// A, B, constraints and initial guess.
+  /// A, B, and the blocks beside them.
   double input() const {
     return matrix(input_.nnz()) + (input_.B ? matrix(input_.B->nnz()) : 0) +
-           columns(input_.constraints.cols() + input_.initial_guess.cols());
+           columns(input_.constraints.cols() + input_.initial_guess.cols() + input_.rhs.cols());
   }
 
   double solver() const {
-    return solver_memory_bytes(config_, input_.order(), input_.constraints.cols(),
-                               input_.B.has_value(), static_cast<std::size_t>(scalar_));
+    const ProblemSizes sizes = input_.sizes();
+    const auto scalar_size = static_cast<std::size_t>(scalar_);
+    return solver_memory_bytes(config_, sizes, scalar_size) + inverse_of_mass();
   }
 
-  /// Chebyshev's matrix, which stores all of the diagonal; none for others.
-  double polynomial_matrix() const {
-    if (plan_.type != PreconditionerChoice::chebyshev) return 0;
-    return matrix((plan_.of_mass ? input_.B->nnz() : input_.nnz()) + input_.order());
+  /// The matrix that a preconditioner stores: Chebyshev's has all of the diagonal, block Jacobi's
+  /// no more entries than A unless its blocks are given, an incomplete factor is two triangles.
+  double preconditioner_matrix() const {
+    const Index nnz = plan_.of_mass ? input_.B->nnz() : input_.nnz();
+    switch (plan_.type) {
+      case PreconditionerChoice::chebyshev:
+      case PreconditionerChoice::incomplete_cholesky:
+        return matrix(nnz + input_.order());
+      case PreconditionerChoice::block_jacobi:
+        return matrix(plan_.block_size == 0 ? nnz : input_.order() * plan_.block_size);
+      case PreconditionerChoice::jacobi:
+      case PreconditionerChoice::none:
+      case PreconditionerChoice::automatic:
+        break;
+    }
+    return 0;
   }
 
-  /// Chebyshev keeps a matrix, three blocks and a diagonal, Jacobi a diagonal.
+  /// What a preconditioner stores. Beside a matrix Chebyshev keeps three blocks and a diagonal, an
+  /// incomplete factor two blocks and a diagonal, Jacobi a diagonal.
   double preconditioner() const {
-    if (plan_.type == PreconditionerChoice::none) return 0;
-    if (plan_.type == PreconditionerChoice::jacobi) return columns(1);
-    const Index block = solver_block_size(config_, input_.order(), input_.constraints.cols());
-    return polynomial_matrix() + columns(3 * block + 1);
+    const Index block = solver_block_size(config_, input_.sizes());
+    switch (plan_.type) {
+      case PreconditionerChoice::jacobi:
+        return columns(1);
+      case PreconditionerChoice::chebyshev:
+        return preconditioner_matrix() + columns(3 * block + 1);
+      case PreconditionerChoice::incomplete_cholesky:
+        return preconditioner_matrix() + columns(2 * block + 1);
+      case PreconditionerChoice::block_jacobi:
+      case PreconditionerChoice::none:
+      case PreconditionerChoice::automatic:
+        break;
+    }
+    return preconditioner_matrix();
   }
 
   double solve() const { return input() + solver() + preconditioner(); }
 
   /// What the kernels of a GPU keep beside the matrices, at most: panels of tiles, split points.
-  double plans() const { return input() + polynomial_matrix(); }
+  double plans() const { return input() + preconditioner_matrix(); }
 
   /// Copies that pass through the host when a preconditioner for a GPU is made there.
-  double detour() const { return matrix(input_.nnz()) + 2 * polynomial_matrix(); }
+  double detour() const { return matrix(input_.nnz()) + 2 * preconditioner_matrix(); }
 
  private:
-  const EigenInput<double>& input_;
+  /// Block Lanczos' solver for B.
+  double inverse_of_mass() const {
+    if (config_.type != SolverType::block_lanczos || !input_.B) return 0;
+    if (is_diagonal(input_.B->view())) return columns(1);
+    const Index block = solver_block_size(config_, input_.sizes());
+    return columns(1) +
+           block_cg_memory_bytes(input_.order(), block, static_cast<std::size_t>(scalar_));
+  }
+
+  const ProblemInput<double>& input_;
   const Config& config_;
   PreconditionerPlan plan_;
   double scalar_;
 };
 
 MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounded,
-                               const Config& config) {
-  const Index nev = config.solver.nev;
+                               const Config& config, Index vectors) {
   const auto device = [](const SolveBytes& bytes) { return bytes.solve() + bytes.plans(); };
-  const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.columns(nev); };
+  const auto host = [&](const SolveBytes& bytes) {
+    return bytes.detour() + bytes.columns(vectors);
+  };
   switch (config.precision) {
     case Precision::full:
       return {device(exact), exact.input() + host(exact)};
     case Precision::single:
       return {device(rounded), rounded.input() + std::max(exact.input(), host(rounded))};
     case Precision::mixed:
-      return {device(exact) + exact.columns(nev),
-              exact.input() + rounded.input() + host(exact) + rounded.columns(nev)};
+      return {device(exact) + exact.columns(vectors),
+              exact.input() + rounded.input() + host(exact) + rounded.columns(vectors)};
   }
   return {};
 }
 
 MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& rounded,
-                                const Config& config) {
+                                const Config& config, Index vectors) {
   double bytes = 0;
   switch (config.precision) {
     case Precision::full:
@@ -95,8 +130,7 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
       bytes = std::max(exact.input() + rounded.input(), rounded.solve());
       break;
     case Precision::mixed: {
-      const double passed_on =
-          exact.columns(config.solver.nev) + rounded.columns(config.solver.nev);
+      const double passed_on = exact.columns(vectors) + rounded.columns(vectors);
       bytes = std::max(exact.input() + rounded.solve(), exact.solve() + passed_on);
       break;
     }
@@ -106,26 +140,30 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
 
 }  // namespace
 
-MemoryEstimate estimate_memory(const EigenInput<double>& input, const Config& config, bool on_gpu) {
+MemoryEstimate estimate_memory(const ProblemInput<double>& input, const Config& config,
+                               bool on_gpu) {
   const SolveBytes exact(input, config, sizeof(double));
   const SolveBytes rounded(input, config, sizeof(float));
-  return on_gpu ? estimate_on_gpu(exact, rounded, config)
-                : estimate_on_host(exact, rounded, config);
+  const Index vectors = result_columns(config, input.sizes());
+  return on_gpu ? estimate_on_gpu(exact, rounded, config, vectors)
+                : estimate_on_host(exact, rounded, config, vectors);
 }
 
-void check_memory(const MemoryEstimate& estimate, const Device& device) {
+void check_memory(const MemoryEstimate& estimate, const Config& config, const Device& device) {
+  const std::string_view advice = is_eigensolver(config.type) ? kFewerPairs : kFewerRightHandSides;
   require_memory(estimate.device, device.memory_bytes(),
-                 device.is_host() ? "this machine" : device.name());
-  if (!device.is_host()) require_memory(estimate.host, host_memory_bytes(), "this machine");
+                 device.is_host() ? "this machine" : device.name(), advice);
+  if (!device.is_host()) require_memory(estimate.host, host_memory_bytes(), "this machine", advice);
 }
 
-void require_memory(double bytes, double available, std::string_view owner) {
+void require_memory(double bytes, double available, std::string_view owner,
+                    std::string_view advice) {
   if (bytes <= available) return;
   constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
   throw OutOfMemory(static_cast<std::size_t>(bytes),
                     fmt::format("the solve needs {:.0f} bytes ({:.1f} GiB) of memory, {} has "
-                                "{:.0f} ({:.1f} GiB): ask for fewer eigenpairs or a smaller block",
-                                bytes, bytes / kGiB, owner, available, available / kGiB));
+                                "{:.0f} ({:.1f} GiB): {}",
+                                bytes, bytes / kGiB, owner, available, available / kGiB, advice));
 }
 
 }  // namespace heddle::apps

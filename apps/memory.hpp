@@ -14,12 +14,19 @@ struct MemoryEstimate {
 /// What solving `input` as `config` says takes, on the host or on a GPU: at least 0.9 times the
 /// peak of the context's allocations, at most twice that, for n ≥ 1000. The scratch of sums over
 /// rows is left out; what a GPU's kernels keep beside a matrix counts as another copy of it.
-MemoryEstimate estimate_memory(const EigenInput<double>& input, const Config& config, bool on_gpu);
+MemoryEstimate estimate_memory(const ProblemInput<double>& input, const Config& config,
+                               bool on_gpu);
 
 /// Throws `OutOfMemory` if `estimate` is more than the device or the host has.
-void check_memory(const MemoryEstimate& estimate, const Device& device);
+void check_memory(const MemoryEstimate& estimate, const Config& config, const Device& device);
 
-/// Throws `OutOfMemory` with both numbers if `bytes`, needed, are more than `available` to `owner`.
-void require_memory(double bytes, double available, std::string_view owner);
+/// What asks for less memory.
+inline constexpr std::string_view kFewerPairs = "ask for fewer eigenpairs or a smaller block";
+inline constexpr std::string_view kFewerRightHandSides = "ask for fewer right-hand sides";
+
+/// Throws `OutOfMemory` with both numbers and `advice` if `bytes`, needed, are more than
+/// `available` to `owner`.
+void require_memory(double bytes, double available, std::string_view owner,
+                    std::string_view advice);
 
 }  // namespace heddle::apps

@@ -10,12 +10,24 @@ struct PreconditionerPlan {
   PreconditionerChoice type = PreconditionerChoice::none;  ///< not `automatic`
   bool of_mass = false;                                    ///< from B instead of A
   int degree = 0;                                          ///< of a Chebyshev polynomial
+  Index block_size = 0;  ///< of block Jacobi; 0: found from the matrix
+  TriangularSolve triangular_solve = TriangularSolve::automatic;  ///< of incomplete Cholesky
 
   /// "none", "jacobi of A", "chebyshev of B, degree 10".
   std::string describe() const;
 };
 
+/// What making a preconditioner took.
+struct PreconditionerCost {
+  double seconds = 0;
+  std::size_t bytes = 0;  ///< of the device's memory that it keeps
+};
+
 /// What `config` means for a single matrix or a pencil.
 PreconditionerPlan plan_preconditioner(const Config& config, bool pencil);
+
+/// Throws `ConfigError` if the preconditioner in `config` is one for the host and a GPU is to use
+/// it.
+void check_preconditioner_runs_on(const Config& config, bool on_gpu);
 
 }  // namespace heddle::apps

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <heddle/apps/device.hpp>
+#include <heddle/apps/memory.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/problem_checks.hpp>
+#include <heddle/apps/solver_options.hpp>
+#include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/matrix_market.hpp>
 #include <utility>
 
@@ -70,6 +74,52 @@ HostBlock load_block(HostContext& context, const std::filesystem::path& path, In
   return block;
 }
 
+HostBlock unit_vectors(HostContext& context, const Config& config, Index order) {
+  const std::vector<Index>& rows = config.problem.rhs.unit;
+  HostBlock R(context, order, std::ssize(rows));
+  set_zero<double>(context, R.view());
+  for (Index j = 0; j < R.cols(); ++j) {
+    const Index row = rows[static_cast<std::size_t>(j)];
+    if (row > order) {
+      throw ConfigError(
+          origin_of(config, "problem.rhs.unit"),
+          fmt::format("problem.rhs.unit: there is no row {}, the matrix has order {}", row, order));
+    }
+    R.view()(row - 1, j) = 1;
+  }
+  return R;
+}
+
+/// The right-hand sides; none for an eigenproblem.
+HostBlock load_rhs(HostContext& context, const Config& config, Index order) {
+  const RhsConfig& rhs = config.problem.rhs;
+  if (!rhs.path.empty()) {
+    HostBlock R = load_block(context, rhs.path, order);
+    if (R.cols() == 0) throw InputError(rhs.path.string(), 0, "the block has no columns");
+    return R;
+  }
+  if (!rhs.unit.empty()) return unit_vectors(context, config, order);
+  const Index columns = rhs.random + rhs.ones;
+  require_memory(static_cast<double>(order) * static_cast<double>(columns) * sizeof(double),
+                 host_memory_bytes(), "this machine", kFewerRightHandSides);
+  HostBlock R(context, order, columns);
+  if (rhs.random > 0) {
+    fill_random<double>(context, config.solver.seed, 0, R.view());
+  } else {
+    for (Index i = 0; i < order; ++i) {
+      for (Index j = 0; j < columns; ++j) R.view()(i, j) = 1;
+    }
+  }
+  return R;
+}
+
+void check_guess(const Config& config, Index guesses, Index right_hand_sides) {
+  if (guesses == 0 || guesses == right_hand_sides) return;
+  throw InputError(config.problem.initial_guess.string(), 0,
+                   fmt::format("the initial guess has {} columns, there are {} right-hand sides",
+                               guesses, right_hand_sides));
+}
+
 void check_nev(const Config& config, Index order, Index constraints) {
   if (config.solver.nev < order - constraints) return;
   const std::string room =
@@ -81,11 +131,31 @@ void check_nev(const Config& config, Index order, Index constraints) {
                                 room, order - constraints));
 }
 
-MultiVector<float, HostSpace> to_single(HostContext& context, const HostBlock& source) {
+void check_basis(const Config& config, Index order) {
+  const SolverConfig& solver = config.solver;
+  if (config.type != SolverType::block_lanczos || solver.max_basis == 0) return;
+  const Index block =
+      block_lanczos_shape(block_lanczos_options(config), order, config.problem.mass.has_value())
+          .block;
+  const Index least = solver.nev + 2 * block;
+  if (solver.max_basis >= least) return;
+  throw ConfigError(origin_of(config, "solver.max_basis"),
+                    fmt::format("solver.max_basis is {}, but nev and two blocks of {} need at "
+                                "least {}",
+                                solver.max_basis, block, least));
+}
+
+MultiVector<float, HostSpace> to_single(HostContext& context, const HostBlock& source,
+                                        const std::filesystem::path& path) {
   MultiVector<float, HostSpace> target(context, source.rows(), source.cols());
   for (Index i = 0; i < source.rows(); ++i) {
     for (Index j = 0; j < source.cols(); ++j) {
-      target.view()(i, j) = static_cast<float>(source.view()(i, j));
+      const auto value = static_cast<float>(source.view()(i, j));
+      if (!std::isfinite(value)) {
+        throw InputError(path.string(), 0,
+                         "the block holds values beyond the range of single precision");
+      }
+      target.view()(i, j) = value;
     }
   }
   return target;
@@ -103,33 +173,41 @@ HostCsrMatrix<float> to_single(HostContext& context, const HostMatrix& source,
 }  // namespace
 
 template <Scalar T>
-double EigenInput<T>::bytes() const noexcept {
+double ProblemInput<T>::bytes() const noexcept {
   return matrix_bytes(A) + (B ? matrix_bytes(*B) : 0) + block_bytes(constraints) +
-         block_bytes(initial_guess);
+         block_bytes(initial_guess) + block_bytes(rhs);
 }
 
-template struct EigenInput<float>;
-template struct EigenInput<double>;
+template struct ProblemInput<float>;
+template struct ProblemInput<double>;
 
-EigenInput<double> load_problem(HostContext& context, const Config& config) {
+ProblemInput<double> load_problem(HostContext& context, const Config& config) {
   const ProblemConfig& problem = config.problem;
-  EigenInput<double> input;
+  ProblemInput<double> input;
   input.A = load_A(context, problem);
   const Index order = input.order();
   if (problem.mass) input.B = load_B(context, *problem.mass, order);
   input.constraints = load_block(context, problem.constraints, order);
   input.initial_guess = load_block(context, problem.initial_guess, order);
-  check_nev(config, order, input.constraints.cols());
+  input.rhs = load_rhs(context, config, order);
+  if (is_eigensolver(config.type)) {
+    check_nev(config, order, input.constraints.cols());
+    check_basis(config, order);
+  } else {
+    check_guess(config, input.initial_guess.cols(), input.rhs.cols());
+  }
   return input;
 }
 
-EigenInput<float> to_single(HostContext& context, const EigenInput<double>& input,
-                            const Config& config) {
-  EigenInput<float> single;
+ProblemInput<float> to_single(HostContext& context, const ProblemInput<double>& input,
+                              const Config& config) {
+  ProblemInput<float> single;
   single.A = to_single(context, input.A, config.problem.matrix);
   if (input.B) single.B = to_single(context, *input.B, *config.problem.mass);
-  single.constraints = to_single(context, input.constraints);
-  single.initial_guess = to_single(context, input.initial_guess);
+  const ProblemConfig& problem = config.problem;
+  single.constraints = to_single(context, input.constraints, problem.constraints);
+  single.initial_guess = to_single(context, input.initial_guess, problem.initial_guess);
+  single.rhs = to_single(context, input.rhs, problem.rhs.path);
   return single;
 }
 

@@ -8,16 +8,28 @@
 /// The matrices and blocks that a configuration names: loaded or generated, transformed, checked.
 namespace heddle::apps {
 
-/// What an eigensolver works on, in host memory: A x = λ B x, A symmetric of order n.
+/// The sizes of a problem that a solver's memory follows from.
+struct ProblemSizes {
+  Index n = 0;
+  Index constraints = 0;
+  Index rhs = 0;
+  bool pencil = false;
+};
+
+/// What a solver works on, in host memory: A x = λ B x or A X = R, A symmetric of order n.
 template <Scalar T>
-struct EigenInput {
+struct ProblemInput {
   HostCsrMatrix<T> A;
   std::optional<HostCsrMatrix<T>> B;        ///< none: B = I
   MultiVector<T, HostSpace> constraints;    ///< n×c, c = 0 if there are none
   MultiVector<T, HostSpace> initial_guess;  ///< n×g, g = 0 if there is none
+  MultiVector<T, HostSpace> rhs;            ///< n×r, r = 0 for an eigenproblem
 
   Index order() const noexcept { return A.rows(); }
   Index nnz() const noexcept { return A.nnz(); }
+  ProblemSizes sizes() const noexcept {
+    return {order(), constraints.cols(), rhs.cols(), B.has_value()};
+  }
   /// Bytes of the matrices and blocks.
   double bytes() const noexcept;
 };
@@ -25,14 +37,15 @@ struct EigenInput {
 /// Loads, transforms and checks what `config` names. Throws `InputError` naming the file for one
 /// that cannot be read or does not fit: A not square or not symmetric, B of another order or shown
 /// not to be positive definite by a diagonal entry or a 2×2 principal minor, blocks of other
-/// length. Throws `ConfigError` where the configuration is to blame: nev too large for the order, a
-/// structure that cannot be generated or used.
-EigenInput<double> load_problem(HostContext& context, const Config& config);
+/// length, a guess of another width than the right-hand sides. Throws `ConfigError` where the
+/// configuration is to blame: nev or a row of a unit vector too large for the order, a structure
+/// that cannot be generated or used; `OutOfMemory` for more right-hand sides than there is room.
+ProblemInput<double> load_problem(HostContext& context, const Config& config);
 
 /// `input` rounded to single precision. Throws `InputError` (or `ConfigError` for generated
 /// matrices) if a value is out of its range.
-EigenInput<float> to_single(HostContext& context, const EigenInput<double>& input,
-                            const Config& config);
+ProblemInput<float> to_single(HostContext& context, const ProblemInput<double>& input,
+                              const Config& config);
 
 /// Where the value at a dotted path of the configuration was given.
 Origin origin_of(const Config& config, std::string_view path);

@@ -52,8 +52,7 @@ void refuse(const MatrixSource& source, const std::string& message) {
 
 void check_square(const MatrixSource& source, CsrView<double, HostSpace> A) {
   if (A.rows != A.cols) {
-    refuse(source, fmt::format("the matrix is {} x {}, an eigenproblem needs a square one", A.rows,
-                               A.cols));
+    refuse(source, fmt::format("the matrix is {} x {}, it must be square", A.rows, A.cols));
   }
   if (A.rows == 0) refuse(source, "the matrix has no rows");
 }

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <heddle/apps/config/node.hpp>
 #include <heddle/linalg/gallery.hpp>
-#include <heddle/solvers/lobpcg.hpp>
+#include <heddle/solvers/block_cg.hpp>
+#include <heddle/solvers/block_lanczos.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <optional>
 #include <string>
@@ -21,8 +23,15 @@ enum class SolverType { lobpcg, block_lanczos, block_cg };
 enum class Transform { none, laplacian, normalized_laplacian };
 
 /// `automatic` is Chebyshev for the smallest end, Jacobi of B for the largest end of a pencil, none
-/// for the largest end of a single matrix.
-enum class PreconditionerChoice { automatic, none, jacobi, chebyshev };
+/// for the largest end of a single matrix, and Jacobi for linear systems.
+enum class PreconditionerChoice {
+  automatic,
+  none,
+  jacobi,
+  block_jacobi,
+  chebyshev,
+  incomplete_cholesky
+};
 
 /// `automatic` takes a GPU where the build and the machine have one.
 enum class DeviceChoice { automatic, cuda, host };
@@ -30,7 +39,7 @@ enum class DeviceChoice { automatic, cuda, host };
 /// `mixed` solves in single precision first and continues in double from there.
 enum class Precision { full, single, mixed };
 
-/// The form that eigenvectors are written in.
+/// The form that eigenvectors or solutions are written in.
 enum class VectorFormat { none, matrix_market, npy };
 
 /// A matrix file or a structure to generate.
@@ -43,33 +52,56 @@ struct MatrixSource {
   std::string describe() const;
 };
 
-/// The problem A x = λ B x.
+/// The right-hand sides of a linear system: a file, or columns of one kind.
+struct RhsConfig {
+  std::filesystem::path path;  ///< dense Matrix Market file; empty for the others
+  Index random = 0;            ///< columns with entries uniform in (−1, 1)
+  Index ones = 0;              ///< columns of ones
+  std::vector<Index> unit;     ///< rows, from 1, of the ones in unit vectors
+
+  /// How people are told of it: the file, "random", "ones" or "unit vectors".
+  std::string describe() const;
+};
+
+/// The problem A x = λ B x, or A X = B.
 struct ProblemConfig {
   MatrixSource matrix;               ///< A, before the transform
   std::optional<MatrixSource> mass;  ///< B; none: the identity
   Transform transform = Transform::none;
   std::filesystem::path constraints;    ///< dense Matrix Market file, empty for none
   std::filesystem::path initial_guess;  ///< dense Matrix Market file, empty for none
+  RhsConfig rhs;                        ///< of a linear system
+};
+
+/// How a problem is solved: what the solvers share, and what one has that others have not.
+struct SolverConfig : EigenOptions {
+  Index refresh_interval = 50;                                   ///< LOBPCG, block CG
+  Index max_basis = 0;                                           ///< block Lanczos
+  LanczosFilter filter = LanczosFilter::automatic;               ///< block Lanczos
+  CgAlgorithm algorithm = CgAlgorithm::breakdown_free;           ///< block CG
+  LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
 };
 
 /// The preconditioner as asked for.
 struct PreconditionerConfig {
   PreconditionerChoice type = PreconditionerChoice::automatic;
-  int degree = 0;  ///< of the Chebyshev polynomial, in products with the matrix plus one
+  int degree = 0;        ///< of the Chebyshev polynomial, in products with the matrix plus one
+  Index block_size = 0;  ///< rows of a block of block Jacobi; 0: found from the matrix
+  TriangularSolve triangular_solve = TriangularSolve::automatic;  ///< of incomplete Cholesky
 };
 
 /// What is written, and where.
 struct OutputConfig {
-  std::filesystem::path directory;  ///< relative to the current folder
-  VectorFormat eigenvectors = VectorFormat::none;
-  bool history = false;  ///< history.csv
+  std::filesystem::path directory;            ///< relative to the current folder
+  VectorFormat vectors = VectorFormat::none;  ///< of eigenvectors or the solution
+  bool history = false;                       ///< history.csv
 };
 
 /// A whole configuration.
 struct Config {
   SolverType type = SolverType::lobpcg;
   ProblemConfig problem;
-  LobpcgOptions solver;
+  SolverConfig solver;
   PreconditionerConfig preconditioner;
   SpmmOptions spmm;
   DeviceChoice device = DeviceChoice::automatic;
@@ -99,6 +131,9 @@ Config load_config(const std::filesystem::path& path, const std::vector<std::str
 
 /// The documented list of all keys for `solver`, for people: path, values, default, meaning.
 std::string describe_keys(SolverType solver);
+
+/// Whether the solver is for A x = λ B x; else it is for A X = B.
+constexpr bool is_eigensolver(SolverType solver) noexcept { return solver != SolverType::block_cg; }
 
 /// The solver's name as it stands in `solver.type`.
 std::string_view solver_name(SolverType solver) noexcept;

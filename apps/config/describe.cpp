@@ -6,10 +6,11 @@
 namespace heddle::apps {
 namespace {
 
-std::string describe_default(const KeySpec& spec) {
+std::string describe_default(const KeySpec& spec, SolverType solver) {
   if (spec.required) return "required";
   if (spec.fallback.empty()) return "optional";
-  return "default " + spec.fallback;
+  return fmt::format("default {}",
+                     spec.fallback == kSolverPlaceholder ? solver_name(solver) : spec.fallback);
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ std::string describe_keys(SolverType solver) {
       continue;
     }
     text += fmt::format("{}{}:  # {}\n{}    # {}; {}\n", indent, spec.name(), spec.doc, indent,
-                        spec.forms.describe(), describe_default(spec));
+                        spec.forms.describe(), describe_default(spec, solver));
   }
   text += "\nstructures that `generate` knows, with their sizes:\n";
   for (const GalleryStructure& known : gallery_structures()) {
@@ -35,6 +36,12 @@ std::string describe_keys(SolverType solver) {
                         known.description);
   }
   return text;
+}
+
+std::string RhsConfig::describe() const {
+  if (!path.empty()) return path.string();
+  if (random > 0) return "random";
+  return ones > 0 ? "ones" : "unit vectors";
 }
 
 std::string MatrixSource::describe() const {

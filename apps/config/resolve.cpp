@@ -65,6 +65,7 @@ class Resolver {
     check_solver_type(tree);
     config_.effective = resolve_section("", tree);
     check_preconditioner();
+    check_tolerance();
     return std::move(config_);
   }
 
@@ -86,13 +87,26 @@ class Resolver {
 
   /// A good inverse of A hides just the eigenvectors that are wanted at the largest end.
   void check_preconditioner() const {
-    const bool hides = config_.preconditioner.type == PreconditionerChoice::chebyshev &&
+    const PreconditionerChoice type = config_.preconditioner.type;
+    const bool hides = (type == PreconditionerChoice::chebyshev ||
+                        type == PreconditionerChoice::incomplete_cholesky) &&
                        config_.solver.which == Which::largest && !config_.problem.mass;
     if (!hides) return;
-    const ConfigNode* section = config_.effective.find("solver")->find("preconditioner");
-    throw ConfigError(section->find("type")->origin,
-                      "solver.preconditioner.type: chebyshev is for the smallest end and for "
-                      "pencils; use auto or none for the largest end of a single matrix");
+    const ConfigNode* chosen =
+        config_.effective.find("solver")->find("preconditioner")->find("type");
+    throw ConfigError(chosen->origin,
+                      fmt::format("solver.preconditioner.type: {} is for the smallest end and for "
+                                  "pencils; use auto or none for the largest end of a single "
+                                  "matrix",
+                                  chosen->text));
+  }
+
+  /// No default suits residuals of unknown size.
+  void check_tolerance() const {
+    const SolverConfig& solver = config_.solver;
+    if (solver.linear_criterion == LinearCriterion::relative || solver.tolerance > 0) return;
+    throw ConfigError(config_.effective.find("solver")->find("criterion")->origin,
+                      "solver.criterion: absolute needs a solver.tolerance");
   }
 
   std::vector<std::string_view> keys_in(std::string_view section) const {
@@ -124,7 +138,10 @@ class Resolver {
   ConfigNode resolve_value(const KeySpec& spec, const ConfigNode& value) {
     if (!spec.forms.accepts(value)) throw unusable(spec, value);
     if (spec.store) spec.store(value, config_);
-    if (value.is_map()) return resolve_section(spec.path, value);
+    if (value.is_map()) {
+      if (spec.forms.one_key) check_one_key(spec, value);
+      return resolve_section(spec.path, value);
+    }
     ConfigNode effective = value;
     if (spec.forms.file && value.is_scalar()) {
       effective.text = std::filesystem::absolute(resolve_file(value)).string();
@@ -133,7 +150,9 @@ class Resolver {
   }
 
   ConfigNode fallback(const KeySpec& spec, const ConfigNode& section) const {
-    ConfigNode value = parse_yaml(spec.fallback, section.origin.source);
+    const std::string_view yaml =
+        spec.fallback == kSolverPlaceholder ? solver_name(solver_) : spec.fallback;
+    ConfigNode value = parse_yaml(yaml, section.origin.source);
     value.origin = section.origin;
     if (const auto at = value.text.find(kNamePlaceholder); at != std::string::npos) {
       value.text.replace(at, kNamePlaceholder.size(), name_);
@@ -142,16 +161,25 @@ class Resolver {
   }
 
   void check_key(std::string_view section, const ConfigEntry& entry) const {
+    std::string path;
+    std::vector<std::string_view> owners;
     for (const KeySpec& spec : config_schema()) {
       if (spec.section() != section || spec.name() != entry.key) continue;
       if (spec.applies_to(solver_)) return;
-      std::vector<std::string_view> owners;
+      path = spec.path;
       for (const SolverType owner : spec.only_for) owners.push_back(solver_name(owner));
-      throw ConfigError(entry.origin,
-                        fmt::format("{} belongs to {}, this file is for {}", spec.path,
-                                    fmt::join(owners, " and "), solver_name(solver_)));
     }
-    throw unknown(section, entry);
+    if (owners.empty()) throw unknown(section, entry);
+    throw ConfigError(entry.origin, fmt::format("{} belongs to {}, this file is for {}", path,
+                                                fmt::join(owners, " and "), solver_name(solver_)));
+  }
+
+  void check_one_key(const KeySpec& spec, const ConfigNode& value) const {
+    const std::size_t given = value.entries.size();
+    if (given == 1) return;
+    throw ConfigError(value.origin,
+                      fmt::format("{}: expected one key from {{{}}}, got {}", spec.path,
+                                  fmt::join(keys_in(spec.path), ", "), given));
   }
 
   ConfigError unknown(std::string_view section, const ConfigEntry& entry) const {

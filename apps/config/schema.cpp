@@ -1,26 +1,21 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/apps/config/solver_schema.hpp>
 #include <heddle/spmm/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
 namespace {
 
-constexpr Range<Index> kCount{.low = 1};
-constexpr Range<Index> kNatural{.low = 0};
 constexpr Index kMaxThreads = 4096;
-constexpr Index kMaxDegree = 1000;
-const std::vector<SolverType> kEigensolvers = {SolverType::lobpcg, SolverType::block_lanczos};
 
 /// All rows, a function for each section.
 class Schema {
  public:
   Schema() {
     problem();
-    solver();
-    limits();
-    preconditioner();
+    right_hand_sides();
+    add_solver_rows(rows_);
     spmm();
     machine();
     output();
@@ -37,9 +32,7 @@ class Schema {
 
   void matrix(const std::string& path, MatrixSource& (*source)(Config&));
   void problem();
-  void solver();
-  void limits();
-  void preconditioner();
+  void right_hand_sides();
   void spmm();
   void machine();
   void output();
@@ -86,7 +79,7 @@ void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
 }
 
 void Schema::problem() {
-  add("problem", "A x = lambda B x").section().fallback("{}");
+  add("problem", "A x = lambda B x, or A X = B").section().fallback("{}");
   add("problem.matrix",
       "a Matrix Market file, relative to the file it is named in, or a structure to generate")
       .file()
@@ -94,7 +87,9 @@ void Schema::problem() {
       .required()
       .aliases({"A", "file", "path", "input", "mtx", "stiffness"});
   matrix("problem.matrix", [](Config& config) -> MatrixSource& { return config.problem.matrix; });
-  add("problem.mass", "B, positive definite, given like A; the identity if left out")
+  add("problem.mass",
+      "B, positive definite, given like A; the identity if left out. block_lanczos divides by "
+      "it: at once where it is diagonal, else by an inner solve to rounding")
       .file()
       .section()
       .only_for(kEigensolvers)
@@ -112,111 +107,37 @@ void Schema::problem() {
       .only_for(kEigensolvers);
   add("problem.constraints", "dense Matrix Market file: eigenvectors B-orthogonal to its columns")
       .file()
-      .only_for(kEigensolvers)
+      .only_for({SolverType::lobpcg})
       .aliases({"deflation", "null_space", "Y"})
       .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
-  add("problem.initial_guess", "dense Matrix Market file: vectors to start from")
+  add("problem.initial_guess",
+      "dense Matrix Market file: vectors to start from, for block_cg as many as right-hand sides")
       .file()
       .aliases({"X0", "initial_space", "guess", "start"})
       .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
-  add("problem.rhs", "right-hand sides").file().section().only_for({SolverType::block_cg});
 }
 
-void Schema::solver() {
-  add("solver", "how it is solved").section().fallback("{}");
-  add("solver.type", "must be the executable's")
-      .choice<SolverType>({{solver_name(SolverType::lobpcg), SolverType::lobpcg},
-                           {solver_name(SolverType::block_lanczos), SolverType::block_lanczos},
-                           {solver_name(SolverType::block_cg), SolverType::block_cg}},
-                          [](Config& config) -> SolverType& { return config.type; })
-      .fallback("lobpcg")
-      .aliases({"eps_type", "method", "algorithm", "driver", "name"});
-  add("solver.nev", "eigenpairs wanted")
-      .integer(kCount)
-      .fallback("6")
-      .only_for(kEigensolvers)
-      .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
-                "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
-      .store([](Node node, Config& config) { config.solver.nev = *as_integer(node); });
-  add("solver.which", "end of the spectrum")
-      .choice<Which>({{"smallest", Which::smallest}, {"largest", Which::largest}},
-                     [](Config& config) -> Which& { return config.solver.which; })
-      .fallback("smallest")
-      .only_for(kEigensolvers)
-      .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
-  add("solver.block_size", "columns iterated at once; auto: chosen from nev")
-      .word("auto")
-      .integer(kCount)
-      .fallback("auto")
-      .aliases({"max_block_size", "eps_lobpcg_blocksize", "block", "ncv"})
-      .store([](Node node, Config& config) {
-        config.solver.block_size = as_integer(node).value_or(0);
-      });
-}
-
-void Schema::limits() {
-  add("solver.tolerance", "of the criterion; auto: 1e-8, in single precision 1e-5")
-      .word("auto")
-      .real({0, 1, true})
-      .fallback("auto")
-      .aliases({"tol", "eps_tol", "eps", "rtol", "atol", "eig_tolerance", "convergence_tolerance",
-                "reduction_factor"})
-      .store(
-          [](Node node, Config& config) { config.solver.tolerance = as_real(node).value_or(0); });
-  add("solver.criterion",
-      "norm: |r| <= tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol")
-      .choice<Criterion>({{"norm", Criterion::norm},
-                          {"relative", Criterion::relative},
-                          {"absolute", Criterion::absolute}},
-                         [](Config& config) -> Criterion& { return config.solver.criterion; })
-      .fallback("norm")
-      .only_for(kEigensolvers)
-      .aliases({"eps_conv", "convergence", "conv_test"});
-  add("solver.max_iterations", "iterations before giving up")
-      .integer(kCount)
-      .fallback("1000")
-      .aliases({"maxiter", "maxit", "max_it", "eps_max_it", "max_iters", "iterations", "itr",
-                "max_outer_iterations", "maximum_iterations", "max_matvecs", "eig_max_iters"})
-      .store([](Node node, Config& config) { config.solver.max_iterations = *as_integer(node); });
-  add("solver.time_limit_s", "seconds of solving before giving up")
-      .word("none")
-      .real({.low = 0, .open = true})
-      .fallback("none")
-      .aliases({"time_limit", "timeout", "max_time", "time"})
-      .store([](Node node, Config& config) {
-        config.solver.time_limit_s =
-            as_real(node).value_or(std::numeric_limits<double>::infinity());
-      });
-  add("solver.refresh_interval", "iterations between fresh products with A")
-      .integer(kCount)
-      .fallback("50")
-      .only_for({SolverType::lobpcg})
-      .store([](Node node, Config& config) { config.solver.refresh_interval = *as_integer(node); });
-}
-
-void Schema::preconditioner() {
-  add("solver.preconditioner", "approximates an inverse")
+void Schema::right_hand_sides() {
+  add("problem.rhs", "right-hand sides, columns of B: a dense Matrix Market file, or their kind")
+      .file()
       .section()
-      .fallback("{}")
-      .only_for({SolverType::lobpcg, SolverType::block_cg})
-      .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
-  add("solver.preconditioner.type",
-      "from A for the smallest end, from B for the largest end of a pencil; auto: chebyshev for "
-      "the "
-      "smallest end, jacobi for the largest end of a pencil, else none")
-      .choice<PreconditionerChoice>(
-          {{"auto", PreconditionerChoice::automatic},
-           {"none", PreconditionerChoice::none},
-           {"jacobi", PreconditionerChoice::jacobi},
-           {"chebyshev", PreconditionerChoice::chebyshev}},
-          [](Config& config) -> PreconditionerChoice& { return config.preconditioner.type; })
-      .fallback("auto");
-  add("solver.preconditioner.degree", "of chebyshev, which multiplies one time less")
-      .integer({1, kMaxDegree})
-      .fallback(std::to_string(ChebyshevPreconditioner<double, HostContext>::kDefaultDegree))
-      .aliases({"order", "poly_deg", "polynomial_degree"})
+      .one_key()
+      .required()
+      .only_for({SolverType::block_cg})
+      .aliases({"b", "right_hand_side", "right_hand_sides", "load", "loads"})
       .store([](Node node, Config& config) {
-        config.preconditioner.degree = static_cast<int>(*as_integer(node));
+        if (node.is_scalar()) config.problem.rhs.path = resolve_file(node);
+      });
+  add("problem.rhs.random", "so many random columns, entries uniform in (-1, 1)")
+      .integer(kCount)
+      .store([](Node node, Config& config) { config.problem.rhs.random = *as_integer(node); });
+  add("problem.rhs.ones", "so many columns of ones")
+      .integer(kCount)
+      .store([](Node node, Config& config) { config.problem.rhs.ones = *as_integer(node); });
+  add("problem.rhs.unit", "a unit vector for each of these rows, counted from 1, e.g. [1, 17]")
+      .integers(kCount)
+      .store([](Node node, Config& config) {
+        for (Node item : node.items) config.problem.rhs.unit.push_back(*as_integer(item));
       });
 }
 
@@ -275,26 +196,41 @@ void Schema::output() {
       .fallback("results/" + std::string(kNamePlaceholder))
       .aliases({"dir", "folder", "path"})
       .store([](Node node, Config& config) { config.output.directory = node.text; });
-  add("output.eigenvectors", "write them, as eigenvectors.mtx (true, mtx) or eigenvectors.npy")
-      .choice<VectorFormat>(
-          {{"true", VectorFormat::matrix_market},
-           {"false", VectorFormat::none},
-           {"mtx", VectorFormat::matrix_market},
-           {"npy", VectorFormat::npy}},
-          [](Config& config) -> VectorFormat& { return config.output.eigenvectors; })
-      .fallback("false")
-      .only_for(kEigensolvers)
-      .aliases({"vectors", "modes", "evecs"});
+  const auto vectors = [this](const std::string& name, std::vector<SolverType> solvers) {
+    return add("output." + name, "write as " + name + ".mtx (true, mtx) or " + name + ".npy")
+        .choice<VectorFormat>({{"true", VectorFormat::matrix_market},
+                               {"false", VectorFormat::none},
+                               {"mtx", VectorFormat::matrix_market},
+                               {"npy", VectorFormat::npy}},
+                              [](Config& config) -> VectorFormat& { return config.output.vectors; })
+        .fallback("false")
+        .only_for(std::move(solvers));
+  };
+  vectors("eigenvectors", kEigensolvers).aliases({"vectors", "modes", "evecs"});
+  vectors("solution", {SolverType::block_cg}).aliases({"x", "solutions", "vectors"});
   add("output.history", "write history.csv, a line an iteration")
       .choice<bool>({{"true", true}, {"false", false}},
                     [](Config& config) -> bool& { return config.output.history; })
       .fallback("true");
 }
 
+/// A key belongs to no other solvers than the section that it stands in.
+void inherit_owners(std::vector<KeySpec>& rows) {
+  for (KeySpec& row : rows) {
+    for (const KeySpec& section : rows) {
+      if (section.path == row.section() && row.only_for.empty()) row.only_for = section.only_for;
+    }
+  }
+}
+
 }  // namespace
 
 const std::vector<KeySpec>& config_schema() {
-  static const std::vector<KeySpec> schema = Schema().take();
+  static const std::vector<KeySpec> schema = [] {
+    std::vector<KeySpec> rows = Schema().take();
+    inherit_owners(rows);
+    return rows;
+  }();
   return schema;
 }
 

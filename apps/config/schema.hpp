@@ -15,6 +15,9 @@ namespace heddle::apps {
 /// Stands for the configuration's name (its file's, without the extension) in a default.
 inline constexpr std::string_view kNamePlaceholder = "{name}";
 
+/// Stands for the executable's solver as a default.
+inline constexpr std::string_view kSolverPlaceholder = "{solver}";
+
 /// Numbers between two ends.
 template <class Number>
 struct Range {
@@ -27,9 +30,13 @@ struct Range {
   }
 };
 
+inline constexpr Range<Index> kCount{.low = 1};
+inline constexpr Range<Index> kNatural{.low = 0};
+
 /// The forms that a key's value may take; any one of them will do.
 struct ValueForms {
   bool section = false;                 ///< a map with keys of its own
+  bool one_key = false;                 ///< a section: with just one of them
   bool file = false;                    ///< a file to read, relative to where the value is written
   bool folder = false;                  ///< a folder to write to, relative to the current one
   std::vector<std::string_view> words;  ///< one of these
@@ -44,12 +51,12 @@ struct ValueForms {
   bool accepts(const ConfigNode& node) const;
 };
 
-/// One key.
+/// One key. Where it means something else to some solvers, these have a row of their own for it.
 struct KeySpec {
   std::string path;  ///< dotted, e.g. "solver.nev"
   ValueForms forms;
   /// Default, as YAML; empty: none, the key may be left out. `kNamePlaceholder` in it stands for
-  /// the configuration's name.
+  /// the configuration's name, `kSolverPlaceholder` is the solver's.
   std::string fallback;
   std::string doc;                        ///< one line
   bool required = false;                  ///< in a section that is there

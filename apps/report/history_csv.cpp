@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <heddle/apps/report/eigen_report.hpp>
+#include <heddle/apps/report/report.hpp>
 #include <iterator>
 
 namespace heddle::apps {

@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 
 #include <heddle/apps/config/schema.hpp>
-#include <heddle/apps/report/eigen_report.hpp>
+#include <heddle/apps/report/report.hpp>
 #include <heddle/apps/version.hpp>
 #include <nlohmann/json.hpp>
 
@@ -49,7 +49,7 @@ Json phases_json(const Profile& profile) {
   return phases;
 }
 
-Json seconds_json(const EigenReport& report) {
+Json seconds_json(const Report& report) {
   const auto phase = [&report](Phase p) { return report.profile[p].seconds; };
   return {{"total", report.seconds.total},
           {"load", report.seconds.load},
@@ -78,7 +78,7 @@ double process_peak_bytes() {
   return static_cast<double>(usage.ru_maxrss) * kKiB;
 }
 
-Json memory_json(const EigenReport& report) {
+Json memory_json(const Report& report) {
   return {{"estimated_bytes", report.problem.estimated_bytes},
           {"peak_bytes", report.peak_bytes},
           {"process_peak_bytes", process_peak_bytes()}};
@@ -91,15 +91,32 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
     json["mass"] = config.problem.mass->describe();
     json["mass_nnz"] = *problem.mass_nnz;
   }
+  if (!is_eigensolver(config.type)) {
+    json["rhs"] = config.problem.rhs.describe();
+    json["right_hand_sides"] = problem.rhs;
+  }
   json["constraints"] = problem.constraints;
   json["initial_guess"] = problem.initial_guess;
   return json;
 }
 
+/// What the solve found and how well, as far as it is not the vectors.
+void add_accuracy(Json& json, const Config& config, const Summary& result) {
+  if (is_eigensolver(config.type)) {
+    json["eigenvalues"] = result.eigenvalues;
+    json["residuals"] = result.residuals;
+    json["orthogonality"] = result.orthogonality;
+  } else {
+    json["matrix_passes"] = result.matrix_passes;
+    json["residuals"] = result.residuals;
+    json["backward_errors"] = result.backward_errors;
+  }
+}
+
 }  // namespace
 
-std::string result_json(const Config& config, const EigenReport& report) {
-  const EigenSummary& result = report.result;
+std::string result_json(const Config& config, const Report& report) {
+  const Summary& result = report.result;
   const ProblemFacts& problem = report.problem;
   Json json;
   json["status"] = status_name(result.status);
@@ -114,12 +131,12 @@ std::string result_json(const Config& config, const EigenReport& report) {
   json["spmm_kernel"] = report.spmm_kernel;
   json["spmm_reason"] = report.spmm_reason;
   json["seconds"] = seconds_json(report);
-  json["eigenvalues"] = result.eigenvalues;
-  json["residuals"] = result.residuals;
-  json["orthogonality"] = result.orthogonality;
+  add_accuracy(json, config, result);
   json["problem"] = problem_json(config, problem);
   json["block_size"] = problem.block_size;
   json["preconditioner"] = problem.preconditioner;
+  json["preconditioner_setup"] = {{"seconds", report.preconditioner.seconds},
+                                  {"bytes", report.preconditioner.bytes}};
   json["device_name"] = problem.device_name;
   json["device_note"] = problem.device_note;
   json["threads"] = problem.threads;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <heddle/apps/report/eigen_report.hpp>
+#include <heddle/apps/report/report.hpp>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -39,6 +39,23 @@ std::string describe_matrix(const MatrixSource& source, Index n, Index nnz) {
   return fmt::format("{}: {} rows, {} entries", source.describe(), n, nnz);
 }
 
+/// What is wanted, in a few words.
+std::string describe_task(const Config& config, const ProblemFacts& problem) {
+  if (!is_eigensolver(config.type)) {
+    return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
+                       config.problem.rhs.describe());
+  }
+  return fmt::format("{}, {} {} eigenpairs",
+                     problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x", config.solver.nev,
+                     chosen(config, "solver", "which"));
+}
+
+/// The algorithm, where a solver has several.
+std::string describe_solver(const Config& config) {
+  if (config.type != SolverType::block_cg) return std::string(solver_name(config.type));
+  return fmt::format("{} ({})", solver_name(config.type), chosen(config, "solver", "algorithm"));
+}
+
 }  // namespace
 
 std::string describe_problem(const Config& config, const ProblemFacts& problem) {
@@ -46,9 +63,7 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   const auto line = [&text](std::string_view name, const std::string& value) {
     fmt::format_to(std::back_inserter(text), "  {:<16}{}\n", name, value);
   };
-  line("problem",
-       fmt::format("{}, {} {} eigenpairs", problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x",
-                   config.solver.nev, chosen(config, "solver", "which")));
+  line("problem", describe_task(config, problem));
   line("A", describe_matrix(config.problem.matrix, problem.n, problem.nnz));
   if (config.problem.transform != Transform::none) {
     line("transform", chosen(config, "problem", "transform"));
@@ -60,10 +75,10 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   if (problem.initial_guess > 0) {
     line("initial guess", fmt::format("{} columns", problem.initial_guess));
   }
-  line("solver", fmt::format("{}, block of {}, at most {} iterations", solver_name(config.type),
+  line("solver", fmt::format("{}, block of {}, at most {} iterations", describe_solver(config),
                              problem.block_size, config.solver.max_iterations));
   line("tolerance", describe_tolerance(config));
-  line("preconditioner", problem.preconditioner);
+  if (config.type != SolverType::block_lanczos) line("preconditioner", problem.preconditioner);
   line("device",
        fmt::format("{}, {} precision{}", describe_device(problem), chosen(config, "", "precision"),
                    problem.device_note.empty() ? "" : " (" + problem.device_note + ")"));
@@ -72,20 +87,31 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   return text;
 }
 
-std::string eigenvalue_table(const EigenSummary& result) {
+std::string result_table(const Summary& result, SolverType solver) {
   constexpr std::size_t kWholeUpTo = 24;
   constexpr std::size_t kHead = 16;
   constexpr std::size_t kTail = 4;
-  std::string text = fmt::format("{:>5}  {:>22}  {:>9}\n", "", "eigenvalue", "residual");
-  const std::size_t count = result.eigenvalues.size();
+  const bool eigen = is_eigensolver(solver);
+  const auto count = static_cast<std::size_t>(result.count());
+  const auto at = [](const std::vector<double>& list, std::size_t i) {
+    return i < list.size() ? list[i] : 0.0;
+  };
+  std::string text =
+      eigen ? fmt::format("{:>5}  {:>22}  {:>9}\n", "", "eigenvalue", "residual")
+            : fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual", "backward error");
   for (std::size_t i = 0; i < count; ++i) {
     if (count > kWholeUpTo && i == kHead) {
-      fmt::format_to(std::back_inserter(text), "{:>5}  {:>22}\n", "...",
-                     fmt::format("{} more", count - kHead - kTail));
+      fmt::format_to(std::back_inserter(text), "{:>5}  {:>{}}\n", "...",
+                     fmt::format("{} more", count - kHead - kTail), eigen ? 22 : 9);
       i = count - kTail;
     }
-    fmt::format_to(std::back_inserter(text), "{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1,
-                   result.eigenvalues[i], i < result.residuals.size() ? result.residuals[i] : 0.0);
+    if (eigen) {
+      fmt::format_to(std::back_inserter(text), "{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1,
+                     result.eigenvalues[i], at(result.residuals, i));
+    } else {
+      fmt::format_to(std::back_inserter(text), "{:>6}  {:>8.1e}  {:>14.1e}\n", i + 1,
+                     result.residuals[i], at(result.backward_errors, i));
+    }
   }
   return text;
 }
@@ -117,9 +143,13 @@ std::string profile_table(const Profile& profile) {
   return text;
 }
 
-std::string summary_line(const EigenReport& report) {
-  return fmt::format("{}: {}; {:.2f} s, orthogonality {:.1e}\n", status_name(report.result.status),
-                     report.result.reason, report.seconds.solve, report.result.orthogonality);
+std::string summary_line(const Report& report, SolverType solver) {
+  const Summary& result = report.result;
+  const std::string last = is_eigensolver(solver)
+                               ? fmt::format("orthogonality {:.1e}", result.orthogonality)
+                               : fmt::format("{} passes over A", result.matrix_passes);
+  return fmt::format("{}: {}; {:.2f} s, {}\n", status_name(result.status), result.reason,
+                     report.seconds.solve, last);
 }
 
 }  // namespace heddle::apps

@@ -84,6 +84,46 @@ TEST(ConfigErrors, APreconditionerThatHidesWhatIsWanted) {
             "case.yaml:2:49: solver.preconditioner.type: chebyshev is for the smallest end and for "
             "pencils; use auto or none for the largest end of a single matrix");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx, mass: b.mtx}\n" + solver), "");
+  const std::string factor =
+      "solver: {which: largest, preconditioner: {type: incomplete_cholesky}}";
+  EXPECT_NE(error_of("problem: {matrix: a.mtx}\n" + factor).find("incomplete_cholesky is for the"),
+            std::string::npos);
+}
+
+TEST(ConfigErrors, RightHandSides) {
+  const auto refused = [](const std::string& rhs) {
+    return error_of("problem: {matrix: a.mtx" + rhs + "}", {}, SolverType::block_cg);
+  };
+  EXPECT_EQ(refused(""),
+            "case.yaml:1:10: problem.rhs is missing: right-hand sides, columns of B: a dense "
+            "Matrix Market file, or their kind");
+  EXPECT_EQ(refused(", rhs: {}"),
+            "case.yaml:1:31: problem.rhs: expected one key from {random, ones, unit}, got 0");
+  EXPECT_EQ(refused(", rhs: {random: 2, ones: 1}"),
+            "case.yaml:1:31: problem.rhs: expected one key from {random, ones, unit}, got 2");
+  EXPECT_EQ(refused(", rhs: {unit: [0]}"),
+            "case.yaml:1:38: problem.rhs.unit: expected a list of integers of at least 1, got the "
+            "list [0]");
+  EXPECT_EQ(refused(", rhs: {random: 0}"),
+            "case.yaml:1:40: problem.rhs.random: expected an integer of at least 1, got '0'");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}\nsolver: {criterion: absolute}", {},
+                     SolverType::block_cg),
+            "case.yaml:2:21: solver.criterion: absolute needs a solver.tolerance");
+}
+
+TEST(ConfigErrors, KeysThatBlockLanczosHasNot) {
+  const auto refused = [](const std::string& solver) {
+    return error_of("problem: {matrix: a.mtx}\nsolver: {" + solver + "}", {},
+                    SolverType::block_lanczos);
+  };
+  EXPECT_EQ(refused("preconditioner: {type: jacobi}"),
+            "case.yaml:2:10: solver.preconditioner belongs to lobpcg and block_cg, this file is "
+            "for block_lanczos");
+  EXPECT_EQ(refused("criterion: relativ"),
+            "case.yaml:2:21: solver.criterion: expected norm, relative or absolute, got 'relativ' "
+            "(did you mean 'relative'?)");
+  EXPECT_EQ(refused("ncv: 20").substr(0, 75),
+            "case.yaml:2:10: unknown key 'ncv' in solver (did you mean 'max_basis'?); va");
 }
 
 TEST(ConfigErrors, WrongTypes) {
@@ -101,9 +141,8 @@ TEST(ConfigErrors, WrongTypes) {
             "case.yaml:2:17: solver.which: expected smallest or largest, got 'smalest' (did you "
             "mean 'smallest'?)");
   EXPECT_EQ(solver_value("preconditioner", "jacobi"),
-            "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type, degree}, "
-            "got "
-            "'jacobi'");
+            "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type, degree, "
+            "block_size, triangular_solve}, got 'jacobi'");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\noutput: {history: maybe}"),
             "case.yaml:2:19: output.history: expected true or false, got 'maybe'");
   EXPECT_EQ(error_of("problem: {matrix: [a.mtx]}"),

@@ -1,10 +1,13 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <apps/config_support.hpp>
 #include <filesystem>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace heddle::apps {
@@ -57,13 +60,13 @@ output: {directory: out/here, eigenvectors: npy, history: false}
   EXPECT_EQ(config.threads, 3);
   EXPECT_EQ(config.solver.seed, 9007199254740993u);
   EXPECT_EQ(config.output.directory, "out/here");
-  EXPECT_EQ(config.output.eigenvectors, VectorFormat::npy);
+  EXPECT_EQ(config.output.vectors, VectorFormat::npy);
   EXPECT_FALSE(config.output.history);
 }
 
 TEST(Config, DefaultsAreThoseOfTheSolver) {
   const Config config = config_of("problem: {matrix: a.mtx}");
-  const LobpcgOptions defaults;
+  const SolverConfig defaults;
   EXPECT_EQ(config.solver.nev, defaults.nev);
   EXPECT_EQ(config.solver.which, defaults.which);
   EXPECT_EQ(config.solver.block_size, defaults.block_size);
@@ -82,7 +85,7 @@ TEST(Config, DefaultsAreThoseOfTheSolver) {
   EXPECT_EQ(config.precision, Precision::full);
   EXPECT_EQ(config.threads, 0);
   EXPECT_EQ(config.output.directory, "results/case");
-  EXPECT_EQ(config.output.eigenvectors, VectorFormat::none);
+  EXPECT_EQ(config.output.vectors, VectorFormat::none);
   EXPECT_TRUE(config.output.history);
   EXPECT_FALSE(config.problem.mass.has_value());
   EXPECT_TRUE(config.problem.constraints.empty());
@@ -107,8 +110,7 @@ TEST(Config, GeneratedMatrices) {
 
 TEST(Config, WordsNumbersAndFormsOfEigenvectors) {
   const auto format = [](const std::string& word) {
-    return config_of("problem: {matrix: a}\noutput: {eigenvectors: " + word + "}")
-        .output.eigenvectors;
+    return config_of("problem: {matrix: a}\noutput: {eigenvectors: " + word + "}").output.vectors;
   };
   EXPECT_EQ(format("true"), VectorFormat::matrix_market);
   EXPECT_EQ(format("mtx"), VectorFormat::matrix_market);
@@ -219,41 +221,108 @@ TEST(Config, ThePrintedConfigurationHoldsEveryKeyWithADefault) {
   }
 }
 
+const std::vector<SolverType> kSolvers = {SolverType::lobpcg, SolverType::block_lanczos,
+                                          SolverType::block_cg};
+
 TEST(Schema, RowsAreCompleteAndUnique) {
-  std::set<std::string> paths;
-  for (const KeySpec& spec : config_schema()) {
-    EXPECT_TRUE(paths.insert(spec.path).second) << spec.path << " stands twice";
-    EXPECT_FALSE(spec.doc.empty()) << spec.path;
-    EXPECT_FALSE(spec.forms.describe().empty()) << spec.path;
-    EXPECT_TRUE(spec.section().empty() || paths.count(std::string(spec.section())) == 1)
-        << spec.path << " stands before its section";
-    if (spec.fallback.empty() || spec.forms.section) continue;
-    const auto source = std::make_shared<const ConfigSource>();
-    EXPECT_TRUE(spec.forms.accepts(parse_yaml(spec.fallback, source))) << spec.path;
+  for (const SolverType solver : kSolvers) {
+    std::set<std::string> paths;
+    for (const KeySpec& spec : config_schema()) {
+      if (!spec.applies_to(solver)) continue;
+      EXPECT_TRUE(paths.insert(spec.path).second) << spec.path << " stands twice";
+      EXPECT_FALSE(spec.doc.empty()) << spec.path;
+      EXPECT_FALSE(spec.forms.describe().empty()) << spec.path;
+      EXPECT_TRUE(spec.section().empty() || paths.count(std::string(spec.section())) == 1)
+          << spec.path << " stands before its section";
+      if (spec.fallback.empty() || spec.forms.section) continue;
+      if (spec.fallback == kSolverPlaceholder) continue;
+      const auto source = std::make_shared<const ConfigSource>();
+      EXPECT_TRUE(spec.forms.accepts(parse_yaml(spec.fallback, source))) << spec.path;
+    }
   }
 }
 
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
-  const std::string text = describe_keys(SolverType::lobpcg);
-  for (const KeySpec& spec : config_schema()) {
-    const bool listed =
-        text.find(std::string(spec.name()) + ":  # " + spec.doc) != std::string::npos;
-    EXPECT_EQ(listed, spec.applies_to(SolverType::lobpcg)) << spec.path;
+  for (const SolverType solver : kSolvers) {
+    const std::string text = describe_keys(solver);
+    std::map<std::string, std::size_t> lines;
+    for (const KeySpec& spec : config_schema()) {
+      lines[fmt::format(" {}:  # {}\n", spec.name(), spec.doc)] += spec.applies_to(solver) ? 1 : 0;
+    }
+    for (const auto& [line, count] : lines) {
+      EXPECT_EQ(occurrences(" " + text, line) + occurrences(text, "\n" + line.substr(1)), count)
+          << line;
+    }
+    EXPECT_NE(text.find(fmt::format("default {}\n", solver_name(solver))), std::string::npos);
+    EXPECT_NE(text.find("laplace3d [nx, ny, nz]"), std::string::npos);
   }
-  EXPECT_NE(text.find("laplace3d [nx, ny, nz]"), std::string::npos);
+}
+
+TEST(Config, EachSolverIsTheDefaultOfItsExecutable) {
+  EXPECT_EQ(config_of("problem: {matrix: a.mtx}").type, SolverType::lobpcg);
+  EXPECT_EQ(config_of("problem: {matrix: a.mtx}", {}, SolverType::block_lanczos).type,
+            SolverType::block_lanczos);
+  const Config cg = config_of("problem: {matrix: a.mtx, rhs: b.mtx}", {}, SolverType::block_cg);
+  EXPECT_EQ(cg.type, SolverType::block_cg);
+  const BlockCgOptions defaults;
+  EXPECT_EQ(cg.solver.max_iterations, defaults.max_iterations);
+  EXPECT_EQ(cg.solver.linear_criterion, defaults.criterion);
+  EXPECT_EQ(cg.solver.algorithm, defaults.algorithm);
+  EXPECT_EQ(cg.solver.refresh_interval, defaults.refresh_interval);
+  EXPECT_EQ(cg.problem.rhs.path, "folder/b.mtx");
+}
+
+TEST(Config, OptionsOfBlockLanczos) {
+  const Config config = config_of(
+      "problem: {matrix: a.mtx}\n"
+      "solver: {type: block_lanczos, nev: 9, max_basis: 64, block_size: 4, filter: none}",
+      {}, SolverType::block_lanczos);
+  EXPECT_EQ(config.solver.nev, 9);
+  EXPECT_EQ(config.solver.max_basis, 64);
+  EXPECT_EQ(config.solver.block_size, 4);
+  EXPECT_EQ(config.solver.filter, LanczosFilter::none);
+}
+
+TEST(Config, OptionsOfBlockCg) {
+  const auto cg = [](const std::string& rhs) {
+    return config_of("problem: {matrix: a.mtx, rhs: " + rhs +
+                         "}\nsolver: {algorithm: pseudo_block, criterion: absolute, tolerance: "
+                         "0.01,\n  preconditioner: {type: block_jacobi, block_size: 3}}\n"
+                         "output: {solution: npy}",
+                     {}, SolverType::block_cg);
+  };
+  const Config config = cg("{random: 8}");
+  EXPECT_EQ(config.problem.rhs.random, 8);
+  EXPECT_EQ(config.solver.algorithm, CgAlgorithm::pseudo_block);
+  EXPECT_EQ(config.solver.linear_criterion, LinearCriterion::absolute);
+  EXPECT_EQ(config.preconditioner.type, PreconditionerChoice::block_jacobi);
+  EXPECT_EQ(config.preconditioner.block_size, 3);
+  EXPECT_EQ(config.output.vectors, VectorFormat::npy);
+  EXPECT_EQ(cg("{ones: 2}").problem.rhs.ones, 2);
+  EXPECT_EQ(cg("{unit: [1, 7]}").problem.rhs.unit, (std::vector<Index>{1, 7}));
 }
 
 TEST(Recipes, EachIsAValidConfiguration) {
   const std::filesystem::path folder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "configs";
-  int recipes = 0;
+  std::set<SolverType> solvers;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".yaml") continue;
     SCOPED_TRACE(file.path().filename());
-    const Config config = load_config(file.path(), {}, SolverType::lobpcg);
+    const std::string type = read_yaml_file(file.path()).find("solver")->find("type")->text;
+    const auto solver = std::find_if(kSolvers.begin(), kSolvers.end(),
+                                     [&](SolverType known) { return solver_name(known) == type; });
+    ASSERT_NE(solver, kSolvers.end());
+    const Config config = load_config(file.path(), {}, *solver);
     EXPECT_EQ(config.output.directory.filename(), file.path().stem());
-    ++recipes;
+    solvers.insert(*solver);
   }
-  EXPECT_GE(recipes, 5);
+  EXPECT_EQ(solvers.size(), kSolvers.size());
 }
 
 }  // namespace

@@ -1,64 +1,13 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <apps/process.hpp>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <support/temporary_folder.hpp>
-#include <vector>
+#include <apps/solver_process.hpp>
 
 namespace heddle::apps::test {
 
 /// Runs heddle-lobpcg in a folder of its own.
-class LobpcgProcess : public testing::Test {
+class LobpcgProcess : public SolverProcess {
  protected:
-  heddle::test::TemporaryFolder folder_;
-
-  /// `gpu`: whether the process may see one.
-  static std::vector<std::string> command(std::vector<std::string> arguments, bool gpu = false) {
-    arguments.insert(arguments.begin(), HEDDLE_LOBPCG);
-    if (!gpu) arguments.insert(arguments.begin(), "CUDA_VISIBLE_DEVICES=");
-    return arguments;
-  }
-
-  ProcessResult run(const std::vector<std::string>& arguments, const std::string& out = "") {
-    return run_process(folder_.path(), command(arguments), out);
-  }
-
-  /// Runs it on `yaml` as case.yaml.
-  ProcessResult solve(const std::string& yaml, std::vector<std::string> arguments = {},
-                      bool gpu = false) {
-    folder_.write("case.yaml", yaml);
-    arguments.insert(arguments.begin(), "case.yaml");
-    return run_process(folder_.path(), command(arguments, gpu));
-  }
-
-  std::string file(const std::string& path) {
-    return heddle::test::contents(folder_.path() / path);
-  }
-
-  nlohmann::json result(const std::string& directory = "results/case") {
-    return nlohmann::json::parse(file(directory + "/result.json"));
-  }
-
-  /// The run ends with `code` and this one line on stderr, and writes nothing at all.
-  void expect_refused(const ProcessResult& run, int code, const std::string& message) {
-    EXPECT_EQ(run.exit_code, code);
-    EXPECT_EQ(run.err, "heddle-lobpcg: error: " + message + "\n");
-    EXPECT_EQ(run.out, "");
-    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
-  }
-
-  /// The same where the text after `beginning` is another library's.
-  void expect_refused_beginning(const ProcessResult& run, int code, const std::string& beginning) {
-    EXPECT_EQ(run.exit_code, code);
-    EXPECT_EQ(run.err.rfind("heddle-lobpcg: error: " + beginning, 0), 0u) << run.err;
-    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
-    EXPECT_EQ(run.out, "");
-    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
-  }
+  LobpcgProcess() : SolverProcess(HEDDLE_LOBPCG) {}
 };
 
 }  // namespace heddle::apps::test

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/progress.hpp>
-#include <heddle/apps/report/eigen_report.hpp>
 #include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/report/report.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <support/file_size_limit.hpp>
@@ -27,8 +27,8 @@ Config small_config() {
       "problem: {matrix: a.mtx}\nsolver: {nev: 2, tolerance: 1e-9}\noutput: {directory: out}");
 }
 
-EigenReport filled_report() {
-  EigenReport report;
+Report filled_report() {
+  Report report;
   report.problem.n = 100;
   report.problem.nnz = 460;
   report.problem.device = "host";
@@ -69,7 +69,7 @@ TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
 }
 
 TEST(ResultJson, KeepsEveryBitOfADouble) {
-  EigenReport report = filled_report();
+  Report report = filled_report();
   report.result.eigenvalues = {0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, -0.0};
   const auto json = nlohmann::json::parse(result_json(small_config(), report));
   const auto read = json.at("eigenvalues").get<std::vector<double>>();
@@ -79,7 +79,7 @@ TEST(ResultJson, KeepsEveryBitOfADouble) {
 }
 
 TEST(ResultJson, NumbersThatAreNotFiniteAreNull) {
-  EigenReport report = filled_report();
+  Report report = filled_report();
   report.result.eigenvalues = {std::nan(""), std::numeric_limits<double>::infinity()};
   report.result.orthogonality = std::nan("");
   const auto json = nlohmann::json::parse(result_json(small_config(), report));
@@ -112,16 +112,16 @@ TEST(HistoryCsv, ALineAnIteration) {
             "2,1,0.25,0.02,3,11\n");
 }
 
-TEST(EigenvalueTable, IsAlignedAndShortened) {
-  EigenSummary result = filled_report().result;
-  const std::string small = eigenvalue_table(result);
+TEST(ResultTable, IsAlignedAndShortened) {
+  Summary result = filled_report().result;
+  const std::string small = result_table(result, SolverType::lobpcg);
   EXPECT_EQ(small,
             "                   eigenvalue   residual\n"
             "    1    3.33333333333333e-01    1.0e-10\n"
             "    2    6.66666666666667e-01    3.0e-10\n");
   result.eigenvalues.assign(300, 2.0);
   result.residuals.assign(300, 1e-9);
-  const std::string large = eigenvalue_table(result);
+  const std::string large = result_table(result, SolverType::lobpcg);
   EXPECT_EQ(std::count(large.begin(), large.end(), '\n'), 22);
   EXPECT_NE(large.find("280 more"), std::string::npos);
   EXPECT_NE(large.find("\n   16  "), std::string::npos);
@@ -131,7 +131,7 @@ TEST(EigenvalueTable, IsAlignedAndShortened) {
 }
 
 TEST(SummaryLine, SaysHowItEnded) {
-  EXPECT_EQ(summary_line(filled_report()),
+  EXPECT_EQ(summary_line(filled_report(), SolverType::lobpcg),
             "converged: all 2 wanted pairs converged; 1.25 s, orthogonality 2.0e-15\n");
 }
 

@@ -1,34 +1,64 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
+#include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/linalg/profile.hpp>
 #include <heddle/solvers/result.hpp>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
-/// What is told of an eigenproblem and its solution: on the terminal and in files.
+/// What is told of a problem and its solution: on the terminal and in files.
 namespace heddle::apps {
 
-/// An `EigenResult` without its vectors, whatever their scalar and memory space. Fields as there.
-struct EigenSummary {
+/// An `EigenResult` or a `LinearResult` without its vectors, whatever their scalar and memory
+/// space. Fields as there; those that the other kind has are empty.
+struct Summary {
   SolveStatus status = SolveStatus::breakdown;
   std::string reason;
   Index iterations = 0;
   Index operator_applications = 0;
-  std::vector<double> eigenvalues;
   std::vector<double> residuals;
-  double orthogonality = 0;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
+  std::vector<double> eigenvalues;
+  double orthogonality = 0;
+  Index matrix_passes = 0;
+  std::vector<double> backward_errors;
+
+  /// Eigenvectors, or columns of the solution, that there are.
+  Index count() const noexcept { return std::ssize(eigenvalues.empty() ? residuals : eigenvalues); }
 };
 
+/// What both kinds of results have.
+template <class Result>
+Summary summarize_common(const Result& result) {
+  Summary summary;
+  summary.status = result.status;
+  summary.reason = result.reason;
+  summary.iterations = result.iterations;
+  summary.operator_applications = result.operator_applications;
+  summary.residuals = result.residuals;
+  summary.history = result.history;
+  summary.orthogonalization = result.orthogonalization;
+  return summary;
+}
+
 template <Scalar T, class Space>
-EigenSummary summarize(const EigenResult<T, Space>& result) {
-  return {
-      result.status,           result.reason,    result.iterations,    result.operator_applications,
-      result.eigenvalues,      result.residuals, result.orthogonality, result.history,
-      result.orthogonalization};
+Summary summarize(const EigenResult<T, Space>& result) {
+  Summary summary = summarize_common(result);
+  summary.eigenvalues = result.eigenvalues;
+  summary.orthogonality = result.orthogonality;
+  return summary;
+}
+
+template <Scalar T, class Space>
+Summary summarize(const LinearResult<T, Space>& result) {
+  Summary summary = summarize_common(result);
+  summary.matrix_passes = result.matrix_passes;
+  summary.backward_errors = result.backward_errors;
+  return summary;
 }
 
 /// What is known before the solve.
@@ -38,12 +68,13 @@ struct ProblemFacts {
   std::optional<Index> mass_nnz;  ///< none: B = I
   Index constraints = 0;
   Index initial_guess = 0;
+  Index rhs = 0;            ///< columns; 0 for an eigenproblem
   std::string device;       ///< "host" or "cuda"
   std::string device_name;  ///< of a GPU
   std::string device_note;  ///< why, where that needs saying
   int threads = 0;          ///< on the host
   Index block_size = 0;
-  std::string preconditioner;  ///< "jacobi of A", "jacobi of B" or "none"
+  std::string preconditioner;  ///< "jacobi of A", "jacobi of B" or "none", …
   double estimated_bytes = 0;  ///< of the device's memory
   double available_bytes = 0;  ///< likewise
 };
@@ -57,11 +88,12 @@ struct StageSeconds {
 };
 
 /// All that `result.json` tells.
-struct EigenReport {
+struct Report {
   ProblemFacts problem;
-  EigenSummary result;
+  Summary result;
   std::string spmm_kernel;
   std::string spmm_reason;
+  PreconditionerCost preconditioner;
   StageSeconds seconds;
   Profile profile;             ///< of the context, over setup and solve
   std::size_t peak_bytes = 0;  ///< allocated through the context at once
@@ -70,20 +102,21 @@ struct EigenReport {
 /// What will be solved and how, some lines.
 std::string describe_problem(const Config& config, const ProblemFacts& problem);
 
-/// The eigenvalues with their residuals, an aligned table; of many, the first and the last.
-std::string eigenvalue_table(const EigenSummary& result);
+/// The eigenvalues with their residuals, or the residuals and backward errors of a linear system's
+/// columns, an aligned table; of many, the first and the last.
+std::string result_table(const Summary& result, SolverType solver);
 
 /// Seconds, share, traffic and arithmetic of each phase that took time, and of all; an aligned
 /// table. Bytes are the compulsory ones of the phase's operations.
 std::string profile_table(const Profile& profile);
 
 /// Status, reason, time and accuracy on one line.
-std::string summary_line(const EigenReport& report);
+std::string summary_line(const Report& report, SolverType solver);
 
 /// The text of `history.csv`: a line an iteration under one with the names.
 std::string history_csv(const std::vector<IterationRecord>& history);
 
 /// The text of `result.json`. NaN and infinities become null.
-std::string result_json(const Config& config, const EigenReport& report);
+std::string result_json(const Config& config, const Report& report);
 
 }  // namespace heddle::apps

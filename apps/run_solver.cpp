@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/config/yaml.hpp>
-#include <heddle/apps/eigen_solve.hpp>
-#include <heddle/apps/eigensolver.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
 #include <heddle/apps/memory.hpp>
@@ -15,7 +13,9 @@
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/output_files.hpp>
-#include <heddle/apps/run_eigensolver.hpp>
+#include <heddle/apps/run_solver.hpp>
+#include <heddle/apps/solve.hpp>
+#include <heddle/apps/solver_options.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/linalg/matrix_market.hpp>
 #include <utility>
@@ -25,8 +25,13 @@ namespace {
 
 constexpr std::string_view kResult = "result.json";
 constexpr std::string_view kHistory = "history.csv";
-constexpr std::string_view kVectorsMtx = "eigenvectors.mtx";
-constexpr std::string_view kVectorsNpy = "eigenvectors.npy";
+/// What a solver writes its vectors to.
+struct VectorFiles {
+  std::string_view mtx;
+  std::string_view npy;
+};
+constexpr VectorFiles kEigenvectors = {"eigenvectors.mtx", "eigenvectors.npy"};
+constexpr VectorFiles kSolution = {"solution.mtx", "solution.npy"};
 
 using Clock = std::chrono::steady_clock;
 
@@ -47,28 +52,30 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-ProblemFacts facts(Device& device, const EigenInput<double>& input, const Config& config) {
+ProblemFacts facts(Device& device, const ProblemInput<double>& input, const Config& config) {
   ProblemFacts problem;
   problem.n = input.order();
   problem.nnz = input.nnz();
   if (input.B) problem.mass_nnz = input.B->nnz();
   problem.constraints = input.constraints.cols();
   problem.initial_guess = input.initial_guess.cols();
+  problem.rhs = input.rhs.cols();
   problem.device = device.kind();
   problem.device_name = device.name();
   problem.device_note = device.note();
   problem.threads = device.host().threads();
-  problem.block_size = solver_block_size(config, problem.n, problem.constraints);
+  problem.block_size = solver_block_size(config, input.sizes());
   problem.preconditioner = plan_preconditioner(config, input.B.has_value()).describe();
   problem.available_bytes = device.memory_bytes();
   return problem;
 }
 
 void write_vectors(OutputFiles& files, const HostVectors& vectors, Index count,
-                   VectorFormat format) {
-  if (format == VectorFormat::none) return;
-  const bool npy = format == VectorFormat::npy;
-  files.add(npy ? kVectorsNpy : kVectorsMtx, [&](const std::filesystem::path& path) {
+                   const Config& config) {
+  if (config.output.vectors == VectorFormat::none) return;
+  const bool npy = config.output.vectors == VectorFormat::npy;
+  const VectorFiles& names = is_eigensolver(config.type) ? kEigenvectors : kSolution;
+  files.add(npy ? names.npy : names.mtx, [&](const std::filesystem::path& path) {
     std::visit(
         [&](const auto& X) {
           const auto wanted = X.columns(0, count);
@@ -82,10 +89,9 @@ void write_vectors(OutputFiles& files, const HostVectors& vectors, Index count,
   });
 }
 
-void write_results(OutputFiles& files, const Config& config, const EigenReport& report,
+void write_results(OutputFiles& files, const Config& config, const Report& report,
                    const HostVectors& vectors) {
-  write_vectors(files, vectors, static_cast<Index>(report.result.eigenvalues.size()),
-                config.output.eigenvectors);
+  write_vectors(files, vectors, report.result.count(), config);
   if (config.output.history) {
     files.add(kHistory, [&](const std::filesystem::path& path) {
       write_text(path, history_csv(report.result.history));
@@ -94,16 +100,17 @@ void write_results(OutputFiles& files, const Config& config, const EigenReport& 
   files.add(kResult, [&](const std::filesystem::path& path) {
     write_text(path, result_json(config, report));
   });
-  files.commit({kVectorsNpy, kVectorsMtx, kHistory, kResult});
+  files.commit(
+      {kEigenvectors.npy, kEigenvectors.mtx, kSolution.npy, kSolution.mtx, kHistory, kResult});
 }
 
 /// The solution of the problem, with progress on stderr; a signal ends it early. Where memory ends
 /// on the way, the error says what the whole solve was estimated to need, too.
-EigenSolution solve(Device& device, EigenInput<double> input, const Config& config,
-                    double estimated_bytes, ProgressStyle style, const InterruptScope& interrupt) {
+Solution solve(Device& device, ProblemInput<double> input, const Config& config,
+               double estimated_bytes, ProgressStyle style, const InterruptScope& interrupt) {
   Progress progress(style);
   try {
-    return solve_eigenproblem(device, std::move(input), config, [&](const MonitorState& state) {
+    return solve_problem(device, std::move(input), config, [&](const MonitorState& state) {
       progress.show(state);
       return !interrupt.requested();
     });
@@ -114,10 +121,11 @@ EigenSolution solve(Device& device, EigenInput<double> input, const Config& conf
 }
 
 /// Adds to `report` what `solution` tells beside its vectors.
-void complete(EigenReport& report, EigenSolution& solution) {
+void complete(Report& report, Solution& solution) {
   report.result = std::move(solution.result);
   report.spmm_kernel = std::move(solution.spmm_kernel);
   report.spmm_reason = std::move(solution.spmm_reason);
+  report.preconditioner = solution.preconditioner;
   report.seconds.setup = solution.setup_seconds;
   report.seconds.solve = solution.solve_seconds;
   report.profile = solution.profile;
@@ -132,14 +140,15 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   if (line.print_config && !line.validate) return ExitCode::converged;
 
   Device device(config);
+  check_preconditioner_runs_on(config, !device.is_host());
   check_output_directory(config.output.directory);
-  EigenInput<double> input = load_problem(device.host(), config);
+  ProblemInput<double> input = load_problem(device.host(), config);
   const MemoryEstimate memory = estimate_memory(input, config, !device.is_host());
-  EigenReport report;
+  Report report;
   report.problem = facts(device, input, config);
   report.problem.estimated_bytes = memory.device;
   report.seconds.load = seconds_since(start);
-  check_memory(memory, device);
+  check_memory(memory, config, device);
   const std::string description = describe_problem(config, report.problem);
   if (line.validate) {
     print(fmt::format("{} is valid and asks for\n{}", line.config.string(), description));
@@ -148,22 +157,22 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   OutputFiles files(config.output.directory);
   spdlog::info("{} {}\n{}", name, kVersions.heddle, description);
   const InterruptScope interrupt;
-  EigenSolution solution =
+  Solution solution =
       solve(device, std::move(input), config, memory.device, progress_style(line.quiet), interrupt);
   complete(report, solution);
   report.seconds.total = seconds_since(start);
   // First of all on the terminal: files may fail.
-  print(eigenvalue_table(report.result) + summary_line(report));
+  print(result_table(report.result, solver) + summary_line(report, solver));
   if (line.profile) print(profile_table(report.profile));
-  write_results(files, config, report, solution.eigenvectors);
+  write_results(files, config, report, solution.vectors);
   print(fmt::format("results in {}\n", config.output.directory.string()));
   return exit_code(report.result.status);
 }
 
 }  // namespace
 
-int run_eigensolver(int argc, const char* const* argv, SolverType solver, std::string_view name,
-                    std::string_view description) {
+int run_solver(int argc, const char* const* argv, SolverType solver, std::string_view name,
+               std::string_view description) {
   install_signal_handlers();
   return run_reporting_failures(name, [&] {
     const auto line = parse_command_line(argc, argv, solver, name, description);

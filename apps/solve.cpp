@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <heddle/apps/eigen_solve.hpp>
-#include <heddle/apps/eigensolver.hpp>
-#include <heddle/apps/preconditioner_plan.hpp>
+#include <heddle/apps/call_solver.hpp>
+#include <heddle/apps/placed_problem.hpp>
+#include <heddle/apps/solve.hpp>
 #include <heddle/linalg/transfer.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
-#include <heddle/solvers/preconditioners/jacobi.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
-#include <memory>
 #include <utility>
 
 namespace heddle::apps {
@@ -21,35 +17,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// A problem in the memory of the context that solves it.
-template <Scalar T, class Ctx>
-struct PlacedProblem {
-  PlacedProblem(Ctx& context, EigenInput<T> input, const Config& config)
-      : A(context, place(context, std::move(input.A)), config.spmm),
-        constraints(place(context, std::move(input.constraints))),
-        initial_guess(place(context, std::move(input.initial_guess))) {
-    if (input.B) B.emplace(context, place(context, std::move(*input.B)), config.spmm);
-    const PreconditionerPlan plan = plan_preconditioner(config, B.has_value());
-    const auto matrix = plan.of_mass ? B->matrix() : A.matrix();
-    if (plan.type == PreconditionerChoice::jacobi) {
-      preconditioner = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, matrix);
-    } else if (plan.type == PreconditionerChoice::chebyshev) {
-      preconditioner = std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, matrix,
-                                                                         plan.degree, config.spmm);
-    }
-  }
-
-  EigenProblem<T, Ctx> view() {
-    return {&A, B ? &*B : nullptr, preconditioner.get(), std::as_const(constraints).view(),
-            std::as_const(initial_guess).view()};
-  }
-
-  SparseOperator<T, Ctx> A;
-  std::optional<SparseOperator<T, Ctx>> B;
-  MultiVector<T, typename Ctx::Space> constraints, initial_guess;
-  std::unique_ptr<Preconditioner<T, Ctx>> preconditioner;  // null: none
-};
-
 /// Where a solve runs, and the host beside it.
 template <class Ctx>
 struct Place {
@@ -58,8 +25,8 @@ struct Place {
 };
 
 template <Scalar T, class Ctx>
-EigenSolution solve_in(Place<Ctx> on, EigenInput<T> input, const Config& config,
-                       const Monitor& monitor) {
+Solution solve_in(Place<Ctx> on, ProblemInput<T> input, const Config& config,
+                  const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
   PlacedProblem<T, Ctx> problem = [&] {
     const PhaseScope phase(on.context, Phase::setup);
@@ -67,21 +34,22 @@ EigenSolution solve_in(Place<Ctx> on, EigenInput<T> input, const Config& config,
   }();
   on.context.synchronize();
 
-  EigenSolution solution;
+  Solution solution;
   solution.setup_seconds = seconds_since(start);
-  auto result = run_solver<T, Ctx>(on.context, problem.view(), config, monitor);
+  auto solved = call_solver<T, Ctx>(on.context, problem, config, monitor);
   on.context.synchronize();
   solution.solve_seconds = seconds_since(start) - solution.setup_seconds;
-  const Index block = solver_block_size(config, problem.A.rows(), problem.constraints.cols());
-  solution.spmm_kernel = problem.A.plan().kernel(block);
-  solution.spmm_reason = problem.A.plan().reason(block);
-  solution.result = summarize(result);
-  solution.eigenvectors = fetch(on.context, on.host, std::move(result.eigenvectors));
+  const Index block = solver_block_size(config, problem.sizes());
+  solution.spmm_kernel = problem.A().plan().kernel(block);
+  solution.spmm_reason = problem.A().plan().reason(block);
+  solution.preconditioner = problem.preconditioner_cost();
+  solution.result = std::move(solved.summary);
+  solution.vectors = fetch(on.context, on.host, std::move(solved.vectors));
   return solution;
 }
 
 /// `record` of a second stage as it counts from the beginning of the first.
-IterationRecord after(const EigenSolution& first, IterationRecord record) {
+IterationRecord after(const Solution& first, IterationRecord record) {
   record.iteration += first.result.iterations;
   record.seconds += first.setup_seconds + first.solve_seconds;
   record.operator_applications += first.result.operator_applications;
@@ -89,7 +57,7 @@ IterationRecord after(const EigenSolution& first, IterationRecord record) {
 }
 
 /// Puts the first stage's counts and history in front of the second's.
-void prepend(const EigenSolution& first, EigenSolution& second) {
+void prepend(const Solution& first, Solution& second) {
   std::vector<IterationRecord> history = first.result.history;
   for (const IterationRecord& record : second.result.history) {
     history.push_back(after(first, record));
@@ -99,6 +67,7 @@ void prepend(const EigenSolution& first, EigenSolution& second) {
                                      first.result.iterations, second.result.reason);
   second.result.iterations += first.result.iterations;
   second.result.operator_applications += first.result.operator_applications;
+  second.result.matrix_passes += first.result.matrix_passes;
   OrthoCounts& counts = second.result.orthogonalization;
   const OrthoCounts& before = first.result.orthogonalization;
   counts.cholqr += before.cholqr;
@@ -106,6 +75,7 @@ void prepend(const EigenSolution& first, EigenSolution& second) {
   counts.shifted += before.shifted;
   counts.svqb += before.svqb;
   counts.dropped += before.dropped;
+  second.preconditioner.seconds += first.preconditioner.seconds;
   second.setup_seconds += first.setup_seconds;
   second.solve_seconds += first.solve_seconds;
 }
@@ -139,41 +109,40 @@ bool worth_continuing(SolveStatus status) {
 
 /// Single precision as far as it reaches, then double from these vectors, within the same limits.
 template <class Ctx>
-EigenSolution solve_mixed(Place<Ctx> on, EigenInput<double> input, const Config& config,
-                          const Monitor& monitor) {
+Solution solve_mixed(Place<Ctx> on, ProblemInput<double> input, const Config& config,
+                     const Monitor& monitor) {
   Config coarse = config;
   coarse.solver.criterion = Criterion::norm;
+  coarse.solver.linear_criterion = LinearCriterion::relative;
   coarse.solver.tolerance = kDefaultTolerance<float>;
-  EigenSolution first = solve_in<float>(on, to_single(on.host, input, config), coarse, monitor);
+  Solution first = solve_in<float>(on, to_single(on.host, input, config), coarse, monitor);
   if (!worth_continuing(first.result.status)) return first;
 
   Config fine = config;
   fine.solver.max_iterations =
       std::max<Index>(1, fine.solver.max_iterations - first.result.iterations);
   fine.solver.time_limit_s = std::max(0.0, fine.solver.time_limit_s - first.solve_seconds);
-  input.initial_guess =
-      widened(on.host, std::get<MultiVector<float, HostSpace>>(first.eigenvectors),
-              static_cast<Index>(first.result.eigenvalues.size()));
-  first.eigenvectors = {};
+  input.initial_guess = widened(on.host, std::get<MultiVector<float, HostSpace>>(first.vectors),
+                                first.result.count());
+  first.vectors = {};
   const Monitor continued = [&](const MonitorState& state) {
     const IterationRecord record = after(first, state.record);
     return monitor({record, state.nev, state.eigenvalues, state.residuals});
   };
-  EigenSolution second =
-      solve_in<double>(on, std::move(input), fine, monitor ? continued : monitor);
+  Solution second = solve_in<double>(on, std::move(input), fine, monitor ? continued : monitor);
   prepend(first, second);
   return second;
 }
 
 template <class Ctx>
-EigenSolution solve_on(HostContext& host, Ctx& context, EigenInput<double> input,
-                       const Config& config, const Monitor& monitor) {
+Solution solve_on(HostContext& host, Ctx& context, ProblemInput<double> input, const Config& config,
+                  const Monitor& monitor) {
   const Place<Ctx> on{host, context};
   switch (config.precision) {
     case Precision::full:
       return solve_in<double>(on, std::move(input), config, monitor);
     case Precision::single: {
-      EigenInput<float> rounded = to_single(on.host, input, config);
+      ProblemInput<float> rounded = to_single(on.host, input, config);
       input = {};
       return solve_in<float>(on, std::move(rounded), config, monitor);
     }
@@ -185,12 +154,12 @@ EigenSolution solve_on(HostContext& host, Ctx& context, EigenInput<double> input
 
 }  // namespace
 
-EigenSolution solve_eigenproblem(Device& device, EigenInput<double> input, const Config& config,
-                                 const Monitor& monitor) {
+Solution solve_problem(Device& device, ProblemInput<double> input, const Config& config,
+                       const Monitor& monitor) {
   return device.with_context([&](auto& context) {
     context.synchronize();
     context.profile().reset();
-    EigenSolution solution = solve_on(device.host(), context, std::move(input), config, monitor);
+    Solution solution = solve_on(device.host(), context, std::move(input), config, monitor);
     solution.profile = context.profile();
     solution.peak_bytes = context.allocation_count().peak_bytes;
     return solution;

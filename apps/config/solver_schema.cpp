@@ -1,0 +1,207 @@
+#include <heddle/apps/config/schema_row.hpp>
+#include <heddle/apps/config/solver_schema.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
+
+namespace heddle::apps {
+namespace {
+
+constexpr Index kMaxDegree = 1000;
+constexpr Index kMaxBlockRows = BlockJacobiPreconditioner<double, HostContext>::kMaxBlockSize;
+
+/// The rows, a function for each subject.
+class SolverSchema {
+ public:
+  explicit SolverSchema(std::vector<KeySpec>& rows) : rows_(rows) {
+    solver();
+    tolerance();
+    limits();
+    own_options();
+    preconditioner();
+  }
+
+ private:
+  using Node = const ConfigNode&;
+
+  SchemaRow add(std::string path, std::string doc) {
+    return SchemaRow(rows_, std::move(path), std::move(doc));
+  }
+
+  void solver();
+  void tolerance();
+  void limits();
+  void own_options();
+  void preconditioner();
+
+  std::vector<KeySpec>& rows_;
+};
+
+void SolverSchema::solver() {
+  add("solver", "how it is solved").section().fallback("{}");
+  add("solver.type", "must be the executable's")
+      .choice<SolverType>({{solver_name(SolverType::lobpcg), SolverType::lobpcg},
+                           {solver_name(SolverType::block_lanczos), SolverType::block_lanczos},
+                           {solver_name(SolverType::block_cg), SolverType::block_cg}},
+                          [](Config& config) -> SolverType& { return config.type; })
+      .fallback(std::string(kSolverPlaceholder))
+      .aliases({"eps_type", "ksp_type", "method", "driver", "name"});
+  add("solver.nev", "eigenpairs wanted")
+      .integer(kCount)
+      .fallback("6")
+      .only_for(kEigensolvers)
+      .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
+                "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
+      .store([](Node node, Config& config) { config.solver.nev = *as_integer(node); });
+  add("solver.which", "end of the spectrum")
+      .choice<Which>({{"smallest", Which::smallest}, {"largest", Which::largest}},
+                     [](Config& config) -> Which& { return config.solver.which; })
+      .fallback("smallest")
+      .only_for(kEigensolvers)
+      .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
+  add("solver.max_basis",
+      "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
+      "both")
+      .word("auto")
+      .integer(kCount)
+      .fallback("auto")
+      .only_for({SolverType::block_lanczos})
+      .aliases({"ncv", "eps_ncv", "max_basis_size", "max_subspace", "subspace_size", "m"})
+      .store([](Node node, Config& config) {
+        config.solver.max_basis = as_integer(node).value_or(0);
+      });
+  add("solver.block_size", "columns iterated at once; auto: chosen from nev")
+      .word("auto")
+      .integer(kCount)
+      .fallback("auto")
+      .only_for(kEigensolvers)
+      .aliases({"max_block_size", "eps_lobpcg_blocksize", "block", "ncv"})
+      .store([](Node node, Config& config) {
+        config.solver.block_size = as_integer(node).value_or(0);
+      });
+}
+
+void SolverSchema::tolerance() {
+  add("solver.tolerance", "of the criterion; auto: 1e-8, in single precision 1e-5")
+      .word("auto")
+      .real({0, 1, true})
+      .fallback("auto")
+      .aliases({"tol", "eps_tol", "eps", "rtol", "atol", "eig_tolerance", "convergence_tolerance",
+                "reduction_factor"})
+      .store(
+          [](Node node, Config& config) { config.solver.tolerance = as_real(node).value_or(0); });
+  add("solver.criterion",
+      "norm: |r| <= tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol")
+      .choice<Criterion>({{"norm", Criterion::norm},
+                          {"relative", Criterion::relative},
+                          {"absolute", Criterion::absolute}},
+                         [](Config& config) -> Criterion& { return config.solver.criterion; })
+      .fallback("norm")
+      .only_for(kEigensolvers)
+      .aliases({"eps_conv", "convergence", "conv_test"});
+  add("solver.criterion", "relative: |b - A x| <= tol |b|; absolute: <= tol")
+      .choice<LinearCriterion>(
+          {{"relative", LinearCriterion::relative}, {"absolute", LinearCriterion::absolute}},
+          [](Config& config) -> LinearCriterion& { return config.solver.linear_criterion; })
+      .fallback("relative")
+      .only_for({SolverType::block_cg})
+      .aliases({"convergence", "conv_test"});
+}
+
+void SolverSchema::limits() {
+  const auto max_iterations = [this](std::string doc, std::string fallback,
+                                     std::vector<SolverType> solvers) {
+    add("solver.max_iterations", std::move(doc))
+        .integer(kCount)
+        .fallback(std::move(fallback))
+        .only_for(std::move(solvers))
+        .aliases({"maxiter", "maxit", "max_it", "eps_max_it", "max_iters", "iterations", "itr",
+                  "max_outer_iterations", "maximum_iterations", "max_matvecs", "eig_max_iters"})
+        .store([](Node node, Config& config) { config.solver.max_iterations = *as_integer(node); });
+  };
+  max_iterations("iterations (of block_lanczos: cycles up to a restart) before giving up", "1000",
+                 kEigensolvers);
+  max_iterations("iterations before giving up", "10000", {SolverType::block_cg});
+  add("solver.time_limit_s", "seconds of solving before giving up")
+      .word("none")
+      .real({.low = 0, .open = true})
+      .fallback("none")
+      .aliases({"time_limit", "timeout", "max_time", "time"})
+      .store([](Node node, Config& config) {
+        config.solver.time_limit_s =
+            as_real(node).value_or(std::numeric_limits<double>::infinity());
+      });
+}
+
+void SolverSchema::own_options() {
+  add("solver.refresh_interval", "iterations between fresh products with A")
+      .integer(kCount)
+      .fallback("50")
+      .only_for({SolverType::lobpcg, SolverType::block_cg})
+      .store([](Node node, Config& config) { config.solver.refresh_interval = *as_integer(node); });
+  add("solver.filter",
+      "auto: a Chebyshev polynomial in A damps the unwanted end where that pays; none: never, for "
+      "products with A that are dear")
+      .choice<LanczosFilter>({{"auto", LanczosFilter::automatic}, {"none", LanczosFilter::none}},
+                             [](Config& config) -> LanczosFilter& { return config.solver.filter; })
+      .fallback("auto")
+      .only_for({SolverType::block_lanczos})
+      .aliases({"polynomial", "acceleration"});
+  add("solver.algorithm",
+      "breakdown_free: one Krylov space for all columns; pseudo_block: one for each")
+      .choice<CgAlgorithm>({{"breakdown_free", CgAlgorithm::breakdown_free},
+                            {"pseudo_block", CgAlgorithm::pseudo_block}},
+                           [](Config& config) -> CgAlgorithm& { return config.solver.algorithm; })
+      .fallback("breakdown_free")
+      .only_for({SolverType::block_cg});
+}
+
+void SolverSchema::preconditioner() {
+  add("solver.preconditioner", "approximates an inverse")
+      .section()
+      .fallback("{}")
+      .only_for({SolverType::lobpcg, SolverType::block_cg})
+      .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
+  add("solver.preconditioner.type",
+      "from A, or from B for the largest end of a pencil; auto: chebyshev for the smallest end, "
+      "jacobi for the largest end of a pencil and for linear systems, else none")
+      .choice<PreconditionerChoice>(
+          {{"auto", PreconditionerChoice::automatic},
+           {"none", PreconditionerChoice::none},
+           {"jacobi", PreconditionerChoice::jacobi},
+           {"block_jacobi", PreconditionerChoice::block_jacobi},
+           {"chebyshev", PreconditionerChoice::chebyshev},
+           {"incomplete_cholesky", PreconditionerChoice::incomplete_cholesky}},
+          [](Config& config) -> PreconditionerChoice& { return config.preconditioner.type; })
+      .fallback("auto");
+  add("solver.preconditioner.degree", "of chebyshev, which multiplies one time less")
+      .integer({1, kMaxDegree})
+      .fallback(std::to_string(ChebyshevPreconditioner<double, HostContext>::kDefaultDegree))
+      .aliases({"order", "poly_deg", "polynomial_degree"})
+      .store([](Node node, Config& config) {
+        config.preconditioner.degree = static_cast<int>(*as_integer(node));
+      });
+  add("solver.preconditioner.block_size",
+      "rows of a block of block_jacobi; auto: rows with entries in the same columns")
+      .word("auto")
+      .integer({1, kMaxBlockRows})
+      .fallback("auto")
+      .aliases({"block", "block_rows"})
+      .store([](Node node, Config& config) {
+        config.preconditioner.block_size = as_integer(node).value_or(0);
+      });
+  add("solver.preconditioner.triangular_solve",
+      "of incomplete_cholesky; levels: exact, on the host only; iterated: some Jacobi sweeps; "
+      "auto: levels on the host, iterated on a GPU")
+      .choice<TriangularSolve>(
+          {{"auto", TriangularSolve::automatic},
+           {"levels", TriangularSolve::level_scheduled},
+           {"iterated", TriangularSolve::iterated}},
+          [](Config& config) -> TriangularSolve& { return config.preconditioner.triangular_solve; })
+      .fallback("auto");
+}
+
+}  // namespace
+
+void add_solver_rows(std::vector<KeySpec>& rows) { SolverSchema{rows}; }
+
+}  // namespace heddle::apps

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <heddle/apps/config/schema.hpp>
+#include <vector>
+
+namespace heddle::apps {
+
+/// The solvers of A x = λ B x.
+inline const std::vector<SolverType> kEigensolvers = {SolverType::lobpcg,
+                                                      SolverType::block_lanczos};
+
+/// Adds the rows of `solver` and of the keys in it.
+void add_solver_rows(std::vector<KeySpec>& rows);
+
+}  // namespace heddle::apps

@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <heddle/apps/solver_options.hpp>
+
+namespace heddle::apps {
+namespace {
+
+double as_double(Index count) { return static_cast<double>(count); }
+
+/// Of a block Lanczos solve.
+double block_lanczos_memory_bytes(const BlockLanczosShape& shape, std::size_t scalar_size) {
+  const double pencil_blocks = shape.pencil ? 3 : 0;  // B times a block, A X, B⁻¹A X
+  const double blocks = 5 + pencil_blocks;            // the basis's front, its next; the filter's
+  const double columns =
+      as_double(shape.max_basis) + blocks * as_double(shape.block) + as_double(shape.pairs());
+  const double order = as_double(std::max(shape.max_basis, shape.pairs()));
+  constexpr double kSmallMatrices = 8;  // T, Ritz vectors, Gram matrices, in double
+  return columns * as_double(shape.n) * static_cast<double>(scalar_size) +
+         sizeof(double) * kSmallMatrices * order * order;
+}
+
+BlockLanczosShape shape_of(const Config& config, const ProblemSizes& sizes) {
+  return block_lanczos_shape(block_lanczos_options(config), sizes.n, sizes.pencil);
+}
+
+}  // namespace
+
+LobpcgOptions lobpcg_options(const Config& config) {
+  return {static_cast<const EigenOptions&>(config.solver), config.solver.refresh_interval};
+}
+
+BlockLanczosOptions block_lanczos_options(const Config& config) {
+  const SolverConfig& solver = config.solver;
+  return {static_cast<const EigenOptions&>(solver), solver.max_basis, solver.filter};
+}
+
+BlockCgOptions block_cg_options(const Config& config) {
+  const SolverConfig& solver = config.solver;
+  return {{solver.tolerance, solver.linear_criterion, solver.max_iterations, solver.time_limit_s},
+          solver.algorithm,
+          solver.refresh_interval};
+}
+
+Index solver_block_size(const Config& config, const ProblemSizes& sizes) {
+  switch (config.type) {
+    case SolverType::lobpcg:
+      return lobpcg_block_size(config.solver, sizes.n, sizes.constraints);
+    case SolverType::block_lanczos:
+      return shape_of(config, sizes).block;
+    case SolverType::block_cg:
+      return sizes.rhs;
+  }
+  return 0;
+}
+
+double solver_memory_bytes(const Config& config, const ProblemSizes& sizes,
+                           std::size_t scalar_size) {
+  switch (config.type) {
+    case SolverType::lobpcg:
+      return lobpcg_memory_bytes(config.solver, sizes.n, sizes.constraints, sizes.pencil,
+                                 scalar_size);
+    case SolverType::block_lanczos:
+      return block_lanczos_memory_bytes(shape_of(config, sizes), scalar_size);
+    case SolverType::block_cg:
+      return block_cg_memory_bytes(sizes.n, sizes.rhs, scalar_size);
+  }
+  return 0;
+}
+
+Index result_columns(const Config& config, const ProblemSizes& sizes) {
+  return is_eigensolver(config.type) ? config.solver.nev : sizes.rhs;
+}
+
+}  // namespace heddle::apps

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <heddle/apps/config/config.hpp>
+#include <heddle/apps/problem.hpp>
+#include <heddle/solvers/block_cg.hpp>
+#include <heddle/solvers/block_lanczos.hpp>
+#include <heddle/solvers/lobpcg.hpp>
+
+/// What a configuration asks each solver for, and the sizes that follow. Where a function is not
+/// for one solver, it is for `config.type`.
+namespace heddle::apps {
+
+LobpcgOptions lobpcg_options(const Config& config);
+BlockLanczosOptions block_lanczos_options(const Config& config);
+BlockCgOptions block_cg_options(const Config& config);
+
+/// Columns that the solver multiplies by A at once.
+Index solver_block_size(const Config& config, const ProblemSizes& sizes);
+
+/// Bytes that the solver holds beside the operators, its result included.
+double solver_memory_bytes(const Config& config, const ProblemSizes& sizes,
+                           std::size_t scalar_size);
+
+/// Columns of the eigenvectors or the solution that a solve gives.
+Index result_columns(const Config& config, const ProblemSizes& sizes);
+
+}  // namespace heddle::apps

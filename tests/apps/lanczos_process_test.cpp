@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <apps/solver_process.hpp>
+#include <chrono>
+#include <heddle/linalg/gallery.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+using heddle::test::contents;
+using heddle::test::listing;
+using test::Process;
+using test::ProcessResult;
+
+class LanczosProcess : public test::SolverProcess {
+ protected:
+  LanczosProcess() : SolverProcess(HEDDLE_LANCZOS) {}
+};
+
+const std::string kGrid =
+    "problem: {matrix: {generate: laplace2d, size: [20, 17]}}\n"
+    "solver: {type: block_lanczos, nev: 4}\n"
+    "threads: 1\n";
+
+TEST_F(LanczosProcess, SolvesAndWritesWhatTheDesignSays) {
+  const ProcessResult run = solve(kGrid + "output: {eigenvectors: npy}", {"--profile"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(listing(folder_.path() / "results/case"),
+            (std::set<std::string>{"result.json", "history.csv", "eigenvectors.npy"}));
+  const auto json = result();
+  EXPECT_EQ(json.at("status"), "converged");
+  EXPECT_EQ(json.at("solver"), "block_lanczos");
+  EXPECT_EQ(json.at("n"), 340);
+  EXPECT_GT(json.at("operator_applications"), json.at("iterations"));
+  EXPECT_LE(json.at("orthogonality"), 1e-8);
+  const std::vector<double> exact = laplace_smallest_eigenvalues({20, 17}, 4);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_LE(json.at("residuals").at(i), 1e-8);
+    EXPECT_NEAR(json.at("eigenvalues").at(i), exact[i], 8.1 * 1e-8);
+  }
+  const std::string history = contents(folder_.path() / "results/case/history.csv");
+  EXPECT_GE(std::count(history.begin(), history.end(), '\n'),
+            1 + static_cast<long>(json.at("iterations").get<Index>()));
+  EXPECT_NE(run.err.find("block_lanczos, block of "), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("eigenvalue"), std::string::npos);
+  EXPECT_NE(run.out.find("\nspmm "), std::string::npos);
+}
+
+TEST_F(LanczosProcess, TheOtherEndAndPrecisions) {
+  const std::vector<double> smallest = laplace_smallest_eigenvalues({20, 17}, 4);
+  ASSERT_EQ(
+      solve(kGrid, {"--set", "solver.which=largest", "--set", "solver.filter=none"}).exit_code, 0);
+  // The spectrum is symmetric about 4.
+  for (std::size_t i = 0; i < smallest.size(); ++i) {
+    EXPECT_NEAR(result().at("eigenvalues").at(i), 8 - smallest[i], 16 * 1e-8);
+  }
+  for (const std::string precision : {"single", "mixed"}) {
+    ASSERT_EQ(solve(kGrid, {"--set", "precision=" + precision}).exit_code, 0) << precision;
+    EXPECT_EQ(result().at("precision"), precision);
+    const double tolerance = precision == "single" ? 1e-5 : 1e-8;
+    for (std::size_t i = 0; i < smallest.size(); ++i) {
+      EXPECT_NEAR(result().at("eigenvalues").at(i), smallest[i], 8.1 * tolerance) << precision;
+    }
+  }
+}
+
+TEST_F(LanczosProcess, PencilsWithADiagonalAndWithAnotherMassMatrix) {
+  ASSERT_EQ(solve("problem:\n"
+                  "  matrix: {generate: mikota_stiffness, size: [300]}\n"
+                  "  mass: {generate: mikota_mass, size: [300]}\n"
+                  "solver: {nev: 3, which: largest, criterion: relative}\n")
+                .exit_code,
+            0);
+  EXPECT_NEAR(result().at("eigenvalues").at(0), 300.0 * 300.0, 300.0 * 300.0 * 1e-8);
+  const std::string blocks =
+      "problem:\n"
+      "  matrix: {generate: elasticity3d, size: [4, 4, 4]}\n"
+      "  mass: {generate: elasticity3d_mass, size: [4, 4, 4]}\n"
+      "solver: {nev: 3, which: largest, block_size: 4, criterion: relative, tolerance: 1e-9}\n";
+  ASSERT_EQ(solve(blocks).exit_code, 0);
+  const auto by_inner_solves = result().at("eigenvalues").get<std::vector<double>>();
+  ASSERT_EQ(solve(blocks, {"--set", "solver.filter=none"}).exit_code, 0);
+  const auto without_filter = result().at("eigenvalues").get<std::vector<double>>();
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(by_inner_solves[i], without_filter[i], 1e-8 * by_inner_solves[0]);
+  }
+}
+
+TEST_F(LanczosProcess, TheSameSeedGivesTheSameBits) {
+  const auto digest = [this](const std::string& seed, const std::string& threads) {
+    EXPECT_EQ(solve(kGrid, {"--set", "seed=" + seed, "--set", "threads=" + threads}).exit_code, 0);
+    return result().at("eigenvalues").dump() + result().at("residuals").dump();
+  };
+  const std::string first = digest("1", "1");
+  EXPECT_EQ(digest("1", "2"), first);
+  EXPECT_NE(digest("2", "1"), first);
+}
+
+TEST_F(LanczosProcess, ValidateAndHelpSolveNothing) {
+  const ProcessResult valid = solve(kGrid, {"--validate"});
+  EXPECT_EQ(valid.exit_code, 0);
+  EXPECT_EQ(valid.out.rfind("case.yaml is valid and asks for\n", 0), 0u);
+  const ProcessResult printed = solve(kGrid, {"--print-config"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_NE(printed.out.find("type: block_lanczos\n"), std::string::npos);
+  EXPECT_EQ(solve(printed.out, {"--print-config"}).out, printed.out);
+  EXPECT_NE(run({"--help-config"}).out.find("max_basis:"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+}
+
+TEST_F(LanczosProcess, WhatIsRefused) {
+  expect_refused(solve(kGrid, {"--set", "solver.type=lobpcg"}), 1,
+                 "--set solver.type=lobpcg: solver.type is lobpcg, this executable solves with "
+                 "block_lanczos");
+  expect_refused(solve(kGrid, {"--set", "problem.constraints=y.mtx"}), 1,
+                 "--set problem.constraints=y.mtx: problem.constraints belongs to lobpcg, this "
+                 "file is for block_lanczos");
+  expect_refused(solve(kGrid, {"--set", "solver.nev=340"}), 1,
+                 "--set solver.nev=340: solver.nev is 340, but the matrix has order 340: nev must "
+                 "be below 340");
+  expect_refused(solve(kGrid, {"--set", "solver.max_basis=10"}), 1,
+                 "--set solver.max_basis=10: solver.max_basis is 10, but nev and two blocks of 8 "
+                 "need at least 20");
+  expect_refused_beginning(solve("problem: {matrix: gone.mtx}"), 2, "gone.mtx: ");
+  expect_refused_beginning(solve(kGrid + "device: cuda\n"), 5,
+                           "case.yaml:4:9: device: cuda cannot be used: ");
+  expect_refused_beginning(solve("problem: {matrix: {generate: laplace1d, size: [300000]}}\n"
+                                 "solver: {nev: 200000}\n"),
+                           5, "the solve needs ");
+}
+
+TEST_F(LanczosProcess, LimitsEndWithResults) {
+  EXPECT_EQ(solve(kGrid, {"--set", "solver.max_iterations=1"}).exit_code, 3);
+  EXPECT_EQ(result().at("status"), "max_iterations");
+  EXPECT_EQ(result().at("eigenvalues").size(), 4u);
+  EXPECT_EQ(solve(kGrid, {"--set", "solver.time_limit_s=1e-9"}).exit_code, 3);
+  EXPECT_EQ(result().at("status"), "time_limit");
+}
+
+TEST_F(LanczosProcess, ASignalEndsTheSolveWithTheResultsSoFar) {
+  folder_.write("case.yaml",
+                "problem: {matrix: {generate: laplace2d, size: [200, 201]}}\n"
+                "solver: {nev: 4, filter: none, tolerance: 1e-15, max_iterations: 1000000000,\n"
+                "  time_limit_s: 300}\n"
+                "threads: 1\n");
+  Process process(folder_.path(), command({"case.yaml"}));
+  for (int i = 0; i < 1200 && process.err().find("iteration ") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  process.signal(SIGINT);
+  const ProcessResult run = process.wait();
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+  EXPECT_EQ(result().at("status"), "interrupted");
+  EXPECT_EQ(result().at("eigenvalues").size(), 4u);
+}
+
+}  // namespace
+}  // namespace heddle::apps

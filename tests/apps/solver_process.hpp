@@ -1,0 +1,75 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <apps/process.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <support/temporary_folder.hpp>
+#include <utility>
+#include <vector>
+
+namespace heddle::apps::test {
+
+/// Runs a solver's executable in a folder of its own.
+class SolverProcess : public testing::Test {
+ protected:
+  explicit SolverProcess(std::filesystem::path executable) : executable_(std::move(executable)) {}
+
+  heddle::test::TemporaryFolder folder_;
+
+  /// `gpu`: whether the process may see one.
+  std::vector<std::string> command(std::vector<std::string> arguments, bool gpu = false) const {
+    arguments.insert(arguments.begin(), executable_.string());
+    if (!gpu) arguments.insert(arguments.begin(), "CUDA_VISIBLE_DEVICES=");
+    return arguments;
+  }
+
+  ProcessResult run(const std::vector<std::string>& arguments, const std::string& out = "") {
+    return run_process(folder_.path(), command(arguments), out);
+  }
+
+  /// Runs it on `yaml` as case.yaml.
+  ProcessResult solve(const std::string& yaml, std::vector<std::string> arguments = {},
+                      bool gpu = false) {
+    folder_.write("case.yaml", yaml);
+    arguments.insert(arguments.begin(), "case.yaml");
+    return run_process(folder_.path(), command(arguments, gpu));
+  }
+
+  std::string file(const std::string& path) {
+    return heddle::test::contents(folder_.path() / path);
+  }
+
+  nlohmann::json result(const std::string& directory = "results/case") {
+    return nlohmann::json::parse(file(directory + "/result.json"));
+  }
+
+  /// The run ends with `code` and this one line on stderr, and writes nothing at all.
+  void expect_refused(const ProcessResult& run, int code, const std::string& message) {
+    EXPECT_EQ(run.exit_code, code);
+    EXPECT_EQ(run.err, error_line(message) + "\n");
+    EXPECT_EQ(run.out, "");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+  }
+
+  /// The same where the text after `beginning` is another library's.
+  void expect_refused_beginning(const ProcessResult& run, int code, const std::string& beginning) {
+    EXPECT_EQ(run.exit_code, code);
+    EXPECT_EQ(run.err.rfind(error_line(beginning), 0), 0u) << run.err;
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+    EXPECT_EQ(run.out, "");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+  }
+
+ private:
+  std::string error_line(const std::string& message) const {
+    return executable_.filename().string() + ": error: " + message;
+  }
+
+  std::filesystem::path executable_;
+};
+
+}  // namespace heddle::apps::test
