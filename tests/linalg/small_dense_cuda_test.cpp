@@ -74,16 +74,32 @@ TEST_F(CudaSmallDense, CholeskyFactorsTheUpperTriangle) {
   }
 }
 
-TEST_F(CudaSmallDense, CholeskyQrOrthonormalizesColumnsOfAnyLength) {
+TEST_F(CudaSmallDense, CholeskyQrOrthonormalizesColumns) {
   for (const Index m : kOrders) {
-    if (m > 0) test::expect_orthonormal_coefficients(OnDevice{context()}, m);
+    if (m > 0) test::expect_orthonormal_coefficients(OnDevice{context()}, 0, m);
+  }
+}
+
+TEST_F(CudaSmallDense, CholeskyQrOrthonormalizesColumnsAgainstABasis) {
+  for (const Index m : {1, 20, 128, 129, 200}) {
+    for (const Index basis : {1, 5, 40}) {
+      test::expect_orthonormal_coefficients(OnDevice{context()}, basis, m);
+    }
+  }
+}
+
+TEST_F(CudaSmallDense, CholeskyQrTakesColumnsOfAnyLength) {
+  for (const Index m : {20, 128, 129}) {
+    for (const Index basis : {0, 5}) test::expect_lengths_cancel(OnDevice{context()}, basis, m);
   }
 }
 
 TEST_F(CudaSmallDense, CholeskyQrSaysWhereThereIsNoFactor) {
   for (const Index m : {10, 150}) {
-    for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
-      test::expect_no_coefficients(OnDevice{context()}, m, bad);
+    for (const Index basis : {0, 5}) {
+      for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        test::expect_no_coefficients(OnDevice{context()}, basis, m, bad);
+      }
     }
   }
 }

@@ -119,16 +119,32 @@ TEST(Cholesky, RefusesWhatIsNotPositiveDefinite) {
   EXPECT_FALSE(cholesky(context, off_diagonal.view()).positive_definite);
 }
 
-TEST(CholeskyQr, OrthonormalizesColumnsOfAnyLength) {
+TEST(CholeskyQr, OrthonormalizesColumns) {
   for (const Index m : kOrders) {
-    if (m > 0) test::expect_orthonormal_coefficients(HostContext(1), m);
+    if (m > 0) test::expect_orthonormal_coefficients(HostContext(1), 0, m);
+  }
+}
+
+TEST(CholeskyQr, OrthonormalizesColumnsAgainstABasis) {
+  for (const Index m : {1, 20, 128, 129, 200}) {
+    for (const Index basis : {1, 5, 40}) {
+      test::expect_orthonormal_coefficients(HostContext(1), basis, m);
+    }
+  }
+}
+
+TEST(CholeskyQr, TakesColumnsOfAnyLength) {
+  for (const Index m : {20, 128, 129}) {
+    for (const Index basis : {0, 5}) test::expect_lengths_cancel(HostContext(1), basis, m);
   }
 }
 
 TEST(CholeskyQr, SaysWhereThereIsNoFactor) {
   for (const Index m : {10, 150}) {
-    for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
-      test::expect_no_coefficients(HostContext(1), m, bad);
+    for (const Index basis : {0, 5}) {
+      for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+        test::expect_no_coefficients(HostContext(1), basis, m, bad);
+      }
     }
   }
 }
