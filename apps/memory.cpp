@@ -77,7 +77,15 @@ class SolveBytes {
     return preconditioner_matrix();
   }
 
-  double solve() const { return input() + solver() + preconditioner(); }
+  /// While a preconditioner is made: an incomplete factor beside its two triangles.
+  double preconditioner_setup() const {
+    const bool factors = plan_.type == PreconditionerChoice::incomplete_cholesky;
+    return factors ? 2 * preconditioner_matrix() : 0;
+  }
+
+  double solve() const {
+    return input() + std::max(solver() + preconditioner(), preconditioner_setup());
+  }
 
   /// What the kernels of a GPU keep beside the matrices, at most: panels of tiles, split points.
   double plans() const { return input() + preconditioner_matrix(); }

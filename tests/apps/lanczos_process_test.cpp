@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <apps/solver_process.hpp>
-#include <chrono>
 #include <heddle/linalg/gallery.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace heddle::apps {
@@ -13,7 +11,6 @@ namespace {
 
 using heddle::test::contents;
 using heddle::test::listing;
-using test::Process;
 using test::ProcessResult;
 
 class LanczosProcess : public test::SolverProcess {
@@ -142,17 +139,12 @@ TEST_F(LanczosProcess, LimitsEndWithResults) {
 }
 
 TEST_F(LanczosProcess, ASignalEndsTheSolveWithTheResultsSoFar) {
-  folder_.write("case.yaml",
-                "problem: {matrix: {generate: laplace2d, size: [200, 201]}}\n"
-                "solver: {nev: 4, filter: none, tolerance: 1e-15, max_iterations: 1000000000,\n"
-                "  time_limit_s: 300}\n"
-                "threads: 1\n");
-  Process process(folder_.path(), command({"case.yaml"}));
-  for (int i = 0; i < 1200 && process.err().find("iteration ") == std::string::npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  process.signal(SIGINT);
-  const ProcessResult run = process.wait();
+  const ProcessResult run = interrupt(
+      "problem: {matrix: {generate: laplace2d, size: [200, 201]}}\n"
+      "solver: {nev: 4, filter: none, tolerance: 1e-15, max_iterations: 1000000000,\n"
+      "  time_limit_s: 300}\n"
+      "threads: 1\n",
+      SIGINT);
   EXPECT_EQ(run.exit_code, 130) << run.err;
   EXPECT_EQ(result().at("status"), "interrupted");
   EXPECT_EQ(result().at("eigenvalues").size(), 4u);

@@ -2,9 +2,7 @@
 #include <sys/stat.h>
 
 #include <apps/lobpcg_process.hpp>
-#include <chrono>
 #include <string>
-#include <thread>
 
 namespace heddle::apps {
 namespace {
@@ -22,22 +20,9 @@ const std::string kLong =
     "  preconditioner: {type: none}}\n"
     "threads: 1\n";
 
-/// Waits until the iterations have begun, which stderr shows.
-bool wait_for_iterations(const Process& process) {
-  for (int i = 0; i < 1200; ++i) {
-    if (process.err().find("iteration ") != std::string::npos) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return false;
-}
-
 TEST_F(LobpcgSignals, SignalsEndTheSolveWithTheResultsSoFar) {
   for (const int signal : {SIGINT, SIGTERM}) {
-    folder_.write("case.yaml", kLong);
-    Process process(folder_.path(), command({"case.yaml"}));
-    ASSERT_TRUE(wait_for_iterations(process)) << process.err();
-    process.signal(signal);
-    const ProcessResult run = process.wait();
+    const ProcessResult run = interrupt(kLong, signal);
     EXPECT_EQ(run.exit_code, 130) << run.err;
     EXPECT_EQ(result().at("status"), "interrupted");
     EXPECT_EQ(result().at("eigenvalues").size(), 4u);

@@ -20,11 +20,12 @@ class Problem : public testing::Test {
   TemporaryFolder folder_;
   HostContext context_{1};
 
-  Config config(const std::string& problem, const std::string& solver = "nev: 1") {
+  Config config(const std::string& problem, const std::string& solver = "nev: 1",
+                SolverType type = SolverType::lobpcg) {
     const auto source =
         std::make_shared<const ConfigSource>(ConfigSource{"case.yaml", folder_.path()});
     return resolve_config(parse_yaml("problem: " + problem + "\nsolver: {" + solver + "}", source),
-                          SolverType::lobpcg, "case");
+                          type, "case");
   }
 
   /// The message that the problem is refused with, the folder's name taken out.
@@ -166,28 +167,61 @@ TEST_F(Problem, SinglePrecisionRefusesWhatItCannotHold) {
   EXPECT_EQ(to_single(context_, load_problem(context_, fine), fine).A.values()[1], 0.1f);
 }
 
-TEST_F(Problem, TheEstimateOfMemoryIsNearThePeak) {
-  const std::string single = "{matrix: {generate: laplace3d, size: [14, 15, 16]}}";
-  const std::string pencil =
-      "{matrix: {generate: elasticity3d, size: [9, 9, 9]}, "
-      "mass: {generate: elasticity3d_mass, size: [9, 9, 9]}}";
-  for (const std::string& problem : {single, pencil}) {
-    for (const std::string preconditioner : {"none", "jacobi", "chebyshev"}) {
-      for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
-        Config asked = config(
-            problem, "nev: 5, max_iterations: 3, preconditioner: {type: " + preconditioner + "}");
-        asked.device = DeviceChoice::host;
-        asked.precision = precision;
-        Device device(asked);
-        ProblemInput<double> input = load_problem(device.host(), asked);
-        const MemoryEstimate estimate = estimate_memory(input, asked, false);
-        const Solution solution = solve_problem(device, std::move(input), asked, {});
-        const auto peak = static_cast<double>(solution.peak_bytes);
-        EXPECT_GE(estimate.device, 0.9 * peak)
-            << problem << preconditioner << static_cast<int>(precision);
-        EXPECT_LE(estimate.device, 2 * peak) << problem << preconditioner;
-        EXPECT_EQ(estimate.host, estimate.device);
-      }
+/// The estimate for what `asked` says bounds the peak of a solve from both sides.
+void expect_estimate_near_peak(Config asked) {
+  asked.device = DeviceChoice::host;
+  for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
+    asked.precision = precision;
+    Device device(asked);
+    ProblemInput<double> input = load_problem(device.host(), asked);
+    const MemoryEstimate estimate = estimate_memory(input, asked, false);
+    const Solution solution = solve_problem(device, std::move(input), asked, {});
+    const auto peak = static_cast<double>(solution.peak_bytes);
+    EXPECT_GE(estimate.device, 0.9 * peak) << static_cast<int>(precision);
+    EXPECT_LE(estimate.device, 2 * peak) << static_cast<int>(precision);
+    EXPECT_EQ(estimate.host, estimate.device);
+  }
+}
+
+const std::string kCube = "matrix: {generate: laplace3d, size: [14, 15, 16]}";
+const std::string kElastic = "matrix: {generate: elasticity3d, size: [9, 9, 9]}";
+const std::string kElasticMass = "mass: {generate: elasticity3d_mass, size: [9, 9, 9]}";
+const std::vector<std::string> kPreconditioners = {"none", "jacobi", "block_jacobi", "chebyshev",
+                                                   "incomplete_cholesky"};
+
+TEST_F(Problem, TheEstimateOfMemoryOfLobpcgIsNearThePeak) {
+  for (const std::string& problem : {kCube, kElastic + ", " + kElasticMass}) {
+    for (const std::string& preconditioner : kPreconditioners) {
+      SCOPED_TRACE(problem + preconditioner);
+      expect_estimate_near_peak(
+          config("{" + problem + "}",
+                 "nev: 5, max_iterations: 3, preconditioner: {type: " + preconditioner + "}"));
+    }
+  }
+}
+
+TEST_F(Problem, TheEstimateOfMemoryOfBlockLanczosIsNearThePeak) {
+  const std::string chain =
+      "matrix: {generate: mikota_stiffness, size: [3000]}, "
+      "mass: {generate: mikota_mass, size: [3000]}";
+  for (const std::string& problem : {kCube, chain}) {
+    SCOPED_TRACE(problem);
+    expect_estimate_near_peak(
+        config("{" + problem + "}", "nev: 5, max_iterations: 3", SolverType::block_lanczos));
+  }
+  expect_estimate_near_peak(config("{" + kElastic + ", " + kElasticMass + "}",
+                                   "nev: 5, which: largest, max_iterations: 1, filter: none",
+                                   SolverType::block_lanczos));
+}
+
+TEST_F(Problem, TheEstimateOfMemoryOfBlockCgIsNearThePeak) {
+  for (const std::string& problem : {kCube, kElastic}) {
+    for (const std::string& preconditioner : kPreconditioners) {
+      SCOPED_TRACE(problem + preconditioner);
+      expect_estimate_near_peak(
+          config("{" + problem + ", rhs: {random: 8}}",
+                 "max_iterations: 3, preconditioner: {type: " + preconditioner + "}",
+                 SolverType::block_cg));
     }
   }
 }
@@ -231,6 +265,70 @@ TEST_F(Problem, Preconditioners) {
   EXPECT_EQ(chosen("preconditioner: {type: jacobi}", true), "jacobi of A");
   EXPECT_EQ(chosen("which: largest, preconditioner: {type: chebyshev, degree: 4}", true),
             "chebyshev of B, degree 4");
+}
+
+TEST_F(Problem, PreconditionersOfTheOtherSolvers) {
+  const std::string system = "{matrix: a.mtx, rhs: {ones: 1}}";
+  const auto of_cg = [&](const std::string& preconditioner) {
+    return plan_preconditioner(
+               config(system, "preconditioner: {" + preconditioner + "}", SolverType::block_cg),
+               false)
+        .describe();
+  };
+  EXPECT_EQ(of_cg(""), "jacobi of A");
+  EXPECT_EQ(of_cg("type: block_jacobi"), "block_jacobi of A");
+  EXPECT_EQ(of_cg("type: block_jacobi, block_size: 6"), "block_jacobi of A, blocks of 6");
+  EXPECT_EQ(of_cg("type: incomplete_cholesky"), "incomplete_cholesky of A");
+  EXPECT_EQ(of_cg("type: incomplete_cholesky, triangular_solve: iterated"),
+            "incomplete_cholesky of A, solved by sweeps");
+  const Config lanczos = config("{matrix: a.mtx}", "nev: 1", SolverType::block_lanczos);
+  EXPECT_EQ(plan_preconditioner(lanczos, false).describe(), "none");
+}
+
+TEST_F(Problem, SolvesByLevelsAreForTheHost) {
+  const Config levels = config(
+      "{matrix: a.mtx}", "preconditioner: {type: incomplete_cholesky, triangular_solve: levels}");
+  check_preconditioner_runs_on(levels, false);
+  try {
+    check_preconditioner_runs_on(levels, true);
+    FAIL() << "levels were taken to a GPU";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "case.yaml:2:72: solver.preconditioner.triangular_solve: levels runs on the host "
+                 "only, this solve runs on a GPU: use auto, iterated or device: host");
+  }
+}
+
+TEST_F(Problem, RightHandSides) {
+  write("a.mtx", "coordinate real symmetric", kIdentity3);
+  write("b.mtx", "array real general", "3 2\n1\n2\n3\n4\n5\n6\n");
+  const auto load = [this](const std::string& rhs) {
+    return load_problem(context_,
+                        config("{matrix: a.mtx, rhs: " + rhs + "}", "", SolverType::block_cg))
+        .rhs;
+  };
+  EXPECT_EQ(load("b.mtx").view()(2, 1), 6);
+  const auto unit = load("{unit: [3, 1]}");
+  EXPECT_EQ(unit.cols(), 2);
+  for (Index i = 0; i < 3; ++i) {
+    EXPECT_EQ(unit.view()(i, 0), i == 2 ? 1 : 0);
+    EXPECT_EQ(unit.view()(i, 1), i == 0 ? 1 : 0);
+  }
+  const auto random = load("{random: 4}");
+  EXPECT_EQ(random.cols(), 4);
+  for (Index j = 0; j < 4; ++j) {
+    EXPECT_LT(std::abs(random.view()(0, j)), 1);
+    EXPECT_NE(random.view()(0, j), random.view()(1, j));
+  }
+  EXPECT_EQ(load("{ones: 2}").view()(2, 1), 1);
+  EXPECT_EQ(load_problem(context_, config("{matrix: a.mtx}")).rhs.cols(), 0);
+}
+
+TEST_F(Problem, RightHandSidesThatSinglePrecisionCannotHold) {
+  write("a.mtx", "coordinate real symmetric", kIdentity3);
+  write("b.mtx", "array real general", "3 1\n1\n1e300\n3\n");
+  const Config huge = config("{matrix: a.mtx, rhs: b.mtx}", "", SolverType::block_cg);
+  EXPECT_THROW(to_single(context_, load_problem(context_, huge), huge), InputError);
 }
 
 }  // namespace

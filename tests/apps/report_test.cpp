@@ -130,6 +130,46 @@ TEST(ResultTable, IsAlignedAndShortened) {
   EXPECT_NE(large.find("\n  300  "), std::string::npos);
 }
 
+/// A report on a linear system with two right-hand sides.
+Report linear_report() {
+  Report report = filled_report();
+  report.problem.rhs = 2;
+  report.result.reason = "all columns converged";
+  report.result.eigenvalues.clear();
+  report.result.matrix_passes = 19;
+  report.result.backward_errors = {2e-11, 4e-11};
+  report.preconditioner = {0.125, 800};
+  return report;
+}
+
+TEST(ResultTable, OfALinearSystem) {
+  EXPECT_EQ(result_table(linear_report().result, SolverType::block_cg),
+            "column  residual  backward error\n"
+            "     1   1.0e-10         2.0e-11\n"
+            "     2   3.0e-10         4.0e-11\n");
+}
+
+TEST(ResultJson, OfALinearSystem) {
+  const Config config =
+      test::config_of("problem: {matrix: a.mtx, rhs: {random: 2}}", {}, SolverType::block_cg);
+  const auto json = nlohmann::json::parse(result_json(config, linear_report()));
+  EXPECT_EQ(json.at("solver"), "block_cg");
+  EXPECT_EQ(json.at("residuals").size(), 2u);
+  EXPECT_EQ(json.at("backward_errors").at(1), 4e-11);
+  EXPECT_EQ(json.at("matrix_passes"), 19);
+  EXPECT_EQ(json.at("problem").at("rhs"), "random");
+  EXPECT_EQ(json.at("problem").at("right_hand_sides"), 2);
+  EXPECT_EQ(json.at("preconditioner_setup").at("seconds"), 0.125);
+  EXPECT_EQ(json.at("preconditioner_setup").at("bytes"), 800);
+  EXPECT_FALSE(json.contains("eigenvalues"));
+  EXPECT_FALSE(json.contains("orthogonality"));
+}
+
+TEST(SummaryLine, OfALinearSystem) {
+  EXPECT_EQ(summary_line(linear_report(), SolverType::block_cg),
+            "converged: all columns converged; 1.25 s, 19 passes over A\n");
+}
+
 TEST(SummaryLine, SaysHowItEnded) {
   EXPECT_EQ(summary_line(filled_report(), SolverType::lobpcg),
             "converged: all 2 wanted pairs converged; 1.25 s, orthogonality 2.0e-15\n");

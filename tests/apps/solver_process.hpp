@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <apps/process.hpp>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <support/temporary_folder.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,24 @@ class SolverProcess : public testing::Test {
     folder_.write("case.yaml", yaml);
     arguments.insert(arguments.begin(), "case.yaml");
     return run_process(folder_.path(), command(arguments, gpu));
+  }
+
+  /// Runs it on `yaml`, a solve that would go on for minutes, and sends `signal` once iterations
+  /// have begun, which stderr shows.
+  ProcessResult interrupt(const std::string& yaml, int signal) {
+    folder_.write("case.yaml", yaml);
+    Process process(folder_.path(), command({"case.yaml"}));
+    EXPECT_TRUE(wait_for_iterations(process)) << process.err();
+    process.signal(signal);
+    return process.wait();
+  }
+
+  static bool wait_for_iterations(const Process& process) {
+    for (int i = 0; i < 1200; ++i) {
+      if (process.err().find("iteration ") != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
   }
 
   std::string file(const std::string& path) {

@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <apps/process.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <support/temporary_folder.hpp>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+/// A recipe of configs/, run by the executable it is for.
+struct Recipe {
+  std::string name;
+  std::string executable;
+  std::vector<std::string> overrides{};  ///< for a problem of test size
+};
+
+const std::vector<Recipe> kRecipes = {
+    {"continue",
+     HEDDLE_LOBPCG,
+     {"problem.matrix={generate: laplace1d, size: [300]}", "problem.transform=laplacian",
+      "problem.initial_guess=x.mtx", "problem.constraints=ones.mtx", "solver.nev=2"}},
+    {"fiedler_vectors", HEDDLE_LANCZOS, {"problem.matrix.size=[2000]"}},
+    {"graph_spectrum", HEDDLE_LOBPCG, {"problem.matrix.size=[2000]"}},
+    {"largest", HEDDLE_LOBPCG, {"problem.matrix.size=[20, 20]"}},
+    {"largest_lanczos", HEDDLE_LANCZOS, {"problem.matrix.size=[12, 13, 14]"}},
+    {"many_pairs", HEDDLE_LOBPCG, {"problem.matrix.size=[30, 29]", "solver.nev=60"}},
+    {"many_right_hand_sides", HEDDLE_CG, {"problem.matrix.size=[5, 5, 5]"}},
+    {"matrix_file", HEDDLE_LOBPCG, {"problem.matrix={generate: wathen, size: [12, 12]}"}},
+    {"mixed_precision", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 12, 12]"}},
+    {"quickstart", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 12, 12]"}},
+    {"vibration_modes",
+     HEDDLE_LOBPCG,
+     {"problem.matrix.size=[5, 5, 5]", "problem.mass.size=[5, 5, 5]"}},
+};
+
+const std::filesystem::path kFolder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "configs";
+
+/// A dense Matrix Market file of 300 rows.
+template <class Entry>
+std::string column(Entry entry) {
+  std::string text = "%%MatrixMarket matrix array real general\n300 1\n";
+  for (int i = 0; i < 300; ++i) text += std::to_string(entry(i)) + "\n";
+  return text;
+}
+
+class Recipes : public testing::TestWithParam<Recipe> {};
+
+TEST_P(Recipes, Converge) {
+  const Recipe& recipe = GetParam();
+  const heddle::test::TemporaryFolder folder;
+  folder.write("ones.mtx", column([](int) { return 1; }));
+  folder.write("x.mtx", column([](int i) { return i; }));
+  std::vector<std::string> words = {"CUDA_VISIBLE_DEVICES=", recipe.executable,
+                                    (kFolder / (recipe.name + ".yaml")).string(), "--set",
+                                    "output.directory=out"};
+  for (const std::string& assignment : recipe.overrides) {
+    words.insert(words.end(), {"--set", assignment});
+  }
+  const test::ProcessResult run = test::run_process(folder.path(), words);
+  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+  const auto json =
+      nlohmann::json::parse(heddle::test::contents(folder.path() / "out/result.json"));
+  EXPECT_EQ(json.at("status"), "converged");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Recipes, testing::ValuesIn(kRecipes),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(RecipeList, HoldsEachOfTheFolder) {
+  for (const auto& file : std::filesystem::directory_iterator(kFolder)) {
+    const auto found = std::find_if(kRecipes.begin(), kRecipes.end(), [&](const Recipe& recipe) {
+      return recipe.name == file.path().stem();
+    });
+    EXPECT_NE(found, kRecipes.end()) << file.path();
+  }
+}
+
+}  // namespace
+}  // namespace heddle::apps
