@@ -64,15 +64,18 @@ void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
 }
 
 /// Whether `queue_orthonormal` left an orthonormal V of b columns: what the first round kept was
-/// more than rounding, and the second, of what was nearly orthonormal, changed little.
+/// more than rounding, in the factor and in the bases (whose QᵀQ − I Pythagoras does not know of),
+/// and the second, of what was nearly orthonormal, changed little.
 template <Scalar T>
 bool came_out_orthonormal(ConstSmallView<HostSpace> status, Index b) {
+  constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
+  constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double m = static_cast<double>(b);
-  const double rounding = std::max(10 * std::sqrt(m * std::numeric_limits<double>::epsilon()),
-                                   10 * m * static_cast<double>(std::numeric_limits<T>::epsilon()));
-  const double kept = status(CholeskyQrStatus::diagonal_ratio, 0) *
-                      std::sqrt(status(CholeskyQrStatus::remaining, 0));
-  return kept > rounding && status(CholeskyQrStatus::growth, 1) <= kOrthonormalGrowth &&
+  const double remaining = status(CholeskyQrStatus::remaining, 0);
+  const double kept = status(CholeskyQrStatus::diagonal_ratio, 0) * std::sqrt(remaining);
+  return kept > std::max(10 * std::sqrt(m * kGramEpsilon), 10 * m * kEpsilon) &&
+         remaining > 10 * m * kEpsilon &&
+         status(CholeskyQrStatus::growth, 1) <= kOrthonormalGrowth &&
          status(CholeskyQrStatus::remaining, 1) >= 0.5;  // Daniel's test
 }
 
