@@ -55,20 +55,6 @@ __device__ Lane<T, kWidth> load_row(const T* first, std::int32_t row, unsigned p
   return load<kWidth>(reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + offset));
 }
 
-/// Writes past what the caches hold for reading: rows of C are not needed again soon, rows of B are
-/// (one H200: up to 8 % for wide blocks).
-__device__ inline void stream_lane(double* to, const Lane<double, 1>& v) { __stcs(to, v[0]); }
-__device__ inline void stream_lane(double* to, const Lane<double, 2>& v) {
-  __stcs(reinterpret_cast<double2*>(to), make_double2(v[0], v[1]));
-}
-__device__ inline void stream_lane(float* to, const Lane<float, 1>& v) { __stcs(to, v[0]); }
-__device__ inline void stream_lane(float* to, const Lane<float, 2>& v) {
-  __stcs(reinterpret_cast<float2*>(to), make_float2(v[0], v[1]));
-}
-__device__ inline void stream_lane(float* to, const Lane<float, 4>& v) {
-  __stcs(reinterpret_cast<float4*>(to), make_float4(v[0], v[1], v[2], v[3]));
-}
-
 /// sum += a·b.
 template <class T, int kWidth>
 __device__ void multiply_add(T a, const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
@@ -92,16 +78,40 @@ __device__ void add_from_lane(int distance, int width, Lane<T, kWidth>& sum) {
   }
 }
 
-/// to = α·sum + β·to; `to` is not read for β = 0.
+/// α·sum + β·to; `to` is not read for β = 0.
 template <class T, int kWidth>
-__device__ void store(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
+__device__ Lane<T, kWidth> combine(T alpha, const Lane<T, kWidth>& sum, T beta, const T* to) {
   Lane<T, kWidth> result;
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) result[i] = alpha * sum[i];
-  if (beta != T{0}) {
-    multiply_add(beta, Lane<T, kWidth>(*reinterpret_cast<const Lane<T, kWidth>*>(to)), result);
-  }
-  stream_lane(to, result);
+  if (beta != T{0}) multiply_add(beta, *reinterpret_cast<const Lane<T, kWidth>*>(to), result);
+  return result;
+}
+
+/// to = α·sum + β·to.
+template <class T, int kWidth>
+__device__ void store(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
+  *reinterpret_cast<Lane<T, kWidth>*>(to) = combine(alpha, sum, beta, to);
+}
+
+__device__ inline void stream_lane(double* to, const Lane<double, 1>& v) { __stcs(to, v[0]); }
+__device__ inline void stream_lane(double* to, const Lane<double, 2>& v) {
+  __stcs(reinterpret_cast<double2*>(to), make_double2(v[0], v[1]));
+}
+__device__ inline void stream_lane(float* to, const Lane<float, 1>& v) { __stcs(to, v[0]); }
+__device__ inline void stream_lane(float* to, const Lane<float, 2>& v) {
+  __stcs(reinterpret_cast<float2*>(to), make_float2(v[0], v[1]));
+}
+__device__ inline void stream_lane(float* to, const Lane<float, 4>& v) {
+  __stcs(reinterpret_cast<float4*>(to), make_float4(v[0], v[1], v[2], v[3]));
+}
+
+/// The same past what the caches hold for reading, where a group writes all of its stretch of a row
+/// at once: rows of C are not needed again soon, rows of B are (one H200: up to 8 % for wide
+/// blocks).
+template <class T, int kWidth>
+__device__ void stream(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
+  stream_lane(to, combine(alpha, sum, beta, to));
 }
 
 /// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … below `length`; `B` points

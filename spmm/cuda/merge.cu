@@ -50,7 +50,7 @@ struct Walk {
     if (row == begin.row) {
       head = open;
     } else {
-      store(p.alpha, open, p.beta, p.C + row * p.ldc + column);
+      stream(p.alpha, open, p.beta, p.C + row * p.ldc + column);
     }
     open = Sum{};
     ++row;
@@ -130,7 +130,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
     Sum sum;
     if (group > 0) sum = sum_until(group - 1);
     add(walk.head, sum);
-    store(p.alpha, sum, p.beta, p.C + walk.begin.row * p.ldc + column);
+    stream(p.alpha, sum, p.beta, p.C + walk.begin.row * p.ldc + column);
   }
   if (group == Config::kGroups - 1) {
     const Sum carry = sum_until(group);

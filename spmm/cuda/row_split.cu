@@ -47,7 +47,7 @@ __global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(SpmmProduct<T> p
   Lane<T, kWidth> sum;
   accumulate<1, kUnroll>(p.A.columns + begin, p.A.values + begin, 0, length, p.B + column,
                          b_pitch(p), sum);
-  store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+  stream(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
 }
 
 /// Lanes for a slab: as few slabs as `most_lanes` allows, of equal widths.
@@ -107,7 +107,7 @@ __global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(SpmmProdu
   for (int step = Config::kGroups / 2; step > 0; step /= 2) {
     add_from_lane(step * Config::kLanes, Config::kRowThreads, sum);
   }
-  if (column < p.N && group == 0) store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+  if (column < p.N && group == 0) stream(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
 }
 
 template <class Config, class T>
