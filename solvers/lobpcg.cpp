@@ -14,11 +14,6 @@ namespace {
 constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
 constexpr Index kLockingPatience = 100;  // steps without a lock, after which this will do:
 constexpr double kPatientLockingFactor = 0.3;
-constexpr Index kMaxFailedChecks = 3;
-
-/// max |XᵀBX − I| up to which eigenvectors count as orthonormal.
-template <Scalar T>
-constexpr double kOrthogonalityLimit = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
 }  // namespace
 
@@ -181,27 +176,6 @@ bool LobpcgSolve<T, Ctx>::go_on(Index iteration) {
   if (!observed_) observe();
   if (!ended_ && !std::exchange(judged_, true)) judge(iteration);
   return !ended_ && !refresh_due_;
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::judge(Index iteration) {
-  record(iteration);
-  if (!std::isfinite(worst_residual())) {
-    end(SolveStatus::breakdown, "a residual is not finite");
-  } else if (!more_to_come() && leading_ >= wanted_in_X_ && guards_agree() && verify()) {
-    end(SolveStatus::converged, "all pairs converged and passed verification");
-  } else if (failed_checks_ > kMaxFailedChecks) {
-    end(SolveStatus::verification_failed,
-        "the iteration claims convergence, products made afresh do not confirm it");
-  } else if (!monitor_agrees()) {
-    end(SolveStatus::interrupted, "stopped by the monitor");
-  } else if (iteration >= options_.max_iterations) {
-    end(SolveStatus::max_iterations, "the iteration limit was reached");
-  } else if (seconds() >= options_.time_limit_s) {
-    end(SolveStatus::time_limit, "the time limit was reached");
-  } else if (stagnated(iteration)) {
-    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
-  }
 }
 
 template <Scalar T, class Ctx>
@@ -382,25 +356,6 @@ double LobpcgSolve<T, Ctx>::locking_factor() const {
 }
 
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::guards_agree() const {
-  // Pairs that were not found from random vectors alone may be exact and yet not the wanted ones. A
-  // guard vector that has come to rest above them shows that nothing is left below: the last one
-  // where X began with guesses, which may be exact, too; else the first.
-  const bool guessed = problem_.initial_guess.cols() > 0;
-  if (!guessed && s_.locked_values.empty()) return true;
-  const Index guard = guessed ? blocks_.x() - 1 : wanted_in_X_;
-  if (guard < wanted_in_X_ || guard >= blocks_.x()) return true;
-  const auto column = static_cast<std::size_t>(guard);
-  return convergence_.scaled(ritz_.theta()[column], s_.residuals[column]) <=
-         std::sqrt(options_.tolerance);
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::more_to_come() const {
-  return static_cast<Index>(s_.locked_values.size()) + blocks_.x() < options_.nev;
-}
-
-template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::converged(Index j, double factor) const {
   const auto column = static_cast<std::size_t>(j);
   const double theta = ritz_.theta()[column];
@@ -425,136 +380,6 @@ void LobpcgSolve<T, Ctx>::count_converged() {
     if (j + ahead < options_.nev) ++wanted_in_X_;
     if (leading_ == j && converged(j, factor)) ++leading_;
   }
-}
-
-template <Scalar T, class Ctx>
-double LobpcgSolve<T, Ctx>::worst_residual() const {
-  double worst = 0;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
-    const double scaled = convergence_.scaled(ritz_.theta()[j], s_.residuals[j]);
-    if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
-  }
-  return worst;
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::stagnated(Index iteration) {
-  if (!stagnation_.stagnated(iteration, worst_residual(), convergence_.noise_floor())) return false;
-  if (restarted_) return true;
-  restarted_ = true;  // once more from X alone: P may hold what blocks the way
-  stagnation_.restart(iteration);
-  blocks_.set_p(0);
-  refresh_due_ = true;
-  return false;
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::end(SolveStatus status, std::string_view reason) {
-  if (ended_) return;
-  ended_ = status;
-  reason_ = reason;
-}
-
-template <Scalar T, class Ctx>
-double LobpcgSolve<T, Ctx>::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::record(Index iteration) {
-  IterationRecord now;
-  now.iteration = result_.iterations = iteration;
-  now.converged = std::min(
-      options_.nev, static_cast<Index>(s_.locked_values.size()) + std::min(leading_, wanted_in_X_));
-  now.worst_residual = worst_residual();
-  now.seconds = seconds();
-  now.active_columns = blocks_.x() - leading_;
-  now.operator_applications = problem_.A->columns_applied() - applications_before_;
-  result_.history.push_back(now);
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::monitor_agrees() {
-  if (!monitor_) return true;
-  s_.monitor_values = s_.locked_values;
-  s_.monitor_residuals = s_.locked_residuals;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
-    s_.monitor_values.push_back(ritz_.theta()[j]);
-    s_.monitor_residuals.push_back(s_.residuals[j]);
-  }
-  for (std::size_t j = 0; j < s_.monitor_values.size(); ++j) {
-    s_.monitor_residuals[j] = convergence_.scaled(s_.monitor_values[j], s_.monitor_residuals[j]);
-  }
-  return monitor_({result_.history.back(), options_.nev, s_.monitor_values, s_.monitor_residuals});
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::collect_pairs(Block V) {
-  // Of the locked pairs those that rank among the wanted, then the leading columns of X.
-  const auto better = [&](double a, double b) {
-    return options_.which == Which::smallest ? a < b : a > b;
-  };
-  const Index from_X = std::min(V.cols(), wanted_in_X_);
-  const Index from_Y = V.cols() - from_X;
-  const std::vector<double>& values = s_.locked_values;
-  Index filled = 0;
-  for (std::size_t i = 0; i < values.size() && filled < from_Y; ++i) {
-    Index rank = 0;
-    for (std::size_t j = 0; j < values.size(); ++j) {
-      if (better(values[j], values[i]) || (values[j] == values[i] && j < i)) ++rank;
-    }
-    if (rank >= from_Y) continue;
-    copy(context_, blocks_.Y(constraints_ + static_cast<Index>(i), 1), V.columns(filled++, 1));
-  }
-  copy(context_, blocks_.X().columns(0, from_X), V.columns(filled, from_X));
-  return s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, blocks_.AS_scratch(),
-                                   blocks_.BS_scratch()) == DenseFailure::none;
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::verify() {
-  const Index locked = static_cast<Index>(s_.locked_values.size());
-  const Index count = std::min(options_.nev, locked + blocks_.x());
-  const Block V = result_.eigenvectors.columns(0, count);
-  measured_ = true;
-  refresh_due_ = true;  // A X and A P give way to the products made here
-  result_.eigenvalues.clear();
-  result_.residuals.clear();
-  if (!collect_pairs(V)) return check_failed();
-  s_.verifier.measure(context_, problem_, V, blocks_.AS_scratch(), blocks_.BS_scratch());
-  bool passes = s_.verifier.orthogonality() <= kOrthogonalityLimit<T>;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(count); ++j) {
-    const double lambda = s_.verifier.values()[j];
-    const double r = s_.verifier.residuals()[j];
-    passes = passes && convergence_.passes(lambda, r);
-    result_.eigenvalues.push_back(lambda);
-    result_.residuals.push_back(convergence_.scaled(lambda, r));
-  }
-  result_.orthogonality = s_.verifier.orthogonality();
-  return passes || check_failed();
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::check_failed() {
-  ++failed_checks_;
-  strictness_ *= 0.5;  // Rayleigh–Ritz in a cluster mixes residuals that just passed
-  return false;
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::finish() {
-  const bool has_pairs = !result_.history.empty() && std::isfinite(worst_residual());
-  if (!measured_ && has_pairs) verify();
-  result_.status = *ended_;
-  result_.operator_applications = problem_.A->columns_applied() - applications_before_;
-  const Index converged = has_pairs ? result_.history.back().converged : 0;
-  const double worst = result_.residuals.empty()
-                           ? std::numeric_limits<double>::quiet_NaN()
-                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  result_.reason.clear();
-  fmt::format_to(std::back_inserter(result_.reason),
-                 "{}: {} of {} pairs converged in {} iterations, worst residual {:.2e}", reason_,
-                 converged, options_.nev, result_.iterations, worst);
 }
 
 namespace {
@@ -630,6 +455,7 @@ EigenResult<T, typename Ctx::Space> lobpcg(Ctx& context, const EigenProblem<T, C
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                                \
+  template class LobpcgSolve<T, Ctx>;                                                             \
   template EigenResult<T, typename Ctx::Space>& lobpcg(Ctx&, const EigenProblem<T, Ctx>&,         \
                                                        const LobpcgOptions&,                      \
                                                        LobpcgWorkspace<T, Ctx>&, const Monitor&); \

@@ -27,7 +27,7 @@ class LobpcgSolve {
   void run();
 
  private:
-  // The steps, in the order of the loop.
+  // The steps, in the order of the loop. When and how it ends is in detail/lobpcg_ending.cpp.
   void start();
   void residuals();
   bool decision_due(Index iteration) const;
