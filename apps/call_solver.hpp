@@ -28,7 +28,8 @@ Solved<T, typename Ctx::Space> call_solver(Ctx& context, PlacedProblem<T, Ctx>& 
           lobpcg<T, Ctx>(context, problem.eigenproblem(), lobpcg_options(config), monitor));
     case SolverType::block_lanczos:
       return eigenpairs(block_lanczos<T, Ctx>(context, problem.eigenproblem(),
-                                              block_lanczos_options(config), monitor));
+                                              block_lanczos_options(config, problem.inner_solves()),
+                                              monitor));
     case SolverType::block_cg:
       break;
   }

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace heddle::apps {
+namespace {
+
+constexpr double kRoundings = 50;
+constexpr Index kMaxIterations = 1000;  // mass matrices take some dozens
+
+}  // namespace
 
 template <Scalar T, class Ctx>
 InverseOperator<T, Ctx>::InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B,
@@ -12,15 +18,28 @@ InverseOperator<T, Ctx>::InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B
     : LinearOperator<T, Ctx>(B.rows(), B.cols()), B_(&B), jacobi_(context, matrix) {}
 
 template <Scalar T, class Ctx>
+const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
+    Ctx& context, ConstBlockView<T, Space> X) {
+  BlockCgOptions options;
+  options.algorithm = CgAlgorithm::pseudo_block;  // of the two, the one with less dense work
+  options.tolerance = kRoundings * std::numeric_limits<T>::epsilon();
+  options.max_iterations = kMaxIterations;
+  return block_cg<T, Ctx>(context, {.A = B_, .preconditioner = &jacobi_, .B = X}, options,
+                          workspace_);
+}
+
+template <Scalar T, class Ctx>
+bool InverseOperator<T, Ctx>::works(Ctx& context) {
+  MultiVector<T, Space> x(context, this->cols(), 1);
+  fill_random<T>(context, 0, 0, x.view());
+  constexpr double kEnough = 100 * kRoundings * std::numeric_limits<T>::epsilon();
+  return solve(context, x.view()).residuals.front() <= kEnough;
+}
+
+template <Scalar T, class Ctx>
 void InverseOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                           BlockView<T, Space> Y) {
-  constexpr double kRoundings = 50;
-  BlockCgOptions options;
-  options.algorithm = CgAlgorithm::pseudo_block;
-  options.tolerance = kRoundings * std::numeric_limits<T>::epsilon();
-  const auto& result =
-      block_cg<T, Ctx>(context, {.A = B_, .preconditioner = &jacobi_, .B = X}, options, workspace_);
-  copy<T>(context, result.solution.view(), Y);
+  copy<T>(context, solve(context, X).solution.view(), Y);
 }
 
 template <Scalar T>

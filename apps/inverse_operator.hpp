@@ -16,10 +16,16 @@ class InverseOperator final : public LinearOperator<T, Ctx> {
   /// Keeps a pointer to B; `matrix`, the same B, is not needed afterwards. Throws `OutOfMemory`.
   InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B, CsrView<T, Space> matrix);
 
+  /// Whether a product with a random column comes out to rounding. Where it does not, B is too ill
+  /// conditioned.
+  bool works(Ctx& context);
+
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
+  const LinearResult<T, Space>& solve(Ctx& context, ConstBlockView<T, Space> X);
+
   LinearOperator<T, Ctx>* B_;
   JacobiPreconditioner<T, Ctx> jacobi_;
   BlockCgWorkspace<T, Ctx> workspace_;

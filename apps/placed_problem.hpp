@@ -3,6 +3,7 @@
 #include <heddle/apps/inverse_operator.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/problem.hpp>
+#include <heddle/apps/problem_checks.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/eigen_problem.hpp>
 #include <heddle/solvers/linear_system.hpp>
@@ -38,24 +39,26 @@ std::unique_ptr<Preconditioner<T, Ctx>> make_preconditioner(Ctx& context,
   return nullptr;
 }
 
-/// A problem in the memory of the context that solves it.
+/// A problem in the memory of the context that solves it. Block Lanczos divides by B: at once where
+/// B is diagonal, else by an inner solve.
 template <Scalar T, class Ctx>
 class PlacedProblem {
  public:
   using Space = typename Ctx::Space;
 
-  /// Moves `input` there, plans the products and sets up what `config` asks for beside them.
+  /// Moves `input` there, plans the products and sets up what `config` asks for beside them. Throws
+  /// `InputError` or `ConfigError` for a mass matrix that the solver cannot divide by.
   PlacedProblem(Ctx& context, ProblemInput<T> input, const Config& config)
       : sizes_(input.sizes()),
         A_(context, place(context, std::move(input.A)), config.spmm),
         constraints_(place(context, std::move(input.constraints))),
         initial_guess_(place(context, std::move(input.initial_guess))),
         rhs_(place(context, std::move(input.rhs))) {
-    const bool lanczos = config.type == SolverType::block_lanczos;
     if (input.B) {
-      const bool diagonal = is_diagonal(std::as_const(*input.B).view());
+      const bool lanczos = config.type == SolverType::block_lanczos;
+      inner_solves_ = lanczos && !is_diagonal(std::as_const(*input.B).view());
       B_.emplace(context, place(context, std::move(*input.B)), config.spmm);
-      if (lanczos) B_inverse_ = make_inverse(context, diagonal);
+      if (lanczos) make_inverse(context, config);
     }
     const PreconditionerPlan plan = plan_preconditioner(config, sizes_.pencil);
     SetupCost cost(context);
@@ -72,6 +75,9 @@ class PlacedProblem {
   const SparseOperator<T, Ctx>& A() const noexcept { return A_; }
   const PreconditionerCost& preconditioner_cost() const noexcept { return preconditioner_cost_; }
 
+  /// Whether products with B⁻¹ are solves, and dear.
+  bool inner_solves() const noexcept { return inner_solves_; }
+
   EigenProblem<T, Ctx> eigenproblem() {
     return {&A_,
             B_ ? &*B_ : nullptr,
@@ -87,9 +93,18 @@ class PlacedProblem {
   }
 
  private:
-  std::unique_ptr<LinearOperator<T, Ctx>> make_inverse(Ctx& context, bool diagonal) {
-    if (diagonal) return std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_->matrix());
-    return std::make_unique<InverseOperator<T, Ctx>>(context, *B_, B_->matrix());
+  void make_inverse(Ctx& context, const Config& config) {
+    if (!inner_solves_) {
+      B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_->matrix());
+      return;
+    }
+    auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_, B_->matrix());
+    if (!inverse->works(context)) {
+      refuse(*config.problem.mass,
+             "the mass matrix is too ill conditioned for block_lanczos, which divides by it: use "
+             "heddle-lobpcg");
+    }
+    B_inverse_ = std::move(inverse);
   }
 
   ProblemSizes sizes_;
@@ -97,6 +112,7 @@ class PlacedProblem {
   std::optional<SparseOperator<T, Ctx>> B_;
   MultiVector<T, Space> constraints_, initial_guess_, rhs_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;       // for block Lanczos
+  bool inner_solves_ = false;                               // B_inverse_ is an InverseOperator
   std::unique_ptr<Preconditioner<T, Ctx>> preconditioner_;  // null: none
   PreconditionerCost preconditioner_cost_;
 };

@@ -28,9 +28,11 @@ LobpcgOptions lobpcg_options(const Config& config) {
   return {static_cast<const EigenOptions&>(config.solver), config.solver.refresh_interval};
 }
 
-BlockLanczosOptions block_lanczos_options(const Config& config) {
+BlockLanczosOptions block_lanczos_options(const Config& config, bool inner_solves) {
   const SolverConfig& solver = config.solver;
-  return {static_cast<const EigenOptions&>(solver), solver.max_basis, solver.filter};
+  const LanczosFilter fallback = inner_solves ? LanczosFilter::none : LanczosFilter::automatic;
+  return {static_cast<const EigenOptions&>(solver), solver.max_basis,
+          solver.filter.value_or(fallback)};
 }
 
 BlockCgOptions block_cg_options(const Config& config) {

@@ -11,7 +11,8 @@
 namespace heddle::apps {
 
 LobpcgOptions lobpcg_options(const Config& config);
-BlockLanczosOptions block_lanczos_options(const Config& config);
+/// `inner_solves`: whether every product with B⁻¹A takes a solve with B.
+BlockLanczosOptions block_lanczos_options(const Config& config, bool inner_solves = false);
 BlockCgOptions block_cg_options(const Config& config);
 
 /// Columns that the solver multiplies by A at once.

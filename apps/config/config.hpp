@@ -75,9 +75,9 @@ struct ProblemConfig {
 
 /// How a problem is solved: what the solvers share, and what one has that others have not.
 struct SolverConfig : EigenOptions {
-  Index refresh_interval = 50;                                   ///< LOBPCG, block CG
-  Index max_basis = 0;                                           ///< block Lanczos
-  LanczosFilter filter = LanczosFilter::automatic;               ///< block Lanczos
+  Index refresh_interval = 50;          ///< LOBPCG, block CG
+  Index max_basis = 0;                  ///< block Lanczos
+  std::optional<LanczosFilter> filter;  ///< block Lanczos; empty: as products with A are dear
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;           ///< block CG
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
 };

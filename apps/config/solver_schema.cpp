@@ -139,10 +139,14 @@ void SolverSchema::own_options() {
       .only_for({SolverType::lobpcg, SolverType::block_cg})
       .store([](Node node, Config& config) { config.solver.refresh_interval = *as_integer(node); });
   add("solver.filter",
-      "auto: a Chebyshev polynomial in A damps the unwanted end where that pays; none: never, for "
-      "products with A that are dear")
-      .choice<LanczosFilter>({{"auto", LanczosFilter::automatic}, {"none", LanczosFilter::none}},
-                             [](Config& config) -> LanczosFilter& { return config.solver.filter; })
+      "chebyshev: a polynomial in A damps the unwanted end where that pays; none: never; auto: "
+      "none "
+      "where products are dear, as with a mass matrix that is not diagonal")
+      .choice<std::optional<LanczosFilter>>(
+          {{"auto", std::nullopt},
+           {"chebyshev", LanczosFilter::automatic},
+           {"none", LanczosFilter::none}},
+          [](Config& config) -> std::optional<LanczosFilter>& { return config.solver.filter; })
       .fallback("auto")
       .only_for({SolverType::block_lanczos})
       .aliases({"polynomial", "acceleration"});
