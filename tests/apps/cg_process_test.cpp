@@ -51,7 +51,7 @@ TEST_F(CgProcess, SolvesAndWritesWhatTheDesignSays) {
   EXPECT_GE(json.at("preconditioner_setup").at("seconds"), 0);
   EXPECT_GE(json.at("operator_applications"), json.at("matrix_passes"));
   EXPECT_FALSE(json.contains("eigenvalues"));
-  for (int j = 0; j < 3; ++j) {
+  for (std::size_t j = 0; j < 3; ++j) {
     EXPECT_LE(json.at("residuals").at(j), 1e-8);
     EXPECT_LE(json.at("backward_errors").at(j), json.at("residuals").at(j));
   }

@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <apps/solver_process.hpp>
+#include <filesystem>
+#include <heddle/linalg/cuda_context.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+/// A solver on a GPU; skipped, saying why, where there is none.
+class OnGpu : public test::SolverProcess {
+ protected:
+  using SolverProcess::SolverProcess;
+
+  void SetUp() override {
+    const std::string reason = cuda_unavailable_reason();
+    if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  }
+
+  test::ProcessResult solve_on(const std::string& device, const std::string& yaml,
+                               std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.end(), {"--quiet", "--set", "device=" + device});
+    return solve(yaml, arguments, true);
+  }
+};
+
+class LanczosOnGpu : public OnGpu {
+ protected:
+  LanczosOnGpu() : OnGpu(HEDDLE_LANCZOS) {}
+};
+
+class CgOnGpu : public OnGpu {
+ protected:
+  CgOnGpu() : OnGpu(HEDDLE_CG) {}
+};
+
+TEST_F(LanczosOnGpu, FindsTheEigenvaluesThatTheHostFinds) {
+  const std::string cube = "problem: {matrix: {generate: laplace3d, size: [12, 13, 14]}}\n";
+  const std::string elastic =
+      "problem:\n"
+      "  matrix: {generate: elasticity3d, size: [4, 4, 4]}\n"
+      "  mass: {generate: elasticity3d_mass, size: [4, 4, 4]}\n";
+  for (const std::string& text :
+       {cube + "solver: {nev: 6, tolerance: 1e-10}\n",
+        cube + "solver: {nev: 6, which: largest, tolerance: 1e-10}\n",
+        elastic + "solver: {nev: 3, which: largest, tolerance: 1e-10}\n"}) {
+    ASSERT_EQ(solve_on("host", text).exit_code, 0) << text;
+    const auto expected = result().at("eigenvalues").get<std::vector<double>>();
+    ASSERT_EQ(solve_on("cuda", text).exit_code, 0) << text;
+    EXPECT_EQ(result().at("device"), "cuda");
+    const auto found = result().at("eigenvalues").get<std::vector<double>>();
+    ASSERT_EQ(found.size(), expected.size());
+    // Residuals of 1e-10 (‖A‖ + |λ| ‖B‖); 100 stands above ‖A‖, ‖B‖ and ‖B⁻¹‖ of all three.
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i], expected[i], 1e-10 * 100 * 100) << text << i;
+    }
+  }
+}
+
+TEST_F(CgOnGpu, SolvesWithEachPreconditionerAndPrecision) {
+  const std::string cube =
+      "problem: {matrix: {generate: laplace3d, size: [12, 13, 14]}, rhs: {random: 8}}\n";
+  for (const std::string preconditioner :
+       {"none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky"}) {
+    ASSERT_EQ(
+        solve_on("cuda", cube, {"--set", "solver.preconditioner.type=" + preconditioner}).exit_code,
+        0)
+        << preconditioner;
+    EXPECT_EQ(result().at("device"), "cuda");
+    for (const double residual : result().at("residuals")) EXPECT_LE(residual, 1e-8);
+  }
+  for (const std::string precision : {"single", "mixed"}) {
+    ASSERT_EQ(solve_on("cuda", cube, {"--set", "precision=" + precision}).exit_code, 0);
+    const double tolerance = precision == "single" ? 1e-5 : 1e-8;
+    for (const double residual : result().at("residuals")) EXPECT_LE(residual, tolerance);
+  }
+}
+
+TEST_F(CgOnGpu, SolvesByLevelsAreRefused) {
+  expect_refused(
+      solve_on("cuda",
+               "problem: {matrix: {generate: laplace1d, size: [50]}, rhs: {ones: 1}}\n"
+               "solver: {preconditioner: {type: incomplete_cholesky, triangular_solve: levels}}\n"),
+      1,
+      "case.yaml:2:72: solver.preconditioner.triangular_solve: levels runs on the host only, this "
+      "solve runs on a GPU: use auto, iterated or device: host");
+}
+
+}  // namespace
+}  // namespace heddle::apps
