@@ -49,6 +49,13 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<HostSpace
                     bool transpose_a, ConstSmallView<HostSpace> B, bool transpose_b, double beta,
                     SmallView<HostSpace> C);
 
+/// R = U diag(σ) Vᵀ, σ descending, UᵀU = VᵀV = I; R, U and V m×m, sigma m×1, none of them sharing
+/// memory. Errors of σ are some ε·σ₁. Allocates. False if R holds NaN or Inf or the iteration did
+/// not converge; the results are then undefined. Throws `InvalidArgument` if shapes do not fit.
+/// Source: Golub & Van Loan, Matrix Computations, 8.6.3 (Jacobi rotations).
+bool singular_value_decomposition(ConstSmallView<HostSpace> R, SmallView<HostSpace> U,
+                                  SmallView<HostSpace> sigma, SmallView<HostSpace> V);
+
 /// Eigendecomposition of symmetric matrices: H Z = Z diag(θ), θ ascending, ZᵀZ = I.
 ///
 /// Keeps its working memory: a call at an order no larger than one already met allocates nothing.

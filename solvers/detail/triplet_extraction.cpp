@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/small_dense.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/orthonormal_block.hpp>
+#include <heddle/solvers/detail/triplet_extraction.hpp>
+
+namespace heddle {
+namespace {
+
+/// Another stream than those of the eigensolvers' start blocks.
+constexpr std::uint64_t kFillStream = 1u << 20;
+
+void reverse_columns(SmallView<HostSpace> M) {
+  for (Index j = 0; j < M.cols / 2; ++j) {
+    std::swap_ranges(&M(0, j), &M(0, j) + M.rows, &M(0, M.cols - 1 - j));
+  }
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+TripletExtraction<T, Ctx>::TripletExtraction(Ctx& context, const AdjointPair<T, Ctx>& pair,
+                                             Index max_cols, std::uint64_t seed)
+    : pair_(pair),
+      orthogonalizer_(context, max_cols, max_cols),
+      host_(std::make_unique<HostContext>(1)),
+      W_(context, pair.A->rows(), max_cols),
+      Q_(context, pair.A->rows(), max_cols),
+      R_(*host_, max_cols, max_cols),
+      P_(*host_, max_cols, max_cols),
+      Z_(*host_, max_cols, max_cols),
+      sigma_(*host_, max_cols, 1),
+      small_(context, max_cols, max_cols),
+      theta_(context, max_cols, 1),
+      norms_(context, max_cols, 1),
+      seed_(seed) {}
+
+/// A X = Q R, Q with as many columns as X even where A X has a lower rank.
+template <Scalar T, class Ctx>
+bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X) {
+  const Index c = X.cols();
+  const BlockView<T, Space> W = W_.columns(0, c);
+  const BlockView<T, Space> Q = Q_.columns(0, c);
+  pair_.A->apply(context, X, W);
+  copy<T>(context, W, Q);
+  const OrthoReport report = orthogonalizer_.orthonormalize(context, Q, Q);
+  if (!report.finite) return false;
+  const Index rank = report.rank;
+  if (rank < c) {
+    const BlockView<T, Space> fill = Q.columns(rank, c - rank);
+    const Basis<T, Space> basis{Q.columns(0, rank), Q.columns(0, rank)};
+    fill_random(context, seed_, kFillStream, fill);
+    OrthoCounts counts;
+    make_orthonormal<T, Ctx>(context, orthogonalizer_, nullptr, {basis}, fill, fill, counts);
+  }
+  const SmallView<Space> R = small_.view(c, c);
+  gram<T>(context, Q, W, R);  // R = Qᵀ A X   c×c
+  fetch(context, R, R_.view(c, c));
+  return true;
+}
+
+template <Scalar T, class Ctx>
+bool TripletExtraction<T, Ctx>::extract(Ctx& context, Which which, ConstBlockView<T, Space> X,
+                                        BlockView<T, Space> U, BlockView<T, Space> V) {
+  const PhaseScope phase(context, Phase::rayleigh_ritz);
+  const Index c = X.cols();
+  const Index k = U.cols();
+  const SmallView<HostSpace> P = P_.view(c, c);
+  const SmallView<HostSpace> Z = Z_.view(c, c);
+  const SmallView<HostSpace> sigma = sigma_.view(c, 1);
+  if (!factor(context, X)) return false;
+  if (!singular_value_decomposition(R_.view(c, c), P, sigma, Z)) return false;
+  largest_ = sigma(0, 0);
+  if (which == Which::smallest) {
+    std::reverse(sigma.data, sigma.data + c);
+    reverse_columns(P);
+    reverse_columns(Z);
+  }
+  values_.assign(sigma.data, sigma.data + k);
+  const SmallView<Space> wanted = small_.view(c, k);
+  send(context, P.block(0, 0, c, k), wanted);
+  multiply<T>(context, 1, Q_.columns(0, c), wanted, 0, U);  // U = Q P   m×k
+  send(context, Z.block(0, 0, c, k), wanted);
+  multiply<T>(context, 1, X, wanted, 0, V);  // V = X Z   n×k
+  return true;
+}
+
+template <Scalar T, class Ctx>
+void TripletExtraction<T, Ctx>::measure(Ctx& context, ConstBlockView<T, Space> U,
+                                        ConstBlockView<T, Space> V) {
+  const PhaseScope phase(context, Phase::verify);
+  const Index k = U.cols();
+  send(context, ConstSmallView<HostSpace>{values_.data(), k, 1, k}, theta_.view(k, 1));
+  residuals_.assign(static_cast<std::size_t>(k), 0);
+  orthogonality_ = 0;
+  // A has no fewer rows than columns: the memory of A X holds Aᵀ U.
+  const BlockView<T, Space> W = W_.columns(0, k);
+  const BlockView<T, Space> shorter{W.data(), V.rows(), k, W.ld()};
+  add_residuals(context, *pair_.A, V, U, W);                   // A V − U Σ    m×k
+  add_residuals(context, *pair_.A_transposed, U, V, shorter);  // Aᵀ U − V Σ   n×k
+  add_orthogonality(context, U);
+  add_orthogonality(context, V);
+}
+
+template <Scalar T, class Ctx>
+void TripletExtraction<T, Ctx>::add_residuals(Ctx& context, LinearOperator<T, Ctx>& A,
+                                              ConstBlockView<T, Space> X,
+                                              ConstBlockView<T, Space> Y,
+                                              BlockView<T, Space> scratch) {
+  const Index k = X.cols();
+  const SmallView<HostSpace> norms = sigma_.view(k, 1);
+  A.apply(context, X, scratch);
+  residual<T>(context, scratch, Y, theta_.view(k, 1), scratch, norms_.view(k, 1));
+  fetch(context, norms_.view(k, 1), norms);
+  for (Index j = 0; j < k; ++j) {
+    double& worst = residuals_[static_cast<std::size_t>(j)];
+    if (!(norms(j, 0) <= worst)) worst = norms(j, 0);  // keeps a NaN
+  }
+}
+
+template <Scalar T, class Ctx>
+void TripletExtraction<T, Ctx>::add_orthogonality(Ctx& context, ConstBlockView<T, Space> X) {
+  const Index k = X.cols();
+  const SmallView<HostSpace> G = R_.view(k, k);
+  gram<T>(context, X, X, small_.view(k, k));
+  fetch(context, small_.view(k, k), G);
+  for (Index j = 0; j < k; ++j) {
+    for (Index i = 0; i < k; ++i) {
+      const double error = std::abs(G(i, j) - (i == j ? 1 : 0));
+      if (!(error <= orthogonality_)) orthogonality_ = error;  // keeps a NaN
+    }
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class TripletExtraction<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <heddle/linalg/orthogonalize.hpp>
+#include <heddle/solvers/normal_equations.hpp>
+#include <heddle/solvers/options.hpp>
+#include <memory>
+#include <vector>
+
+namespace heddle {
+
+/// Singular triplets of A from a space of right vectors, and their residuals, everything from
+/// fresh products with A and Aᵀ. A has at least as many rows as columns.
+template <Scalar T, class Ctx>
+class TripletExtraction {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Room for spaces of up to `max_cols` columns. The operators must outlive this object.
+  TripletExtraction(Ctx& context, const AdjointPair<T, Ctx>& pair, Index max_cols,
+                    std::uint64_t seed);
+
+  /// The best triplets that the space of the orthonormal X n×c holds at the wanted end: A X = Q R,
+  /// R = P diag(σ) Zᵀ, U = Q P, V = X Z. U m×k and V n×k, k ≤ c; V may share memory with X. False
+  /// if products are not finite.
+  bool extract(Ctx& context, Which which, ConstBlockView<T, Space> X, BlockView<T, Space> U,
+               BlockView<T, Space> V);
+
+  /// Measures the triplets (σ, U, V) of the last `extract`.
+  void measure(Ctx& context, ConstBlockView<T, Space> U, ConstBlockView<T, Space> V);
+
+  /// σ, best first.
+  const std::vector<double>& values() const noexcept { return values_; }
+
+  /// The largest σ of the last `extract`, wanted or not.
+  double largest() const noexcept { return largest_; }
+
+  /// max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂) of each triplet.
+  const std::vector<double>& residuals() const noexcept { return residuals_; }
+
+  /// max(|UᵀU − I|, |VᵀV − I|).
+  double orthogonality() const noexcept { return orthogonality_; }
+
+ private:
+  bool factor(Ctx& context, ConstBlockView<T, Space> X);
+  void add_residuals(Ctx& context, LinearOperator<T, Ctx>& A, ConstBlockView<T, Space> X,
+                     ConstBlockView<T, Space> Y, BlockView<T, Space> scratch);
+  void add_orthogonality(Ctx& context, ConstBlockView<T, Space> X);
+
+  AdjointPair<T, Ctx> pair_;
+  Orthogonalizer<T, Ctx> orthogonalizer_;
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  MultiVector<T, Space> W_, Q_;        // A X, its orthonormal basis
+  SmallMatrix<HostSpace> R_, P_, Z_, sigma_;
+  SmallMatrix<Space> small_, theta_, norms_;
+  std::uint64_t seed_;
+  std::vector<double> values_;
+  std::vector<double> residuals_;
+  double largest_ = 0;
+  double orthogonality_ = 0;
+};
+
+}  // namespace heddle

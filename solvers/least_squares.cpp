@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <heddle/linalg/block_ops.hpp>
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/least_squares.hpp>
+#include <string_view>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+constexpr int kMaxRounds = 4;
+constexpr double kMargin = 0.5;  // of what is allowed, for a correction to aim at
+
+template <Scalar T, class Ctx>
+void check(const LeastSquaresProblem<T, Ctx>& problem, const BlockCgOptions& options) {
+  require_adjoint_pair("least_squares", problem.A);
+  const auto require = [](bool holds, std::string_view format, const auto&... values) {
+    if (!holds) {
+      throw InvalidArgument("least_squares: " + fmt::format(fmt::runtime(format), values...));
+    }
+  };
+  const Index m = problem.A.A->rows();
+  const Index n = problem.A.A->cols();
+  const auto& B = problem.B;
+  const auto& X = problem.initial_guess;
+  require(B.rows() == m && B.cols() >= 1,
+          "B must have A's {} rows and at least one column, it is {}x{}", m, B.rows(), B.cols());
+  require(X.cols() == 0 || (X.rows() == n && X.cols() == B.cols()),
+          "the initial guess must be {}x{}, it is {}x{}", n, B.cols(), X.rows(), X.cols());
+  if (options.criterion == LinearCriterion::relative) {
+    require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
+            "the tolerance must lie in (0, 1), it is {}", options.tolerance);
+  } else {
+    require(options.tolerance > 0, "an absolute tolerance must be positive, it is {}",
+            options.tolerance);
+  }
+}
+
+template <Scalar T, class Ctx>
+class LeastSquaresSolve {
+ public:
+  using Space = typename Ctx::Space;
+
+  LeastSquaresSolve(Ctx& context, const LeastSquaresProblem<T, Ctx>& problem,
+                    const BlockCgOptions& options, const Monitor& monitor)
+      : context_(context),
+        problem_(problem),
+        options_(options),
+        monitor_(monitor),
+        R_(context, problem.A.A->rows(), problem.B.cols()),
+        S_(context, problem.A.A->cols(), problem.B.cols()),
+        norms_(context, problem.B.cols(), 1) {
+    result_.solution = {context, problem.A.A->cols(), problem.B.cols()};
+  }
+
+  LeastSquaresResult<T, Space> run() {
+    const Index applied_before = problem_.A.columns_applied();
+    NormalEquationsOperator<T, Ctx> F(context_, problem_.A);
+    start();
+    for (int round = 1; !ended_; ++round) {
+      const double excess = worst_excess();
+      if (!std::isfinite(excess)) {
+        end(SolveStatus::breakdown, "a residual is not finite");
+      } else if (excess <= 1) {
+        end(SolveStatus::converged, "all columns converged and passed verification");
+      } else if (round > kMaxRounds) {
+        end(SolveStatus::stagnated, "corrections do not help any more");
+      } else {
+        correct(F, kMargin / excess);
+      }
+    }
+    for (std::size_t j = 0; j < gradients_.size(); ++j) {
+      result_.residuals.push_back(gradients_[j] == 0 ? 0 : gradients_[j] / scales_[j]);
+    }
+    result_.operator_applications = problem_.A.columns_applied() - applied_before;
+    return std::move(result_);
+  }
+
+ private:
+  /// X ← X₀, S ← Aᵀ(B − A X), and the norms ‖Aᵀb‖.
+  void start() {
+    problem_.A.A_transposed->apply(context_, problem_.B, S_.view());
+    scales_ = gradients_ = column_norms_of(S_.view());
+    result_.residual_norms = column_norms_of(problem_.B);
+    set_zero(context_, result_.solution.view());
+    if (problem_.initial_guess.cols() == 0) return;
+    copy(context_, problem_.initial_guess, result_.solution.view());
+    measure();
+  }
+
+  /// X ← X + D with AᵀA D = S to a residual of at most `tolerance`·‖S‖.
+  void correct(NormalEquationsOperator<T, Ctx>& F, double tolerance) {
+    const double begun = seconds();
+    LinearSystem<T, Ctx> system;
+    system.A = &F;
+    system.preconditioner = problem_.preconditioner;
+    system.B = S_.view();
+    BlockCgOptions options = options_;
+    options.criterion = LinearCriterion::relative;
+    options.tolerance = std::min(tolerance, kMargin);
+    options.max_iterations = options_.max_iterations - result_.iterations;
+    options.time_limit_s = options_.time_limit_s - begun;
+    const LinearResult<T, Space>& step = block_cg(context_, system, options, workspace_, monitor_);
+    for (IterationRecord record : step.history) {
+      record.iteration += result_.iterations;
+      record.seconds += begun;
+      result_.history.push_back(record);
+    }
+    result_.iterations += step.iterations;
+    axpby<T>(context_, 1, step.solution.view(), 1, result_.solution.view());
+    measure();
+    if (step.status != SolveStatus::converged && !(worst_excess() <= 1)) {
+      end(step.status, step.reason);
+    }
+  }
+
+  /// S ← Aᵀ(B − A X), with the norms of S and of B − A X.
+  void measure() {
+    const PhaseScope phase(context_, Phase::verify);
+    problem_.A.A->apply(context_, result_.solution.view(), R_.view());
+    axpby<T>(context_, 1, problem_.B, -1, R_.view());
+    problem_.A.A_transposed->apply(context_, R_.view(), S_.view());
+    result_.residual_norms = column_norms_of(R_.view());
+    gradients_ = column_norms_of(S_.view());
+  }
+
+  std::vector<double> column_norms_of(ConstBlockView<T, Space> X) {
+    std::vector<double> norms(static_cast<std::size_t>(X.cols()));
+    column_norms(context_, X, norms_.view(X.cols(), 1));
+    fetch(context_, norms_.view(X.cols(), 1),
+          SmallView<HostSpace>{norms.data(), X.cols(), 1, X.cols()});
+    return norms;
+  }
+
+  /// The largest ‖Aᵀ(b − A x)‖ over what the criterion allows; NaN if one is.
+  double worst_excess() const {
+    const bool relative = options_.criterion == LinearCriterion::relative;
+    double worst = 0;
+    for (std::size_t j = 0; j < gradients_.size(); ++j) {
+      if (gradients_[j] == 0) continue;
+      const double excess = gradients_[j] / (options_.tolerance * (relative ? scales_[j] : 1));
+      if (!(excess <= worst)) worst = excess;  // keeps a NaN
+      if (std::isnan(excess)) break;
+    }
+    return worst;
+  }
+
+  void end(SolveStatus status, std::string_view reason) {
+    ended_ = true;
+    result_.status = status;
+    result_.reason = reason;
+  }
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  Ctx& context_;
+  const LeastSquaresProblem<T, Ctx>& problem_;
+  const BlockCgOptions& options_;
+  const Monitor& monitor_;
+  MultiVector<T, Space> R_, S_;  // B − A X, Aᵀ(B − A X)
+  SmallMatrix<Space> norms_;
+  BlockCgWorkspace<T, Ctx> workspace_;
+  LeastSquaresResult<T, Space> result_;
+  std::vector<double> scales_;     // ‖Aᵀb‖
+  std::vector<double> gradients_;  // ‖Aᵀ(b − A x)‖
+  bool ended_ = false;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,
+                                                         const LeastSquaresProblem<T, Ctx>& problem,
+                                                         const BlockCgOptions& options,
+                                                         const Monitor& monitor) {
+  check(problem, options);
+  BlockCgOptions complete = options;
+  if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
+  return LeastSquaresSolve<T, Ctx>(context, problem, complete, monitor).run();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                   \
+  template LeastSquaresResult<T, typename Ctx::Space> least_squares( \
+      Ctx&, const LeastSquaresProblem<T, Ctx>&, const BlockCgOptions&, const Monitor&);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

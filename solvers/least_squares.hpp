@@ -1,0 +1,49 @@
+#pragma once
+
+#include <heddle/solvers/block_cg.hpp>
+#include <heddle/solvers/normal_equations.hpp>
+
+namespace heddle {
+
+/// min ‖b − A x‖₂ for all columns b of B at once. Nothing is owned.
+template <Scalar T, class Ctx>
+struct LeastSquaresProblem {
+  using Space = typename Ctx::Space;
+
+  AdjointPair<T, Ctx> A{};                           ///< m×n, of any shape
+  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< M⁻¹ ≈ (AᵀA)⁻¹, SPD; null: identity
+  ConstBlockView<T, Space> B{};                      ///< m×b, b ≥ 1
+  ConstBlockView<T, Space> initial_guess{};          ///< n×b, or empty: zero
+};
+
+/// What a least-squares solve gives back; entry j of a list belongs to column j of B.
+template <Scalar T, class Space>
+struct LeastSquaresResult {
+  SolveStatus status = SolveStatus::breakdown;
+  std::string reason;  ///< a sentence
+  Index iterations = 0;
+  Index operator_applications = 0;  ///< columns multiplied by A or Aᵀ
+  std::vector<double> residuals;  ///< ‖Aᵀ(b − A x)‖₂ / ‖Aᵀb‖₂, recomputed at the end
+  std::vector<double> residual_norms;    ///< ‖b − A x‖₂, recomputed at the end
+  std::vector<IterationRecord> history;  ///< of all rounds
+  MultiVector<T, Space> solution;        ///< n×b
+};
+
+/// Least squares by block CG on AᵀA X = AᵀB, AᵀA not formed.
+///
+/// Converged is measured on the residual Aᵀ(b − A x) of the normal equations, formed from b − A x,
+/// as CGLS does: relative to ‖Aᵀb‖, or absolute. Where that is larger than what block CG's own
+/// residuals say, or where there is an initial guess, block CG solves for a correction from it.
+/// If A does not have full column rank, the solution is the one nearest to the initial guess: that
+/// of least norm where none is given. An ill-conditioned A takes some κ(A)·log iterations; without
+/// a preconditioner, solutions lose about κ(A)²·tolerance.
+///
+/// Numerical trouble is a status as in `block_cg`; misuse throws `InvalidArgument` naming both
+/// sides. Source: Björck, Elfving, Strakoš, SIAM J. Matrix Anal. Appl. 19 (1998) 720.
+template <Scalar T, class Ctx>
+LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,
+                                                         const LeastSquaresProblem<T, Ctx>& problem,
+                                                         const BlockCgOptions& options,
+                                                         const Monitor& monitor = {});
+
+}  // namespace heddle

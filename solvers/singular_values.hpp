@@ -1,0 +1,69 @@
+#pragma once
+
+#include <heddle/solvers/monitor.hpp>
+#include <heddle/solvers/normal_equations.hpp>
+#include <heddle/solvers/options.hpp>
+#include <heddle/solvers/result.hpp>
+
+namespace heddle {
+
+/// Which eigensolver iterates on the normal equations.
+enum class SingularSolver {
+  automatic,  ///< block Lanczos, whose filter reaches the smallest end, too
+  block_lanczos,
+  lobpcg,
+};
+
+/// What a search for singular triplets is asked for: the options of the eigensolvers, with the
+/// largest end the default. `nev` counts triplets, from 1 to min(m, n). A triplet counts as
+/// converged when both ‖A v − σ u‖₂ and ‖Aᵀu − σ v‖₂ are at most tolerance·‖A‖₂ (`norm`),
+/// tolerance·σ (`relative`) or tolerance (`absolute`).
+struct SingularOptions : EigenOptions {
+  SingularOptions() noexcept { which = Which::largest; }
+
+  SingularSolver solver = SingularSolver::automatic;
+};
+
+/// What a search for singular triplets gives back.
+template <Scalar T, class Space>
+struct SingularResult {
+  SolveStatus status = SolveStatus::breakdown;
+  std::string reason;                   ///< a sentence
+  Index iterations = 0;                 ///< of the eigensolver; 0: solved as a dense problem
+  Index operator_applications = 0;      ///< columns multiplied by A or Aᵀ
+  std::vector<double> singular_values;  ///< ascending for smallest, descending for largest
+  /// max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂) / ‖A‖₂, recomputed at the end.
+  std::vector<double> residuals;
+  double norm = 0;  ///< ‖A‖₂ as residuals are measured against: the largest singular value
+                    ///< if it is among the wanted, else an estimate from below
+  double orthogonality = 0;  ///< max(|UᵀU − I|, |VᵀV − I|), recomputed at the end
+  std::vector<IterationRecord> history;  ///< of the eigensolver, whose residuals are those of AᵀA
+  MultiVector<T, Space> left_vectors;    ///< U, m × singular_values.size() in its first columns
+  MultiVector<T, Space> right_vectors;   ///< V, n × singular_values.size() likewise
+};
+
+/// The `nev` largest or smallest singular triplets A v = σ u, Aᵀu = σ v of a matrix of any shape.
+///
+/// An eigensolver finds the singular vectors of the shorter side, say V, from AᵀA (or A Aᵀ) as an
+/// operator. Squaring costs half of the digits of small σ; so the triplets are taken from A itself:
+/// A V = Q R and the singular value decomposition R = P diag(σ) Zᵀ give U = Q P and V ← V Z, the
+/// best that the space of V holds. Where residuals of the triplets are not yet as small as asked,
+/// the eigensolver goes on from V with a stricter tolerance, three times at most. If the
+/// shorter side is at most 128 long, or not four times nev, V = I: that is the dense decomposition
+/// of A, exact to ε‖A‖₂ for all σ, in memory for two more blocks of A's size stored densely.
+///
+/// A left vector of σ = 0 is not determined by A v = 0: there it is any unit vector orthogonal to
+/// the other ones. Where those do not span the range of A, as at the smallest end of a matrix whose
+/// rank is too low, the residual ‖Aᵀu‖ tells so and the status is not `converged`.
+///
+/// The monitor sees the eigensolver's iterations: squares of singular values. Numerical trouble is
+/// a status in the result; misuse throws `InvalidArgument` naming both sides. Source: Golub & Van
+/// Loan, Matrix Computations, 8.6 (Rayleigh–Ritz steps from one side); Hochstenbach, SISC 23 (2001)
+/// 606.
+template <Scalar T, class Ctx>
+SingularResult<T, typename Ctx::Space> singular_triplets(Ctx& context,
+                                                         const AdjointPair<T, Ctx>& pair,
+                                                         const SingularOptions& options,
+                                                         const Monitor& monitor = {});
+
+}  // namespace heddle

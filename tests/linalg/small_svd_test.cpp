@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/small_dense.hpp>
+#include <limits>
+
+#include "support/random_block.hpp"
+#include "support/tolerance.hpp"
+
+namespace heddle {
+namespace {
+
+using test::RandomSmall;
+using test::tolerance;
+
+struct Decomposition {
+  RandomSmall U, sigma, V;
+  bool found;
+};
+
+Decomposition decompose(ConstSmallView<HostSpace> R) {
+  Decomposition d{{R.rows, R.rows, 0}, {R.rows, 1, 0}, {R.rows, R.rows, 0}, false};
+  d.found = singular_value_decomposition(R, d.U.view(), d.sigma.view(), d.V.view());
+  return d;
+}
+
+/// max |QᵀQ − I|.
+double departure(SmallView<HostSpace> Q) {
+  double worst = 0;
+  for (Index i = 0; i < Q.cols; ++i) {
+    for (Index j = 0; j < Q.cols; ++j) {
+      double sum = i == j ? -1 : 0;
+      for (Index k = 0; k < Q.rows; ++k) sum += Q(k, i) * Q(k, j);
+      worst = std::max(worst, std::abs(sum));
+    }
+  }
+  return worst;
+}
+
+/// max |R − U diag(σ) Vᵀ|.
+double residual(ConstSmallView<HostSpace> R, Decomposition& d) {
+  double worst = 0;
+  for (Index i = 0; i < R.rows; ++i) {
+    for (Index j = 0; j < R.rows; ++j) {
+      double sum = R(i, j);
+      for (Index k = 0; k < R.rows; ++k) {
+        sum -= d.U.view()(i, k) * d.sigma.view()(k, 0) * d.V.view()(j, k);
+      }
+      worst = std::max(worst, std::abs(sum));
+    }
+  }
+  return worst;
+}
+
+void expect_decomposed(ConstSmallView<HostSpace> R) {
+  SCOPED_TRACE(R.rows);
+  Decomposition d = decompose(R);
+  ASSERT_TRUE(d.found);
+  const double n = static_cast<double>(R.rows);
+  const double allowed = tolerance<double>(n, n);
+  EXPECT_LE(residual(R, d), allowed);
+  EXPECT_LE(departure(d.U.view()), allowed);
+  EXPECT_LE(departure(d.V.view()), allowed);
+  for (Index j = 0; j < R.rows; ++j) {
+    EXPECT_GE(d.sigma.view()(j, 0), 0);
+    if (j > 0) {
+      EXPECT_LE(d.sigma.view()(j, 0), d.sigma.view()(j - 1, 0));
+    }
+  }
+}
+
+TEST(SmallSvd, DecomposesRandomMatrices) {
+  for (const Index order : {0, 1, 2, 5, 16, 33, 90}) {
+    RandomSmall R(order, order, 3);
+    expect_decomposed(R.view());
+  }
+}
+
+TEST(SmallSvd, DecomposesSingularMatrices) {
+  for (const Index order : {1, 4, 40}) {
+    RandomSmall R(order, order, 5);
+    for (Index j = 0; j < order; ++j) {
+      for (Index i = 0; i < order; ++i) R.view()(i, j) = i % 3 == 0 ? 0 : R.view()(i, j / 2);
+    }
+    expect_decomposed(R.view());
+  }
+}
+
+TEST(SmallSvd, ReadsABlockOfALargerMatrix) {
+  RandomSmall R(30, 30, 7);
+  expect_decomposed(R.view().block(3, 4, 20, 20));
+}
+
+TEST(SmallSvd, SaysWhenNumbersAreNotFinite) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    RandomSmall R(4, 4, 9);
+    R.view()(2, 1) = bad;
+    EXPECT_FALSE(decompose(R.view()).found);
+  }
+}
+
+TEST(SmallSvd, RefusesShapesThatDoNotFit) {
+  RandomSmall R(4, 3, 1), square(4, 4, 1), sigma(4, 1, 1);
+  EXPECT_THROW(singular_value_decomposition(R.view(), square.view(), sigma.view(), square.view()),
+               InvalidArgument);
+  EXPECT_THROW(singular_value_decomposition(square.view(), R.view(), sigma.view(), square.view()),
+               InvalidArgument);
+  EXPECT_THROW(singular_value_decomposition(square.view(), square.view(), R.view(), square.view()),
+               InvalidArgument);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,283 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/SVD>
+#include <heddle/linalg/error.hpp>
+#include <heddle/solvers/singular_values.hpp>
+#include <limits>
+
+#include "solvers/adjoint_support.hpp"
+#include "solvers/eigen_test_support.hpp"
+#include "support/dense.hpp"
+#include "support/matrices.hpp"
+#include "support/tolerance.hpp"
+
+namespace heddle {
+namespace {
+
+using test::SparsePair;
+using test::TestMatrix;
+
+Eigen::VectorXd dense_singular_values(const Eigen::MatrixXd& A) {
+  return Eigen::JacobiSVD<Eigen::MatrixXd>(A).singularValues();
+}
+
+template <class T>
+Eigen::MatrixXd to_dense_block(ConstBlockView<T, HostSpace> X, Index columns) {
+  Eigen::MatrixXd dense(X.rows(), columns);
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < columns; ++j) dense(i, j) = static_cast<double>(X(i, j));
+  }
+  return dense;
+}
+
+/// The triplets are as many as asked for, agree with a dense decomposition, and U and V are
+/// orthonormal and fit A; all of it by products of our own.
+template <class T>
+void expect_triplets(const CsrView<T, HostSpace>& A, const SingularOptions& options,
+                     const SingularResult<T, HostSpace>& result) {
+  SCOPED_TRACE(::testing::Message() << A.rows << "x" << A.cols << ", nev " << options.nev);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  const Index k = options.nev;
+  ASSERT_EQ(std::ssize(result.singular_values), k);
+  const Eigen::MatrixXd dense = test::to_dense(A);
+  const Eigen::VectorXd truth = dense_singular_values(dense);
+  const double norm = truth[0];
+  const double n = static_cast<double>(A.rows + A.cols);
+  const double rounding = test::tolerance<T>(norm, n);
+  const double tolerance = options.tolerance == 0 ? kDefaultTolerance<T> : options.tolerance;
+  const double allowed = tolerance * norm + rounding;
+  const Eigen::MatrixXd U = to_dense_block<T>(result.left_vectors.view(), k);
+  const Eigen::MatrixXd V = to_dense_block<T>(result.right_vectors.view(), k);
+  ASSERT_EQ(U.rows(), A.rows);
+  ASSERT_EQ(V.rows(), A.cols);
+  for (Index j = 0; j < k; ++j) {
+    const double sigma = result.singular_values[static_cast<std::size_t>(j)];
+    const Index rank = options.which == Which::largest ? j : truth.size() - 1 - j;
+    EXPECT_NEAR(sigma, truth[rank], allowed) << "triplet " << j;
+    EXPECT_LE((dense * V.col(j) - sigma * U.col(j)).norm(), allowed) << "triplet " << j;
+    EXPECT_LE((dense.transpose() * U.col(j) - sigma * V.col(j)).norm(), allowed) << "triplet " << j;
+    EXPECT_LE(result.residuals[static_cast<std::size_t>(j)] * norm, allowed);
+  }
+  const double orthogonal = test::tolerance<T>(1, n, 64);
+  const Eigen::MatrixXd I = Eigen::MatrixXd::Identity(k, k);
+  EXPECT_LE((U.transpose() * U - I).cwiseAbs().maxCoeff(), orthogonal);
+  EXPECT_LE((V.transpose() * V - I).cwiseAbs().maxCoeff(), orthogonal);
+  EXPECT_LE(result.orthogonality, orthogonal);
+}
+
+/// A = Σ over `rank` of random sparse columns times rows, as triplets: rank-deficient.
+template <class T>
+TestMatrix<T> low_rank_matrix(Index rows, Index cols, Index rank) {
+  TestMatrix<T> matrix = test::matrix_with_pattern<T>(rows, cols, [&](Index) {
+    std::vector<Index> columns;
+    for (Index j = 0; j < cols; ++j) columns.push_back(j);
+    return columns;
+  });
+  // Row i is row i mod rank, scaled: powers of two keep the rank exact.
+  for (Index i = rank; i < rows; ++i) {
+    const T factor = static_cast<T>(i / rank % 2 == 0 ? 0.5 : -2);
+    for (Index j = 0; j < cols; ++j) {
+      matrix.values[static_cast<std::size_t>(i * cols + j)] =
+          factor * matrix.values[static_cast<std::size_t>(i % rank * cols + j)];
+    }
+  }
+  return matrix;
+}
+
+/// rows×cols with σ_i on its diagonal, shifted by one row: empty rows and columns beside them.
+template <class T>
+TestMatrix<T> shifted_diagonal(Index rows, Index cols, const std::vector<double>& sigma) {
+  TestMatrix<T> matrix = test::matrix_with_pattern<T>(rows, cols, [&](Index i) {
+    const bool stored = i >= 1 && i <= std::ssize(sigma);
+    return stored ? std::vector<Index>{i - 1} : std::vector<Index>{};
+  });
+  for (std::size_t i = 0; i < sigma.size(); ++i) matrix.values[i] = static_cast<T>(sigma[i]);
+  return matrix;
+}
+
+template <class T>
+class SingularTriplets : public ::testing::Test {
+ protected:
+  SingularResult<T, HostSpace> solve(const TestMatrix<T>& A, const SingularOptions& options) {
+    SparsePair<T> operators(context_, A.view());
+    return singular_triplets(context_, operators.pair(), options);
+  }
+
+  void expect_solved(const TestMatrix<T>& A, const SingularOptions& options) {
+    expect_triplets(A.view(), options, solve(A, options));
+  }
+
+  HostContext context_{2};
+};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(SingularTriplets, Scalars);
+
+SingularOptions options_for(Index nev, Which which,
+                            SingularSolver solver = SingularSolver::automatic) {
+  SingularOptions options;
+  options.nev = nev;
+  options.which = which;
+  options.solver = solver;
+  return options;
+}
+
+TYPED_TEST(SingularTriplets, BothEndsOfSmallTallWideAndSquareMatrices) {
+  for (const Which which : {Which::largest, Which::smallest}) {
+    for (const auto& [rows, cols] : {std::pair<Index, Index>{40, 23}, {23, 40}, {31, 31}}) {
+      this->expect_solved(test::random_matrix<TypeParam>(rows, cols, 6), options_for(5, which));
+    }
+  }
+}
+
+TYPED_TEST(SingularTriplets, AllOfThem) {
+  this->expect_solved(test::random_matrix<TypeParam>(30, 12, 4), options_for(12, Which::largest));
+  this->expect_solved(test::random_matrix<TypeParam>(12, 30, 4), options_for(12, Which::smallest));
+}
+
+TYPED_TEST(SingularTriplets, OfASingleColumnAndASingleRow) {
+  this->expect_solved(test::band_matrix<TypeParam>(50, 1, 50), options_for(1, Which::largest));
+  this->expect_solved(test::band_matrix<TypeParam>(1, 50, 50), options_for(1, Which::smallest));
+  this->expect_solved(test::band_matrix<TypeParam>(1, 1, 1), options_for(1, Which::largest));
+}
+
+TYPED_TEST(SingularTriplets, OfLessThanFullRank) {
+  for (const Which which : {Which::largest, Which::smallest}) {
+    this->expect_solved(low_rank_matrix<TypeParam>(40, 20, 3), options_for(6, which));
+    this->expect_solved(low_rank_matrix<TypeParam>(20, 40, 3), options_for(6, which));
+  }
+}
+
+TYPED_TEST(SingularTriplets, OfTheZeroMatrix) {
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{9, 5}, {400, 300}}) {
+    TestMatrix<TypeParam> zero = shifted_diagonal<TypeParam>(rows, cols, {});
+    const auto result = this->solve(zero, options_for(3, Which::largest));
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_EQ(result.singular_values, std::vector<double>(3, 0.0));
+    EXPECT_EQ(result.residuals, std::vector<double>(3, 0.0));
+  }
+}
+
+TYPED_TEST(SingularTriplets, ByEachEigensolverWhereItIterates) {
+  std::vector<double> sigma;
+  for (int i = 0; i < 300; ++i) sigma.push_back(2 + 0.005 * i + (i >= 295 ? 0.3 * (i - 294) : 0));
+  for (int i = 0; i < 5; ++i) sigma[static_cast<std::size_t>(i)] = 1 + 0.1 * i;
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    for (const Which which : {Which::largest, Which::smallest}) {
+      SingularOptions options = options_for(5, which, solver);
+      SparsePair<TypeParam> tall(this->context_,
+                                 shifted_diagonal<TypeParam>(500, 300, sigma).view());
+      const auto result = singular_triplets(this->context_, tall.pair(), options);
+      expect_triplets(tall.matrix(), options, result);
+      EXPECT_GT(result.iterations, 0);
+      EXPECT_EQ(std::ssize(result.history) > 0, true);
+      EXPECT_EQ(result.operator_applications, tall.pair().columns_applied());
+    }
+  }
+}
+
+TEST(SingularTripletsDouble, SmallValuesKeepTheirDigits) {
+  // Squares of 1e−6 relative to 1 are known to 1e−4 of themselves at best.
+  std::vector<double> sigma{1e-6, 2e-6, 4e-6};
+  for (int i = 3; i < 280; ++i) sigma.push_back(0.5 + 0.5 * i / 280);
+  HostContext context(2);
+  SparsePair<double> pair(context, shifted_diagonal<double>(290, 280, sigma).view());
+  SingularOptions options = options_for(3, Which::smallest);
+  const auto result = singular_triplets(context, pair.pair(), options);
+  expect_triplets(pair.matrix(), options, result);
+  for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(result.singular_values[j], sigma[j], 1e-12);
+}
+
+TEST(SingularTripletsDouble, RelativeAndAbsoluteCriteria) {
+  std::vector<double> sigma;
+  for (int i = 0; i < 300; ++i) sigma.push_back(1000.0 / (1 + i));
+  HostContext context(2);
+  SparsePair<double> pair(context, shifted_diagonal<double>(310, 300, sigma).view());
+  SingularOptions options = options_for(20, Which::largest);
+  options.criterion = Criterion::relative;
+  options.tolerance = 1e-9;
+  auto result = singular_triplets(context, pair.pair(), options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (std::size_t j = 0; j < 20; ++j) {
+    EXPECT_LE(result.residuals[j] * result.norm, 1e-9 * sigma[j]);
+  }
+  options.criterion = Criterion::absolute;
+  options.tolerance = 1e-7;
+  result = singular_triplets(context, pair.pair(), options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (std::size_t j = 0; j < 20; ++j) EXPECT_LE(result.residuals[j] * result.norm, 1e-7);
+  EXPECT_NEAR(result.norm, 1000, 1e-6);
+}
+
+TEST(SingularTripletsDouble, SaysWhenItStoppedEarly) {
+  std::vector<double> sigma;
+  for (int i = 0; i < 600; ++i) sigma.push_back(1 + 1e-3 * i);
+  HostContext context(2);
+  SparsePair<double> pair(context, shifted_diagonal<double>(601, 600, sigma).view());
+  SingularOptions options = options_for(4, Which::smallest, SingularSolver::lobpcg);
+  options.max_iterations = 2;
+  const auto result = singular_triplets(context, pair.pair(), options);
+  EXPECT_EQ(result.status, SolveStatus::max_iterations) << result.reason;
+  EXPECT_EQ(std::ssize(result.singular_values), 4);
+  options.max_iterations = 1000;
+  const auto stopped =
+      singular_triplets(context, pair.pair(), options, [](const MonitorState&) { return false; });
+  EXPECT_EQ(stopped.status, SolveStatus::interrupted) << stopped.reason;
+}
+
+TEST(SingularTripletsDouble, NumbersThatAreNotFiniteAreABreakdown) {
+  HostContext context(2);
+  for (const Index cols : {20, 300}) {
+    TestMatrix<double> A = test::band_matrix<double>(310, cols, 2);
+    A.values[5] = std::numeric_limits<double>::quiet_NaN();
+    SparsePair<double> pair(context, A.view());
+    const auto result = singular_triplets(context, pair.pair(), options_for(2, Which::largest));
+    EXPECT_EQ(result.status, SolveStatus::breakdown) << result.reason;
+  }
+}
+
+TEST(SingularTripletsDouble, SameBitsForEveryNumberOfThreads) {
+  const auto matrix = test::random_matrix<double>(700, 400, 5);
+  std::vector<double> first;
+  for (const int threads : {1, 3}) {
+    HostContext context(threads);
+    SparsePair<double> pair(context, matrix.view());
+    const auto result = singular_triplets(context, pair.pair(), options_for(4, Which::largest));
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+    if (threads == 1) first = result.singular_values;
+    EXPECT_EQ(result.singular_values, first);
+  }
+}
+
+TEST(SingularTripletsDouble, MisuseNamesBothSides) {
+  HostContext context(1);
+  SparsePair<double> pair(context, test::band_matrix<double>(7, 4, 2).view());
+  SparsePair<double> other(context, test::band_matrix<double>(4, 6, 2).view());
+  const auto message = [&](const AdjointPair<double, HostContext>& operators,
+                           const SingularOptions& options) -> std::string {
+    try {
+      singular_triplets(context, operators, options);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const SingularOptions fine = options_for(2, Which::largest);
+  EXPECT_EQ(message({nullptr, pair.pair().A}, fine),
+            "singular_triplets: both A and its transpose are needed, A is missing");
+  EXPECT_EQ(message({pair.pair().A, other.pair().A}, fine),
+            "singular_triplets: A is 7x4, what is given as its transpose 4x6");
+  EXPECT_EQ(message(pair.pair(), options_for(5, Which::largest)),
+            "singular_triplets: nev must be at least 1 and at most the shorter side of A, 4; it "
+            "is 5");
+  SingularOptions bad = fine;
+  bad.tolerance = 2;
+  EXPECT_EQ(message(pair.pair(), bad),
+            "singular_triplets: the tolerance must lie in (0, 1), it is 2");
+  bad.criterion = Criterion::absolute;
+  bad.tolerance = 0;
+  EXPECT_EQ(message(pair.pair(), bad),
+            "singular_triplets: an absolute tolerance must be positive, it is 0");
+}
+
+}  // namespace
+}  // namespace heddle
