@@ -67,6 +67,11 @@ class SolverProcess : public testing::Test {
     return nlohmann::json::parse(file(directory + "/result.json"));
   }
 
+  double worst_residual() {
+    const auto residuals = result().at("residuals").get<std::vector<double>>();
+    return *std::max_element(residuals.begin(), residuals.end());
+  }
+
   /// The run ends with `code` and this one line on stderr, and writes nothing at all.
   void expect_refused(const ProcessResult& run, int code, const std::string& message) {
     EXPECT_EQ(run.exit_code, code);
