@@ -225,5 +225,22 @@ TEST(NormalEquations, MultipliesByAAndItsTranspose) {
   }
 }
 
+TEST(NormalEquations, AccumulateOnlyIfTheTransposeDoes) {
+  HostContext context(1);
+  SparsePair<double> operators(context, test::band_matrix<double>(12, 12, 2).view());
+  test::FunctionOperator refuses(
+      12, [&](auto X, auto Y) { operators.pair().A_transposed->apply(context, X, Y); });
+  NormalEquationsOperator<double, HostContext> F(context, {operators.pair().A, &refuses});
+  const auto X = test::random_vectors<double>(context, 12, 2);
+  auto Y = test::random_vectors<double>(context, 12, 2, 1);
+  const auto before = test::all_entries<double>(Y.view());
+  EXPECT_FALSE(F.accumulate(context, 1, X.view(), 1, Y.view()));
+  EXPECT_FALSE(F.accumulate(context, 1, X.view(), 1, Y.view()));
+  EXPECT_EQ(test::all_entries<double>(Y.view()), before);
+  EXPECT_EQ(F.columns_applied(), 0);
+  EXPECT_EQ(operators.pair().A->columns_applied(), 2);
+  EXPECT_FALSE(F.one_norm());
+}
+
 }  // namespace
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <heddle/linalg/error.hpp>
 #include <heddle/solvers/singular_values.hpp>
 #include <limits>
+#include <string>
 
 #include "solvers/adjoint_support.hpp"
 #include "solvers/eigen_test_support.hpp"
@@ -145,6 +146,15 @@ TYPED_TEST(SingularTriplets, OfLessThanFullRank) {
     this->expect_solved(low_rank_matrix<TypeParam>(40, 20, 3), options_for(6, which));
     this->expect_solved(low_rank_matrix<TypeParam>(20, 40, 3), options_for(6, which));
   }
+}
+
+TYPED_TEST(SingularTriplets, OfLessThanFullRankWhereItIterates) {
+  const auto tall = low_rank_matrix<TypeParam>(200, 150, 3);
+  this->expect_solved(tall, options_for(6, Which::largest));
+  // Among 147 zeros, nothing says which vectors of the longer side belong to them.
+  const auto result = this->solve(tall, options_for(2, Which::smallest));
+  EXPECT_EQ(result.status, SolveStatus::verification_failed) << result.reason;
+  EXPECT_NE(result.reason.find("a singular value is zero"), std::string::npos) << result.reason;
 }
 
 TYPED_TEST(SingularTriplets, OfTheZeroMatrix) {
