@@ -138,27 +138,30 @@ void IntervalSolve<T, Ctx>::plan() {
     return end(SolveStatus::breakdown, "products with A are not finite");
   }
   spectrum_ = {density.lower(), density.upper()};
-  const double width = kFall * std::numbers::pi / kMaxDegree * spectrum_.half_width();
-  passed_ = {std::clamp(options_.lower, spectrum_.lower, spectrum_.upper),
-             std::clamp(options_.upper, spectrum_.lower, spectrum_.upper)};
-  const double missing = std::max(0.5 * width - passed_.half_width(), 0.0);
-  passed_ = {passed_.lower - missing, passed_.upper + missing};
+  from_ = spectrum_.angle(options_.upper);
+  to_ = spectrum_.angle(options_.lower);
+  const double missing = 0.5 * (kFall * std::numbers::pi / kMaxDegree - (to_ - from_));
+  if (missing > 0) {
+    from_ -= missing;
+    to_ += missing;
+  }
   set_width(density);
 }
 
-/// m and the degree: eigenvalues as near to the interval as it is wide fit in X, or nearer ones
-/// only where they would be too many.
+/// m and the degree: eigenvalues as near to the interval as it is wide, in the angle, fit in X, or
+/// nearer ones only where they would be too many.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::set_width(const SpectralDensity& density) {
   const Index b = block_of(options_, n_);
   const Index most = max_columns(options_, n_);
-  double near = 2 * passed_.half_width();
+  double near = to_ - from_;
   const auto columns = [&] {
-    const EigenvalueCount there = density.count(passed_.lower - near, passed_.upper + near);
+    const EigenvalueCount there =
+        density.count(spectrum_.at(to_ + near), spectrum_.at(from_ - near));
     const double wanted = 1.1 * std::max(there.count, 0.0) + 3 * there.deviation;
     return std::min(n_, (static_cast<Index>(wanted) / b + 2) * b);
   };
-  const auto degree = [&] { return kFall * std::numbers::pi * spectrum_.half_width() / near; };
+  const auto degree = [&] { return kFall * std::numbers::pi / near; };
   while (columns() > most && 2 * degree() <= kMaxDegree) near *= 0.5;
   draw(n_ <= kDenseOrder ? n_ : std::min(columns(), most));
   if (this->columns() < n_) set_degree(degree());
@@ -167,8 +170,8 @@ void IntervalSolve<T, Ctx>::set_width(const SpectralDensity& density) {
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::set_degree(double degree) {
   const double bounded = std::clamp(std::ceil(degree), kMinDegree, kMaxDegree);
-  coefficients_ =
-      band_pass_coefficients(spectrum_, passed_.lower, passed_.upper, static_cast<Index>(bounded));
+  coefficients_ = band_pass_coefficients(spectrum_, spectrum_.at(to_), spectrum_.at(from_),
+                                         static_cast<Index>(bounded));
 }
 
 template <Scalar T, class Ctx>

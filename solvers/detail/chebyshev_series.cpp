@@ -12,6 +12,10 @@ double ChebyshevInterval::angle(double x) const noexcept {
   return std::acos(std::clamp((x - middle()) / half_width(), -1.0, 1.0));
 }
 
+double ChebyshevInterval::at(double angle) const noexcept {
+  return middle() + half_width() * std::cos(std::clamp(angle, 0.0, std::numbers::pi));
+}
+
 std::vector<double> band_pass_coefficients(const ChebyshevInterval& interval, double a, double b,
                                            Index degree) {
   constexpr double pi = std::numbers::pi;

@@ -16,6 +16,9 @@ struct ChebyshevInterval {
 
   /// arccos((x − c)/e), of the nearest end where x lies outside.
   double angle(double x) const noexcept;
+
+  /// The x of an angle, of the nearest end for angles outside of [0, π].
+  double at(double angle) const noexcept;
 };
 
 /// c_k, k ≤ degree, of the polynomial Σ c_k T_k((x − c)/e) that smooths the indicator function of

@@ -81,7 +81,8 @@ class IntervalSolve {
   StagnationTest stagnation_;
   std::optional<IntervalBlocks<T, Ctx>> s_;
   ChebyshevInterval spectrum_;
-  ChebyshevInterval passed_;          // what F leaves: the interval, or more if that is very narrow
+  double from_ = 0;  // the angles that F leaves: the interval's, or more if that is very narrow
+  double to_ = 0;
   std::vector<double> coefficients_;  // of F; none: X is the whole space
   Index filtered_ = 0;                // times that F was applied to all columns of X
   Index real_ = 0;                    // pairs of the interval as xᵀFx told before the last filter
