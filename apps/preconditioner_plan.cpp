@@ -14,7 +14,7 @@ PreconditionerChoice automatic_choice(const Config& config, bool pencil) {
     case SolverType::block_lanczos:
       return PreconditionerChoice::none;
     case SolverType::block_cg:
-      return PreconditionerChoice::jacobi;
+      return PreconditionerChoice::chebyshev;
   }
   return PreconditionerChoice::none;
 }
