@@ -36,6 +36,9 @@ constexpr Index kSeveralGroups = 16;
 constexpr double kLongRows = 32;
 /// Mean row length below which finished rows count as much as nonzeros.
 constexpr double kManyRows = 32;
+/// Entries of C from which a thread for one or two of them keeps an H200 busy: what it holds at
+/// once.
+constexpr Index kBusyDevice = 132 * 2048;
 /// Mean row length below which Yang et al. split nonzeros.
 constexpr double kShortRows = 9.35;
 
@@ -114,6 +117,17 @@ std::vector<CudaKernel> kernel_candidates(const MatrixFeatures& A, Index N,
 int row_groups(const MatrixFeatures& A) noexcept {
   const double groups = std::clamp(A.row_mean / 4, 1.0, 32.0);
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(groups))));
+}
+
+int row_lanes(const MatrixFeatures& A) noexcept {
+  constexpr double kTwoRounds = 8;
+  constexpr int kWarpSize = 32;
+  return A.row_mean <= kTwoRounds ? kWarpSize / 2 : kWarpSize;
+}
+
+int forced_row_groups(const MatrixFeatures& A, Index N) noexcept {
+  const bool even = A.variation() <= kUneven && !is_very_uneven(A);
+  return even && A.rows * N >= kBusyDevice ? 1 : row_groups(A);
 }
 
 }  // namespace heddle

@@ -53,4 +53,12 @@ std::vector<CudaKernel> kernel_candidates(const MatrixFeatures& A, Index N,
 /// Lane groups that `row_parallel` gives a row: enough that a group has about four nonzeros.
 int row_groups(const MatrixFeatures& A) noexcept;
 
+/// Lanes that `row_split` gives the columns of a row at most: rows that are shorter than two rounds
+/// of gathers do better in half as wide slabs (one H200, 7-point stencil, 64 columns: 20 %).
+int row_lanes(const MatrixFeatures& A) noexcept;
+
+/// Lane groups a row where there is no choice but rows: one for even rows that are many enough to
+/// keep the device busy with N columns, else `row_groups`.
+int forced_row_groups(const MatrixFeatures& A, Index N) noexcept;
+
 }  // namespace heddle

@@ -18,13 +18,6 @@ int cusparse_index(CudaKernel kernel) noexcept {
 
 constexpr Index kWarpSize = 32;
 
-/// Lanes for the columns of a row: rows that are shorter than two rounds of gathers do better in
-/// half as wide slabs (one H200, 7-point stencil, 64 columns: 20 %).
-Index slab_lanes(const MatrixFeatures& features) noexcept {
-  constexpr double kTwoRounds = 8;
-  return features.row_mean <= kTwoRounds ? kWarpSize / 2 : kWarpSize;
-}
-
 /// Makes `buffer` hold at least `size` values.
 template <class U>
 void grow(CudaContext& context, Buffer<U, DeviceSpace>& buffer, Index size) {
@@ -78,7 +71,7 @@ void SpmmExecutor<T>::run(CudaKernel kernel, const SpmmProduct<T>& product) {
   if (A_.nnz == 0 || product.alpha == T{0}) return launch_scale(product, stream);
   switch (kernel) {
     case CudaKernel::row_split:
-      return launch_row_split(product, 1, slab_lanes(features_), stream);
+      return launch_row_split(product, 1, row_lanes(features_), stream);
     case CudaKernel::row_parallel:
       return launch_row_split(product, row_groups(features_), kWarpSize, stream);
     case CudaKernel::row_cached:

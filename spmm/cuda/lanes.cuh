@@ -114,11 +114,36 @@ __device__ void stream(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
   stream_lane(to, combine(alpha, sum, beta, to));
 }
 
+/// Values of A from some entry on, that stand in another order.
+template <class T>
+struct GatheredValues {
+  const T* values;
+  const std::uint32_t* positions;
+};
+
+/// The values of A from entry `begin` on, and the k-th of them.
+template <class T>
+__device__ const T* values_from(const SpmmProduct<T>& p, Index begin) {
+  return p.A.values + begin;
+}
+template <class T>
+__device__ GatheredValues<T> values_from(const GatheredProduct<T>& p, Index begin) {
+  return {p.A.values, p.positions + begin};
+}
+template <class T>
+__device__ T load_value(const T* values, int k) {
+  return __ldg(values + k);
+}
+template <class T>
+__device__ T load_value(const GatheredValues<T>& from, int k) {
+  return __ldg(from.values + __ldg(from.positions + k));
+}
+
 /// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … below `length`; `B` points
 /// at the thread's columns of row 0, rows `pitch` bytes apart. The loads of `kUnroll` terms are in
 /// flight together, also at the end of a row: rows of a mesh are shorter than two rounds.
-template <int kStep, int kUnroll, class T, int kWidth>
-__device__ void accumulate(const std::int32_t* columns, const T* values, int first, int length,
+template <int kStep, int kUnroll, class Values, class T, int kWidth>
+__device__ void accumulate(const std::int32_t* columns, Values values, int first, int length,
                            const T* B, unsigned pitch, Lane<T, kWidth>& sum) {
   int k = first;
   for (; k + (kUnroll - 1) * kStep < length; k += kUnroll * kStep) {
@@ -127,7 +152,7 @@ __device__ void accumulate(const std::int32_t* columns, const T* values, int fir
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       b[u] = load_row<kWidth>(B, __ldg(columns + k + u * kStep), pitch);
-      a[u] = __ldg(values + k + u * kStep);
+      a[u] = load_value(values, k + u * kStep);
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) multiply_add(a[u], b[u], sum);
@@ -139,7 +164,7 @@ __device__ void accumulate(const std::int32_t* columns, const T* values, int fir
   for (int u = 0; u < kUnroll - 1; ++u) {
     if (k + u * kStep < length) {
       b[u] = load_row<kWidth>(B, __ldg(columns + k + u * kStep), pitch);
-      a[u] = __ldg(values + k + u * kStep);
+      a[u] = load_value(values, k + u * kStep);
     }
   }
 #pragma unroll

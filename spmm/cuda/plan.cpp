@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/error.hpp>
+#include <heddle/linalg/transfer.hpp>
 #include <heddle/spmm/cuda/executor.hpp>
+#include <heddle/spmm/cuda/indexed_transpose.hpp>
 #include <heddle/spmm/cuda/measure.hpp>
+#include <heddle/spmm/cuda/scale.hpp>
+#include <heddle/spmm/detail/stored_transpose.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace heddle {
 namespace {
@@ -28,18 +33,36 @@ Asked parse_kernel(const std::string& name) {
       fmt::join(cuda_kernel_names(), ", ")));
 }
 
+/// Throws unless C = op(A) B fits, where op(A) is rows×cols, and the kernels can address B.
 template <Scalar T>
-void check_shapes(const CsrView<T, DeviceSpace>& A, const ConstBlockView<T, DeviceSpace>& B,
+void check_shapes(std::string_view product, const CsrView<T, DeviceSpace>& A, Index rows,
+                  Index cols, const ConstBlockView<T, DeviceSpace>& B,
                   const BlockView<T, DeviceSpace>& C) {
-  if (B.rows() != A.cols || C.rows() != A.rows || B.cols() != C.cols()) {
-    throw InvalidArgument(fmt::format("C = A B does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
-                                      A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
+  if (B.rows() != cols || C.rows() != rows || B.cols() != C.cols()) {
+    throw InvalidArgument(fmt::format("{} does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
+                                      product, A.rows, A.cols, B.rows(), B.cols(), C.rows(),
+                                      C.cols()));
   }
   constexpr Index kMaxPitch = std::numeric_limits<std::uint32_t>::max();
   if (B.ld() > kMaxPitch / static_cast<Index>(sizeof(T))) {
     throw InvalidArgument(
-        fmt::format("C = A B: rows of B lie {} values apart, at most {} bytes are possible", B.ld(),
-                    kMaxPitch));
+        fmt::format("{}: rows of B lie {} values apart, at most {} bytes are possible", product,
+                    B.ld(), kMaxPitch));
+  }
+}
+
+/// Counts a product that moves at least `compulsory_bytes` beside C's old values, for α ≠ 0.
+template <Scalar T>
+void count_product(CudaContext& context, const cuda::SpmmProduct<T>& product,
+                   double compulsory_bytes) {
+  const double c_entries = static_cast<double>(product.A.rows) * static_cast<double>(product.N);
+  const double c_bytes = c_entries * sizeof(T);
+  const double c_reads = product.beta == T{0} ? 0 : c_bytes;
+  if (product.alpha == T{0}) {
+    context.profile().count(c_bytes + c_reads, 0);
+  } else {
+    context.profile().count(compulsory_bytes + c_reads, 2 * static_cast<double>(product.A.nnz) *
+                                                            static_cast<double>(product.N));
   }
 }
 
@@ -49,7 +72,10 @@ template <Scalar T>
 struct SpmmPlan<T, CudaContext>::State {
   cuda::SpmmExecutor<T> executor;
   Asked asked;
-  std::map<Index, KernelChoice> prepared;  ///< by N
+  SpmmOptions options;
+  std::map<Index, KernelChoice> prepared = {};  ///< by N
+  std::optional<cuda::IndexedTranspose<T>> indexed = {};
+  std::optional<detail::StoredTranspose<T, CudaContext>> stored = {};
 
   KernelChoice choose(Index N) const {
     switch (asked.choosing) {
@@ -79,13 +105,27 @@ struct SpmmPlan<T, CudaContext>::State {
     }
     return prepare(product.N);
   }
+
+  const cuda::IndexedTranspose<T>& indexed_transpose(CudaContext& context) {
+    if (!indexed) indexed.emplace(context, executor.matrix());
+    return *indexed;
+  }
+
+  const SpmmPlan& stored_transpose(CudaContext& context) {
+    if (!stored) {
+      HostContext host;
+      HostCsrMatrix<T> At = transpose<T>(host, fetch(context, host, executor.matrix()).view());
+      stored.emplace(context, place(context, std::move(At)), options);
+    }
+    return stored->plan();
+  }
 };
 
 template <Scalar T>
 SpmmPlan<T, CudaContext>::SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace> A,
                                    const SpmmOptions& options)
     : state_(std::make_unique<State>(
-          State{cuda::SpmmExecutor<T>(context, A), parse_kernel(options.kernel), {}})) {}
+          State{cuda::SpmmExecutor<T>(context, A), parse_kernel(options.kernel), options})) {}
 
 template <Scalar T>
 SpmmPlan<T, CudaContext>::~SpmmPlan() = default;
@@ -104,19 +144,44 @@ void SpmmPlan<T, CudaContext>::multiply(CudaContext& context, T alpha,
                                         ConstBlockView<T, DeviceSpace> B, T beta,
                                         BlockView<T, DeviceSpace> C) const {
   const CsrView<T, DeviceSpace>& A = state_->executor.matrix();
-  check_shapes(A, B, C);
+  check_shapes("C = A B", A, A.rows, A.cols, B, C);
   if (C.empty()) return;
   const cuda::SpmmProduct<T> product = {A,      B.data(), B.ld(), C.data(),
                                         C.ld(), C.cols(), alpha,  beta};
   state_->executor.run(state_->prepare_for(context, product).kernel, product);
 
-  const double c_bytes = static_cast<double>(C.rows() * C.cols()) * sizeof(T);
-  const double c_reads = beta == T{0} ? 0 : c_bytes;
-  if (alpha == T{0}) {
-    context.profile().count(c_bytes + c_reads, 0);
+  count_product(context, product, compulsory_bytes(C.cols()));
+}
+
+template <Scalar T>
+void SpmmPlan<T, CudaContext>::prepare_transposed(CudaContext& context, Index N) const {
+  if (state_->options.transpose == SpmmTranspose::stored) {
+    state_->stored_transpose(context).prepare(context, N);
   } else {
-    context.profile().count(compulsory_bytes(C.cols()) + c_reads,
-                            2 * static_cast<double>(A.nnz) * static_cast<double>(C.cols()));
+    state_->indexed_transpose(context);
+  }
+}
+
+template <Scalar T>
+void SpmmPlan<T, CudaContext>::multiply_transposed(CudaContext& context, T alpha,
+                                                   ConstBlockView<T, DeviceSpace> B, T beta,
+                                                   BlockView<T, DeviceSpace> C) const {
+  const CsrView<T, DeviceSpace>& A = state_->executor.matrix();
+  check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
+  if (C.empty()) return;
+  if (state_->options.transpose == SpmmTranspose::stored && alpha != T{0}) {
+    return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);
+  }
+  const CsrView<T, DeviceSpace> At = {A.cols, A.rows, A.nnz, nullptr, nullptr, nullptr};
+  const cuda::SpmmProduct<T> product = {At,     B.data(), B.ld(), C.data(),
+                                        C.ld(), C.cols(), alpha,  beta};
+  if (alpha == T{0}) {
+    cuda::launch_scale(product, context.stream());
+    count_product(context, product, 0);
+  } else {
+    const cuda::IndexedTranspose<T>& indexed = state_->indexed_transpose(context);
+    indexed.run(context, product);
+    count_product(context, product, indexed.compulsory_bytes(C.cols()));
   }
 }
 

@@ -12,6 +12,8 @@ namespace heddle::cuda {
 /// C must not share memory with A or B.
 template <class T>
 struct SpmmProduct {
+  using Value = T;
+
   CsrView<T, DeviceSpace> A;
   const T* B = nullptr;
   Index ldb = 0;
@@ -20,6 +22,13 @@ struct SpmmProduct {
   Index N = 0;
   T alpha = 1;
   T beta = 0;
+};
+
+/// A product with an A whose values stand in another order: that of entry k is
+/// A.values[positions[k]].
+template <class T>
+struct GatheredProduct : SpmmProduct<T> {
+  const std::uint32_t* positions = nullptr;
 };
 
 /// Bytes from one row of B to the next, which `SpmmPlan` keeps below 2³².

@@ -34,8 +34,8 @@ struct RowLanes {
   }
 };
 
-template <int kWidth, int kBlocks, int kLanes, class T>
-__global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(SpmmProduct<T> p,
+template <int kWidth, int kBlocks, int kLanes, class Product>
+__global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(Product p,
                                                                 RowLanes<kLanes> layout) {
   const int local_row = layout.row();
   const int lane = static_cast<int>(threadIdx.x) - local_row * layout.count();
@@ -44,8 +44,8 @@ __global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(SpmmProduct<T> p
   if (local_row >= layout.rows() || row >= p.A.rows || column >= p.N) return;
   const Index begin = p.A.row_offsets[row];
   const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
-  Lane<T, kWidth> sum;
-  accumulate<1, kUnroll>(p.A.columns + begin, p.A.values + begin, 0, length, p.B + column,
+  Lane<typename Product::Value, kWidth> sum;
+  accumulate<1, kUnroll>(p.A.columns + begin, values_from(p, begin), 0, length, p.B + column,
                          b_pitch(p), sum);
   stream(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
 }
@@ -56,8 +56,8 @@ int lanes_of_slab(Index lanes_of_row, Index most_lanes) {
   return static_cast<int>((lanes_of_row + slabs - 1) / slabs);
 }
 
-template <int kWidth, int kLanes, class T>
-void launch_rows(const SpmmProduct<T>& product, int lanes, cudaStream_t stream) {
+template <int kWidth, int kLanes, class Product>
+void launch_rows(const Product& product, int lanes, cudaStream_t stream) {
   const RowLanes<kLanes> layout(lanes);
   const dim3 grid(blocks_for(product.A.rows, layout.rows()),
                   blocks_for(product.N, layout.count() * kWidth));
@@ -68,11 +68,11 @@ void launch_rows(const SpmmProduct<T>& product, int lanes, cudaStream_t stream) 
   // Few rows: all loads of a round in flight. Many: the more rows a multiprocessor holds, the more
   // of B they share in its L1 (one H200, meshes: 10 % from 5 to 8 blocks).
   if (product.A.rows * lanes < kManyThreads) {
-    run(row_kernel<kWidth, kDeepBlocks, kLanes, T>);
+    run(row_kernel<kWidth, kDeepBlocks, kLanes, Product>);
   } else if (kLanes == 0 || kLanes >= 8) {
-    run(row_kernel<kWidth, 8, kLanes, T>);
+    run(row_kernel<kWidth, 8, kLanes, Product>);
   } else {
-    run(row_kernel<kWidth, 6, kLanes, T>);
+    run(row_kernel<kWidth, 6, kLanes, Product>);
   }
 }
 
@@ -87,8 +87,8 @@ struct GroupsConfig {
   static_assert(kRowThreads <= kWarpSize, "a row's lanes add up by shuffles");
 };
 
-template <class Config, class T>
-__global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(SpmmProduct<T> p) {
+template <class Config, class Product>
+__global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(Product p) {
   const Index row =
       static_cast<Index>(blockIdx.x) * Config::kRows + threadIdx.x / Config::kRowThreads;
   if (row >= p.A.rows) return;
@@ -96,11 +96,11 @@ __global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(SpmmProdu
   const int group = threadIdx.x % Config::kRowThreads / Config::kLanes;
   const Index column = static_cast<Index>(blockIdx.y) * Config::kSlab + lane * Config::kWidth;
 
-  Lane<T, Config::kWidth> sum;
+  Lane<typename Product::Value, Config::kWidth> sum;
   if (column < p.N) {
     const Index begin = p.A.row_offsets[row];
     const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
-    accumulate<Config::kGroups, kUnroll>(p.A.columns + begin, p.A.values + begin, group, length,
+    accumulate<Config::kGroups, kUnroll>(p.A.columns + begin, values_from(p, begin), group, length,
                                          p.B + column, b_pitch(p), sum);
   }
 #pragma unroll
@@ -110,8 +110,8 @@ __global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(SpmmProdu
   if (column < p.N && group == 0) stream(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
 }
 
-template <class Config, class T>
-void launch_groups(const SpmmProduct<T>& product, cudaStream_t stream) {
+template <class Config, class Product>
+void launch_groups(const Product& product, cudaStream_t stream) {
   const dim3 grid(blocks_for(product.A.rows, Config::kRows), blocks_for(product.N, Config::kSlab));
   groups_kernel<Config><<<grid, kThreads, 0, stream>>>(product);
   check_launch();
@@ -119,9 +119,8 @@ void launch_groups(const SpmmProduct<T>& product, cudaStream_t stream) {
 
 }  // namespace
 
-template <class T>
-void launch_row_split(const SpmmProduct<T>& product, int groups, Index most_lanes,
-                      cudaStream_t stream) {
+template <class Product>
+void launch_row_split(const Product& product, int groups, Index most_lanes, cudaStream_t stream) {
   dispatch_lanes(product, most_lanes, [&]<int kWidth, int kLanes>() {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(groups, [&]<int kGroupsWanted>() {
       constexpr int kGroups = std::min(kGroupsWanted, kWarpSize / kLanes);
@@ -138,5 +137,7 @@ void launch_row_split(const SpmmProduct<T>& product, int groups, Index most_lane
 
 template void launch_row_split(const SpmmProduct<float>&, int, Index, cudaStream_t);
 template void launch_row_split(const SpmmProduct<double>&, int, Index, cudaStream_t);
+template void launch_row_split(const GatheredProduct<float>&, int, Index, cudaStream_t);
+template void launch_row_split(const GatheredProduct<double>&, int, Index, cudaStream_t);
 
 }  // namespace heddle::cuda

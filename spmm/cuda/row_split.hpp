@@ -13,9 +13,9 @@ namespace heddle::cuda {
 ///
 /// Good for rows of similar length, a warp takes as long as its longest row; several groups for
 /// long rows, narrow blocks, and matrices of too few rows to fill the device. Reads A and offsets
-/// once a slab, B rows as often as neighbouring rows miss each other in L1. Deterministic.
-template <class T>
-void launch_row_split(const SpmmProduct<T>& product, int groups, Index most_lanes,
-                      cudaStream_t stream);
+/// once a slab, B rows as often as neighbouring rows miss each other in L1. Deterministic. For a
+/// `SpmmProduct` or a `GatheredProduct`.
+template <class Product>
+void launch_row_split(const Product& product, int groups, Index most_lanes, cudaStream_t stream);
 
 }  // namespace heddle::cuda

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <heddle/linalg/buffer.hpp>
 #include <heddle/linalg/error.hpp>
+#include <heddle/spmm/detail/stored_transpose.hpp>
+#include <heddle/spmm/host/indexed_transpose.hpp>
 #include <heddle/spmm/host/row_split.hpp>
 #include <heddle/spmm/spmm.hpp>
+#include <optional>
 
 namespace heddle {
 namespace {
@@ -30,20 +33,35 @@ std::string_view choose_kernel(const HostContext& context, const std::string& as
   return *found;
 }
 
+/// Throws unless C = op(A) B fits, where op(A) is rows×cols.
 template <Scalar T>
-void check_shapes(const CsrView<T, HostSpace>& A, const ConstBlockView<T, HostSpace>& B,
-                  const BlockView<T, HostSpace>& C) {
-  if (B.rows() == A.cols && C.rows() == A.rows && B.cols() == C.cols()) return;
-  throw InvalidArgument(fmt::format("C = A B does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
+void check_shapes(std::string_view product, const CsrView<T, HostSpace>& A, Index rows, Index cols,
+                  const ConstBlockView<T, HostSpace>& B, const BlockView<T, HostSpace>& C) {
+  if (B.rows() == cols && C.rows() == rows && B.cols() == C.cols()) return;
+  throw InvalidArgument(fmt::format("{} does not fit: A is {}x{}, B is {}x{}, C is {}x{}", product,
                                     A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
 }
 
+/// Bytes of C's old values, where they are read.
 template <Scalar T>
-void scale_block(T beta, const BlockView<T, HostSpace>& C, int threads) {
-#pragma omp parallel for schedule(static) num_threads(threads)
+double bytes_read(T beta, const BlockView<T, HostSpace>& C) {
+  return beta == T{0} ? 0 : static_cast<double>(C.rows() * C.cols()) * sizeof(T);
+}
+
+template <Scalar T>
+double flops(const CsrView<T, HostSpace>& A, Index N) {
+  return 2 * static_cast<double>(A.nnz) * static_cast<double>(N);
+}
+
+/// C = β C, the product for α = 0.
+template <Scalar T>
+void scale_block(HostContext& context, T beta, const BlockView<T, HostSpace>& C) {
+#pragma omp parallel for schedule(static) num_threads(context.threads())
   for (Index i = 0; i < C.rows(); ++i) {
     for (Index j = 0; j < C.cols(); ++j) C(i, j) = beta == T{0} ? T{0} : beta * C(i, j);
   }
+  const double written = static_cast<double>(C.rows() * C.cols()) * sizeof(T);
+  context.profile().count(written + bytes_read(beta, C), 0);
 }
 
 }  // namespace
@@ -51,10 +69,22 @@ void scale_block(T beta, const BlockView<T, HostSpace>& C, int threads) {
 template <Scalar T>
 struct SpmmPlan<T, HostContext>::State {
   CsrView<T, HostSpace> A;
-  bool automatic;
+  SpmmOptions options;
   std::string_view kernel;
   detail::RowSchedule schedule;
   Buffer<T, HostSpace> partials;
+  std::optional<detail::IndexedTranspose<T>> indexed;
+  std::optional<detail::StoredTranspose<T, HostContext>> stored;
+
+  detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) {
+    if (!indexed) indexed.emplace(context, A);
+    return *indexed;
+  }
+
+  const SpmmPlan& stored_transpose(HostContext& context) {
+    if (!stored) stored.emplace(context, transpose(context, A), options);
+    return stored->plan();
+  }
 };
 
 template <Scalar T>
@@ -62,7 +92,7 @@ SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, CsrView<T, HostSpace> A
                                    const SpmmOptions& options)
     : state_(std::make_unique<State>()) {
   state_->A = A;
-  state_->automatic = is_choice(options.kernel);
+  state_->options = options;
   state_->kernel = choose_kernel(context, options.kernel);
   if (state_->kernel != kRowSplit) return;
   state_->schedule = detail::schedule_rows(A);
@@ -82,23 +112,32 @@ void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
                                         ConstBlockView<T, HostSpace> B, T beta,
                                         BlockView<T, HostSpace> C) const {
   const CsrView<T, HostSpace>& A = state_->A;
-  check_shapes(A, B, C);
+  check_shapes("C = A B", A, A.rows, A.cols, B, C);
   if (C.empty()) return;
-  const double c_bytes = static_cast<double>(C.rows() * C.cols()) * sizeof(T);
-  const double c_reads = beta == T{0} ? 0 : c_bytes;
-  if (alpha == T{0}) {
-    scale_block(beta, C, context.threads());
-    context.profile().count(c_bytes + c_reads, 0);
-    return;
-  }
+  if (alpha == T{0}) return scale_block(context, beta, C);
   if (state_->kernel == kReference) {
     reference_spmm(static_cast<double>(alpha), A, B, static_cast<double>(beta), C);
   } else {
-    detail::row_split(A, state_->schedule, state_->partials.data(), context.threads(), alpha, B,
-                      beta, C);
+    detail::row_split(A, A.values, state_->schedule, state_->partials.data(), context.threads(),
+                      alpha, B, beta, C);
   }
-  context.profile().count(compulsory_bytes(C.cols()) + c_reads,
-                          2 * static_cast<double>(A.nnz) * static_cast<double>(C.cols()));
+  context.profile().count(compulsory_bytes(C.cols()) + bytes_read(beta, C), flops(A, C.cols()));
+}
+
+template <Scalar T>
+void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha,
+                                                   ConstBlockView<T, HostSpace> B, T beta,
+                                                   BlockView<T, HostSpace> C) const {
+  const CsrView<T, HostSpace>& A = state_->A;
+  check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
+  if (C.empty()) return;
+  if (alpha == T{0}) return scale_block(context, beta, C);
+  if (state_->options.transpose == SpmmTranspose::stored) {
+    return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);
+  }
+  detail::IndexedTranspose<T>& At = state_->indexed_transpose(context);
+  At.multiply(context, alpha, B, beta, C);
+  context.profile().count(At.compulsory_bytes(C.cols()) + bytes_read(beta, C), flops(A, C.cols()));
 }
 
 template <Scalar T>
@@ -116,7 +155,7 @@ std::string_view SpmmPlan<T, HostContext>::kernel(Index) const noexcept {
 
 template <Scalar T>
 std::string SpmmPlan<T, HostContext>::reason(Index N) const {
-  if (!state_->automatic) return fmt::format("{} was asked for", state_->kernel);
+  if (!is_choice(state_->options.kernel)) return fmt::format("{} was asked for", state_->kernel);
   const detail::RowSchedule& schedule = state_->schedule;
   std::string text =
       N == 1 ? "one column: vectorised along the rows" : "vectorised over the columns of the block";

@@ -15,49 +15,50 @@ namespace {
 constexpr Index kRowsOfSlab = 32 * kMaxRunHeight;
 
 // The kernels for one width, by height.
-template <Scalar T>
+template <Scalar T, class Values>
 struct Kernels {
-  using Rows = void (*)(const Product<T>&, Index first, Index last) noexcept;
-  using Segment = void (*)(const Product<T>&, Index begin, Index end, T* sum) noexcept;
+  using Rows = void (*)(const Product<T, Values>&, Index first, Index last) noexcept;
+  using Segment = void (*)(const Product<T, Values>&, Index begin, Index end, T* sum) noexcept;
 
   std::array<Rows, kMaxRunHeight> rows;  // [height − 1]
   Segment segment;
 };
 
-template <Scalar T, int W, int V>
-constexpr Kernels<T> kernels_of_shape() {
+template <Scalar T, class Values, int W, int V>
+constexpr Kernels<T, Values> kernels_of_shape() {
   static_assert(kMaxRunHeight == 3);
-  return {{multiply_rows<T, W, V, 1>, multiply_rows<T, W, V, 2>, multiply_rows<T, W, V, 3>},
-          multiply_segment<T, W, V>};
+  return {{multiply_rows<T, W, V, 1, Values>, multiply_rows<T, W, V, 2, Values>,
+           multiply_rows<T, W, V, 3, Values>},
+          multiply_segment<T, W, V, Values>};
 }
 
-template <Scalar T, int W, int... V>
-Kernels<T> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
-  static constexpr std::array<Kernels<T>, sizeof...(V)> kTable = {
-      kernels_of_shape<T, W, V + 1>()...};
+template <Scalar T, class Values, int W, int... V>
+Kernels<T, Values> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
+  static constexpr std::array<Kernels<T, Values>, sizeof...(V)> kTable = {
+      kernels_of_shape<T, Values, W, V + 1>()...};
   return kTable[static_cast<std::size_t>((N - 1) / W)];
 }
 
 // The kernels for N columns, N ≤ kMaxSlab<T>: vectors of as many lanes as N has columns, at most a
 // register's.
-template <Scalar T, int W = static_cast<int>(kLanes<T>)>
-Kernels<T> kernels_for(Index N) {
+template <Scalar T, class Values, int W = static_cast<int>(kLanes<T>)>
+Kernels<T, Values> kernels_for(Index N) {
   if constexpr (W == 1) {
-    return {{multiply_rows_by_vector<T, 1>, multiply_rows_by_vector<T, 2>,
-             multiply_rows_by_vector<T, 3>},
-            multiply_segment_by_vector<T>};
+    return {{multiply_rows_by_vector<T, 1, Values>, multiply_rows_by_vector<T, 2, Values>,
+             multiply_rows_by_vector<T, 3, Values>},
+            multiply_segment_by_vector<T, Values>};
   } else {
-    if (N < W) return kernels_for<T, W / 2>(N);
+    if (N < W) return kernels_for<T, Values, W / 2>(N);
     constexpr int kMost = W == kLanes<T> ? kMaxVectors : 2;
-    return kernels_of_lanes<T, W>(N, std::make_integer_sequence<int, kMost>());
+    return kernels_of_lanes<T, Values, W>(N, std::make_integer_sequence<int, kMost>());
   }
 }
 
 // The columns of a block in slabs of about equal width, each with its kernels.
-template <Scalar T>
+template <Scalar T, class Values>
 class ColumnSlabs {
  public:
-  explicit ColumnSlabs(const Product<T>& whole)
+  explicit ColumnSlabs(const Product<T, Values>& whole)
       : whole_(whole),
         count_((whole.N + kMaxSlab<T> - 1) / kMaxSlab<T>),
         width_((whole.N + count_ - 1) / count_) {
@@ -66,8 +67,8 @@ class ColumnSlabs {
 
   Index count() const noexcept { return count_; }
 
-  Product<T> operator[](Index slab) const noexcept {
-    Product<T> product = whole_;
+  Product<T, Values> operator[](Index slab) const noexcept {
+    Product<T, Values> product = whole_;
     const Index first = slab * width_;
     product.B += first;
     product.C += first;
@@ -76,20 +77,20 @@ class ColumnSlabs {
   }
 
  private:
-  Product<T> whole_;
+  Product<T, Values> whole_;
   Index count_;
   Index width_;
 };
 
-template <Scalar T>
-void multiply_run(const ColumnSlabs<T>& slabs, const RowRun& run) {
+template <Scalar T, class Values>
+void multiply_run(const ColumnSlabs<T, Values>& slabs, const RowRun& run) {
   const Index step = slabs.count() == 1 ? run.last - run.first : kRowsOfSlab;
   for (Index first = run.first; first < run.last; first += step) {
     const Index last = std::min(first + step, run.last);
     for (Index s = 0; s < slabs.count(); ++s) {
-      const Product<T> product = slabs[s];
-      kernels_for<T>(product.N).rows[static_cast<std::size_t>(run.height - 1)](product, first,
-                                                                               last);
+      const Product<T, Values> product = slabs[s];
+      kernels_for<T, Values>(product.N).rows[static_cast<std::size_t>(run.height - 1)](product,
+                                                                                       first, last);
     }
   }
 }
@@ -128,8 +129,8 @@ bool streams(T beta, const BlockView<T, HostSpace>& C) {
 }
 
 // Adds the segments of a heavy row in order.
-template <Scalar T>
-void add_segments(const Product<T>& p, const HeavyRow& heavy, const T* partials) {
+template <Scalar T, class Values>
+void add_segments(const Product<T, Values>& p, const HeavyRow& heavy, const T* partials) {
   T* const c = p.C + heavy.row * p.ldc;
   for (Index j = 0; j < p.N; ++j) {
     T sum{0};
@@ -142,12 +143,13 @@ void add_segments(const Product<T>& p, const HeavyRow& heavy, const T* partials)
 
 }  // namespace
 
-template <Scalar T>
-void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* partials,
-               int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
+template <Scalar T, class Values>
+void row_split(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
+               T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
                const BlockView<T, HostSpace>& C) {
-  const ColumnSlabs<T> slabs({A, B.data(), B.ld(), C.data(), C.ld(), C.cols(), alpha, beta,
-                              choose_prefetch<T>(schedule, C.cols()), streams(beta, C)});
+  const ColumnSlabs<T, Values> slabs({A, values, B.data(), B.ld(), C.data(), C.ld(), C.cols(),
+                                      alpha, beta, choose_prefetch<T>(schedule, C.cols()),
+                                      streams(beta, C)});
   const auto chunks = static_cast<Index>(schedule.chunks.size());
   const auto segments = static_cast<Index>(schedule.segments.size());
   const int team = static_cast<int>(std::clamp<Index>(std::max(chunks, segments), 1, threads));
@@ -163,8 +165,8 @@ void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* p
     }
     end_streaming();
     for (Index slab = 0; segments > 0 && slab < slabs.count(); ++slab) {
-      const Product<T> product = slabs[slab];
-      const auto kernel = kernels_for<T>(product.N).segment;
+      const Product<T, Values> product = slabs[slab];
+      const auto kernel = kernels_for<T, Values>(product.N).segment;
 #pragma omp for schedule(static)
       for (Index s = 0; s < segments; ++s) {
         const RowSegment& segment = schedule.segments[static_cast<std::size_t>(s)];
@@ -178,10 +180,17 @@ void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* p
   }
 }
 
-template void row_split(const CsrView<float, HostSpace>&, const RowSchedule&, float*, int, float,
-                        const ConstBlockView<float, HostSpace>&, float,
+template void row_split(const CsrView<float, HostSpace>&, const float*, const RowSchedule&, float*,
+                        int, float, const ConstBlockView<float, HostSpace>&, float,
                         const BlockView<float, HostSpace>&);
-template void row_split(const CsrView<double, HostSpace>&, const RowSchedule&, double*, int, double,
+template void row_split(const CsrView<float, HostSpace>&, GatheredValues<float>, const RowSchedule&,
+                        float*, int, float, const ConstBlockView<float, HostSpace>&, float,
+                        const BlockView<float, HostSpace>&);
+template void row_split(const CsrView<double, HostSpace>&, const double*, const RowSchedule&,
+                        double*, int, double, const ConstBlockView<double, HostSpace>&, double,
+                        const BlockView<double, HostSpace>&);
+template void row_split(const CsrView<double, HostSpace>&, GatheredValues<double>,
+                        const RowSchedule&, double*, int, double,
                         const ConstBlockView<double, HostSpace>&, double,
                         const BlockView<double, HostSpace>&);
 

@@ -15,14 +15,15 @@ template <Scalar T>
 inline constexpr Index kMaxSlab = kMaxVectors* kVectorBytes / static_cast<int>(sizeof(T));
 
 /// C = α A B + β C with α ≠ 0, vectorised over the columns of B (for one column along the rows of
-/// A). The threads take chunks of about equal nonzeros in turn. `partials` holds
-/// kMaxSlab<T> values for each segment of the schedule.
+/// A). `values` are those of A: A.values, or `GatheredValues` where they stand in another order.
+/// The threads take chunks of about equal nonzeros in turn. `partials` holds kMaxSlab<T> values for
+/// each segment of the schedule.
 ///
 /// Deterministic: each entry of C is one sum in the order of the row, or of segments in order. C is
 /// not read for β = 0. Shapes are the caller's business.
-template <Scalar T>
-void row_split(const CsrView<T, HostSpace>& A, const RowSchedule& schedule, T* partials,
-               int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
+template <Scalar T, class Values>
+void row_split(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
+               T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
                const BlockView<T, HostSpace>& C);
 
 }  // namespace heddle::detail

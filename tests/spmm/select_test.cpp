@@ -83,5 +83,20 @@ TEST(SelectKernel, RowGroupsFollowTheRowLength) {
   EXPECT_EQ(row_groups(matrix(1000, 0, 1)), 32);
 }
 
+TEST(SelectKernel, ForcedRowsGetGroupsWhereTheyAreFewOrUneven) {
+  const MatrixFeatures even = matrix(32, 0.1, 1);
+  EXPECT_EQ(forced_row_groups(even, 8), 1);
+  EXPECT_EQ(forced_row_groups(even, 1), row_groups(even));
+  EXPECT_EQ(forced_row_groups(matrix(32, 1.5, 1), 64), 8);
+  MatrixFeatures few = even;
+  few.rows = 100;
+  EXPECT_EQ(forced_row_groups(few, 64), 8);
+}
+
+TEST(SelectKernel, ShortRowsAreDoneInNarrowSlabs) {
+  EXPECT_EQ(row_lanes(matrix(7, 0.1, 1)), 16);
+  EXPECT_EQ(row_lanes(matrix(27, 0.1, 1)), 32);
+}
+
 }  // namespace
 }  // namespace heddle

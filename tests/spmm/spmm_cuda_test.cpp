@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <heddle/linalg/buffer.hpp>
 #include <heddle/linalg/cuda_context.hpp>
@@ -10,14 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "spmm/product_case.hpp"
 #include "support/matrices.hpp"
-#include "support/random_block.hpp"
-#include "support/tolerance.hpp"
 
 namespace heddle {
 namespace {
 
-using test::RandomBlock;
+using test::Layout;
 using test::TestMatrix;
 
 constexpr Index kWidths[] = {1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 33, 64, 100, 128, 200};
@@ -54,89 +52,23 @@ class DeviceMatrix {
   Buffer<T, DeviceSpace> values_;
 };
 
-/// Columns `left` … `left + N − 1` of a wider block are multiplied, `right` stand behind them.
-struct Layout {
-  Index left;
-  Index right;
-};
-
-/// One product to compute: its operands on the host, the reference, and the size of each sum.
+/// A product to compute with a plan.
 template <class T>
-class Case {
+class Case : public test::ProductCase<T> {
  public:
-  Case(const TestMatrix<T>& A, Index N, Layout layout, T alpha, T beta)
-      : A_(A),
-        N_(N),
-        layout_(layout),
-        alpha_(alpha),
-        beta_(beta),
-        B_(A.cols, layout.left + N + layout.right, layout.left + N + layout.right, 7),
-        C_(A.rows, layout.left + N + layout.right, layout.left + N + layout.right, 8),
-        expected_(C_),
-        size_(C_) {
-    TestMatrix<T> magnitude = A;
-    RandomBlock<T> B_magnitude = B_;
-    for (T& value : magnitude.values) value = std::abs(value);
-    for (T& value : B_magnitude.data()) value = std::abs(value);
-    for (T& value : size_.data()) value = std::abs(value);
-    reference_spmm<T>(alpha, A.view(), part(B_), beta, part(expected_));
-    reference_spmm<T>(std::abs(alpha), magnitude.view(), part(B_magnitude), std::abs(beta),
-                      part(size_));
-    if (beta != T{0}) return;
-    for (Index i = 0; i < A.rows; ++i) {
-      for (Index j = 0; j < N; ++j) part(C_)(i, j) = std::numeric_limits<T>::quiet_NaN();
-    }
-  }
+  using test::ProductCase<T>::ProductCase;
 
   /// All memory of C after the plan's product.
   std::vector<T> multiply(CudaContext& context, const SpmmPlan<T, CudaContext>& plan) {
-    const Buffer<T, DeviceSpace> B = upload(context, B_.data());
-    Buffer<T, DeviceSpace> C = upload(context, C_.data());
-    const Index ld = layout_.left + N_ + layout_.right;
-    plan.multiply(context, alpha_,
-                  ConstBlockView<T, DeviceSpace>(B.data() + layout_.left, A_.cols, N_, ld), beta_,
-                  BlockView<T, DeviceSpace>(C.data() + layout_.left, A_.rows, N_, ld));
-    std::vector<T> result(C_.data().size());
+    const Buffer<T, DeviceSpace> B = upload(context, this->B());
+    Buffer<T, DeviceSpace> C = upload(context, this->C());
+    plan.multiply(context, this->alpha(), this->B_in(B), this->beta(), this->C_in(C));
+    std::vector<T> result(this->C().size());
     if (!result.empty()) {
       context.copy_to_host(result.data(), C.data(), result.size() * sizeof(T));
     }
     return result;
   }
-
-  /// Each entry agrees with the reference to rounding in its own sum; nothing else has changed.
-  void expect(const std::vector<T>& result, const std::string& what) {
-    const Index ld = layout_.left + N_ + layout_.right;
-    for (Index i = 0; i < A_.rows; ++i) {
-      const auto row = static_cast<std::size_t>(i);
-      const auto length = static_cast<double>(A_.offsets[row + 1] - A_.offsets[row]);
-      for (Index j = 0; j < ld; ++j) {
-        const auto at = static_cast<std::size_t>(i * ld + j);
-        if (j < layout_.left || j >= layout_.left + N_) {
-          ASSERT_EQ(std::memcmp(&result[at], &C_.data()[at], sizeof(T)), 0)
-              << what << ": changed beside C, row " << i << ", column " << j - layout_.left;
-          continue;
-        }
-        ASSERT_NEAR(result[at], expected_.data()[at],
-                    test::tolerance<T>(static_cast<double>(size_.data()[at]), length + 2))
-            << what << ": entry (" << i << ", " << j - layout_.left << ")";
-      }
-    }
-  }
-
- private:
-  BlockView<T, HostSpace> part(RandomBlock<T>& block) {
-    return block.view().columns(layout_.left, N_);
-  }
-
-  const TestMatrix<T>& A_;
-  Index N_;
-  Layout layout_;
-  T alpha_;
-  T beta_;
-  RandomBlock<T> B_;
-  RandomBlock<T> C_;
-  RandomBlock<T> expected_;
-  RandomBlock<T> size_;
 };
 
 std::vector<std::string> all_kernels(const CudaContext& context) {
