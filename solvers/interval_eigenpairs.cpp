@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/interval_checks.hpp>
 #include <heddle/solvers/detail/interval_solve.hpp>
 #include <numbers>
 #include <utility>
@@ -46,36 +46,6 @@ Index block_of(const IntervalOptions& options, Index n) {
 /// The most columns that X may have.
 Index max_columns(const IntervalOptions& options, Index n) {
   return std::min(n, n <= kDenseOrder ? n : 4 * options.nev + 4 * block_of(options, n));
-}
-
-template <Scalar T, class Ctx>
-void check(const EigenProblem<T, Ctx>& problem, const IntervalOptions& options) {
-  const auto require = [](bool holds, std::string_view format, const auto&... values) {
-    if (!holds) {
-      throw InvalidArgument("interval_eigenpairs: " + fmt::format(fmt::runtime(format), values...));
-    }
-  };
-  require(problem.A != nullptr, "the problem has no A");
-  const Index n = problem.A->rows();
-  require(n >= 1 && problem.A->cols() == n, "A must be square with a row at least, it is {}x{}", n,
-          problem.A->cols());
-  require(problem.B == nullptr, "only the standard problem A x = lambda x is solved, B is {}x{}",
-          problem.B == nullptr ? 0 : problem.B->rows(),
-          problem.B == nullptr ? 0 : problem.B->cols());
-  require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
-          problem.constraints.cols());
-  require(std::isfinite(options.lower) && std::isfinite(options.upper) &&
-              options.lower <= options.upper,
-          "the interval must have finite ends in ascending order, they are {} and {}",
-          options.lower, options.upper);
-  require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
-          options.nev);
-  require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
-          "the tolerance must lie in (0, 1), it is {}", options.tolerance);
-  require(options.block_size >= 0, "the block size must not be negative, it is {}",
-          options.block_size);
-  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
-          options.max_iterations);
 }
 
 }  // namespace
@@ -189,6 +159,7 @@ void IntervalSolve<T, Ctx>::draw(Index columns) {
 
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::filter() {
+  s_->inside.clear();
   if (coefficients_.empty()) return;
   const Index b = s_->product.cols();
   for (Index first = 0; first < columns(); first += b) {
@@ -242,7 +213,6 @@ void IntervalSolve<T, Ctx>::ritz() {
   const Block AX = s_->product.view();
   EigenVerifier<T, Ctx>& verifier = s_->verifier;
   std::vector<Index>& inside = s_->inside;
-  inside.clear();
   if (verifier.rayleigh_ritz(context_, problem_, Which::smallest, s_->X.view(), AX, {}) !=
       DenseFailure::none) {
     return end(SolveStatus::breakdown, "products with A are not finite");
@@ -408,7 +378,7 @@ EigenResult<T, typename Ctx::Space> interval_eigenpairs(Ctx& context,
                                                         const EigenProblem<T, Ctx>& problem,
                                                         const IntervalOptions& options,
                                                         const Monitor& monitor) {
-  check(problem, options);
+  check_interval(problem, options);
   IntervalOptions complete = options;
   if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
   return IntervalSolve<T, Ctx>(context, problem, complete, monitor).run();

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <heddle/linalg/error.hpp>
+#include <heddle/solvers/interval_eigenpairs.hpp>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+
+/// Throws `InvalidArgument`, naming both sides, where the problem and the options do not fit
+/// together.
+template <Scalar T, class Ctx>
+void check_interval(const EigenProblem<T, Ctx>& problem, const IntervalOptions& options) {
+  const auto require = [](bool holds, std::string_view format, const auto&... values) {
+    if (!holds) {
+      throw InvalidArgument("interval_eigenpairs: " + fmt::format(fmt::runtime(format), values...));
+    }
+  };
+  require(problem.A != nullptr, "the problem has no A");
+  const Index n = problem.A->rows();
+  require(n >= 1 && problem.A->cols() == n, "A must be square with a row at least, it is {}x{}", n,
+          problem.A->cols());
+  require(problem.B == nullptr, "only the standard problem A x = lambda x is solved, B is {}x{}",
+          problem.B == nullptr ? 0 : problem.B->rows(),
+          problem.B == nullptr ? 0 : problem.B->cols());
+  require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
+          problem.constraints.cols());
+  require(std::isfinite(options.lower) && std::isfinite(options.upper) &&
+              options.lower <= options.upper,
+          "the interval must have finite ends in ascending order, they are {} and {}",
+          options.lower, options.upper);
+  require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
+          options.nev);
+  require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
+          "the tolerance must lie in (0, 1), it is {}", options.tolerance);
+  require(options.block_size >= 0, "the block size must not be negative, it is {}",
+          options.block_size);
+  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
+          options.max_iterations);
+}
+
+}  // namespace heddle
