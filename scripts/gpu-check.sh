@@ -25,7 +25,8 @@ for argument in "$@"; do
   esac
 done
 mkdir -p "$logs"
-kernel_tests=(linalg/block_ops_cuda_test linalg/small_dense_cuda_test spmm/spmm_cuda_test)
+kernel_tests=(linalg/block_ops_cuda_test linalg/small_dense_cuda_test spmm/spmm_cuda_test
+  spmm/transposed_cuda_test)
 : >"$logs/summary.txt"
 
 note() { printf '%s\n' "$*" | tee -a "$logs/summary.txt"; }
@@ -49,7 +50,8 @@ step() { # NAME SECONDS COMMAND...
 sanitize() { # TOOL TEST
   local filter='-*Eigen*:*/0.*'
   case $1-$2 in
-    *-spmm/*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
+    *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
+    *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
     racecheck-*small_dense*) filter='*Refuses*:*NoFactor*' ;;
   esac
   step "$1 $(basename "$2")" 150 compute-sanitizer --tool "$1" --kernel-name kns=heddle \
