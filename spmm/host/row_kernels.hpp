@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <heddle/linalg/views.hpp>
 #include <heddle/spmm/host/columns.hpp>
 #include <heddle/spmm/host/gathered_values.hpp>
@@ -182,17 +183,16 @@ void multiply_segment(const Product<T, Values>& p, Index begin, Index end, T* su
   for (int v = 0; v < V; ++v) columns.store(sum, v, acc[0][v]);
 }
 
-/// As many values as the vector has lanes.
+/// As many values as the vector has lanes. By reference: the vector may be wider than the build's
+/// registers.
 template <class Vector, Scalar T>
-inline Vector load_values(const T* values) noexcept {
-  return load_vector<Vector>(values);
+inline void load_values(const T* values, Vector& loaded) noexcept {
+  std::memcpy(&loaded, values, sizeof loaded);
 }
 template <class Vector, Scalar T>
-inline Vector load_values(const GatheredValues<T>& values) noexcept {
+inline void load_values(const GatheredValues<T>& values, Vector& loaded) noexcept {
   constexpr int kLanes = sizeof(Vector) / sizeof(T);
-  Vector loaded;
   for (int lane = 0; lane < kLanes; ++lane) loaded[lane] = values[lane];
-  return loaded;
 }
 
 /// dot[h] = Σ_k values[h·length + k]·B(columns[k]): one column, vectorised along the row.
@@ -209,7 +209,9 @@ inline void accumulate_dots(const Product<T, Values>& p, Index begin, Index leng
     Vector b;
     for (int lane = 0; lane < kLanes; ++lane) b[lane] = p.B[index[k + lane] * p.ldb];
     for (int h = 0; h < H; ++h) {
-      acc[h] += load_values<Vector>(values + h * length + k) * b;
+      Vector a;
+      load_values(values + h * length + k, a);
+      acc[h] += a * b;
     }
   }
   for (int h = 0; h < H; ++h) {

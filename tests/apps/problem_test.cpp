@@ -275,7 +275,7 @@ TEST_F(Problem, PreconditionersOfTheOtherSolvers) {
                false)
         .describe();
   };
-  EXPECT_EQ(of_cg(""), "jacobi of A");
+  EXPECT_EQ(of_cg(""), "chebyshev of A, degree 12");
   EXPECT_EQ(of_cg("type: block_jacobi"), "block_jacobi of A");
   EXPECT_EQ(of_cg("type: block_jacobi, block_size: 6"), "block_jacobi of A, blocks of 6");
   EXPECT_EQ(of_cg("type: incomplete_cholesky"), "incomplete_cholesky of A");
