@@ -7,6 +7,7 @@
 #include <heddle/apps/matrix_argument.hpp>
 #include <heddle/apps/version.hpp>
 #include <optional>
+#include <utility>
 
 namespace {
 
@@ -20,17 +21,20 @@ Examples:
   heddle-info bcsstk17.mtx.gz
   heddle-info laplace3d:64,64,64
   heddle-info rmat:16:8 --transform laplacian
+  heddle-info laplace2d:300,300 --spectrum --bins 40
   heddle-info --list-generators
 
 Exit codes:
     0  done
-    1  usage, or a structure that cannot be generated
+    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix
     2  an input file that cannot be used
     5  out of memory)";
 
 struct Arguments {
   std::string matrix;
   std::string transform = "none";
+  bool spectrum = false;
+  Index bins = 20;
   bool json = false;
   bool list_generators = false;
 };
@@ -48,6 +52,14 @@ std::optional<Arguments> parse(int argc, char** argv) {
   app.add_option("--transform", arguments.transform,
                  "look at the graph Laplacian of the matrix instead")
       ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}));
+  CLI::Option* spectrum =
+      app.add_flag("--spectrum", arguments.spectrum,
+                   "estimate how many eigenvalues of a symmetric matrix lie where");
+  app.add_option("--bins", arguments.bins,
+                 fmt::format("equal parts of the spectrum to count in, up to {}", kMaxBins))
+      ->check(CLI::Range(Index{1}, kMaxBins))
+      ->capture_default_str()
+      ->needs(spectrum);
   app.add_flag("--json", arguments.json, "print JSON");
   app.add_flag("--list-generators", arguments.list_generators,
                "list the structures that can be generated, and stop");
@@ -96,11 +108,14 @@ HostCsrMatrix<double> load(HostContext& context, const Arguments& arguments) {
 std::string answer(const Arguments& arguments) {
   if (arguments.list_generators) return generators_text();
   HostContext context;
-  const HostCsrMatrix<double> A = load(context, arguments);
+  HostCsrMatrix<double> A = load(context, arguments);
   const std::string name = arguments.transform == "none"
                                ? arguments.matrix
                                : fmt::format("{} of {}", arguments.transform, arguments.matrix);
-  const MatrixReport report = inspect(context, name, A.view(), {1, 4, 8, 16, 32, 64});
+  MatrixReport report = inspect(context, name, std::as_const(A).view(), {1, 4, 8, 16, 32, 64});
+  if (arguments.spectrum) {
+    report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
+  }
   return arguments.json ? to_json(report) : to_text(report);
 }
 

@@ -11,9 +11,6 @@
 namespace heddle::apps {
 namespace {
 
-/// Entries that were computed twice, in different orders, differ by some roundings of the largest.
-constexpr double kSymmetryTolerance = 1e4 * std::numeric_limits<double>::epsilon();
-
 /// Up to this order a mass matrix is factorised to see whether it is positive definite; beyond it
 /// the fill may cost more than the solve, and some Lanczos steps must do.
 constexpr Index kFactorizedOrder = 20000;

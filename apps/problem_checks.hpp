@@ -2,12 +2,17 @@
 
 #include <heddle/apps/config/config.hpp>
 #include <heddle/linalg/csr_matrix.hpp>
+#include <limits>
 #include <string>
 
 /// Checks that a matrix can be what the eigenproblem needs it to be. A failed check throws an
 /// `InputError` that names the matrix's file, or a `ConfigError` that names the key of a generated
 /// one. Rows and columns in messages count from 1, as in the files.
 namespace heddle::apps {
+
+/// How far from symmetric a matrix may be, relative to its largest entry: entries that were
+/// computed twice, in different orders, differ by some roundings of it.
+inline constexpr double kSymmetryTolerance = 1e4 * std::numeric_limits<double>::epsilon();
 
 /// Throws for a matrix from `source` that cannot be used.
 [[noreturn]] void refuse(const MatrixSource& source, const std::string& message);

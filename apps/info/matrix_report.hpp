@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/csr_matrix.hpp>
 #include <heddle/spmm/features.hpp>
 #include <optional>
@@ -44,9 +45,10 @@ struct MatrixReport {
   std::optional<DiagonalReport> diagonal;    ///< of a square matrix with rows
   std::optional<SpectrumBounds> gershgorin;  ///< of a symmetric matrix with rows
   std::vector<KernelReport> kernels;         ///< a width each
+  std::optional<SpectrumReport> spectrum;    ///< where it was asked for
 };
 
-/// Inspects A; `name` stands for it in the report.
+/// Inspects A but for its spectrum; `name` stands for it in the report.
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths);
 

@@ -135,6 +135,32 @@ nlohmann::ordered_json kernels_json(const MatrixReport& report) {
   return kernels;
 }
 
+/// A line for each bin, with the eigenvalues up to its end. Rounding may leave less than none.
+void append_spectrum(fmt::memory_buffer& text, const SpectrumReport& spectrum) {
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "\nEstimated numbers of eigenvalues\n{:>13}  {:>13}  {:>12}  {:>9}  {:>12}\n",
+                 "from", "to", "count", "+-", "up to here");
+  double total = 0;
+  for (std::size_t k = 0; k < spectrum.bins.size(); ++k) {
+    const EigenvalueCount& bin = spectrum.bins[k];
+    total += bin.count;
+    fmt::format_to(out, "{:>13.6g}  {:>13.6g}  {:>12.1f}  {:>9.1f}  {:>12.1f}\n", spectrum.edge(k),
+                   spectrum.edge(k + 1), std::max(0.0, bin.count), bin.deviation, total);
+  }
+}
+
+nlohmann::ordered_json spectrum_json(const SpectrumReport& spectrum) {
+  nlohmann::ordered_json bins = nlohmann::ordered_json::array();
+  for (std::size_t k = 0; k < spectrum.bins.size(); ++k) {
+    const EigenvalueCount& bin = spectrum.bins[k];
+    bins.push_back({{"from", spectrum.edge(k)},
+                    {"to", spectrum.edge(k + 1)},
+                    {"count", bin.count},
+                    {"deviation", bin.deviation}});
+  }
+  return bins;
+}
+
 }  // namespace
 
 std::string to_text(const MatrixReport& report) {
@@ -150,6 +176,7 @@ std::string to_text(const MatrixReport& report) {
       text, "SpMM with N columns on a GPU", report,
       [](const KernelReport& line) -> const std::string& { return line.cuda; },
       [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
+  if (report.spectrum) append_spectrum(text, *report.spectrum);
   return fmt::to_string(text);
 }
 
@@ -192,6 +219,7 @@ std::string to_json(const MatrixReport& report) {
     json["gershgorin"] = {report.gershgorin->lower, report.gershgorin->upper};
   }
   json["kernels"] = kernels_json(report);
+  if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);
   return json.dump(2) + "\n";
 }
 

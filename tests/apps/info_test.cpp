@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/matrix_argument.hpp>
@@ -144,6 +146,51 @@ TEST(HeddleInfo, WritesJson) {
   EXPECT_EQ(json["kernels"].size(), 6u);
 }
 
+/// Counts of the bins and their standard deviations against the eigenvalues themselves, which may
+/// count in part in the bin beside theirs within a hundredth of the spectrum's width.
+void expect_counts(const nlohmann::json& bins, const std::vector<double>& eigenvalues) {
+  const double blur = 0.01 * (eigenvalues.back() - eigenvalues.front());
+  const auto between = [&](double a, double b) {
+    return static_cast<double>(
+        std::count_if(eigenvalues.begin(), eigenvalues.end(),
+                      [&](double value) { return a <= value && value <= b; }));
+  };
+  for (const nlohmann::json& bin : bins) {
+    const double from = bin["from"];
+    const double to = bin["to"];
+    const double slack = 4 * bin["deviation"].get<double>();
+    EXPECT_GE(bin["count"], between(from + blur, to - blur) - slack) << bin;
+    EXPECT_LE(bin["count"], between(from - blur, to + blur) + slack) << bin;
+  }
+}
+
+TEST(HeddleInfo, CountsEigenvaluesInBins) {
+  const std::vector<double> eigenvalues = laplace_smallest_eigenvalues({30, 29}, 870);
+  const Outcome run = heddle_info("laplace2d:30,29 --spectrum --bins 8 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const nlohmann::json bins = nlohmann::json::parse(run.output)["spectrum"];
+  ASSERT_EQ(bins.size(), 8u);
+  EXPECT_LE(bins.front()["from"], eigenvalues.front());
+  EXPECT_GE(bins.back()["to"], eigenvalues.back());
+  double total = 0;
+  for (const nlohmann::json& bin : bins) total += bin["count"].get<double>();
+  EXPECT_NEAR(total, 870, 1e-6);
+  expect_counts(bins, eigenvalues);
+}
+
+TEST(HeddleInfo, ShowsTheSpectrumOnlyWhereAsked) {
+  const std::string title = "Estimated numbers of eigenvalues";
+  const Outcome asked = heddle_info("random_geometric:200:6 --transform laplacian --spectrum");
+  ASSERT_EQ(asked.exit_code, 0) << asked.output;
+  const std::size_t table = asked.output.find(title);
+  ASSERT_NE(table, std::string::npos) << asked.output;
+  const auto rest = asked.output.begin() + static_cast<std::ptrdiff_t>(table);
+  EXPECT_EQ(std::count(rest, asked.output.end(), '\n'), 2 + 20);
+  EXPECT_EQ(asked.output.substr(asked.output.size() - 6), "200.0\n");
+  const Outcome not_asked = heddle_info("laplace1d:9");
+  EXPECT_EQ(not_asked.output.find(title), std::string::npos);
+}
+
 TEST(HeddleInfo, ListsEveryGenerator) {
   const Outcome run = heddle_info("--list-generators");
   EXPECT_EQ(run.exit_code, 0);
@@ -182,6 +229,13 @@ TEST(HeddleInfo, BadUsageExitsWithOne) {
   expect_failure("laplace3d:5000,5000,5000", 1, "125000000000 rows");
   expect_failure("laplace1d:4 --transform fourier", 1, "fourier");
   expect_failure("random_uniform:4,5:2 --transform laplacian", 1, "4 rows and 5 columns");
+  expect_failure("random_uniform:4,5:2 --spectrum", 1,
+                 "random_uniform:4,5:2: the spectrum is that of a symmetric matrix, this one has 4 "
+                 "rows and 5 columns");
+  expect_failure("random_uniform:20,20:2 --spectrum", 1, "of this one entry (");
+  expect_failure("laplace1d:9 --spectrum --bins 0", 1, "--bins");
+  expect_failure("laplace1d:9 --spectrum --bins 101", 1, "--bins");
+  expect_failure("laplace1d:9 --bins 10", 1, "--spectrum");
 }
 
 TEST(HeddleInfo, BadFilesExitWithTwo) {
