@@ -27,6 +27,10 @@ Solved<T, typename Ctx::Space> call_solver(Ctx& context, PlacedProblem<T, Ctx>& 
       return eigenpairs(
           lobpcg<T, Ctx>(context, problem.eigenproblem(), lobpcg_options(config), monitor));
     case SolverType::block_lanczos:
+      if (config.solver.interval) {
+        return eigenpairs(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
+                                                      interval_options(config), monitor));
+      }
       return eigenpairs(block_lanczos<T, Ctx>(context, problem.eigenproblem(),
                                               block_lanczos_options(config, problem.inner_solves()),
                                               monitor));

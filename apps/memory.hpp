@@ -13,7 +13,8 @@ struct MemoryEstimate {
 
 /// What solving `input` as `config` says takes, on the host or on a GPU: at least 0.9 times the
 /// peak of the context's allocations, at most twice that, for n ≥ 1000. The scratch of sums over
-/// rows is left out; what a GPU's kernels keep beside a matrix counts as another copy of it.
+/// rows is left out; an interval counts with the most columns that nev allows; what a GPU's kernels
+/// keep beside a matrix counts as another copy of it.
 MemoryEstimate estimate_memory(const ProblemInput<double>& input, const Config& config,
                                bool on_gpu);
 

@@ -211,16 +211,4 @@ ProblemInput<float> to_single(HostContext& context, const ProblemInput<double>& 
   return single;
 }
 
-Origin origin_of(const Config& config, std::string_view path) {
-  const ConfigNode* node = &config.effective;
-  Origin origin = node->origin;
-  while (node != nullptr && !path.empty()) {
-    const std::size_t dot = path.find('.');
-    node = node->find(path.substr(0, dot));
-    if (node != nullptr) origin = node->origin;
-    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
-  }
-  return origin;
-}
-
 }  // namespace heddle::apps

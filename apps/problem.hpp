@@ -47,7 +47,4 @@ ProblemInput<double> load_problem(HostContext& context, const Config& config);
 ProblemInput<float> to_single(HostContext& context, const ProblemInput<double>& input,
                               const Config& config);
 
-/// Where the value at a dotted path of the configuration was given.
-Origin origin_of(const Config& config, std::string_view path);
-
 }  // namespace heddle::apps

@@ -35,6 +35,11 @@ BlockLanczosOptions block_lanczos_options(const Config& config, bool inner_solve
           solver.filter.value_or(fallback)};
 }
 
+IntervalOptions interval_options(const Config& config) {
+  const SolverConfig& solver = config.solver;
+  return {static_cast<const EigenOptions&>(solver), solver.interval->lower, solver.interval->upper};
+}
+
 BlockCgOptions block_cg_options(const Config& config) {
   const SolverConfig& solver = config.solver;
   return {{solver.tolerance, solver.linear_criterion, solver.max_iterations, solver.time_limit_s},
@@ -47,6 +52,7 @@ Index solver_block_size(const Config& config, const ProblemSizes& sizes) {
     case SolverType::lobpcg:
       return lobpcg_block_size(config.solver, sizes.n, sizes.constraints);
     case SolverType::block_lanczos:
+      if (config.solver.interval) return interval_block_size(interval_options(config), sizes.n);
       return shape_of(config, sizes).block;
     case SolverType::block_cg:
       return sizes.rhs;
@@ -61,6 +67,9 @@ double solver_memory_bytes(const Config& config, const ProblemSizes& sizes,
       return lobpcg_memory_bytes(config.solver, sizes.n, sizes.constraints, sizes.pencil,
                                  scalar_size);
     case SolverType::block_lanczos:
+      if (config.solver.interval) {
+        return interval_memory_bytes(interval_options(config), sizes.n, scalar_size);
+      }
       return block_lanczos_memory_bytes(shape_of(config, sizes), scalar_size);
     case SolverType::block_cg:
       return block_cg_memory_bytes(sizes.n, sizes.rhs, scalar_size);

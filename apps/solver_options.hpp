@@ -4,6 +4,7 @@
 #include <heddle/apps/problem.hpp>
 #include <heddle/solvers/block_cg.hpp>
 #include <heddle/solvers/block_lanczos.hpp>
+#include <heddle/solvers/interval_eigenpairs.hpp>
 #include <heddle/solvers/lobpcg.hpp>
 
 /// What a configuration asks each solver for, and the sizes that follow. Where a function is not
@@ -13,6 +14,8 @@ namespace heddle::apps {
 LobpcgOptions lobpcg_options(const Config& config);
 /// `inner_solves`: whether every product with B⁻¹A takes a solve with B.
 BlockLanczosOptions block_lanczos_options(const Config& config, bool inner_solves = false);
+/// Of a configuration that asks for an interval.
+IntervalOptions interval_options(const Config& config);
 BlockCgOptions block_cg_options(const Config& config);
 
 /// Columns that the solver multiplies by A at once.

@@ -39,19 +39,19 @@ constexpr int kMaxRefills = 3;
 template <Scalar T>
 constexpr double kOrthogonalityLimit = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
-Index block_of(const IntervalOptions& options, Index n) {
-  return std::min(options.block_size == 0 ? kDefaultBlock : options.block_size, n);
-}
-
 /// The most columns that X may have.
 Index max_columns(const IntervalOptions& options, Index n) {
-  return std::min(n, n <= kDenseOrder ? n : 4 * options.nev + 4 * block_of(options, n));
+  return std::min(n, n <= kDenseOrder ? n : 4 * options.nev + 4 * interval_block_size(options, n));
 }
 
 }  // namespace
 
+Index interval_block_size(const IntervalOptions& options, Index n) noexcept {
+  return std::min(options.block_size == 0 ? kDefaultBlock : options.block_size, n);
+}
+
 double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_t scalar_size) {
-  const auto b = static_cast<double>(block_of(options, n));
+  const auto b = static_cast<double>(interval_block_size(options, n));
   const auto m = static_cast<double>(max_columns(options, n));
   // X, a product, the filter's terms (three where A cannot accumulate); likewise for the density.
   const double columns = m + 4 * b + 4 * static_cast<double>(kDensityVectors);
@@ -122,7 +122,7 @@ void IntervalSolve<T, Ctx>::plan() {
 /// nearer ones only where they would be too many.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::set_width(const SpectralDensity& density) {
-  const Index b = block_of(options_, n_);
+  const Index b = interval_block_size(options_, n_);
   const Index most = max_columns(options_, n_);
   double near = to_ - from_;
   const auto columns = [&] {
@@ -149,7 +149,7 @@ void IntervalSolve<T, Ctx>::draw(Index columns) {
   filtered_ = 0;
   worst_before_ = 0;
   s_.reset();
-  s_.emplace(context_, n_, columns, block_of(options_, n_));
+  s_.emplace(context_, n_, columns, interval_block_size(options_, n_));
   if (columns == n_) {
     coefficients_.clear();
     return set_identity(context_, s_->X.view());

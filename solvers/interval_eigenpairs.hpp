@@ -14,6 +14,9 @@ struct IntervalOptions : EigenOptions {
   double upper = 0;
 };
 
+/// Columns of X that the filter is applied to at once in a solve of order n.
+Index interval_block_size(const IntervalOptions& options, Index n) noexcept;
+
 /// Bytes of the context's memory that a solve holds beside A at most, its result included.
 /// `scalar_size`: bytes of a scalar of the blocks.
 double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_t scalar_size);

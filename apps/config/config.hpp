@@ -73,11 +73,19 @@ struct ProblemConfig {
   RhsConfig rhs;                        ///< of a linear system
 };
 
+/// [lower, upper], of the real line.
+struct RealInterval {
+  double lower = 0;
+  double upper = 0;
+};
+
 /// How a problem is solved: what the solvers share, and what one has that others have not.
 struct SolverConfig : EigenOptions {
   Index refresh_interval = 50;          ///< LOBPCG, block CG
   Index max_basis = 0;                  ///< block Lanczos
   std::optional<LanczosFilter> filter;  ///< block Lanczos; empty: as products with A are dear
+  /// block Lanczos; set where all pairs in it are wanted, up to `nev`, rather than an end
+  std::optional<RealInterval> interval;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;           ///< block CG
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
 };
@@ -128,6 +136,9 @@ void apply_override(ConfigNode& tree, std::string_view assignment);
 /// Throws `ConfigError`.
 Config load_config(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                    SolverType solver);
+
+/// Where the value at a dotted path of the configuration was given.
+Origin origin_of(const Config& config, std::string_view path);
 
 /// The documented list of all keys for `solver`, for people: path, values, default, meaning.
 std::string describe_keys(SolverType solver);

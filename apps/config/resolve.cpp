@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <heddle/apps/config/combinations.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/linalg/nearest_name.hpp>
@@ -64,8 +65,7 @@ class Resolver {
     }
     check_solver_type(tree);
     config_.effective = resolve_section("", tree);
-    check_preconditioner();
-    check_tolerance();
+    check_combinations(config_);
     return std::move(config_);
   }
 
@@ -83,30 +83,6 @@ class Resolver {
                                                     type->text, solver_name(solver_)));
       }
     }
-  }
-
-  /// A good inverse of A hides just the eigenvectors that are wanted at the largest end.
-  void check_preconditioner() const {
-    const PreconditionerChoice type = config_.preconditioner.type;
-    const bool hides = (type == PreconditionerChoice::chebyshev ||
-                        type == PreconditionerChoice::incomplete_cholesky) &&
-                       config_.solver.which == Which::largest && !config_.problem.mass;
-    if (!hides) return;
-    const ConfigNode* chosen =
-        config_.effective.find("solver")->find("preconditioner")->find("type");
-    throw ConfigError(chosen->origin,
-                      fmt::format("solver.preconditioner.type: {} is for the smallest end and for "
-                                  "pencils; use auto or none for the largest end of a single "
-                                  "matrix",
-                                  chosen->text));
-  }
-
-  /// No default suits residuals of unknown size.
-  void check_tolerance() const {
-    const SolverConfig& solver = config_.solver;
-    if (solver.linear_criterion == LinearCriterion::relative || solver.tolerance > 0) return;
-    throw ConfigError(config_.effective.find("solver")->find("criterion")->origin,
-                      "solver.criterion: absolute needs a solver.tolerance");
   }
 
   std::vector<std::string_view> keys_in(std::string_view section) const {
@@ -244,6 +220,18 @@ class Resolver {
 
 Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name) {
   return Resolver(solver, name).resolve(tree);
+}
+
+Origin origin_of(const Config& config, std::string_view path) {
+  const ConfigNode* node = &config.effective;
+  Origin origin = node->origin;
+  while (node != nullptr && !path.empty()) {
+    const std::size_t dot = path.find('.');
+    node = node->find(path.substr(0, dot));
+    if (node != nullptr) origin = node->origin;
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return origin;
 }
 
 }  // namespace heddle::apps

@@ -43,6 +43,7 @@ struct ValueForms {
   std::optional<Range<Index>> integer;
   std::optional<Range<double>> real;
   std::optional<Range<Index>> integers;  ///< a list of integers in this range
+  bool interval = false;                 ///< a list of two finite numbers, the larger one last
 
   /// For messages and help: "auto or an integer of at least 1".
   std::string describe() const;

@@ -30,6 +30,7 @@ class SchemaRow {
   SchemaRow& integer(Range<Index> range) { return spec_->forms.integer = range, *this; }
   SchemaRow& real(Range<double> range) { return spec_->forms.real = range, *this; }
   SchemaRow& integers(Range<Index> range) { return spec_->forms.integers = range, *this; }
+  SchemaRow& interval() { return spec_->forms.interval = true, *this; }
   SchemaRow& required() { return spec_->required = true, *this; }
   SchemaRow& fallback(std::string yaml) { return spec_->fallback = std::move(yaml), *this; }
   SchemaRow& only_for(std::vector<SolverType> solvers) {

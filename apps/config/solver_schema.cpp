@@ -28,6 +28,7 @@ class SolverSchema {
   }
 
   void solver();
+  void which();
   void tolerance();
   void limits();
   void own_options();
@@ -52,12 +53,7 @@ void SolverSchema::solver() {
       .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
                 "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
       .store([](Node node, Config& config) { config.solver.nev = *as_integer(node); });
-  add("solver.which", "end of the spectrum")
-      .choice<Which>({{"smallest", Which::smallest}, {"largest", Which::largest}},
-                     [](Config& config) -> Which& { return config.solver.which; })
-      .fallback("smallest")
-      .only_for(kEigensolvers)
-      .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
+  which();
   add("solver.max_basis",
       "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
       "both")
@@ -77,6 +73,27 @@ void SolverSchema::solver() {
       .aliases({"max_block_size", "eps_lobpcg_blocksize", "block", "ncv"})
       .store([](Node node, Config& config) {
         config.solver.block_size = as_integer(node).value_or(0);
+      });
+}
+
+void SolverSchema::which() {
+  const auto end = [this](std::string doc, SolverType solver) {
+    return add("solver.which", std::move(doc))
+        .choice<Which>({{"smallest", Which::smallest}, {"largest", Which::largest}},
+                       [](Config& config) -> Which& { return config.solver.which; })
+        .fallback("smallest")
+        .only_for({solver})
+        .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
+  };
+  end("end of the spectrum", SolverType::lobpcg);
+  end("end of the spectrum; interval: all eigenpairs in solver.interval", SolverType::block_lanczos)
+      .word("interval");
+  add("solver.interval", "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them")
+      .interval()
+      .only_for({SolverType::block_lanczos})
+      .aliases({"eps_interval", "range", "window", "vl", "bounds"})
+      .store([](Node node, Config& config) {
+        config.solver.interval = {*as_real(node.items[0]), *as_real(node.items[1])};
       });
 }
 

@@ -29,6 +29,20 @@ std::string describe_range(const Range<Number>& range) {
   return fmt::format("of at least {}", range.low);
 }
 
+bool are_integers(const std::vector<ConfigNode>& items, const Range<Index>& range) {
+  return !items.empty() && std::all_of(items.begin(), items.end(), [&](const ConfigNode& item) {
+    const auto value = as_integer(item);
+    return value && range.contains(*value);
+  });
+}
+
+bool is_interval(const std::vector<ConfigNode>& items) {
+  if (items.size() != 2) return false;
+  const auto lower = as_real(items[0]);
+  const auto upper = as_real(items[1]);
+  return lower && upper && *lower <= *upper;
+}
+
 }  // namespace
 
 std::filesystem::path resolve_file(const ConfigNode& node) {
@@ -50,6 +64,7 @@ std::string ValueForms::describe() const {
   if (integer) forms.push_back("an integer " + describe_range(*integer));
   if (real) forms.push_back("a number " + describe_range(*real));
   if (integers) forms.push_back("a list of integers " + describe_range(*integers));
+  if (interval) forms.emplace_back("a list of two numbers, the larger one last");
   if (section) forms.emplace_back("a map");
   if (forms.size() < 2) return forms.empty() ? std::string() : forms.front();
   const std::string last = forms.back();
@@ -64,11 +79,8 @@ bool ValueForms::accepts(const ConfigNode& node) const {
     case ConfigNode::Kind::map:
       return section;
     case ConfigNode::Kind::sequence:
-      return integers && !node.items.empty() &&
-             std::all_of(node.items.begin(), node.items.end(), [this](const ConfigNode& item) {
-               const auto value = as_integer(item);
-               return value && integers->contains(*value);
-             });
+      return (integers && are_integers(node.items, *integers)) ||
+             (interval && is_interval(node.items));
     case ConfigNode::Kind::scalar:
       break;
   }

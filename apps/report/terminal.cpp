@@ -45,6 +45,10 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
                        config.problem.rhs.describe());
   }
+  if (const std::optional<RealInterval>& interval = config.solver.interval) {
+    return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
+                       interval->upper, config.solver.nev);
+  }
   return fmt::format("{}, {} {} eigenpairs",
                      problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x", config.solver.nev,
                      chosen(config, "solver", "which"));

@@ -89,6 +89,79 @@ TEST_F(LanczosProcess, PencilsWithADiagonalAndWithAnotherMassMatrix) {
   }
 }
 
+std::vector<double> eigenvalues_between(double a, double b) {
+  std::vector<double> values = laplace_smallest_eigenvalues({20, 17}, 340);
+  values.erase(std::remove_if(values.begin(), values.end(),
+                              [&](double value) { return value < a || value > b; }),
+               values.end());
+  return values;
+}
+
+const std::vector<std::string> kInterval = {"--set", "solver.which=interval",
+                                            "--set", "solver.nev=40",
+                                            "--set", "solver.interval=[3.1, 3.5]"};
+
+TEST_F(LanczosProcess, AllPairsInAnInterval) {
+  const std::vector<double> exact = eigenvalues_between(3.1, 3.5);
+  for (const std::string precision : {"double", "single"}) {
+    const ProcessResult run =
+        solve(kGrid + "output: {eigenvectors: mtx}\nprecision: " + precision, kInterval);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.err.find("all eigenpairs in [3.1, 3.5], at most 40"), std::string::npos)
+        << run.err;
+    EXPECT_EQ(listing(folder_.path() / "results/case"),
+              (std::set<std::string>{"result.json", "history.csv", "eigenvectors.mtx"}));
+    const auto json = result();
+    EXPECT_EQ(json.at("status"), "converged");
+    EXPECT_EQ(json.at("configuration").at("solver").at("interval").at(1), 3.5);
+    ASSERT_EQ(json.at("eigenvalues").size(), exact.size());
+    const double tolerance = precision == "single" ? 1e-5 : 1e-8;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      EXPECT_NEAR(json.at("eigenvalues").at(i), exact[i], 8.1 * tolerance);
+      EXPECT_LE(json.at("residuals").at(i), tolerance);
+    }
+    const std::string size = fmt::format("\n340 {}\n", exact.size());
+    EXPECT_NE(file("results/case/eigenvectors.mtx").find(size), std::string::npos);
+  }
+}
+
+TEST_F(LanczosProcess, AnIntervalWithoutEigenvaluesAndOneWithTooMany) {
+  ASSERT_EQ(eigenvalues_between(-2, -1).size(), 0u);
+  std::vector<std::string> empty = kInterval;
+  empty.back() = "solver.interval=[-2, -1]";
+  EXPECT_EQ(solve(kGrid + "output: {eigenvectors: npy}", empty).exit_code, 0);
+  EXPECT_EQ(result().at("status"), "converged");
+  EXPECT_EQ(result().at("eigenvalues").size(), 0u);
+  std::vector<std::string> few = kInterval;
+  few[3] = "solver.nev=2";
+  EXPECT_EQ(solve(kGrid, few).exit_code, 3);
+  EXPECT_EQ(result().at("status"), "max_iterations");
+  EXPECT_NE(result().at("reason").get<std::string>().find("more than nev = 2"), std::string::npos);
+}
+
+TEST_F(LanczosProcess, WhatAnIntervalDoesNotGoWith) {
+  expect_refused(solve(kGrid, {"--set", "solver.which=interval"}), 1,
+                 "--set solver.which=interval: solver.which: interval needs a solver.interval");
+  expect_refused(solve(kGrid, {"--set", "solver.interval=[1, 2]"}), 1,
+                 "--set solver.interval=[1, 2]: solver.interval does not go with an end of the "
+                 "spectrum, use which: interval");
+  for (const std::string bad : {"[2, 1]", "[1]", "[1, 2, 3]", "[1, x]", "[1, .inf]"}) {
+    expect_refused(solve(kGrid, {"--set", "solver.interval=" + bad}), 1,
+                   "--set solver.interval=" + bad +
+                       ": solver.interval: expected a list of two numbers, the larger one last, "
+                       "got the list " +
+                       bad);
+  }
+  for (const std::string key : {"problem.mass=b.mtx", "problem.initial_guess=x.mtx",
+                                "solver.max_basis=90", "solver.filter=none", "precision=mixed"}) {
+    std::vector<std::string> words = kInterval;
+    words.insert(words.end(), {"--set", key});
+    expect_refused(
+        solve(kGrid, words), 1,
+        "--set " + key + ": " + key.substr(0, key.find('=')) + " does not go with which: interval");
+  }
+}
+
 TEST_F(LanczosProcess, TheSameSeedGivesTheSameBits) {
   const auto digest = [this](const std::string& seed, const std::string& threads) {
     EXPECT_EQ(solve(kGrid, {"--set", "seed=" + seed, "--set", "threads=" + threads}).exit_code, 0);

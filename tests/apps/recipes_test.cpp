@@ -25,6 +25,7 @@ const std::vector<Recipe> kRecipes = {
       "problem.initial_guess=x.mtx", "problem.constraints=ones.mtx", "solver.nev=2"}},
     {"fiedler_vectors", HEDDLE_LANCZOS, {"problem.matrix.size=[2000]"}},
     {"graph_spectrum", HEDDLE_LOBPCG, {"problem.matrix.size=[2000]"}},
+    {"interval", HEDDLE_LANCZOS, {"problem.matrix.size=[12, 13, 14]"}},
     {"largest", HEDDLE_LOBPCG, {"problem.matrix.size=[20, 20]"}},
     {"largest_lanczos", HEDDLE_LANCZOS, {"problem.matrix.size=[12, 13, 14]"}},
     {"many_pairs", HEDDLE_LOBPCG, {"problem.matrix.size=[30, 29]", "solver.nev=60"}},

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <heddle/apps/config/combinations.hpp>
+#include <initializer_list>
+#include <string_view>
+
+namespace heddle::apps {
+namespace {
+
+/// A key that something else rules out, and whether it was given a value of its own.
+struct Excluded {
+  std::string_view path;
+  bool given;
+};
+
+/// Throws if one of `keys` was given: `what` does not take them.
+void exclude(const Config& config, std::string_view what, std::initializer_list<Excluded> keys) {
+  for (const Excluded& key : keys) {
+    if (!key.given) continue;
+    throw ConfigError(origin_of(config, key.path),
+                      fmt::format("{} does not go with {}", key.path, what));
+  }
+}
+
+/// A good inverse of A hides just the eigenvectors that are wanted at the largest end.
+void check_preconditioner(const Config& config) {
+  const PreconditionerChoice type = config.preconditioner.type;
+  const bool hides = (type == PreconditionerChoice::chebyshev ||
+                      type == PreconditionerChoice::incomplete_cholesky) &&
+                     config.solver.which == Which::largest && !config.problem.mass;
+  if (!hides) return;
+  const ConfigNode* chosen = config.effective.find("solver")->find("preconditioner")->find("type");
+  throw ConfigError(chosen->origin,
+                    fmt::format("solver.preconditioner.type: {} is for the smallest end and for "
+                                "pencils; use auto or none for the largest end of a single "
+                                "matrix",
+                                chosen->text));
+}
+
+/// No default suits residuals of unknown size.
+void check_tolerance(const Config& config) {
+  const SolverConfig& solver = config.solver;
+  if (solver.linear_criterion == LinearCriterion::relative || solver.tolerance > 0) return;
+  throw ConfigError(config.effective.find("solver")->find("criterion")->origin,
+                    "solver.criterion: absolute needs a solver.tolerance");
+}
+
+void check_interval(const Config& config) {
+  const ConfigNode* which = config.effective.find("solver")->find("which");
+  const SolverConfig& solver = config.solver;
+  const bool wanted = which != nullptr && which->text == "interval";
+  if (!wanted) {
+    return exclude(config, "an end of the spectrum, use which: interval",
+                   {{"solver.interval", solver.interval.has_value()}});
+  }
+  if (!solver.interval) {
+    throw ConfigError(which->origin, "solver.which: interval needs a solver.interval");
+  }
+  exclude(config, "which: interval",
+          {{"problem.mass", config.problem.mass.has_value()},
+           {"problem.initial_guess", !config.problem.initial_guess.empty()},
+           {"solver.max_basis", solver.max_basis != 0},
+           {"solver.filter", solver.filter.has_value()},
+           {"precision", config.precision == Precision::mixed}});
+}
+
+}  // namespace
+
+void check_combinations(const Config& config) {
+  check_preconditioner(config);
+  check_tolerance(config);
+  check_interval(config);
+}
+
+}  // namespace heddle::apps

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <heddle/apps/config/config.hpp>
+
+namespace heddle::apps {
+
+/// Checks values that are valid each but not together. Throws `ConfigError` at one of them.
+void check_combinations(const Config& config);
+
+}  // namespace heddle::apps
