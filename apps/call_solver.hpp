@@ -8,17 +8,23 @@
 /// What one solver has that another has differently. The solver is `config.type`.
 namespace heddle::apps {
 
-/// A result and its eigenvectors or solution.
+/// A result and its eigenvectors, right singular vectors or solution.
 template <Scalar T, class Space>
 struct Solved {
   Summary summary;
   MultiVector<T, Space> vectors;
+  MultiVector<T, Space> left_vectors{};  ///< of singular triplets
 };
 
 /// Solves `problem` with the options in `config`.
 template <Scalar T, class Ctx>
 Solved<T, typename Ctx::Space> call_solver(Ctx& context, PlacedProblem<T, Ctx>& problem,
                                            const Config& config, const Monitor& monitor) {
+  if (finds_triplets(config)) {
+    auto result = singular_triplets<T, Ctx>(context, problem.adjoint_pair(),
+                                            singular_options(config), monitor);
+    return {summarize(result), std::move(result.right_vectors), std::move(result.left_vectors)};
+  }
   const auto eigenpairs = [](auto result) -> Solved<T, typename Ctx::Space> {
     return {summarize(result), std::move(result.eigenvectors)};
   };

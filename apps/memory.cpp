@@ -20,17 +20,26 @@ class SolveBytes {
         plan_(plan_preconditioner(config, input.B.has_value())),
         scalar_(static_cast<double>(scalar_size)) {}
 
-  double matrix(Index nnz) const {
+  double matrix(Index nnz) const { return matrix(nnz, input_.order()); }
+  double matrix(Index nnz, Index rows) const {
     return as_double(nnz) * (scalar_ + sizeof(std::int32_t)) +
-           as_double(input_.order() + 1) * sizeof(std::int64_t);
+           as_double(rows + 1) * sizeof(std::int64_t);
   }
   double columns(Index count) const {
     return as_double(input_.order()) * as_double(count) * scalar_;
   }
 
-  /// A, B, and the blocks beside them.
+  /// What the solve gives: of singular triplets the vectors of both sides.
+  double vectors() const {
+    const Index count = result_columns(config_, input_.sizes());
+    const Index right = input_.A_transposed ? input_.A_transposed->rows() * count : 0;
+    return columns(count) + as_double(right) * scalar_;
+  }
+
+  /// A, Aᵀ, B, and the blocks beside them.
   double input() const {
     return matrix(input_.nnz()) + (input_.B ? matrix(input_.B->nnz()) : 0) +
+           (input_.A_transposed ? matrix(input_.nnz(), input_.A_transposed->rows()) : 0) +
            columns(input_.constraints.cols() + input_.initial_guess.cols() + input_.rhs.cols());
   }
 
@@ -110,25 +119,23 @@ class SolveBytes {
 };
 
 MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounded,
-                               const Config& config, Index vectors) {
+                               const Config& config) {
   const auto device = [](const SolveBytes& bytes) { return bytes.solve() + bytes.plans(); };
-  const auto host = [&](const SolveBytes& bytes) {
-    return bytes.detour() + bytes.columns(vectors);
-  };
+  const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.vectors(); };
   switch (config.precision) {
     case Precision::full:
       return {device(exact), exact.input() + host(exact)};
     case Precision::single:
       return {device(rounded), rounded.input() + std::max(exact.input(), host(rounded))};
     case Precision::mixed:
-      return {device(exact) + exact.columns(vectors),
-              exact.input() + rounded.input() + host(exact) + rounded.columns(vectors)};
+      return {device(exact) + exact.vectors(),
+              exact.input() + rounded.input() + host(exact) + rounded.vectors()};
   }
   return {};
 }
 
 MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& rounded,
-                                const Config& config, Index vectors) {
+                                const Config& config) {
   double bytes = 0;
   switch (config.precision) {
     case Precision::full:
@@ -138,7 +145,7 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
       bytes = std::max(exact.input() + rounded.input(), rounded.solve());
       break;
     case Precision::mixed: {
-      const double passed_on = exact.columns(vectors) + rounded.columns(vectors);
+      const double passed_on = exact.vectors() + rounded.vectors();
       bytes = std::max(exact.input() + rounded.solve(), exact.solve() + passed_on);
       break;
     }
@@ -152,9 +159,8 @@ MemoryEstimate estimate_memory(const ProblemInput<double>& input, const Config& 
                                bool on_gpu) {
   const SolveBytes exact(input, config, sizeof(double));
   const SolveBytes rounded(input, config, sizeof(float));
-  const Index vectors = result_columns(config, input.sizes());
-  return on_gpu ? estimate_on_gpu(exact, rounded, config, vectors)
-                : estimate_on_host(exact, rounded, config, vectors);
+  return on_gpu ? estimate_on_gpu(exact, rounded, config)
+                : estimate_on_host(exact, rounded, config);
 }
 
 void check_memory(const MemoryEstimate& estimate, const Config& config, const Device& device) {

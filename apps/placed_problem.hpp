@@ -7,6 +7,7 @@
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/eigen_problem.hpp>
 #include <heddle/solvers/linear_system.hpp>
+#include <heddle/solvers/normal_equations.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
@@ -54,6 +55,9 @@ class PlacedProblem {
         constraints_(place(context, std::move(input.constraints))),
         initial_guess_(place(context, std::move(input.initial_guess))),
         rhs_(place(context, std::move(input.rhs))) {
+    if (input.A_transposed) {
+      A_transposed_.emplace(context, place(context, std::move(*input.A_transposed)), config.spmm);
+    }
     if (input.B) {
       const bool lanczos = config.type == SolverType::block_lanczos;
       inner_solves_ = lanczos && !is_diagonal(std::as_const(*input.B).view());
@@ -87,6 +91,9 @@ class PlacedProblem {
             B_inverse_.get()};
   }
 
+  /// Of a search for singular triplets.
+  AdjointPair<T, Ctx> adjoint_pair() { return {&A_, &*A_transposed_}; }
+
   LinearSystem<T, Ctx> system() {
     return {&A_, preconditioner_.get(), std::as_const(rhs_).view(),
             std::as_const(initial_guess_).view()};
@@ -109,7 +116,7 @@ class PlacedProblem {
 
   ProblemSizes sizes_;
   SparseOperator<T, Ctx> A_;
-  std::optional<SparseOperator<T, Ctx>> B_;
+  std::optional<SparseOperator<T, Ctx>> B_, A_transposed_;
   MultiVector<T, Space> constraints_, initial_guess_, rhs_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;       // for block Lanczos
   bool inner_solves_ = false;                               // B_inverse_ is an InverseOperator

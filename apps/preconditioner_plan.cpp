@@ -7,6 +7,7 @@ namespace heddle::apps {
 namespace {
 
 PreconditionerChoice automatic_choice(const Config& config, bool pencil) {
+  if (finds_triplets(config)) return PreconditionerChoice::none;
   switch (config.type) {
     case SolverType::lobpcg:
       if (config.solver.which == Which::smallest) return PreconditionerChoice::chebyshev;

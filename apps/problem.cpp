@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <heddle/apps/device.hpp>
 #include <heddle/apps/memory.hpp>
@@ -38,6 +39,13 @@ HostMatrix load_matrix(HostContext& context, const MatrixSource& source) {
 
 HostMatrix load_A(HostContext& context, const ProblemConfig& problem) {
   HostMatrix A = load_matrix(context, problem.matrix);
+  if (problem.transform == Transform::normal_equations) {
+    if (A.rows() == 0 || A.cols() == 0) {
+      refuse(problem.matrix,
+             fmt::format("the matrix is {} x {}, it has no entries", A.rows(), A.cols()));
+    }
+    return A;
+  }
   check_square(problem.matrix, A.view());
   switch (problem.transform) {
     case Transform::none:
@@ -47,6 +55,8 @@ HostMatrix load_A(HostContext& context, const ProblemConfig& problem) {
       return graph_laplacian(context, A.view(), LaplacianKind::combinatorial);
     case Transform::normalized_laplacian:
       return graph_laplacian(context, A.view(), LaplacianKind::normalized);
+    case Transform::normal_equations:
+      break;
   }
   return A;
 }
@@ -131,6 +141,14 @@ void check_nev(const Config& config, Index order, Index constraints) {
                                 room, order - constraints));
 }
 
+void check_triplet_count(const Config& config, const HostMatrix& A) {
+  if (config.solver.nev <= std::min(A.rows(), A.cols())) return;
+  throw ConfigError(
+      origin_of(config, "solver.nev"),
+      fmt::format("solver.nev is {}, but a matrix of {} x {} has {} singular values",
+                  config.solver.nev, A.rows(), A.cols(), std::min(A.rows(), A.cols())));
+}
+
 void check_basis(const Config& config, Index order) {
   const SolverConfig& solver = config.solver;
   if (config.type != SolverType::block_lanczos || solver.max_basis == 0) return;
@@ -174,7 +192,8 @@ HostCsrMatrix<float> to_single(HostContext& context, const HostMatrix& source,
 
 template <Scalar T>
 double ProblemInput<T>::bytes() const noexcept {
-  return matrix_bytes(A) + (B ? matrix_bytes(*B) : 0) + block_bytes(constraints) +
+  return matrix_bytes(A) + (B ? matrix_bytes(*B) : 0) +
+         (A_transposed ? matrix_bytes(*A_transposed) : 0) + block_bytes(constraints) +
          block_bytes(initial_guess) + block_bytes(rhs);
 }
 
@@ -190,7 +209,10 @@ ProblemInput<double> load_problem(HostContext& context, const Config& config) {
   input.constraints = load_block(context, problem.constraints, order);
   input.initial_guess = load_block(context, problem.initial_guess, order);
   input.rhs = load_rhs(context, config, order);
-  if (is_eigensolver(config.type)) {
+  if (finds_triplets(config)) {
+    check_triplet_count(config, input.A);
+    input.A_transposed = transpose(context, std::as_const(input.A).view());
+  } else if (is_eigensolver(config.type)) {
     check_nev(config, order, input.constraints.cols());
     check_basis(config, order);
   } else {
@@ -204,6 +226,9 @@ ProblemInput<float> to_single(HostContext& context, const ProblemInput<double>& 
   ProblemInput<float> single;
   single.A = to_single(context, input.A, config.problem.matrix);
   if (input.B) single.B = to_single(context, *input.B, *config.problem.mass);
+  if (input.A_transposed) {
+    single.A_transposed = to_single(context, *input.A_transposed, config.problem.matrix);
+  }
   const ProblemConfig& problem = config.problem;
   single.constraints = to_single(context, input.constraints, problem.constraints);
   single.initial_guess = to_single(context, input.initial_guess, problem.initial_guess);

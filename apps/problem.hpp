@@ -14,28 +14,32 @@ struct ProblemSizes {
   Index constraints = 0;
   Index rhs = 0;
   bool pencil = false;
+  Index cols = 0;  ///< of A, which is n×n but where singular triplets are wanted
 };
 
-/// What a solver works on, in host memory: A x = λ B x or A X = R, A symmetric of order n.
+/// What a solver works on, in host memory: A x = λ B x or A X = R, A symmetric of order n; or
+/// A v = σ u, A of any shape.
 template <Scalar T>
 struct ProblemInput {
   HostCsrMatrix<T> A;
-  std::optional<HostCsrMatrix<T>> B;        ///< none: B = I
-  MultiVector<T, HostSpace> constraints;    ///< n×c, c = 0 if there are none
-  MultiVector<T, HostSpace> initial_guess;  ///< n×g, g = 0 if there is none
-  MultiVector<T, HostSpace> rhs;            ///< n×r, r = 0 for an eigenproblem
+  std::optional<HostCsrMatrix<T>> B;             ///< none: B = I
+  std::optional<HostCsrMatrix<T>> A_transposed;  ///< where singular triplets are wanted
+  MultiVector<T, HostSpace> constraints;         ///< n×c, c = 0 if there are none
+  MultiVector<T, HostSpace> initial_guess;       ///< n×g, g = 0 if there is none
+  MultiVector<T, HostSpace> rhs;                 ///< n×r, r = 0 for an eigenproblem
 
   Index order() const noexcept { return A.rows(); }
   Index nnz() const noexcept { return A.nnz(); }
   ProblemSizes sizes() const noexcept {
-    return {order(), constraints.cols(), rhs.cols(), B.has_value()};
+    return {order(), constraints.cols(), rhs.cols(), B.has_value(), A.cols()};
   }
   /// Bytes of the matrices and blocks.
   double bytes() const noexcept;
 };
 
 /// Loads, transforms and checks what `config` names. Throws `InputError` naming the file for one
-/// that cannot be read or does not fit: A not square or not symmetric, B of another order or shown
+/// that cannot be read or does not fit: A not square or not symmetric (unless singular
+/// triplets are wanted), B of another order or shown
 /// not to be positive definite by a diagonal entry or a 2×2 principal minor, blocks of other
 /// length, a guess of another width than the right-hand sides. Throws `ConfigError` where the
 /// configuration is to blame: nev or a row of a unit vector too large for the order, a structure

@@ -31,6 +31,8 @@ struct VectorFiles {
   std::string_view npy;
 };
 constexpr VectorFiles kEigenvectors = {"eigenvectors.mtx", "eigenvectors.npy"};
+constexpr VectorFiles kLeftVectors = {"left_vectors.mtx", "left_vectors.npy"};
+constexpr VectorFiles kRightVectors = {"right_vectors.mtx", "right_vectors.npy"};
 constexpr VectorFiles kSolution = {"solution.mtx", "solution.npy"};
 
 using Clock = std::chrono::steady_clock;
@@ -55,6 +57,7 @@ void print(const std::string& text) {
 ProblemFacts facts(Device& device, const ProblemInput<double>& input, const Config& config) {
   ProblemFacts problem;
   problem.n = input.order();
+  problem.cols = input.A.cols();
   problem.nnz = input.nnz();
   if (input.B) problem.mass_nnz = input.B->nnz();
   problem.constraints = input.constraints.cols();
@@ -70,11 +73,9 @@ ProblemFacts facts(Device& device, const ProblemInput<double>& input, const Conf
   return problem;
 }
 
-void write_vectors(OutputFiles& files, const HostVectors& vectors, Index count,
-                   const Config& config) {
-  if (config.output.vectors == VectorFormat::none) return;
-  const bool npy = config.output.vectors == VectorFormat::npy;
-  const VectorFiles& names = is_eigensolver(config.type) ? kEigenvectors : kSolution;
+void write_block(OutputFiles& files, const VectorFiles& names, const HostVectors& vectors,
+                 Index count, VectorFormat format) {
+  const bool npy = format == VectorFormat::npy;
   files.add(npy ? names.npy : names.mtx, [&](const std::filesystem::path& path) {
     std::visit(
         [&](const auto& X) {
@@ -89,9 +90,22 @@ void write_vectors(OutputFiles& files, const HostVectors& vectors, Index count,
   });
 }
 
+void write_vectors(OutputFiles& files, const Solution& solution, Index count,
+                   const Config& config) {
+  const VectorFormat format = config.output.vectors;
+  if (format == VectorFormat::none) return;
+  if (finds_triplets(config)) {
+    write_block(files, kLeftVectors, solution.left_vectors, count, format);
+    write_block(files, kRightVectors, solution.vectors, count, format);
+  } else {
+    const VectorFiles& names = is_eigensolver(config.type) ? kEigenvectors : kSolution;
+    write_block(files, names, solution.vectors, count, format);
+  }
+}
+
 void write_results(OutputFiles& files, const Config& config, const Report& report,
-                   const HostVectors& vectors) {
-  write_vectors(files, vectors, report.result.count(), config);
+                   const Solution& solution) {
+  write_vectors(files, solution, report.result.count(), config);
   if (config.output.history) {
     files.add(kHistory, [&](const std::filesystem::path& path) {
       write_text(path, history_csv(report.result.history));
@@ -100,8 +114,9 @@ void write_results(OutputFiles& files, const Config& config, const Report& repor
   files.add(kResult, [&](const std::filesystem::path& path) {
     write_text(path, result_json(config, report));
   });
-  files.commit(
-      {kEigenvectors.npy, kEigenvectors.mtx, kSolution.npy, kSolution.mtx, kHistory, kResult});
+  files.commit({kEigenvectors.npy, kEigenvectors.mtx, kLeftVectors.npy, kLeftVectors.mtx,
+                kRightVectors.npy, kRightVectors.mtx, kSolution.npy, kSolution.mtx, kHistory,
+                kResult});
 }
 
 /// The solution of the problem, with progress on stderr; a signal ends it early. Where memory ends
@@ -164,7 +179,7 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   // First of all on the terminal: files may fail.
   print(result_table(report.result, solver) + summary_line(report, solver));
   if (line.profile) print(profile_table(report.profile));
-  write_results(files, config, report, solution.vectors);
+  write_results(files, config, report, solution);
   print(fmt::format("results in {}\n", config.output.directory.string()));
   return exit_code(report.result.status);
 }

@@ -45,6 +45,9 @@ Solution solve_in(Place<Ctx> on, ProblemInput<T> input, const Config& config,
   solution.preconditioner = problem.preconditioner_cost();
   solution.result = std::move(solved.summary);
   solution.vectors = fetch(on.context, on.host, std::move(solved.vectors));
+  if (finds_triplets(config)) {
+    solution.left_vectors = fetch(on.context, on.host, std::move(solved.left_vectors));
+  }
   return solution;
 }
 

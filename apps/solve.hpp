@@ -11,14 +11,16 @@
 /// that the configuration asks for.
 namespace heddle::apps {
 
-/// Eigenvectors or the solution on the host, n × the number of residuals in their first columns.
+/// Eigenvectors, singular vectors of a side or the solution on the host, in as many first columns
+/// as there are residuals.
 using HostVectors = std::variant<MultiVector<float, HostSpace>, MultiVector<double, HostSpace>>;
 
 /// What a solve gave.
 struct Solution {
   Summary result;
-  HostVectors vectors;
-  std::string spmm_kernel;  ///< that multiplied A by the block, and why
+  HostVectors vectors;       ///< the right ones of singular triplets
+  HostVectors left_vectors;  ///< of singular triplets, else empty
+  std::string spmm_kernel;   ///< that multiplied A by the block, and why
   std::string spmm_reason;
   PreconditionerCost preconditioner;
   double setup_seconds = 0;

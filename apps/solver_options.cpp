@@ -40,6 +40,14 @@ IntervalOptions interval_options(const Config& config) {
   return {static_cast<const EigenOptions&>(solver), solver.interval->lower, solver.interval->upper};
 }
 
+SingularOptions singular_options(const Config& config) {
+  SingularOptions options;
+  static_cast<EigenOptions&>(options) = config.solver;
+  options.solver =
+      config.type == SolverType::lobpcg ? SingularSolver::lobpcg : SingularSolver::block_lanczos;
+  return options;
+}
+
 BlockCgOptions block_cg_options(const Config& config) {
   const SolverConfig& solver = config.solver;
   return {{solver.tolerance, solver.linear_criterion, solver.max_iterations, solver.time_limit_s},
@@ -48,6 +56,9 @@ BlockCgOptions block_cg_options(const Config& config) {
 }
 
 Index solver_block_size(const Config& config, const ProblemSizes& sizes) {
+  if (finds_triplets(config)) {
+    return singular_block_size(singular_options(config), sizes.n, sizes.cols);
+  }
   switch (config.type) {
     case SolverType::lobpcg:
       return lobpcg_block_size(config.solver, sizes.n, sizes.constraints);
@@ -62,6 +73,9 @@ Index solver_block_size(const Config& config, const ProblemSizes& sizes) {
 
 double solver_memory_bytes(const Config& config, const ProblemSizes& sizes,
                            std::size_t scalar_size) {
+  if (finds_triplets(config)) {
+    return singular_memory_bytes(singular_options(config), sizes.n, sizes.cols, scalar_size);
+  }
   switch (config.type) {
     case SolverType::lobpcg:
       return lobpcg_memory_bytes(config.solver, sizes.n, sizes.constraints, sizes.pencil,

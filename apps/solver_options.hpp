@@ -6,6 +6,7 @@
 #include <heddle/solvers/block_lanczos.hpp>
 #include <heddle/solvers/interval_eigenpairs.hpp>
 #include <heddle/solvers/lobpcg.hpp>
+#include <heddle/solvers/singular_values.hpp>
 
 /// What a configuration asks each solver for, and the sizes that follow. Where a function is not
 /// for one solver, it is for `config.type`.
@@ -16,6 +17,8 @@ LobpcgOptions lobpcg_options(const Config& config);
 BlockLanczosOptions block_lanczos_options(const Config& config, bool inner_solves = false);
 /// Of a configuration that asks for an interval.
 IntervalOptions interval_options(const Config& config);
+/// Of a search for singular triplets.
+SingularOptions singular_options(const Config& config);
 BlockCgOptions block_cg_options(const Config& config);
 
 /// Columns that the solver multiplies by A at once.

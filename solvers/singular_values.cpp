@@ -38,6 +38,22 @@ constexpr double kLeastTolerance = 4 * static_cast<double>(std::numeric_limits<T
 template <Scalar T>
 constexpr double kZero = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
+/// Whether a matrix with a shorter side of n is decomposed as a dense one.
+bool is_dense(const SingularOptions& options, Index n) {
+  return n <= kDenseOrder || n < kRoom * options.nev;
+}
+
+BlockLanczosOptions lanczos_options(const SingularOptions& options) {
+  return {static_cast<const EigenOptions&>(options)};
+}
+
+/// Of the eigensolver on AᵀA of order n.
+double eigensolver_memory_bytes(const SingularOptions& options, Index n, std::size_t scalar_size) {
+  return options.solver == SingularSolver::lobpcg
+             ? lobpcg_memory_bytes(options, n, 0, false, scalar_size)
+             : block_lanczos_memory_bytes(lanczos_options(options), n, false, scalar_size);
+}
+
 template <Scalar T, class Ctx>
 void check(const AdjointPair<T, Ctx>& pair, const SingularOptions& options) {
   const auto require = [](bool holds, std::string_view format, const auto&... values) {
@@ -77,7 +93,7 @@ class SingularSolve {
         wide_(pair.A->rows() < pair.A->cols()),
         tall_(wide_ ? pair.transposed() : pair),
         n_(tall_.A->cols()),
-        dense_(n_ <= kDenseOrder || n_ < kRoom * options.nev),
+        dense_(is_dense(options, n_)),
         options_(options),
         monitor_(monitor),
         U_(context, tall_.A->rows(), options.nev),
@@ -276,6 +292,37 @@ class SingularSolve {
 };
 
 }  // namespace
+
+Index singular_block_size(const SingularOptions& options, Index m, Index n) {
+  const Index shorter = std::min(m, n);
+  if (is_dense(options, shorter)) return shorter;
+  return options.solver == SingularSolver::lobpcg
+             ? lobpcg_block_size(options, shorter)
+             : block_lanczos_shape(lanczos_options(options), shorter, false).block;
+}
+
+double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
+                             std::size_t scalar_size) {
+  const auto as_double = [](Index count) { return static_cast<double>(count); };
+  const auto padded = [&](Index count) {  // as `MultiVector` pads rows to 16 bytes
+    const Index unit = 16 / static_cast<Index>(scalar_size);
+    return as_double((count + unit - 1) / unit * unit);
+  };
+  const double shorter = as_double(std::min(m, n));
+  const double longer = as_double(std::max(m, n));
+  const bool dense = is_dense(options, std::min(m, n));
+  const double nev = padded(options.nev);
+  const double space = dense ? shorter : nev;  // columns that triplets are taken from
+  // U, the products with that space and their basis, and the operator's A X beside an eigensolver.
+  const double block = dense ? 0 : padded(singular_block_size(options, m, n));
+  const double long_columns = nev + 2 * space + block;
+  const double short_columns = nev + (dense ? shorter : 0);
+  constexpr double kSmallMatrices = 16;  // R and its factors, Gram matrices, in double
+  const double eigensolver =
+      dense ? 0 : eigensolver_memory_bytes(options, std::min(m, n), scalar_size);
+  return (longer * long_columns + shorter * short_columns) * static_cast<double>(scalar_size) +
+         sizeof(double) * kSmallMatrices * space * space + eigensolver;
+}
 
 template <Scalar T, class Ctx>
 SingularResult<T, typename Ctx::Space> singular_triplets(Ctx& context,

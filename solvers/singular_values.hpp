@@ -42,6 +42,15 @@ struct SingularResult {
   MultiVector<T, Space> right_vectors;   ///< V, n × singular_values.size() likewise
 };
 
+/// Columns that a search in a matrix of m×n multiplies at once: the eigensolver's block, or, where
+/// the matrix is decomposed as a dense one, all of the shorter side.
+Index singular_block_size(const SingularOptions& options, Index m, Index n);
+
+/// Bytes of the context's memory that a search holds beside the two operators, its result included.
+/// `scalar_size`: bytes of a scalar of the blocks.
+double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
+                             std::size_t scalar_size);
+
 /// The `nev` largest or smallest singular triplets A v = σ u, Aᵀu = σ v of a matrix of any shape.
 ///
 /// An eigensolver finds the singular vectors of the shorter side, say V, from AᵀA (or A Aᵀ) as an

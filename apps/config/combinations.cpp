@@ -64,12 +64,30 @@ void check_interval(const Config& config) {
            {"precision", config.precision == Precision::mixed}});
 }
 
+void check_triplets(const Config& config) {
+  if (!finds_triplets(config)) return;
+  const PreconditionerChoice preconditioner = config.preconditioner.type;
+  const SolverConfig& solver = config.solver;
+  exclude(config, "transform: normal_equations",
+          {{"problem.mass", config.problem.mass.has_value()},
+           {"problem.constraints", !config.problem.constraints.empty()},
+           {"problem.initial_guess", !config.problem.initial_guess.empty()},
+           {"solver.interval", solver.interval.has_value()},
+           {"solver.max_basis", solver.max_basis != 0},
+           {"solver.filter", solver.filter.has_value()},
+           {"solver.refresh_interval", solver.refresh_interval != SolverConfig{}.refresh_interval},
+           {"solver.preconditioner.type", preconditioner != PreconditionerChoice::automatic &&
+                                              preconditioner != PreconditionerChoice::none},
+           {"precision", config.precision == Precision::mixed}});
+}
+
 }  // namespace
 
 void check_combinations(const Config& config) {
   check_preconditioner(config);
   check_tolerance(config);
   check_interval(config);
+  check_triplets(config);
 }
 
 }  // namespace heddle::apps

@@ -20,7 +20,12 @@ namespace heddle::apps {
 enum class SolverType { lobpcg, block_lanczos, block_cg };
 
 /// What is done to the matrix that was read.
-enum class Transform { none, laplacian, normalized_laplacian };
+enum class Transform {
+  none,
+  laplacian,
+  normalized_laplacian,
+  normal_equations  ///< AᵀA, as an operator: singular triplets of A are wanted
+};
 
 /// `automatic` is Chebyshev for the smallest end, Jacobi of B for the largest end of a pencil, none
 /// for the largest end of a single matrix, and Jacobi for linear systems.
@@ -145,6 +150,11 @@ std::string describe_keys(SolverType solver);
 
 /// Whether the solver is for A x = λ B x; else it is for A X = B.
 constexpr bool is_eigensolver(SolverType solver) noexcept { return solver != SolverType::block_cg; }
+
+/// Whether singular triplets are wanted, of an A of any shape.
+inline bool finds_triplets(const Config& config) noexcept {
+  return config.problem.transform == Transform::normal_equations;
+}
 
 /// The solver's name as it stands in `solver.type`.
 std::string_view solver_name(SolverType solver) noexcept;

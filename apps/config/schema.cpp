@@ -98,10 +98,13 @@ void Schema::problem() {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
-  add("problem.transform", "what to take instead of A: the Laplacian of its graph")
+  add("problem.transform",
+      "what to take instead of A: the Laplacian of its graph; normal_equations: A^T A, for the "
+      "singular triplets of an A of any shape")
       .choice<Transform>({{"none", Transform::none},
                           {"laplacian", Transform::laplacian},
-                          {"normalized_laplacian", Transform::normalized_laplacian}},
+                          {"normalized_laplacian", Transform::normalized_laplacian},
+                          {"normal_equations", Transform::normal_equations}},
                          [](Config& config) -> Transform& { return config.problem.transform; })
       .fallback("none")
       .only_for(kEigensolvers);
@@ -196,8 +199,9 @@ void Schema::output() {
       .fallback("results/" + std::string(kNamePlaceholder))
       .aliases({"dir", "folder", "path"})
       .store([](Node node, Config& config) { config.output.directory = node.text; });
-  const auto vectors = [this](const std::string& name, std::vector<SolverType> solvers) {
-    return add("output." + name, "write as " + name + ".mtx (true, mtx) or " + name + ".npy")
+  const auto vectors = [this](const std::string& name, std::vector<SolverType> solvers,
+                              const std::string& more = "") {
+    return add("output." + name, "write as " + name + ".mtx (true, mtx) or " + name + ".npy" + more)
         .choice<VectorFormat>({{"true", VectorFormat::matrix_market},
                                {"false", VectorFormat::none},
                                {"mtx", VectorFormat::matrix_market},
@@ -206,7 +210,9 @@ void Schema::output() {
         .fallback("false")
         .only_for(std::move(solvers));
   };
-  vectors("eigenvectors", kEigensolvers).aliases({"vectors", "modes", "evecs"});
+  vectors("eigenvectors", kEigensolvers,
+          "; with transform: normal_equations left_vectors and right_vectors")
+      .aliases({"vectors", "modes", "evecs"});
   vectors("solution", {SolverType::block_cg}).aliases({"x", "solutions", "vectors"});
   add("output.history", "write history.csv, a line an iteration")
       .choice<bool>({{"true", true}, {"false", false}},

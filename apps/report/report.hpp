@@ -4,6 +4,7 @@
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/linalg/profile.hpp>
 #include <heddle/solvers/result.hpp>
+#include <heddle/solvers/singular_values.hpp>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -12,8 +13,8 @@
 /// What is told of a problem and its solution: on the terminal and in files.
 namespace heddle::apps {
 
-/// An `EigenResult` or a `LinearResult` without its vectors, whatever their scalar and memory
-/// space. Fields as there; those that the other kind has are empty.
+/// An `EigenResult`, a `SingularResult` or a `LinearResult` without its vectors, whatever their
+/// scalar and memory space. Fields as there; those that the other kind has are empty.
 struct Summary {
   SolveStatus status = SolveStatus::breakdown;
   std::string reason;
@@ -23,6 +24,7 @@ struct Summary {
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
   std::vector<double> eigenvalues;
+  std::vector<double> singular_values;  ///< `eigenvalues` are then their squares
   double orthogonality = 0;
   Index matrix_passes = 0;
   std::vector<double> backward_errors;
@@ -41,7 +43,6 @@ Summary summarize_common(const Result& result) {
   summary.operator_applications = result.operator_applications;
   summary.residuals = result.residuals;
   summary.history = result.history;
-  summary.orthogonalization = result.orthogonalization;
   return summary;
 }
 
@@ -49,6 +50,16 @@ template <Scalar T, class Space>
 Summary summarize(const EigenResult<T, Space>& result) {
   Summary summary = summarize_common(result);
   summary.eigenvalues = result.eigenvalues;
+  summary.orthogonality = result.orthogonality;
+  summary.orthogonalization = result.orthogonalization;
+  return summary;
+}
+
+template <Scalar T, class Space>
+Summary summarize(const SingularResult<T, Space>& result) {
+  Summary summary = summarize_common(result);
+  summary.singular_values = result.singular_values;
+  for (const double sigma : result.singular_values) summary.eigenvalues.push_back(sigma * sigma);
   summary.orthogonality = result.orthogonality;
   return summary;
 }
@@ -58,12 +69,14 @@ Summary summarize(const LinearResult<T, Space>& result) {
   Summary summary = summarize_common(result);
   summary.matrix_passes = result.matrix_passes;
   summary.backward_errors = result.backward_errors;
+  summary.orthogonalization = result.orthogonalization;
   return summary;
 }
 
 /// What is known before the solve.
 struct ProblemFacts {
-  Index n = 0;
+  Index n = 0;     ///< rows
+  Index cols = 0;  ///< of A; other than n only where singular triplets are wanted
   Index nnz = 0;
   std::optional<Index> mass_nnz;  ///< none: B = I
   Index constraints = 0;

@@ -87,6 +87,7 @@ Json memory_json(const Report& report) {
 Json problem_json(const Config& config, const ProblemFacts& problem) {
   Json json = {
       {"matrix", config.problem.matrix.describe()}, {"n", problem.n}, {"nnz", problem.nnz}};
+  if (finds_triplets(config)) json["cols"] = problem.cols;
   if (problem.mass_nnz) {
     json["mass"] = config.problem.mass->describe();
     json["mass_nnz"] = *problem.mass_nnz;
@@ -104,6 +105,7 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
 void add_accuracy(Json& json, const Config& config, const Summary& result) {
   if (is_eigensolver(config.type)) {
     json["eigenvalues"] = result.eigenvalues;
+    if (finds_triplets(config)) json["singular_values"] = result.singular_values;
     json["residuals"] = result.residuals;
     json["orthogonality"] = result.orthogonality;
   } else {

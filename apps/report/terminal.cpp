@@ -45,6 +45,10 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
                        config.problem.rhs.describe());
   }
+  if (finds_triplets(config)) {
+    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", config.solver.nev,
+                       chosen(config, "solver", "which"), problem.n, problem.cols);
+  }
   if (const std::optional<RealInterval>& interval = config.solver.interval) {
     return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
                        interval->upper, config.solver.nev);
@@ -96,12 +100,15 @@ std::string result_table(const Summary& result, SolverType solver) {
   constexpr std::size_t kHead = 16;
   constexpr std::size_t kTail = 4;
   const bool eigen = is_eigensolver(solver);
+  const bool singular = !result.singular_values.empty();
+  const std::vector<double>& values = singular ? result.singular_values : result.eigenvalues;
   const auto count = static_cast<std::size_t>(result.count());
   const auto at = [](const std::vector<double>& list, std::size_t i) {
     return i < list.size() ? list[i] : 0.0;
   };
   std::string text =
-      eigen ? fmt::format("{:>5}  {:>22}  {:>9}\n", "", "eigenvalue", "residual")
+      eigen ? fmt::format("{:>5}  {:>22}  {:>9}\n", "", singular ? "singular value" : "eigenvalue",
+                          "residual")
             : fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual", "backward error");
   for (std::size_t i = 0; i < count; ++i) {
     if (count > kWholeUpTo && i == kHead) {
@@ -110,8 +117,8 @@ std::string result_table(const Summary& result, SolverType solver) {
       i = count - kTail;
     }
     if (eigen) {
-      fmt::format_to(std::back_inserter(text), "{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1,
-                     result.eigenvalues[i], at(result.residuals, i));
+      fmt::format_to(std::back_inserter(text), "{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1, values[i],
+                     at(result.residuals, i));
     } else {
       fmt::format_to(std::back_inserter(text), "{:>6}  {:>8.1e}  {:>14.1e}\n", i + 1,
                      result.residuals[i], at(result.backward_errors, i));

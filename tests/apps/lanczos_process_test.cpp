@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <apps/difference_matrix.hpp>
 #include <apps/solver_process.hpp>
 #include <cmath>
 #include <heddle/linalg/gallery.hpp>
@@ -18,11 +19,23 @@ using test::ProcessResult;
 class LanczosProcess : public test::SolverProcess {
  protected:
   LanczosProcess() : SolverProcess(HEDDLE_LANCZOS) {}
+
+  /// The file holds four columns of `rows`.
+  void expect_rows(const std::string& name, int rows) {
+    const std::string text = file("results/case/" + name);
+    EXPECT_NE(text.find(fmt::format("\n{} 4\n", rows)), std::string::npos) << name;
+  }
 };
 
 const std::string kGrid =
     "problem: {matrix: {generate: laplace2d, size: [20, 17]}}\n"
     "solver: {type: block_lanczos, nev: 4}\n"
+    "threads: 1\n";
+
+const std::string kTriplets =
+    "problem: {matrix: d.mtx, transform: normal_equations}\n"
+    "solver: {nev: 4}\n"
+    "output: {eigenvectors: mtx}\n"
     "threads: 1\n";
 
 TEST_F(LanczosProcess, SolvesAndWritesWhatTheDesignSays) {
@@ -160,6 +173,72 @@ TEST_F(LanczosProcess, WhatAnIntervalDoesNotGoWith) {
         solve(kGrid, words), 1,
         "--set " + key + ": " + key.substr(0, key.find('=')) + " does not go with which: interval");
   }
+}
+
+TEST_F(LanczosProcess, SingularTripletsOfBothEndsAndShapes) {
+  const std::vector<double> exact = test::difference_singular_values(300);
+  for (const bool wide : {false, true}) {
+    folder_.write("d.mtx", test::difference_matrix(300, wide));
+    for (const std::string which : {"largest", "smallest"}) {
+      SCOPED_TRACE(which + (wide ? " of a wide matrix" : " of a tall matrix"));
+      const ProcessResult run = solve(kTriplets, {"--set", "solver.which=" + which});
+      ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
+      EXPECT_NE(run.out.find("singular value"), std::string::npos) << run.out;
+      EXPECT_NE(run.err.find("4 " + which + " singular triplets of "), std::string::npos);
+      EXPECT_EQ(listing(folder_.path() / "results/case"),
+                (std::set<std::string>{"result.json", "history.csv", "left_vectors.mtx",
+                                       "right_vectors.mtx"}));
+      const auto json = result();
+      EXPECT_EQ(json.at("n"), wide ? 300 : 301);
+      EXPECT_EQ(json.at("problem").at("cols"), wide ? 301 : 300);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const double sigma = json.at("singular_values").at(i);
+        EXPECT_NEAR(sigma, exact[which == "largest" ? 299 - i : i], 2.1 * 1e-8);
+        EXPECT_DOUBLE_EQ(json.at("eigenvalues").at(i), sigma * sigma);
+        EXPECT_LE(json.at("residuals").at(i), 1e-8);
+      }
+      EXPECT_LE(json.at("orthogonality"), 1e-8);
+      expect_rows("left_vectors.mtx", wide ? 300 : 301);
+      expect_rows("right_vectors.mtx", wide ? 301 : 300);
+    }
+  }
+}
+
+TEST_F(LanczosProcess, SingularTripletsInSinglePrecisionAndOfASmallMatrix) {
+  folder_.write("d.mtx", test::difference_matrix(300));
+  ASSERT_EQ(
+      solve(kTriplets, {"--set", "precision=single", "--set", "solver.which=largest"}).exit_code,
+      0);
+  EXPECT_NEAR(result().at("singular_values").at(0), test::difference_singular_values(300).back(),
+              2.1 * 1e-5);
+  folder_.write("d.mtx", test::difference_matrix(4));
+  ASSERT_EQ(solve(kTriplets).exit_code, 0);
+  const std::vector<double> exact = test::difference_singular_values(4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(result().at("singular_values").at(i), exact[i], 2.1 * 1e-8);
+  }
+  EXPECT_EQ(solve(kGrid).exit_code, 0);
+  EXPECT_EQ(listing(folder_.path() / "results/case"),
+            (std::set<std::string>{"result.json", "history.csv"}));
+}
+
+TEST_F(LanczosProcess, WhatSingularTripletsDoNotGoWith) {
+  folder_.write("d.mtx", test::difference_matrix(6));
+  expect_refused(solve(kTriplets, {"--set", "solver.nev=7"}), 1,
+                 "--set solver.nev=7: solver.nev is 7, but a matrix of 7 x 6 has 6 singular "
+                 "values");
+  for (const std::string key : {"problem.mass=b.mtx", "problem.initial_guess=x.mtx",
+                                "solver.max_basis=90", "solver.filter=none", "precision=mixed"}) {
+    expect_refused(solve(kTriplets, {"--set", key}), 1,
+                   "--set " + key + ": " + key.substr(0, key.find('=')) +
+                       " does not go with transform: normal_equations");
+  }
+  std::vector<std::string> interval = kInterval;
+  expect_refused(solve(kTriplets, interval), 1,
+                 "--set solver.interval=[3.1, 3.5]: solver.interval does not go with transform: "
+                 "normal_equations");
+  folder_.write("d.mtx", "%%MatrixMarket matrix coordinate real general\n4 0 0\n");
+  expect_refused(solve(kTriplets), 2, "d.mtx: the matrix is 4 x 0, it has no entries");
 }
 
 TEST_F(LanczosProcess, TheSameSeedGivesTheSameBits) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <apps/difference_matrix.hpp>
 #include <apps/lobpcg_process.hpp>
 #include <cmath>
 #include <heddle/linalg/gallery.hpp>
@@ -33,6 +34,39 @@ const std::string kGrid =
     "solver: {nev: 4}\n"
     "threads: 1\n";
 const std::string kReal = "%%MatrixMarket matrix coordinate real symmetric\n";
+
+TEST_F(LobpcgProcess, SingularTriplets) {
+  const std::string triplets =
+      "problem: {matrix: d.mtx, transform: normal_equations}\n"
+      "solver: {nev: 3, which: largest}\n"
+      "output: {eigenvectors: npy}\n";
+  folder_.write("d.mtx", test::difference_matrix(300));
+  ASSERT_EQ(solve(triplets).exit_code, 0);
+  EXPECT_EQ(listing(folder_.path() / "results/case"),
+            (std::set<std::string>{"result.json", "history.csv", "left_vectors.npy",
+                                   "right_vectors.npy"}));
+  EXPECT_EQ(result().at("solver"), "lobpcg");
+  EXPECT_EQ(result().at("preconditioner"), "none");
+  const std::vector<double> exact = test::difference_singular_values(300);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(result().at("singular_values").at(i), exact[299 - i], 2.1 * 1e-8);
+    EXPECT_LE(result().at("residuals").at(i), 1e-8);
+  }
+  EXPECT_EQ(solve(triplets, {"--set", "solver.max_iterations=1"}).exit_code, 3);
+  EXPECT_EQ(result().at("status"), "max_iterations");
+  EXPECT_EQ(result().at("singular_values").size(), 3u);
+}
+
+TEST_F(LobpcgProcess, WhatSingularTripletsDoNotGoWith) {
+  for (const std::string key :
+       {"problem.constraints=y.mtx", "solver.refresh_interval=9",
+        "solver.preconditioner.type=jacobi", "solver.preconditioner.type=chebyshev"}) {
+    expect_refused(solve("problem: {matrix: d.mtx, transform: normal_equations}", {"--set", key}),
+                   1,
+                   "--set " + key + ": " + key.substr(0, key.find('=')) +
+                       " does not go with transform: normal_equations");
+  }
+}
 
 TEST_F(LobpcgProcess, SolvesAndWritesWhatTheDesignSays) {
   const ProcessResult run =

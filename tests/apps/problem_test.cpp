@@ -214,6 +214,17 @@ TEST_F(Problem, TheEstimateOfMemoryOfBlockLanczosIsNearThePeak) {
                                    SolverType::block_lanczos));
 }
 
+TEST_F(Problem, TheEstimateOfMemoryOfSingularTripletsIsNearThePeak) {
+  for (const std::string size : {"[3000, 1200]", "[1100, 2500]", "[4000, 100]"}) {
+    for (const SolverType solver : {SolverType::lobpcg, SolverType::block_lanczos}) {
+      SCOPED_TRACE(size + std::string(solver_name(solver)));
+      expect_estimate_near_peak(config(
+          "{matrix: {generate: random_uniform, size: " + size + "}, transform: normal_equations}",
+          "nev: 5, which: largest, max_iterations: 3", solver));
+    }
+  }
+}
+
 TEST_F(Problem, TheEstimateOfMemoryOfBlockCgIsNearThePeak) {
   for (const std::string& problem : {kCube, kElastic}) {
     for (const std::string& preconditioner : kPreconditioners) {

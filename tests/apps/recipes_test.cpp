@@ -33,6 +33,7 @@ const std::vector<Recipe> kRecipes = {
     {"matrix_file", HEDDLE_LOBPCG, {"problem.matrix={generate: wathen, size: [12, 12]}"}},
     {"mixed_precision", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 12, 12]"}},
     {"quickstart", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 12, 12]"}},
+    {"singular_values", HEDDLE_LANCZOS, {"problem.matrix.size=[900, 300]"}},
     {"vibration_modes",
      HEDDLE_LOBPCG,
      {"problem.matrix.size=[5, 5, 5]", "problem.mass.size=[5, 5, 5]"}},
