@@ -35,8 +35,9 @@ cmake -S . -B "$build" "${options[@]}" >"$build.log" 2>&1 || {
 }
 grep '^-- CUDA backend' "$build.log" || true
 
-say "Building heddle-lobpcg and heddle-info on $(nproc) cores"
-cmake --build "$build" --parallel "$(nproc)" --target heddle-lobpcg heddle-info
+say "Building the executables on $(nproc) cores"
+cmake --build "$build" --parallel "$(nproc)" --target heddle-lobpcg heddle-lanczos heddle-cg \
+  heddle-info
 
 say "Solving configs/quickstart.yaml"
 "$build/apps/heddle-lobpcg" configs/quickstart.yaml
@@ -47,6 +48,6 @@ These are the smallest eigenvalues of the Laplacian on a cube, known in closed f
 configs/quickstart.yaml says how. Next:
   $build/apps/heddle-lobpcg configs/quickstart.yaml --set solver.nev=20
   $build/apps/heddle-info YOUR_MATRIX.mtx
-  $build/apps/heddle-lobpcg YOUR_CONFIG.yaml      (start from one in configs/)
+  $build/apps/heddle-lobpcg YOUR_CONFIG.yaml      (or heddle-lanczos, heddle-cg; start from configs/)
   scripts/test.sh
 END
