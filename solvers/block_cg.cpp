@@ -1,9 +1,6 @@
-#include <fmt/format.h>
-
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/detail/block_cg_solve.hpp>
-#include <string_view>
+#include <heddle/solvers/detail/require.hpp>
 #include <utility>
 
 namespace heddle {
@@ -11,11 +8,7 @@ namespace {
 
 template <Scalar T, class Ctx>
 void check(const LinearSystem<T, Ctx>& system, const BlockCgOptions& options) {
-  const auto require = [](bool holds, std::string_view format, const auto&... values) {
-    if (!holds) {
-      throw InvalidArgument("block_cg: " + fmt::format(fmt::runtime(format), values...));
-    }
-  };
+  const Require require{"block_cg"};
   require(system.A != nullptr, "the system has no A");
   const Index n = system.A->rows();
   require(system.A->cols() == n, "A must be square, it is {}x{}", n, system.A->cols());
@@ -29,15 +22,7 @@ void check(const LinearSystem<T, Ctx>& system, const BlockCgOptions& options) {
           "B must have A's {} rows and at least one column, it is {}x{}", n, B.rows(), B.cols());
   require(X.cols() == 0 || (X.rows() == n && X.cols() == B.cols()),
           "the initial guess must be {}x{} like B, it is {}x{}", n, B.cols(), X.rows(), X.cols());
-  if (options.criterion == LinearCriterion::relative) {
-    require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
-            "the tolerance must lie in (0, 1), it is {}", options.tolerance);
-  } else {
-    require(options.tolerance > 0, "an absolute tolerance must be positive, it is {}",
-            options.tolerance);
-  }
-  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
-          options.max_iterations);
+  require_linear_options(require, options);
   require(options.refresh_interval >= 1, "refresh_interval must be at least 1, it is {}",
           options.refresh_interval);
 }

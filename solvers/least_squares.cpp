@@ -1,12 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/require.hpp>
 #include <heddle/solvers/least_squares.hpp>
 #include <string_view>
 #include <utility>
@@ -20,11 +18,7 @@ constexpr double kMargin = 0.5;  // of what is allowed, for a correction to aim 
 template <Scalar T, class Ctx>
 void check(const LeastSquaresProblem<T, Ctx>& problem, const BlockCgOptions& options) {
   require_adjoint_pair("least_squares", problem.A);
-  const auto require = [](bool holds, std::string_view format, const auto&... values) {
-    if (!holds) {
-      throw InvalidArgument("least_squares: " + fmt::format(fmt::runtime(format), values...));
-    }
-  };
+  const Require require{"least_squares"};
   const Index m = problem.A.A->rows();
   const Index n = problem.A.A->cols();
   const auto& B = problem.B;
@@ -33,13 +27,7 @@ void check(const LeastSquaresProblem<T, Ctx>& problem, const BlockCgOptions& opt
           "B must have A's {} rows and at least one column, it is {}x{}", m, B.rows(), B.cols());
   require(X.cols() == 0 || (X.rows() == n && X.cols() == B.cols()),
           "the initial guess must be {}x{}, it is {}x{}", n, B.cols(), X.rows(), X.cols());
-  if (options.criterion == LinearCriterion::relative) {
-    require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
-            "the tolerance must lie in (0, 1), it is {}", options.tolerance);
-  } else {
-    require(options.tolerance > 0, "an absolute tolerance must be positive, it is {}",
-            options.tolerance);
-  }
+  require_linear_options(require, options);
 }
 
 template <Scalar T, class Ctx>

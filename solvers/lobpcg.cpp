@@ -1,12 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/lobpcg_solve.hpp>
 #include <heddle/solvers/detail/orthonormal_block.hpp>
+#include <heddle/solvers/detail/require.hpp>
 
 namespace heddle {
 namespace {
@@ -386,21 +384,12 @@ namespace {
 
 template <Scalar T, class Ctx>
 void check(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options) {
-  const auto require = [](bool holds, std::string_view format, const auto&... values) {
-    if (!holds) {
-      throw InvalidArgument("lobpcg: " + fmt::format(fmt::runtime(format), values...));
-    }
-  };
+  const Require require{"lobpcg"};
   require(problem.A != nullptr, "the problem has no A");
   const Index n = problem.A->rows();
-  const auto square = [&](const char* name, const LinearOperator<T, Ctx>* op) {
-    require(op == nullptr || (op->rows() == n && op->cols() == n),
-            "{} must be {}x{} like A's rows, it is {}x{}", name, n, n, op ? op->rows() : 0,
-            op ? op->cols() : 0);
-  };
-  square("A", problem.A);
-  square("B", problem.B);
-  square("the preconditioner", problem.preconditioner);
+  require_square<T, Ctx>(require, "A", n, problem.A);
+  require_square<T, Ctx>(require, "B", n, problem.B);
+  require_square<T, Ctx>(require, "the preconditioner", n, problem.preconditioner);
   const auto tall = [&](const char* name, Index rows, Index cols) {
     require(cols == 0 || rows == n, "{} have {} rows, A has {}", name, rows, n);
   };
@@ -410,14 +399,7 @@ void check(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options) {
   require(options.nev >= 1 && options.nev < space,
           "nev must be at least 1 and less than n - constraints = {}, it is {}", space,
           options.nev);
-  require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
-          "the tolerance must lie in (0, 1), it is {}", options.tolerance);
-  require(options.block_size >= 0, "the block size must not be negative, it is {}",
-          options.block_size);
-  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
-          options.max_iterations);
-  require(options.time_limit_s >= 0, "the time limit must not be negative, it is {} s",
-          options.time_limit_s);
+  require_eigen_options(require, options);
   require(options.refresh_interval >= 1, "refresh_interval must be at least 1, it is {}",
           options.refresh_interval);
 }

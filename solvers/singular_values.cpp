@@ -7,6 +7,7 @@
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/block_lanczos.hpp>
+#include <heddle/solvers/detail/require.hpp>
 #include <heddle/solvers/detail/triplet_extraction.hpp>
 #include <heddle/solvers/lobpcg.hpp>
 #include <heddle/solvers/singular_values.hpp>
@@ -56,11 +57,7 @@ double eigensolver_memory_bytes(const SingularOptions& options, Index n, std::si
 
 template <Scalar T, class Ctx>
 void check(const AdjointPair<T, Ctx>& pair, const SingularOptions& options) {
-  const auto require = [](bool holds, std::string_view format, const auto&... values) {
-    if (!holds) {
-      throw InvalidArgument("singular_triplets: " + fmt::format(fmt::runtime(format), values...));
-    }
-  };
+  const Require require{"singular_triplets"};
   require_adjoint_pair("singular_triplets", pair);
   const Index most = std::min(pair.A->rows(), pair.A->cols());
   require(options.nev >= 1 && options.nev <= most,
@@ -70,15 +67,11 @@ void check(const AdjointPair<T, Ctx>& pair, const SingularOptions& options) {
     require(options.tolerance > 0, "an absolute tolerance must be positive, it is {}",
             options.tolerance);
   } else {
-    require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
-            "the tolerance must lie in (0, 1), it is {}", options.tolerance);
+    require_tolerance(require, options.tolerance);
   }
   require(options.block_size >= 0, "the block size must not be negative, it is {}",
           options.block_size);
-  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
-          options.max_iterations);
-  require(options.time_limit_s >= 0, "the time limit must not be negative, it is {} s",
-          options.time_limit_s);
+  require_limits(require, options);
 }
 
 template <Scalar T, class Ctx>

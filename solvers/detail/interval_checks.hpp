@@ -1,12 +1,8 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <heddle/linalg/error.hpp>
+#include <heddle/solvers/detail/require.hpp>
 #include <heddle/solvers/interval_eigenpairs.hpp>
-#include <string>
-#include <string_view>
 
 namespace heddle {
 
@@ -14,11 +10,7 @@ namespace heddle {
 /// together.
 template <Scalar T, class Ctx>
 void check_interval(const EigenProblem<T, Ctx>& problem, const IntervalOptions& options) {
-  const auto require = [](bool holds, std::string_view format, const auto&... values) {
-    if (!holds) {
-      throw InvalidArgument("interval_eigenpairs: " + fmt::format(fmt::runtime(format), values...));
-    }
-  };
+  const Require require{"interval_eigenpairs"};
   require(problem.A != nullptr, "the problem has no A");
   const Index n = problem.A->rows();
   require(n >= 1 && problem.A->cols() == n, "A must be square with a row at least, it is {}x{}", n,
@@ -34,12 +26,7 @@ void check_interval(const EigenProblem<T, Ctx>& problem, const IntervalOptions& 
           options.lower, options.upper);
   require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
           options.nev);
-  require(options.tolerance == 0 || (options.tolerance > 0 && options.tolerance < 1),
-          "the tolerance must lie in (0, 1), it is {}", options.tolerance);
-  require(options.block_size >= 0, "the block size must not be negative, it is {}",
-          options.block_size);
-  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
-          options.max_iterations);
+  require_eigen_options(require, options);
 }
 
 }  // namespace heddle

@@ -257,6 +257,8 @@ TEST(BlockCgMisuse, OptionsOutOfRangeAreNamed) {
             "block_cg: an absolute tolerance must be positive, it is 0");
   EXPECT_EQ(with([](BlockCgOptions& options) { options.max_iterations = -1; }),
             "block_cg: max_iterations must not be negative, it is -1");
+  EXPECT_EQ(with([](BlockCgOptions& options) { options.time_limit_s = -1; }),
+            "block_cg: the time limit must not be negative, it is -1 s");
   EXPECT_EQ(with([](BlockCgOptions& options) { options.refresh_interval = 0; }),
             "block_cg: refresh_interval must be at least 1, it is 0");
 }

@@ -149,6 +149,9 @@ TEST(BlockLanczosStatus, MisuseIsToldWithBothSides) {
   options = options_for(6);
   options.max_iterations = -1;
   expect(message({&A}, options), "it is -1");
+  options = options_for(6);
+  options.time_limit_s = std::numeric_limits<double>::quiet_NaN();
+  expect(message({&A}, options), "time limit");
 }
 
 TEST(BlockLanczosAllocation, MemoryIsForetold) {

@@ -14,6 +14,7 @@ namespace {
 
 using test::counting;
 using test::DiagonalOperator;
+using test::expect_pairs;
 using test::make_operator;
 
 template <class T>
@@ -27,24 +28,6 @@ BlockLanczosOptions options_for(Index nev, Which which = Which::largest, Index b
   options.which = which;
   options.block_size = block;
   return options;
-}
-
-/// All that must hold for a converged result: values, residuals by a product of our own, and
-/// orthonormal vectors.
-template <Scalar T>
-void expect_pairs(CsrView<T, HostSpace> A, double norm, const EigenResult<T, HostSpace>& result,
-                  const std::vector<double>& expected, double tolerance) {
-  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
-  ASSERT_EQ(result.eigenvalues.size(), expected.size());
-  const auto residuals =
-      test::true_residuals<T>(A, nullptr, result.eigenvalues, result.eigenvectors.view());
-  const double rounding = test::tolerance<T>(norm, static_cast<double>(A.rows));
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_NEAR(result.eigenvalues[i], expected[i], tolerance * 2 * norm + rounding) << i;
-    EXPECT_LE(residuals[i], tolerance * 2 * norm + rounding) << i;
-    EXPECT_LE(result.residuals[i], tolerance) << i;
-  }
-  EXPECT_LE(result.orthogonality, test::tolerance<T>(1, static_cast<double>(expected.size())));
 }
 
 TYPED_TEST(BlockLanczosTyped, LaplaciansHaveTheirAnalyticSpectraAtBothEnds) {

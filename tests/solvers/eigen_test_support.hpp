@@ -1,13 +1,18 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <heddle/linalg/gallery.hpp>
 #include <heddle/solvers/eigen_problem.hpp>
+#include <heddle/solvers/result.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
 #include <memory>
 #include <vector>
+
+#include "support/tolerance.hpp"
 
 namespace heddle::test {
 
@@ -106,6 +111,24 @@ std::vector<double> true_residuals(CsrView<T, HostSpace> A, const CsrView<T, Hos
     norms.push_back(std::sqrt(residual / norm));
   }
   return norms;
+}
+
+/// All that must hold for a converged result: values, residuals by a product of our own, and
+/// orthonormal vectors.
+template <Scalar T>
+void expect_pairs(CsrView<T, HostSpace> A, double norm, const EigenResult<T, HostSpace>& result,
+                  const std::vector<double>& expected, double allowed) {
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  ASSERT_EQ(result.eigenvalues.size(), expected.size());
+  const auto residuals =
+      true_residuals<T>(A, nullptr, result.eigenvalues, result.eigenvectors.view());
+  const double rounding = tolerance<T>(norm, static_cast<double>(A.rows));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(result.eigenvalues[i], expected[i], allowed * 2 * norm + rounding) << i;
+    EXPECT_LE(residuals[i], allowed * 2 * norm + rounding) << i;
+    EXPECT_LE(result.residuals[i], allowed) << i;
+  }
+  EXPECT_LE(result.orthogonality, tolerance<T>(1, static_cast<double>(expected.size())));
 }
 
 }  // namespace heddle::test

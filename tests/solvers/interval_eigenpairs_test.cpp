@@ -265,6 +265,9 @@ TEST(IntervalStatus, MisuseIsToldWithBothSides) {
   options = interval(0, 1, 2);
   options.max_iterations = -1;
   expect({&A}, options, "it is -1");
+  options = interval(0, 1, 2);
+  options.time_limit_s = std::numeric_limits<double>::quiet_NaN();
+  expect({&A}, options, "time limit");
 }
 
 }  // namespace

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <heddle/linalg/error.hpp>
+#include <heddle/solvers/linear_operator.hpp>
+#include <heddle/solvers/options.hpp>
+#include <string_view>
+
+namespace heddle {
+
+/// What a solver demands of its caller: require(holds, format, values…) throws `InvalidArgument`
+/// with the solver's name before the message where something does not hold.
+struct Require {
+  std::string_view solver;
+
+  template <class... Values>
+  void operator()(bool holds, std::string_view format, const Values&... values) const {
+    if (holds) return;
+    throw InvalidArgument(
+        fmt::format("{}: {}", solver, fmt::format(fmt::runtime(format), values...)));
+  }
+};
+
+/// An operator, where there is one, is n×n.
+template <Scalar T, class Ctx>
+void require_square(const Require& require, const char* name, Index n,
+                    const LinearOperator<T, Ctx>* op) {
+  require(op == nullptr || (op->rows() == n && op->cols() == n),
+          "{} must be {}x{} like A's rows, it is {}x{}", name, n, n, op ? op->rows() : 0,
+          op ? op->cols() : 0);
+}
+
+/// A relative tolerance, or 0 for the default.
+inline void require_tolerance(const Require& require, double tolerance) {
+  require(tolerance == 0 || (tolerance > 0 && tolerance < 1),
+          "the tolerance must lie in (0, 1), it is {}", tolerance);
+}
+
+/// When to give up.
+template <class Options>
+void require_limits(const Require& require, const Options& options) {
+  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
+          options.max_iterations);
+  require(options.time_limit_s >= 0, "the time limit must not be negative, it is {} s",
+          options.time_limit_s);
+}
+
+/// What every eigensolver's options owe, but for nev.
+inline void require_eigen_options(const Require& require, const EigenOptions& options) {
+  require_tolerance(require, options.tolerance);
+  require(options.block_size >= 0, "the block size must not be negative, it is {}",
+          options.block_size);
+  require_limits(require, options);
+}
+
+/// What the options of every solver of linear systems owe.
+inline void require_linear_options(const Require& require, const LinearOptions& options) {
+  if (options.criterion == LinearCriterion::relative) {
+    require_tolerance(require, options.tolerance);
+  } else {
+    require(options.tolerance > 0, "an absolute tolerance must be positive, it is {}",
+            options.tolerance);
+  }
+  require_limits(require, options);
+}
+
+}  // namespace heddle
