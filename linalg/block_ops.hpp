@@ -37,11 +37,19 @@ template <Scalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<HostSpace> G);
 
-/// Y = α X C + β Y (X n×a, C a×b, Y n×b). Row i of the result depends on row i of X and Y alone, so
-/// Y may share memory with X. β = 0 overwrites Y whatever it holds.
+/// Y = α X C + β W (X n×a, C a×b, W and Y n×b). Row i of the result depends on row i of X and W
+/// alone, so Y may share memory with X, and Y may be W. With β = 0 it does not matter what W holds.
 template <Scalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<HostSpace> C, double beta, BlockView<T, HostSpace> Y);
+              ConstSmallView<HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              BlockView<T, HostSpace> Y);
+
+/// Y = α X C + β Y.
+template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
+  multiply<T>(context, alpha, X, C, beta, Y, Y);
+}
 
 /// Y = α X + β Y (both n×b). β = 0 overwrites Y whatever it holds.
 template <Scalar T>
@@ -97,7 +105,14 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
 
 template <Scalar T>
 void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
-              ConstSmallView<DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y);
+              ConstSmallView<DeviceSpace> C, double beta, ConstBlockView<T, DeviceSpace> W,
+              BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
+              ConstSmallView<DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y) {
+  multiply<T>(context, alpha, X, C, beta, Y, Y);
+}
 
 template <Scalar T>
 void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,

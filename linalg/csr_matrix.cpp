@@ -105,6 +105,16 @@ HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A) {
 }
 
 template <Scalar T>
+bool is_diagonal(CsrView<T, HostSpace> A) {
+  for (Index i = 0; i < A.rows; ++i) {
+    for (std::int64_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      if (A.columns[k] != i && A.values[k] != 0) return false;
+    }
+  }
+  return true;
+}
+
+template <Scalar T>
 double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
   // A thread sums a range of columns over all rows, so that every sum runs in the order of the
   // rows.
@@ -185,6 +195,7 @@ template HostCsrMatrix<float> transpose(HostContext&, CsrView<float, HostSpace>)
 template HostCsrMatrix<float> convert(HostContext&, CsrView<float, HostSpace>);
 template HostCsrMatrix<double> convert(HostContext&, CsrView<float, HostSpace>);
 template double norm_1(HostContext&, CsrView<float, HostSpace>);
+template bool is_diagonal(CsrView<float, HostSpace>);
 template void extract_diagonal(HostContext&, CsrView<float, HostSpace>, std::span<float>);
 template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<float, HostSpace>, double);
 
@@ -194,6 +205,7 @@ template HostCsrMatrix<double> transpose(HostContext&, CsrView<double, HostSpace
 template HostCsrMatrix<float> convert(HostContext&, CsrView<double, HostSpace>);
 template HostCsrMatrix<double> convert(HostContext&, CsrView<double, HostSpace>);
 template double norm_1(HostContext&, CsrView<double, HostSpace>);
+template bool is_diagonal(CsrView<double, HostSpace>);
 template void extract_diagonal(HostContext&, CsrView<double, HostSpace>, std::span<double>);
 template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<double, HostSpace>, double);
 

@@ -93,6 +93,10 @@ double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A);
 template <Scalar T>
 void extract_diagonal(HostContext& context, CsrView<T, HostSpace> A, std::span<T> diagonal);
 
+/// Whether every entry off the diagonal is zero.
+template <Scalar T>
+bool is_diagonal(CsrView<T, HostSpace> A);
+
 /// A pair of entries that shows that a matrix is not symmetric.
 struct Asymmetry {
   Index row;  ///< 0-based

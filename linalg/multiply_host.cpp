@@ -86,7 +86,7 @@ template <class T>
 constexpr auto kMultiplyTiles =
     multiply_tiles<T>(std::make_integer_sequence<int, kTileRows * kTileVectors>());
 
-/// Y = X C + β Y for X n×a, packed C a×b (α in it, c_ld whole vectors), row-major Y n×b.
+/// Y = X C + β W for X n×a, packed C a×b (α in it, c_ld whole vectors), row-major W and Y n×b.
 template <class T>
 struct Product {
   Index n;
@@ -96,6 +96,8 @@ struct Product {
   const T* c;
   Index c_ld;
   T beta;
+  const T* w;
+  Index w_ld;
   T* y;
   Index y_ld;
 
@@ -109,7 +111,7 @@ struct Product {
         kMultiplyTiles<T>[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
             a, {X.row(r), X.row_stride, X.col_stride}, c + column, c_ld,
             out + (r - first) * c_ld + column, {X.row(r + ahead), X.row_stride},
-            {y + r * y_ld, y_ld});
+            {w + r * w_ld, w_ld});
       }
     });
   }
@@ -118,22 +120,22 @@ struct Product {
   void write_panel(Index first, Index end, const T* product) const {
     for (Index r = first; r < end; ++r, product += c_ld) {
       if (beta == 0) {
-        write_row<false>(product, y + r * y_ld);
+        write_row<false>(product, w + r * w_ld, y + r * y_ld);
       } else {
-        write_row<true>(product, y + r * y_ld);
+        write_row<true>(product, w + r * w_ld, y + r * y_ld);
       }
     }
   }
 
-  /// row ← product, plus β row where `kAdd`.
+  /// row ← product, plus β added where `kAdd`.
   template <bool kAdd>
-  void write_row(const T* product, T* row) const {
+  void write_row(const T* product, const T* added, T* row) const {
     if (b < kLanes<T>) {
-      for (Index j = 0; j < b; ++j) row[j] = kAdd ? product[j] + beta * row[j] : product[j];
+      for (Index j = 0; j < b; ++j) row[j] = kAdd ? product[j] + beta * added[j] : product[j];
       return;
     }
     const auto vector_at = [&](Index j) {
-      if constexpr (kAdd) return load(product + j) + beta * load(row + j);
+      if constexpr (kAdd) return load(product + j) + beta * load(added + j);
       return load(product + j);
     };
     // The last vector ends with the row, over entries of the one before: it is read before those
@@ -144,10 +146,12 @@ struct Product {
   }
 };
 
-/// Y = α X C + β Y for X n×a, C a×b and row-major Y n×b. Y may lie over X row by row.
+/// Y = α X C + β W for X n×a, C a×b and row-major W and Y n×b. Y may lie over X row by row, and be
+/// W.
 template <class T>
 void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha,
-                   const Strided<T>& X, const Strided<double>& C, T beta, T* y, Index y_ld) {
+                   const Strided<T>& X, const Strided<double>& C, T beta, const T* w, Index w_ld,
+                   T* y, Index y_ld) {
   const Index c_ld = round_up_to_lanes<T>(b);
   const Index panel_size = kPanelRows * c_ld + kThreadGap<T>;
   T* c = static_cast<T*>(
@@ -158,7 +162,7 @@ void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha
     for (Index j = 0; j < b; ++j) c[k * c_ld + j] = static_cast<T>(alpha * C(k, j));
     std::fill(c + k * c_ld + b, c + (k + 1) * c_ld, T{0});
   }
-  const Product<T> product{n, a, b, X, c, c_ld, beta, y, y_ld};
+  const Product<T> product{n, a, b, X, c, c_ld, beta, w, w_ld, y, y_ld};
   const int threads = n * a * b < kSerialProducts ? 1 : context.threads();
   // A panel's product is complete before any of it is written: Y may lie over X.
   parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel) {
@@ -174,11 +178,13 @@ void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha
 
 template <Scalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
+              ConstSmallView<HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              BlockView<T, HostSpace> Y) {
   require_multiply_shapes(X, C, Y);
+  require_same_shape<T, HostSpace>("multiply", W, Y);
   if (Y.empty()) return;
   multiply_rows<T>(context, X.rows(), X.cols(), Y.cols(), alpha, {X.data(), X.ld(), 1},
-                   {C.data, 1, C.ld}, static_cast<T>(beta), Y.data(), Y.ld());
+                   {C.data, 1, C.ld}, static_cast<T>(beta), W.data(), W.ld(), Y.data(), Y.ld());
   context.profile().count(bytes(X) + (beta == 0 ? 1 : 2) * bytes(Y),
                           2 * entries(X) * static_cast<double>(Y.cols()));
 }
@@ -200,12 +206,15 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<HostSpace
   const Strided<double> A_rows =
       transpose_a ? Strided<double>{A.data, 1, A.ld} : Strided<double>{A.data, A.ld, 1};
   if (C.rows == 0 || C.cols == 0) return;
-  multiply_rows<double>(context, C.cols, inner, C.rows, alpha, B_rows, A_rows, beta, C.data, C.ld);
+  multiply_rows<double>(context, C.cols, inner, C.rows, alpha, B_rows, A_rows, beta, C.data, C.ld,
+                        C.data, C.ld);
 }
 
 template void multiply(HostContext&, double, ConstBlockView<float, HostSpace>,
-                       ConstSmallView<HostSpace>, double, BlockView<float, HostSpace>);
+                       ConstSmallView<HostSpace>, double, ConstBlockView<float, HostSpace>,
+                       BlockView<float, HostSpace>);
 template void multiply(HostContext&, double, ConstBlockView<double, HostSpace>,
-                       ConstSmallView<HostSpace>, double, BlockView<double, HostSpace>);
+                       ConstSmallView<HostSpace>, double, ConstBlockView<double, HostSpace>,
+                       BlockView<double, HostSpace>);
 
 }  // namespace heddle

@@ -81,6 +81,15 @@ void OrthoCounts::add(const OrthoReport& report, Index columns) noexcept {
   dropped += columns - report.rank;
 }
 
+OrthoCounts& OrthoCounts::operator+=(const OrthoCounts& other) noexcept {
+  cholqr += other.cholqr;
+  cholqr2 += other.cholqr2;
+  shifted += other.shifted;
+  svqb += other.svqb;
+  dropped += other.dropped;
+  return *this;
+}
+
 template <Scalar T, class Ctx>
 Orthogonalizer<T, Ctx>::Orthogonalizer(Ctx& context, Index max_cols, Index max_basis)
     : ladder_(max_cols, kEps<T>),

@@ -36,6 +36,7 @@ struct OrthoCounts {
   Index dropped = 0;  ///< columns lost to rank deficiency
 
   void add(const OrthoReport& report, Index columns) noexcept;
+  OrthoCounts& operator+=(const OrthoCounts& other) noexcept;
 };
 
 /// Block Gram-Schmidt and the ladder of Cholesky QR, with working memory for blocks of up to

@@ -31,8 +31,13 @@ fs::path resolve(const fs::path& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(const fs::path& path) : path_(resolve(path)), temporary_(path_) {
-  temporary_ += ".tmp-" + std::to_string(getpid());
+OutputFile::OutputFile(const fs::path& path, std::string_view temporary_suffix)
+    : path_(resolve(path)), temporary_(path_) {
+  if (temporary_suffix.empty()) {
+    temporary_ += ".tmp-" + std::to_string(getpid());
+  } else {
+    temporary_ += temporary_suffix;
+  }
   file_.reset(std::fopen(temporary_.c_str(), "wb"));
   if (!file_) fail(path_, "cannot be created", errno);
 }

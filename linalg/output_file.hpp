@@ -12,9 +12,10 @@ namespace heddle {
 /// is left and what was there before stays.
 class OutputFile {
  public:
+  /// `temporary_suffix`: what its name ends with until then; by default one of this process.
   /// Throws `InputError` if no file can be made beside `path`, or if `path` is something else than
   /// a file.
-  explicit OutputFile(const std::filesystem::path& path);
+  explicit OutputFile(const std::filesystem::path& path, std::string_view temporary_suffix = {});
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();

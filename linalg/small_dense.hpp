@@ -49,10 +49,12 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<HostSpace
                     bool transpose_a, ConstSmallView<HostSpace> B, bool transpose_b, double beta,
                     SmallView<HostSpace> C);
 
-/// R = U diag(σ) Vᵀ, σ descending, UᵀU = VᵀV = I; R, U and V m×m, sigma m×1, none of them sharing
-/// memory. Errors of σ are some ε·σ₁. Allocates. False if R holds NaN or Inf or the iteration did
-/// not converge; the results are then undefined. Throws `InvalidArgument` if shapes do not fit.
-/// Source: Golub & Van Loan, Matrix Computations, 8.6.3 (Jacobi rotations).
+/// R = U diag(σ) Vᵀ, σ descending, UᵀU = VᵀV = I; R and U m×n, m ≥ n, V n×n, sigma n×1, none of
+/// them sharing memory. Errors of σ are some ε·σ₁. Allocates. False if R holds NaN or Inf or the
+/// iteration did not converge; the results are then undefined. Throws `InvalidArgument` if shapes
+/// do not fit.
+/// Sources: Golub & Van Loan, Matrix Computations, 8.6.3 (Jacobi rotations); Drmač & Veselić, SIAM
+/// J. Matrix Anal. Appl. 29 (2008) 1322 (why to start them from a matrix near its end).
 bool singular_value_decomposition(ConstSmallView<HostSpace> R, SmallView<HostSpace> U,
                                   SmallView<HostSpace> sigma, SmallView<HostSpace> V);
 

@@ -26,6 +26,22 @@ inline void send(HostContext& context, ConstSmallView<HostSpace> source,
   fetch(context, source, target);
 }
 
+/// target = source for blocks, from the context's memory.
+template <Scalar T>
+void fetch(HostContext&, ConstBlockView<T, HostSpace> source, BlockView<T, HostSpace> target) {
+  assert(source.rows() == target.rows() && source.cols() == target.cols());
+  for (Index i = 0; i < source.rows(); ++i) {
+    std::copy_n(source.data() + i * source.ld(), source.cols(), target.data() + i * target.ld());
+  }
+}
+
+/// target = source for blocks, into the context's memory.
+template <Scalar T>
+void send(HostContext& context, ConstBlockView<T, HostSpace> source,
+          BlockView<T, HostSpace> target) {
+  fetch<T>(context, source, target);
+}
+
 /// A in the context's memory; on the host, A itself.
 template <Scalar T>
 HostCsrMatrix<T> place(HostContext&, HostCsrMatrix<T> A) {

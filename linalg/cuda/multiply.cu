@@ -24,6 +24,8 @@ struct MultiplyArguments {
   const double* C;
   Index C_ld;
   double beta;
+  const T* W;
+  Index W_ld;
   T* Y;
   Index Y_ld;
   bool paired;  ///< two neighbouring entries of Y may be stored at once
@@ -51,15 +53,15 @@ __device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, dou
   }
 }
 
-/// Entries Y(i, j) and Y(i, j + 1) times β, 0 where they are not wanted.
+/// Entries W(i, j) and W(i, j + 1) times β, 0 where they are not wanted.
 template <class T>
 __device__ void load_pair(const MultiplyArguments<T>& m, Index i, int j, double& first,
                           double& second) {
   first = second = 0;
   if (m.beta == 0 || i >= m.rows || j >= m.b) return;
-  const T* y = m.Y + i * m.Y_ld + j;
-  first = m.beta * static_cast<double>(y[0]);
-  if (j + 1 < m.b) second = m.beta * static_cast<double>(y[1]);
+  const T* w = m.W + i * m.W_ld + j;
+  first = m.beta * static_cast<double>(w[0]);
+  if (j + 1 < m.b) second = m.beta * static_cast<double>(w[1]);
 }
 
 template <class T>
@@ -75,8 +77,8 @@ __device__ void store_pair(const MultiplyArguments<T>& m, Index i, int j, double
   }
 }
 
-/// A warp's 16 rows of Y. All of a row of X is read before any of that row of Y is written, by the
-/// same warp: Y may share memory with X.
+/// A warp's 16 rows of Y. All of a row of X and W is read before any of that row of Y is written,
+/// by the same warp: Y may share memory with X, and be W.
 template <int kUnits, class T>
 __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int steps, int lane,
                               const double* staged) {
@@ -122,7 +124,7 @@ __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int st
   }
 }
 
-/// Y = α X C + β Y for up to 8·kUnits columns of Y, all of C in shared memory.
+/// Y = α X C + β W for up to 8·kUnits columns of Y, all of C in shared memory.
 template <int kUnits, class T>
 __global__ void __launch_bounds__(kThreads) multiply_kernel(MultiplyArguments<T> m) {
   extern __shared__ double staged[];
@@ -183,7 +185,7 @@ Index max_inner(const CudaContext& context) {
          kStep;
 }
 
-/// Y = α X C + β Y by as many launches as C needs to fit; unless it is one, Y must not share memory
+/// Y = α X C + β W by as many launches as C needs to fit; unless it is one, Y must not share memory
 /// with X.
 template <class T>
 void multiply_by_parts(CudaContext& context, const MultiplyArguments<T>& m) {
@@ -196,6 +198,8 @@ void multiply_by_parts(CudaContext& context, const MultiplyArguments<T>& m) {
       part.X = m.X + k;
       part.C = m.C + k + j * m.C_ld;
       part.beta = k == 0 ? m.beta : 1;
+      part.W = k == 0 ? m.W + j : m.Y + j;
+      part.W_ld = k == 0 ? m.W_ld : m.Y_ld;
       part.Y = m.Y + j;
       launcher<T>(ceil_div(part.b, 8))(context, part);
     }
@@ -220,6 +224,7 @@ void multiply_from_copy(CudaContext& context, const MultiplyArguments<T>& m) {
     part.rows = std::min(height, m.rows - first);
     part.X = rows;
     part.X_ld = m.a;
+    part.W = m.W + first * m.W_ld;
     part.Y = m.Y + first * m.Y_ld;
     copy<T>(context, {m.X + first * m.X_ld, part.rows, m.a, m.X_ld}, {rows, part.rows, m.a, m.a});
     multiply_by_parts(context, part);
@@ -230,8 +235,10 @@ void multiply_from_copy(CudaContext& context, const MultiplyArguments<T>& m) {
 
 template <Scalar T>
 void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
-              ConstSmallView<DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y) {
+              ConstSmallView<DeviceSpace> C, double beta, ConstBlockView<T, DeviceSpace> W,
+              BlockView<T, DeviceSpace> Y) {
   require_multiply_shapes(X, C, Y);
+  require_same_shape<T, DeviceSpace>("multiply", W, Y);
   if (Y.empty()) return;
   const bool paired =
       Y.ld() % 2 == 0 && reinterpret_cast<std::uintptr_t>(Y.data()) % (2 * sizeof(T)) == 0;
@@ -244,6 +251,8 @@ void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace>
                                C.data,
                                C.ld,
                                beta,
+                               W.data(),
+                               W.ld(),
                                Y.data(),
                                Y.ld(),
                                paired};
@@ -259,8 +268,10 @@ void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace>
 }
 
 template void multiply(CudaContext&, double, ConstBlockView<float, DeviceSpace>,
-                       ConstSmallView<DeviceSpace>, double, BlockView<float, DeviceSpace>);
+                       ConstSmallView<DeviceSpace>, double, ConstBlockView<float, DeviceSpace>,
+                       BlockView<float, DeviceSpace>);
 template void multiply(CudaContext&, double, ConstBlockView<double, DeviceSpace>,
-                       ConstSmallView<DeviceSpace>, double, BlockView<double, DeviceSpace>);
+                       ConstSmallView<DeviceSpace>, double, ConstBlockView<double, DeviceSpace>,
+                       BlockView<double, DeviceSpace>);
 
 }  // namespace heddle

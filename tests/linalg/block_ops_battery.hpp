@@ -154,6 +154,21 @@ TYPED_TEST_P(BlockOps, Multiply) {
   }
 }
 
+TYPED_TEST_P(BlockOps, MultiplyAddsAnotherBlock) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const auto& [a, b] : width_pairs()) {
+      RandomBlock<T> X(n, a, a + 3, 1);
+      RandomSmall C(a, b, 2);
+      RandomBlock<T> W(n, b, b + 1, 3);
+      RandomBlock<T> Y(n, b, b + 2, 4);
+      std::fill(Y.data().begin(), Y.data().end(), std::numeric_limits<T>::quiet_NaN());
+      multiply<T>(this->on(), -0.75, X.view(), C.view(), 0.5, W.view(), Y.view());
+      expect_product<T>(-0.75, X.view(), C.view(), 0.5, W.view(), Y.view());
+    }
+  }
+}
+
 TYPED_TEST_P(BlockOps, MultiplyOverItsOwnInput) {
   using T = typename TypeParam::Scalar;
   for (const auto& [a, b] : std::vector<std::pair<Index, Index>>{{72, 24}, {60, 48}, {33, 33}}) {
@@ -164,6 +179,11 @@ TYPED_TEST_P(BlockOps, MultiplyOverItsOwnInput) {
       const auto Y = S.view().columns(shift, b);
       multiply<T>(this->on(), 1, S.view(), C.view(), 2, Y);
       expect_product<T>(1, S0.view(), C.view(), 2, S0.view().columns(shift, b), Y);
+      RandomBlock<T> S1(1003, a, a, 1);
+      RandomBlock<T> W(1003, b, b, 4);
+      const auto Y1 = S1.view().columns(shift, b);
+      multiply<T>(this->on(), 1, S1.view(), C.view(), 2, W.view(), Y1);
+      expect_product<T>(1, S0.view(), C.view(), 2, W.view(), Y1);
     }
   }
 }
@@ -376,15 +396,13 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
                InvalidArgument);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetricToTheBit,
-                            GramWritesIntoABlockOfALargerMatrix,
-                            GramPassesNanOnToItsRowAndColumnOnly, Multiply, MultiplyOverItsOwnInput,
-                            MultiplyOverwritesNanWhereBetaIsZero,
-                            MultiplyByNoColumnsScalesTheResult, ColumnNorms, ColumnDots,
-                            ColumnNormsAtTheEndsOfTheRange, ScaleColumns,
-                            ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
-                            RandomEntriesDependOnSeedStreamAndPlaceOnly,
-                            ShapesThatDoNotFitAreNamed);
+REGISTER_TYPED_TEST_SUITE_P(
+    BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetricToTheBit,
+    GramWritesIntoABlockOfALargerMatrix, GramPassesNanOnToItsRowAndColumnOnly, Multiply,
+    MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput, MultiplyOverwritesNanWhereBetaIsZero,
+    MultiplyByNoColumnsScalesTheResult, ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange,
+    ScaleColumns, ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
+    RandomEntriesDependOnSeedStreamAndPlaceOnly, ShapesThatDoNotFitAreNamed);
 
 }  // namespace
 }  // namespace heddle

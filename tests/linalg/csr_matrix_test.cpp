@@ -174,6 +174,12 @@ TYPED_TEST(CsrMatrixTest, DiagonalIsZeroWhereNotStored) {
                InvalidArgument);
 }
 
+TYPED_TEST(CsrMatrixTest, DiagonalMatricesMayStoreZerosElsewhere) {
+  EXPECT_TRUE(is_diagonal(this->from(2, 2, {{0, 0, 1}, {0, 1, 0}, {1, 1, 3}}).view()));
+  EXPECT_TRUE(is_diagonal(this->from(3, 3, {}).view()));
+  EXPECT_FALSE(is_diagonal(this->from(2, 2, {{0, 0, 1}, {1, 0, 2}}).view()));
+}
+
 TYPED_TEST(CsrMatrixTest, SymmetricMatricesHaveNoAsymmetry) {
   const auto A = test::random_matrix<TypeParam>(1500, 1500, 2);
   std::vector<Triplet<TypeParam>> both;

@@ -21,7 +21,7 @@ struct Decomposition {
 };
 
 Decomposition decompose(ConstSmallView<HostSpace> R) {
-  Decomposition d{{R.rows, R.rows, 0}, {R.rows, 1, 0}, {R.rows, R.rows, 0}, false};
+  Decomposition d{{R.rows, R.cols, 0}, {R.cols, 1, 0}, {R.cols, R.cols, 0}, false};
   d.found = singular_value_decomposition(R, d.U.view(), d.sigma.view(), d.V.view());
   return d;
 }
@@ -43,9 +43,9 @@ double departure(SmallView<HostSpace> Q) {
 double residual(ConstSmallView<HostSpace> R, Decomposition& d) {
   double worst = 0;
   for (Index i = 0; i < R.rows; ++i) {
-    for (Index j = 0; j < R.rows; ++j) {
+    for (Index j = 0; j < R.cols; ++j) {
       double sum = R(i, j);
-      for (Index k = 0; k < R.rows; ++k) {
+      for (Index k = 0; k < R.cols; ++k) {
         sum -= d.U.view()(i, k) * d.sigma.view()(k, 0) * d.V.view()(j, k);
       }
       worst = std::max(worst, std::abs(sum));
@@ -63,7 +63,7 @@ void expect_decomposed(ConstSmallView<HostSpace> R) {
   EXPECT_LE(residual(R, d), allowed);
   EXPECT_LE(departure(d.U.view()), allowed);
   EXPECT_LE(departure(d.V.view()), allowed);
-  for (Index j = 0; j < R.rows; ++j) {
+  for (Index j = 0; j < R.cols; ++j) {
     EXPECT_GE(d.sigma.view()(j, 0), 0);
     if (j > 0) {
       EXPECT_LE(d.sigma.view()(j, 0), d.sigma.view()(j - 1, 0));
@@ -85,6 +85,35 @@ TEST(SmallSvd, DecomposesSingularMatrices) {
       for (Index i = 0; i < order; ++i) R.view()(i, j) = i % 3 == 0 ? 0 : R.view()(i, j / 2);
     }
     expect_decomposed(R.view());
+  }
+}
+
+TEST(SmallSvd, DecomposesTallMatricesOfAllScales) {
+  for (const Index cols : {0, 1, 7, 40}) {
+    RandomSmall R(50, cols, 3);
+    expect_decomposed(R.view());
+    for (Index j = 0; j < cols; ++j) {
+      for (Index i = 0; i < 50; ++i)
+        R.view()(i, j) *= std::pow(10.0, -0.5 * static_cast<double>(j));
+    }
+    expect_decomposed(R.view());
+  }
+}
+
+TEST(SmallSvd, SquaresNeitherOverflowNorVanish) {
+  for (const double scale : {1e200, 1e-200}) {
+    RandomSmall R(20, 20, 3), scaled(20, 20, 3);
+    for (Index j = 0; j < 20; ++j) {
+      for (Index i = 0; i < 20; ++i) scaled.view()(i, j) *= scale;
+    }
+    Decomposition d = decompose(R.view());
+    Decomposition e = decompose(scaled.view());
+    ASSERT_TRUE(d.found && e.found);
+    const double largest = d.sigma.view()(0, 0);
+    for (Index j = 0; j < 20; ++j) {
+      EXPECT_NEAR(e.sigma.view()(j, 0) / scale, d.sigma.view()(j, 0),
+                  tolerance<double>(largest, 20));
+    }
   }
 }
 

@@ -17,6 +17,16 @@ Eigen::MatrixXd to_dense(const CsrView<T, HostSpace>& A) {
   return dense;
 }
 
+/// A block as a dense matrix in double.
+template <class T>
+Eigen::MatrixXd to_dense(ConstBlockView<T, HostSpace> X) {
+  Eigen::MatrixXd dense(X.rows(), X.cols());
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) dense(i, j) = static_cast<double>(X(i, j));
+  }
+  return dense;
+}
+
 /// The eigenvalues of a symmetric matrix, ascending.
 inline Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& A) {
   return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues();

@@ -47,7 +47,7 @@ TestMatrix<T> matrix_with_pattern(Index rows, Index cols, ColumnsOf&& columns_of
 
 /// `count` distinct columns below `cols`, uniform, ascending.
 inline std::set<Index> random_columns(std::mt19937& engine, Index cols, Index count) {
-  std::uniform_int_distribution<Index> column(0, cols - 1);
+  std::uniform_int_distribution<Index> column(0, std::max<Index>(cols, 1) - 1);
   std::set<Index> chosen;
   while (static_cast<Index>(chosen.size()) < std::min(count, cols)) chosen.insert(column(engine));
   return chosen;

@@ -163,6 +163,18 @@ void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
 }
 
 template <Scalar T>
+void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              BlockView<T, HostSpace> Y) {
+  mirrored(
+      on,
+      [&](CudaContext& context, auto x, auto c, auto w, auto y) {
+        heddle::multiply<T>(context, alpha, x, c, beta, w, y);
+      },
+      X, C, W, Y);
+}
+
+template <Scalar T>
 void column_norms(OnDevice on, ConstBlockView<T, HostSpace> X, SmallView<HostSpace> norms) {
   mirrored(
       on, [](CudaContext& c, auto x, auto n) { heddle::column_norms<T>(c, x, n); }, X, norms);
