@@ -19,14 +19,14 @@ void dispatch_at_least(int wanted, F&& f) {
 }
 
 /// Calls f.template operator()<kWidth, kLanes>(): how many values a thread loads at once, and how
-/// many lanes serve the columns of a row (a power of two up to `most_lanes` ≤ 32; more columns than
-/// they hold are done in slabs).
+/// many lanes serve the `N` columns of a row (a power of two up to `most_lanes` ≤ 32; more columns
+/// than they hold are done in slabs).
 template <class T, class F>
-void dispatch_lanes(const SpmmProduct<T>& product, Index most_lanes, F&& f) {
+void dispatch_lanes(bool vectorisable, Index N, Index most_lanes, F&& f) {
   const auto lanes_for = [&](int width) {
-    return static_cast<int>(std::min<Index>(most_lanes, (product.N + width - 1) / width));
+    return static_cast<int>(std::min<Index>(most_lanes, (N + width - 1) / width));
   };
-  if (is_vectorisable(product)) {
+  if (vectorisable) {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(lanes_for(kVectorWidth<T>), [&]<int kLanes>() {
       f.template operator()<kVectorWidth<T>, kLanes>();
     });
@@ -34,6 +34,11 @@ void dispatch_lanes(const SpmmProduct<T>& product, Index most_lanes, F&& f) {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(
         lanes_for(1), [&]<int kLanes>() { f.template operator()<1, kLanes>(); });
   }
+}
+
+template <class T, class F>
+void dispatch_lanes(const SpmmProduct<T>& product, Index most_lanes, F&& f) {
+  dispatch_lanes<T>(is_vectorisable(product), product.N, most_lanes, std::forward<F>(f));
 }
 
 /// ⌈a / b⌉ for a grid dimension.

@@ -44,16 +44,18 @@ inline constexpr int kVectorBytes = 16;
 template <class T>
 inline constexpr int kVectorWidth = kVectorBytes / static_cast<int>(sizeof(T));
 
+/// Whether every row of a block starts on 16 bytes.
+template <class T>
+bool rows_are_aligned(const T* block, Index ld) noexcept {
+  return reinterpret_cast<std::uintptr_t>(block) % kVectorBytes == 0 && ld % kVectorWidth<T> == 0;
+}
+
 /// Whether every thread may load and store 16 bytes of a row at once: rows of B and C start on 16
 /// bytes and N is a multiple of the vector width.
 template <class T>
 bool is_vectorisable(const SpmmProduct<T>& product) noexcept {
-  const auto aligned = [](const T* pointer, Index ld) {
-    return reinterpret_cast<std::uintptr_t>(pointer) % kVectorBytes == 0 &&
-           ld % kVectorWidth<T> == 0;
-  };
-  return product.N % kVectorWidth<T> == 0 && aligned(product.B, product.ldb) &&
-         aligned(product.C, product.ldc);
+  return product.N % kVectorWidth<T> == 0 && rows_are_aligned(product.B, product.ldb) &&
+         rows_are_aligned(product.C, product.ldc);
 }
 
 }  // namespace heddle::cuda

@@ -1,0 +1,127 @@
+// Y = L⁻ᵀL⁻¹X on the GPU with the incomplete Cholesky factor L of a matrix, double precision:
+// substitution with rows that wait for flags and with a launch for each level, Jacobi sweeps, and
+// the time that the compulsory traffic takes at the bandwidth of a copy.
+//
+// usage: gpu_triangular [MATRIX...]     MATRIX: a Matrix Market file, lapN for the 7-point
+// Laplacian
+//                                       of an N³ grid, hexN for elasticity on N³ hexahedra
+//                                       default: lap100 hex40
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <heddle/linalg/block_ops.hpp>
+#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/incomplete_factor.hpp>
+#include <heddle/solvers/detail/iterated_solves.hpp>
+#include <heddle/spmm/triangular.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using Plan = TriangularPlan<double, CudaContext>;
+using Block = MultiVector<double, DeviceSpace>;
+
+/// Seconds of one of many calls queued behind each other.
+template <class Work>
+double seconds_of(CudaContext& context, const Work& work) {
+  constexpr int kRuns = 20;
+  work();
+  context.synchronize();
+  double best = 1e300;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int run = 0; run < kRuns; ++run) work();
+    context.synchronize();
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, spent.count() / kRuns);
+  }
+  return best;
+}
+
+/// Bytes a second of a copy, read and written.
+double copy_bandwidth(CudaContext& context) {
+  const Index n = 20'000'000;
+  Block from(context, n, 8), to(context, n, 8);
+  set_zero<double>(context, from.view());
+  const double bytes = 2.0 * static_cast<double>(n) * 8 * sizeof(double);
+  return bytes / seconds_of(context, [&] { copy<double>(context, from.view(), to.view()); });
+}
+
+/// Compulsory bytes of one call.
+template <class Work>
+double bytes_of(CudaContext& context, const Work& work) {
+  const auto counted = [&] { return context.profile()[Phase::other].bytes; };
+  const double before = counted();
+  work();
+  return counted() - before;
+}
+
+HostCsrMatrix<double> load(HostContext& context, const std::string& name) {
+  const Index n = name.size() > 3 ? std::atoll(name.c_str() + 3) : 0;
+  if (name.rfind("lap", 0) == 0 && n > 0)
+    return generate<double>(context, {"laplace3d", {n, n, n}});
+  if (name.rfind("hex", 0) == 0 && n > 0) {
+    return generate<double>(context, {"elasticity3d", {n, n, n}});
+  }
+  return read_matrix_market<double>(context, name);
+}
+
+struct Pair {
+  Plan lower;
+  Plan upper;
+
+  void solve(CudaContext& context, const Block& X, Block& Y) const {
+    lower.solve(context, X.view(), Y.view());
+    upper.solve(context, Y.view(), Y.view());
+  }
+};
+
+void measure(CudaContext& context, const std::string& name, double bandwidth) {
+  HostContext host;
+  IncompleteFactor<double> factor = incomplete_cholesky<double>(host, load(host, name).view());
+  const CsrView<double, HostSpace> L = factor.L.view();
+  const auto Lt = transpose(host, L);
+  const auto plans = [&](TriangularSchedule schedule) {
+    return Pair{{context, L, Triangle::lower, schedule},
+                {context, Lt.view(), Triangle::upper, schedule}};
+  };
+  const Pair flags = plans(TriangularSchedule::flags);
+  const Pair launches = plans(TriangularSchedule::launches);
+  fmt::print("{}: n {}, nnz of L {}, {} levels, {:.0f} rows each\n", name, L.rows, L.nnz,
+             flags.lower.levels(),
+             static_cast<double>(L.rows) / static_cast<double>(flags.lower.levels()));
+  IteratedSolves<double, CudaContext> iterated(context, host, std::move(factor.L));
+  fmt::print("{:>4} {:>10} {:>10} {:>10} {:>12} {:>10}   ms; {} sweeps\n", "b", "flags", "launches",
+             "iterated", "bound", "flags/bound", iterated.sweeps());
+  for (const Index b : {1, 8, 16, 32}) {
+    Block X(context, Lt.rows(), b), Y(context, Lt.rows(), b);
+    fill_random<double>(context, 42, 0, X.view());
+    const auto by_flags = [&] { flags.solve(context, X, Y); };
+    const double bound = bytes_of(context, by_flags) / bandwidth;
+    const double waited = seconds_of(context, by_flags);
+    const double launched = seconds_of(context, [&] { launches.solve(context, X, Y); });
+    const double swept = seconds_of(context, [&] { iterated.solve(context, X.view(), Y.view()); });
+    fmt::print("{:>4} {:>10.4f} {:>10.4f} {:>10.4f} {:>12.4f} {:>10.1f}\n", b, waited * 1e3,
+               launched * 1e3, swept * 1e3, bound * 1e3, waited / bound);
+  }
+}
+
+}  // namespace
+}  // namespace heddle
+
+int main(int argc, char** argv) {
+  using namespace heddle;
+  std::vector<std::string> names(argv + 1, argv + argc);
+  if (names.empty()) names = {"lap100", "hex40"};
+  CudaContext context;
+  const double bandwidth = copy_bandwidth(context);
+  fmt::print("{}, copies {:.0f} GB/s\n", context.device().name, bandwidth * 1e-9);
+  for (const std::string& name : names) measure(context, name, bandwidth);
+}
