@@ -1,6 +1,7 @@
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/detail/block_cg_solve.hpp>
 #include <heddle/solvers/detail/require.hpp>
+#include <heddle/solvers/detail/solve_identity.hpp>
 #include <utility>
 
 namespace heddle {
@@ -27,6 +28,25 @@ void check(const LinearSystem<T, Ctx>& system, const BlockCgOptions& options) {
           options.refresh_interval);
 }
 
+/// What must be the same in a solve that goes on from a checkpoint; nothing where none is kept.
+template <Scalar T, class Ctx>
+std::vector<std::string> identity(const LinearSystem<T, Ctx>& system,
+                                  const BlockCgOptions& options) {
+  if (options.checkpoint.file.empty()) return {};
+  const bool block = options.algorithm == CgAlgorithm::breakdown_free;
+  return {
+      fact("solver", "block_cg"),
+      fact("algorithm", block ? "breakdown_free" : "pseudo_block"),
+      fact("bytes of a number", sizeof(T)),
+      fact("n", system.A->rows()),
+      fact("right-hand sides", system.B.cols()),
+      operator_fact("A", system.A),
+      operator_fact("preconditioner", system.preconditioner),
+      fact("tolerance", options.tolerance),
+      fact("criterion", options.criterion == LinearCriterion::relative ? "relative" : "absolute"),
+      fact("refresh_interval", options.refresh_interval)};
+}
+
 }  // namespace
 
 double block_cg_memory_bytes(Index n, Index b, std::size_t scalar_size) {
@@ -47,8 +67,8 @@ LinearResult<T, typename Ctx::Space>& block_cg(Ctx& context, const LinearSystem<
   const Index n = system.B.rows();
   const Index b = system.B.cols();
   std::unique_ptr<Storage>& storage = workspace.storage();
-  if (!storage || storage->context != &context || storage->P.rows() != n ||
-      storage->P.cols() != b) {
+  if (!storage || storage->context != &context || storage->Z.rows() != n ||
+      storage->Z.cols() != b) {
     storage.reset();
     storage = std::make_unique<Storage>(context, n, b);
   }
@@ -56,7 +76,7 @@ LinearResult<T, typename Ctx::Space>& block_cg(Ctx& context, const LinearSystem<
   LinearOptions complete = options;
   if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
   LinearColumns<T, Ctx> columns(context, system, complete, options.refresh_interval, monitor,
-                                storage->columns);
+                                identity(system, options), storage->columns);
   if (options.algorithm == CgAlgorithm::breakdown_free) {
     BreakdownFreeCg<T, Ctx>(context, columns, *storage).run();
   } else {

@@ -1,28 +1,39 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/instantiate.hpp>
-#include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/block_lanczos_checks.hpp>
 #include <heddle/solvers/detail/block_lanczos_solve.hpp>
+#include <heddle/solvers/detail/solve_identity.hpp>
 
 namespace heddle {
 namespace {
-
-constexpr Index kMaxFailedChecks = 3;
-constexpr double kStricter = 0.1;  // what a failed check does to the tolerance
-
-/// ‖F x − θ x‖ relative to the height of θ above what the filter damps, for a Ritz pair at rest.
-constexpr double kAtRest = 0.01;
 
 /// Beyond this degree, products with A that measure residuals cost less than steps that need not
 /// be.
 constexpr int kDegreeWorthMeasuring = 50;
 
-/// max |XᵀBX − I| up to which eigenvectors count as orthonormal.
-template <Scalar T>
-constexpr double kOrthogonalityLimit = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+/// How much further from the smallest eigenvalue σ moves once products refute what an inverse told.
+constexpr double kRetreat = 100;
+
+/// Seconds beyond the time limit in which a step may still be finished. Where a checkpoint is kept,
+/// it may take as long as it needs: one is written at the end of a step only.
+constexpr double kGrace = 1;
+
+/// Distance to the next Ritz value of an inverse, in units of the value, that is allowed for.
+constexpr double kLeastGap = 0.01;
+
+template <Scalar T, class Ctx>
+std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
+                                  const BlockLanczosOptions& options,
+                                  const BlockLanczosShape& shape) {
+  std::vector<std::string> facts = eigen_identity("block_lanczos", problem, options, shape.block);
+  if (facts.empty()) return facts;
+  facts.push_back(fact("max_basis", shape.max_basis));
+  facts.push_back(fact("filter", static_cast<int>(options.filter)));
+  facts.push_back(operator_fact("inverse of B", problem.B_inverse));
+  facts.push_back(operator_fact<T, Ctx>("shifted inverse", problem.shifted_inverse));
+  return facts;
+}
 
 }  // namespace
 
@@ -38,45 +49,80 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       basis_(storage.basis),
       ritz_(storage.ritz),
       result_(storage.result),
-      applications_before_(problem.A->columns_applied()) {}
+      ending_(options.max_iterations, options.time_limit_s),
+      checkpointer_(options.checkpoint, identity(problem, options, storage.shape)),
+      applications_before_(problem.A->columns_applied()),
+      inverse_applications_before_(inverse_applications()) {}
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::run() {
   if (s_.shape.max_basis == 0) return solve_dense();
-  start();  // V₊ᵀBV₊ = I                                                     n×b
-  while (!ended_) {
-    basis_.multiply(context_, s_.F);  // U = F V₊, S = VᵀBU
-    if (cycle_ends()) {
+  // V₊ᵀBV₊ = I                                                           n×b
+  for (bool resumed = start(); !ending_.ended(); resumed = false) {
+    if (!resumed) basis_.multiply(context_, s_.F);  // U = F V₊, S = VᵀBU
+    if (s_.F.stopped()) {
+      abandon_step();
+      break;
+    }
+    if (resumed ? cycle_complete_ : cycle_ends()) {
+      note();  // for a checkpoint
       ritz();  // T Z = Z Θ, ‖F x − θ x‖ = ‖Sᵀz‖                            k×k
       if (finished()) break;
-      restart();                           // V ← V Z, T ← Θ, S ← ZᵀS                  n×l
-      if (!basis_.multiplied()) continue;  // V₊ is another one
+      restart();  // V ← V Z, T ← Θ, S ← ZᵀS                  n×l
+      if (ending_.ended() || !basis_.multiplied()) continue;  // V₊ is another one
     }
     adopt(basis_.expand(context_, s_.F));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
 }
 
+/// Whether it goes on from a checkpoint, where `multiply` has just been done.
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::start() {
+bool BlockLanczosSolve<T, Ctx>::start() {
   basis_.reset(problem_.B, options_.seed);
   s_.F.set_problem(problem_, options_.which);
+  s_.F.set_stop(
+      [this] { return options_.checkpoint.file.empty() && ending_.seconds_left() < -kGrace; });
+  if (checkpointer_.resumes()) {
+    checkpointer_.resume(
+        context_, result_.history, [&](Archive& numbers) { archive(numbers); },
+        [&](const auto& visit) { basis_.for_each(visit); });
+    return true;
+  }
   adopt(basis_.draw_front(context_, problem_.initial_guess));
+  const bool divides = problem_.B == nullptr || problem_.B_inverse != nullptr;
+  if (divides || ending_.ended()) return false;
+  set_norms();
+  invert(0, norm_of_C());
+  return false;
+}
+
+/// Ends for want of time in the midst of a product, with the Ritz pairs of the steps before.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::abandon_step() {
+  ending_.end(SolveStatus::time_limit, "the time limit was reached");
+  has_pairs_ = basis_.order() > 0 && solve_ritz();
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::note() {
+  basis_.look(context_);
+  checkpointer_.note(result_.history, [&](Archive& numbers) { archive(numbers); });
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
-  return basis_.full() || (basis_.order() > 0 && seconds() >= options_.time_limit_s) ||
-         (look_is_cheap() && nothing_is_left());
+  cycle_complete_ = basis_.full() || (look_is_cheap() && nothing_is_left());
+  return cycle_complete_ || (basis_.order() > 0 && ending_.out_of_time());
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::look_is_cheap() const {
-  // A look at the Ritz pairs takes some 10 k³ operations, a filtered step at least 4 d n b.
+  // A look at the Ritz pairs takes some 10 k³ operations, a step at least 4 n b for each product.
   const auto k = static_cast<double>(basis_.order());
   const double step =
-      static_cast<double>(s_.F.degree() * s_.shape.n) * static_cast<double>(basis_.block());
-  return s_.F.degree() > 1 && basis_.locked() + basis_.order() >= options_.nev + basis_.block() &&
+      s_.F.effort() * static_cast<double>(s_.shape.n) * static_cast<double>(basis_.block());
+  return s_.F.effort() > 1 && basis_.locked() + basis_.order() >= options_.nev + basis_.block() &&
          5 * k * k * k < step;
 }
 
@@ -92,21 +138,26 @@ template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::ritz() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   ++result_.iterations;
-  if (!solve_ritz()) return end(SolveStatus::breakdown, "products with A or B are not finite");
+  if (!solve_ritz()) {
+    return ending_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
   has_pairs_ = true;
+  if (!s_.F.inverts() && s_.F.degree() == 1) far_end_ = std::max(far_end_, upper_end());
+  interval_failed_ = measured_ ? beyond_interval() : leads_beyond_interval();
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   basis_.look(context_);
+  measured_ = false;
   if (!ritz_.solve(basis_.T_matrix(), basis_.coupling())) return false;
   for (const Index j : {Index{0}, ritz_.order() - 1}) {
     largest_theta_ = std::max(largest_theta_, std::abs(ritz_.value(j)));
   }
   if (!norms_known_) set_norms();
   count_converged();
-  if (s_.F.degree() > kDegreeWorthMeasuring && !checking_) count_measured();
+  if (worth_measuring()) count_measured();
   return true;
 }
 
@@ -115,12 +166,23 @@ void BlockLanczosSolve<T, Ctx>::set_norms() {
   norms_known_ = true;
   if (problem_.B != nullptr) {
     const std::optional<double> known = problem_.B->one_norm();
-    norm_B_ = known ? *known : basis_.front_image_norm(context_);
+    norm_B_ = known ? *known : basis_.front_image_norm(context_, *problem_.B);
   }
   const std::optional<double> known = problem_.A->one_norm();
-  convergence_ = EigenConvergence(options_.criterion, options_.tolerance,
-                                  known ? *known : largest_theta_ * norm_B_, norm_B_,
+  if (known) {
+    norm_A_ = *known;
+  } else {
+    norm_A_ = basis_.order() > 0 ? largest_theta_ * norm_B_
+                                 : basis_.front_image_norm(context_, *problem_.A);
+  }
+  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm_A_, norm_B_,
                                   std::numeric_limits<T>::epsilon());
+}
+
+/// About ‖B⁻¹A‖.
+template <Scalar T, class Ctx>
+double BlockLanczosSolve<T, Ctx>::norm_of_C() const {
+  return norm_B_ > 0 ? norm_A_ / norm_B_ : norm_A_;
 }
 
 template <Scalar T, class Ctx>
@@ -137,14 +199,40 @@ void BlockLanczosSolve<T, Ctx>::count_converged() {
   for (Index j = 0; j < ritz_.order() && std::ssize(s_.values) < options_.nev; ++j) {
     const double lambda = s_.F.eigenvalue(ritz_.value(j));
     const double residual = residual_of(j);
-    if (leading_ == j && convergence_.passes(lambda, residual, strictness_)) ++leading_;
+    const bool rests = !s_.F.inverts() || settled(j);
+    if (leading_ == j && rests && convergence_.passes(lambda, residual, strictness_)) ++leading_;
     s_.values.push_back(lambda);
     s_.residuals.push_back(residual);
   }
 }
 
-/// Takes true residuals for the bounds on them, which a filter of high degree leaves far too large:
-/// errors among values that lie close together for A, but not for F, hardly count.
+/// Whether the bounds on residuals are too large and to measure them is cheap beside a step. Under
+/// a filter of high degree, errors among values that lie close together for A, but not for F,
+/// hardly count. Under an inverse, rounding in what lies near the wanted end hardly does.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::worth_measuring() const {
+  if (checking_) return false;
+  if (!s_.F.inverts()) return s_.F.degree() > kDegreeWorthMeasuring;
+  if (!basis_.full()) return false;  // steps may still make the bounds small enough
+  const Index active = options_.nev - basis_.locked();
+  if (leading_ >= active || active > ritz_.order()) return false;
+  Index j = leading_;
+  while (j < active && settled(j)) ++j;
+  return j == active;
+}
+
+/// Whether the value of a pair of an inverse will not move by more than the tolerance or rounding,
+/// relative to its distance from σ: the error of a Ritz value is ρ²/gap for a residual ρ, and gaps
+/// down to kLeastGap θ are allowed for.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::settled(Index j) const {
+  const double theta = ritz_.value(j);
+  const double rounding = convergence_.noise_floor() * s_.F.condition(theta);
+  const double fine = std::sqrt(kLeastGap * options_.tolerance);
+  return ritz_.residual(j) <= std::max(fine, rounding) * theta;
+}
+
+/// Takes true residuals for the bounds on them.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::count_measured() {
   const PhaseScope phase(context_, Phase::verify);
@@ -154,7 +242,7 @@ void BlockLanczosSolve<T, Ctx>::count_measured() {
   leading_ = 0;
   for (Index j = 0; j < std::ssize(s_.values); ++j) {
     const auto pair = static_cast<std::size_t>(j);
-    s_.values[pair] = s_.verifier.values()[pair];
+    if (!s_.F.inverts()) s_.values[pair] = s_.verifier.values()[pair];  // else θ is more accurate
     s_.residuals[pair] = s_.verifier.residuals()[pair];
     const bool passes = convergence_.passes(s_.values[pair], s_.residuals[pair], strictness_);
     if (basis_.locked() + leading_ >= j && passes) leading_ = j + 1 - basis_.locked();
@@ -163,93 +251,14 @@ void BlockLanczosSolve<T, Ctx>::count_measured() {
 }
 
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::finished() {
-  if (ended_) return true;
-  record();
-  if (confirmed() && verify()) {
-    end(SolveStatus::converged, "all pairs converged and passed verification");
-  } else if (failed_checks_ > kMaxFailedChecks) {
-    end_unverified();
-  } else if (!monitor_agrees()) {
-    end(SolveStatus::interrupted, "stopped by the monitor");
-  } else if (result_.iterations >= options_.max_iterations) {
-    end(SolveStatus::max_iterations, "the iteration limit was reached");
-  } else if (seconds() >= options_.time_limit_s) {
-    end(SolveStatus::time_limit, "the time limit was reached");
-  } else if (stagnation_.stagnated(result_.iterations, worst_residual(),
-                                   convergence_.noise_floor())) {
-    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
-  }
-  return ended_.has_value();
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::end_unverified() {
-  const std::vector<double>& r = result_.residuals;
-  const auto rounding = [&](double residual) { return residual <= convergence_.noise_floor(); };
-  if (!r.empty() && std::all_of(r.begin(), r.end(), rounding)) {
-    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
-  } else {
-    end(SolveStatus::verification_failed,
-        "the iteration claims convergence, products made afresh do not confirm it");
-  }
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::confirmed() {
-  if (basis_.locked() + leading_ < options_.nev) return false;
-  if (!checking_) {
-    check_due_ = true;
-    return false;
-  }
-  check_failed_ = misses_a_pair();
-  return !check_failed_ && others_would_show();
-}
-
-/// Whether a Ritz value of what is orthogonal to the converged pairs lies among theirs.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::misses_a_pair() const {
-  const double worst = s_.values.back();
-  const double best = s_.F.eigenvalue(ritz_.value(0));
-  return s_.F.turned(best) < s_.F.turned(worst) && !same_value(best, worst);
-}
-
-/// Whether two Ritz values differ by no more than their residuals may, or rounding.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::same_value(double a, double b) const {
-  const double distance = norm_B_ * std::abs(a - b);
-  return convergence_.passes(a, distance) ||
-         convergence_.scaled(a, distance) <= convergence_.noise_floor();
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::others_would_show() const {
-  // A Krylov space of b random vectors holds b directions of each eigenspace. Where it showed
-  // fewer, there are no more; else the random block must have come to rest beyond the wanted pairs.
-  Index copies = 1;
-  Index most = 1;
-  for (std::size_t j = 1; j < s_.values.size(); ++j) {
-    copies = same_value(s_.values[j], s_.values[j - 1]) ? copies + 1 : 1;
-    most = std::max(most, copies);
-  }
-  return most < basis_.block() || next_is_at_rest();
-}
-
-/// Whether the leading Ritz pair beside the locked ones will not move any more by as much as would
-/// count: errors of Ritz values are squares of those of their vectors.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::next_is_at_rest() const {
-  if (s_.F.degree() > 1) return ritz_.residual(0) <= kAtRest * (ritz_.value(0) - 1);
-  return convergence_.scaled(s_.F.eigenvalue(ritz_.value(0)), residual_of(0)) <=
-         std::sqrt(options_.tolerance);
-}
-
-template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::restart() {
   has_pairs_ = false;
+  if (interval_failed_) return start_again();
+  if (inverse_failed_) return lower_shift(kRetreat);
+  if (shift_is_too_near()) return lower_shift(1);
   if (check_due_) return begin_check();
   if (check_failed_) return give_up_check();
-  if (improve_filter()) return;
+  if (improve_operator()) return;
   const Index k = basis_.order();
   const Index b = basis_.block();
   const Index room = basis_.max_basis() - basis_.locked();
@@ -257,6 +266,15 @@ void BlockLanczosSolve<T, Ctx>::restart() {
   const Index kept = room - (room - keep + b - 1) / b * b;  // whole blocks fill the rest
   basis_.restart(context_, ritz_.Z(kept), ritz_.theta(kept));
   lock_exact(kept);
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::adopt(const FrontStatus& status) {
+  if (status.indefinite) {
+    ending_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  } else if (!status.finite) {
+    ending_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -297,174 +315,6 @@ void BlockLanczosSolve<T, Ctx>::give_up_check() {
 }
 
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::improve_filter() {
-  if (options_.filter == LanczosFilter::none || checking_) return false;
-  LanczosOperator<T, Ctx>& F = s_.F;
-  const Index k = ritz_.order();
-  const Index guards = std::max<Index>(2, options_.nev / 4);
-  const Index last = std::min(options_.nev - basis_.locked() + guards, k) - 1;
-  // Ritz values lie above the eigenvalues of their rank: at least last + 1 of these are below this.
-  const double wanted = F.turned(s_.values.front());
-  const double upper = F.degree() > 1 ? F.upper() : upper_end();
-  if (!F.narrow(wanted, F.position(ritz_.value(last)), upper)) return false;
-  largest_theta_ = 0;
-  adopt(basis_.combine_front(context_, ritz_.combination(last + 1, basis_.block())));
-  return true;
-}
-
-/// The far end of the spectrum: the last Ritz value and the largest residual beyond it. Source:
-/// Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480.
-template <Scalar T, class Ctx>
-double BlockLanczosSolve<T, Ctx>::upper_end() const {
-  double beyond = 0;
-  for (Index j = 0; j < ritz_.order(); ++j) beyond = std::max(beyond, ritz_.residual(j));
-  const double end = s_.F.position(ritz_.value(ritz_.order() - 1) - beyond);
-  const std::optional<double> norm = problem_.A->one_norm();
-  return problem_.B == nullptr && norm ? std::min(end, *norm) : end;
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::collect_pairs() {
-  const Index locked = std::min(basis_.locked(), options_.nev);
-  const Index active = std::min(options_.nev - locked, basis_.order());
-  const Block V = result_.eigenvectors.columns(0, locked + active);
-  copy<T>(context_, basis_.locked_vectors().columns(0, locked), V.columns(0, locked));
-  const SmallView<Space> Z = s_.coefficients.view(basis_.order(), active);
-  send(context_, ritz_.Z(active), Z);
-  multiply<T>(context_, 1, basis_.V(), Z, 0, V.columns(locked, active));
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::verify() {
-  const PhaseScope phase(context_, Phase::verify);
-  collect_pairs();
-  const bool passes = measure(std::ssize(s_.values));
-  if (!passes) {
-    ++failed_checks_;
-    check_failed_ = checking_;
-    strictness_ *= kStricter;
-  }
-  return passes;
-}
-
-/// A Rayleigh–Ritz step over the first `count` vectors of the result and the residuals of its
-/// wanted pairs: whether all pass.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::measure(Index count) {
-  const Block V = result_.eigenvectors.columns(0, count);
-  const Block AV = s_.F.scratch(context_);
-  const Block BV = basis_.scratch();
-  result_.eigenvalues.clear();
-  result_.residuals.clear();
-  measured_ = true;
-  failure_ = s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, AV, BV);
-  if (failure_ != DenseFailure::none) return false;
-  const Index wanted = std::min(count, options_.nev);
-  s_.verifier.measure(context_, problem_, V.columns(0, wanted), AV, BV);
-  bool passes = s_.verifier.orthogonality() <= kOrthogonalityLimit<T>;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted); ++j) {
-    const double lambda = s_.verifier.values()[j];
-    const double r = s_.verifier.residuals()[j];
-    passes = passes && convergence_.passes(lambda, r);
-    result_.eigenvalues.push_back(lambda);
-    result_.residuals.push_back(convergence_.scaled(lambda, r));
-  }
-  result_.orthogonality = s_.verifier.orthogonality();
-  return passes;
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::solve_dense() {
-  basis_.reset(problem_.B, options_.seed);
-  set_identity(context_, result_.eigenvectors.view());
-  const auto norm = [](LinearOperator<T, Ctx>* op) {
-    return op == nullptr ? 1.0 : op->one_norm().value_or(0.0);
-  };
-  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm(problem_.A),
-                                  norm(problem_.B), std::numeric_limits<T>::epsilon());
-  const bool passes = measure(s_.shape.n);
-  leading_ = passes ? options_.nev : 0;
-  record();
-  if (passes) {
-    end(SolveStatus::converged, "solved as a dense problem");
-  } else if (result_.eigenvalues.empty()) {
-    end(failure_ == DenseFailure::indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
-        "the dense problem has no solution: B is not positive definite, or A not finite");
-  } else {
-    end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  }
-  finish();
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::record() {
-  IterationRecord now;
-  now.iteration = result_.iterations;
-  now.converged = std::min(options_.nev, basis_.locked() + leading_);
-  now.worst_residual = worst_residual();
-  now.seconds = seconds();
-  now.active_columns = basis_.block();
-  now.operator_applications = problem_.A->columns_applied() - applications_before_;
-  result_.history.push_back(now);
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::monitor_agrees() {
-  if (!monitor_) return true;
-  s_.scaled_residuals.clear();
-  for (std::size_t j = 0; j < s_.values.size(); ++j) {
-    s_.scaled_residuals.push_back(convergence_.scaled(s_.values[j], s_.residuals[j]));
-  }
-  return monitor_({result_.history.back(), options_.nev, s_.values, s_.scaled_residuals});
-}
-
-template <Scalar T, class Ctx>
-double BlockLanczosSolve<T, Ctx>::worst_residual() const {
-  double worst = 0;
-  for (std::size_t j = 0; j < s_.values.size(); ++j) {
-    worst = std::max(worst, convergence_.scaled(s_.values[j], s_.residuals[j]));
-  }
-  return worst;
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::adopt(const FrontStatus& status) {
-  if (status.indefinite) {
-    end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
-  } else if (!status.finite) {
-    end(SolveStatus::breakdown, "products with A or B are not finite");
-  }
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::end(SolveStatus status, std::string_view reason) {
-  if (ended_) return;
-  ended_ = status;
-  reason_ = reason;
-}
-
-template <Scalar T, class Ctx>
-double BlockLanczosSolve<T, Ctx>::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::finish() {
-  if (!measured_ && has_pairs_) verify();
-  result_.status = *ended_;
-  result_.orthogonalization = basis_.counts();
-  result_.operator_applications = problem_.A->columns_applied() - applications_before_;
-  const Index converged = result_.history.empty() ? 0 : result_.history.back().converged;
-  const double worst = result_.residuals.empty()
-                           ? std::numeric_limits<double>::quiet_NaN()
-                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  result_.reason.clear();
-  fmt::format_to(std::back_inserter(result_.reason),
-                 "{}: {} of {} pairs converged in {} cycles, worst residual {:.2e}", reason_,
-                 converged, options_.nev, result_.iterations, worst);
-}
-
-template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
                                                    const EigenProblem<T, Ctx>& problem,
                                                    const BlockLanczosOptions& options,
@@ -495,6 +345,7 @@ EigenResult<T, typename Ctx::Space> block_lanczos(Ctx& context, const EigenProbl
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                   \
+  template class BlockLanczosSolve<T, Ctx>;                          \
   template EigenResult<T, typename Ctx::Space>& block_lanczos(       \
       Ctx&, const EigenProblem<T, Ctx>&, const BlockLanczosOptions&, \
       BlockLanczosWorkspace<T, Ctx>&, const Monitor&);               \

@@ -8,10 +8,16 @@
 
 namespace heddle {
 
-/// Whether block Lanczos iterates on a Chebyshev polynomial in C = B⁻¹A.
+/// What block Lanczos iterates on beside C = B⁻¹A. The wanted end of a polynomial in C or of
+/// (A − σB)⁻¹B stands apart where that of C does not.
 enum class LanczosFilter {
-  automatic,  ///< once the Ritz values tell what to damp, if that takes a degree worth it
-  none,       ///< never: Krylov spaces of C itself. For products with C that are dear
+  /// A Chebyshev polynomial, once the Ritz values tell what to damp, if that takes a degree worth
+  /// it; at the smallest end `problem.shifted_inverse`, if there is one, once the polynomials cost
+  /// more than a factorisation and its solves would.
+  automatic,
+  none,       ///< Krylov spaces of C itself. For products with C that are dear
+  chebyshev,  ///< a polynomial or, where that is not worth it, none
+  inverse,    ///< `problem.shifted_inverse`, after a first cycle on C; for the smallest end
 };
 
 /// Block Lanczos' own options beside those of every eigensolver.
@@ -69,10 +75,13 @@ class BlockLanczosWorkspace {
 ///
 /// The first Krylov spaces are those of C = B⁻¹A, self-adjoint in ⟨x, y⟩ = xᵀBy. Then those of a
 /// Chebyshev polynomial in C follow, which damps all but the wanted end: its interval and degree
-/// come from the Ritz values, and change as they say more. It buys dense work with products, and
-/// makes the smallest end of a stiff problem reachable. A pencil needs `problem.B_inverse`, the
-/// more exact the better: a `JacobiPreconditioner` of B where B is diagonal, else a solver for B as
-/// an operator.
+/// come from the Ritz values, and change as they say more. It buys dense work with products. Where
+/// the smallest end is so stiff that a factorisation costs less, those of (A − σB)⁻¹B take over, if
+/// `problem.shifted_inverse` is there; σ is proved to lie below the spectrum.
+///
+/// A pencil needs `problem.B_inverse`, the more exact the better: a `JacobiPreconditioner` of B
+/// where B is diagonal, else a solver for B as an operator, such as `InverseOperator`. At the
+/// smallest end a shifted inverse alone will do; the first space is then its own.
 ///
 /// An iteration is a cycle that fills the basis up to a restart. Full reorthogonalisation, locking
 /// of pairs exact to rounding. Once all pairs have converged, a further cycle from a random block

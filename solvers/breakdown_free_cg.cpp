@@ -33,14 +33,14 @@ double trusted_ratio(Index m) {
 template <Scalar T, class Ctx>
 BreakdownFreeCg<T, Ctx>::BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& columns,
                                          Storage& storage)
-    : context_(context), columns_(columns), s_(storage) {
+    : context_(context), columns_(columns), s_(storage), directions_(storage.columns.directions) {
   columns_.stay_together_below(kStayBelow);
 }
 
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::run() {
-  columns_.start();  // R = B − A X                                             n×s
-  for (Index k = 0; !columns_.finished(k); ++k) {
+  // R = B − A X                                                                n×s
+  for (Index k = columns_.start(); !columns_.finished(k); ++k) {
     if (columns_.restart_due()) restart();  // P = orth(M⁻¹R)                   n×r, r ≤ s
     step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α        α r×s
     directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)             β r×s
@@ -50,12 +50,12 @@ void BreakdownFreeCg<T, Ctx>::run() {
 
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::restart() {
-  r_ = 0;
+  directions_.count = 0;
   s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(columns_.active(), 1);
   column_norms<T>(context_, columns_.R(), norms_.there);
   directions();
-  if (r_ > 0 || columns_.ended()) return;
+  if (directions_.count > 0 || columns_.ended()) return;
   columns_.end(SolveStatus::breakdown, "no search direction is left");
 }
 
@@ -77,13 +77,17 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Block Z = s_.Z.columns(0, columns_.active());
-  columns_.precondition(Z);
-  if (r_ > 0) multiply<T>(context_, -1, P(), energy_solve(Q(), Z), 1, Z);
+  const ConstBlockView<T, Space> MR = columns_.precondition(Z);
+  if (directions_.count > 0) {
+    multiply<T>(context_, -1, P(), energy_solve(Q(), MR), 1, MR, Z);
+  } else if (MR.data() != Z.data()) {
+    copy<T>(context_, MR, Z);
+  }
   const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
   orthonormalize_Z(status);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
-  if (r_ > 0) judge_energy();
+  if (directions_.count > 0) judge_energy();
   judge_directions(status);
 }
 
@@ -92,15 +96,16 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::factor_energy() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   s_.columns.packet.clear();
-  energy_ = s_.columns.packet.add(r_, r_);
+  energy_ = s_.columns.packet.add(directions_.count, directions_.count);
   energy_status_ = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
   gram<T>(context_, P(), Q(), energy_.there);
-  kept_ = r_;
-  if (careful_) {
+  kept_ = directions_.count;
+  if (directions_.careful) {
     s_.columns.packet.fetch(context_);
     invert_by_eigenvectors();
   } else {
-    cholesky_qr_coefficients(context_, energy_.there, s_.W.view(r_, r_), energy_status_.there);
+    cholesky_qr_coefficients(context_, energy_.there,
+                             s_.W.view(directions_.count, directions_.count), energy_status_.there);
   }
 }
 
@@ -108,32 +113,34 @@ void BreakdownFreeCg<T, Ctx>::factor_energy() {
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
   const SmallView<HostSpace> G = energy_.here;
-  const SmallView<HostSpace> V = s_.eigenvectors.view(r_, r_);
-  const SmallView<HostSpace> theta = s_.eigenvalues.view(r_, 1);
-  for (Index j = 0; j < r_; ++j) {
+  const SmallView<HostSpace> V = s_.eigenvectors.view(directions_.count, directions_.count);
+  const SmallView<HostSpace> theta = s_.eigenvalues.view(directions_.count, 1);
+  for (Index j = 0; j < directions_.count; ++j) {
     for (Index i = 0; i < j; ++i) G(i, j) = G(j, i) = 0.5 * (G(i, j) + G(j, i));
   }
   kept_ = 0;
   if (!s_.eigensolver.compute(*s_.host, G, theta, V)) {
     return columns_.end(SolveStatus::breakdown, "products with A are not finite");
   }
-  columns_.meet_rayleigh_quotient(theta(r_ - 1, 0));
+  columns_.meet_rayleigh_quotient(theta(directions_.count - 1, 0));
   const double size = std::max(-theta(0, 0), columns_.largest_rayleigh_quotient());
-  const double rounding = 10 * static_cast<double>(r_) * std::numeric_limits<T>::epsilon() * size;
+  const double rounding =
+      10 * static_cast<double>(directions_.count) * std::numeric_limits<T>::epsilon() * size;
   if (theta(0, 0) < -rounding) {
     return columns_.end(SolveStatus::indefinite, "A is not positive definite: p'Ap < 0 was met");
   }
-  for (Index j = 0; j < r_; ++j) {
+  for (Index j = 0; j < directions_.count; ++j) {
     if (!(theta(j, 0) > kGramEpsilon * size)) continue;
     const double scale = 1 / std::sqrt(theta(j, 0));
-    for (Index i = 0; i < r_; ++i) V(i, kept_) = scale * V(i, j);
+    for (Index i = 0; i < directions_.count; ++i) V(i, kept_) = scale * V(i, j);
     ++kept_;
   }
   if (kept_ == 0) {
     return columns_.end(SolveStatus::breakdown,
                         "no direction of positive energy is left: A is singular");
   }
-  send(context_, s_.eigenvectors.view(r_, kept_), s_.W.view(r_, kept_));
+  send(context_, s_.eigenvectors.view(directions_.count, kept_),
+       s_.W.view(directions_.count, kept_));
 }
 
 /// (PᵀQ)⁻¹UᵀV.
@@ -160,18 +167,18 @@ void BreakdownFreeCg<T, Ctx>::orthonormalize_Z(Part status) {
   const Block Z = s_.Z.columns(0, s);
   gram<T>(context_, Z, Z, N);
   cholesky_qr_coefficients(context_, N, M, status.there);
-  multiply<T>(context_, 1, Z, M, 0, s_.P.columns(0, s));
+  multiply<T>(context_, 1, Z, M, 0, directions_.P.columns(0, s));
 }
 
 /// What the packet says of the factor of G that the last step used.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::judge_energy() {
-  if (careful_) return;
-  for (Index j = 0; j < r_; ++j) columns_.meet_rayleigh_quotient(energy_.here(j, j));
+  if (directions_.careful) return;
+  for (Index j = 0; j < directions_.count; ++j) columns_.meet_rayleigh_quotient(energy_.here(j, j));
   const SmallView<HostSpace> status = energy_status_.here;
   const bool factored = status(CholeskyQrStatus::diagonal_ratio, 0) > 0;
-  careful_ = !factored || status(CholeskyQrStatus::least_square, 0) <
-                              kCarefulBelow * columns_.largest_rayleigh_quotient();
+  directions_.careful = !factored || status(CholeskyQrStatus::least_square, 0) <
+                                         kCarefulBelow * columns_.largest_rayleigh_quotient();
   if (!factored) columns_.ask_for_restart();  // the step did nothing
 }
 
@@ -182,14 +189,15 @@ void BreakdownFreeCg<T, Ctx>::judge_directions(Part status) {
   OrthoReport report;
   report.rank = s;
   if (!(status.here(CholeskyQrStatus::diagonal_ratio, 0) > trusted_ratio<T>(s))) {
-    std::swap(s_.P, s_.Z);
-    report = s_.orthogonalizer.orthonormalize(context_, s_.P.columns(0, s), s_.P.columns(0, s));
+    std::swap(directions_.P, s_.Z);
+    report = s_.orthogonalizer.orthonormalize(context_, directions_.P.columns(0, s),
+                                              directions_.P.columns(0, s));
   }
   s_.columns.result.orthogonalization.add(report, s);
-  const bool restarted = std::exchange(r_, report.rank) == 0;
+  const bool restarted = std::exchange(directions_.count, report.rank) == 0;
   if (!report.finite) {
     columns_.end(SolveStatus::breakdown, "search directions are not finite");
-  } else if (r_ == 0 && !restarted) {
+  } else if (directions_.count == 0 && !restarted) {
     columns_.ask_for_restart();
   }
 }

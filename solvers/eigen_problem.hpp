@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/solvers/linear_operator.hpp>
+#include <heddle/solvers/shifted_inverse.hpp>
 
 namespace heddle {
 
@@ -16,6 +17,8 @@ struct EigenProblem {
   ConstBlockView<T, Space>
       initial_guess{};  ///< n×g: the first b − 2 are used, the others of X are random
   LinearOperator<T, Ctx>* B_inverse = nullptr;  ///< applies B⁻¹; only block Lanczos needs it
+  /// Of A and B; block Lanczos factors where that pays at the smallest end, see `LanczosFilter`.
+  ShiftedInverse<T, Ctx>* shifted_inverse = nullptr;
 };
 
 }  // namespace heddle

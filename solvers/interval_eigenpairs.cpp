@@ -35,10 +35,6 @@ constexpr Index kFiltersToTrust = 3;
 
 constexpr int kMaxRefills = 3;
 
-/// max |XᵀX − I| up to which eigenvectors count as orthonormal.
-template <Scalar T>
-constexpr double kOrthogonalityLimit = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-
 /// The most columns that X may have.
 Index max_columns(const IntervalOptions& options, Index n) {
   return std::min(n, n <= kDenseOrder ? n : 4 * options.nev + 4 * interval_block_size(options, n));
@@ -78,12 +74,13 @@ IntervalSolve<T, Ctx>::IntervalSolve(Ctx& context, const EigenProblem<T, Ctx>& p
       options_(options),
       monitor_(monitor),
       n_(problem.A->rows()),
+      ending_(options.max_iterations, options.time_limit_s),
       applications_before_(problem.A->columns_applied()) {}
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> IntervalSolve<T, Ctx>::run() {
   plan();  // X random                                                      n×m
-  while (!ended_) {
+  while (!ending_.ended()) {
     filter();  // ρ = xᵀF x, X ← F X                                        n×m
     ritz();    // XᵀX = I, XᵀA X = Λ, ‖A x − λ x‖                           m×m
     judge();   // all there, or X wider, or F sharper?
@@ -105,7 +102,7 @@ void IntervalSolve<T, Ctx>::plan() {
       EigenConvergence(options_.criterion, options_.tolerance,
                        problem_.A->one_norm().value_or(size), 1, std::numeric_limits<T>::epsilon());
   if (!density.finite()) {
-    return end(SolveStatus::breakdown, "products with A are not finite");
+    return ending_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   spectrum_ = {density.lower(), density.upper()};
   from_ = spectrum_.angle(options_.upper);
@@ -166,7 +163,10 @@ void IntervalSolve<T, Ctx>::filter() {
     const Index count = std::min(b, columns() - first);
     const Block X = s_->X.columns(first, count);
     const Block FX = s_->product.columns(0, count);
-    apply_series<T, Ctx>(context_, s_->recurrence, *problem_.A, spectrum_, coefficients_, X, FX);
+    out_of_time_ =
+        !apply_series<T, Ctx>(context_, s_->recurrence, *problem_.A, spectrum_, coefficients_, X,
+                              FX, [this] { return ending_.out_of_time(); });
+    if (out_of_time_) return orthonormalize();  // X still spans what it did, or more of the pairs
     column_dots<T>(context_, X, FX, s_->dots.view(columns(), 1).block(first, 0, count, 1));
     copy<T>(context_, FX, X);
   }
@@ -197,7 +197,8 @@ void IntervalSolve<T, Ctx>::orthonormalize() {
   const Block X = s_->X.view();
   for (int round = 0; round < kMaxRefills; ++round) {
     const OrthoReport report = s_->orthogonalizer.orthonormalize(context_, X, X);
-    if (!report.finite) return end(SolveStatus::breakdown, "products with A are not finite");
+    if (!report.finite)
+      return ending_.end(SolveStatus::breakdown, "products with A are not finite");
     result_.orthogonalization.add(report, X.cols());
     const Index lost = X.cols() - report.rank;
     if (lost == 0) return;
@@ -207,7 +208,7 @@ void IntervalSolve<T, Ctx>::orthonormalize() {
 
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::ritz() {
-  if (ended_) return;
+  if (ending_.ended()) return;
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   ++result_.iterations;
   const Block AX = s_->product.view();
@@ -215,7 +216,7 @@ void IntervalSolve<T, Ctx>::ritz() {
   std::vector<Index>& inside = s_->inside;
   if (verifier.rayleigh_ritz(context_, problem_, Which::smallest, s_->X.view(), AX, {}) !=
       DenseFailure::none) {
-    return end(SolveStatus::breakdown, "products with A are not finite");
+    return ending_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   verifier.measure(context_, problem_, s_->X.view(), AX, {});
   result_.orthogonality = verifier.orthogonality();
@@ -230,27 +231,24 @@ void IntervalSolve<T, Ctx>::ritz() {
 
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::judge() {
-  if (ended_) return;
+  if (ending_.ended()) return;
   record();
-  if (settled()) {
+  const std::optional<Ending::Stop> stop = ending_.asked(result_.iterations, monitor_agrees());
+  if (!out_of_time_ && settled()) {
     if (real_ <= options_.nev) {
-      end(SolveStatus::converged, "all pairs of the interval converged and passed verification");
+      ending_.end(SolveStatus::converged,
+                  "all pairs of the interval converged and passed verification");
     } else {
-      end(SolveStatus::max_iterations,
-          fmt::format("the interval holds {} eigenvalues, more than nev = {}", real_,
-                      options_.nev));
+      end_crowded(fmt::format("the interval holds {} eigenvalues, more than nev = {}", real_,
+                              options_.nev));
     }
   } else if (coefficients_.empty()) {
-    end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  } else if (!monitor_agrees()) {
-    end(SolveStatus::interrupted, "stopped by the monitor");
-  } else if (result_.iterations >= options_.max_iterations) {
-    end(SolveStatus::max_iterations, "the iteration limit was reached");
-  } else if (seconds() >= options_.time_limit_s) {
-    end(SolveStatus::time_limit, "the time limit was reached");
+    ending_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+  } else if (stop) {
+    ending_.end(*stop);
   } else if (stagnation_.stagnated(result_.iterations, worst_residual(),
                                    convergence_.noise_floor())) {
-    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
+    ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
   } else if (trusted()) {
     adapt();
   }
@@ -267,11 +265,17 @@ void IntervalSolve<T, Ctx>::adapt() {
   const Index most = max_columns(options_, n_);
   if (too_narrow && columns() < most) return draw(most);
   if (too_narrow && (real_ > options_.nev || degree == kMaxDegree)) {
-    return end(SolveStatus::max_iterations,
-               fmt::format("more than nev = {} eigenvalues lie in the interval or very near to it",
-                           options_.nev));
+    return end_crowded(fmt::format(
+        "more than nev = {} eigenvalues lie in the interval or very near to it", options_.nev));
   }
   if (too_narrow || slow) set_degree(2 * degree);
+}
+
+/// There are more pairs than were asked for.
+template <Scalar T, class Ctx>
+void IntervalSolve<T, Ctx>::end_crowded(std::string reason) {
+  crowded_ = std::move(reason);
+  ending_.end(SolveStatus::max_iterations, crowded_);
 }
 
 template <Scalar T, class Ctx>
@@ -317,7 +321,7 @@ void IntervalSolve<T, Ctx>::record() {
   IterationRecord now;
   now.iteration = result_.iterations;
   now.worst_residual = worst_residual();
-  now.seconds = seconds();
+  now.seconds = ending_.seconds();
   now.active_columns = columns();
   now.operator_applications = problem_.A->columns_applied() - applications_before_;
   result_.eigenvalues.clear();
@@ -338,20 +342,8 @@ bool IntervalSolve<T, Ctx>::monitor_agrees() {
 }
 
 template <Scalar T, class Ctx>
-void IntervalSolve<T, Ctx>::end(SolveStatus status, std::string_view reason) {
-  if (ended_) return;
-  ended_ = status;
-  reason_ = reason;
-}
-
-template <Scalar T, class Ctx>
-double IntervalSolve<T, Ctx>::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-}
-
-template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::finish() {
-  result_.status = *ended_;
+  result_.status = ending_.status();
   result_.operator_applications = problem_.A->columns_applied() - applications_before_;
   result_.eigenvalues.clear();
   result_.residuals.clear();
@@ -369,8 +361,8 @@ void IntervalSolve<T, Ctx>::finish() {
     }
   }
   if (s_) result_.eigenvectors = std::move(s_->X);
-  result_.reason = fmt::format("{}: {} pairs in {} iterations", reason_, result_.eigenvalues.size(),
-                               result_.iterations);
+  result_.reason = fmt::format("{}: {} pairs in {} iterations", ending_.reason(),
+                               result_.eigenvalues.size(), result_.iterations);
 }
 
 template <Scalar T, class Ctx>

@@ -36,8 +36,9 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
 /// `converged`: all residuals pass, measured with fresh products in each iteration, and there is
 /// nothing else in the interval; an empty list is an answer. More than `nev` eigenvalues are a
 /// `max_iterations` that says so in its reason, with those found so far. Eigenvalues ascend.
-/// Numerical trouble is a status; misuse throws `InvalidArgument` naming both sides. Neither B nor
-/// constraints, initial guesses and preconditioners are taken.
+/// The time limit ends a filter between two of its products, the monitor is asked after each
+/// iteration. Numerical trouble is a status; misuse throws `InvalidArgument` naming both sides.
+/// Neither B nor constraints, initial guesses and preconditioners are taken.
 ///
 /// Sources: Pieper, Kreutzer, Alvermann, Galgon, Fehske, Hager, Lang, Wellein, J. Comput. Phys. 325
 /// (2016) 226; Di Napoli, Polizzi, Saad, Numer. Linear Algebra Appl. 23 (2016) 674.

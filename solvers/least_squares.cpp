@@ -28,6 +28,7 @@ void check(const LeastSquaresProblem<T, Ctx>& problem, const BlockCgOptions& opt
   require(X.cols() == 0 || (X.rows() == n && X.cols() == B.cols()),
           "the initial guess must be {}x{}, it is {}x{}", n, B.cols(), X.rows(), X.cols());
   require_linear_options(require, options);
+  require_no_checkpoint(require, options);
 }
 
 template <Scalar T, class Ctx>
@@ -41,8 +42,10 @@ class LeastSquaresSolve {
         problem_(problem),
         options_(options),
         monitor_(monitor),
+        algorithm_(options.algorithm),
         R_(context, problem.A.A->rows(), problem.B.cols()),
         S_(context, problem.A.A->cols(), problem.B.cols()),
+        before_(context, problem.A.A->cols(), problem.B.cols()),
         norms_(context, problem.B.cols(), 1) {
     result_.solution = {context, problem.A.A->cols(), problem.B.cols()};
   }
@@ -90,10 +93,11 @@ class LeastSquaresSolve {
     system.preconditioner = problem_.preconditioner;
     system.B = S_.view();
     BlockCgOptions options = options_;
+    options.algorithm = algorithm_;
     options.criterion = LinearCriterion::relative;
     options.tolerance = std::min(tolerance, kMargin);
     options.max_iterations = options_.max_iterations - result_.iterations;
-    options.time_limit_s = options_.time_limit_s - begun;
+    options.time_limit_s = std::max(0.0, options_.time_limit_s - begun);
     const LinearResult<T, Space>& step = block_cg(context_, system, options, workspace_, monitor_);
     for (IterationRecord record : step.history) {
       record.iteration += result_.iterations;
@@ -101,11 +105,33 @@ class LeastSquaresSolve {
       result_.history.push_back(record);
     }
     result_.iterations += step.iterations;
-    axpby<T>(context_, 1, step.solution.view(), 1, result_.solution.view());
+    add(step.solution.view());
+    if (step.status == SolveStatus::converged || worst_excess() <= 1) return;
+    // Where A lacks rank, rounding makes directions without energy of those that the columns share;
+    // a column on its own meets them later.
+    const bool shared = algorithm_ == CgAlgorithm::breakdown_free;
+    const bool broke_down =
+        step.status == SolveStatus::breakdown || step.status == SolveStatus::indefinite;
+    if (!shared || !broke_down) return end(step.status, step.reason);
+    algorithm_ = CgAlgorithm::pseudo_block;
+  }
+
+  /// X ← X + D, measured, but for columns that D makes worse: those stay as they were.
+  void add(ConstBlockView<T, Space> D) {
+    const auto X = result_.solution.view();
+    copy<T>(context_, X, before_.view());
+    const std::vector<double> gradients = gradients_;
+    const std::vector<double> norms = result_.residual_norms;
+    axpby<T>(context_, 1, D, 1, X);
     measure();
-    if (step.status != SolveStatus::converged && !(worst_excess() <= 1)) {
-      end(step.status, step.reason);
+    bool all = true;
+    for (std::size_t j = 0; j < norms.size(); ++j) {
+      if (gradients_[j] <= gradients[j] || result_.residual_norms[j] <= norms[j]) continue;
+      const auto column = static_cast<Index>(j);
+      copy<T>(context_, before_.view().columns(column, 1), X.columns(column, 1));
+      all = false;
     }
+    if (!all) measure();
   }
 
   /// S ← Aᵀ(B − A X), with the norms of S and of B − A X.
@@ -153,7 +179,9 @@ class LeastSquaresSolve {
   const LeastSquaresProblem<T, Ctx>& problem_;
   const BlockCgOptions& options_;
   const Monitor& monitor_;
-  MultiVector<T, Space> R_, S_;  // B − A X, Aᵀ(B − A X)
+  CgAlgorithm algorithm_;         // of the next correction
+  MultiVector<T, Space> R_, S_;   // B − A X, Aᵀ(B − A X)
+  MultiVector<T, Space> before_;  // X before a correction
   SmallMatrix<Space> norms_;
   BlockCgWorkspace<T, Ctx> workspace_;
   LeastSquaresResult<T, Space> result_;

@@ -33,7 +33,10 @@ struct LeastSquaresResult {
 ///
 /// Converged is measured on the residual Aᵀ(b − A x) of the normal equations, formed from b − A x,
 /// as CGLS does: relative to ‖Aᵀb‖, or absolute. Where that is larger than what block CG's own
-/// residuals say, or where there is an initial guess, block CG solves for a correction from it.
+/// residuals say, or where there is an initial guess, block CG solves for a correction from it. A
+/// correction that makes both ‖Aᵀ(b − A x)‖ and ‖b − A x‖ of a column larger is not taken: no
+/// solution is worse than the initial guess. `CgAlgorithm::breakdown_free` gives way to
+/// `pseudo_block` where it breaks down, as it may if A lacks rank.
 /// If A does not have full column rank, the solution is the one nearest to the initial guess: that
 /// of least norm where none is given. An ill-conditioned A takes some κ(A)·log iterations; without
 /// a preconditioner, solutions lose about κ(A)²·tolerance.

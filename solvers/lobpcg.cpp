@@ -5,6 +5,7 @@
 #include <heddle/solvers/detail/lobpcg_solve.hpp>
 #include <heddle/solvers/detail/orthonormal_block.hpp>
 #include <heddle/solvers/detail/require.hpp>
+#include <heddle/solvers/detail/solve_identity.hpp>
 
 namespace heddle {
 namespace {
@@ -12,6 +13,14 @@ namespace {
 constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
 constexpr Index kLockingPatience = 100;  // steps without a lock, after which this will do:
 constexpr double kPatientLockingFactor = 0.3;
+
+template <Scalar T, class Ctx>
+std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
+                                  Index block) {
+  std::vector<std::string> facts = eigen_identity("lobpcg", problem, options, block);
+  if (!facts.empty()) facts.push_back(fact("refresh_interval", options.refresh_interval));
+  return facts;
+}
 
 }  // namespace
 
@@ -27,13 +36,16 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
       blocks_(storage.blocks),
       ritz_(storage.ritz),
       result_(storage.result),
+      ending_(options.max_iterations, options.time_limit_s),
+      checkpointer_(options.checkpoint, identity(problem, options, storage.shape.block)),
       applications_before_(problem.A->columns_applied()) {}
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::run() {
-  start();  // X, XᵀBX = I, XᵀAX = Θ                       n×b
-  for (Index k = 0; !ended_; ++k) {
+  // X, XᵀBX = I, XᵀAX = Θ                               n×b
+  for (Index k = start(); !ending_.ended(); ++k) {
     if (refresh_due_) refresh();  // X and P orthonormal anew, A X and A P afresh
+    note();                       // for a checkpoint
     residuals();                  // R = A X − B X Θ                             n×b
     if (decision_due(k)) {        // now, or else with what else the step brings to the host
       if (!go_on(k)) continue;
@@ -47,10 +59,22 @@ void LobpcgSolve<T, Ctx>::run() {
 }
 
 template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::start() {
+Index LobpcgSolve<T, Ctx>::start() {
+  if (checkpointer_.resumes()) {
+    checkpointer_.resume(
+        context_, result_.history, [&](Archive& numbers) { archive(numbers); },
+        [&](const auto& visit) { blocks_.for_each(visit); });
+    return std::ssize(result_.history);
+  }
   start_constraints();
   start_X();
-  if (!ended_) set_norms();
+  if (!ending_.ended()) set_norms();
+  return 0;
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::note() {
+  checkpointer_.note(result_.history, [&](Archive& numbers) { archive(numbers); });
 }
 
 template <Scalar T, class Ctx>
@@ -79,18 +103,19 @@ void LobpcgSolve<T, Ctx>::start_X() {
     }
   }
   Index rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
-  if (rank < b && !ended_) {  // a guess that depends on itself or on the constraints
+  if (rank < b && !ending_.ended()) {  // a guess that depends on itself or on the constraints
     fill_random(context_, options_.seed, streams_++, blocks_.X().columns(rank, b - rank));
     rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
   }
   blocks_.set_x(rank);
   leading_ = rank;  // no P yet
   if (rank == 0 && problem_.B != nullptr && constraints_ == 0) {
-    end(SolveStatus::indefinite, "B is not positive definite: x'Bx = 0 for all start vectors");
+    ending_.end(SolveStatus::indefinite,
+                "B is not positive definite: x'Bx = 0 for all start vectors");
   } else if (rank == 0) {
-    end(SolveStatus::breakdown, "no start vector is independent of the constraints");
+    ending_.end(SolveStatus::breakdown, "no start vector is independent of the constraints");
   }
-  if (ended_) return;
+  if (ending_.ended()) return;
   problem_.A->apply(context_, blocks_.X(), blocks_.AX());
   rayleigh_ritz_afresh();
 }
@@ -172,8 +197,8 @@ void LobpcgSolve<T, Ctx>::observe() {
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::go_on(Index iteration) {
   if (!observed_) observe();
-  if (!ended_ && !std::exchange(judged_, true)) judge(iteration);
-  return !ended_ && !refresh_due_;
+  if (!ending_.ended() && !std::exchange(judged_, true)) judge(iteration);
+  return !ending_.ended() && !refresh_due_;
 }
 
 template <Scalar T, class Ctx>
@@ -204,7 +229,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   if (blocks_.x() == 0) {  // the whole block is done: the next one starts from nothing
     fresh_directions_ = 0;
     start_X();
-    if (ended_) return;
+    if (ending_.ended()) return;
     residuals();
     observe();
     judged_ = true;
@@ -213,7 +238,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
-  if (ended_) return;
+  if (ending_.ended()) return;
   const Index room = s_.shape.n - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first = leading_;
   const Index active = std::min(blocks_.x() - first, room);
@@ -225,7 +250,7 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   queue_residuals();  // A W took their place
   fill_W(first, active, fresh);
   orthonormalize_W();
-  if (ended_) return;
+  if (ending_.ended()) return;
   project_W();
   observe();
 }
@@ -270,13 +295,13 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   };
   Index rank = orthonormal();
   if (rank == 0 && blocks_.w() > 0 &&
-      !ended_) {  // every residual lies in the basis: look elsewhere
+      !ending_.ended()) {  // every residual lies in the basis: look elsewhere
     fill_random(context_, options_.seed, streams_++, blocks_.W());
     rank = orthonormal();
   }
   blocks_.set_w(rank);
   if (rank == 0) {
-    end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
+    ending_.end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
   }
 }
 
@@ -289,7 +314,7 @@ void LobpcgSolve<T, Ctx>::project_W() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   if (!ritz_.solve(context_, blocks_.x(), block_wanted(), leading_, options_.which)) {
-    return end(SolveStatus::breakdown, "products with A are not finite");
+    return ending_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
@@ -325,8 +350,8 @@ void LobpcgSolve<T, Ctx>::refresh() {
     blocks_.set_p(
         make_orthonormal(blocks_.P(), blocks_.BP(), {blocks_.locked_basis(), blocks_.X_basis()}));
   }
-  if (x == 0) end(SolveStatus::breakdown, "the block lost all of its directions");
-  if (ended_) return;
+  if (x == 0) ending_.end(SolveStatus::breakdown, "the block lost all of its directions");
+  if (ending_.ended()) return;
   problem_.A->apply(context_, blocks_.S(), blocks_.AS());
   rayleigh_ritz_afresh();
   refresh_due_ = false;
@@ -338,9 +363,11 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
                                             std::initializer_list<Basis<T, Space>> bases) {
   const OrthonormalBlock made = heddle::make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                                                          bases, V, BV, result_.orthogonalization);
-  if (made.indefinite) end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  if (made.indefinite)
+    ending_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
   if (!made.finite) {
-    end(SolveStatus::breakdown, "start vectors, or products with A, B or T, are not finite");
+    ending_.end(SolveStatus::breakdown,
+                "start vectors, or products with A, B or T, are not finite");
   }
   return made.rank;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <heddle/linalg/context.hpp>
+#include <heddle/solvers/checkpoint.hpp>
 #include <limits>
 
 namespace heddle {
@@ -30,6 +31,7 @@ struct EigenOptions {
   Index max_iterations = 1000;
   double time_limit_s = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 42;
+  CheckpointOptions checkpoint{};
 };
 
 /// When a column x of a linear system with residual r = b − A x counts as converged.
@@ -44,6 +46,7 @@ struct LinearOptions {
   LinearCriterion criterion = LinearCriterion::relative;
   Index max_iterations = 10000;
   double time_limit_s = std::numeric_limits<double>::infinity();
+  CheckpointOptions checkpoint{};
 };
 
 }  // namespace heddle

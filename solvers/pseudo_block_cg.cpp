@@ -8,14 +8,14 @@ namespace heddle {
 
 template <Scalar T, class Ctx>
 PseudoBlockCg<T, Ctx>::PseudoBlockCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage)
-    : context_(context), columns_(columns), s_(storage) {
-  columns_.tie(s_.P);
+    : context_(context), columns_(columns), s_(storage), directions_(storage.columns.directions) {
+  directions_.follow_columns = true;
 }
 
 template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::run() {
-  columns_.start();  // R = B − A X                                                     n×s
-  for (Index k = 0; !columns_.finished(k); ++k) {
+  // R = B − A X                                                                        n×s
+  for (Index k = columns_.start(); !columns_.finished(k); ++k) {
     if (columns_.restart_due()) restart();  // P = M⁻¹R                                 n×s
     step();  // Q = A P, α_j = r_jᵀz_j/p_jᵀq_j;  x_j ← x_j + α_j p_j, r_j ← r_j − α_j q_j
     directions();  // Z = M⁻¹R, β_j = r_jᵀz_j/(r_jᵀz_j before);  p_j ← z_j + β_j p_j
@@ -29,7 +29,7 @@ void PseudoBlockCg<T, Ctx>::restart() {
   s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(columns_.active(), 1);
   column_norms<T>(context_, columns_.R(), norms_.there);
-  set_zero<T>(context_, s_.P.columns(0, columns_.active()));
+  set_zero<T>(context_, directions_.P.columns(0, columns_.active()));
   directions();
 }
 
@@ -37,7 +37,7 @@ template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::step() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
-  const Block P = s_.P.columns(0, s);
+  const Block P = directions_.P.columns(0, s);
   const Block Q = s_.columns.scratch.columns(0, s);
   columns_.multiply_A(P, Q);
   const PhaseScope phase(context_, Phase::update);
@@ -66,21 +66,22 @@ template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
-  const Block P = s_.P.columns(0, s);
+  const Block P = directions_.P.columns(0, s);
   const Block Z = s_.Z.columns(0, s);
   const SmallView<HostSpace> beta = s_.eigenvalues.view(s, 1);
   for (Index j = 0; j < s; ++j) {
     beta(j, 0) = columns_.columns()[static_cast<std::size_t>(j)].energy;
   }
-  columns_.precondition(Z);
+  const ConstBlockView<T, Space> MR = columns_.precondition(Z);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
   for (Index j = 0; j < s; ++j) {
     const double energy = columns_.columns()[static_cast<std::size_t>(j)].energy;
     beta(j, 0) = beta(j, 0) > 0 ? energy / beta(j, 0) : 0;
   }
-  residual<T>(context_, Z, P, factors(beta, -1), Z, s_.half.view(s, 1));
-  std::swap(s_.P, s_.Z);
+  residual<T>(context_, MR, P, factors(beta, -1), Z, s_.half.view(s, 1));
+  std::swap(directions_.P, s_.Z);
+  directions_.count = s;
 }
 
 /// sign·values, s×1, in the context's memory.

@@ -41,6 +41,7 @@ struct EigenResult {
   std::string reason;  ///< a sentence
   Index iterations = 0;
   Index operator_applications = 0;  ///< columns multiplied by A
+  Index inverse_applications = 0;   ///< columns solved with A − σB by a `ShiftedInverse`
   std::vector<double> eigenvalues;  ///< ascending for smallest, descending for largest
   /// ‖A x − λ B x‖₂ / ((‖A‖₁ + |λ| ‖B‖₁) ‖x‖₂), recomputed at the end.
   std::vector<double> residuals;

@@ -7,6 +7,8 @@
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/block_lanczos.hpp>
+#include <heddle/solvers/detail/convergence.hpp>
+#include <heddle/solvers/detail/null_vectors.hpp>
 #include <heddle/solvers/detail/require.hpp>
 #include <heddle/solvers/detail/triplet_extraction.hpp>
 #include <heddle/solvers/lobpcg.hpp>
@@ -18,7 +20,13 @@
 namespace heddle {
 namespace {
 
-/// Up to this length of the shorter side, the dense decomposition costs less than iterating.
+/// Up to this length of the shorter side and this many entries, the decomposition on the host takes
+/// half a second or so, and finds what no iteration can: all vectors of values near zero.
+constexpr Index kSmallOrder = 512;
+constexpr double kSmallEntries = 1 << 20;
+
+/// Up to this length of the shorter side, whatever the longer one is, V = I costs less than
+/// iterating.
 constexpr Index kDenseOrder = 128;
 
 /// The shorter side must be this many times nev, to leave an eigensolver's block room to move.
@@ -27,21 +35,29 @@ constexpr Index kRoom = 4;
 constexpr int kMaxRounds = 4;
 constexpr double kMargin = 0.3;  // of what is allowed, for an eigensolver to aim at
 
-/// max(|UᵀU − I|, |VᵀV − I|) up to which vectors count as orthonormal.
-template <Scalar T>
-constexpr double kOrthogonalityLimit = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-
 /// The least tolerance that an eigensolver can meet.
 template <Scalar T>
 constexpr double kLeastTolerance = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// Another stream than those of the eigensolvers and of the extraction.
+constexpr std::uint64_t kNullStream = 1u << 21;
 
 /// Singular values up to this share of ‖A‖₂ are zero to rounding.
 template <Scalar T>
 constexpr double kZero = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// Whether a matrix with a shorter side of n is decomposed as a dense one.
-bool is_dense(const SingularOptions& options, Index n) {
-  return n <= kDenseOrder || n < kRoom * options.nev;
+/// How triplets of a matrix are found.
+enum class Route {
+  decompose,  ///< on the host, where the matrix is small
+  dense,      ///< from the space of all vectors of the shorter side
+  iterate,
+};
+
+Route route_for(const SingularOptions& options, Index m, Index n) {
+  const Index shorter = std::min(m, n);
+  const double entries = static_cast<double>(m) * static_cast<double>(n);
+  if (shorter <= kSmallOrder && entries <= kSmallEntries) return Route::decompose;
+  return shorter <= kDenseOrder || shorter < kRoom * options.nev ? Route::dense : Route::iterate;
 }
 
 BlockLanczosOptions lanczos_options(const SingularOptions& options) {
@@ -53,6 +69,14 @@ double eigensolver_memory_bytes(const SingularOptions& options, Index n, std::si
   return options.solver == SingularSolver::lobpcg
              ? lobpcg_memory_bytes(options, n, 0, false, scalar_size)
              : block_lanczos_memory_bytes(lanczos_options(options), n, false, scalar_size);
+}
+
+/// Of a search for `c` vectors of the longer side, in place of the eigensolver: what block CG
+/// holds, and the blocks of each side that least squares and `NullVectors` do.
+double completion_memory_bytes(Index c, double shorter, double longer, std::size_t scalar_size) {
+  const double blocks = 3 * (shorter + longer) * static_cast<double>(c);
+  return block_cg_memory_bytes(static_cast<Index>(shorter), c, scalar_size) +
+         blocks * static_cast<double>(scalar_size);
 }
 
 template <Scalar T, class Ctx>
@@ -72,6 +96,7 @@ void check(const AdjointPair<T, Ctx>& pair, const SingularOptions& options) {
   require(options.block_size >= 0, "the block size must not be negative, it is {}",
           options.block_size);
   require_limits(require, options);
+  require_no_checkpoint(require, options);
 }
 
 template <Scalar T, class Ctx>
@@ -86,17 +111,18 @@ class SingularSolve {
         wide_(pair.A->rows() < pair.A->cols()),
         tall_(wide_ ? pair.transposed() : pair),
         n_(tall_.A->cols()),
-        dense_(is_dense(options, n_)),
+        route_(route_for(options, tall_.A->rows(), n_)),
         options_(options),
         monitor_(monitor),
         U_(context, tall_.A->rows(), options.nev),
         V_(context, n_, options.nev),
-        extraction_(context, tall_, dense_ ? n_ : options.nev, options.seed) {}
+        extraction_(context, tall_, route_ == Route::dense ? n_ : options.nev, options.seed) {}
 
   SingularResult<T, Space> run() {
     const Index applied_before = pair_.columns_applied();
-    dense_ ? solve_dense() : iterate();
+    route_ == Route::iterate ? iterate() : solve_dense();
     result_.operator_applications = pair_.columns_applied() - applied_before;
+    result_.orthogonalization += extraction_.counts();
     result_.left_vectors = std::move(wide_ ? V_ : U_);
     result_.right_vectors = std::move(wide_ ? U_ : V_);
     return std::move(result_);
@@ -104,10 +130,18 @@ class SingularSolve {
 
  private:
   void solve_dense() {
-    MultiVector<T, Space> identity(context_, n_, n_);
-    set_identity(context_, identity.view());
-    if (!take_triplets(identity.view(), options_.nev)) return;
-    if (worst_excess() <= 1) {
+    if (route_ == Route::decompose) {
+      if (!extraction_.decompose_all(context_, options_.which, U_.view(), V_.view())) {
+        end_not_finite();
+        return;
+      }
+      measure();
+    } else {
+      MultiVector<T, Space> identity(context_, n_, n_);
+      set_identity(context_, identity.view());
+      if (!take_triplets(identity.view(), options_.nev)) return;
+    }
+    if (pass()) {
       end(SolveStatus::converged, "solved as a dense problem");
     } else {
       end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
@@ -131,26 +165,26 @@ class SingularSolve {
       const EigenResult<T, Space>& pairs = solve_eigenproblem(problem, tolerance);
       const Index found = std::ssize(pairs.eigenvalues);
       if (found > 0 && !take_triplets(pairs.eigenvectors.columns(0, found), found)) return;
-      // Once all pairs are found, rounding may end a stricter round before its own criterion does.
-      const bool found_all = pairs.status == SolveStatus::converged ||
-                             (pairs.status == SolveStatus::stagnated && round > 1);
-      if (!found_all) return end(pairs.status, pairs.reason);
-      const double excess = worst_excess();
-      if (excess <= 1) {
+      // Once all pairs are found, rounding may end a stricter round before its own criterion does,
+      // or keep residuals made afresh from confirming it.
+      const bool rounding_ended =
+          (pairs.status == SolveStatus::stagnated && round > 1) ||
+          (pairs.status == SolveStatus::verification_failed && found == options_.nev);
+      if (pairs.status != SolveStatus::converged && !rounding_ended) {
+        return end(pairs.status, pairs.reason);
+      }
+      if (left_vectors_missing() && !complete_left_vectors()) return;
+      if (pass()) {
         return end(SolveStatus::converged, "all triplets converged and passed verification");
       }
-      if (left_vector_undetermined()) {
-        return end(SolveStatus::verification_failed,
-                   "a singular value is zero, which leaves its vector on the longer side open");
-      }
-      if (pairs.status == SolveStatus::stagnated || tolerance <= kLeastTolerance<T>) {
+      if (rounding_ended || tolerance <= kLeastTolerance<T>) {
         return end(SolveStatus::stagnated, "the normal equations are solved to rounding");
       }
       if (round == kMaxRounds) {
         return end(SolveStatus::verification_failed,
                    "the normal equations are solved, the triplets are not");
       }
-      tolerance *= kMargin / excess;
+      tolerance *= kMargin / worst_excess();
       problem.initial_guess = V_.columns(0, found);
     }
   }
@@ -198,6 +232,7 @@ class SingularSolve {
       result_.history.push_back(record);
     }
     result_.iterations += pairs->iterations;
+    result_.orthogonalization += pairs->orthogonalization;
     return *pairs;
   }
 
@@ -205,12 +240,16 @@ class SingularSolve {
   /// the solve has ended, if they are not finite.
   bool take_triplets(ConstBlockView<T, Space> X, Index count) {
     const auto U = U_.columns(0, count);
-    const auto V = V_.columns(0, count);
-    if (!extraction_.extract(context_, options_.which, X, U, V)) {
-      end(SolveStatus::breakdown, "products with A are not finite");
-      return false;
+    if (!extraction_.extract(context_, options_.which, X, U, V_.columns(0, count))) {
+      return end_not_finite();
     }
-    extraction_.measure(context_, U, V);
+    measure();
+    return true;
+  }
+
+  void measure() {
+    const Index count = std::ssize(extraction_.values());
+    extraction_.measure(context_, U_.columns(0, count), V_.columns(0, count));
     result_.singular_values = extraction_.values();
     result_.norm = std::max(result_.norm, extraction_.largest());
     result_.orthogonality = extraction_.orthogonality();
@@ -218,7 +257,40 @@ class SingularSolve {
     for (const double residual : extraction_.residuals()) {
       result_.residuals.push_back(residual == 0 ? 0 : residual / result_.norm);
     }
-    return true;
+  }
+
+  /// Finds vectors of the longer side for σ near zero, from the outermost of them to the last whose
+  /// triplet does not pass. False, and the solve has ended, if there are none to be found.
+  bool complete_left_vectors() {
+    lobpcg_workspace_ = {};  // their memory is needed now
+    lanczos_workspace_ = {};
+    const Index k = std::ssize(result_.singular_values);
+    const bool smallest = options_.which == Which::smallest;
+    Index first = 0;
+    Index last = k - 1;
+    while (smallest && passes(last)) --last;
+    while (!smallest && passes(first)) ++first;
+    const Index count = last + 1 - first;
+    const auto U = U_.columns(first, count);
+    const auto known = smallest ? U_.columns(count, k - count) : U_.columns(0, first);
+    NullVectorOptions options;
+    options.limit = allowed(0) / std::sqrt(static_cast<double>(count));
+    options.time_limit_s = std::max(0.0, options_.time_limit_s - seconds());
+    options.seed = options_.seed;
+    options.stream = kNullStream;
+    // Of the range of A, only what A makes of vectors beside V is to go: A V itself holds the
+    // vectors looked for, as far as their σ are not zero.
+    ProjectedOperator<T, Ctx> beside_V(context_, *tall_.A_transposed, V_.columns(0, k));
+    const AdjointPair<T, Ctx> others{tall_.A, &beside_V};
+    const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, monitor_)
+                                   .find(known, U, result_.orthogonalization);
+    if (!extraction_.refine(context_, options_.which, first, U, V_.columns(first, count))) {
+      return end_not_finite();
+    }
+    measure();
+    if (status == SolveStatus::converged) return true;
+    end(status, "vectors of the longer side for singular values near zero were not found");
+    return false;
   }
 
   /// What the criterion allows for a residual at σ.
@@ -227,34 +299,44 @@ class SingularSolve {
       case Criterion::norm:
         return options_.tolerance * result_.norm;
       case Criterion::relative:
-        return options_.tolerance * sigma;
+        return sigma > kZero<T> * result_.norm ? options_.tolerance * sigma
+                                               : kZero<T> * result_.norm;
       case Criterion::absolute:
         return options_.tolerance;
     }
     return 0;
   }
 
-  /// The largest residual over what is allowed; infinite where vectors are not orthonormal.
+  bool passes(Index triplet) const {
+    const auto j = static_cast<std::size_t>(triplet);
+    return extraction_.residuals()[j] <= allowed(result_.singular_values[j]);
+  }
+
+  bool orthonormal() const { return result_.orthogonality <= kOrthogonalityLimit<T>; }
+
+  /// Whether all triplets do, with orthonormal vectors.
+  bool pass() const {
+    bool all = orthonormal();
+    for (Index j = 0; all && j < std::ssize(result_.singular_values); ++j) all = passes(j);
+    return all;
+  }
+
+  /// The most by which an error exceeds what is allowed, infinite where vectors are not
+  /// orthonormal, else at least 1. The error is the residual, or σ where that is less: a σ that is
+  /// small enough passes with the vectors of `complete_left_vectors`.
   double worst_excess() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    double worst = result_.orthogonality <= kOrthogonalityLimit<T> ? 0 : kInfinity;
-    for (std::size_t j = 0; j < result_.residuals.size(); ++j) {
-      const double residual = extraction_.residuals()[j];
-      const double limit = allowed(result_.singular_values[j]);
-      if (!(residual <= limit)) worst = std::max(worst, limit > 0 ? residual / limit : kInfinity);
+    double worst = orthonormal() ? 1 : kInfinity;
+    for (std::size_t j = 0; j < result_.singular_values.size(); ++j) {
+      const double sigma = result_.singular_values[j];
+      const double error = std::min(extraction_.residuals()[j], sigma);
+      const double limit = allowed(sigma);
+      if (error > limit) worst = std::max(worst, limit > 0 ? error / limit : kInfinity);
     }
     return worst;
   }
 
-  /// Whether a triplet that does not pass has σ = 0 to rounding.
-  bool left_vector_undetermined() const {
-    for (std::size_t j = 0; j < result_.singular_values.size(); ++j) {
-      const double sigma = result_.singular_values[j];
-      const bool zero = sigma <= kZero<T> * result_.norm;
-      if (zero && !(extraction_.residuals()[j] <= allowed(sigma))) return true;
-    }
-    return false;
-  }
+  bool left_vectors_missing() const { return !pass() && worst_excess() <= 1; }
 
   void end(SolveStatus status, std::string_view reason) {
     result_.status = status;
@@ -262,6 +344,11 @@ class SingularSolve {
     const double worst = r.empty() ? std::numeric_limits<double>::quiet_NaN()
                                    : *std::max_element(r.begin(), r.end());
     result_.reason = fmt::format("{}: {} triplets, worst residual {:.2e}", reason, r.size(), worst);
+  }
+
+  bool end_not_finite() {
+    end(SolveStatus::breakdown, "products with A are not finite");
+    return false;
   }
 
   double seconds() const {
@@ -273,7 +360,7 @@ class SingularSolve {
   bool wide_;
   AdjointPair<T, Ctx> tall_;  // rows ≥ columns
   Index n_;                   // its columns
-  bool dense_;
+  Route route_;
   const SingularOptions& options_;
   const Monitor& monitor_;
   MultiVector<T, Space> U_, V_;  // of tall_
@@ -288,7 +375,7 @@ class SingularSolve {
 
 Index singular_block_size(const SingularOptions& options, Index m, Index n) {
   const Index shorter = std::min(m, n);
-  if (is_dense(options, shorter)) return shorter;
+  if (route_for(options, m, n) != Route::iterate) return shorter;
   return options.solver == SingularSolver::lobpcg
              ? lobpcg_block_size(options, shorter)
              : block_lanczos_shape(lanczos_options(options), shorter, false).block;
@@ -303,18 +390,23 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
   };
   const double shorter = as_double(std::min(m, n));
   const double longer = as_double(std::max(m, n));
-  const bool dense = is_dense(options, std::min(m, n));
+  const Route route = route_for(options, m, n);
+  const bool iterates = route == Route::iterate;
   const double nev = padded(options.nev);
-  const double space = dense ? shorter : nev;  // columns that triplets are taken from
-  // U, the products with that space and their basis, and the operator's A X beside an eigensolver.
-  const double block = dense ? 0 : padded(singular_block_size(options, m, n));
-  const double long_columns = nev + 2 * space + block;
-  const double short_columns = nev + (dense ? shorter : 0);
+  const double space = route == Route::dense ? shorter : nev;  // that triplets are taken from
+  // U, the products with that space and their basis, and the operator's A X beside an eigensolver
+  // or A itself.
+  const double block = iterates ? padded(singular_block_size(options, m, n)) : 0;
+  const double matrix = route == Route::decompose ? padded(std::min(m, n)) : 0;
+  const double long_columns = nev + 2 * space + block + matrix;
+  const double short_columns = nev + (iterates ? 0 : shorter);
   constexpr double kSmallMatrices = 16;  // R and its factors, Gram matrices, in double
-  const double eigensolver =
-      dense ? 0 : eigensolver_memory_bytes(options, std::min(m, n), scalar_size);
+  const double iteration =
+      !iterates ? 0
+                : std::max(eigensolver_memory_bytes(options, std::min(m, n), scalar_size),
+                           completion_memory_bytes(options.nev, shorter, longer, scalar_size));
   return (longer * long_columns + shorter * short_columns) * static_cast<double>(scalar_size) +
-         sizeof(double) * kSmallMatrices * space * space + eigensolver;
+         sizeof(double) * kSmallMatrices * space * space + iteration;
 }
 
 template <Scalar T, class Ctx>

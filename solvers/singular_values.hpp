@@ -38,6 +38,7 @@ struct SingularResult {
                     ///< if it is among the wanted, else an estimate from below
   double orthogonality = 0;  ///< max(|UᵀU − I|, |VᵀV − I|), recomputed at the end
   std::vector<IterationRecord> history;  ///< of the eigensolver, whose residuals are those of AᵀA
+  OrthoCounts orthogonalization;         ///< of the eigensolver and of the triplets
   MultiVector<T, Space> left_vectors;    ///< U, m × singular_values.size() in its first columns
   MultiVector<T, Space> right_vectors;   ///< V, n × singular_values.size() likewise
 };
@@ -59,16 +60,22 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
 /// best that the space of V holds. Where residuals of the triplets are not yet as small as asked,
 /// the eigensolver goes on from V with a stricter tolerance, three times at most. If the
 /// shorter side is at most 128 long, or not four times nev, V = I: that is the dense decomposition
-/// of A, exact to ε‖A‖₂ for all σ, in memory for two more blocks of A's size stored densely.
+/// of A, in memory for two more blocks of A's size stored densely. If it is at most 512 long and A
+/// has no more than 2²⁰ entries, zeros included, A is decomposed on the host in double, exact to
+/// ε‖A‖₂ for all σ, and complete where A is singular or nearly so.
 ///
-/// A left vector of σ = 0 is not determined by A v = 0: there it is any unit vector orthogonal to
-/// the other ones. Where those do not span the range of A, as at the smallest end of a matrix whose
-/// rank is too low, the residual ‖Aᵀu‖ tells so and the status is not `converged`.
+/// A v = 0 says nothing of the vector of the longer side that belongs to σ = 0: that is any unit
+/// vector u with Aᵀu = 0 orthogonal to the other ones. Where a residual ‖Aᵀu‖ shows that u is still
+/// to be found for a σ below what the criterion allows, random vectors lose their part in the range
+/// of A restricted to vectors orthogonal to V, by least squares (`NullVectors`), and Uᵀ A V decides
+/// about the σ. `tolerance·σ` cannot hold at σ = 0: by the criterion `relative`, σ up to 100·ε·‖A‖₂
+/// may have residuals of that size; those between that and ε·‖A‖₂/tolerance end as `stagnated`.
 ///
-/// The monitor sees the eigensolver's iterations: squares of singular values. Numerical trouble is
-/// a status in the result; misuse throws `InvalidArgument` naming both sides. Source: Golub & Van
-/// Loan, Matrix Computations, 8.6 (Rayleigh–Ritz steps from one side); Hochstenbach, SISC 23 (2001)
-/// 606.
+/// The monitor sees the eigensolver's iterations, which `max_iterations` limits: squares of
+/// singular values; then those of block CG if there are vectors of σ = 0 to look for. Numerical
+/// trouble is a status in the result; misuse throws `InvalidArgument` naming both sides. Source:
+/// Golub & Van Loan, Matrix Computations, 8.6 (Rayleigh–Ritz steps from one side); Hochstenbach,
+/// SISC 23 (2001) 606.
 template <Scalar T, class Ctx>
 SingularResult<T, typename Ctx::Space> singular_triplets(Ctx& context,
                                                          const AdjointPair<T, Ctx>& pair,

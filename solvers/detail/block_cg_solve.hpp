@@ -14,7 +14,6 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
 
   Ctx* context;
   LinearColumnsStorage<T, Ctx> columns;
-  MultiVector<T, Space> P;
   MultiVector<T, Space> Z;
   Orthogonalizer<T, Ctx> orthogonalizer;
   SmallMatrix<Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
@@ -51,8 +50,8 @@ class BreakdownFreeCg {
   void step();
   void directions();
 
-  Block P() { return s_.P.columns(0, r_); }
-  Block Q() { return s_.columns.scratch.columns(0, r_); }
+  Block P() { return directions_.P.columns(0, directions_.count); }
+  Block Q() { return s_.columns.scratch.columns(0, directions_.count); }
   void factor_energy();
   void invert_by_eigenvectors();
   SmallView<Space> energy_solve(ConstBlockView<T, Space> U, ConstBlockView<T, Space> V);
@@ -63,12 +62,11 @@ class BreakdownFreeCg {
   Ctx& context_;
   LinearColumns<T, Ctx>& columns_;
   Storage& s_;
+  SearchDirections<T, Space>& directions_;
   Part norms_{};          // ‖r_j‖
   Part energy_{};         // G = PᵀQ
   Part energy_status_{};  // of its factor
-  Index r_ = 0;           // columns of P and Q
   Index kept_ = 0;        // columns of W
-  bool careful_ = false;  // G was singular or indefinite once: it is looked at before each step
 };
 
 /// One solve by CG on each column, with products for all columns at once.
@@ -96,6 +94,7 @@ class PseudoBlockCg {
   Ctx& context_;
   LinearColumns<T, Ctx>& columns_;
   Storage& s_;
+  SearchDirections<T, Space>& directions_;
   Part norms_{};  // ‖r_j‖
 };
 

@@ -19,9 +19,16 @@ void check_block_lanczos(const EigenProblem<T, Ctx>& problem, const BlockLanczos
           "the initial guesses have {} rows, A has {}", problem.initial_guess.rows(), n);
   require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
           problem.constraints.cols());
-  require((problem.B == nullptr) == (problem.B_inverse == nullptr),
-          "a pencil needs both B and its inverse, {} is missing",
-          problem.B == nullptr ? "B" : "the inverse");
+  require_square<T, Ctx>(require, "the shifted inverse", n, problem.shifted_inverse);
+  const bool may_invert = problem.shifted_inverse != nullptr && options.which == Which::smallest &&
+                          options.filter != LanczosFilter::none &&
+                          options.filter != LanczosFilter::chebyshev;
+  require(problem.B != nullptr || problem.B_inverse == nullptr,
+          "there is an inverse of B, but B is missing");
+  require(problem.B == nullptr || problem.B_inverse != nullptr || may_invert,
+          "a pencil needs an inverse of B or, for the smallest end, a shifted inverse");
+  require(options.filter != LanczosFilter::inverse || may_invert,
+          "filter inverse needs a shifted inverse and is for the smallest end");
   require(options.nev >= 1 && options.nev < n,
           "nev must be at least 1 and less than n = {}, it is {}", n, options.nev);
   require_eigen_options(require, options);

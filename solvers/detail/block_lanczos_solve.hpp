@@ -1,10 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <heddle/solvers/detail/block_lanczos_workspace.hpp>
+#include <heddle/solvers/detail/checkpointer.hpp>
 #include <heddle/solvers/detail/convergence.hpp>
+#include <heddle/solvers/detail/ending.hpp>
+#include <limits>
 #include <optional>
-#include <string_view>
 
 namespace heddle {
 
@@ -27,41 +28,63 @@ class BlockLanczosSolve {
 
  private:
   // The steps, in the order of the loop.
-  void start();
+  bool start();
+  void abandon_step();
   bool cycle_ends();
+  void note();
   void ritz();
   bool finished();
   void restart();
   void finish();
 
-  void solve_dense();
+  // Ritz pairs and what they are worth.
   bool solve_ritz();
   bool look_is_cheap() const;
   bool nothing_is_left();
-  bool next_is_at_rest() const;
-  double upper_end() const;
   void set_norms();
   void count_converged();
+  bool worth_measuring() const;
   void count_measured();
+  bool settled(Index j) const;
+  double residual_of(Index j) const;
+  double worst_residual() const;
+
+  // What is iterated on.
+  bool improve_operator();
+  bool inverse_pays(const std::optional<ChebyshevFilter>& filter);
+  bool time_to_factor();
+  void invert(double highest, double scale);
+  double farthest_located() const;
+  bool shift_is_too_near() const;
+  void lower_shift(double retreat);
+  double upper_end() const;
+  void start_again();
+  bool beyond_interval();
+  bool leads_beyond_interval();
+  double norm_of_C() const;
+
+  // Restarts and the search for missed pairs.
+  void lock_exact(Index kept);
+  void begin_check();
+  void give_up_check();
   bool confirmed();
   bool misses_a_pair() const;
   bool others_would_show() const;
   bool same_value(double a, double b) const;
+  bool next_is_at_rest() const;
+
+  // The end.
+  void solve_dense();
   void end_unverified();
-  void begin_check();
-  void give_up_check();
-  bool improve_filter();
-  void lock_exact(Index kept);
   void collect_pairs();
   bool verify();
   bool measure(Index count);
   void record();
   bool monitor_agrees();
   void adopt(const FrontStatus& status);
-  void end(SolveStatus status, std::string_view reason);
-  double worst_residual() const;
-  double residual_of(Index j) const;
-  double seconds() const;
+  Index applications() const;
+  Index inverse_applications() const;
+  void archive(Archive& archive);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -73,22 +96,28 @@ class BlockLanczosSolve {
   EigenResult<T, Space>& result_;
   EigenConvergence convergence_;
   StagnationTest stagnation_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Ending ending_;
+  Checkpointer checkpointer_;
   Index applications_before_;
+  Index inverse_applications_before_;
+  double norm_A_ = 0;
   double norm_B_ = 1;
   bool norms_known_ = false;
-  double largest_theta_ = 0;   // the largest |θ| met: ‖F‖ as far as it is known
-  Index leading_ = 0;          // leading active pairs that pass the criterion
-  Index failed_checks_ = 0;    // claims of convergence that fresh products refuted
-  double strictness_ = 1;      // of the criterion; falls with each failed check
-  bool checking_ = false;      // all wanted pairs are locked, a random block looks for others
-  bool check_due_ = false;     // the next restart draws it
-  bool check_failed_ = false;  // it found one, or fresh products refuted the pairs
-  bool has_pairs_ = false;     // the Ritz pairs at hand are those of the basis
+  double largest_theta_ = 0;  // the largest |θ| met: ‖F‖ as far as it is known
+  // The largest y that may be an eigenvalue, as far as cycles on C itself told.
+  double far_end_ = -std::numeric_limits<double>::infinity();
+  Index leading_ = 0;             // leading active pairs that pass the criterion
+  Index failed_checks_ = 0;       // claims of convergence that fresh products refuted
+  double strictness_ = 1;         // of the criterion; falls with each failed check
+  bool cycle_complete_ = false;   // else it ends for want of time
+  bool checking_ = false;         // all wanted pairs are locked, a random block looks for others
+  bool check_due_ = false;        // the next restart draws it
+  bool check_failed_ = false;     // it found one, or fresh products refuted the pairs
+  bool interval_failed_ = false;  // an eigenvalue lies above the interval of the polynomial
+  bool inverse_failed_ = false;   // fresh products refuted the pairs of an inverse
+  bool has_pairs_ = false;        // the Ritz pairs at hand are those of the basis
   DenseFailure failure_ = DenseFailure::none;  // of the last Rayleigh–Ritz step of a check
   bool measured_ = false;                      // the result holds verified numbers
-  std::optional<SolveStatus> ended_;
-  std::string_view reason_;
 };
 
 }  // namespace heddle

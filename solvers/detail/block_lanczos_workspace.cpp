@@ -9,7 +9,7 @@ BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShap
     : context(&ctx),
       shape(sizes),
       basis(ctx, sizes.n, sizes.max_basis, sizes.block, sizes.pencil),
-      F(ctx, sizes.n, sizes.block, sizes.pencil),
+      F(ctx, sizes.n, sizes.block),
       ritz(sizes.max_basis, sizes.block),
       verifier(ctx, sizes.pairs()),
       coefficients(ctx, sizes.max_basis, sizes.nev) {
@@ -29,7 +29,7 @@ void BlockLanczosWorkspace<T, Ctx>::Storage::reset() {
   }
   result.status = SolveStatus::breakdown;
   result.reason.clear();
-  result.iterations = result.operator_applications = 0;
+  result.iterations = result.operator_applications = result.inverse_applications = 0;
   result.orthogonality = 0;
   result.history.clear();
   result.orthogonalization = {};

@@ -71,24 +71,27 @@ void ChebyshevRecurrence<T, Ctx>::add_product(Ctx& context, double alpha, ConstB
 }
 
 template <Scalar T, class Ctx>
-void apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearOperator<T, Ctx>& A,
+bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearOperator<T, Ctx>& A,
                   const ChebyshevInterval& interval, const std::vector<double>& coefficients,
-                  ConstBlockView<T, typename Ctx::Space> X, BlockView<T, typename Ctx::Space> Y) {
+                  ConstBlockView<T, typename Ctx::Space> X, BlockView<T, typename Ctx::Space> Y,
+                  const std::function<bool()>& stop) {
   recurrence.start(context, A, interval, X);
   axpby<T>(context, coefficients[0], X, 0, Y);
   axpby<T>(context, coefficients[1], recurrence.term(), 1, Y);
   for (std::size_t k = 2; k < coefficients.size(); ++k) {
+    if (stop()) return false;
     recurrence.step(context);
     axpby<T>(context, coefficients[k], recurrence.term(), 1, Y);
   }
+  return true;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                        \
   template class ChebyshevRecurrence<T, Ctx>;                                             \
-  template void apply_series(Ctx&, ChebyshevRecurrence<T, Ctx>&, LinearOperator<T, Ctx>&, \
+  template bool apply_series(Ctx&, ChebyshevRecurrence<T, Ctx>&, LinearOperator<T, Ctx>&, \
                              const ChebyshevInterval&, const std::vector<double>&,        \
                              ConstBlockView<T, typename Ctx::Space>,                      \
-                             BlockView<T, typename Ctx::Space>);
+                             BlockView<T, typename Ctx::Space>, const std::function<bool()>&);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

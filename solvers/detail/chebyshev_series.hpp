@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/multivector.hpp>
 #include <heddle/solvers/linear_operator.hpp>
 #include <vector>
@@ -62,10 +63,12 @@ class ChebyshevRecurrence {
   MultiVector<T, Space> product_;  // A times a term where A cannot accumulate
 };
 
-/// Y = Σ c_k T_k((A − c)/e) X, at least two coefficients; X and Y n×b, not overlapping.
+/// Y = Σ c_k T_k((A − c)/e) X, at least two coefficients; X and Y n×b, not overlapping. `stop` is
+/// asked between products; once it says so, the answer is false and Y an unfinished sum.
 template <Scalar T, class Ctx>
-void apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearOperator<T, Ctx>& A,
+bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearOperator<T, Ctx>& A,
                   const ChebyshevInterval& interval, const std::vector<double>& coefficients,
-                  ConstBlockView<T, typename Ctx::Space> X, BlockView<T, typename Ctx::Space> Y);
+                  ConstBlockView<T, typename Ctx::Space> X, BlockView<T, typename Ctx::Space> Y,
+                  const std::function<bool()>& stop);
 
 }  // namespace heddle

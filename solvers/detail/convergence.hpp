@@ -5,6 +5,11 @@
 
 namespace heddle {
 
+/// max |XᵀBX − I| up to which eigenvectors, or singular vectors of a side, count as orthonormal.
+template <Scalar T>
+inline constexpr double kOrthogonalityLimit =
+    1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
 /// The convergence criterion of an eigenproblem with its norms at hand. Residual norms here are
 /// ‖A x − λ B x‖₂ / ‖x‖₂.
 class EigenConvergence {

@@ -121,6 +121,21 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   }
 }
 
+template <Scalar T, class Ctx>
+bool EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
+                                   EigenResult<T, Space>& result) const {
+  bool passes = orthogonality_ <= kOrthogonalityLimit<T>;
+  result.eigenvalues.clear();
+  result.residuals.clear();
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    passes = passes && convergence.passes(values_[j], residuals_[j]);
+    result.eigenvalues.push_back(values_[j]);
+    result.residuals.push_back(convergence.scaled(values_[j], residuals_[j]));
+  }
+  result.orthogonality = orthogonality_;
+  return passes;
+}
+
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <heddle/linalg/block_ops.hpp>
+#include <heddle/solvers/detail/convergence.hpp>
 #include <heddle/solvers/detail/dense_eigen.hpp>
 #include <heddle/solvers/eigen_problem.hpp>
 #include <heddle/solvers/options.hpp>
+#include <heddle/solvers/result.hpp>
 #include <span>
 #include <vector>
 
@@ -30,6 +32,10 @@ class EigenVerifier {
   /// Measures the pairs (values, V) of the last `rayleigh_ritz`.
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
+
+  /// Puts what the last `measure` found into `result`; whether all pairs pass with orthonormal
+  /// vectors.
+  bool report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
 
   std::span<const double> values() const noexcept { return values_; }
 

@@ -27,6 +27,7 @@ void check_interval(const EigenProblem<T, Ctx>& problem, const IntervalOptions& 
   require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
           options.nev);
   require_eigen_options(require, options);
+  require_no_checkpoint(require, options);
 }
 
 }  // namespace heddle

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <chrono>
 #include <heddle/solvers/detail/chebyshev_series.hpp>
 #include <heddle/solvers/detail/convergence.hpp>
 #include <heddle/solvers/detail/eigen_verifier.hpp>
+#include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/interval_eigenpairs.hpp>
 #include <heddle/solvers/spectral_density.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace heddle {
@@ -63,8 +62,7 @@ class IntervalSolve {
   double worst_residual() const;
   void record();
   bool monitor_agrees();
-  void end(SolveStatus status, std::string_view reason);
-  double seconds() const;
+  void end_crowded(std::string reason);
   Index columns() const noexcept { return s_->X.cols(); }
   double value(Index j) const { return s_->verifier.values()[static_cast<std::size_t>(j)]; }
   double residual(Index j) const { return s_->verifier.residuals()[static_cast<std::size_t>(j)]; }
@@ -73,8 +71,8 @@ class IntervalSolve {
   const EigenProblem<T, Ctx>& problem_;
   const IntervalOptions& options_;
   const Monitor& monitor_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index n_;
+  Ending ending_;
   Index applications_before_;
   EigenResult<T, Space> result_;
   EigenConvergence convergence_;
@@ -89,8 +87,8 @@ class IntervalSolve {
   double least_weight_ = 1;
   double worst_before_ = 0;
   std::uint64_t streams_ = 0;  // random blocks drawn
-  std::optional<SolveStatus> ended_;
-  std::string reason_;
+  bool out_of_time_ = false;   // within a filter, which was left unfinished
+  std::string crowded_;        // the reason to end with more pairs than wanted
 };
 
 }  // namespace heddle

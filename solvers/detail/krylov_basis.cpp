@@ -214,11 +214,12 @@ auto KrylovBasis<T, Ctx>::image(Ctx& context, ConstBlock X) -> ConstBlock {
 }
 
 template <Scalar T, class Ctx>
-double KrylovBasis<T, Ctx>::front_image_norm(Ctx& context) {
+double KrylovBasis<T, Ctx>::front_image_norm(Ctx& context, LinearOperator<T, Ctx>& M) {
   const SmallView<Space> norms = small_.view(block_, 2);
   const SmallView<HostSpace> host = small_host_.view(block_, 2);
   column_norms(context, front(), norms.block(0, 0, block_, 1));
-  column_norms(context, image(context, front()), norms.block(0, 1, block_, 1));
+  M.apply(context, front(), image_.view());
+  column_norms<T>(context, image_.view(), norms.block(0, 1, block_, 1));
   fetch(context, norms, host);
   double largest = 0;
   for (Index j = 0; j < block_; ++j) largest = std::max(largest, host(j, 1) / host(j, 0));
@@ -284,6 +285,26 @@ void KrylovBasis<T, Ctx>::unlock(std::span<const double> values) {
     all(j, j) = value;
   }
   multiplied_ = false;
+}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::archive(Ctx& context, Archive& archive) {
+  archive.values(streams_, counts_, locked_, order_, coupled_from_);
+  if (archive.loading()) {
+    packet_.clear();
+    packed_column_ = packet_.add(order_ - coupled_from_ + block_, block_);
+  }
+  for (const SmallView<HostSpace> matrix :
+       {T_.view(max_basis_, max_basis_).block(0, 0, order_, order_), packed_column_.here}) {
+    for (Index j = 0; j < matrix.cols; ++j) {
+      for (Index i = 0; i < matrix.rows; ++i) archive.values(matrix(i, j));
+    }
+  }
+  if (!archive.loading()) return;
+  send(context, packed_column_.here, packed_column_.there);
+  coefficients_now_ = packed_column_.there;
+  unpack_column();
+  multiplied_ = true;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class KrylovBasis<T, Ctx>;

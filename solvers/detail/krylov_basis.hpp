@@ -5,6 +5,7 @@
 #include <heddle/linalg/multivector.hpp>
 #include <heddle/linalg/orthogonalize.hpp>
 #include <heddle/linalg/packet.hpp>
+#include <heddle/solvers/detail/archive.hpp>
 #include <heddle/solvers/linear_operator.hpp>
 #include <memory>
 #include <span>
@@ -29,7 +30,9 @@ struct FrontStatus {
 ///
 /// A step subtracts what is coupled, makes the block orthonormal, and then projects it against all
 /// of V once: after the first subtraction only rounding is left to take away there, so V is read
-/// twice in a step and orthogonal to working precision. Sources: Wu & Simon, SIAM J. Matrix Anal.
+/// twice in a step and orthogonal to working precision. A step copies one packet to the host; the
+/// step that ends a cycle two, as T must be complete before a restart can begin, and likewise one
+/// whose T is looked at earlier. Sources: Wu & Simon, SIAM J. Matrix Anal.
 /// Appl. 22 (2000) 602 (thick restart); Zhou & Saad, Numer. Algorithms 47 (2008) 341 (blocks).
 template <Scalar T, class Ctx>
 class KrylovBasis {
@@ -47,6 +50,9 @@ class KrylovBasis {
   /// Empties the basis. `B` (null: the identity) is kept by pointer; `seed` is that of all random
   /// columns.
   void reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) noexcept;
+
+  /// Forgets V and the locked vectors; `draw_front` goes on.
+  void clear() noexcept { locked_ = order_ = 0; }
 
   /// V₊ ← a random block orthogonal to the locked vectors and V, the first columns of `guess` (n×g)
   /// in it where there are any. S is then unknown until `multiply`.
@@ -66,8 +72,8 @@ class KrylovBasis {
   /// are nearly dependent, F V₊ is made again and more rounds follow.
   FrontStatus expand(Ctx& context, LinearOperator<T, Ctx>& F);
 
-  /// max ‖B v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖B‖₂. U is kept.
-  double front_image_norm(Ctx& context);
+  /// max ‖M v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖M‖₂; only of a pencil. U is kept.
+  double front_image_norm(Ctx& context, LinearOperator<T, Ctx>& M);
 
   /// V ← V Z, T ← ZᵀTZ = diag(θ), S ← ZᵀS; Z k×l with ZᵀZ = I, theta l×1.
   void restart(Ctx& context, ConstSmallView<HostSpace> Z, ConstSmallView<HostSpace> theta);
@@ -78,6 +84,17 @@ class KrylovBasis {
   /// The locked vectors, whose values are given, join V again at its start; only after `restart`.
   /// S is then unknown until `multiply`.
   void unlock(std::span<const double> values);
+
+  /// Saves or loads, just after `look`, all but the long blocks.
+  void archive(Ctx& context, Archive& archive);
+
+  /// Calls visit(block) for the long blocks that then are in use.
+  template <class Visit>
+  void for_each(const Visit& visit) {
+    visit(V_.columns(0, locked_ + order_ + block_));
+    visit(front_.view());
+    visit(work_.view());
+  }
 
   Index block() const noexcept { return block_; }
   Index order() const noexcept { return order_; }    ///< k, the columns of V

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
+#include <heddle/solvers/detail/checkpointer.hpp>
+#include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/linear_columns_storage.hpp>
 #include <heddle/solvers/linear_system.hpp>
 #include <heddle/solvers/monitor.hpp>
 #include <heddle/solvers/options.hpp>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -24,10 +24,12 @@ class LinearColumns {
 
   /// Everything is kept by reference and must outlive the solve.
   LinearColumns(Ctx& context, const LinearSystem<T, Ctx>& system, const LinearOptions& options,
-                Index refresh_interval, const Monitor& monitor, Storage& storage);
+                Index refresh_interval, const Monitor& monitor, std::vector<std::string> identity,
+                Storage& storage);
 
-  /// X ← X₀, R ← B − A X, scaled.
-  void start();
+  /// X ← X₀, R ← B − A X, scaled; or X, R and P as a checkpoint has them. Returns the iteration to
+  /// begin with.
+  Index start();
 
   /// Records the iteration and decides whether the solve goes on. May make R afresh and move
   /// columns.
@@ -53,14 +55,11 @@ class LinearColumns {
   /// factor: for methods in which they help the others to converge.
   void stay_together_below(double excess) noexcept { stay_below_ = excess; }
 
-  /// `block` moves its columns with those of X and R.
-  void tie(MultiVector<T, Space>& block) noexcept { tied_ = &block; }
-
   /// Q = A P, counted.
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
 
-  /// Z = M⁻¹ R; r_jᵀM⁻¹r_j will stand in the packet.
-  void precondition(Block Z);
+  /// M⁻¹ R: R itself where M = I, else made in Z; r_jᵀM⁻¹r_j will stand in the packet.
+  ConstBlockView<T, Space> precondition(Block Z);
 
   /// Takes from the fetched packet ‖r_j‖ and r_jᵀM⁻¹r_j of the active columns. False, and the solve
   /// has ended, if they say that M is not positive definite or that numbers are not finite.
@@ -70,14 +69,18 @@ class LinearColumns {
   void meet_rayleigh_quotient(double value) noexcept { rayleigh_ = std::max(rayleigh_, value); }
   double largest_rayleigh_quotient() const noexcept { return rayleigh_; }
 
-  void end(SolveStatus status, std::string_view reason);
-  bool ended() const noexcept { return ended_.has_value(); }
+  void end(SolveStatus status, std::string_view reason) noexcept { ending_.end(status, reason); }
+  bool ended() const noexcept { return ending_.ended(); }
 
  private:
   void probe_preconditioner();
+  void scale_right_hand_sides();
+  void resume();
+  void archive(Archive& archive);
+  template <class Visit>
+  void for_each_block(const Visit& visit);
   void gather(ConstBlockView<T, Space> source, Block target);
-  template <class Factor>
-  void scale(Block X, const Factor& factor);
+  void scale(Block X, double (*factor)(const LinearColumn&));
   void fresh_residuals(Index count);
   void refresh();
   bool verified();
@@ -85,14 +88,13 @@ class LinearColumns {
   bool stalled(Index iteration);
   bool diverged() const;
   bool at_rounding() const;
-  template <class Predicate>
-  Index bring_forward(Index count, const Predicate& predicate);
+  Index bring_forward(Index count, bool (*predicate)(const LinearColumn&));
   void swap_columns(Index i, Index j);
   double backward_error(const LinearColumn& column) const;
   double worst_excess() const;
   void record(Index iteration);
   bool monitor_agrees();
-  double seconds() const;
+  Index applications() const { return system_.A->columns_applied() - applications_before_; }
 
   Ctx& context_;
   const LinearSystem<T, Ctx>& system_;
@@ -101,9 +103,9 @@ class LinearColumns {
   const Monitor& monitor_;
   Storage& s_;
   LinearResult<T, Space>& result_;
-  MultiVector<T, Space>* tied_ = nullptr;
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, where there is an M
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Ending ending_;
+  Checkpointer checkpointer_;
   Index applications_before_;
   Index active_ = 0;
   Index nonzero_ = 0;  // leading columns with b ≠ 0
@@ -115,8 +117,6 @@ class LinearColumns {
   Index fruitless_claims_ = 0;  // claims no better than an earlier one
   bool restart_due_ = true;
   bool measured_ = false;  // norms in s_.columns belong to fresh residuals of all columns
-  std::optional<SolveStatus> ended_;
-  std::string_view reason_;
 };
 
 }  // namespace heddle

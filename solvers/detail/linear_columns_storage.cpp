@@ -8,6 +8,7 @@ namespace heddle {
 template <Scalar T, class Ctx>
 LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index b)
     : R(context, n, b),
+      directions{.P = MultiVector<T, Space>(context, n, b)},
       scratch(context, n, b),
       packet(context, b * b + 2 * b + 2 * CholeskyQrStatus::rows),
       factors(context, b, 1),
@@ -21,6 +22,8 @@ LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index 
 template <Scalar T, class Ctx>
 void LinearColumnsStorage<T, Ctx>::reset() {
   std::fill(columns.begin(), columns.end(), LinearColumn{});
+  directions.count = 0;
+  directions.follow_columns = directions.careful = false;
   result.status = SolveStatus::breakdown;
   result.reason.clear();
   result.iterations = result.matrix_passes = result.operator_applications = 0;

@@ -20,6 +20,15 @@ struct LinearColumn {
   bool converged() const noexcept { return norm <= limit; }
 };
 
+/// What a method carries from one iteration to the next beside X and R.
+template <Scalar T, class Space>
+struct SearchDirections {
+  MultiVector<T, Space> P;
+  Index count = 0;              ///< columns of P that are in use
+  bool follow_columns = false;  ///< column j of P belongs to column j of X and moves with it
+  bool careful = false;         ///< PᵀAP was singular or indefinite once
+};
+
 /// The memory of `LinearColumns` for n×b systems.
 template <Scalar T, class Ctx>
 struct LinearColumnsStorage {
@@ -31,6 +40,7 @@ struct LinearColumnsStorage {
   void reset();
 
   MultiVector<T, Space> R;
+  SearchDirections<T, Space> directions;
   MultiVector<T, Space> scratch;  // A X while R is made afresh; the solver's own between
   Packet<Ctx> packet;
   SmallMatrix<Space> factors;

@@ -3,6 +3,7 @@
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/multivector.hpp>
 #include <heddle/linalg/orthogonalize.hpp>
+#include <heddle/solvers/detail/archive.hpp>
 
 namespace heddle {
 
@@ -103,6 +104,20 @@ class LobpcgBlocks {
     offset_ = w_ = 0;
     x_ = x;
     p_ = p;
+  }
+
+  /// The sizes of all blocks.
+  void archive(Archive& archive) { archive.values(offset_, x_, p_, locked_); }
+
+  /// visit(block) for what an iteration begins with: Y, X and P, with A and B times them.
+  template <class Visit>
+  void for_each(const Visit& visit) {
+    visit(Y(0, locked_));
+    visit(S_.columns(offset_, x_ + p_));
+    visit(AS_.columns(offset_, x_ + p_));
+    if (!pencil_) return;
+    visit(BY(0, locked_));
+    visit(BS_.columns(offset_, x_ + p_));
   }
 
   /// The whole of AS and BS as scratch; their contents are lost. BS is empty if B = I.

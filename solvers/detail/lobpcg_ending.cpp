@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/instantiate.hpp>
@@ -12,30 +10,28 @@ namespace {
 
 constexpr Index kMaxFailedChecks = 3;
 
-/// max |XᵀBX − I| up to which eigenvectors count as orthonormal.
-template <Scalar T>
-constexpr double kOrthogonalityLimit = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-
 }  // namespace
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::judge(Index iteration) {
   record(iteration);
   if (!std::isfinite(worst_residual())) {
-    end(SolveStatus::breakdown, "a residual is not finite");
-  } else if (!more_to_come() && leading_ >= wanted_in_X_ && guards_agree() && verify()) {
-    end(SolveStatus::converged, "all pairs converged and passed verification");
+    return ending_.end(SolveStatus::breakdown, "a residual is not finite");
+  }
+  const std::optional<Ending::Stop> stop = ending_.asked(iteration, monitor_agrees());
+  if (checkpointer_.due(stop.has_value())) {
+    checkpointer_.write(context_, result_.history,
+                        [&](const auto& visit) { blocks_.for_each(visit); });
+  }
+  if (!more_to_come() && leading_ >= wanted_in_X_ && guards_agree() && verify()) {
+    ending_.end(SolveStatus::converged, "all pairs converged and passed verification");
   } else if (failed_checks_ > kMaxFailedChecks) {
-    end(SolveStatus::verification_failed,
-        "the iteration claims convergence, products made afresh do not confirm it");
-  } else if (!monitor_agrees()) {
-    end(SolveStatus::interrupted, "stopped by the monitor");
-  } else if (iteration >= options_.max_iterations) {
-    end(SolveStatus::max_iterations, "the iteration limit was reached");
-  } else if (seconds() >= options_.time_limit_s) {
-    end(SolveStatus::time_limit, "the time limit was reached");
+    ending_.end(SolveStatus::verification_failed,
+                "the iteration claims convergence, products made afresh do not confirm it");
+  } else if (stop) {
+    ending_.end(*stop);
   } else if (stagnated(iteration)) {
-    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
+    ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
   }
 }
 
@@ -80,15 +76,26 @@ bool LobpcgSolve<T, Ctx>::stagnated(Index iteration) {
 }
 
 template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::end(SolveStatus status, std::string_view reason) {
-  if (ended_) return;
-  ended_ = status;
-  reason_ = reason;
+Index LobpcgSolve<T, Ctx>::applications() const {
+  return problem_.A->columns_applied() - applications_before_;
 }
 
+/// What an iteration begins with, but for the long blocks.
 template <Scalar T, class Ctx>
-double LobpcgSolve<T, Ctx>::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
+  Index applied = applications();
+  archive.values(applied, convergence_, stagnation_, constraints_, leading_, wanted_in_X_,
+                 failed_checks_, streams_, steps_since_refresh_, last_lock_, fresh_directions_,
+                 comparable_steps_, strictness_, restarted_, result_.iterations,
+                 result_.orthogonalization);
+  if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
+  ending_.archive(archive);
+  blocks_.archive(archive);
+  ritz_.archive(archive);
+  for (auto* list :
+       {&s_.residuals, &s_.residuals_before, &s_.locked_values, &s_.locked_residuals}) {
+    archive.list(*list);
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -98,9 +105,9 @@ void LobpcgSolve<T, Ctx>::record(Index iteration) {
   now.converged = std::min(
       options_.nev, static_cast<Index>(s_.locked_values.size()) + std::min(leading_, wanted_in_X_));
   now.worst_residual = worst_residual();
-  now.seconds = seconds();
+  now.seconds = ending_.seconds();
   now.active_columns = blocks_.x() - leading_;
-  now.operator_applications = problem_.A->columns_applied() - applications_before_;
+  now.operator_applications = applications();
   result_.history.push_back(now);
 }
 
@@ -153,16 +160,7 @@ bool LobpcgSolve<T, Ctx>::verify() {
   result_.residuals.clear();
   if (!collect_pairs(V)) return check_failed();
   s_.verifier.measure(context_, problem_, V, blocks_.AS_scratch(), blocks_.BS_scratch());
-  bool passes = s_.verifier.orthogonality() <= kOrthogonalityLimit<T>;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(count); ++j) {
-    const double lambda = s_.verifier.values()[j];
-    const double r = s_.verifier.residuals()[j];
-    passes = passes && convergence_.passes(lambda, r);
-    result_.eigenvalues.push_back(lambda);
-    result_.residuals.push_back(convergence_.scaled(lambda, r));
-  }
-  result_.orthogonality = s_.verifier.orthogonality();
-  return passes || check_failed();
+  return s_.verifier.report(convergence_, result_) || check_failed();
 }
 
 template <Scalar T, class Ctx>
@@ -176,16 +174,15 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::finish() {
   const bool has_pairs = !result_.history.empty() && std::isfinite(worst_residual());
   if (!measured_ && has_pairs) verify();
-  result_.status = *ended_;
-  result_.operator_applications = problem_.A->columns_applied() - applications_before_;
+  if (ending_.status() == SolveStatus::converged) checkpointer_.discard();
+  result_.status = ending_.status();
+  result_.operator_applications = applications();
   const Index converged = has_pairs ? result_.history.back().converged : 0;
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  result_.reason.clear();
-  fmt::format_to(std::back_inserter(result_.reason),
-                 "{}: {} of {} pairs converged in {} iterations, worst residual {:.2e}", reason_,
-                 converged, options_.nev, result_.iterations, worst);
+  ending_.write_reason({converged, options_.nev, "pairs", result_.iterations, "iterations", worst},
+                       result_.reason);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;

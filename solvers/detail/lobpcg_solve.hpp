@@ -1,11 +1,10 @@
 #pragma once
 
-#include <chrono>
+#include <heddle/solvers/detail/checkpointer.hpp>
 #include <heddle/solvers/detail/convergence.hpp>
+#include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/lobpcg_workspace.hpp>
 #include <initializer_list>
-#include <optional>
-#include <string_view>
 
 namespace heddle {
 
@@ -28,7 +27,8 @@ class LobpcgSolve {
 
  private:
   // The steps, in the order of the loop. When and how it ends is in detail/lobpcg_ending.cpp.
-  void start();
+  Index start();
+  void note();
   void residuals();
   bool decision_due(Index iteration) const;
   bool go_on(Index iteration);
@@ -63,9 +63,9 @@ class LobpcgSolve {
   void record(Index iteration);
   bool monitor_agrees();
   bool stagnated(Index iteration);
-  void end(SolveStatus status, std::string_view reason);
   double worst_residual() const;
-  double seconds() const;
+  Index applications() const;
+  void archive(Archive& archive);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -77,7 +77,8 @@ class LobpcgSolve {
   EigenResult<T, Space>& result_;
   EigenConvergence convergence_;
   StagnationTest stagnation_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Ending ending_;
+  Checkpointer checkpointer_;
   Index applications_before_;
   Part residual_norms_{};      // of the step, in the packet
   Part x_norms_{};             // likewise, for a pencil
@@ -96,8 +97,6 @@ class LobpcgSolve {
   bool observed_ = false;       // the host knows the residuals of this step
   bool judged_ = false;         // and drew its conclusions
   bool measured_ = false;       // the result holds verified numbers
-  std::optional<SolveStatus> ended_;
-  std::string_view reason_;
 };
 
 }  // namespace heddle

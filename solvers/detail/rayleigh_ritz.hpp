@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/packet.hpp>
+#include <heddle/solvers/detail/archive.hpp>
 #include <heddle/solvers/detail/dense_eigen.hpp>
 #include <heddle/solvers/options.hpp>
 #include <span>
@@ -57,6 +58,14 @@ class RayleighRitz {
 
   /// X and P were changed from outside: nothing of H is known.
   void forget() noexcept { known_ = 0; }
+
+  /// What `project` and `solve` take from the step before.
+  void archive(Archive& archive) {
+    archive.values(order_, known_, block_, directions_);
+    archive.list(theta_);
+    archive.list(theta_change_);
+    archive.list(PAP_);
+  }
 
   /// Forgets H and the Ritz values.
   void reset() noexcept { known_ = block_ = directions_ = 0; }

@@ -46,12 +46,28 @@ void require_limits(const Require& require, const Options& options) {
           options.time_limit_s);
 }
 
+/// A solve that is made of several keeps none.
+template <class Options>
+void require_no_checkpoint(const Require& require, const Options& options) {
+  require(options.checkpoint.file.empty(), "checkpoints are not kept here, but {} was asked for",
+          options.checkpoint.file.string());
+}
+
+/// When a checkpoint is due, and what to resume from.
+inline void require_checkpoint(const Require& require, const CheckpointOptions& checkpoint) {
+  require(checkpoint.every_s >= 0, "checkpoints must not be a negative time apart, it is {} s",
+          checkpoint.every_s);
+  require(!checkpoint.resume || !checkpoint.file.empty(),
+          "there is no checkpoint file to resume from");
+}
+
 /// What every eigensolver's options owe, but for nev.
 inline void require_eigen_options(const Require& require, const EigenOptions& options) {
   require_tolerance(require, options.tolerance);
   require(options.block_size >= 0, "the block size must not be negative, it is {}",
           options.block_size);
   require_limits(require, options);
+  require_checkpoint(require, options.checkpoint);
 }
 
 /// What the options of every solver of linear systems owe.
@@ -63,6 +79,7 @@ inline void require_linear_options(const Require& require, const LinearOptions& 
             options.tolerance);
   }
   require_limits(require, options);
+  require_checkpoint(require, options.checkpoint);
 }
 
 }  // namespace heddle

@@ -1,85 +1,29 @@
 #pragma once
 
-#include <heddle/linalg/multivector.hpp>
-#include <heddle/spmm/spmm.hpp>
-#include <vector>
+#include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/spmm/triangular.hpp>
 
 namespace heddle {
 
-/// Y = L⁻ᵀ L⁻¹ X for a sparse lower triangular L whose diagonal ends each row, on the host. Rows
-/// that wait for the same number of others are a level and are solved side by side; runs of levels
-/// that are too small for that are solved by one thread. Every row is a sum in the order of its
-/// columns: the same bits for every number of threads.
-/// Source: Anderson & Saad, Int. J. High Speed Computing 1 (1989) 73 (level scheduling).
-template <Scalar T>
-class LevelScheduledSolves {
- public:
-  LevelScheduledSolves(HostContext& context, HostCsrMatrix<T> L);
-
-  /// X and Y n×b; Y may be X.
-  void solve(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
-
-  Index levels() const noexcept { return levels_; }
-
- private:
-  /// Rows that may be solved once all before them are: those of one level side by side, or those of
-  /// several small levels one after the other.
-  struct Stage {
-    Index begin;  // into `rows` of its triangle
-    Index end;
-    bool parallel;
-  };
-
-  /// One of the two triangles: off-diagonal entries by rows.
-  struct Triangle {
-    HostCsrMatrix<T> entries;
-    std::vector<Index> rows;  // in the order of their levels
-    std::vector<Stage> stages;
-  };
-
-  static Index schedule(Triangle& triangle, bool lower);
-  void substitute(HostContext& context, const Triangle& triangle, BlockView<T, HostSpace> Y) const;
-
-  Buffer<T, HostSpace> inverse_diagonal_;
-  Triangle lower_;
-  Triangle upper_;
-  Index levels_ = 0;
-};
-
-/// Y = KᵀK X with K ≈ L⁻¹ by Jacobi sweeps, y ← D⁻¹(x − N y) with L = D + N from y = D⁻¹x, on any
-/// backend: products with N and Nᵀ instead of waits for rows. Positive definite for every number of
-/// sweeps, as K is triangular with diagonal D⁻¹. The corrections (−D⁻¹N)ᵏD⁻¹x end at some k, but
-/// may grow until then: there are as many sweeps as shrink those of random vectors, up to
-/// `kMaxSweeps`. Source: Anzt, Chow, Dongarra, Euro-Par 2015, 650 (iterative sparse triangular
-/// solves).
+/// Y = L⁻ᵀL⁻¹X for a sparse lower triangular L, exactly, by substitution in the order of levels
+/// (see `TriangularPlan`). The same bits every time, on the host for every number of threads.
 template <Scalar T, class Ctx>
-class IteratedSolves {
+class TriangularSolves {
  public:
   using Space = typename Ctx::Space;
 
-  static constexpr int kMaxSweeps = 4;
+  /// L in host memory, its diagonal at the end of each row; not needed afterwards. Keeps L and Lᵀ
+  /// in the context's memory. Throws `InvalidArgument` if L is no such matrix.
+  TriangularSolves(Ctx& context, CsrView<T, HostSpace> L);
 
-  /// L and `host` are not needed afterwards.
-  IteratedSolves(Ctx& context, HostContext& host, HostCsrMatrix<T> L);
+  /// X and Y n×b, row-major, any ld; Y may be X, else they must not overlap. Never allocates.
+  void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) const;
 
-  /// X and Y n×b; they may not overlap.
-  void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
-
-  int sweeps() const noexcept { return sweeps_; }
+  Index levels() const noexcept { return lower_.levels(); }  ///< of L, as many as of Lᵀ
 
  private:
-  IteratedSolves(Ctx& context, Buffer<T, HostSpace> d, HostCsrMatrix<T> N, HostContext& host);
-  int shrinking_sweeps(Ctx& context, const SpmmPlan<T, Ctx>& plan);
-  void iterate(Ctx& context, const SpmmPlan<T, Ctx>& plan, ConstBlockView<T, Space> X,
-               BlockView<T, Space> Y);
-
-  CsrMatrix<T, Space> upper_;  // D⁻¹Nᵀ
-  CsrMatrix<T, Space> lower_;  // D⁻¹N
-  Buffer<T, Space> inverse_diagonal_;
-  SpmmPlan<T, Ctx> lower_plan_;
-  SpmmPlan<T, Ctx> upper_plan_;
-  MultiVector<T, Space> scaled_, next_;
-  int sweeps_;
+  TriangularPlan<T, Ctx> lower_;
+  TriangularPlan<T, Ctx> upper_;
 };
 
 }  // namespace heddle

@@ -18,6 +18,32 @@ void reverse_columns(SmallView<HostSpace> M) {
   }
 }
 
+/// A as a dense block on the host.
+template <Scalar T, class Ctx>
+MultiVector<T, HostSpace> product_with_identity(Ctx& context, HostContext& host,
+                                                LinearOperator<T, Ctx>& A) {
+  using Space = typename Ctx::Space;
+  MultiVector<T, Space> identity(context, A.cols(), A.cols());
+  MultiVector<T, Space> product(context, A.rows(), A.cols());
+  set_identity(context, identity.view());
+  A.apply(context, identity.view(), product.view());
+  MultiVector<T, HostSpace> on_host(host, A.rows(), A.cols());
+  fetch<T>(context, product.view(), on_host.view());
+  return on_host;
+}
+
+/// X ← the first columns of M, rounded to T.
+template <Scalar T, class Ctx>
+void send_rounded(Ctx& context, HostContext& host, ConstSmallView<HostSpace> M,
+                  BlockView<T, typename Ctx::Space> X) {
+  MultiVector<T, HostSpace> rounded(host, X.rows(), X.cols());
+  for (Index j = 0; j < X.cols(); ++j) {
+    for (Index i = 0; i < X.rows(); ++i) rounded.view()(i, j) = static_cast<T>(M(i, j));
+  }
+  send<T>(context, rounded.view(), X);
+  context.synchronize();  // `rounded` must last until then
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -47,17 +73,32 @@ bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X)
   copy<T>(context, W, Q);
   const OrthoReport report = orthogonalizer_.orthonormalize(context, Q, Q);
   if (!report.finite) return false;
+  counts_.add(report, c);
   const Index rank = report.rank;
   if (rank < c) {
     const BlockView<T, Space> fill = Q.columns(rank, c - rank);
     const Basis<T, Space> basis{Q.columns(0, rank), Q.columns(0, rank)};
     fill_random(context, seed_, kFillStream, fill);
-    OrthoCounts counts;
-    make_orthonormal<T, Ctx>(context, orthogonalizer_, nullptr, {basis}, fill, fill, counts);
+    make_orthonormal<T, Ctx>(context, orthogonalizer_, nullptr, {basis}, fill, fill, counts_);
   }
   const SmallView<Space> R = small_.view(c, c);
   gram<T>(context, Q, W, R);  // R = Qᵀ A X   c×c
   fetch(context, R, R_.view(c, c));
+  return true;
+}
+
+/// R = P diag(σ) Zᵀ for the c×c R at hand, the wanted end first.
+template <Scalar T, class Ctx>
+bool TripletExtraction<T, Ctx>::decompose(Which which, Index c) {
+  const SmallView<HostSpace> P = P_.view(c, c);
+  const SmallView<HostSpace> Z = Z_.view(c, c);
+  const SmallView<HostSpace> sigma = sigma_.view(c, 1);
+  if (!singular_value_decomposition(R_.view(c, c), P, sigma, Z)) return false;
+  if (which == Which::smallest) {
+    std::reverse(sigma.data, sigma.data + c);
+    reverse_columns(P);
+    reverse_columns(Z);
+  }
   return true;
 }
 
@@ -67,23 +108,62 @@ bool TripletExtraction<T, Ctx>::extract(Ctx& context, Which which, ConstBlockVie
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   const Index c = X.cols();
   const Index k = U.cols();
-  const SmallView<HostSpace> P = P_.view(c, c);
-  const SmallView<HostSpace> Z = Z_.view(c, c);
-  const SmallView<HostSpace> sigma = sigma_.view(c, 1);
-  if (!factor(context, X)) return false;
-  if (!singular_value_decomposition(R_.view(c, c), P, sigma, Z)) return false;
-  largest_ = sigma(0, 0);
-  if (which == Which::smallest) {
-    std::reverse(sigma.data, sigma.data + c);
-    reverse_columns(P);
-    reverse_columns(Z);
-  }
+  if (!factor(context, X) || !decompose(which, c)) return false;
+  const ConstSmallView<HostSpace> sigma = sigma_.view(c, 1);
+  largest_ = std::max(sigma(0, 0), sigma(c - 1, 0));
   values_.assign(sigma.data, sigma.data + k);
   const SmallView<Space> wanted = small_.view(c, k);
-  send(context, P.block(0, 0, c, k), wanted);
+  send(context, P_.view(c, c).block(0, 0, c, k), wanted);
   multiply<T>(context, 1, Q_.columns(0, c), wanted, 0, U);  // U = Q P   m×k
-  send(context, Z.block(0, 0, c, k), wanted);
+  send(context, Z_.view(c, c).block(0, 0, c, k), wanted);
   multiply<T>(context, 1, X, wanted, 0, V);  // V = X Z   n×k
+  return true;
+}
+
+template <Scalar T, class Ctx>
+bool TripletExtraction<T, Ctx>::decompose_all(Ctx& context, Which which, BlockView<T, Space> U,
+                                              BlockView<T, Space> V) {
+  const PhaseScope phase(context, Phase::rayleigh_ritz);
+  const Index m = pair_.A->rows();
+  const Index n = pair_.A->cols();
+  const MultiVector<T, HostSpace> A = product_with_identity(context, *host_, *pair_.A);
+  SmallMatrix<HostSpace> dense(*host_, m, n), left(*host_, m, n), right(*host_, n, n);
+  SmallMatrix<HostSpace> sigma(*host_, n, 1);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) dense.view(m, n)(i, j) = static_cast<double>(A.view()(i, j));
+  }
+  const SmallView<HostSpace> values = sigma.view(n, 1);
+  if (!singular_value_decomposition(dense.view(m, n), left.view(m, n), values, right.view(n, n))) {
+    return false;
+  }
+  if (which == Which::smallest) {
+    std::reverse(values.data, values.data + n);
+    reverse_columns(left.view(m, n));
+    reverse_columns(right.view(n, n));
+  }
+  largest_ = std::max(values(0, 0), values(n - 1, 0));
+  values_.assign(values.data, values.data + U.cols());
+  send_rounded<T>(context, *host_, left.view(m, n), U);
+  send_rounded<T>(context, *host_, right.view(n, n), V);
+  return true;
+}
+
+template <Scalar T, class Ctx>
+bool TripletExtraction<T, Ctx>::refine(Ctx& context, Which which, Index first,
+                                       BlockView<T, Space> U, BlockView<T, Space> V) {
+  const PhaseScope phase(context, Phase::rayleigh_ritz);
+  const Index k = U.cols();
+  const BlockView<T, Space> AV = W_.columns(0, k);
+  const SmallView<Space> small = small_.view(k, k);
+  pair_.A->apply(context, V, AV);
+  gram<T>(context, U, AV, small);  // Uᵀ A V   k×k
+  fetch(context, small, R_.view(k, k));
+  if (!decompose(which, k)) return false;
+  std::copy_n(sigma_.view(k, 1).data, k, values_.begin() + first);
+  send(context, P_.view(k, k), small);
+  multiply<T>(context, 1, U, small, 0, U);  // U P   m×k
+  send(context, Z_.view(k, k), small);
+  multiply<T>(context, 1, V, small, 0, V);  // V Z   n×k
   return true;
 }
 

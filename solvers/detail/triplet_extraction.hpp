@@ -25,7 +25,17 @@ class TripletExtraction {
   bool extract(Ctx& context, Which which, ConstBlockView<T, Space> X, BlockView<T, Space> U,
                BlockView<T, Space> V);
 
-  /// Measures the triplets (σ, U, V) of the last `extract`.
+  /// The triplets at the wanted end of all of A, by a dense decomposition on the host in double:
+  /// exact to the rounding of U m×k and V n×k. Takes blocks of n columns beside what this object
+  /// holds, and some of A's size on the host. False if products are not finite.
+  bool decompose_all(Ctx& context, Which which, BlockView<T, Space> U, BlockView<T, Space> V);
+
+  /// The best triplets that U and V hold: Uᵀ A V = P diag(σ) Zᵀ, U ← U P, V ← V Z, for orthonormal
+  /// U m×k and V n×k whose triplets are the ones from `first` on of the last `extract`. False if
+  /// products are not finite.
+  bool refine(Ctx& context, Which which, Index first, BlockView<T, Space> U, BlockView<T, Space> V);
+
+  /// Measures the triplets (σ, U, V) of the last `extract`, as `refine` left them.
   void measure(Ctx& context, ConstBlockView<T, Space> U, ConstBlockView<T, Space> V);
 
   /// σ, best first.
@@ -40,8 +50,12 @@ class TripletExtraction {
   /// max(|UᵀU − I|, |VᵀV − I|).
   double orthogonality() const noexcept { return orthogonality_; }
 
+  /// Of all calls so far.
+  const OrthoCounts& counts() const noexcept { return counts_; }
+
  private:
   bool factor(Ctx& context, ConstBlockView<T, Space> X);
+  bool decompose(Which which, Index c);
   void add_residuals(Ctx& context, LinearOperator<T, Ctx>& A, ConstBlockView<T, Space> X,
                      ConstBlockView<T, Space> Y, BlockView<T, Space> scratch);
   void add_orthogonality(Ctx& context, ConstBlockView<T, Space> X);
@@ -52,6 +66,7 @@ class TripletExtraction {
   MultiVector<T, Space> W_, Q_;        // A X, its orthonormal basis
   SmallMatrix<HostSpace> R_, P_, Z_, sigma_;
   SmallMatrix<Space> small_, theta_, norms_;
+  OrthoCounts counts_;
   std::uint64_t seed_;
   std::vector<double> values_;
   std::vector<double> residuals_;

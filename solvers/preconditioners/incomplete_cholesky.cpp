@@ -1,14 +1,24 @@
-#include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/incomplete_factor.hpp>
+#include <heddle/solvers/detail/iterated_solves.hpp>
 #include <heddle/solvers/detail/triangular_solves.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
-#include <optional>
 #include <utility>
+#include <variant>
 
 namespace heddle {
 namespace {
+
+/// What owns the memory of the setup on the host: parts of it stay where the matrix is there, too.
+template <class Ctx>
+HostContext& host_for(Ctx& context, HostContext& beside) {
+  if constexpr (std::same_as<Ctx, HostContext>) {
+    return context;
+  } else {
+    return beside;
+  }
+}
 
 template <Scalar T>
 IncompleteFactor<T> factor(HostContext& context, HostContext&, CsrView<T, HostSpace> A) {
@@ -23,33 +33,33 @@ IncompleteFactor<T> factor(CudaContext& context, HostContext& host, CsrView<T, D
 
 }  // namespace
 
-/// One of the two ways to apply the factor; substitution by levels has no version for a GPU.
+/// One of the two ways to apply the factor.
 template <Scalar T, class Ctx>
 struct IncompleteCholeskyPreconditioner<T, Ctx>::Solves {
-  std::optional<LevelScheduledSolves<T>> scheduled;
-  std::optional<IteratedSolves<T, Ctx>> iterated;
+  using Exact = TriangularSolves<T, Ctx>;
+  using Iterated = IteratedSolves<T, Ctx>;
+
+  Solves(Ctx& context, HostContext& host, HostCsrMatrix<T> L, TriangularSolve solve)
+      : way(solve == TriangularSolve::iterated
+                ? std::variant<Exact, Iterated>(std::in_place_type<Iterated>, context, host,
+                                                std::move(L))
+                : std::variant<Exact, Iterated>(std::in_place_type<Exact>, context, L.view())) {}
+
+  std::variant<Exact, Iterated> way;
 };
 
 template <Scalar T, class Ctx>
 IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& context,
                                                                            CsrView<T, Space> A,
                                                                            TriangularSolve solve)
-    : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context), solves_(std::make_unique<Solves>()) {
-  constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
-  if (!kOnHost && solve == TriangularSolve::level_scheduled) {
-    throw InvalidArgument(
-        "IncompleteCholeskyPreconditioner: level-scheduled solves run on the host, "
-        "the matrix is on a GPU");
-  }
-  HostContext host;
+    : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
+  HostContext beside;
+  HostContext& host = host_for(context, beside);
   IncompleteFactor<T> made = factor(context, host, A);
   shift_ = made.shift;
-  if constexpr (kOnHost) {
-    if (solve != TriangularSolve::iterated) {
-      levels_ = solves_->scheduled.emplace(context, std::move(made.L)).levels();
-    }
-  }
-  if (!solves_->scheduled) solves_->iterated.emplace(context, host, std::move(made.L));
+  solves_ = std::make_unique<Solves>(context, host, std::move(made.L), solve);
+  const auto* exact = std::get_if<TriangularSolves<T, Ctx>>(&solves_->way);
+  if (exact != nullptr) levels_ = exact->levels();
   cost_.stop(context);
 }
 
@@ -60,10 +70,7 @@ template <Scalar T, class Ctx>
 void IncompleteCholeskyPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                                            BlockView<T, Space> Y) {
   const PhaseScope phase(context, Phase::preconditioner);
-  if constexpr (std::same_as<Ctx, HostContext>) {
-    if (solves_->scheduled) return solves_->scheduled->solve(context, X, Y);
-  }
-  solves_->iterated->solve(context, X, Y);
+  std::visit([&](auto& way) { way.solve(context, X, Y); }, solves_->way);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IncompleteCholeskyPreconditioner<T, Ctx>;

@@ -8,8 +8,8 @@ namespace heddle {
 
 /// How L⁻ᵀL⁻¹ of an incomplete Cholesky factor is applied.
 enum class TriangularSolve {
-  automatic,        ///< by levels on the host, iterated on a GPU
-  level_scheduled,  ///< exact substitution, rows that wait for none another side by side; host only
+  automatic,        ///< level_scheduled: it serves every matrix, sweeps do not
+  level_scheduled,  ///< exact substitution, rows that wait for none another side by side
   iterated,         ///< up to four Jacobi sweeps for each triangle, as long as they converge
 };
 
@@ -19,8 +19,8 @@ enum class TriangularSolve {
 ///
 /// Iterated triangular solves are themselves a positive definite preconditioner: nearly as good
 /// where off-diagonal entries are of one sign (Laplacians), of little use where pivots are small
-/// (ill- conditioned structures): block Jacobi or Chebyshev serve better there. Sums are in a fixed
-/// order: the same bits for every number of threads. Sources: Meijerink & van der Vorst, Math.
+/// (ill-conditioned structures). Sums are in a fixed order: the same bits every time, on the host
+/// for every number of threads. Sources: Meijerink & van der Vorst, Math.
 /// Comp. 31 (1977) 148; Manteuffel, Math. Comp. 34 (1980) 473; Anderson & Saad, Int. J. High Speed
 /// Computing 1 (1989) 73; Anzt, Chow, Dongarra, Euro-Par 2015, 650.
 template <Scalar T, class Ctx>
@@ -29,13 +29,13 @@ class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
   using Space = typename Ctx::Space;
 
   /// Factors A on the host; A, in the context's memory, may go. Throws `InvalidArgument` if A is
-  /// not square or levels are asked of a GPU, `OutOfMemory`.
+  /// not square, `OutOfMemory`.
   IncompleteCholeskyPreconditioner(Ctx& context, CsrView<T, Space> A,
                                    TriangularSolve solve = TriangularSolve::automatic);
   ~IncompleteCholeskyPreconditioner() override;
 
   double shift() const noexcept { return shift_; }   ///< σ
-  Index levels() const noexcept { return levels_; }  ///< of the longer triangle; 0 if iterated
+  Index levels() const noexcept { return levels_; }  ///< of L; 0 if iterated
   const SetupCost& setup_cost() const noexcept { return cost_; }
 
  protected:

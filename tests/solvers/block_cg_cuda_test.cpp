@@ -1,5 +1,6 @@
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/matrix_market.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/block_cg.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi.hpp>
@@ -10,6 +11,7 @@
 
 #include "solvers/linear_test_support.hpp"
 #include "support/cuda_test.hpp"
+#include "support/matrix_dir.hpp"
 
 namespace heddle {
 namespace {
@@ -119,6 +121,36 @@ TYPED_TEST(BlockCgCuda, ASteadyIterationCopiesOnePacketToTheHost) {
     return context.copy_count().to_host - before;
   };
   EXPECT_EQ(copies(15) - copies(5), 10u);
+}
+
+/// A stiff structure: sweeps for the triangles do not converge there, substitution does.
+TEST(BlockCgCudaMatrices, Bcsstk17IsSolvedWithIncompleteCholesky) {
+  const std::string reason = cuda_unavailable_reason();
+  if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  const auto folder = test::matrix_dir();
+  if (!folder) GTEST_SKIP() << "no matrix folder";
+  CudaContext context;
+  HostContext host;
+  const auto on_host = read_matrix_market<double>(host, *folder / "bcsstk17.mtx.gz");
+  SparseOperator<double, CudaContext> A(
+      context, place(context, read_matrix_market<double>(host, *folder / "bcsstk17.mtx.gz")));
+  IncompleteCholeskyPreconditioner<double, CudaContext> M(context, A.matrix());
+  MultiVector<double, DeviceSpace> B(context, A.rows(), 16);
+  fill_random<double>(context, 7, 0, B.view());
+  for (const CgAlgorithm algorithm : kBoth) {
+    BlockCgOptions options;
+    options.algorithm = algorithm;
+    const auto result = block_cg<double, CudaContext>(context, {&A, &M, B.view()}, options);
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+    MultiVector<double, HostSpace> b(host, A.rows(), 16);
+    MultiVector<double, HostSpace> x(host, A.rows(), 16);
+    fetch<double>(context, B.view(), b.view());
+    fetch<double>(context, result.solution.view(), x.view());
+    for (const double residual :
+         test::true_linear_residuals<double>(on_host.view(), b.view(), x.view())) {
+      EXPECT_LE(residual, 1.1e-8);
+    }
+  }
 }
 
 TEST(BlockCgCudaStatus, AnIndefiniteMatrixIsFound) {

@@ -103,5 +103,83 @@ TYPED_TEST(CudaBlockLanczos, AStepBringsOnePacketToTheHost) {
   EXPECT_LE(more.first - few.first, more.second - few.second + restarts);
 }
 
+TYPED_TEST(CudaBlockLanczos, AnInverseFindsTheSmallestEndWithTheSameBitsEveryTime) {
+  using T = TypeParam;
+  const std::vector<Index> size = {35, 36};
+  auto A = this->device_operator({"laplace2d", size});
+  ShiftedInverse<T, CudaContext> inverse(A.matrix());
+  const EigenProblem<T, CudaContext> problem{.A = &A, .shifted_inverse = &inverse};
+  BlockLanczosOptions options;
+  options.nev = 8;
+  options.filter = LanczosFilter::inverse;
+  const auto result = block_lanczos<T, CudaContext>(this->context(), problem, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_GT(result.inverse_applications, 0);
+  EXPECT_LE(result.operator_applications, 300);
+  const auto expected = laplace_smallest_eigenvalues(size, 8);
+  const double norm = *A.one_norm();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(result.eigenvalues[i], expected[i],
+                2 * kDefaultTolerance<T> * norm + test::tolerance<T>(norm, 1))
+        << i;
+  }
+  const auto again = block_lanczos<T, CudaContext>(this->context(), problem, options);
+  EXPECT_EQ(again.eigenvalues, result.eigenvalues);
+  EXPECT_EQ(again.residuals, result.residuals);
+}
+
+TYPED_TEST(CudaBlockLanczos, APencilNeedsNoInverseOfB) {
+  using T = TypeParam;
+  auto A = this->device_operator({"elasticity3d", {5, 5, 5}});
+  auto B = this->device_operator({"elasticity3d_mass", {5, 5, 5}});
+  ShiftedInverse<T, CudaContext> inverse(A.matrix(), B.matrix());
+  BlockLanczosOptions options;
+  options.nev = 7;
+  const auto result = block_lanczos<T, CudaContext>(
+      this->context(), {.A = &A, .B = &B, .shifted_inverse = &inverse}, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_GT(result.inverse_applications, 0);
+
+  HostContext host(2);
+  SparseOperator<double, HostContext> K(host, generate<double>(host, {"elasticity3d", {5, 5, 5}}));
+  SparseOperator<double, HostContext> M(host,
+                                        generate<double>(host, {"elasticity3d_mass", {5, 5, 5}}));
+  ShiftedInverse<double, HostContext> there(K.matrix(), M.matrix());
+  const auto reference = block_lanczos<double, HostContext>(
+      host, {.A = &K, .B = &M, .shifted_inverse = &there}, options);
+  ASSERT_EQ(reference.status, SolveStatus::converged) << reference.reason;
+  const double scale = *K.one_norm() / *M.one_norm() + reference.eigenvalues.back();
+  for (std::size_t i = 0; i < reference.eigenvalues.size(); ++i) {
+    EXPECT_NEAR(result.eigenvalues[i], reference.eigenvalues[i], 10 * kDefaultTolerance<T> * scale);
+  }
+}
+
+TYPED_TEST(CudaBlockLanczos, ShiftedInversesSolveAsOnTheHost) {
+  using T = TypeParam;
+  auto A = this->device_operator({"laplace3d", {7, 8, 9}});
+  ShiftedInverse<T, CudaContext> inverse(A.matrix());
+  ASSERT_TRUE(inverse.factor(this->context(), -0.5));
+  EXPECT_FALSE(inverse.factor(this->context(), 6));
+  ASSERT_TRUE(inverse.factor(this->context(), -0.5));
+  for (const Index cols : {1, 5, 8}) {
+    MultiVector<T, DeviceSpace> X(this->context(), A.rows(), cols),
+        Y(this->context(), A.rows(), cols);
+    MultiVector<T, DeviceSpace> R(this->context(), A.rows(), cols);
+    fill_random<T>(this->context(), 1, 0, X.view());
+    inverse.apply(this->context(), std::as_const(X).view(), Y.view());
+    A.apply(this->context(), std::as_const(Y).view(), R.view());  // (A + I/2) Y = X
+    axpby<T>(this->context(), 0.5, std::as_const(Y).view(), 1, R.view());
+    axpby<T>(this->context(), -1, std::as_const(X).view(), 1, R.view());
+    HostContext host;
+    const auto residual = fetch(this->context(), host, std::move(R));
+    for (Index i = 0; i < residual.rows(); ++i) {
+      for (Index j = 0; j < cols; ++j) {
+        EXPECT_NEAR(residual.view()(i, j), 0,
+                    test::tolerance<T>(*A.one_norm(), static_cast<double>(A.rows())));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heddle

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
 #include <heddle/linalg/error.hpp>
 #include <heddle/solvers/block_lanczos.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <limits>
+#include <thread>
 
 #include "solvers/eigen_test_support.hpp"
 #include "support/allocations.hpp"
@@ -45,6 +48,44 @@ TEST(BlockLanczosStatus, TheClockEndsACycleEarly) {
   EXPECT_EQ(result.status, SolveStatus::time_limit);
   EXPECT_EQ(result.iterations, 1);
   EXPECT_FALSE(result.eigenvalues.empty());
+}
+
+TEST(BlockLanczosStatus, APolynomialIsLeftInItsMidstOnceTheTimeIsUp) {
+  HostContext context;
+  std::vector<double> values = counting(400);
+  for (double& value : values) value = std::pow(value / 400, 4);
+  constexpr int kStall = 6000;  // the product that outlasts the time limit, of one with thousands
+  int products = 0;
+  test::FunctionOperator A(400, [&](auto X, auto Y) {
+    if (++products == kStall) std::this_thread::sleep_for(std::chrono::milliseconds(1700));
+    for (Index i = 0; i < X.rows(); ++i) {
+      for (Index j = 0; j < X.cols(); ++j) Y(i, j) = values[static_cast<std::size_t>(i)] * X(i, j);
+    }
+  });
+  BlockLanczosOptions options;
+  options.nev = 10;
+  options.block_size = 2;
+  options.tolerance = 1e-14;
+  options.time_limit_s = 0.6;
+  const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
+  EXPECT_EQ(result.status, SolveStatus::time_limit) << result.reason;
+  EXPECT_LE(products, kStall + 100);
+  EXPECT_GT(result.iterations, 0);
+}
+
+TEST(BlockLanczosStatus, AFactorisationThatOutlastsTheTimeLimitIsNotBegun) {
+  HostContext context;
+  auto A = test::make_operator<double>(context, {"laplace3d", {30, 30, 30}});
+  ShiftedInverse<double, HostContext> inverse(A.matrix());
+  BlockLanczosOptions options;
+  options.nev = 3;
+  options.filter = LanczosFilter::inverse;
+  options.time_limit_s = 0.9 * inverse.seconds_to_factor(context);
+  const auto result =
+      block_lanczos<double, HostContext>(context, {.A = &A, .shifted_inverse = &inverse}, options);
+  EXPECT_EQ(result.status, SolveStatus::time_limit) << result.reason;
+  EXPECT_EQ(inverse.factor_entries(), 0);
+  EXPECT_EQ(result.eigenvalues.size(), 3u);
 }
 
 TEST(BlockLanczosStatus, TheMonitorSeesEachCycleAndMayStop) {
@@ -114,6 +155,19 @@ TEST(BlockLanczosStatus, AWrongInverseOfBFailsVerification) {
   EXPECT_EQ(result.status, SolveStatus::verification_failed) << result.reason;
 }
 
+TEST(BlockLanczosStatus, AnIndefiniteBHasNoShiftedInverse) {
+  HostContext context;
+  auto A = test::make_operator<double>(context, {"laplace2d", {20, 21}});
+  auto B = test::make_operator<double>(context, {"laplace2d", {20, 21}});
+  HostCsrMatrix<double> negative = generate<double>(context, {"laplace2d", {20, 21}});
+  for (Index e = 0; e < negative.nnz(); e += 2) negative.values()[e] *= -3;
+  const SparseOperator<double, HostContext> indefinite(context, std::move(negative));
+  ShiftedInverse<double, HostContext> inverse(indefinite.matrix(), indefinite.matrix());
+  const auto result = block_lanczos<double, HostContext>(
+      context, {.A = &A, .B = &B, .shifted_inverse = &inverse}, options_for(3, Which::smallest));
+  EXPECT_EQ(result.status, SolveStatus::indefinite) << result.reason;
+}
+
 TEST(BlockLanczosStatus, MisuseIsToldWithBothSides) {
   HostContext context;
   DiagonalOperator<double> A(counting(300)), small(counting(20));
@@ -132,7 +186,8 @@ TEST(BlockLanczosStatus, MisuseIsToldWithBothSides) {
   expect(message({}, options_for(2)), "no A");
   expect(message({&A}, options_for(300)), "less than n = 300, it is 300");
   expect(message({&A}, options_for(0)), "it is 0");
-  expect(message({&A, &A}, options_for(2)), "the inverse is missing");
+  expect(message({&A, &A}, options_for(2)), "a pencil needs an inverse of B");
+  expect(message({.A = &A, .B_inverse = &A}, options_for(2)), "B is missing");
   expect(message({&A, &small, nullptr, {}, {}, &A}, options_for(2)), "B must be 300x300");
   MultiVector<double, HostSpace> block(context, 300, 1), other(context, 20, 1);
   expect(message({&A, nullptr, nullptr, block.view()}, options_for(2)), "constraints");
@@ -140,6 +195,17 @@ TEST(BlockLanczosStatus, MisuseIsToldWithBothSides) {
   BlockLanczosOptions options = options_for(6);
   options.max_basis = 10;
   expect(message({&A}, options), "at least nev + 2 blocks = 22, it is 10");
+  const auto matrix = generate<double>(context, {"laplace1d", {300}});
+  ShiftedInverse<double, HostContext> inverse(matrix.view());
+  options = options_for(6, Which::smallest);
+  options.filter = LanczosFilter::inverse;
+  expect(message({&A}, options), "needs a shifted inverse");
+  options.which = Which::largest;
+  expect(message({.A = &A, .shifted_inverse = &inverse}, options), "is for the smallest end");
+  options = options_for(6, Which::smallest);
+  options.filter = LanczosFilter::chebyshev;
+  expect(message({.A = &A, .B = &A, .shifted_inverse = &inverse}, options), "an inverse of B");
+  expect(message({.A = &small, .shifted_inverse = &inverse}, options_for(2)), "must be 20x20");
   options = options_for(6);
   options.tolerance = 2;
   expect(message({&A}, options), "it is 2");

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <heddle/linalg/error.hpp>
 #include <heddle/solvers/detail/incomplete_factor.hpp>
+#include <heddle/solvers/detail/iterated_solves.hpp>
 #include <heddle/solvers/detail/triangular_solves.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
 #include <limits>
@@ -102,7 +103,7 @@ TYPED_TEST(IncompleteCholesky, LevelsSolveAsSubstitutionDoes) {
   const auto A = generate<T>(this->context_, {"laplace3d", {9, 10, 11}});
   auto factor = incomplete_cholesky<T>(this->context_, A.view());
   const Eigen::MatrixXd L = test::to_dense(factor.L.view());
-  LevelScheduledSolves<T> solves(this->context_, std::move(factor.L));
+  TriangularSolves<T, HostContext> solves(this->context_, factor.L.view());
   EXPECT_EQ(solves.levels(), 9 + 10 + 11 - 2);
   for (const Index b : {1, 3, 4, 7, 16, 21}) {
     const auto X = random_vectors<T>(this->context_, A.rows(), b);
@@ -229,11 +230,13 @@ TYPED_TEST(IncompleteCholesky, IsPositiveDefiniteForEverySymmetricMatrix) {
 TYPED_TEST(IncompleteCholesky, ReportsWhatItsSetupTook) {
   using T = TypeParam;
   const auto A = generate<T>(this->context_, {"laplace2d", {30, 31}});
-  const auto before = this->context_.allocation_count().live_bytes;
-  IncompleteCholeskyPreconditioner<T, HostContext> M(this->context_, A.view());
-  EXPECT_EQ(M.setup_cost().bytes(), this->context_.allocation_count().live_bytes - before);
-  EXPECT_GE(M.setup_cost().bytes(), static_cast<std::size_t>(A.nnz()) * sizeof(T));
-  EXPECT_GT(M.setup_cost().seconds(), 0);
+  for (const auto solve : {TriangularSolve::level_scheduled, TriangularSolve::iterated}) {
+    const auto before = this->context_.allocation_count().live_bytes;
+    IncompleteCholeskyPreconditioner<T, HostContext> M(this->context_, A.view(), solve);
+    EXPECT_EQ(M.setup_cost().bytes(), this->context_.allocation_count().live_bytes - before);
+    EXPECT_GE(M.setup_cost().bytes(), static_cast<std::size_t>(A.nnz()) * sizeof(T));
+    EXPECT_GT(M.setup_cost().seconds(), 0);
+  }
 }
 
 TEST(IncompleteCholeskyMisuse, IsNamed) {

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <heddle/linalg/error.hpp>
 #include <heddle/solvers/least_squares.hpp>
+#include <limits>
 
 #include "solvers/adjoint_support.hpp"
 #include "solvers/linear_test_support.hpp"
@@ -100,6 +101,40 @@ TYPED_TEST(LeastSquares, EmptyRowsAndColumns) {
   padded.offsets.insert(padded.offsets.end(), A.offsets.begin(), A.offsets.end());
   padded.offsets.push_back(A.offsets.back());
   this->expect_solved(padded, 2);
+}
+
+TYPED_TEST(LeastSquares, OfMuchLessThanFullRankIsNoWorseThanZero) {
+  HostContext context(2);
+  TestMatrix<TypeParam> A = test::band_matrix<TypeParam>(200, 150, 200);
+  const std::vector<TypeParam> random = A.values;
+  for (Index i = 3; i < A.rows; ++i) {  // rank 3 but for rounding
+    for (Index j = 0; j < A.cols; ++j) {
+      TypeParam sum = 0;
+      for (Index k = 0; k < 3; ++k) {
+        sum += random[static_cast<std::size_t>(i * A.cols + k)] *
+               random[static_cast<std::size_t>(k * A.cols + j)];
+      }
+      A.values[static_cast<std::size_t>(i * A.cols + j)] = sum;
+    }
+  }
+  SparsePair<TypeParam> operators(context, A.view());
+  for (const Index columns : {1, 4, 8}) {
+    const auto B = test::random_vectors<TypeParam>(context, A.rows, columns);
+    LeastSquaresProblem<TypeParam, HostContext> problem;
+    problem.A = operators.pair();
+    problem.B = B.view();
+    BlockCgOptions options;
+    for (const double multiple : {0.1, 1.0, 100.0}) {  // mostly more than can be had
+      options.tolerance = multiple * static_cast<double>(std::numeric_limits<TypeParam>::epsilon());
+      const auto result = least_squares(context, problem, options);
+      for (Index j = 0; j < columns; ++j) {
+        const auto column = static_cast<std::size_t>(j);
+        const double before = to_dense_block<TypeParam>(B.columns(j, 1)).norm();
+        const double rounding = test::tolerance<TypeParam>(before, 200);
+        EXPECT_LE(result.residual_norms[column], before + rounding) << result.reason;
+      }
+    }
+  }
 }
 
 TEST(LeastSquaresDouble, AnInitialGuessIsCorrected) {

@@ -1,9 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/SVD>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
 #include <heddle/linalg/error.hpp>
+#include <heddle/solvers/detail/null_vectors.hpp>
 #include <heddle/solvers/singular_values.hpp>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "solvers/adjoint_support.hpp"
@@ -18,17 +24,19 @@ namespace {
 using test::SparsePair;
 using test::TestMatrix;
 
-Eigen::VectorXd dense_singular_values(const Eigen::MatrixXd& A) {
-  return Eigen::JacobiSVD<Eigen::MatrixXd>(A).singularValues();
-}
-
+/// All singular values, descending: |entries| where no row or column has two, else those of a dense
+/// decomposition.
 template <class T>
-Eigen::MatrixXd to_dense_block(ConstBlockView<T, HostSpace> X, Index columns) {
-  Eigen::MatrixXd dense(X.rows(), columns);
-  for (Index i = 0; i < X.rows(); ++i) {
-    for (Index j = 0; j < columns; ++j) dense(i, j) = static_cast<double>(X(i, j));
-  }
-  return dense;
+Eigen::VectorXd true_singular_values(const CsrView<T, HostSpace>& A) {
+  std::set<std::int32_t> columns;
+  bool alone = true;
+  for (Index i = 0; i < A.rows; ++i) alone &= A.row_offsets[i + 1] - A.row_offsets[i] <= 1;
+  for (Index e = 0; e < A.nnz; ++e) alone &= columns.insert(A.columns[e]).second;
+  if (!alone) return Eigen::JacobiSVD<Eigen::MatrixXd>(test::to_dense(A)).singularValues();
+  Eigen::VectorXd sigma = Eigen::VectorXd::Zero(std::min(A.rows, A.cols));
+  for (Index e = 0; e < A.nnz; ++e) sigma[e] = std::abs(static_cast<double>(A.values[e]));
+  std::sort(sigma.begin(), sigma.end(), std::greater<>());
+  return sigma;
 }
 
 /// The triplets are as many as asked for, agree with a dense decomposition, and U and V are
@@ -41,14 +49,14 @@ void expect_triplets(const CsrView<T, HostSpace>& A, const SingularOptions& opti
   const Index k = options.nev;
   ASSERT_EQ(std::ssize(result.singular_values), k);
   const Eigen::MatrixXd dense = test::to_dense(A);
-  const Eigen::VectorXd truth = dense_singular_values(dense);
+  const Eigen::VectorXd truth = true_singular_values(A);
   const double norm = truth[0];
   const double n = static_cast<double>(A.rows + A.cols);
   const double rounding = test::tolerance<T>(norm, n);
   const double tolerance = options.tolerance == 0 ? kDefaultTolerance<T> : options.tolerance;
   const double allowed = tolerance * norm + rounding;
-  const Eigen::MatrixXd U = to_dense_block<T>(result.left_vectors.view(), k);
-  const Eigen::MatrixXd V = to_dense_block<T>(result.right_vectors.view(), k);
+  const Eigen::MatrixXd U = test::to_dense<T>(result.left_vectors.columns(0, k));
+  const Eigen::MatrixXd V = test::to_dense<T>(result.right_vectors.columns(0, k));
   ASSERT_EQ(U.rows(), A.rows);
   ASSERT_EQ(V.rows(), A.cols);
   for (Index j = 0; j < k; ++j) {
@@ -148,17 +156,53 @@ TYPED_TEST(SingularTriplets, OfLessThanFullRank) {
   }
 }
 
-TYPED_TEST(SingularTriplets, OfLessThanFullRankWhereItIterates) {
-  const auto tall = low_rank_matrix<TypeParam>(200, 150, 3);
-  this->expect_solved(tall, options_for(6, Which::largest));
-  // Among 147 zeros, nothing says which vectors of the longer side belong to them.
-  const auto result = this->solve(tall, options_for(2, Which::smallest));
-  EXPECT_EQ(result.status, SolveStatus::verification_failed) << result.reason;
-  EXPECT_NE(result.reason.find("a singular value is zero"), std::string::npos) << result.reason;
+/// Columns of all scales times a matrix of less than full rank.
+template <class T>
+TestMatrix<T> badly_scaled_matrix(Index rows, Index cols, Index rank) {
+  TestMatrix<T> matrix = low_rank_matrix<T>(rows, cols, rank);
+  for (std::size_t e = 0; e < matrix.values.size(); ++e) {
+    matrix.values[e] *= std::pow(T{10}, static_cast<T>(-(matrix.columns[e] * 7 % 61)) / 10);
+  }
+  return matrix;
+}
+
+TYPED_TEST(SingularTriplets, OfBadlyScaledAndNearlySingularMatrices) {
+  for (const auto& [rows, cols, rank] :
+       {std::array<Index, 3>{143, 143, 143}, {143, 143, 142}, {160, 140, 140}, {150, 200, 3}}) {
+    for (const Which which : {Which::largest, Which::smallest}) {
+      const auto A = badly_scaled_matrix<TypeParam>(rows, cols, rank);
+      this->expect_solved(A, options_for(1, which));
+      this->expect_solved(A, options_for(12, which));
+    }
+  }
+}
+
+TYPED_TEST(SingularTriplets, NearlyZeroOnesWhereItIterates) {
+  // Far below what the criterion allows, but not zero: A x = u has a solution.
+  std::vector<double> sigma{1e-15, 3e-14, 1e-13};
+  for (int i = 3; i < 530; ++i) sigma.push_back(1 + 0.01 * i);
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    for (const auto& [rows, cols] : {std::pair<Index, Index>{531, 531}, {540, 530}}) {
+      this->expect_solved(shifted_diagonal<TypeParam>(rows, cols, sigma),
+                          options_for(5, Which::smallest, solver));
+    }
+  }
+}
+
+TYPED_TEST(SingularTriplets, ZerosAtTheEndOfATallAWideAndASquareMatrix) {
+  std::vector<double> sigma(520);
+  for (std::size_t i = 0; i < sigma.size(); ++i) sigma[i] = 1 + 0.01 * static_cast<double>(i);
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    for (const auto& [rows, cols] : {std::pair<Index, Index>{700, 523}, {523, 700}, {523, 523}}) {
+      // Three zeros among five.
+      this->expect_solved(shifted_diagonal<TypeParam>(rows, cols, sigma),
+                          options_for(5, Which::smallest, solver));
+    }
+  }
 }
 
 TYPED_TEST(SingularTriplets, OfTheZeroMatrix) {
-  for (const auto& [rows, cols] : {std::pair<Index, Index>{9, 5}, {400, 300}}) {
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{9, 5}, {700, 600}}) {
     TestMatrix<TypeParam> zero = shifted_diagonal<TypeParam>(rows, cols, {});
     const auto result = this->solve(zero, options_for(3, Which::largest));
     EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
@@ -169,13 +213,13 @@ TYPED_TEST(SingularTriplets, OfTheZeroMatrix) {
 
 TYPED_TEST(SingularTriplets, ByEachEigensolverWhereItIterates) {
   std::vector<double> sigma;
-  for (int i = 0; i < 300; ++i) sigma.push_back(2 + 0.005 * i + (i >= 295 ? 0.3 * (i - 294) : 0));
+  for (int i = 0; i < 520; ++i) sigma.push_back(2 + 0.003 * i + (i >= 515 ? 0.3 * (i - 514) : 0));
   for (int i = 0; i < 5; ++i) sigma[static_cast<std::size_t>(i)] = 1 + 0.1 * i;
   for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
     for (const Which which : {Which::largest, Which::smallest}) {
       SingularOptions options = options_for(5, which, solver);
       SparsePair<TypeParam> tall(this->context_,
-                                 shifted_diagonal<TypeParam>(500, 300, sigma).view());
+                                 shifted_diagonal<TypeParam>(700, 520, sigma).view());
       const auto result = singular_triplets(this->context_, tall.pair(), options);
       expect_triplets(tall.matrix(), options, result);
       EXPECT_GT(result.iterations, 0);
@@ -188,9 +232,9 @@ TYPED_TEST(SingularTriplets, ByEachEigensolverWhereItIterates) {
 TEST(SingularTripletsDouble, SmallValuesKeepTheirDigits) {
   // Squares of 1e−6 relative to 1 are known to 1e−4 of themselves at best.
   std::vector<double> sigma{1e-6, 2e-6, 4e-6};
-  for (int i = 3; i < 280; ++i) sigma.push_back(0.5 + 0.5 * i / 280);
+  for (int i = 3; i < 520; ++i) sigma.push_back(0.5 + 0.5 * i / 520);
   HostContext context(2);
-  SparsePair<double> pair(context, shifted_diagonal<double>(290, 280, sigma).view());
+  SparsePair<double> pair(context, shifted_diagonal<double>(530, 520, sigma).view());
   SingularOptions options = options_for(3, Which::smallest);
   const auto result = singular_triplets(context, pair.pair(), options);
   expect_triplets(pair.matrix(), options, result);
@@ -199,9 +243,9 @@ TEST(SingularTripletsDouble, SmallValuesKeepTheirDigits) {
 
 TEST(SingularTripletsDouble, RelativeAndAbsoluteCriteria) {
   std::vector<double> sigma;
-  for (int i = 0; i < 300; ++i) sigma.push_back(1000.0 / (1 + i));
+  for (int i = 0; i < 520; ++i) sigma.push_back(1000.0 / (1 + i));
   HostContext context(2);
-  SparsePair<double> pair(context, shifted_diagonal<double>(310, 300, sigma).view());
+  SparsePair<double> pair(context, shifted_diagonal<double>(530, 520, sigma).view());
   SingularOptions options = options_for(20, Which::largest);
   options.criterion = Criterion::relative;
   options.tolerance = 1e-9;
@@ -216,6 +260,74 @@ TEST(SingularTripletsDouble, RelativeAndAbsoluteCriteria) {
   ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
   for (std::size_t j = 0; j < 20; ++j) EXPECT_LE(result.residuals[j] * result.norm, 1e-7);
   EXPECT_NEAR(result.norm, 1000, 1e-6);
+}
+
+TEST(SingularTripletsDouble, ZerosByEachCriterion) {
+  std::vector<double> sigma(520);
+  for (std::size_t i = 0; i < sigma.size(); ++i) sigma[i] = 3 + 0.04 * static_cast<double>(i);
+  HostContext context(2);
+  SparsePair<double> pair(context, shifted_diagonal<double>(700, 522, sigma).view());
+  for (const Criterion criterion : {Criterion::norm, Criterion::relative, Criterion::absolute}) {
+    SingularOptions options = options_for(3, Which::smallest);
+    options.criterion = criterion;
+    options.tolerance = 1e-9;
+    const auto result = singular_triplets(context, pair.pair(), options);
+    expect_triplets(pair.matrix(), options, result);
+    EXPECT_LE(result.singular_values[1], 1e-13 * result.norm);
+    EXPECT_NEAR(result.singular_values[2], 3, 1e-9 * result.norm);
+  }
+}
+
+TEST(SingularTripletsDouble, TheSearchForVectorsOfZerosCanBeStopped) {
+  HostContext context(2);
+  const std::vector<double> sigma(520, 1.0);
+  SparsePair<double> pair(context, shifted_diagonal<double>(700, 522, sigma).view());
+  const Monitor stop_block_cg = [](const MonitorState& state) {
+    return !state.eigenvalues.empty();
+  };
+  const auto result =
+      singular_triplets(context, pair.pair(), options_for(3, Which::smallest), stop_block_cg);
+  EXPECT_EQ(result.status, SolveStatus::interrupted) << result.reason;
+  EXPECT_NE(result.reason.find("vectors of the longer side"), std::string::npos) << result.reason;
+  EXPECT_EQ(std::ssize(result.residuals), 3);
+}
+
+TEST(SingularTripletsDouble, CountsOrthonormalisations) {
+  HostContext context(1);
+  SparsePair<double> pair(context,
+                          shifted_diagonal<double>(6000, 520, std::vector<double>(3, 1.0)).view());
+  const auto counts = [&](Index nev, Which which, SingularSolver solver) {
+    return singular_triplets(context, pair.pair(), options_for(nev, which, solver))
+        .orthogonalization;
+  };
+  const OrthoCounts dense = counts(140, Which::largest, SingularSolver::automatic);
+  EXPECT_EQ(dense.dropped, 517);
+  EXPECT_GT(dense.cholqr + dense.cholqr2 + dense.shifted + dense.svqb, 0);
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    const OrthoCounts iterated = counts(2, Which::smallest, solver);
+    EXPECT_GT(iterated.cholqr + iterated.cholqr2, 0);
+  }
+}
+
+TEST(NullVectors, ThatDoNotExistAreNotFound) {
+  HostContext context(2);
+  SparsePair<double> pair(context,
+                          shifted_diagonal<double>(31, 30, std::vector<double>(30, 1.0)).view());
+  OrthoCounts counts;
+  const Monitor no_monitor;
+  NullVectorOptions options;
+  options.limit = 1e-8;
+  options.time_limit_s = 1e9;
+  for (const Index columns : {1, 2}) {
+    MultiVector<double, HostSpace> U(context, 31, columns);
+    NullVectors<double, HostContext> search(context, pair.pair(), options, no_monitor);
+    // Only the first row is empty.
+    EXPECT_EQ(search.find({}, U.view(), counts),
+              columns == 1 ? SolveStatus::converged : SolveStatus::verification_failed);
+    if (columns == 1) {
+      EXPECT_NEAR(std::abs(U.view()(0, 0)), 1, test::tolerance<double>(1, 31));
+    }
+  }
 }
 
 TEST(SingularTripletsDouble, SaysWhenItStoppedEarly) {
@@ -236,8 +348,8 @@ TEST(SingularTripletsDouble, SaysWhenItStoppedEarly) {
 
 TEST(SingularTripletsDouble, NumbersThatAreNotFiniteAreABreakdown) {
   HostContext context(2);
-  for (const Index cols : {20, 300}) {
-    TestMatrix<double> A = test::band_matrix<double>(310, cols, 2);
+  for (const Index cols : {20, 600}) {
+    TestMatrix<double> A = test::band_matrix<double>(610, cols, 2);
     A.values[5] = std::numeric_limits<double>::quiet_NaN();
     SparsePair<double> pair(context, A.view());
     const auto result = singular_triplets(context, pair.pair(), options_for(2, Which::largest));
@@ -245,8 +357,34 @@ TEST(SingularTripletsDouble, NumbersThatAreNotFiniteAreABreakdown) {
   }
 }
 
+TEST(SingularTripletsDouble, MemoryIsForetold) {
+  std::vector<double> sigma(300);
+  for (std::size_t i = 0; i < sigma.size(); ++i) sigma[i] = 1 + 0.01 * static_cast<double>(i);
+  const auto foretold = [&](Index rows, Index cols, const SingularOptions& options) {
+    SCOPED_TRACE(::testing::Message() << rows << "x" << cols << ", nev " << options.nev);
+    HostContext context;
+    const auto last = sigma.begin() + std::min<Index>(std::ssize(sigma), cols);
+    SparsePair<double> pair(context,
+                            shifted_diagonal<double>(rows, cols, {sigma.begin(), last}).view());
+    const auto before = static_cast<double>(context.allocation_count().live_bytes);
+    const auto result = singular_triplets(context, pair.pair(), options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    const double peak = static_cast<double>(context.allocation_count().peak_bytes) - before;
+    const double bytes = singular_memory_bytes(options, rows, cols, sizeof(double));
+    EXPECT_LE(peak, 1.2 * bytes);  // as near as the eigensolvers' own
+    EXPECT_GE(peak, 0.6 * bytes);
+  };
+  foretold(2000, 300, options_for(80, Which::largest));   // decomposed on the host
+  foretold(10000, 120, options_for(30, Which::largest));  // as a dense problem
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    foretold(2000, 1000, options_for(6, Which::largest, solver));
+    foretold(9000, 320, options_for(6, Which::smallest, solver));  // vectors of zeros
+    foretold(600, 2000, options_for(6, Which::smallest, solver));
+  }
+}
+
 TEST(SingularTripletsDouble, SameBitsForEveryNumberOfThreads) {
-  const auto matrix = test::random_matrix<double>(700, 400, 5);
+  const auto matrix = test::random_matrix<double>(1200, 900, 5);
   std::vector<double> first;
   for (const int threads : {1, 3}) {
     HostContext context(threads);

@@ -3,6 +3,7 @@
 #include <heddle/solvers/spectral_density.hpp>
 
 #include "solvers/eigen_test_support.hpp"
+#include "solvers/linear_test_support.hpp"
 #include "support/cuda_test.hpp"
 #include "support/tolerance.hpp"
 
@@ -58,6 +59,34 @@ TYPED_TEST(CudaSpectrum, AnIntervalHoldsAllAnalyticEigenvalues) {
                 2 * kDefaultTolerance<T> * 8 + test::tolerance<T>(8, 1))
         << i;
   }
+}
+
+TYPED_TEST(CudaSpectrum, AnIntervalIsThatOfTheHostAndHasTheSameBitsTwice) {
+  using T = TypeParam;
+  const GallerySpec spec{"laplace2d", {24, 25}};
+  auto A = this->device_operator(spec);
+  auto on_host = test::make_operator<T>(this->host_, spec);
+  IntervalOptions options;
+  options.lower = 3.8;
+  options.upper = 4.1;
+  options.nev = 60;
+  CudaContext& context = this->context();
+  const auto first = interval_eigenpairs<T, CudaContext>(context, {&A}, options);
+  const auto second = interval_eigenpairs<T, CudaContext>(context, {&A}, options);
+  const auto expected = interval_eigenpairs<T, HostContext>(this->host_, {&on_host}, options);
+  ASSERT_EQ(first.status, SolveStatus::converged) << first.reason;
+  ASSERT_EQ(first.eigenvalues.size(), expected.eigenvalues.size());
+  for (std::size_t i = 0; i < expected.eigenvalues.size(); ++i) {
+    EXPECT_NEAR(first.eigenvalues[i], expected.eigenvalues[i],
+                2 * kDefaultTolerance<T> * 8 + test::tolerance<T>(8, 1));
+  }
+  EXPECT_EQ(first.eigenvalues, second.eigenvalues);
+  const auto entries = [&](const MultiVector<T, DeviceSpace>& X) {
+    MultiVector<T, HostSpace> fetched(this->host_, X.rows(), X.cols());
+    fetch<T>(context, X.view(), fetched.view());
+    return test::all_entries<T>(fetched.view());
+  };
+  EXPECT_EQ(entries(first.eigenvectors), entries(second.eigenvectors));
 }
 
 }  // namespace

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/block_lanczos_solve.hpp>
+#include <limits>
+
+/// When a block Lanczos solve ends, and with what: claims and checks of them, records,
+/// verification, the result.
+namespace heddle {
+namespace {
+
+constexpr Index kMaxFailedChecks = 3;
+constexpr double kStricter = 0.1;  // what a failed check does to the tolerance
+
+/// What F adds to the noise of residuals, at most, where checks fail for nothing but rounding.
+constexpr double kAboveNoise = 10;
+
+/// ‖F x − θ x‖ relative to the height of θ above what F leaves of the rest, for a Ritz pair at
+/// rest.
+constexpr double kAtRest = 0.01;
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::finished() {
+  if (ending_.ended()) return true;
+  record();
+  const std::optional<Ending::Stop> stop = ending_.asked(result_.iterations, monitor_agrees());
+  if (checkpointer_.due(stop.has_value())) {
+    checkpointer_.write(context_, result_.history,
+                        [&](const auto& visit) { basis_.for_each(visit); });
+  }
+  if (confirmed() && verify()) {
+    ending_.end(SolveStatus::converged, "all pairs converged and passed verification");
+  } else if (failed_checks_ > kMaxFailedChecks) {
+    end_unverified();
+  } else if (stop) {
+    ending_.end(*stop);
+  } else if (stagnation_.stagnated(result_.iterations, worst_residual(),
+                                   convergence_.noise_floor())) {
+    ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
+  }
+  return ending_.ended();
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::end_unverified() {
+  const std::vector<double>& r = result_.residuals;
+  const auto rounding = [&](double residual) {
+    return residual <= kAboveNoise * convergence_.noise_floor();
+  };
+  if (!r.empty() && std::all_of(r.begin(), r.end(), rounding)) {
+    ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
+  } else {
+    ending_.end(SolveStatus::verification_failed,
+                "the iteration claims convergence, products made afresh do not confirm it");
+  }
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::confirmed() {
+  if (interval_failed_ || basis_.locked() + leading_ < options_.nev) return false;
+  if (!checking_) {
+    check_due_ = true;
+    return false;
+  }
+  check_failed_ = misses_a_pair();
+  return !check_failed_ && others_would_show();
+}
+
+/// Whether a Ritz value of what is orthogonal to the converged pairs lies among theirs.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::misses_a_pair() const {
+  const double worst = s_.values.back();
+  const double best = s_.F.eigenvalue(ritz_.value(0));
+  return s_.F.turned(best) < s_.F.turned(worst) && !same_value(best, worst);
+}
+
+/// Whether two Ritz values differ by no more than their residuals may, or rounding.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::same_value(double a, double b) const {
+  const double distance = norm_B_ * std::abs(a - b);
+  if (convergence_.scaled(a, distance) <= convergence_.noise_floor()) return true;
+  if (!s_.F.inverts()) return convergence_.passes(a, distance);
+  return std::abs(s_.F.image(a) - s_.F.image(b)) <= options_.tolerance * s_.F.image(a);
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::others_would_show() const {
+  // A Krylov space of b random vectors holds b directions of each eigenspace. Where it showed
+  // fewer, there are no more; else the random block must have come to rest beyond the wanted pairs.
+  Index copies = 1;
+  Index most = 1;
+  for (std::size_t j = 1; j < s_.values.size(); ++j) {
+    copies = same_value(s_.values[j], s_.values[j - 1]) ? copies + 1 : 1;
+    most = std::max(most, copies);
+  }
+  return most < basis_.block() || next_is_at_rest();
+}
+
+/// Whether the leading Ritz pair beside the locked ones will not move any more by as much as would
+/// count: errors of Ritz values are squares of those of their vectors.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::next_is_at_rest() const {
+  if (s_.F.inverts() || s_.F.degree() > 1) {
+    return ritz_.residual(0) <= kAtRest * s_.F.height(ritz_.value(0));
+  }
+  return convergence_.scaled(s_.F.eigenvalue(ritz_.value(0)), residual_of(0)) <=
+         std::sqrt(options_.tolerance);
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::collect_pairs() {
+  const Index locked = std::min(basis_.locked(), options_.nev);
+  const Index active = std::min(options_.nev - locked, basis_.order());
+  const Block V = result_.eigenvectors.columns(0, locked + active);
+  copy<T>(context_, basis_.locked_vectors().columns(0, locked), V.columns(0, locked));
+  const SmallView<Space> Z = s_.coefficients.view(basis_.order(), active);
+  send(context_, ritz_.Z(active), Z);
+  multiply<T>(context_, 1, basis_.V(), Z, 0, V.columns(locked, active));
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::verify() {
+  const PhaseScope phase(context_, Phase::verify);
+  collect_pairs();
+  const bool passes = measure(std::ssize(s_.values));
+  interval_failed_ = beyond_interval();
+  if (passes && !interval_failed_) return true;
+  ++failed_checks_;
+  inverse_failed_ = s_.F.inverts();
+  if (interval_failed_ || inverse_failed_) return false;  // another operator may do better
+  check_failed_ = checking_;
+  strictness_ *= kStricter;
+  return false;
+}
+
+/// A Rayleigh–Ritz step over the first `count` vectors of the result and the residuals of its
+/// wanted pairs: whether all pass.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::measure(Index count) {
+  const Block V = result_.eigenvectors.columns(0, count);
+  const Block AV = s_.F.scratch();
+  const Block BV = basis_.scratch();
+  result_.eigenvalues.clear();
+  result_.residuals.clear();
+  measured_ = true;
+  failure_ = s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, AV, BV);
+  if (failure_ != DenseFailure::none) return false;
+  const Index wanted = std::min(count, options_.nev);
+  s_.verifier.measure(context_, problem_, V.columns(0, wanted), AV, BV);
+  return s_.verifier.report(convergence_, result_);
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::solve_dense() {
+  basis_.reset(problem_.B, options_.seed);
+  set_identity(context_, result_.eigenvectors.view());
+  const auto norm = [](LinearOperator<T, Ctx>* op) {
+    return op == nullptr ? 1.0 : op->one_norm().value_or(0.0);
+  };
+  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm(problem_.A),
+                                  norm(problem_.B), std::numeric_limits<T>::epsilon());
+  const bool passes = measure(s_.shape.n);
+  leading_ = passes ? options_.nev : 0;
+  record();
+  if (passes) {
+    ending_.end(SolveStatus::converged, "solved as a dense problem");
+  } else if (result_.eigenvalues.empty()) {
+    ending_.end(
+        failure_ == DenseFailure::indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
+        "the dense problem has no solution: B is not positive definite, or A not finite");
+  } else {
+    ending_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+  }
+  finish();
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::record() {
+  IterationRecord now;
+  now.iteration = result_.iterations;
+  now.converged = std::min(options_.nev, basis_.locked() + leading_);
+  now.worst_residual = worst_residual();
+  now.seconds = ending_.seconds();
+  now.active_columns = basis_.block();
+  now.operator_applications = applications();
+  result_.history.push_back(now);
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::monitor_agrees() {
+  if (!monitor_) return true;
+  s_.scaled_residuals.clear();
+  for (std::size_t j = 0; j < s_.values.size(); ++j) {
+    s_.scaled_residuals.push_back(convergence_.scaled(s_.values[j], s_.residuals[j]));
+  }
+  return monitor_({result_.history.back(), options_.nev, s_.values, s_.scaled_residuals});
+}
+
+template <Scalar T, class Ctx>
+double BlockLanczosSolve<T, Ctx>::worst_residual() const {
+  double worst = 0;
+  for (std::size_t j = 0; j < s_.values.size(); ++j) {
+    worst = std::max(worst, convergence_.scaled(s_.values[j], s_.residuals[j]));
+  }
+  return worst;
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::finish() {
+  if (!measured_ && has_pairs_) verify();
+  if (ending_.status() == SolveStatus::converged) checkpointer_.discard();
+  result_.status = ending_.status();
+  result_.orthogonalization = basis_.counts();
+  result_.operator_applications = applications();
+  result_.inverse_applications = inverse_applications() - inverse_applications_before_;
+  const bool none = result_.history.empty() || interval_failed_;
+  const Index converged = none ? 0 : result_.history.back().converged;
+  const double worst = result_.residuals.empty()
+                           ? std::numeric_limits<double>::quiet_NaN()
+                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
+  ending_.write_reason({converged, options_.nev, "pairs", result_.iterations, "cycles", worst},
+                       result_.reason);
+}
+
+template <Scalar T, class Ctx>
+Index BlockLanczosSolve<T, Ctx>::applications() const {
+  return problem_.A->columns_applied() - applications_before_;
+}
+
+template <Scalar T, class Ctx>
+Index BlockLanczosSolve<T, Ctx>::inverse_applications() const {
+  return problem_.shifted_inverse == nullptr ? 0 : problem_.shifted_inverse->columns_applied();
+}
+
+/// What the end of a cycle begins with, but for the long blocks.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
+  Index applied = applications();
+  Index solved = inverse_applications() - inverse_applications_before_;
+  archive.values(applied, solved, convergence_, stagnation_, norm_A_, norm_B_, norms_known_,
+                 far_end_, largest_theta_, failed_checks_, strictness_, checking_, cycle_complete_,
+                 result_.iterations);
+  if (archive.loading()) {
+    applications_before_ = problem_.A->columns_applied() - applied;
+    inverse_applications_before_ = inverse_applications() - solved;
+  }
+  ending_.archive(archive);
+  basis_.archive(context_, archive);
+  s_.F.archive(context_, archive, problem_.shifted_inverse);
+  for (auto* list : {&s_.locked_values, &s_.locked_residuals}) archive.list(*list);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle
