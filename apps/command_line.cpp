@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kFooter = R"(
 Results go to stdout and to the folder output.directory: result.json, history.csv, vectors.
 Header, progress and errors go to stderr. Ctrl-C ends the solve with the results so far, a second
-one at once.
+one at once. Where the configuration keeps a checkpoint, --resume goes on from where it ended.
 
 Exit codes:
     0  converged and verified
@@ -44,6 +44,8 @@ std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
   app.add_flag("--print-config", line.print_config,
                "print the configuration with overrides and defaults as YAML, and stop");
   app.add_flag("--help-config", describe, "list the keys of the configuration, and stop");
+  app.add_flag("--resume", line.resume,
+               "go on from the checkpoint.file that an earlier run of the same problem kept");
   app.add_flag("--profile", line.profile,
                "print seconds, bytes and operations of each phase of the solve, too");
   app.add_flag("-q,--quiet", line.quiet, "no header and no progress");

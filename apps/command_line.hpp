@@ -16,6 +16,7 @@ struct CommandLine {
   bool validate = false;
   bool print_config = false;
   bool quiet = false;
+  bool resume = false;   ///< goes on from the checkpoint
   bool profile = false;  ///< what the time went to is printed, too
 };
 

@@ -7,13 +7,7 @@
 namespace heddle::apps {
 namespace {
 
-double memory_of(const HostContext*) { return host_memory_bytes(); }
-
 #ifdef HEDDLE_HAS_CUDA
-double memory_of(const std::unique_ptr<CudaContext>& context) {
-  return static_cast<double>(context->free_bytes());
-}
-
 /// Makes `context` that of the first GPU, and returns its name. Throws `DeviceError` if it cannot
 /// be used.
 std::string take_gpu(AnyContext& context) {
@@ -32,6 +26,14 @@ double host_memory_bytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+double memory_bytes(const HostContext&) { return host_memory_bytes(); }
+
+#ifdef HEDDLE_HAS_CUDA
+double memory_bytes(const CudaContext& context) {
+  return static_cast<double>(context.free_bytes());
+}
+#endif
+
 Device::Device(const Config& config)
     : host_(std::make_unique<HostContext>(config.threads)), context_(host_.get()) {
   if (config.device == DeviceChoice::host) return;
@@ -47,7 +49,7 @@ Device::Device(const Config& config)
 }
 
 double Device::memory_bytes() const {
-  return std::visit([](const auto& context) { return memory_of(context); }, context_);
+  return std::visit([](const auto& context) { return apps::memory_bytes(*context); }, context_);
 }
 
 }  // namespace heddle::apps

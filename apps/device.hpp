@@ -21,6 +21,13 @@ using AnyContext = std::variant<HostContext*>;
 /// Bytes of memory that this machine was built with.
 double host_memory_bytes();
 
+/// Bytes that a run in `context` may have: of a GPU those free now, of the host
+/// `host_memory_bytes`.
+double memory_bytes(const HostContext& context);
+#ifdef HEDDLE_HAS_CUDA
+double memory_bytes(const CudaContext& context);
+#endif
+
 /// The device that a run works on, and the host beside it that loads and writes.
 class Device {
  public:
@@ -36,8 +43,7 @@ class Device {
 
   HostContext& host() noexcept { return *host_; }
 
-  /// Bytes that a run may have: of a GPU those free now, of the host `host_memory_bytes`.
-  double memory_bytes() const;
+  double memory_bytes() const;  ///< `memory_bytes` of its context
 
   /// body(context) with the device's context, a `HostContext` or a `CudaContext`.
   template <class Body>

@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <heddle/apps/inverse_operator.hpp>
 #include <heddle/apps/memory.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/solver_options.hpp>
 
 namespace heddle::apps {
 namespace {
+
+/// Bytes a row of what the level orders of a triangle and of its transpose keep beside the
+/// matrices: row numbers and flags.
+constexpr double kLevelOrderBytes = 16;
 
 double as_double(Index count) { return static_cast<double>(count); }
 
@@ -68,7 +71,8 @@ class SolveBytes {
   }
 
   /// What a preconditioner stores. Beside a matrix Chebyshev keeps three blocks and a diagonal, an
-  /// incomplete factor two blocks and a diagonal, Jacobi a diagonal.
+  /// incomplete factor the order of the rows of each triangle, or, iterated, two blocks and a
+  /// diagonal; Jacobi a diagonal.
   double preconditioner() const {
     const Index block = solver_block_size(config_, input_.sizes());
     switch (plan_.type) {
@@ -77,7 +81,9 @@ class SolveBytes {
       case PreconditionerChoice::chebyshev:
         return preconditioner_matrix() + columns(3 * block + 1);
       case PreconditionerChoice::incomplete_cholesky:
-        return preconditioner_matrix() + columns(2 * block + 1);
+        return preconditioner_matrix() + (plan_.triangular_solve == TriangularSolve::iterated
+                                              ? columns(2 * block + 1)
+                                              : as_double(input_.order()) * kLevelOrderBytes);
       case PreconditionerChoice::block_jacobi:
       case PreconditionerChoice::none:
       case PreconditionerChoice::automatic:

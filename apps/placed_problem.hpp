@@ -1,11 +1,13 @@
 #pragma once
 
-#include <heddle/apps/inverse_operator.hpp>
+#include <heddle/apps/device.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/problem_checks.hpp>
+#include <heddle/apps/solver_options.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/eigen_problem.hpp>
+#include <heddle/solvers/inverse_operator.hpp>
 #include <heddle/solvers/linear_system.hpp>
 #include <heddle/solvers/normal_equations.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi.hpp>
@@ -41,7 +43,8 @@ std::unique_ptr<Preconditioner<T, Ctx>> make_preconditioner(Ctx& context,
 }
 
 /// A problem in the memory of the context that solves it. Block Lanczos divides by B: at once where
-/// B is diagonal, else by an inner solve.
+/// B is diagonal, else by an inner solve. At the smallest end it may factor A − σB instead; where B
+/// is not diagonal and that is cheap, it is all that it gets.
 template <Scalar T, class Ctx>
 class PlacedProblem {
  public:
@@ -58,12 +61,9 @@ class PlacedProblem {
     if (input.A_transposed) {
       A_transposed_.emplace(context, place(context, std::move(*input.A_transposed)), config.spmm);
     }
-    if (input.B) {
-      const bool lanczos = config.type == SolverType::block_lanczos;
-      inner_solves_ = lanczos && !is_diagonal(std::as_const(*input.B).view());
-      B_.emplace(context, place(context, std::move(*input.B)), config.spmm);
-      if (lanczos) make_inverse(context, config);
-    }
+    const bool diagonal = input.B && is_diagonal(std::as_const(*input.B).view());
+    if (input.B) B_.emplace(context, place(context, std::move(*input.B)), config.spmm);
+    if (config.type == SolverType::block_lanczos) make_inverses(context, config, diagonal);
     const PreconditionerPlan plan = plan_preconditioner(config, sizes_.pencil);
     SetupCost cost(context);
     preconditioner_ = make_preconditioner<T, Ctx>(
@@ -88,7 +88,8 @@ class PlacedProblem {
             preconditioner_.get(),
             std::as_const(constraints_).view(),
             std::as_const(initial_guess_).view(),
-            B_inverse_.get()};
+            B_inverse_.get(),
+            shifted_inverse_ ? &*shifted_inverse_ : nullptr};
   }
 
   /// Of a search for singular triplets.
@@ -100,11 +101,32 @@ class PlacedProblem {
   }
 
  private:
-  void make_inverse(Ctx& context, const Config& config) {
-    if (!inner_solves_) {
-      B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_->matrix());
-      return;
+  void make_inverses(Ctx& context, const Config& config, bool diagonal_mass) {
+    if (may_invert(config)) {
+      constexpr double kShare = 0.25;  // of all memory, for the factor
+      shifted_inverse_.emplace(A_.matrix(), B_ ? B_->matrix() : CsrView<T, Space>{},
+                               kShare * std::min(host_memory_bytes(), memory_bytes(context)));
     }
+    if (!B_) return;
+    if (diagonal_mass) {
+      B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_->matrix());
+    } else if (!shifted_inverse_ || !inverts_at_once(context, config)) {
+      make_inner_solver(context, config);
+    }
+  }
+
+  /// Whether inner solves are not worth it beside a factorisation: some hundred columns of a basis
+  /// take dozens of products each.
+  bool inverts_at_once(Ctx& context, const Config& config) {
+    if (config.solver.filter == LanczosFilter::inverse) return true;
+    constexpr double kColumns = 200;
+    constexpr double kInnerProducts = 1e5;
+    const auto cost = shifted_inverse_->cost_in_products(context, kColumns);
+    return cost && *cost <= kInnerProducts;
+  }
+
+  void make_inner_solver(Ctx& context, const Config& config) {
+    inner_solves_ = true;
     auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_, B_->matrix());
     if (!inverse->works(context)) {
       refuse(*config.problem.mass,
@@ -119,6 +141,7 @@ class PlacedProblem {
   std::optional<SparseOperator<T, Ctx>> B_, A_transposed_;
   MultiVector<T, Space> constraints_, initial_guess_, rhs_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;       // for block Lanczos
+  std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;   // likewise
   bool inner_solves_ = false;                               // B_inverse_ is an InverseOperator
   std::unique_ptr<Preconditioner<T, Ctx>> preconditioner_;  // null: none
   PreconditionerCost preconditioner_cost_;

@@ -42,17 +42,6 @@ PreconditionerPlan plan_preconditioner(const Config& config, bool pencil) {
           asked.triangular_solve};
 }
 
-void check_preconditioner_runs_on(const Config& config, bool on_gpu) {
-  const PreconditionerConfig& asked = config.preconditioner;
-  if (!on_gpu || asked.type != PreconditionerChoice::incomplete_cholesky ||
-      asked.triangular_solve != TriangularSolve::level_scheduled) {
-    return;
-  }
-  throw ConfigError(origin_of(config, "solver.preconditioner.triangular_solve"),
-                    "solver.preconditioner.triangular_solve: levels runs on the host only, this "
-                    "solve runs on a GPU: use auto, iterated or device: host");
-}
-
 std::string PreconditionerPlan::describe() const {
   const char* matrix = of_mass ? "B" : "A";
   switch (type) {

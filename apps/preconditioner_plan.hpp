@@ -26,8 +26,4 @@ struct PreconditionerCost {
 /// What `config` means for a single matrix or a pencil.
 PreconditionerPlan plan_preconditioner(const Config& config, bool pencil);
 
-/// Throws `ConfigError` if the preconditioner in `config` is one for the host and a GPU is to use
-/// it.
-void check_preconditioner_runs_on(const Config& config, bool on_gpu);
-
 }  // namespace heddle::apps

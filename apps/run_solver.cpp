@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <heddle/apps/checkpoint.hpp>
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/exit_codes.hpp>
@@ -34,6 +35,11 @@ constexpr VectorFiles kEigenvectors = {"eigenvectors.mtx", "eigenvectors.npy"};
 constexpr VectorFiles kLeftVectors = {"left_vectors.mtx", "left_vectors.npy"};
 constexpr VectorFiles kRightVectors = {"right_vectors.mtx", "right_vectors.npy"};
 constexpr VectorFiles kSolution = {"solution.mtx", "solution.npy"};
+
+/// All files that a run may write.
+const std::vector<std::string_view> kOutputs = {
+    kEigenvectors.npy, kEigenvectors.mtx, kLeftVectors.npy, kLeftVectors.mtx, kRightVectors.npy,
+    kRightVectors.mtx, kSolution.npy,     kSolution.mtx,    kHistory,         kResult};
 
 using Clock = std::chrono::steady_clock;
 
@@ -114,9 +120,7 @@ void write_results(OutputFiles& files, const Config& config, const Report& repor
   files.add(kResult, [&](const std::filesystem::path& path) {
     write_text(path, result_json(config, report));
   });
-  files.commit({kEigenvectors.npy, kEigenvectors.mtx, kLeftVectors.npy, kLeftVectors.mtx,
-                kRightVectors.npy, kRightVectors.mtx, kSolution.npy, kSolution.mtx, kHistory,
-                kResult});
+  files.commit(kOutputs);
 }
 
 /// The solution of the problem, with progress on stderr; a signal ends it early. Where memory ends
@@ -150,12 +154,11 @@ void complete(Report& report, Solution& solution) {
 ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) {
   const Clock::time_point start = Clock::now();
   start_log(line.quiet);
-  const Config config = load_config(line.config, line.overrides, solver);
+  Config config = load_config(line.config, line.overrides, solver);
   if (line.print_config) print(to_yaml(config.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
 
   Device device(config);
-  check_preconditioner_runs_on(config, !device.is_host());
   check_output_directory(config.output.directory);
   ProblemInput<double> input = load_problem(device.host(), config);
   const MemoryEstimate memory = estimate_memory(input, config, !device.is_host());
@@ -163,6 +166,7 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   report.problem = facts(device, input, config);
   report.problem.estimated_bytes = memory.device;
   report.seconds.load = seconds_since(start);
+  prepare_checkpoint(config, line.resume, input, report.problem, kOutputs);
   check_memory(memory, config, device);
   const std::string description = describe_problem(config, report.problem);
   if (line.validate) {
@@ -180,7 +184,8 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   print(result_table(report.result, solver) + summary_line(report, solver));
   if (line.profile) print(profile_table(report.profile));
   write_results(files, config, report, solution);
-  print(fmt::format("results in {}\n", config.output.directory.string()));
+  print(fmt::format("results in {}\n", config.output.directory.string()) +
+        checkpoint_hint(config.solver.checkpoint));
   return exit_code(report.result.status);
 }
 

@@ -70,6 +70,7 @@ void prepend(const Solution& first, Solution& second) {
                                      first.result.iterations, second.result.reason);
   second.result.iterations += first.result.iterations;
   second.result.operator_applications += first.result.operator_applications;
+  second.result.inverse_applications += first.result.inverse_applications;
   second.result.matrix_passes += first.result.matrix_passes;
   OrthoCounts& counts = second.result.orthogonalization;
   const OrthoCounts& before = first.result.orthogonalization;

@@ -1,22 +1,7 @@
-#include <algorithm>
 #include <heddle/apps/solver_options.hpp>
 
 namespace heddle::apps {
 namespace {
-
-double as_double(Index count) { return static_cast<double>(count); }
-
-/// Of a block Lanczos solve.
-double block_lanczos_memory_bytes(const BlockLanczosShape& shape, std::size_t scalar_size) {
-  const double pencil_blocks = shape.pencil ? 3 : 0;  // B times a block, A X, B⁻¹A X
-  const double blocks = 5 + pencil_blocks;            // the basis's front, its next; the filter's
-  const double columns =
-      as_double(shape.max_basis) + blocks * as_double(shape.block) + as_double(shape.pairs());
-  const double order = as_double(std::max(shape.max_basis, shape.pairs()));
-  constexpr double kSmallMatrices = 8;  // T, Ritz vectors, Gram matrices, in double
-  return columns * as_double(shape.n) * static_cast<double>(scalar_size) +
-         sizeof(double) * kSmallMatrices * order * order;
-}
 
 BlockLanczosShape shape_of(const Config& config, const ProblemSizes& sizes) {
   return block_lanczos_shape(block_lanczos_options(config), sizes.n, sizes.pencil);
@@ -35,6 +20,14 @@ BlockLanczosOptions block_lanczos_options(const Config& config, bool inner_solve
           solver.filter.value_or(fallback)};
 }
 
+bool may_invert(const Config& config) {
+  const SolverConfig& solver = config.solver;
+  const LanczosFilter filter = solver.filter.value_or(LanczosFilter::automatic);
+  return config.type == SolverType::block_lanczos && !solver.interval && !finds_triplets(config) &&
+         solver.which == Which::smallest &&
+         (filter == LanczosFilter::automatic || filter == LanczosFilter::inverse);
+}
+
 IntervalOptions interval_options(const Config& config) {
   const SolverConfig& solver = config.solver;
   return {static_cast<const EigenOptions&>(solver), solver.interval->lower, solver.interval->upper};
@@ -50,7 +43,8 @@ SingularOptions singular_options(const Config& config) {
 
 BlockCgOptions block_cg_options(const Config& config) {
   const SolverConfig& solver = config.solver;
-  return {{solver.tolerance, solver.linear_criterion, solver.max_iterations, solver.time_limit_s},
+  return {{solver.tolerance, solver.linear_criterion, solver.max_iterations, solver.time_limit_s,
+           solver.checkpoint},
           solver.algorithm,
           solver.refresh_interval};
 }
@@ -84,7 +78,8 @@ double solver_memory_bytes(const Config& config, const ProblemSizes& sizes,
       if (config.solver.interval) {
         return interval_memory_bytes(interval_options(config), sizes.n, scalar_size);
       }
-      return block_lanczos_memory_bytes(shape_of(config, sizes), scalar_size);
+      return block_lanczos_memory_bytes(block_lanczos_options(config), sizes.n, sizes.pencil,
+                                        scalar_size);
     case SolverType::block_cg:
       return block_cg_memory_bytes(sizes.n, sizes.rhs, scalar_size);
   }

@@ -15,6 +15,8 @@ namespace heddle::apps {
 LobpcgOptions lobpcg_options(const Config& config);
 /// `inner_solves`: whether every product with B⁻¹A takes a solve with B.
 BlockLanczosOptions block_lanczos_options(const Config& config, bool inner_solves = false);
+/// Whether block Lanczos may factor A − σB.
+bool may_invert(const Config& config);
 /// Of a configuration that asks for an interval.
 IntervalOptions interval_options(const Config& config);
 /// Of a search for singular triplets.

@@ -45,6 +45,13 @@ void check_tolerance(const Config& config) {
                     "solver.criterion: absolute needs a solver.tolerance");
 }
 
+void check_filter(const Config& config) {
+  const SolverConfig& solver = config.solver;
+  if (solver.filter != LanczosFilter::inverse || solver.which == Which::smallest) return;
+  throw ConfigError(origin_of(config, "solver.filter"),
+                    "solver.filter: inverse is for the smallest end");
+}
+
 void check_interval(const Config& config) {
   const ConfigNode* which = config.effective.find("solver")->find("which");
   const SolverConfig& solver = config.solver;
@@ -61,6 +68,7 @@ void check_interval(const Config& config) {
            {"problem.initial_guess", !config.problem.initial_guess.empty()},
            {"solver.max_basis", solver.max_basis != 0},
            {"solver.filter", solver.filter.has_value()},
+           {"checkpoint", !solver.checkpoint.file.empty()},
            {"precision", config.precision == Precision::mixed}});
 }
 
@@ -78,7 +86,14 @@ void check_triplets(const Config& config) {
            {"solver.refresh_interval", solver.refresh_interval != SolverConfig{}.refresh_interval},
            {"solver.preconditioner.type", preconditioner != PreconditionerChoice::automatic &&
                                               preconditioner != PreconditionerChoice::none},
+           {"checkpoint", !solver.checkpoint.file.empty()},
            {"precision", config.precision == Precision::mixed}});
+}
+
+/// A checkpoint is of one solve, mixed precision makes two.
+void check_checkpoint(const Config& config) {
+  if (config.precision != Precision::mixed) return;
+  exclude(config, "precision: mixed", {{"checkpoint", !config.solver.checkpoint.file.empty()}});
 }
 
 }  // namespace
@@ -86,8 +101,10 @@ void check_triplets(const Config& config) {
 void check_combinations(const Config& config) {
   check_preconditioner(config);
   check_tolerance(config);
+  check_filter(config);
   check_interval(config);
   check_triplets(config);
+  check_checkpoint(config);
 }
 
 }  // namespace heddle::apps

@@ -88,7 +88,7 @@ struct RealInterval {
 struct SolverConfig : EigenOptions {
   Index refresh_interval = 50;          ///< LOBPCG, block CG
   Index max_basis = 0;                  ///< block Lanczos
-  std::optional<LanczosFilter> filter;  ///< block Lanczos; empty: as products with A are dear
+  std::optional<LanczosFilter> filter;  ///< block Lanczos; empty: what costs least
   /// block Lanczos; set where all pairs in it are wanted, up to `nev`, rather than an end
   std::optional<RealInterval> interval;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;           ///< block CG

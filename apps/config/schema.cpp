@@ -19,6 +19,7 @@ class Schema {
     spmm();
     machine();
     output();
+    checkpoint();
   }
 
   std::vector<KeySpec> take() { return std::move(rows_); }
@@ -36,6 +37,7 @@ class Schema {
   void spmm();
   void machine();
   void output();
+  void checkpoint();
 
   std::vector<KeySpec> rows_;
 };
@@ -218,6 +220,23 @@ void Schema::output() {
       .choice<bool>({{"true", true}, {"false", false}},
                     [](Config& config) -> bool& { return config.output.history; })
       .fallback("true");
+}
+
+void Schema::checkpoint() {
+  add("checkpoint", "what --resume goes on from after a stop, with the same bits")
+      .section()
+      .aliases({"restart", "resume"});
+  add("checkpoint.file",
+      "file that holds the state of the solve, relative to the current folder; gone once converged")
+      .new_file()
+      .required()
+      .aliases({"path", "filename", "name"})
+      .store([](Node node, Config& config) { config.solver.checkpoint.file = node.text; });
+  add("checkpoint.every_s", "seconds between two checkpoints; one more is written at a stop")
+      .real({.low = 0})
+      .fallback("300")
+      .aliases({"interval", "every", "period", "seconds"})
+      .store([](Node node, Config& config) { config.solver.checkpoint.every_s = *as_real(node); });
 }
 
 /// A key belongs to no other solvers than the section that it stands in.

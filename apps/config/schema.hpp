@@ -38,6 +38,7 @@ struct ValueForms {
   bool section = false;                 ///< a map with keys of its own
   bool one_key = false;                 ///< a section: with just one of them
   bool file = false;                    ///< a file to read, relative to where the value is written
+  bool new_file = false;                ///< a file to write, relative to the current folder
   bool folder = false;                  ///< a folder to write to, relative to the current one
   std::vector<std::string_view> words;  ///< one of these
   std::optional<Range<Index>> integer;

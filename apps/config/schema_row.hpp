@@ -25,6 +25,7 @@ class SchemaRow {
   SchemaRow& section() { return spec_->forms.section = true, *this; }
   SchemaRow& one_key() { return spec_->forms.one_key = true, *this; }
   SchemaRow& file() { return spec_->forms.file = true, *this; }
+  SchemaRow& new_file() { return spec_->forms.new_file = true, *this; }
   SchemaRow& folder() { return spec_->forms.folder = true, *this; }
   SchemaRow& word(std::string_view word) { return spec_->forms.words.push_back(word), *this; }
   SchemaRow& integer(Range<Index> range) { return spec_->forms.integer = range, *this; }

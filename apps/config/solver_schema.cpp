@@ -156,12 +156,12 @@ void SolverSchema::own_options() {
       .only_for({SolverType::lobpcg, SolverType::block_cg})
       .store([](Node node, Config& config) { config.solver.refresh_interval = *as_integer(node); });
   add("solver.filter",
-      "chebyshev: a polynomial in A damps the unwanted end where that pays; none: never; auto: "
-      "none "
-      "where products are dear, as with a mass matrix that is not diagonal")
+      "chebyshev: a polynomial in A damps the unwanted end where that pays; inverse: A - sigma B "
+      "is factored, for the smallest end; none: neither; auto: what costs least")
       .choice<std::optional<LanczosFilter>>(
           {{"auto", std::nullopt},
-           {"chebyshev", LanczosFilter::automatic},
+           {"chebyshev", LanczosFilter::chebyshev},
+           {"inverse", LanczosFilter::inverse},
            {"none", LanczosFilter::none}},
           [](Config& config) -> std::optional<LanczosFilter>& { return config.solver.filter; })
       .fallback("auto")
@@ -211,8 +211,7 @@ void SolverSchema::preconditioner() {
         config.preconditioner.block_size = as_integer(node).value_or(0);
       });
   add("solver.preconditioner.triangular_solve",
-      "of incomplete_cholesky; levels: exact, on the host only; iterated: some Jacobi sweeps; "
-      "auto: levels on the host, iterated on a GPU")
+      "of incomplete_cholesky; levels: exact; iterated: some Jacobi sweeps; auto: levels")
       .choice<TriangularSolve>(
           {{"auto", TriangularSolve::automatic},
            {"levels", TriangularSolve::level_scheduled},

@@ -58,7 +58,7 @@ std::optional<double> as_real(const ConfigNode& node) {
 
 std::string ValueForms::describe() const {
   std::vector<std::string> forms;
-  if (file) forms.emplace_back("a file name");
+  if (file || new_file) forms.emplace_back("a file name");
   if (folder) forms.emplace_back("a folder name");
   for (const std::string_view word : words) forms.emplace_back(word);
   if (integer) forms.push_back("an integer " + describe_range(*integer));
@@ -84,7 +84,7 @@ bool ValueForms::accepts(const ConfigNode& node) const {
     case ConfigNode::Kind::scalar:
       break;
   }
-  if ((file || folder) && !node.text.empty()) return true;
+  if ((file || new_file || folder) && !node.text.empty()) return true;
   if (std::find(words.begin(), words.end(), node.text) != words.end()) return true;
   if (const auto value = as_integer(node); integer && value && integer->contains(*value))
     return true;

@@ -195,7 +195,8 @@ void emit(YAML::Emitter& out, const ConfigNode& node) {
       out << YAML::Null;
       break;
     case ConfigNode::Kind::scalar:
-      if (node.quoted) out << YAML::DoubleQuoted;
+      // The emitter would write a carriage return as it is, which a reader takes for a line's end.
+      if (node.quoted || node.text.find('\r') != std::string::npos) out << YAML::DoubleQuoted;
       out << node.text;
       break;
     case ConfigNode::Kind::sequence:

@@ -20,6 +20,7 @@ struct Summary {
   std::string reason;
   Index iterations = 0;
   Index operator_applications = 0;
+  Index inverse_applications = 0;
   std::vector<double> residuals;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
@@ -43,15 +44,16 @@ Summary summarize_common(const Result& result) {
   summary.operator_applications = result.operator_applications;
   summary.residuals = result.residuals;
   summary.history = result.history;
+  summary.orthogonalization = result.orthogonalization;
   return summary;
 }
 
 template <Scalar T, class Space>
 Summary summarize(const EigenResult<T, Space>& result) {
   Summary summary = summarize_common(result);
+  summary.inverse_applications = result.inverse_applications;
   summary.eigenvalues = result.eigenvalues;
   summary.orthogonality = result.orthogonality;
-  summary.orthogonalization = result.orthogonalization;
   return summary;
 }
 
@@ -69,7 +71,6 @@ Summary summarize(const LinearResult<T, Space>& result) {
   Summary summary = summarize_common(result);
   summary.matrix_passes = result.matrix_passes;
   summary.backward_errors = result.backward_errors;
-  summary.orthogonalization = result.orthogonalization;
   return summary;
 }
 

@@ -130,6 +130,9 @@ std::string result_json(const Config& config, const Report& report) {
   json["nnz"] = problem.nnz;
   json["iterations"] = result.iterations;
   json["operator_applications"] = result.operator_applications;
+  if (config.type == SolverType::block_lanczos) {
+    json["inverse_applications"] = result.inverse_applications;
+  }
   json["spmm_kernel"] = report.spmm_kernel;
   json["spmm_reason"] = report.spmm_reason;
   json["seconds"] = seconds_json(report);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <heddle/apps/checkpoint.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <iterator>
 #include <utility>
@@ -92,6 +93,8 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
                    problem.device_note.empty() ? "" : " (" + problem.device_note + ")"));
   line("memory", fmt::format("about {} of {}", human_bytes(problem.estimated_bytes),
                              human_bytes(problem.available_bytes)));
+  const std::string checkpoint = describe_checkpoint(config.solver.checkpoint);
+  if (!checkpoint.empty()) line("checkpoint", checkpoint);
   return text;
 }
 

@@ -15,7 +15,8 @@ using test::error_of;
 const std::string kSolverKeys =
     "type, nev, which, block_size, tolerance, criterion, max_iterations, time_limit_s, "
     "refresh_interval, preconditioner";
-const std::string kTopKeys = "problem, solver, spmm, device, precision, threads, seed, output";
+const std::string kTopKeys =
+    "problem, solver, spmm, device, precision, threads, seed, output, checkpoint";
 
 /// The message for a value of a solver key, which stands on line 2, column 10 + its name's length.
 std::string solver_value(const std::string& key, const std::string& value) {
@@ -182,6 +183,24 @@ TEST(ConfigErrors, NumbersOutOfRange) {
             "the list [5, 0]");
   EXPECT_EQ(error_of("problem: {matrix: {generate: rmat, size: [5], density: -1}}"),
             "case.yaml:1:56: problem.matrix.density: expected a number of at least 0, got '-1'");
+}
+
+TEST(ConfigErrors, Checkpoints) {
+  const std::string problem = "problem: {matrix: a.mtx}\n";
+  EXPECT_EQ(error_of(problem + "checkpoint: {every_s: 10}"),
+            "case.yaml:2:13: checkpoint.file is missing: file that holds the state of the solve, "
+            "relative to the current folder; gone once converged");
+  EXPECT_EQ(error_of(problem + "checkpoint: {file: state, every_s: -1}"),
+            "case.yaml:2:36: checkpoint.every_s: expected a number of at least 0, got '-1'");
+  EXPECT_EQ(error_of(problem + "checkpoint: {file: state}\nprecision: mixed"),
+            "case.yaml:2:13: checkpoint does not go with precision: mixed");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx, transform: normal_equations}\n"
+                     "checkpoint: {file: state}"),
+            "case.yaml:2:13: checkpoint does not go with transform: normal_equations");
+  EXPECT_EQ(error_of(problem + "solver: {which: interval, interval: [0, 1]}\n"
+                               "checkpoint: {file: state}",
+                     {}, SolverType::block_lanczos),
+            "case.yaml:3:13: checkpoint does not go with which: interval");
 }
 
 TEST(ConfigErrors, MissingValuesAndKeys) {

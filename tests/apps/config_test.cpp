@@ -205,9 +205,22 @@ output: {directory: "true", eigenvectors: true}
   EXPECT_EQ(again.output.directory, "true");
 }
 
+TEST(Config, APrintedFileNameIsTheSameHoweverOddItIs) {
+  for (const std::string_view escaped :
+       {R"(\r)", R"(\n)", R"(\t)", R"(\x7f)", R"(\\)", R"(\")", R"(\N)", R"(\L)", R"(\uFEFF)",
+        "' '", "- ", ": ", " #", "~", "0x1", "é"}) {
+    SCOPED_TRACE(escaped);
+    const Config config =
+        config_of(fmt::format("problem: {{matrix: \"a{}b{}\"}}", escaped, escaped));
+    const Config again = config_of(to_yaml(config.effective));
+    EXPECT_EQ(again.problem.matrix.path, config.problem.matrix.path);
+  }
+}
+
 TEST(Config, ThePrintedConfigurationHoldsEveryKeyWithADefault) {
   const Config config = config_of("problem: {matrix: a.mtx}");
   for (const KeySpec& spec : config_schema()) {
+    if (spec.section() == "checkpoint") continue;  // there where it is asked for
     if (spec.fallback.empty() || !spec.applies_to(SolverType::lobpcg)) continue;
     if (spec.path.rfind("problem.m", 0) == 0) continue;  // keys of generated matrices
     const ConfigNode* node = &config.effective;
@@ -287,6 +300,18 @@ TEST(Config, OptionsOfBlockLanczos) {
   EXPECT_EQ(config.solver.max_basis, 64);
   EXPECT_EQ(config.solver.block_size, 4);
   EXPECT_EQ(config.solver.filter, LanczosFilter::none);
+}
+
+TEST(Config, CheckpointsAreKeptWhereTheyAreAskedFor) {
+  const Config without = config_of("problem: {matrix: a.mtx}");
+  EXPECT_TRUE(without.solver.checkpoint.file.empty());
+  const Config with = config_of("problem: {matrix: a.mtx}\ncheckpoint: {file: out/state}");
+  EXPECT_EQ(with.solver.checkpoint.file, "out/state");
+  EXPECT_EQ(with.solver.checkpoint.every_s, 300);
+  EXPECT_FALSE(with.solver.checkpoint.resume);
+  const Config often =
+      config_of("problem: {matrix: a.mtx}\ncheckpoint: {file: state}", {"checkpoint.every_s=0"});
+  EXPECT_EQ(often.solver.checkpoint.every_s, 0);
 }
 
 TEST(Config, OptionsOfBlockCg) {

@@ -102,6 +102,37 @@ TEST_F(LanczosProcess, PencilsWithADiagonalAndWithAnotherMassMatrix) {
   }
 }
 
+TEST_F(LanczosProcess, TheSmallestEndByAFactorisation) {
+  const std::string stiff = "problem: {matrix: {generate: laplace1d, size: [3000]}}\nthreads: 2\n";
+  const std::vector<double> exact = laplace_smallest_eigenvalues({3000}, 6);
+  for (const std::string filter : {"auto", "inverse"}) {
+    ASSERT_EQ(solve(stiff, {"--set", "solver.filter=" + filter}).exit_code, 0) << filter;
+    EXPECT_GT(result().at("inverse_applications"), 0) << filter;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      EXPECT_NEAR(result().at("eigenvalues").at(i), exact[i], 4e-8) << filter;
+    }
+  }
+  ASSERT_EQ(solve(kGrid, {"--set", "solver.filter=chebyshev"}).exit_code, 0);
+  EXPECT_EQ(result().at("inverse_applications"), 0);
+}
+
+TEST_F(LanczosProcess, TheSmallestEndOfAPencilByAFactorisationOrByInnerSolves) {
+  const std::string block =
+      "problem:\n"
+      "  matrix: {generate: elasticity3d, size: [4, 4, 4]}\n"
+      "  mass: {generate: elasticity3d_mass, size: [4, 4, 4]}\n"
+      "solver: {nev: 5, tolerance: 1e-9}\n";
+  std::vector<double> first;
+  for (const std::string filter : {"auto", "inverse", "none", "chebyshev"}) {
+    ASSERT_EQ(solve(block, {"--set", "solver.filter=" + filter}).exit_code, 0) << filter;
+    const auto values = result().at("eigenvalues").get<std::vector<double>>();
+    const bool inverse = filter == "auto" || filter == "inverse";
+    EXPECT_EQ(result().at("inverse_applications").get<Index>() > 0, inverse) << filter;
+    if (first.empty()) first = values;
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(values[i], first[i], 1e-6 * first[4]) << filter;
+  }
+}
+
 std::vector<double> eigenvalues_between(double a, double b) {
   std::vector<double> values = laplace_smallest_eigenvalues({20, 17}, 340);
   values.erase(std::remove_if(values.begin(), values.end(),
@@ -176,9 +207,9 @@ TEST_F(LanczosProcess, WhatAnIntervalDoesNotGoWith) {
 }
 
 TEST_F(LanczosProcess, SingularTripletsOfBothEndsAndShapes) {
-  const std::vector<double> exact = test::difference_singular_values(300);
+  const std::vector<double> exact = test::difference_singular_values(600);
   for (const bool wide : {false, true}) {
-    folder_.write("d.mtx", test::difference_matrix(300, wide));
+    folder_.write("d.mtx", test::difference_matrix(600, wide));
     for (const std::string which : {"largest", "smallest"}) {
       SCOPED_TRACE(which + (wide ? " of a wide matrix" : " of a tall matrix"));
       const ProcessResult run = solve(kTriplets, {"--set", "solver.which=" + which});
@@ -189,17 +220,19 @@ TEST_F(LanczosProcess, SingularTripletsOfBothEndsAndShapes) {
                 (std::set<std::string>{"result.json", "history.csv", "left_vectors.mtx",
                                        "right_vectors.mtx"}));
       const auto json = result();
-      EXPECT_EQ(json.at("n"), wide ? 300 : 301);
-      EXPECT_EQ(json.at("problem").at("cols"), wide ? 301 : 300);
+      EXPECT_EQ(json.at("n"), wide ? 600 : 601);
+      EXPECT_EQ(json.at("problem").at("cols"), wide ? 601 : 600);
       for (std::size_t i = 0; i < 4; ++i) {
         const double sigma = json.at("singular_values").at(i);
-        EXPECT_NEAR(sigma, exact[which == "largest" ? 299 - i : i], 2.1 * 1e-8);
+        EXPECT_NEAR(sigma, exact[which == "largest" ? 599 - i : i], 2.1 * 1e-8);
         EXPECT_DOUBLE_EQ(json.at("eigenvalues").at(i), sigma * sigma);
         EXPECT_LE(json.at("residuals").at(i), 1e-8);
       }
       EXPECT_LE(json.at("orthogonality"), 1e-8);
-      expect_rows("left_vectors.mtx", wide ? 300 : 301);
-      expect_rows("right_vectors.mtx", wide ? 301 : 300);
+      const auto& rungs = json.at("orthogonalization");
+      EXPECT_GT(rungs.at("cholqr").get<int>() + rungs.at("cholqr2").get<int>(), 0);
+      expect_rows("left_vectors.mtx", wide ? 600 : 601);
+      expect_rows("right_vectors.mtx", wide ? 601 : 600);
     }
   }
 }
@@ -276,6 +309,8 @@ TEST_F(LanczosProcess, WhatIsRefused) {
   expect_refused(solve(kGrid, {"--set", "solver.max_basis=10"}), 1,
                  "--set solver.max_basis=10: solver.max_basis is 10, but nev and two blocks of 8 "
                  "need at least 20");
+  expect_refused(solve(kGrid, {"--set", "solver.filter=inverse", "--set", "solver.which=largest"}),
+                 1, "--set solver.filter=inverse: solver.filter: inverse is for the smallest end");
   expect_refused_beginning(solve("problem: {matrix: gone.mtx}"), 2, "gone.mtx: ");
   expect_refused_beginning(solve(kGrid + "device: cuda\n"), 5,
                            "case.yaml:4:9: device: cuda cannot be used: ");
@@ -296,12 +331,13 @@ TEST_F(LanczosProcess, AMassMatrixThatIsTooIllConditionedToDivideBy) {
     text += fmt::format("{} {} {}\n", i + 1, i, -0.9999 * std::sqrt(scale(i) * scale(i + 1)));
   }
   folder_.write("b.mtx", text);
-  const ProcessResult run =
-      solve("problem: {matrix: {generate: laplace1d, size: [400]}, mass: b.mtx}", {"--quiet"});
+  const std::string pencil = "problem: {matrix: {generate: laplace1d, size: [400]}, mass: b.mtx}\n";
+  const ProcessResult run = solve(pencil + "solver: {which: largest}", {"--quiet"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_EQ(run.err,
             "heddle-lanczos: error: b.mtx: the mass matrix is too ill conditioned for "
             "block_lanczos, which divides by it: use heddle-lobpcg\n");
+  EXPECT_EQ(solve(pencil, {"--quiet"}).exit_code, 0) << "the smallest end divides by A alone";
 }
 
 TEST_F(LanczosProcess, LimitsEndWithResults) {

@@ -40,16 +40,16 @@ TEST_F(LobpcgProcess, SingularTriplets) {
       "problem: {matrix: d.mtx, transform: normal_equations}\n"
       "solver: {nev: 3, which: largest}\n"
       "output: {eigenvectors: npy}\n";
-  folder_.write("d.mtx", test::difference_matrix(300));
+  folder_.write("d.mtx", test::difference_matrix(600));
   ASSERT_EQ(solve(triplets).exit_code, 0);
   EXPECT_EQ(listing(folder_.path() / "results/case"),
             (std::set<std::string>{"result.json", "history.csv", "left_vectors.npy",
                                    "right_vectors.npy"}));
   EXPECT_EQ(result().at("solver"), "lobpcg");
   EXPECT_EQ(result().at("preconditioner"), "none");
-  const std::vector<double> exact = test::difference_singular_values(300);
+  const std::vector<double> exact = test::difference_singular_values(600);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(result().at("singular_values").at(i), exact[299 - i], 2.1 * 1e-8);
+    EXPECT_NEAR(result().at("singular_values").at(i), exact[599 - i], 2.1 * 1e-8);
     EXPECT_LE(result().at("residuals").at(i), 1e-8);
   }
   EXPECT_EQ(solve(triplets, {"--set", "solver.max_iterations=1"}).exit_code, 3);
@@ -188,7 +188,8 @@ TEST_F(LobpcgProcess, ValidateAndPrintConfigSolveNothing) {
   EXPECT_EQ(solve(printed.out, {"--print-config"}).out, printed.out);
   expect_refused(solve("problem: {matrix: gone.mtx}", {"--print-config", "--set", "a=1"}), 1,
                  "--set a=1: unknown key 'a' at the top level (did you mean 'problem.matrix'?); "
-                 "valid keys: problem, solver, spmm, device, precision, threads, seed, output");
+                 "valid keys: problem, solver, spmm, device, precision, threads, seed, output, "
+                 "checkpoint");
 }
 
 TEST_F(LobpcgProcess, HelpAndVersion) {

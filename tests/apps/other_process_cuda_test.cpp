@@ -78,14 +78,19 @@ TEST_F(CgOnGpu, SolvesWithEachPreconditionerAndPrecision) {
   }
 }
 
-TEST_F(CgOnGpu, SolvesByLevelsAreRefused) {
-  expect_refused(
-      solve_on("cuda",
-               "problem: {matrix: {generate: laplace1d, size: [50]}, rhs: {ones: 1}}\n"
-               "solver: {preconditioner: {type: incomplete_cholesky, triangular_solve: levels}}\n"),
-      1,
-      "case.yaml:2:72: solver.preconditioner.triangular_solve: levels runs on the host only, this "
-      "solve runs on a GPU: use auto, iterated or device: host");
+TEST_F(CgOnGpu, TrianglesAreSolvedByLevelsOrIterated) {
+  for (const std::string solves : {"auto", "levels", "iterated"}) {
+    ASSERT_EQ(
+        solve_on("cuda",
+                 "problem: {matrix: {generate: laplace2d, size: [40, 41]}, rhs: {random: 5}}\n"
+                 "solver: {preconditioner: {type: incomplete_cholesky, triangular_solve: " +
+                     solves + "}}\n")
+            .exit_code,
+        0)
+        << solves;
+    EXPECT_EQ(result().at("device"), "cuda");
+    EXPECT_LE(worst_residual(), 1e-8);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <heddle/apps/checkpoint.hpp>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+uLong add(uLong sum, const void* data, Index count, std::size_t size) {
+  return crc32_z(sum, static_cast<const Bytef*>(data), static_cast<std::size_t>(count) * size);
+}
+
+std::string fact(std::string_view name, uLong sum) {
+  return fmt::format("{}: numbers with the check sum {:08x}", name, sum);
+}
+
+std::string fact(std::string_view name, const HostCsrMatrix<double>& A) {
+  const CsrView<double, HostSpace> view = A.view();
+  uLong sum = add(0, view.row_offsets, view.rows + 1, sizeof(std::int64_t));
+  sum = add(sum, view.columns, view.nnz, sizeof(std::int32_t));
+  return fact(name, add(sum, view.values, view.nnz, sizeof(double)));
+}
+
+std::string fact(std::string_view name, const MultiVector<double, HostSpace>& X) {
+  uLong sum = 0;
+  for (Index i = 0; i < X.rows(); ++i) sum = add(sum, &X.view()(i, 0), X.cols(), sizeof(double));
+  return fact(name, sum);
+}
+
+/// The output folder is made later: a file in it is checked by the solver then.
+void check_file(const Config& config, const std::vector<std::string_view>& outputs) {
+  const auto normal = [](const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal();
+  };
+  const std::filesystem::path file = normal(config.solver.checkpoint.file);
+  const std::filesystem::path folder = normal(config.output.directory / "file").parent_path();
+  if (file.parent_path() == folder) {
+    if (std::find(outputs.begin(), outputs.end(), file.filename().string()) != outputs.end()) {
+      throw ConfigError(origin_of(config, "checkpoint.file"),
+                        "checkpoint.file is a file that the run writes its results to");
+    }
+    std::error_code error;
+    if (!config.solver.checkpoint.resume && !std::filesystem::exists(folder, error)) return;
+  }
+  check_checkpoint_file(config.solver.checkpoint);
+}
+
+}  // namespace
+
+void prepare_checkpoint(Config& config, bool resume, const ProblemInput<double>& input,
+                        const ProblemFacts& problem, const std::vector<std::string_view>& outputs) {
+  CheckpointOptions& checkpoint = config.solver.checkpoint;
+  if (checkpoint.file.empty()) {
+    if (!resume) return;
+    throw ConfigError(config.effective.origin,
+                      "--resume needs the checkpoint.file that an earlier run kept");
+  }
+  checkpoint.resume = resume;
+  checkpoint.on_failure = [](const std::string& reason) {
+    spdlog::error("warning: no checkpoint was kept: {}", reason);
+  };
+  check_file(config, outputs);
+  checkpoint.identity = {fact("matrix", input.A)};
+  std::vector<std::string>& facts = checkpoint.identity;
+  if (input.B) facts.push_back(fact("mass", *input.B));
+  for (const auto& [name, block] : {std::pair{"constraints", &input.constraints},
+                                    {"initial guess", &input.initial_guess},
+                                    {"right-hand sides", &input.rhs}}) {
+    if (block->cols() > 0) facts.push_back(fact(name, *block));
+  }
+  facts.push_back(fmt::format("preconditioner: {}", problem.preconditioner));
+  facts.push_back(fmt::format("device: {}", problem.device));
+  facts.push_back(fmt::format("spmm.kernel: {}", config.spmm.kernel));
+}
+
+std::string describe_checkpoint(const CheckpointOptions& checkpoint) {
+  if (checkpoint.file.empty()) return "";
+  return fmt::format("{}, every {:g} s{}", checkpoint.file.string(), checkpoint.every_s,
+                     checkpoint.resume ? "; goes on from it" : "");
+}
+
+std::string checkpoint_hint(const CheckpointOptions& checkpoint) {
+  std::error_code ignored;
+  if (checkpoint.file.empty() || !std::filesystem::exists(checkpoint.file, ignored)) return "";
+  return fmt::format("checkpoint in {}: --resume goes on from it\n", checkpoint.file.string());
+}
+
+}  // namespace heddle::apps
