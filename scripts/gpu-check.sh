@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks heddle on a GPU: builds, runs every test labelled cuda, the kernel tests under
+# Checks heddle on a GPU: builds, runs every test labelled cuda, kernel and solver tests under
 # compute-sanitizer, and the GPU benchmarks; closes with a summary.
 #
 # usage: scripts/gpu-check.sh [--quick] [LOGS]
@@ -26,7 +26,8 @@ for argument in "$@"; do
 done
 mkdir -p "$logs"
 kernel_tests=(linalg/block_ops_cuda_test linalg/small_dense_cuda_test spmm/spmm_cuda_test
-  spmm/transposed_cuda_test)
+  spmm/transposed_cuda_test spmm/triangular_cuda_test)
+solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test)
 : >"$logs/summary.txt"
 
 note() { printf '%s\n' "$*" | tee -a "$logs/summary.txt"; }
@@ -54,6 +55,8 @@ sanitize() { # TOOL TEST
   case $1-$2 in
     *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
     *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
+    *-solvers/*) filter='*/1.*-*Matrices*' ;;
+    *-spmm/triangular_*) filter='*/1.Grid:*/1.ALongRowAmongShortOnes' ;;
     racecheck-*small_dense*) filter='*Refuses*:*NoFactor*' ;;
   esac
   step "$1 $(basename "$2")" 150 compute-sanitizer --tool "$1" "${kernels[@]}" \
@@ -82,7 +85,7 @@ step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CU
   "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
   -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
 step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
-  heddle-spmm gpu_dense gpu_eigen gpu_block_cg
+  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular
 
 say "Running the tests labelled cuda"
 step tests 240 ctest --test-dir "$build" --label-regex cuda --output-on-failure
@@ -98,11 +101,12 @@ else
     step "lobpcg with chebyshev" 30 "$build/bench/gpu_eigen" lobpcg 100 16 0 12
     step "block lanczos" 30 "$build/bench/gpu_eigen" lanczos 100 16
     step "block cg" 60 "$build/bench/gpu_block_cg" 100 16
+    step "triangular solves" 60 "$build/bench/gpu_triangular"
     step "spmm" 100 "$build/apps/heddle-spmm" laplace3d:160x160x160 stencil27:128x128x128 \
       elasticity3d:56x56x56 random_uniform:1000000:16 rmat:20:16 band:16384x512 \
       "${largest_matrices[@]}" --widths 8,16,32,64 \
       --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma
-    cat "$logs"/{lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg}.log
+    cat "$logs"/{lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
     tail -n 3 "$logs/spmm.log"
     if python3 -c 'import cupy' 2>/dev/null; then
       step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg 100 16 100
@@ -111,13 +115,14 @@ else
       cat "$logs"/cupy-{lobpcg,eigsh,cg}.log
     fi
   fi
-  say "Kernel tests under compute-sanitizer"
+  say "Kernels and solvers under compute-sanitizer"
   tools=(memcheck)
   $quick || tools+=(racecheck initcheck)
   if command -v compute-sanitizer >/dev/null; then
     for tool in "${tools[@]}"; do
       for test in "${kernel_tests[@]}"; do sanitize "$tool" "$test" & done
     done
+    for test in "${solver_tests[@]}"; do sanitize memcheck "$test" & done
     wait
   else
     note "skipped sanitizers: no compute-sanitizer"

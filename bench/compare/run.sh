@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# heddle's LOBPCG against SLEPc's: 50 x 50 x 50 7-point Laplacian, 16 smallest pairs, tolerance 1e-8,
-# 2 threads against 2 MPI ranks. The programs take turns, so that both see the same machine, and
-# only the solve itself counts. Prints median seconds, iterations and the ratio to heddle.
+# heddle against SLEPc: 50 x 50 x 50 7-point Laplacian, 16 pairs, tolerance 1e-8, 2 threads against 2
+# MPI ranks; the smallest ones by LOBPCG, or the largest by block Lanczos against Krylov-Schur. The
+# programs take turns, so that both see the same machine, and only the solve itself counts. Prints
+# median seconds, iterations (of block Lanczos: cycles) and the ratio to heddle.
 #
-# usage: bench/compare/run.sh [ROUNDS]      (default 5)
+# usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS]]      (default lobpcg 5)
 #
 # Needs the packages of scripts/quickstart.sh and: slepc-dev pkg-config mpi-default-bin.
 set -euo pipefail
@@ -11,32 +12,47 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=scripts/lib/common.sh
 source scripts/lib/common.sh
 
-rounds=${1:-5}
+solver=${1:-lobpcg}
+rounds=${2:-5}
 build=build/compare
 
-# Options of SLEPc's side. Its preconditioner is by default an inner GMRES of 5 steps with block
-# Jacobi and ILU(0); "norm" is heddle's criterion too (SLEPc's own default is "relative").
-declare -A slepc_options=(
-  ["SLEPc, as it comes, criterion norm"]=""
-  ["SLEPc, inner GMRES with SSOR"]="-st_pc_type sor"
-  ["SLEPc, inner GMRES with Jacobi"]="-st_pc_type jacobi"
-  ["SLEPc, one step of block Jacobi"]="-st_ksp_type preonly -st_pc_type bjacobi"
-)
-order=("SLEPc, as it comes, criterion norm" "SLEPc, inner GMRES with SSOR"
-  "SLEPc, inner GMRES with Jacobi" "SLEPc, one step of block Jacobi")
+# Options of the two sides. The preconditioner of SLEPc's LOBPCG is by default an inner GMRES of 5
+# steps with block Jacobi and ILU(0); "norm" is heddle's criterion too (SLEPc's own default is
+# "relative").
+case $solver in
+  lobpcg)
+    heddle=(heddle-lobpcg)
+    declare -A slepc_options=(
+      ["SLEPc, as it comes, criterion norm"]=""
+      ["SLEPc, inner GMRES with SSOR"]="-st_pc_type sor"
+      ["SLEPc, inner GMRES with Jacobi"]="-st_pc_type jacobi"
+      ["SLEPc, one step of block Jacobi"]="-st_ksp_type preonly -st_pc_type bjacobi"
+    )
+    order=("SLEPc, as it comes, criterion norm" "SLEPc, inner GMRES with SSOR"
+      "SLEPc, inner GMRES with Jacobi" "SLEPc, one step of block Jacobi")
+    ;;
+  lanczos)
+    heddle=(heddle-lanczos --set solver.type=block_lanczos --set solver.which=largest)
+    declare -A slepc_options=(
+      ["SLEPc, Krylov-Schur, criterion norm"]="-eps_type krylovschur -eps_largest_real"
+    )
+    order=("SLEPc, Krylov-Schur, criterion norm")
+    ;;
+  *) fail "unknown solver $solver; usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS]]" ;;
+esac
 
 use_ninja_if_present
 say "Building in $build"
 cmake --preset release -B "$build" -DHEDDLE_CUDA=OFF -DHEDDLE_BUILD_TESTS=OFF \
   -DHEDDLE_BUILD_COMPARISON=ON >/dev/null
-cmake --build "$build" --target heddle-lobpcg slepc-eigen
+cmake --build "$build" --target "${heddle[0]}" slepc-eigen
 
 # The ranks are the parallelism: a threaded BLAS below them would only be in the way.
 export OPENBLAS_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 run_heddle() {
-  "$build/apps/heddle-lobpcg" bench/compare/laplace3d.yaml >/dev/null
+  "$build/apps/${heddle[0]}" bench/compare/laplace3d.yaml --quiet "${heddle[@]:1}" >/dev/null
   grep -oP '"(iterations|solve)": \K[0-9.e+-]+' "$build/result/result.json" | tr '\n' ' '
   echo
 }
