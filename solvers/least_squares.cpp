@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/require.hpp>
 #include <heddle/solvers/least_squares.hpp>
-#include <string_view>
 #include <utility>
 
 namespace heddle {
@@ -43,6 +42,7 @@ class LeastSquaresSolve {
         options_(options),
         monitor_(monitor),
         algorithm_(options.algorithm),
+        ending_(options.max_iterations, options.time_limit_s),
         R_(context, problem.A.A->rows(), problem.B.cols()),
         S_(context, problem.A.A->cols(), problem.B.cols()),
         before_(context, problem.A.A->cols(), problem.B.cols()),
@@ -54,14 +54,14 @@ class LeastSquaresSolve {
     const Index applied_before = problem_.A.columns_applied();
     NormalEquationsOperator<T, Ctx> F(context_, problem_.A);
     start();
-    for (int round = 1; !ended_; ++round) {
+    for (int round = 1; !ending_.ended(); ++round) {
       const double excess = worst_excess();
       if (!std::isfinite(excess)) {
-        end(SolveStatus::breakdown, "a residual is not finite");
+        ending_.end(SolveStatus::breakdown, "a residual is not finite");
       } else if (excess <= 1) {
-        end(SolveStatus::converged, "all columns converged and passed verification");
+        ending_.end(SolveStatus::converged, "all columns converged and passed verification");
       } else if (round > kMaxRounds) {
-        end(SolveStatus::stagnated, "corrections do not help any more");
+        ending_.end(SolveStatus::stagnated, "corrections do not help any more");
       } else {
         correct(F, kMargin / excess);
       }
@@ -70,6 +70,8 @@ class LeastSquaresSolve {
       result_.residuals.push_back(gradients_[j] == 0 ? 0 : gradients_[j] / scales_[j]);
     }
     result_.operator_applications = problem_.A.columns_applied() - applied_before;
+    result_.status = ending_.status();
+    result_.reason = ending_.reason();
     return std::move(result_);
   }
 
@@ -87,7 +89,7 @@ class LeastSquaresSolve {
 
   /// X ← X + D with AᵀA D = S to a residual of at most `tolerance`·‖S‖.
   void correct(NormalEquationsOperator<T, Ctx>& F, double tolerance) {
-    const double begun = seconds();
+    const double begun = ending_.seconds();
     LinearSystem<T, Ctx> system;
     system.A = &F;
     system.preconditioner = problem_.preconditioner;
@@ -97,13 +99,9 @@ class LeastSquaresSolve {
     options.criterion = LinearCriterion::relative;
     options.tolerance = std::min(tolerance, kMargin);
     options.max_iterations = options_.max_iterations - result_.iterations;
-    options.time_limit_s = std::max(0.0, options_.time_limit_s - begun);
+    options.time_limit_s = std::max(0.0, ending_.seconds_left());
     const LinearResult<T, Space>& step = block_cg(context_, system, options, workspace_, monitor_);
-    for (IterationRecord record : step.history) {
-      record.iteration += result_.iterations;
-      record.seconds += begun;
-      result_.history.push_back(record);
-    }
+    append_history(step.history, result_.iterations, begun, result_.history);
     result_.iterations += step.iterations;
     add(step.solution.view());
     if (step.status == SolveStatus::converged || worst_excess() <= 1) return;
@@ -112,7 +110,7 @@ class LeastSquaresSolve {
     const bool shared = algorithm_ == CgAlgorithm::breakdown_free;
     const bool broke_down =
         step.status == SolveStatus::breakdown || step.status == SolveStatus::indefinite;
-    if (!shared || !broke_down) return end(step.status, step.reason);
+    if (!shared || !broke_down) return ending_.end(step.status, step.reason);
     algorithm_ = CgAlgorithm::pseudo_block;
   }
 
@@ -165,21 +163,12 @@ class LeastSquaresSolve {
     return worst;
   }
 
-  void end(SolveStatus status, std::string_view reason) {
-    ended_ = true;
-    result_.status = status;
-    result_.reason = reason;
-  }
-
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
   Ctx& context_;
   const LeastSquaresProblem<T, Ctx>& problem_;
   const BlockCgOptions& options_;
   const Monitor& monitor_;
-  CgAlgorithm algorithm_;         // of the next correction
+  CgAlgorithm algorithm_;  // of the next correction
+  Ending ending_;
   MultiVector<T, Space> R_, S_;   // B − A X, Aᵀ(B − A X)
   MultiVector<T, Space> before_;  // X before a correction
   SmallMatrix<Space> norms_;
@@ -187,8 +176,6 @@ class LeastSquaresSolve {
   LeastSquaresResult<T, Space> result_;
   std::vector<double> scales_;     // ‖Aᵀb‖
   std::vector<double> gradients_;  // ‖Aᵀ(b − A x)‖
-  bool ended_ = false;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace

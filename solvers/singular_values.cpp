@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/block_lanczos.hpp>
 #include <heddle/solvers/detail/convergence.hpp>
+#include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/null_vectors.hpp>
 #include <heddle/solvers/detail/require.hpp>
 #include <heddle/solvers/detail/triplet_extraction.hpp>
@@ -114,6 +114,7 @@ class SingularSolve {
         route_(route_for(options, tall_.A->rows(), n_)),
         options_(options),
         monitor_(monitor),
+        ending_(options.max_iterations, options.time_limit_s),
         U_(context, tall_.A->rows(), options.nev),
         V_(context, n_, options.nev),
         extraction_(context, tall_, route_ == Route::dense ? n_ : options.nev, options.seed) {}
@@ -121,6 +122,7 @@ class SingularSolve {
   SingularResult<T, Space> run() {
     const Index applied_before = pair_.columns_applied();
     route_ == Route::iterate ? iterate() : solve_dense();
+    write_end();
     result_.operator_applications = pair_.columns_applied() - applied_before;
     result_.orthogonalization += extraction_.counts();
     result_.left_vectors = std::move(wide_ ? V_ : U_);
@@ -142,9 +144,9 @@ class SingularSolve {
       if (!take_triplets(identity.view(), options_.nev)) return;
     }
     if (pass()) {
-      end(SolveStatus::converged, "solved as a dense problem");
+      ending_.end(SolveStatus::converged, "solved as a dense problem");
     } else {
-      end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+      ending_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
     }
   }
 
@@ -155,7 +157,7 @@ class SingularSolve {
     const std::optional<double> norm_F = F.one_norm();
     const double estimate = estimate_norm(problem);  // ‖A‖₂²
     if (!std::isfinite(estimate)) {
-      return end(SolveStatus::breakdown, "products with A are not finite");
+      return ending_.end(SolveStatus::breakdown, "products with A are not finite");
     }
     // A residual of the eigenproblem is σ times that of the triplet: for σ = ‖A‖₂ this suffices.
     const double share = norm_F && *norm_F > 0 ? estimate / *norm_F : 1;
@@ -171,18 +173,19 @@ class SingularSolve {
           (pairs.status == SolveStatus::stagnated && round > 1) ||
           (pairs.status == SolveStatus::verification_failed && found == options_.nev);
       if (pairs.status != SolveStatus::converged && !rounding_ended) {
-        return end(pairs.status, pairs.reason);
+        return ending_.end(pairs.status, pairs.reason);
       }
       if (left_vectors_missing() && !complete_left_vectors()) return;
       if (pass()) {
-        return end(SolveStatus::converged, "all triplets converged and passed verification");
+        return ending_.end(SolveStatus::converged,
+                           "all triplets converged and passed verification");
       }
       if (rounding_ended || tolerance <= kLeastTolerance<T>) {
-        return end(SolveStatus::stagnated, "the normal equations are solved to rounding");
+        return ending_.end(SolveStatus::stagnated, "the normal equations are solved to rounding");
       }
       if (round == kMaxRounds) {
-        return end(SolveStatus::verification_failed,
-                   "the normal equations are solved, the triplets are not");
+        return ending_.end(SolveStatus::verification_failed,
+                           "the normal equations are solved, the triplets are not");
       }
       tolerance *= kMargin / worst_excess();
       problem.initial_guess = V_.columns(0, found);
@@ -208,13 +211,13 @@ class SingularSolve {
 
   const EigenResult<T, Space>& solve_eigenproblem(const EigenProblem<T, Ctx>& problem,
                                                   double tolerance) {
-    const double begun = seconds();
+    const double begun = ending_.seconds();
     const auto fill = [&](EigenOptions& options) {
       options = options_;
       options.criterion = Criterion::norm;
       options.tolerance = tolerance;
       options.max_iterations = options_.max_iterations - result_.iterations;
-      options.time_limit_s = std::max(0.0, options_.time_limit_s - begun);
+      options.time_limit_s = std::max(0.0, ending_.seconds_left());
     };
     EigenResult<T, Space>* pairs = nullptr;
     if (options_.solver == SingularSolver::lobpcg) {
@@ -226,11 +229,7 @@ class SingularSolve {
       fill(options);
       pairs = &block_lanczos(context_, problem, options, lanczos_workspace_, monitor_);
     }
-    for (IterationRecord record : pairs->history) {
-      record.iteration += result_.iterations;
-      record.seconds += begun;
-      result_.history.push_back(record);
-    }
+    append_history(pairs->history, result_.iterations, begun, result_.history);
     result_.iterations += pairs->iterations;
     result_.orthogonalization += pairs->orthogonalization;
     return *pairs;
@@ -275,21 +274,20 @@ class SingularSolve {
     const auto known = smallest ? U_.columns(count, k - count) : U_.columns(0, first);
     NullVectorOptions options;
     options.limit = allowed(0) / std::sqrt(static_cast<double>(count));
-    options.time_limit_s = std::max(0.0, options_.time_limit_s - seconds());
     options.seed = options_.seed;
     options.stream = kNullStream;
     // Of the range of A, only what A makes of vectors beside V is to go: A V itself holds the
     // vectors looked for, as far as their σ are not zero.
     ProjectedOperator<T, Ctx> beside_V(context_, *tall_.A_transposed, V_.columns(0, k));
     const AdjointPair<T, Ctx> others{tall_.A, &beside_V};
-    const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, monitor_)
+    const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, ending_, monitor_)
                                    .find(known, U, result_.orthogonalization);
     if (!extraction_.refine(context_, options_.which, first, U, V_.columns(first, count))) {
       return end_not_finite();
     }
     measure();
     if (status == SolveStatus::converged) return true;
-    end(status, "vectors of the longer side for singular values near zero were not found");
+    ending_.end(status, "vectors of the longer side for singular values near zero were not found");
     return false;
   }
 
@@ -338,21 +336,18 @@ class SingularSolve {
 
   bool left_vectors_missing() const { return !pass() && worst_excess() <= 1; }
 
-  void end(SolveStatus status, std::string_view reason) {
-    result_.status = status;
+  void write_end() {
+    result_.status = ending_.status();
     const std::vector<double>& r = result_.residuals;
     const double worst = r.empty() ? std::numeric_limits<double>::quiet_NaN()
                                    : *std::max_element(r.begin(), r.end());
-    result_.reason = fmt::format("{}: {} triplets, worst residual {:.2e}", reason, r.size(), worst);
+    result_.reason =
+        fmt::format("{}: {} triplets, worst residual {:.2e}", ending_.reason(), r.size(), worst);
   }
 
   bool end_not_finite() {
-    end(SolveStatus::breakdown, "products with A are not finite");
+    ending_.end(SolveStatus::breakdown, "products with A are not finite");
     return false;
-  }
-
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
   Ctx& context_;
@@ -363,12 +358,12 @@ class SingularSolve {
   Route route_;
   const SingularOptions& options_;
   const Monitor& monitor_;
+  Ending ending_;
   MultiVector<T, Space> U_, V_;  // of tall_
   TripletExtraction<T, Ctx> extraction_;
   LobpcgWorkspace<T, Ctx> lobpcg_workspace_;
   BlockLanczosWorkspace<T, Ctx> lanczos_workspace_;
   SingularResult<T, Space> result_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace

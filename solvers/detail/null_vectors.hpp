@@ -1,9 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/orthonormal_block.hpp>
 #include <heddle/solvers/least_squares.hpp>
 #include <vector>
@@ -43,7 +43,6 @@ class ProjectedOperator final : public LinearOperator<T, Ctx> {
 /// What a search for vectors that Aᵀ annihilates is asked for.
 struct NullVectorOptions {
   double limit = 0;  ///< ‖Aᵀu‖₂ of a unit vector up to which it counts as annihilated
-  double time_limit_s = 0;  ///< of the search
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< the first of the random streams to draw from
 };
@@ -61,10 +60,11 @@ class NullVectors {
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
 
-  /// The context, the operators and the monitor must outlive the search.
+  /// The context, the operators, the monitor and the ending of the solve, which tells how much time
+  /// there is, must outlive the search.
   NullVectors(Ctx& context, const AdjointPair<T, Ctx>& pair, const NullVectorOptions& options,
-              const Monitor& monitor)
-      : context_(context), pair_(pair), options_(options), monitor_(monitor) {}
+              const Ending& ending, const Monitor& monitor)
+      : context_(context), pair_(pair), options_(options), ending_(ending), monitor_(monitor) {}
 
   /// `converged` if U holds what was looked for, `interrupted` or `time_limit` if there was no
   /// time, `verification_failed` if Aᵀ does not annihilate that many vectors as far as can be seen,
@@ -113,7 +113,7 @@ class NullVectors {
     options.algorithm = CgAlgorithm::pseudo_block;
     options.criterion = LinearCriterion::absolute;
     options.tolerance = kMargin * options_.limit;
-    options.time_limit_s = std::max(0.0, options_.time_limit_s - seconds());
+    options.time_limit_s = std::max(0.0, ending_.seconds_left());
     const auto result = least_squares(context_, problem, options, monitor_);
     MultiVector<T, Space> AX(context_, U.rows(), U.cols());
     pair_.A->apply(context_, result.solution.view(), AX.view());
@@ -121,15 +121,11 @@ class NullVectors {
     return result.status;
   }
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
   Ctx& context_;
   AdjointPair<T, Ctx> pair_;
   NullVectorOptions options_;
+  const Ending& ending_;
   const Monitor& monitor_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace heddle

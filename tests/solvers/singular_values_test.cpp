@@ -317,10 +317,10 @@ TEST(NullVectors, ThatDoNotExistAreNotFound) {
   const Monitor no_monitor;
   NullVectorOptions options;
   options.limit = 1e-8;
-  options.time_limit_s = 1e9;
+  const Ending ending(1000, 1e9);
   for (const Index columns : {1, 2}) {
     MultiVector<double, HostSpace> U(context, 31, columns);
-    NullVectors<double, HostContext> search(context, pair.pair(), options, no_monitor);
+    NullVectors<double, HostContext> search(context, pair.pair(), options, ending, no_monitor);
     // Only the first row is empty.
     EXPECT_EQ(search.find({}, U.view(), counts),
               columns == 1 ? SolveStatus::converged : SolveStatus::verification_failed);
