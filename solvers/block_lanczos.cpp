@@ -4,6 +4,8 @@
 #include <heddle/solvers/detail/block_lanczos_checks.hpp>
 #include <heddle/solvers/detail/block_lanczos_solve.hpp>
 #include <heddle/solvers/detail/solve_identity.hpp>
+#include <numeric>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -126,11 +128,13 @@ bool BlockLanczosSolve<T, Ctx>::look_is_cheap() const {
          5 * k * k * k < step;
 }
 
-/// Whether all wanted pairs have converged and, in a check, the next one has come to rest.
+/// Whether all wanted pairs have converged and, in a check that has found none, the next one has
+/// come to rest.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::nothing_is_left() {
   if (!solve_ritz()) return false;
-  if (checking_) return misses_a_pair() || next_is_at_rest();
+  if (const Index others = missed(); others > 0) return leading_ == others;
+  if (checking_) return next_is_at_rest();
   return basis_.locked() + leading_ >= options_.nev;
 }
 
@@ -143,7 +147,11 @@ void BlockLanczosSolve<T, Ctx>::ritz() {
   }
   has_pairs_ = true;
   if (!s_.F.inverts() && s_.F.degree() == 1) far_end_ = std::max(far_end_, upper_end());
-  interval_failed_ = measured_ ? beyond_interval() : leads_beyond_interval();
+  if (measured_ ? beyond_interval() : leads_beyond_interval()) {
+    next_ = AfterCycle::start_again;
+  } else {
+    next_ = shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -196,7 +204,8 @@ void BlockLanczosSolve<T, Ctx>::count_converged() {
   s_.values = s_.locked_values;
   s_.residuals = s_.locked_residuals;
   leading_ = 0;
-  for (Index j = 0; j < ritz_.order() && std::ssize(s_.values) < options_.nev; ++j) {
+  const Index wanted = checking_ ? missed() : options_.nev - basis_.locked();
+  for (Index j = 0; j < std::min(ritz_.order(), wanted); ++j) {
     const double lambda = s_.F.eigenvalue(ritz_.value(j));
     const double residual = residual_of(j);
     const bool rests = !s_.F.inverts() || settled(j);
@@ -253,11 +262,20 @@ void BlockLanczosSolve<T, Ctx>::count_measured() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::restart() {
   has_pairs_ = false;
-  if (interval_failed_) return start_again();
-  if (inverse_failed_) return lower_shift(kRetreat);
-  if (shift_is_too_near()) return lower_shift(1);
-  if (check_due_) return begin_check();
-  if (check_failed_) return give_up_check();
+  switch (std::exchange(next_, AfterCycle::thick_restart)) {
+    case AfterCycle::start_again:
+      return start_again();
+    case AfterCycle::lower_shift:
+      return lower_shift(1);
+    case AfterCycle::retreat:
+      return lower_shift(kRetreat);
+    case AfterCycle::begin_check:
+      return begin_check();
+    case AfterCycle::reopen:
+      return reopen();
+    case AfterCycle::thick_restart:
+      break;
+  }
   if (improve_operator()) return;
   const Index k = basis_.order();
   const Index b = basis_.block();
@@ -290,28 +308,65 @@ void BlockLanczosSolve<T, Ctx>::lock_exact(Index kept) {
   if (j > 0) basis_.lock(context_, j);
 }
 
+/// Locks the leading pairs, all that were still wanted or that the last check found.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::begin_check() {
-  check_due_ = false;
+  const Index found = std::ssize(s_.values) - basis_.locked();
   checking_ = true;
   stagnation_.restart(result_.iterations);
-  const Index active = options_.nev - basis_.locked();
-  basis_.restart(context_, ritz_.Z(active), ritz_.theta(active));
-  basis_.lock(context_, active);
+  basis_.restart(context_, ritz_.Z(found), ritz_.theta(found));
+  basis_.lock(context_, found);
   s_.locked_values = s_.values;
   s_.locked_residuals = s_.residuals;
+  keep_best_locked();
   adopt(basis_.draw_front(context_));
 }
 
+/// Sorts the locked pairs and drops those that are not wanted.
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::give_up_check() {
-  check_failed_ = checking_ = false;
-  const Index kept = basis_.order() / 2;
-  basis_.restart(context_, ritz_.Z(kept), ritz_.theta(kept));
-  for (double& value : s_.locked_values) value = s_.F.image(value);
-  basis_.unlock(s_.locked_values);
+void BlockLanczosSolve<T, Ctx>::keep_best_locked() {
+  std::vector<double>& values = s_.locked_values;
+  const auto better = [&](double a, double b) { return s_.F.turned(a) < s_.F.turned(b); };
+  const bool sorted = std::is_sorted(values.begin(), values.end(), better);
+  if (sorted && std::ssize(values) == options_.nev) return;
+  std::vector<Index> order(values.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto value = [&](Index j) { return values[static_cast<std::size_t>(j)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index i, Index j) { return better(value(i), value(j)); });
+  order.resize(static_cast<std::size_t>(options_.nev));
+  basis_.keep_locked(context_, order);
+  for (std::vector<double>* list : {&values, &s_.locked_residuals}) {
+    const std::vector<double> all = *list;
+    list->clear();
+    for (const Index j : order) list->push_back(all[static_cast<std::size_t>(j)]);
+  }
+}
+
+/// What fresh products refuted is the next front, what they confirmed stays locked. The basis that
+/// told of them is gone; so would be what it misses of them if they joined another one.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::reopen() {
+  const Block X = result_.eigenvectors.columns(0, options_.nev);
   s_.locked_values.clear();
   s_.locked_residuals.clear();
+  basis_.clear();
+  Index refuted = 0;
+  for (Index j = 0; j < options_.nev; ++j) {
+    const double lambda = s_.verifier.values()[static_cast<std::size_t>(j)];
+    const double residual = s_.verifier.residuals()[static_cast<std::size_t>(j)];
+    const ConstBlockView<T, Space> x = X.columns(j, 1);
+    if (convergence_.passes(lambda, residual)) {
+      basis_.lock(context_, x);
+      s_.locked_values.push_back(lambda);
+      s_.locked_residuals.push_back(residual);
+    } else if (const Index place = refuted++; place != j) {
+      copy<T>(context_, x, X.columns(place, 1));
+    }
+  }
+  checking_ = refuted == 0;  // else nothing is left to iterate on
+  stagnation_.restart(result_.iterations);
+  adopt(basis_.draw_front(context_, X.columns(0, refuted)));
 }
 
 template <Scalar T, class Ctx>

@@ -4,6 +4,7 @@
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/block_lanczos_solve.hpp>
 #include <limits>
+#include <span>
 
 /// When a block Lanczos solve ends, and with what: claims and checks of them, records,
 /// verification, the result.
@@ -60,21 +61,26 @@ void BlockLanczosSolve<T, Ctx>::end_unverified() {
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::confirmed() {
-  if (interval_failed_ || basis_.locked() + leading_ < options_.nev) return false;
-  if (!checking_) {
-    check_due_ = true;
-    return false;
-  }
-  check_failed_ = misses_a_pair();
-  return !check_failed_ && others_would_show();
+  const Index others = missed();
+  const bool all = checking_ ? leading_ == others : basis_.locked() + leading_ >= options_.nev;
+  if (!all || next_ != AfterCycle::thick_restart) return false;
+  if (checking_ && others == 0) return others_would_show();
+  next_ = AfterCycle::begin_check;
+  return false;
 }
 
-/// Whether a Ritz value of what is orthogonal to the converged pairs lies among theirs.
+/// How many leading Ritz values of a check, of what is orthogonal to the converged pairs, lie among
+/// theirs.
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::misses_a_pair() const {
-  const double worst = s_.values.back();
-  const double best = s_.F.eigenvalue(ritz_.value(0));
-  return s_.F.turned(best) < s_.F.turned(worst) && !same_value(best, worst);
+Index BlockLanczosSolve<T, Ctx>::missed() const {
+  if (!checking_) return 0;
+  const double worst = s_.locked_values.back();
+  Index j = 0;
+  for (; j < ritz_.order(); ++j) {
+    const double lambda = s_.F.eigenvalue(ritz_.value(j));
+    if (!(s_.F.turned(lambda) < s_.F.turned(worst)) || same_value(lambda, worst)) break;
+  }
+  return j;
 }
 
 /// Whether two Ritz values differ by no more than their residuals may, or rounding.
@@ -103,11 +109,17 @@ bool BlockLanczosSolve<T, Ctx>::others_would_show() const {
 /// count: errors of Ritz values are squares of those of their vectors.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::next_is_at_rest() const {
-  if (s_.F.inverts() || s_.F.degree() > 1) {
-    return ritz_.residual(0) <= kAtRest * s_.F.height(ritz_.value(0));
+  const LanczosOperator<T, Ctx>& F = s_.F;
+  if (!F.inverts() && F.degree() == 1) {
+    return convergence_.scaled(F.eigenvalue(ritz_.value(0)), residual_of(0)) <=
+           std::sqrt(options_.tolerance);
   }
-  return convergence_.scaled(s_.F.eigenvalue(ritz_.value(0)), residual_of(0)) <=
-         std::sqrt(options_.tolerance);
+  const double residual = ritz_.residual(0);
+  if (residual <= kAtRest * F.height(ritz_.value(0))) return true;
+  // A polynomial may damp the next pair like the rest, of which none then comes to rest. A missed
+  // pair would rise above them in a whole cycle, as high as the wanted ones do.
+  return !F.inverts() && basis_.full() &&
+         residual <= kAtRest * F.height(F.image(s_.locked_values.back()));
 }
 
 template <Scalar T, class Ctx>
@@ -125,14 +137,21 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::verify() {
   const PhaseScope phase(context_, Phase::verify);
   collect_pairs();
-  const bool passes = measure(std::ssize(s_.values));
-  interval_failed_ = beyond_interval();
-  if (passes && !interval_failed_) return true;
+  const bool passes = measure(std::min(std::ssize(s_.values), options_.nev));
+  const bool beyond = beyond_interval();
+  if (passes && !beyond) {
+    next_ = AfterCycle::thick_restart;
+    return true;
+  }
   ++failed_checks_;
-  inverse_failed_ = s_.F.inverts();
-  if (interval_failed_ || inverse_failed_) return false;  // another operator may do better
-  check_failed_ = checking_;
-  strictness_ *= kStricter;
+  if (beyond) {
+    next_ = AfterCycle::start_again;
+  } else if (s_.F.inverts()) {
+    next_ = AfterCycle::retreat;
+  } else {
+    if (failure_ == DenseFailure::none) next_ = AfterCycle::reopen;
+    strictness_ *= kStricter;
+  }
   return false;
 }
 
@@ -181,7 +200,8 @@ template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::record() {
   IterationRecord now;
   now.iteration = result_.iterations;
-  now.converged = std::min(options_.nev, basis_.locked() + leading_);
+  now.converged = checking_ ? std::max<Index>(0, options_.nev - (missed() - leading_))
+                            : std::min(options_.nev, basis_.locked() + leading_);
   now.worst_residual = worst_residual();
   now.seconds = ending_.seconds();
   now.active_columns = basis_.block();
@@ -193,10 +213,12 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::monitor_agrees() {
   if (!monitor_) return true;
   s_.scaled_residuals.clear();
-  for (std::size_t j = 0; j < s_.values.size(); ++j) {
-    s_.scaled_residuals.push_back(convergence_.scaled(s_.values[j], s_.residuals[j]));
+  const std::span<const double> values(
+      s_.values.data(), std::min(s_.values.size(), static_cast<std::size_t>(options_.nev)));
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    s_.scaled_residuals.push_back(convergence_.scaled(values[j], s_.residuals[j]));
   }
-  return monitor_({result_.history.back(), options_.nev, s_.values, s_.scaled_residuals});
+  return monitor_({result_.history.back(), options_.nev, values, s_.scaled_residuals});
 }
 
 template <Scalar T, class Ctx>
@@ -216,7 +238,7 @@ void BlockLanczosSolve<T, Ctx>::finish() {
   result_.orthogonalization = basis_.counts();
   result_.operator_applications = applications();
   result_.inverse_applications = inverse_applications() - inverse_applications_before_;
-  const bool none = result_.history.empty() || interval_failed_;
+  const bool none = result_.history.empty() || next_ == AfterCycle::start_again;
   const Index converged = none ? 0 : result_.history.back().converged;
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()

@@ -37,7 +37,7 @@ constexpr double kLocated = 0.1;
 /// Forgets the basis and the polynomial or inverse that spoilt it, but not the far end.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::start_again() {
-  interval_failed_ = inverse_failed_ = check_due_ = check_failed_ = checking_ = false;
+  checking_ = false;
   stagnation_.restart(result_.iterations);
   s_.F.set_problem(problem_, options_.which);
   s_.locked_values.clear();

@@ -9,6 +9,16 @@
 
 namespace heddle {
 
+/// What follows the end of a cycle.
+enum class AfterCycle {
+  thick_restart,  ///< under the same operator, or a better one
+  start_again,    ///< an eigenvalue lies above the interval of the polynomial
+  lower_shift,    ///< σ lies so near to an eigenvalue that rounding spoils others
+  retreat,        ///< fresh products refuted the pairs of an inverse: σ moves much further away
+  begin_check,    ///< all wanted pairs have converged: a random block looks for others
+  reopen,         ///< fresh products refuted some of them: these are iterated on again
+};
+
 /// One block Lanczos solve: the steps that the loop in `run` is made of, over the memory of a
 /// workspace.
 template <Scalar T, class Ctx>
@@ -66,9 +76,10 @@ class BlockLanczosSolve {
   // Restarts and the search for missed pairs.
   void lock_exact(Index kept);
   void begin_check();
-  void give_up_check();
+  void keep_best_locked();
+  void reopen();
   bool confirmed();
-  bool misses_a_pair() const;
+  Index missed() const;
   bool others_would_show() const;
   bool same_value(double a, double b) const;
   bool next_is_at_rest() const;
@@ -106,16 +117,13 @@ class BlockLanczosSolve {
   double largest_theta_ = 0;  // the largest |θ| met: ‖F‖ as far as it is known
   // The largest y that may be an eigenvalue, as far as cycles on C itself told.
   double far_end_ = -std::numeric_limits<double>::infinity();
-  Index leading_ = 0;             // leading active pairs that pass the criterion
-  Index failed_checks_ = 0;       // claims of convergence that fresh products refuted
-  double strictness_ = 1;         // of the criterion; falls with each failed check
-  bool cycle_complete_ = false;   // else it ends for want of time
-  bool checking_ = false;         // all wanted pairs are locked, a random block looks for others
-  bool check_due_ = false;        // the next restart draws it
-  bool check_failed_ = false;     // it found one, or fresh products refuted the pairs
-  bool interval_failed_ = false;  // an eigenvalue lies above the interval of the polynomial
-  bool inverse_failed_ = false;   // fresh products refuted the pairs of an inverse
-  bool has_pairs_ = false;        // the Ritz pairs at hand are those of the basis
+  Index leading_ = 0;            // leading active pairs that pass the criterion
+  Index failed_checks_ = 0;      // claims of convergence that fresh products refuted
+  double strictness_ = 1;        // of the criterion; falls with each failed check
+  bool cycle_complete_ = false;  // else it ends for want of time
+  bool checking_ = false;        // all wanted pairs are locked, a random block looks for others
+  AfterCycle next_ = AfterCycle::thick_restart;
+  bool has_pairs_ = false;                     // the Ritz pairs at hand are those of the basis
   DenseFailure failure_ = DenseFailure::none;  // of the last Rayleigh–Ritz step of a check
   bool measured_ = false;                      // the result holds verified numbers
 };

@@ -7,6 +7,7 @@
 #include <heddle/solvers/detail/orthonormal_block.hpp>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -274,17 +275,22 @@ void KrylovBasis<T, Ctx>::lock(Ctx& context, Index j) {
 }
 
 template <Scalar T, class Ctx>
-void KrylovBasis<T, Ctx>::unlock(std::span<const double> values) {
-  assert(coupled_from_ == 0 && static_cast<Index>(values.size()) == locked_);
-  const SmallView<HostSpace> all = T_.view(max_basis_, max_basis_);
-  for (Index i = order_ - 1; i >= 0; --i) all(i + locked_, i + locked_) = all(i, i);
-  order_ += std::exchange(locked_, 0);
-  for (Index j = 0; j < order_; ++j) {
-    const double value = j < std::ssize(values) ? values[static_cast<std::size_t>(j)] : all(j, j);
-    std::fill_n(&all(0, j), order_, 0.0);
-    all(j, j) = value;
-  }
-  multiplied_ = false;
+void KrylovBasis<T, Ctx>::lock(Ctx& context, ConstBlock x) {
+  assert(order_ == 0 && x.cols() == 1);
+  copy<T>(context, x, V_.columns(locked_++, 1));
+}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::keep_locked(Ctx& context, std::span<const Index> order) {
+  assert(order_ == 0 && std::ssize(order) <= locked_);
+  const Index kept = std::ssize(order);
+  std::vector<double> choice(static_cast<std::size_t>(locked_ * kept));
+  const SmallView<HostSpace> C{choice.data(), locked_, kept, locked_};
+  for (Index j = 0; j < kept; ++j) C(order[static_cast<std::size_t>(j)], j) = 1;
+  send(context, C, small_.view(locked_, kept));
+  const ConstSmallView<Space> there = small_.view(locked_, kept);
+  heddle::multiply<T>(context, 1, V_.columns(0, locked_), there, 0, V_.columns(0, kept));
+  locked_ = kept;
 }
 
 template <Scalar T, class Ctx>

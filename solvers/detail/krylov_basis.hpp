@@ -81,9 +81,11 @@ class KrylovBasis {
   /// The first j columns of V join the locked vectors; only after `restart`.
   void lock(Ctx& context, Index j);
 
-  /// The locked vectors, whose values are given, join V again at its start; only after `restart`.
-  /// S is then unknown until `multiply`.
-  void unlock(std::span<const double> values);
+  /// x, an n-vector orthonormal to the locked vectors, joins them; V must be empty.
+  void lock(Ctx& context, ConstBlock x);
+
+  /// Of the locked vectors those in `order` remain, in that order; V must be empty.
+  void keep_locked(Ctx& context, std::span<const Index> order);
 
   /// Saves or loads, just after `look`, all but the long blocks.
   void archive(Ctx& context, Archive& archive);
