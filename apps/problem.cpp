@@ -8,6 +8,7 @@
 #include <heddle/apps/problem_checks.hpp>
 #include <heddle/apps/solver_options.hpp>
 #include <heddle/linalg/block_ops.hpp>
+#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/linalg/matrix_market.hpp>
 #include <utility>
 

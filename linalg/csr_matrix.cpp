@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/block_checks.hpp>
 #include <heddle/linalg/csr_assembly.hpp>
 #include <heddle/linalg/csr_matrix.hpp>
 #include <heddle/linalg/error.hpp>
@@ -14,14 +15,6 @@ constexpr Index kLeastEntries = 16384;  // entries of a piece of work
 
 std::string shape(Index rows, Index cols) {
   return std::to_string(rows) + "x" + std::to_string(cols);
-}
-
-template <Scalar T>
-void require_square(const char* caller, const CsrView<T, HostSpace>& A) {
-  if (A.rows != A.cols) {
-    throw InvalidArgument(std::string(caller) + ": the matrix must be square, got " +
-                          shape(A.rows, A.cols));
-  }
 }
 
 /// A(row, col), 0 where not stored.
@@ -115,48 +108,9 @@ bool is_diagonal(CsrView<T, HostSpace> A) {
 }
 
 template <Scalar T>
-double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
-  // A thread sums a range of columns over all rows, so that every sum runs in the order of the
-  // rows.
-  Buffer<double, HostSpace> sums(context, static_cast<std::size_t>(A.cols));
-  const Index threads = context.threads();
-  const Slabs ranges{A.cols, std::max<Index>(1, (A.cols + threads - 1) / threads)};
-  parallel_for(context.threads(), ranges.count(), [&](Index range) {
-    const Index first = ranges.begin(range);
-    const Index end = ranges.end(range);
-    std::fill(sums.data() + first, sums.data() + end, 0.0);
-    for (Index row = 0; row < A.rows; ++row) {
-      const std::int32_t* row_end = A.columns + A.row_offsets[row + 1];
-      const std::int32_t* col = std::lower_bound(A.columns + A.row_offsets[row], row_end, first);
-      for (; col != row_end && *col < end; ++col) {
-        sums.data()[*col] += std::abs(static_cast<double>(A.values[col - A.columns]));
-      }
-    }
-  });
-  double largest = 0;
-  for (Index col = 0; col < A.cols; ++col) {
-    const double sum = sums.data()[col];
-    if (std::isnan(sum)) return sum;
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
-template <Scalar T>
-void extract_diagonal(HostContext& context, CsrView<T, HostSpace> A, std::span<T> diagonal) {
-  require_square("extract_diagonal", A);
-  if (static_cast<Index>(diagonal.size()) != A.rows) {
-    throw InvalidArgument("extract_diagonal: the matrix has " + std::to_string(A.rows) +
-                          " rows, the diagonal has room for " + std::to_string(diagonal.size()));
-  }
-  parallel_for(context.threads(), A.rows,
-               [&](Index row) { diagonal[static_cast<std::size_t>(row)] = entry(A, row, row); });
-}
-
-template <Scalar T>
 std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
                                       double tolerance) {
-  require_square("find_asymmetry", A);
+  require_square("find_asymmetry", Shape{A.rows, A.cols});
   struct Worst {
     Index row = 0;
     Index col = 0;
@@ -194,9 +148,7 @@ template HostCsrMatrix<float> csr_from_triplets(HostContext&, Index, Index,
 template HostCsrMatrix<float> transpose(HostContext&, CsrView<float, HostSpace>);
 template HostCsrMatrix<float> convert(HostContext&, CsrView<float, HostSpace>);
 template HostCsrMatrix<double> convert(HostContext&, CsrView<float, HostSpace>);
-template double norm_1(HostContext&, CsrView<float, HostSpace>);
 template bool is_diagonal(CsrView<float, HostSpace>);
-template void extract_diagonal(HostContext&, CsrView<float, HostSpace>, std::span<float>);
 template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<float, HostSpace>, double);
 
 template HostCsrMatrix<double> csr_from_triplets(HostContext&, Index, Index,
@@ -204,9 +156,7 @@ template HostCsrMatrix<double> csr_from_triplets(HostContext&, Index, Index,
 template HostCsrMatrix<double> transpose(HostContext&, CsrView<double, HostSpace>);
 template HostCsrMatrix<float> convert(HostContext&, CsrView<double, HostSpace>);
 template HostCsrMatrix<double> convert(HostContext&, CsrView<double, HostSpace>);
-template double norm_1(HostContext&, CsrView<double, HostSpace>);
 template bool is_diagonal(CsrView<double, HostSpace>);
-template void extract_diagonal(HostContext&, CsrView<double, HostSpace>, std::span<double>);
 template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<double, HostSpace>, double);
 
 }  // namespace heddle

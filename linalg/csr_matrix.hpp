@@ -78,21 +78,6 @@ HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A);
 template <Scalar U, Scalar T>
 HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
 
-/// Largest absolute column sum, ‖A‖₁; NaN or Inf where A holds one.
-template <Scalar T>
-double norm_1(HostContext& context, CsrView<T, HostSpace> A);
-
-class CudaContext;
-
-/// The same, computed on the host from a copy: once for each matrix.
-template <Scalar T>
-double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A);
-
-/// diagonal[i] = A(i, i), 0 where not stored. Throws `InvalidArgument` if A is not square or the
-/// lengths differ.
-template <Scalar T>
-void extract_diagonal(HostContext& context, CsrView<T, HostSpace> A, std::span<T> diagonal);
-
 /// Whether every entry off the diagonal is zero.
 template <Scalar T>
 bool is_diagonal(CsrView<T, HostSpace> A);

@@ -11,6 +11,10 @@
 /// copies. Each `fetch` waits for the context. Shapes must be equal.
 namespace heddle {
 
+/// The context for the host's part of some work: `context` itself on the host, else `beside`.
+inline HostContext& host_of(HostContext& context, HostContext&) { return context; }
+inline HostContext& host_of(CudaContext&, HostContext& beside) { return beside; }
+
 /// target = source, from the context's memory.
 inline void fetch(HostContext&, ConstSmallView<HostSpace> source, SmallView<HostSpace> target) {
   assert(source.rows == target.rows && source.cols == target.cols);
@@ -54,6 +58,12 @@ Buffer<T, HostSpace> place(HostContext&, Buffer<T, HostSpace> values) {
   return values;
 }
 
+/// Values in host memory; the same buffer if it is there.
+template <class T>
+Buffer<T, HostSpace> fetch(HostContext&, HostContext&, Buffer<T, HostSpace> values) {
+  return values;
+}
+
 /// X in the context's memory; on the host, X itself.
 template <Scalar T>
 MultiVector<T, HostSpace> place(HostContext&, MultiVector<T, HostSpace> X) {
@@ -78,6 +88,13 @@ Buffer<T, DeviceSpace> place(CudaContext& context, Buffer<T, HostSpace> values) 
   context.copy_to_device(placed.data(), values.data(), values.size() * sizeof(T));
   context.synchronize();
   return placed;
+}
+
+template <class T>
+Buffer<T, HostSpace> fetch(CudaContext& context, HostContext& host, Buffer<T, DeviceSpace> values) {
+  Buffer<T, HostSpace> fetched(host, values.size());
+  context.copy_to_host(fetched.data(), values.data(), values.size() * sizeof(T));
+  return fetched;
 }
 
 /// target = source for blocks.

@@ -25,7 +25,8 @@ for argument in "$@"; do
   esac
 done
 mkdir -p "$logs"
-kernel_tests=(linalg/block_ops_cuda_test linalg/small_dense_cuda_test spmm/spmm_cuda_test
+kernel_tests=(linalg/block_ops_cuda_test linalg/csr_ops_cuda_test linalg/small_dense_cuda_test
+  spmm/spmm_cuda_test
   spmm/transposed_cuda_test spmm/triangular_cuda_test)
 solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test)
 : >"$logs/summary.txt"

@@ -33,16 +33,6 @@ constexpr Rates kRates = std::same_as<Ctx, HostContext> ? Rates{5, 12, 6} : Rate
 /// Operations a second of a factorisation. Measured: 4·10⁹ in cache, a quarter of that beyond.
 constexpr double kOperationsPerSecond = 1e9;
 
-/// Where the host's part of the work counts.
-template <class Ctx>
-HostContext& host_of(Ctx& context, HostContext& beside) {
-  if constexpr (std::same_as<Ctx, HostContext>) {
-    return context;
-  } else {
-    return beside;
-  }
-}
-
 /// A in host memory, in double; a matrix without rows is no matrix.
 template <Scalar T>
 HostCsrMatrix<double> on_host(HostContext& host, HostContext&, const CsrView<T, HostSpace>& A) {

@@ -1,3 +1,4 @@
+#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
 #include <utility>

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/spmm/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace heddle::apps {
@@ -11,7 +13,7 @@ namespace {
 
 using MatrixView = CsrView<double, HostSpace>;
 
-DiagonalReport inspect_diagonal(const std::vector<double>& diagonal) {
+DiagonalReport inspect_diagonal(std::span<const double> diagonal) {
   DiagonalReport report;
   const auto [smallest, largest] = std::minmax_element(diagonal.begin(), diagonal.end());
   report.smallest = *smallest;
@@ -24,7 +26,7 @@ DiagonalReport inspect_diagonal(const std::vector<double>& diagonal) {
 }
 
 /// The union of Gershgorin's discs on the real line: a_ii ± Σ_{j≠i} |a_ij|.
-SpectrumBounds gershgorin_bounds(const MatrixView& A, const std::vector<double>& diagonal) {
+SpectrumBounds gershgorin_bounds(const MatrixView& A, std::span<const double> diagonal) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SpectrumBounds bounds{kInfinity, -kInfinity};
   for (Index i = 0; i < A.rows; ++i) {
@@ -44,8 +46,8 @@ void inspect_square(HostContext& context, const MatrixView& A, MatrixReport& rep
   report.symmetric = worst.empty();
   if (!worst.empty()) report.asymmetry = worst.front();
   if (A.rows == 0) return;
-  std::vector<double> diagonal(static_cast<std::size_t>(A.rows));
-  extract_diagonal<double>(context, A, diagonal);
+  const Buffer<double, HostSpace> entries = extract_diagonal(context, A);
+  const std::span<const double> diagonal(entries.data(), entries.size());
   report.diagonal = inspect_diagonal(diagonal);
   if (report.symmetric) report.gershgorin = gershgorin_bounds(A, diagonal);
 }

@@ -60,14 +60,6 @@ HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, Devic
   return fetched;
 }
 
-template <Scalar T>
-double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
-  HostContext host;
-  return norm_1<T>(host, fetch(context, host, A).view());
-}
-
-template double norm_1(CudaContext&, CsrView<float, DeviceSpace>);
-template double norm_1(CudaContext&, CsrView<double, DeviceSpace>);
 template void fetch(CudaContext&, ConstBlockView<float, DeviceSpace>, BlockView<float, HostSpace>);
 template void fetch(CudaContext&, ConstBlockView<double, DeviceSpace>,
                     BlockView<double, HostSpace>);

@@ -69,7 +69,7 @@ HostCsrMatrix<T> inverse_diagonal_blocks(HostContext& context, CsrView<T, HostSp
     largest = std::max(largest, size);
   }
   const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-  const Buffer<T, HostSpace> diagonal = inverse_diagonal(context, A);
+  const Buffer<T, HostSpace> diagonal = inverse_diagonal<T>(context, A);
   HostCsrMatrix<T> inverses(context, A.rows, A.cols, nnz);
   SmallMatrix<HostSpace> block(context, largest, largest);
   SmallMatrix<HostSpace> factor(context, largest, largest);

@@ -90,7 +90,7 @@ void keep_diagonal(ScaledTriangle& L) {
 
 template <Scalar T>
 IncompleteFactor<T> incomplete_cholesky(HostContext& context, CsrView<T, HostSpace> A) {
-  const Buffer<T, HostSpace> inverse = inverse_diagonal(context, A);
+  const Buffer<T, HostSpace> inverse = inverse_diagonal<T>(context, A);
   std::vector<double> scale(inverse.size());
   for (std::size_t i = 0; i < scale.size(); ++i) {
     scale[i] = std::sqrt(static_cast<double>(inverse[i]));

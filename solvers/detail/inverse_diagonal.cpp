@@ -1,15 +1,20 @@
 #include <cmath>
+#include <heddle/linalg/csr_ops.hpp>
+#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/inverse_diagonal.hpp>
 #include <span>
 
 namespace heddle {
+namespace {
 
-template <Scalar T>
-Buffer<T, HostSpace> inverse_diagonal(HostContext& context, CsrView<T, HostSpace> A) {
-  const auto n = static_cast<std::size_t>(A.rows);
-  Buffer<T, HostSpace> inverse(context, n);
-  const std::span<T> d(inverse.data(), n);
-  extract_diagonal(context, A, d);
+/// d_i ← f(1/|d_i|) for the d_i as they count, on the host.
+template <Scalar T, class Ctx, class F>
+Buffer<T, typename Ctx::Space> inverted(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                        const F& f) {
+  HostContext beside(1);
+  Buffer<T, HostSpace> diagonal = fetch(context, beside, extract_diagonal(context, A));
+  const std::span<T> d(diagonal.data(), diagonal.size());
   double mean = 0;  // kept as a mean: a sum of large entries could overflow
   double count = 0;
   for (const T& value : d) {
@@ -17,13 +22,30 @@ Buffer<T, HostSpace> inverse_diagonal(HostContext& context, CsrView<T, HostSpace
   }
   if (count == 0) mean = 1;
   for (T& value : d) {
-    value =
-        static_cast<T>(1 / (std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean));
+    const double size = std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean;
+    value = static_cast<T>(f(1 / size));
   }
-  return inverse;
+  return place(context, std::move(diagonal));
 }
 
-template Buffer<float, HostSpace> inverse_diagonal(HostContext&, CsrView<float, HostSpace>);
-template Buffer<double, HostSpace> inverse_diagonal(HostContext&, CsrView<double, HostSpace>);
+}  // namespace
+
+template <Scalar T, class Ctx>
+Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A) {
+  return inverted<T>(context, A, [](double inverse) { return inverse; });
+}
+
+template <Scalar T, class Ctx>
+Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
+                                                     CsrView<T, typename Ctx::Space> A) {
+  return inverted<T>(context, A, [](double inverse) { return std::sqrt(inverse); });
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                                 \
+  template Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx&, CsrView<T, typename Ctx::Space>); \
+  template Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx&,                              \
+                                                                CsrView<T, typename Ctx::Space>);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -15,20 +15,21 @@ namespace heddle {
 namespace {
 
 /// A matrix that somebody else owns as an operator.
-template <Scalar T>
-class BorrowedMatrix final : public LinearOperator<T, HostContext> {
+template <Scalar T, class Ctx>
+class BorrowedMatrix final : public LinearOperator<T, Ctx> {
  public:
-  BorrowedMatrix(HostContext& context, CsrView<T, HostSpace> A)
-      : LinearOperator<T, HostContext>(A.rows, A.cols), plan_(context, A) {}
+  using Space = typename Ctx::Space;
+
+  BorrowedMatrix(Ctx& context, CsrView<T, Space> A)
+      : LinearOperator<T, Ctx>(A.rows, A.cols), plan_(context, A) {}
 
  protected:
-  void apply_block(HostContext& context, ConstBlockView<T, HostSpace> X,
-                   BlockView<T, HostSpace> Y) override {
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
     plan_.multiply(context, T{1}, X, T{0}, Y);
   }
 
  private:
-  SpmmPlan<T, HostContext> plan_;
+  SpmmPlan<T, Ctx> plan_;
 };
 
 /// The tridiagonal matrix of `steps` Lanczos steps at most, H m×m, and the norm of the last
@@ -97,17 +98,15 @@ SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index ste
           beta * std::abs(vectors(m - 1, m - 1))};
 }
 
-template <Scalar T>
-SpectrumBounds lanczos_bounds(HostContext& context, CsrView<T, HostSpace> A) {
-  BorrowedMatrix<T> borrowed(context, A);
-  return lanczos_bounds<T, HostContext>(context, borrowed);
+template <Scalar T, class Ctx>
+SpectrumBounds lanczos_bounds(Ctx& context, CsrView<T, typename Ctx::Space> A) {
+  BorrowedMatrix<T, Ctx> borrowed(context, A);
+  return lanczos_bounds<T, Ctx>(context, borrowed);
 }
 
-template SpectrumBounds lanczos_bounds(HostContext&, CsrView<float, HostSpace>);
-template SpectrumBounds lanczos_bounds(HostContext&, CsrView<double, HostSpace>);
-
-#define HEDDLE_INSTANTIATE(T, Ctx) \
-  template SpectrumBounds lanczos_bounds(Ctx&, LinearOperator<T, Ctx>&, Index);
+#define HEDDLE_INSTANTIATE(T, Ctx)                                              \
+  template SpectrumBounds lanczos_bounds(Ctx&, LinearOperator<T, Ctx>&, Index); \
+  template SpectrumBounds lanczos_bounds(Ctx&, CsrView<T, typename Ctx::Space>);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -24,8 +24,8 @@ inline constexpr Index kBoundsSteps = 12;
 template <Scalar T, class Ctx>
 SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index steps = kBoundsSteps);
 
-/// The same for a matrix on the host.
-template <Scalar T>
-SpectrumBounds lanczos_bounds(HostContext& context, CsrView<T, HostSpace> A);
+/// The same for a stored matrix.
+template <Scalar T, class Ctx>
+SpectrumBounds lanczos_bounds(Ctx& context, CsrView<T, typename Ctx::Space> A);
 
 }  // namespace heddle

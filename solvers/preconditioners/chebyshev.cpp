@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/block_ops.hpp>
+#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
@@ -23,87 +24,44 @@ struct ChebyshevSetup {
 
 namespace {
 
-/// D A D with D = diag(d); every diagonal entry is stored.
-template <Scalar T>
-HostCsrMatrix<T> scale_both_sides(HostContext& context, CsrView<T, HostSpace> A, const T* d) {
-  const auto diagonal_missing = [&](Index i) {
-    const std::int32_t* end = A.columns + A.row_offsets[i + 1];
-    return !std::binary_search(A.columns + A.row_offsets[i], end, static_cast<std::int32_t>(i));
-  };
-  Index missing = 0;
-  for (Index i = 0; i < A.rows; ++i) missing += diagonal_missing(i);
-  HostCsrMatrix<T> scaled(context, A.rows, A.cols, A.nnz + missing);
-  std::int64_t next = 0;
-  const auto store = [&](Index column, T value) {
-    scaled.columns()[next] = static_cast<std::int32_t>(column);
-    scaled.values()[next++] = value;
-  };
-  scaled.row_offsets()[0] = 0;
-  for (Index i = 0; i < A.rows; ++i) {
-    bool insert = diagonal_missing(i);
-    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-      const Index j = A.columns[e];
-      if (insert && j > i) {
-        store(i, T{0});
-        insert = false;
-      }
-      store(j, d[i] * A.values[e] * d[j]);
-    }
-    if (insert) store(i, T{0});
-    scaled.row_offsets()[i + 1] = next;
-  }
-  return scaled;
-}
-
-/// A ← A − shift·I, every diagonal entry stored.
-template <Scalar T>
-void shift_diagonal(HostCsrMatrix<T>& A, double shift) {
-  const CsrView<T, HostSpace> view = A.view();
-  for (Index i = 0; i < view.rows; ++i) {
-    const std::int32_t* first = view.columns + view.row_offsets[i];
-    const std::int32_t* end = view.columns + view.row_offsets[i + 1];
-    const auto at = std::lower_bound(first, end, static_cast<std::int32_t>(i)) - view.columns;
-    A.values()[at] -= static_cast<T>(shift);
-  }
-}
-
 /// c/e of the interval over which d steps halve every error: T_d(c/e) = 2.
 double middle_over_half_width(int degree) { return std::cosh(std::acosh(2.0) / degree); }
 
-template <Scalar T>
-ChebyshevSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpace> A, int degree) {
+template <Scalar T, class Ctx>
+Buffer<T, typename Ctx::Space> ones(Ctx& context, Index n) {
+  HostContext beside(1);
+  Buffer<T, HostSpace> values(host_of(context, beside), static_cast<std::size_t>(n));
+  std::fill_n(values.data(), values.size(), T{1});
+  return place(context, std::move(values));
+}
+
+template <Scalar T, class Ctx>
+ChebyshevSetup<T, typename Ctx::Space> prepare(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                               int degree) {
   if (degree < 1) {
     throw InvalidArgument("ChebyshevPreconditioner: the degree must be at least 1, it is " +
                           std::to_string(degree));
   }
-  Buffer<T, HostSpace> d = inverse_diagonal(context, A);
-  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::sqrt(d[i]);
-  HostCsrMatrix<T> scaled = scale_both_sides(context, A, d.data());
-  SpectrumBounds spectrum = lanczos_bounds(context, scaled.view());
+  ChebyshevSetup<T, typename Ctx::Space> setup;
+  setup.scaling = inverse_root_diagonal<T>(context, A);
+  setup.shifted = with_stored_diagonal<T>(context, A);
+  scale_symmetrically(context, setup.scaling, setup.shifted);
+  SpectrumBounds spectrum = lanczos_bounds<T>(context, setup.shifted.view());
   if (spectrum.smallest_ritz < 0) {  // scaling would turn the end around: large entries count there
-    std::fill_n(d.data(), d.size(), T{1});
-    scaled = scale_both_sides(context, A, d.data());
-    spectrum = lanczos_bounds(context, scaled.view());
+    setup.scaling = ones<T>(context, A.rows);
+    setup.shifted = {};
+    setup.shifted = with_stored_diagonal<T>(context, A);
+    spectrum = lanczos_bounds<T>(context, setup.shifted.view());
   }
-  const double largest = std::min(norm_1(context, scaled.view()), spectrum.upper);
+  const double largest = std::min(norm_1<T>(context, setup.shifted.view()), spectrum.upper);
   // The wanted end must lie at 0: a Ritz value below it proves that the spectrum goes on there.
   const double shift =
       spectrum.smallest_ritz < 0 && std::isfinite(spectrum.lower) ? -spectrum.lower : 0;
-  const double bound = largest + shift > 0 ? largest + shift : 1;
+  setup.upper_bound = largest + shift > 0 ? largest + shift : 1;
   const double x = middle_over_half_width(degree);
-  const double middle = bound * x / (x + 1);  // c + e = β
-  shift_diagonal(scaled, middle - shift);
-  return {std::move(d), std::move(scaled), bound, middle};
-}
-
-/// The same for a matrix on a GPU, by way of the host: once for each matrix.
-template <Scalar T>
-ChebyshevSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<T, DeviceSpace> A,
-                                       int degree) {
-  HostContext host;
-  ChebyshevSetup<T, HostSpace> setup = prepare(host, fetch(context, host, A).view(), degree);
-  return {place(context, std::move(setup.scaling)), place(context, std::move(setup.shifted)),
-          setup.upper_bound, setup.middle};
+  setup.middle = setup.upper_bound * x / (x + 1);  // c + e = β
+  shift_diagonal(context, shift - setup.middle, setup.shifted);
+  return setup;
 }
 
 }  // namespace
@@ -111,7 +69,7 @@ ChebyshevSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<T, DeviceSp
 template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                          int degree, const SpmmOptions& options)
-    : ChebyshevPreconditioner(context, prepare(context, A, degree), degree, options) {}
+    : ChebyshevPreconditioner(context, prepare<T>(context, A, degree), degree, options) {}
 
 template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context,

@@ -1,26 +1,12 @@
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
-#include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/inverse_diagonal.hpp>
 #include <heddle/solvers/preconditioners/jacobi.hpp>
 
 namespace heddle {
-namespace {
-
-using heddle::inverse_diagonal;
-
-/// The inverse diagonal of a matrix on a GPU, by way of the host: once for each matrix.
-template <Scalar T>
-Buffer<T, DeviceSpace> inverse_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
-  HostContext host;
-  return place(context, inverse_diagonal(host, fetch(context, host, A).view()));
-}
-
-}  // namespace
-
 template <Scalar T, class Ctx>
 JacobiPreconditioner<T, Ctx>::JacobiPreconditioner(Ctx& context, CsrView<T, Space> A)
-    : Preconditioner<T, Ctx>(A.rows, A.cols), inverse_diagonal_(inverse_diagonal(context, A)) {}
+    : Preconditioner<T, Ctx>(A.rows, A.cols), inverse_diagonal_(inverse_diagonal<T>(context, A)) {}
 
 template <Scalar T, class Ctx>
 void JacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,

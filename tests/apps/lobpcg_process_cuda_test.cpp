@@ -3,6 +3,7 @@
 
 #include <apps/lobpcg_process.hpp>
 #include <cmath>
+#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/linalg/cuda_context.hpp>
 #include <heddle/linalg/gallery.hpp>
 #include <string>

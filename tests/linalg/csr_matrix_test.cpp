@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/linalg/error.hpp>
 #include <limits>
 #include <map>
@@ -141,37 +142,6 @@ TYPED_TEST(CsrMatrixTest, ConvertRounds) {
     EXPECT_EQ(single.view().values[k], static_cast<float>(A.values[static_cast<std::size_t>(k)]));
   }
   EXPECT_EQ(to_dense(convert<double>(this->context_, A.view()).view()), to_dense(A.view()));
-}
-
-TYPED_TEST(CsrMatrixTest, Norm1IsTheLargestColumnSum) {
-  for (const auto& A :
-       {test::random_matrix<TypeParam>(300, 40, 5), test::random_matrix<TypeParam>(40, 300, 50)}) {
-    const double expected = to_dense(A.view()).cwiseAbs().colwise().sum().maxCoeff();
-    EXPECT_NEAR(norm_1(this->context_, A.view()), expected,
-                test::tolerance<double>(expected, static_cast<double>(A.rows)));
-  }
-}
-
-TYPED_TEST(CsrMatrixTest, Norm1ShowsNaNAndInf) {
-  const auto inf = static_cast<TypeParam>(kInf);
-  const auto nan = static_cast<TypeParam>(kNaN);
-  EXPECT_EQ(norm_1(this->context_, this->from(2, 2, {{0, 0, 1}, {1, 1, -inf}}).view()), kInf);
-  for (const Index col : {0, 1, 2}) {
-    const auto A = this->from(3, 3, {{0, 0, 1}, {1, 1, 2}, {2, 2, inf}, {1, col, nan}});
-    EXPECT_TRUE(std::isnan(norm_1(this->context_, A.view()))) << col;
-  }
-}
-
-TYPED_TEST(CsrMatrixTest, DiagonalIsZeroWhereNotStored) {
-  const auto A = this->from(3, 3, {{0, 0, 4}, {0, 1, 5}, {1, 0, 6}, {2, 1, 7}, {2, 2, 8}});
-  std::vector<TypeParam> diagonal(3);
-  extract_diagonal<TypeParam>(this->context_, A.view(), diagonal);
-  EXPECT_EQ(diagonal, (std::vector<TypeParam>{4, 0, 8}));
-  std::vector<TypeParam> short_diagonal(2);
-  EXPECT_THROW(extract_diagonal<TypeParam>(this->context_, A.view(), short_diagonal),
-               InvalidArgument);
-  EXPECT_THROW(extract_diagonal<TypeParam>(this->context_, this->from(3, 2, {}).view(), diagonal),
-               InvalidArgument);
 }
 
 TYPED_TEST(CsrMatrixTest, DiagonalMatricesMayStoreZerosElsewhere) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/linalg/error.hpp>
 #include <heddle/solvers/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
@@ -67,8 +68,8 @@ TEST(Chebyshev, UpperBoundHoldsAndIsTight) {
   const ChebyshevPreconditioner<double, HostContext> M(context, A.view());
   SparseOperator<double, HostContext> op(context,
                                          generate<double>(context, {"elasticity3d", {4, 4, 4}}));
-  std::vector<double> diagonal(static_cast<std::size_t>(A.rows()));
-  extract_diagonal<double>(context, A.view(), diagonal);
+  const Buffer<double, HostSpace> d = extract_diagonal(context, A.view());
+  const std::vector<double> diagonal(d.data(), d.data() + d.size());
   SparseOperator<double, HostContext> D(context, diagonal_matrix(context, diagonal));
   LobpcgOptions options;
   options.nev = 1;
