@@ -104,6 +104,10 @@ void IntervalSolve<T, Ctx>::plan() {
   if (!density.finite()) {
     return ending_.end(SolveStatus::breakdown, "products with A are not finite");
   }
+  const double rounding = convergence_.noise_floor() * size;
+  if (options_.lower > density.upper() + rounding || options_.upper < density.lower() - rounding) {
+    return ending_.end(SolveStatus::converged, "the interval lies beyond the spectrum");
+  }
   spectrum_ = {density.lower(), density.upper()};
   from_ = spectrum_.angle(options_.upper);
   to_ = spectrum_.angle(options_.lower);
@@ -360,7 +364,7 @@ void IntervalSolve<T, Ctx>::finish() {
       if (j != target) copy<T>(context_, s_->X.columns(j, 1), s_->X.columns(target, 1));
     }
   }
-  if (s_) result_.eigenvectors = std::move(s_->X);
+  result_.eigenvectors = s_ ? std::move(s_->X) : MultiVector<T, Space>(context_, n_, 0);
   result_.reason = fmt::format("{}: {} pairs in {} iterations", ending_.reason(),
                                result_.eigenvalues.size(), result_.iterations);
 }

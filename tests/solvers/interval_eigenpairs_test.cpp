@@ -131,6 +131,20 @@ TYPED_TEST(Interval, SmallProblemsAreSolvedAsDenseOnes) {
                    {3}, 3);
 }
 
+TEST(IntervalStatus, BeyondTheSpectrumNothingIsIteratedOn) {
+  HostContext context;
+  DiagonalOperator<double> A(counting(400));
+  for (const auto& [lower, upper] : {std::pair{1e3, 2e3}, {-2e3, -1e3}}) {
+    const auto result =
+        interval_eigenpairs<double, HostContext>(context, {&A}, interval(lower, upper, 4));
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_TRUE(result.eigenvalues.empty());
+    EXPECT_EQ(result.iterations, 0);
+    EXPECT_EQ(result.eigenvectors.rows(), 400);
+    EXPECT_EQ(result.eigenvectors.cols(), 0);
+  }
+}
+
 TEST(IntervalStatus, MoreEigenvaluesThanAskedForAreToldInTheReason) {
   HostContext context;
   for (const Index n : {100, 400}) {
