@@ -3,6 +3,7 @@
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
+#include <heddle/solvers/detail/earlier_parts.hpp>
 #include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/require.hpp>
 #include <heddle/solvers/least_squares.hpp>
@@ -41,6 +42,7 @@ class LeastSquaresSolve {
         problem_(problem),
         options_(options),
         monitor_(monitor),
+        applied_before_(problem.A.columns_applied()),
         algorithm_(options.algorithm),
         ending_(options.max_iterations, options.time_limit_s),
         R_(context, problem.A.A->rows(), problem.B.cols()),
@@ -51,7 +53,6 @@ class LeastSquaresSolve {
   }
 
   LeastSquaresResult<T, Space> run() {
-    const Index applied_before = problem_.A.columns_applied();
     NormalEquationsOperator<T, Ctx> F(context_, problem_.A);
     start();
     for (int round = 1; !ending_.ended(); ++round) {
@@ -69,13 +70,16 @@ class LeastSquaresSolve {
     for (std::size_t j = 0; j < gradients_.size(); ++j) {
       result_.residuals.push_back(gradients_[j] == 0 ? 0 : gradients_[j] / scales_[j]);
     }
-    result_.operator_applications = problem_.A.columns_applied() - applied_before;
+    result_.operator_applications = applied();
     result_.status = ending_.status();
     result_.reason = ending_.reason();
     return std::move(result_);
   }
 
  private:
+  /// Columns multiplied by A or Aᵀ.
+  Index applied() const { return problem_.A.columns_applied() - applied_before_; }
+
   /// X ← X₀, S ← Aᵀ(B − A X), and the norms ‖Aᵀb‖.
   void start() {
     problem_.A.A_transposed->apply(context_, problem_.B, S_.view());
@@ -89,7 +93,8 @@ class LeastSquaresSolve {
 
   /// X ← X + D with AᵀA D = S to a residual of at most `tolerance`·‖S‖.
   void correct(NormalEquationsOperator<T, Ctx>& F, double tolerance) {
-    const double begun = ending_.seconds();
+    const EarlierParts earlier{result_.iterations, ending_.seconds(), applied(),
+                               NormalEquationsOperator<T, Ctx>::kProducts};
     LinearSystem<T, Ctx> system;
     system.A = &F;
     system.preconditioner = problem_.preconditioner;
@@ -100,8 +105,9 @@ class LeastSquaresSolve {
     options.tolerance = std::min(tolerance, kMargin);
     options.max_iterations = options_.max_iterations - result_.iterations;
     options.time_limit_s = std::max(0.0, ending_.seconds_left());
-    const LinearResult<T, Space>& step = block_cg(context_, system, options, workspace_, monitor_);
-    append_history(step.history, result_.iterations, begun, result_.history);
+    const LinearResult<T, Space>& step =
+        block_cg(context_, system, options, workspace_, earlier.watch(monitor_));
+    earlier.append(step.history, result_.history);
     result_.iterations += step.iterations;
     add(step.solution.view());
     if (step.status == SolveStatus::converged || worst_excess() <= 1) return;
@@ -167,6 +173,7 @@ class LeastSquaresSolve {
   const LeastSquaresProblem<T, Ctx>& problem_;
   const BlockCgOptions& options_;
   const Monitor& monitor_;
+  Index applied_before_;
   CgAlgorithm algorithm_;  // of the next correction
   Ending ending_;
   MultiVector<T, Space> R_, S_;   // B − A X, Aᵀ(B − A X)

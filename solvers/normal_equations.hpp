@@ -36,6 +36,8 @@ class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
+  static constexpr Index kProducts = 2;  ///< columns multiplied by A or Aᵀ for a column of F
+
   /// The operators must outlive this one. Throws `InvalidArgument` by `require_adjoint_pair`.
   NormalEquationsOperator(Ctx& context, const AdjointPair<T, Ctx>& pair);
 

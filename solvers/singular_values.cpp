@@ -7,6 +7,7 @@
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/block_lanczos.hpp>
 #include <heddle/solvers/detail/convergence.hpp>
+#include <heddle/solvers/detail/earlier_parts.hpp>
 #include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/null_vectors.hpp>
 #include <heddle/solvers/detail/require.hpp>
@@ -108,6 +109,7 @@ class SingularSolve {
                 const Monitor& monitor)
       : context_(context),
         pair_(pair),
+        applied_before_(pair.columns_applied()),
         wide_(pair.A->rows() < pair.A->cols()),
         tall_(wide_ ? pair.transposed() : pair),
         n_(tall_.A->cols()),
@@ -120,10 +122,9 @@ class SingularSolve {
         extraction_(context, tall_, route_ == Route::dense ? n_ : options.nev, options.seed) {}
 
   SingularResult<T, Space> run() {
-    const Index applied_before = pair_.columns_applied();
     route_ == Route::iterate ? iterate() : solve_dense();
     write_end();
-    result_.operator_applications = pair_.columns_applied() - applied_before;
+    result_.operator_applications = applied();
     result_.orthogonalization += extraction_.counts();
     result_.left_vectors = std::move(wide_ ? V_ : U_);
     result_.right_vectors = std::move(wide_ ? U_ : V_);
@@ -131,6 +132,9 @@ class SingularSolve {
   }
 
  private:
+  /// Columns multiplied by A or Aᵀ.
+  Index applied() const { return pair_.columns_applied() - applied_before_; }
+
   void solve_dense() {
     if (route_ == Route::decompose) {
       if (!extraction_.decompose_all(context_, options_.which, U_.view(), V_.view())) {
@@ -211,7 +215,9 @@ class SingularSolve {
 
   const EigenResult<T, Space>& solve_eigenproblem(const EigenProblem<T, Ctx>& problem,
                                                   double tolerance) {
-    const double begun = ending_.seconds();
+    const EarlierParts earlier{result_.iterations, ending_.seconds(), applied(),
+                               NormalEquationsOperator<T, Ctx>::kProducts};
+    const Monitor monitor = earlier.watch(monitor_);
     const auto fill = [&](EigenOptions& options) {
       options = options_;
       options.criterion = Criterion::norm;
@@ -223,13 +229,13 @@ class SingularSolve {
     if (options_.solver == SingularSolver::lobpcg) {
       LobpcgOptions options;
       fill(options);
-      pairs = &lobpcg(context_, problem, options, lobpcg_workspace_, monitor_);
+      pairs = &lobpcg(context_, problem, options, lobpcg_workspace_, monitor);
     } else {
       BlockLanczosOptions options;
       fill(options);
-      pairs = &block_lanczos(context_, problem, options, lanczos_workspace_, monitor_);
+      pairs = &block_lanczos(context_, problem, options, lanczos_workspace_, monitor);
     }
-    append_history(pairs->history, result_.iterations, begun, result_.history);
+    earlier.append(pairs->history, result_.history);
     result_.iterations += pairs->iterations;
     result_.orthogonalization += pairs->orthogonalization;
     return *pairs;
@@ -352,6 +358,7 @@ class SingularSolve {
 
   Ctx& context_;
   AdjointPair<T, Ctx> pair_;
+  Index applied_before_;
   bool wide_;
   AdjointPair<T, Ctx> tall_;  // rows ≥ columns
   Index n_;                   // its columns

@@ -5,7 +5,6 @@
 #include <heddle/solvers/result.hpp>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace heddle {
 
@@ -78,15 +77,5 @@ class Ending {
   double earlier_ = 0;  // seconds of the runs that this one goes on from
   std::optional<Stop> ended_;
 };
-
-/// Appends the history of a solve within another, which began after `iterations` and `seconds`.
-inline void append_history(const std::vector<IterationRecord>& within, Index iterations,
-                           double seconds, std::vector<IterationRecord>& whole) {
-  for (IterationRecord record : within) {
-    record.iteration += iterations;
-    record.seconds += seconds;
-    whole.push_back(record);
-  }
-}
 
 }  // namespace heddle

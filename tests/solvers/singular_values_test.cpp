@@ -229,6 +229,36 @@ TYPED_TEST(SingularTriplets, ByEachEigensolverWhereItIterates) {
   }
 }
 
+TEST(SingularTripletsDouble, HistoryCountsOnFromRoundToRound) {
+  HostContext context(2);
+  std::vector<double> sigma{1e-3, 2e-3, 4e-3};
+  for (int i = 3; i < 520; ++i) sigma.push_back(0.5 + 0.5 * i / 520);
+  SparsePair<double> pair(context, shifted_diagonal<double>(530, 520, sigma).view());
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    SingularOptions options = options_for(3, Which::smallest, solver);
+    options.criterion = Criterion::relative;
+    std::vector<IterationRecord> seen;
+    const Index before = pair.pair().columns_applied();
+    const auto result =
+        singular_triplets(context, pair.pair(), options, [&](const MonitorState& state) {
+          seen.push_back(state.record);
+          EXPECT_LE(state.record.operator_applications, pair.pair().columns_applied() - before);
+          return true;
+        });
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    for (const std::vector<IterationRecord>& records : {result.history, seen}) {
+      ASSERT_FALSE(records.empty());
+      for (std::size_t i = 1; i < records.size(); ++i) {
+        EXPECT_GE(records[i].iteration, records[i - 1].iteration);
+        EXPECT_GE(records[i].seconds, records[i - 1].seconds);
+        EXPECT_GE(records[i].operator_applications, records[i - 1].operator_applications);
+      }
+      EXPECT_EQ(records.back().iteration, result.iterations);
+      EXPECT_GT(records.back().operator_applications, result.operator_applications / 2);
+    }
+  }
+}
+
 TEST(SingularTripletsDouble, SmallValuesKeepTheirDigits) {
   // Squares of 1e−6 relative to 1 are known to 1e−4 of themselves at best.
   std::vector<double> sigma{1e-6, 2e-6, 4e-6};
