@@ -169,16 +169,22 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   return true;
 }
 
+/// Where they are not known, ‖A‖₁ and ‖B‖₁ follow from what there is: products with the whole
+/// space, Ritz values, or products with the front.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::set_norms() {
   norms_known_ = true;
+  const bool dense = s_.shape.max_basis == 0;
   if (problem_.B != nullptr) {
     const std::optional<double> known = problem_.B->one_norm();
-    norm_B_ = known ? *known : basis_.front_image_norm(context_, *problem_.B);
+    norm_B_ = known   ? *known
+              : dense ? s_.verifier.projected_norm_B()
+                      : basis_.front_image_norm(context_, *problem_.B);
   }
-  const std::optional<double> known = problem_.A->one_norm();
-  if (known) {
+  if (const std::optional<double> known = problem_.A->one_norm()) {
     norm_A_ = *known;
+  } else if (dense) {
+    norm_A_ = s_.verifier.projected_norm_A();
   } else {
     norm_A_ = basis_.order() > 0 ? largest_theta_ * norm_B_
                                  : basis_.front_image_norm(context_, *problem_.A);

@@ -167,6 +167,7 @@ bool BlockLanczosSolve<T, Ctx>::measure(Index count) {
   measured_ = true;
   failure_ = s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, AV, BV);
   if (failure_ != DenseFailure::none) return false;
+  if (!norms_known_) set_norms();
   const Index wanted = std::min(count, options_.nev);
   s_.verifier.measure(context_, problem_, V.columns(0, wanted), AV, BV);
   return s_.verifier.report(convergence_, result_);
@@ -176,11 +177,6 @@ template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::solve_dense() {
   basis_.reset(problem_.B, options_.seed);
   set_identity(context_, result_.eigenvectors.view());
-  const auto norm = [](LinearOperator<T, Ctx>* op) {
-    return op == nullptr ? 1.0 : op->one_norm().value_or(0.0);
-  };
-  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm(problem_.A),
-                                  norm(problem_.B), std::numeric_limits<T>::epsilon());
   const bool passes = measure(s_.shape.n);
   leading_ = passes ? options_.nev : 0;
   record();

@@ -30,6 +30,16 @@ void symmetrize(SmallView<HostSpace> M) {
   }
 }
 
+double one_norm(ConstSmallView<HostSpace> M) {
+  double largest = 0;
+  for (Index j = 0; j < M.cols; ++j) {
+    double sum = 0;
+    for (Index i = 0; i < M.rows; ++i) sum += std::abs(M(i, j));
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -69,6 +79,8 @@ DenseFailure EigenVerifier<T, Ctx>::rayleigh_ritz(Ctx& context, const EigenProbl
   });
   symmetrize(H);
   symmetrize(G);
+  projected_norm_A_ = one_norm(H);
+  projected_norm_B_ = one_norm(G);
   const SmallView<HostSpace> theta = theta_host_.view(k, 1);
   const SmallView<HostSpace> Z = Z_.view(k, k);
   const DenseFailure failure = dense_.solve(H, G, theta, Z);

@@ -37,6 +37,10 @@ class EigenVerifier {
   /// vectors.
   bool report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
 
+  /// ‖VᵀAV‖₁ and ‖VᵀBV‖₁ for the V that the last `rayleigh_ritz` was given.
+  double projected_norm_A() const noexcept { return projected_norm_A_; }
+  double projected_norm_B() const noexcept { return projected_norm_B_; }
+
   std::span<const double> values() const noexcept { return values_; }
 
   /// ‖A v − λ B v‖₂ / ‖v‖₂ of each pair.
@@ -53,6 +57,8 @@ class EigenVerifier {
   std::vector<double> values_;
   std::vector<double> residuals_;
   double orthogonality_ = 0;
+  double projected_norm_A_ = 0;
+  double projected_norm_B_ = 0;
 };
 
 }  // namespace heddle

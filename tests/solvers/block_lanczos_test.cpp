@@ -57,6 +57,28 @@ TYPED_TEST(BlockLanczosTyped, SmallOrdersAreSolvedAtOnce) {
   EXPECT_EQ(result.iterations, 0);
 }
 
+TEST(BlockLanczos, SmallOrdersNeedNoKnownNorm) {
+  HostContext context;
+  std::vector<double> diagonal;
+  for (int i = 0; i < 60; ++i) diagonal.push_back(1e3 * i);
+  DiagonalOperator<double> A(diagonal);
+  DiagonalOperator<double> B(std::vector<double>(60, 1e-2));
+  DiagonalOperator<double> B_inverse(std::vector<double>(60, 1e2));
+  for (LinearOperator<double, HostContext>* mass :
+       std::initializer_list<LinearOperator<double, HostContext>*>{nullptr, &B}) {
+    EigenProblem<double, HostContext> problem{&A, mass};
+    problem.B_inverse = mass == nullptr ? nullptr : &B_inverse;
+    const auto result =
+        block_lanczos<double, HostContext>(context, problem, options_for(5, Which::largest));
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    for (std::size_t i = 0; i < 5; ++i) {
+      const double value = diagonal[59 - i] * (mass == nullptr ? 1 : 1e2);
+      EXPECT_NEAR(result.eigenvalues[i], value, 1e-12 * value);
+      EXPECT_LE(result.residuals[i], 1e-12);
+    }
+  }
+}
+
 TEST(BlockLanczos, EveryBlockSizeGivesTheSameValues) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {25, 26}});
