@@ -7,6 +7,7 @@
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/interval_checks.hpp>
 #include <heddle/solvers/detail/interval_solve.hpp>
+#include <heddle/solvers/detail/worst.hpp>
 #include <numbers>
 #include <utility>
 
@@ -315,7 +316,7 @@ double IntervalSolve<T, Ctx>::worst_residual() const {
   double worst = 0;
   for (Index i = 0; i < shown(); ++i) {
     const Index j = s_->inside[static_cast<std::size_t>(i)];
-    worst = std::max(worst, convergence_.scaled(value(j), residual(j)));
+    keep_worst(worst, convergence_.scaled(value(j), residual(j)));
   }
   return worst;
 }

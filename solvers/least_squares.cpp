@@ -6,6 +6,7 @@
 #include <heddle/solvers/detail/earlier_parts.hpp>
 #include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/require.hpp>
+#include <heddle/solvers/detail/worst.hpp>
 #include <heddle/solvers/least_squares.hpp>
 #include <utility>
 
@@ -163,8 +164,7 @@ class LeastSquaresSolve {
     for (std::size_t j = 0; j < gradients_.size(); ++j) {
       if (gradients_[j] == 0) continue;
       const double excess = gradients_[j] / (options_.tolerance * (relative ? scales_[j] : 1));
-      if (!(excess <= worst)) worst = excess;  // keeps a NaN
-      if (std::isnan(excess)) break;
+      keep_worst(worst, excess);
     }
     return worst;
   }

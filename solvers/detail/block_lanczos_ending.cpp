@@ -3,6 +3,7 @@
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/block_lanczos_solve.hpp>
+#include <heddle/solvers/detail/worst.hpp>
 #include <limits>
 #include <span>
 
@@ -221,7 +222,7 @@ template <Scalar T, class Ctx>
 double BlockLanczosSolve<T, Ctx>::worst_residual() const {
   double worst = 0;
   for (std::size_t j = 0; j < s_.values.size(); ++j) {
-    worst = std::max(worst, convergence_.scaled(s_.values[j], s_.residuals[j]));
+    keep_worst(worst, convergence_.scaled(s_.values[j], s_.residuals[j]));
   }
   return worst;
 }

@@ -3,6 +3,7 @@
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/eigen_verifier.hpp>
+#include <heddle/solvers/detail/worst.hpp>
 
 namespace heddle {
 namespace {
@@ -126,9 +127,7 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   for (Index j = 0; j < k; ++j) {
     residuals_[static_cast<std::size_t>(j)] /= host(j, 0);
     for (Index i = 0; i < k; ++i) {
-      // not std::max, which would drop a NaN
-      const double error = std::abs(G(i, j) - (i == j ? 1 : 0));
-      if (!(error <= orthogonality_)) orthogonality_ = error;
+      keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
     }
   }
 }

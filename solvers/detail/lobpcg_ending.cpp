@@ -2,6 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/detail/lobpcg_solve.hpp>
+#include <heddle/solvers/detail/worst.hpp>
 #include <limits>
 
 /// When a LOBPCG solve ends, and with what: records, verification, the result.
@@ -58,8 +59,7 @@ template <Scalar T, class Ctx>
 double LobpcgSolve<T, Ctx>::worst_residual() const {
   double worst = 0;
   for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
-    const double scaled = convergence_.scaled(ritz_.theta()[j], s_.residuals[j]);
-    if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
+    keep_worst(worst, convergence_.scaled(ritz_.theta()[j], s_.residuals[j]));
   }
   return worst;
 }

@@ -68,7 +68,7 @@ std::vector<std::int32_t> minimum_degree_order(const CsrView<double, HostSpace>&
   const auto offsets_B = narrow_offsets(B);
   EigenMatrix pattern = by_columns(A, offsets_A, A.values) + by_columns(B, offsets_B, B.values);
   Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int32_t> order;
-  Eigen::internal::minimum_degree_ordering(pattern, order);
+  Eigen::AMDOrdering<std::int32_t>()(pattern, order);
   return {order.indices().data(), order.indices().data() + order.indices().size()};
 }
 

@@ -5,6 +5,7 @@
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/detail/orthonormal_block.hpp>
 #include <heddle/solvers/detail/triplet_extraction.hpp>
+#include <heddle/solvers/detail/worst.hpp>
 
 namespace heddle {
 namespace {
@@ -195,8 +196,7 @@ void TripletExtraction<T, Ctx>::add_residuals(Ctx& context, LinearOperator<T, Ct
   residual<T>(context, scratch, Y, theta_.view(k, 1), scratch, norms_.view(k, 1));
   fetch(context, norms_.view(k, 1), norms);
   for (Index j = 0; j < k; ++j) {
-    double& worst = residuals_[static_cast<std::size_t>(j)];
-    if (!(norms(j, 0) <= worst)) worst = norms(j, 0);  // keeps a NaN
+    keep_worst(residuals_[static_cast<std::size_t>(j)], norms(j, 0));
   }
 }
 
@@ -208,8 +208,7 @@ void TripletExtraction<T, Ctx>::add_orthogonality(Ctx& context, ConstBlockView<T
   fetch(context, small_.view(k, k), G);
   for (Index j = 0; j < k; ++j) {
     for (Index i = 0; i < k; ++i) {
-      const double error = std::abs(G(i, j) - (i == j ? 1 : 0));
-      if (!(error <= orthogonality_)) orthogonality_ = error;  // keeps a NaN
+      keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
     }
   }
 }

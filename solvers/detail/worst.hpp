@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cmath>
+
+namespace heddle {
+
+/// worst ← the larger of both; NaN if one is, which `std::max` would drop.
+inline void keep_worst(double& worst, double value) noexcept {
+  if (!(value <= worst || std::isnan(worst))) worst = value;
+}
+
+}  // namespace heddle
