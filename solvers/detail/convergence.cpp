@@ -3,6 +3,15 @@
 #include <heddle/solvers/detail/convergence.hpp>
 
 namespace heddle {
+namespace {
+
+/// Share of what is allowed by which a settled value may still move in a step: residuals follow.
+constexpr double kSettled = 0.01;
+
+/// Rounding moves values, which are means over a vector, by less than it adds to a residual.
+constexpr double kValueNoise = 0.1;
+
+}  // namespace
 
 EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,
                                    double norm_B, double epsilon) noexcept
@@ -32,8 +41,9 @@ bool EigenConvergence::passes(double lambda, double residual, double factor) con
 }
 
 bool EigenConvergence::settled(double lambda, double change) const noexcept {
-  const double rounding = noise_floor() * scale(lambda);
-  return change * norm_B_ <= std::max(0.01 * allowed(lambda), rounding);
+  const double rounding = kValueNoise * noise_floor() * scale(lambda);
+  const double digits = std::sqrt(tolerance_) * std::abs(lambda) * norm_B_;
+  return change * norm_B_ <= std::max(kSettled * std::min(allowed(lambda), digits), rounding);
 }
 
 bool StagnationTest::stagnated(Index iteration, double residual, double floor) noexcept {
