@@ -221,6 +221,21 @@ void BlockLanczosSolve<T, Ctx>::count_converged() {
   }
 }
 
+/// The wanted value at hand that lies nearest to the wanted end; pairs that were locked early need
+/// not be the first.
+template <Scalar T, class Ctx>
+double BlockLanczosSolve<T, Ctx>::first_value() const {
+  return *std::min_element(s_.values.begin(), s_.values.end(),
+                           [&](double a, double b) { return s_.F.turned(a) < s_.F.turned(b); });
+}
+
+/// The one that lies farthest from it.
+template <Scalar T, class Ctx>
+double BlockLanczosSolve<T, Ctx>::last_value() const {
+  return *std::max_element(s_.values.begin(), s_.values.end(),
+                           [&](double a, double b) { return s_.F.turned(a) < s_.F.turned(b); });
+}
+
 /// Whether the bounds on residuals are too large and to measure them is cheap beside a step. Under
 /// a filter of high degree, errors among values that lie close together for A, but not for F,
 /// hardly count. Under an inverse, rounding in what lies near the wanted end hardly does.

@@ -26,6 +26,10 @@ constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
 template <Scalar T>
 constexpr double kWide = sizeof(T) == sizeof(double) ? 1e4 : 1e2;
 
+/// How far the interval that a polynomial damps keeps from the wanted values, in parts of what
+/// these span.
+constexpr double kClearance = 0.02;
+
 /// Seconds that a factorisation which nobody asked for may take: nothing interrupts it.
 constexpr double kLongestFactorisation = 30;
 
@@ -52,12 +56,11 @@ bool BlockLanczosSolve<T, Ctx>::improve_operator() {
   LanczosOperator<T, Ctx>& F = s_.F;
   if (options_.filter == LanczosFilter::none || checking_ || F.inverts()) return false;
   const Index k = ritz_.order();
-  const Index guards = std::max<Index>(2, options_.nev / 4);
-  const Index last = std::min(options_.nev - basis_.locked() + guards, k) - 1;
-  // Ritz values lie above the eigenvalues of their rank: at least last + 1 of these are below this.
-  const double wanted = F.turned(s_.values.front());
+  const Index last = last_undamped();
+  const double wanted = F.turned(first_value());
   const double upper = F.degree() > 1 ? F.upper() : far_end_;
-  const auto filter = F.filter_for(wanted, F.position(ritz_.value(last)), upper);
+  const auto filter =
+      last < k ? F.filter_for(wanted, F.position(ritz_.value(last)), upper) : std::nullopt;
   if (inverse_pays(filter)) {
     has_pairs_ = !time_to_factor();
     if (ending_.ended()) return true;
@@ -69,8 +72,31 @@ bool BlockLanczosSolve<T, Ctx>::improve_operator() {
     return false;
   }
   largest_theta_ = 0;
-  adopt(basis_.combine_front(context_, ritz_.combination(last + 1, basis_.block())));
+  const Index best = std::min(last + 1, k);
+  adopt(basis_.combine_front(context_, ritz_.combination(best, basis_.block())));
   return true;
+}
+
+/// The Ritz pair at which the interval to damp shall begin: some guards after the wanted ones, and
+/// beyond their values, of which the last may have many copies: what lies at the end of the
+/// interval is not told from what lies within. The order of the basis if there is none. Ritz values
+/// lie above the eigenvalues of their rank, so that no fewer of these are left undamped.
+template <Scalar T, class Ctx>
+Index BlockLanczosSolve<T, Ctx>::last_undamped() const {
+  const Index k = ritz_.order();
+  const Index guards = std::max<Index>(2, options_.nev / 4);
+  const double last = last_value();
+  const double first = s_.F.turned(first_value());
+  const double clear = first + (1 + kClearance) * (s_.F.turned(last) - first);
+  const auto told_apart = [&](double theta, double residual) {
+    const double value = s_.F.eigenvalue(theta);
+    // It may be a copy that has not converged.
+    if (s_.F.degree() > 1 && residual > s_.F.image(last) - theta) return false;
+    return s_.F.turned(value) > clear && !same_value(value, last);
+  };
+  Index j = std::min(options_.nev - basis_.locked() + guards, k) - 1;
+  while (j < k && !told_apart(ritz_.value(j), ritz_.residual(j))) ++j;
+  return j;
 }
 
 /// Whether a factorisation costs less than what the polynomials did so far and would do in the next
@@ -117,7 +143,7 @@ void BlockLanczosSolve<T, Ctx>::invert(double highest, double scale) {
 /// The largest wanted λ that the Ritz pairs of an inverse locate.
 template <Scalar T, class Ctx>
 double BlockLanczosSolve<T, Ctx>::farthest_located() const {
-  double farthest = s_.values.front();
+  double farthest = first_value();
   const Index active = std::min(options_.nev - basis_.locked(), ritz_.order());
   for (Index j = 0; j < active; ++j) {
     const double theta = ritz_.value(j);
@@ -132,7 +158,7 @@ double BlockLanczosSolve<T, Ctx>::farthest_located() const {
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::shift_is_too_near() const {
   if (!s_.F.inverts() || checking_) return false;
-  const double first = s_.F.image(s_.values.front());
+  const double first = s_.F.image(first_value());
   return first > kWidest<T> * s_.F.image(farthest_located());
 }
 
@@ -142,7 +168,7 @@ template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
   has_pairs_ = !time_to_factor();
   if (ending_.ended()) return;
-  const double smallest = s_.values.front();
+  const double smallest = first_value();
   const double reach = s_.F.reach();
   const double distance =
       std::max({retreat / s_.F.image(smallest), (farthest_located() - smallest) / kWide<T>,

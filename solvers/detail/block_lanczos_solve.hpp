@@ -56,11 +56,14 @@ class BlockLanczosSolve {
   bool worth_measuring() const;
   void count_measured();
   bool settled(Index j) const;
+  double first_value() const;
+  double last_value() const;
   double residual_of(Index j) const;
   double worst_residual() const;
 
   // What is iterated on.
   bool improve_operator();
+  Index last_undamped() const;
   bool inverse_pays(const std::optional<ChebyshevFilter>& filter);
   bool time_to_factor();
   void invert(double highest, double scale);
