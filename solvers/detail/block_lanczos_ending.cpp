@@ -136,10 +136,17 @@ bool BlockLanczosSolve<T, Ctx>::next_is_at_rest() const {
          residual <= kAtRest * F.height(F.image(s_.locked_values.back()));
 }
 
+/// The best pairs at hand: locked ones, and leading ones beside them.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::collect_pairs() {
-  const Index locked = std::min(basis_.locked(), options_.nev);
-  const Index active = std::min(options_.nev - locked, basis_.order());
+  const Index beside = std::ssize(s_.values) - basis_.locked();
+  Index locked = std::min(basis_.locked(), options_.nev);
+  Index active = std::min(options_.nev - locked, beside);
+  const auto rank = [&](Index j) { return s_.F.turned(s_.values[static_cast<std::size_t>(j)]); };
+  for (; active < beside && locked > 0; ++active) {  // what a check has found counts, too
+    if (!(rank(basis_.locked() + active) < rank(locked - 1))) break;
+    --locked;
+  }
   const Block V = result_.eigenvectors.columns(0, locked + active);
   copy<T>(context_, basis_.locked_vectors().columns(0, locked), V.columns(0, locked));
   const SmallView<Space> Z = s_.coefficients.view(basis_.order(), active);
