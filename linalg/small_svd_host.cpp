@@ -5,6 +5,7 @@
 #include <Eigen/SVD>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/small_dense.hpp>
+#include <limits>
 
 namespace heddle {
 namespace {
@@ -15,12 +16,49 @@ Eigen::Map<Eigen::MatrixXd, 0, Stride> map(SmallView<HostSpace> M) {
   return {M.data, M.rows, M.cols, Stride(M.ld)};
 }
 
-/// Eigenvectors of RᵀR, the largest eigenvalue first: R times them has nearly orthogonal columns,
-/// which takes most rotations off Jacobi's method. Empty if they were not found.
+/// σ below this share of the largest in a block are told apart by squares of their own: those of
+/// the whole block know them to few digits.
+constexpr double kGraded = 1e-4;
+
+/// Eigenvectors of RᵀR, the largest eigenvalue first. Empty if they were not found.
 Eigen::MatrixXd nearly_right_vectors(const Eigen::MatrixXd& R) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> squares(R.transpose() * R);
   if (squares.info() != Eigen::Success) return {};
   return squares.eigenvectors().rowwise().reverse();
+}
+
+/// R = U T Vᵀ for orthogonal U and V and a triangular T that is nearly diagonal and descending,
+/// which takes most rotations off Jacobi's method.
+struct NearlyDiagonal {
+  Eigen::MatrixXd U, T, V;
+};
+
+/// Makes blocks at the end of T nearly diagonal, each of them of what is small for the one before.
+/// Where nothing but rounding of T is left, there is nothing to tell apart. False if eigenvectors
+/// were not found.
+bool make_nearly_diagonal(NearlyDiagonal& f) {
+  const Index n = f.T.rows();
+  const double rounding = static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+  Index first = 0;
+  while (first < n) {
+    const Index k = n - first;
+    const Eigen::MatrixXd block = f.T.bottomRightCorner(k, k);
+    const double largest = block.cwiseAbs().maxCoeff();
+    if (first > 0 && largest <= rounding * f.T.cwiseAbs().maxCoeff()) return true;
+    // Squares then neither overflow nor vanish all.
+    const Eigen::MatrixXd Z = nearly_right_vectors(largest > 0 ? block / largest : block);
+    if (Z.size() == 0) return false;
+    const Eigen::HouseholderQR<Eigen::MatrixXd> factors(block * Z);
+    f.T.topRightCorner(first, k) *= Z;
+    f.T.bottomRightCorner(k, k) = factors.matrixQR().triangularView<Eigen::Upper>();
+    f.V.rightCols(k) *= Z;
+    f.U.rightCols(k) *= factors.householderQ();
+    const auto sizes = f.T.diagonal().cwiseAbs();
+    const double small = kGraded * sizes[first];
+    do ++first;
+    while (first < n && sizes[first] > small);
+  }
+  return true;
 }
 
 }  // namespace
@@ -39,23 +77,25 @@ bool singular_value_decomposition(ConstSmallView<HostSpace> R, SmallView<HostSpa
         R.rows, R.cols, U.rows, U.cols, sigma.rows, sigma.cols, V.rows, V.cols));
   }
   if (n == 0) return true;
-  Eigen::MatrixXd scaled = Eigen::Map<const Eigen::MatrixXd, 0, Stride>(R.data, m, n, Stride(R.ld));
-  if (!scaled.allFinite()) return false;
+  const Eigen::Map<const Eigen::MatrixXd, 0, Stride> given(R.data, m, n, Stride(R.ld));
+  if (!given.allFinite()) return false;
+  Eigen::MatrixXd scaled = given;
   const double largest = scaled.cwiseAbs().maxCoeff();
-  if (largest > 0) scaled /= largest;  // squares then neither overflow nor vanish all
-  const Eigen::MatrixXd start = nearly_right_vectors(scaled);
-  if (start.size() == 0) return false;
-  const Eigen::HouseholderQR<Eigen::MatrixXd> factors(scaled * start);
-  const Eigen::MatrixXd triangle = factors.matrixQR().topRows(n).triangularView<Eigen::Upper>();
+  if (largest > 0) scaled /= largest;
+  const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> tall(scaled);  // in its memory
+  NearlyDiagonal f{Eigen::MatrixXd::Identity(n, n),
+                   scaled.topRows(n).triangularView<Eigen::Upper>(),
+                   Eigen::MatrixXd::Identity(n, n)};
+  if (!make_nearly_diagonal(f)) return false;
   // Eigen's divide and conquer loses the orthogonality of vectors of zero singular values.
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(triangle, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(f.T, Eigen::ComputeFullU | Eigen::ComputeFullV);
   if (svd.info() != Eigen::Success) return false;
-  Eigen::MatrixXd left = Eigen::MatrixXd::Zero(m, n);
-  left.topRows(n) = svd.matrixU();
-  left.applyOnTheLeft(factors.householderQ());
-  map(U) = left;
+  auto left = map(U);
+  left.setZero();
+  left.topRows(n).noalias() = f.U * svd.matrixU();
+  left.applyOnTheLeft(tall.householderQ());
   map(sigma) = svd.singularValues() * largest;
-  map(V) = start * svd.matrixV();
+  map(V).noalias() = f.V * svd.matrixV();
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <heddle/solvers/monitor.hpp>
 #include <heddle/solvers/options.hpp>
 #include <heddle/solvers/result.hpp>
+#include <limits>
 #include <memory>
 
 namespace heddle {
@@ -26,6 +27,9 @@ struct BlockLanczosOptions : EigenOptions {
   /// and the block size. At least nev + 2 blocks.
   Index max_basis = 0;
   LanczosFilter filter = LanczosFilter::automatic;
+  /// Columns multiplied by A in a solve; a cycle under a polynomial that would need more is not
+  /// begun, and the solve ends as `max_iterations`. For callers who know what to do instead.
+  double max_applications = std::numeric_limits<double>::infinity();
 };
 
 /// What fixes the sizes of all memory of a block Lanczos solve.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
@@ -25,6 +26,31 @@ namespace {
 /// half a second or so, and finds what no iteration can: all vectors of values near zero.
 constexpr Index kSmallOrder = 512;
 constexpr double kSmallEntries = 1 << 20;
+
+/// Where the eigensolver does not get there, a matrix of up to this many entries, a quarter of a
+/// gigabyte, is decomposed, too, if that takes no longer than this: nothing interrupts it.
+constexpr double kMostEntries = 1 << 25;
+constexpr double kLongestDecomposition = 120;  // seconds
+
+/// Operations of the decomposition of a matrix with sides m ≥ n.
+double operations_to_decompose(double m, double n) { return (25 * n + 6 * m) * n * n; }
+
+/// Measured with one thread: 1.5·10¹⁰ to 2·10¹⁰ for 1424×712 to 3000×1500.
+constexpr double kOperationsPerSecond = 1e10;
+
+double seconds_to_decompose(double m, double n) {
+  return operations_to_decompose(m, n) / kOperationsPerSecond;
+}
+
+bool decomposable(double m, double n) {
+  return m * n <= kMostEntries && seconds_to_decompose(m, n) <= kLongestDecomposition;
+}
+
+/// Operations of the decomposition that take as long as a column's product with AᵀA, for each row
+/// and column of A. Measured on the host with some five entries in a row; on a GPU an estimate, as
+/// the decomposition runs on the host.
+template <class Ctx>
+constexpr double kOperationsOfProduct = std::same_as<Ctx, HostContext> ? 40 : 4;
 
 /// Up to this length of the shorter side, whatever the longer one is, V = I costs less than
 /// iterating.
@@ -123,6 +149,10 @@ class SingularSolve {
 
   SingularResult<T, Space> run() {
     route_ == Route::iterate ? iterate() : solve_dense();
+    if (route_ == Route::iterate && decomposition_may_help()) {
+      ending_.reopen();
+      decompose();
+    }
     write_end();
     result_.operator_applications = applied();
     result_.orthogonalization += extraction_.counts();
@@ -136,23 +166,53 @@ class SingularSolve {
   Index applied() const { return pair_.columns_applied() - applied_before_; }
 
   void solve_dense() {
-    if (route_ == Route::decompose) {
-      if (!extraction_.decompose_all(context_, options_.which, U_.view(), V_.view())) {
-        end_not_finite();
-        return;
-      }
-      measure();
-    } else {
-      MultiVector<T, Space> identity(context_, n_, n_);
-      set_identity(context_, identity.view());
-      if (!take_triplets(identity.view(), options_.nev)) return;
+    if (route_ == Route::decompose) return decompose();
+    MultiVector<T, Space> identity(context_, n_, n_);
+    set_identity(context_, identity.view());
+    if (take_triplets(identity.view(), options_.nev)) end_dense();
+  }
+
+  void decompose() {
+    release_workspaces();
+    if (!extraction_.decompose_all(context_, options_.which, U_.view(), V_.view())) {
+      end_not_finite();
+      return;
     }
+    measure();
+    end_dense();
+  }
+
+  void end_dense() {
     if (pass()) {
       ending_.end(SolveStatus::converged, "solved as a dense problem");
     } else {
       ending_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
     }
   }
+
+  /// Whether what the eigensolver could not do is done by decomposing all of A.
+  bool decomposition_may_help() const {
+    const SolveStatus status = ending_.status();
+    return status != SolveStatus::converged && status != SolveStatus::interrupted &&
+           status != SolveStatus::time_limit && may_decompose();
+  }
+
+  /// Whether A is small enough for the time and the memory that there are.
+  bool may_decompose() const {
+    return decomposable(long_side(), short_side()) &&
+           seconds_to_decompose(long_side(), short_side()) < ending_.seconds_left();
+  }
+
+  /// Columns multiplied by AᵀA after which to decompose A would have cost no more; no limit where
+  /// it may not be.
+  double most_products() const {
+    if (!may_decompose()) return std::numeric_limits<double>::infinity();
+    return operations_to_decompose(long_side(), short_side()) /
+           (kOperationsOfProduct<Ctx> * (long_side() + short_side()));
+  }
+
+  double long_side() const { return static_cast<double>(tall_.A->rows()); }
+  double short_side() const { return static_cast<double>(n_); }
 
   void iterate() {
     NormalEquationsOperator<T, Ctx> F(context_, tall_);
@@ -233,6 +293,8 @@ class SingularSolve {
     } else {
       BlockLanczosOptions options;
       fill(options);
+      const auto products = static_cast<double>(problem.A->columns_applied());
+      options.max_applications = std::max(1.0, most_products() - products);
       pairs = &block_lanczos(context_, problem, options, lanczos_workspace_, monitor);
     }
     earlier.append(pairs->history, result_.history);
@@ -267,8 +329,7 @@ class SingularSolve {
   /// Finds vectors of the longer side for σ near zero, from the outermost of them to the last whose
   /// triplet does not pass. False, and the solve has ended, if there are none to be found.
   bool complete_left_vectors() {
-    lobpcg_workspace_ = {};  // their memory is needed now
-    lanczos_workspace_ = {};
+    release_workspaces();
     const Index k = std::ssize(result_.singular_values);
     const bool smallest = options_.which == Which::smallest;
     Index first = 0;
@@ -295,6 +356,12 @@ class SingularSolve {
     if (status == SolveStatus::converged) return true;
     ending_.end(status, "vectors of the longer side for singular values near zero were not found");
     return false;
+  }
+
+  /// Frees the eigensolver's memory for what comes after it.
+  void release_workspaces() {
+    lobpcg_workspace_ = {};
+    lanczos_workspace_ = {};
   }
 
   /// What the criterion allows for a residual at σ.
@@ -392,23 +459,28 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
   };
   const double shorter = as_double(std::min(m, n));
   const double longer = as_double(std::max(m, n));
+  const auto bytes = [&](double long_columns, double short_columns) {
+    return (longer * long_columns + shorter * short_columns) * static_cast<double>(scalar_size);
+  };
   const Route route = route_for(options, m, n);
   const bool iterates = route == Route::iterate;
   const double nev = padded(options.nev);
   const double space = route == Route::dense ? shorter : nev;  // that triplets are taken from
-  // U, the products with that space and their basis, and the operator's A X beside an eigensolver
-  // or A itself.
+  // U, the products with that space and their basis, and the operator's A X beside an eigensolver.
   const double block = iterates ? padded(singular_block_size(options, m, n)) : 0;
-  const double matrix = route == Route::decompose ? padded(std::min(m, n)) : 0;
-  const double long_columns = nev + 2 * space + block + matrix;
-  const double short_columns = nev + (iterates ? 0 : shorter);
+  const double short_columns = nev + (route == Route::dense ? shorter : 0);
   constexpr double kSmallMatrices = 16;  // R and its factors, Gram matrices, in double
-  const double iteration =
-      !iterates ? 0
-                : std::max(eigensolver_memory_bytes(options, std::min(m, n), scalar_size),
-                           completion_memory_bytes(options.nev, shorter, longer, scalar_size));
-  return (longer * long_columns + shorter * short_columns) * static_cast<double>(scalar_size) +
-         sizeof(double) * kSmallMatrices * space * space + iteration;
+  double stage = 0;                      // the largest of the stages of a search
+  if (iterates) {
+    stage = std::max(eigensolver_memory_bytes(options, std::min(m, n), scalar_size),
+                     completion_memory_bytes(options.nev, shorter, longer, scalar_size));
+  }
+  if (route == Route::decompose || (iterates && decomposable(longer, shorter))) {
+    const double panel = padded(std::min(std::min(m, n), kPanelColumns));
+    stage = std::max(stage, bytes(panel, panel));
+  }
+  return bytes(nev + 2 * space + block, short_columns) +
+         sizeof(double) * kSmallMatrices * space * space + stage;
 }
 
 template <Scalar T, class Ctx>

@@ -32,6 +32,8 @@ void check_block_lanczos(const EigenProblem<T, Ctx>& problem, const BlockLanczos
   require(options.nev >= 1 && options.nev < n,
           "nev must be at least 1 and less than n = {}, it is {}", n, options.nev);
   require_eigen_options(require, options);
+  require(options.max_applications > 0, "max_applications must be positive, it is {}",
+          options.max_applications);
   const BlockLanczosShape shape = block_lanczos_shape(options, n, problem.B != nullptr);
   const Index least = options.nev + 2 * shape.block;
   require(options.max_basis == 0 || options.max_basis >= least,

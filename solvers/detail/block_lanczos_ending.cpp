@@ -47,7 +47,7 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
                                    convergence_.noise_floor())) {
     ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
   }
-  return ending_.ended();
+  return ending_.ended() || too_many_applications(s_.F.degree());
 }
 
 template <Scalar T, class Ctx>

@@ -61,11 +61,14 @@ bool BlockLanczosSolve<T, Ctx>::improve_operator() {
   const double upper = F.degree() > 1 ? F.upper() : far_end_;
   const auto filter =
       last < k ? F.filter_for(wanted, F.position(ritz_.value(last)), upper) : std::nullopt;
-  if (inverse_pays(filter)) {
+  const int degree = filter ? filter->degree : F.degree();
+  if (inverse_pays(degree)) {
     has_pairs_ = !time_to_factor();
     if (ending_.ended()) return true;
     const double scale = upper - std::min(0.0, wanted);
     invert(wanted < 0 ? wanted - kLeastShift<T> * scale : 0, scale);
+  } else if (too_many_applications(degree)) {
+    return true;
   } else if (filter) {
     F.set_filter(*filter);
   } else {
@@ -99,17 +102,32 @@ Index BlockLanczosSolve<T, Ctx>::last_undamped() const {
   return j;
 }
 
+/// Columns multiplied by A once a cycle under a polynomial is over.
+template <Scalar T, class Ctx>
+double BlockLanczosSolve<T, Ctx>::applications_after_cycle(int degree) const {
+  const auto columns = static_cast<double>(basis_.max_basis() - basis_.locked());
+  return static_cast<double>(applications()) + degree * columns;
+}
+
+/// Whether the next cycle would need more products than there may be; then the solve ends.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::too_many_applications(int degree) {
+  if (degree == 1 || applications_after_cycle(degree) <= options_.max_applications) return false;
+  has_pairs_ = true;
+  ending_.end(SolveStatus::max_iterations, "the limit of operator applications was reached");
+  return true;
+}
+
 /// Whether a factorisation costs less than what the polynomials did so far and would do in the next
 /// cycle: what is lost by waiting that long is no more than what it costs.
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::inverse_pays(const std::optional<ChebyshevFilter>& filter) {
+bool BlockLanczosSolve<T, Ctx>::inverse_pays(int degree) {
   if (problem_.shifted_inverse == nullptr || options_.which == Which::largest) return false;
   if (options_.filter == LanczosFilter::inverse) return true;
-  const int degree = filter ? filter->degree : s_.F.degree();
   if (options_.filter == LanczosFilter::chebyshev || degree == 1) return false;
-  const auto columns = static_cast<double>(basis_.max_basis() - basis_.locked());
-  const double products = static_cast<double>(applications()) + degree * columns;
+  const double products = applications_after_cycle(degree);
   if (products < kManyProducts) return false;
+  const auto columns = static_cast<double>(basis_.max_basis() - basis_.locked());
   const auto cost = problem_.shifted_inverse->cost_in_products(context_, columns);
   const double longest = std::min(kLongestFactorisation, ending_.seconds_left());
   return cost && *cost < products &&

@@ -64,7 +64,9 @@ class BlockLanczosSolve {
   // What is iterated on.
   bool improve_operator();
   Index last_undamped() const;
-  bool inverse_pays(const std::optional<ChebyshevFilter>& filter);
+  double applications_after_cycle(int degree) const;
+  bool too_many_applications(int degree);
+  bool inverse_pays(int degree);
   bool time_to_factor();
   void invert(double highest, double scale);
   double farthest_located() const;

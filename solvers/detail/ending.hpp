@@ -26,6 +26,9 @@ class Ending {
   }
   void end(const Stop& stop) noexcept { end(stop.status, stop.reason); }
 
+  /// For another way to solve what could not be solved so.
+  void reopen() noexcept { ended_.reset(); }
+
   bool ended() const noexcept { return ended_.has_value(); }
   SolveStatus status() const noexcept { return ended_->status; }
   std::string_view reason() const noexcept { return ended_->reason; }

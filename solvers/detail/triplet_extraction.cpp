@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/linalg/small_dense.hpp>
 #include <heddle/linalg/transfer.hpp>
@@ -19,18 +20,27 @@ void reverse_columns(SmallView<HostSpace> M) {
   }
 }
 
-/// A as a dense block on the host.
+/// M ← A, by products with the columns of the identity.
 template <Scalar T, class Ctx>
-MultiVector<T, HostSpace> product_with_identity(Ctx& context, HostContext& host,
-                                                LinearOperator<T, Ctx>& A) {
+void multiply_identity(Ctx& context, HostContext& host, LinearOperator<T, Ctx>& A,
+                       SmallView<HostSpace> M) {
   using Space = typename Ctx::Space;
-  MultiVector<T, Space> identity(context, A.cols(), A.cols());
-  MultiVector<T, Space> product(context, A.rows(), A.cols());
-  set_identity(context, identity.view());
-  A.apply(context, identity.view(), product.view());
-  MultiVector<T, HostSpace> on_host(host, A.rows(), A.cols());
-  fetch<T>(context, product.view(), on_host.view());
-  return on_host;
+  const Index panel = std::min(kPanelColumns, M.cols);
+  MultiVector<T, Space> X(context, M.cols, panel), AX(context, M.rows, panel);
+  MultiVector<T, HostSpace> columns(host, M.cols, panel), product(host, M.rows, panel);
+  for (Index first = 0; first < M.cols; first += panel) {
+    const Index count = std::min(panel, M.cols - first);
+    set_zero(host, columns.view());
+    for (Index j = 0; j < count; ++j) columns.view()(first + j, j) = 1;
+    send<T>(context, columns.columns(0, count), X.columns(0, count));
+    A.apply(context, X.columns(0, count), AX.columns(0, count));
+    fetch<T>(context, AX.columns(0, count), product.columns(0, count));
+    for (Index i = 0; i < M.rows; ++i) {
+      for (Index j = 0; j < count; ++j) {
+        M(i, first + j) = static_cast<double>(product.view()(i, j));
+      }
+    }
+  }
 }
 
 /// X ← the first columns of M, rounded to T.
@@ -127,12 +137,9 @@ bool TripletExtraction<T, Ctx>::decompose_all(Ctx& context, Which which, BlockVi
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   const Index m = pair_.A->rows();
   const Index n = pair_.A->cols();
-  const MultiVector<T, HostSpace> A = product_with_identity(context, *host_, *pair_.A);
   SmallMatrix<HostSpace> dense(*host_, m, n), left(*host_, m, n), right(*host_, n, n);
   SmallMatrix<HostSpace> sigma(*host_, n, 1);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) dense.view(m, n)(i, j) = static_cast<double>(A.view()(i, j));
-  }
+  multiply_identity(context, *host_, *pair_.A, dense.view(m, n));
   const SmallView<HostSpace> values = sigma.view(n, 1);
   if (!singular_value_decomposition(dense.view(m, n), left.view(m, n), values, right.view(n, n))) {
     return false;

@@ -8,6 +8,9 @@
 
 namespace heddle {
 
+/// Columns of A that `TripletExtraction::decompose_all` asks for at once.
+inline constexpr Index kPanelColumns = 16;
+
 /// Singular triplets of A from a space of right vectors, and their residuals, everything from
 /// fresh products with A and Aᵀ. A has at least as many rows as columns.
 template <Scalar T, class Ctx>
@@ -26,8 +29,8 @@ class TripletExtraction {
                BlockView<T, Space> V);
 
   /// The triplets at the wanted end of all of A, by a dense decomposition on the host in double:
-  /// exact to the rounding of U m×k and V n×k. Takes blocks of n columns beside what this object
-  /// holds, and some of A's size on the host. False if products are not finite.
+  /// exact to the rounding of U m×k and V n×k. Takes blocks of up to `kPanelColumns` columns beside
+  /// what this object holds, and some of A's size on the host. False if products are not finite.
   bool decompose_all(Ctx& context, Which which, BlockView<T, Space> U, BlockView<T, Space> V);
 
   /// The best triplets that U and V hold: Uᵀ A V = P diag(σ) Zᵀ, U ← U P, V ← V Z, for orthonormal

@@ -69,11 +69,12 @@ class StatusProcess : public test::SolverProcess, public testing::WithParamInter
         "weak.mtx", kOrder, [](int i, int) { return i <= 3 ? 1e-3 : 1e3 + i; }, 0);
   }
 
-  /// 620×600, with three singular values whose squares lie near the rounding of the largest.
+  /// Too large to be decomposed, with three singular values whose squares lie near the rounding of
+  /// the largest.
   void write_short_matrix(const std::string& name) {
-    std::string text = "%%MatrixMarket matrix coordinate real general\n620 600 600\n";
-    for (int i = 1; i <= 600; ++i) {
-      text += fmt::format("{0} {0} {1}\n", i, i < 4 ? 3e-4 * i : 1 + i / 600.0);
+    std::string text = "%%MatrixMarket matrix coordinate real general\n6020 6000 6000\n";
+    for (int i = 1; i <= 6000; ++i) {
+      text += fmt::format("{0} {0} {1}\n", i, i < 4 ? 3e-4 * i : 1 + i / 6000.0);
     }
     folder_.write(name, text);
   }

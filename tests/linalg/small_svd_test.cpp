@@ -100,6 +100,16 @@ TEST(SmallSvd, DecomposesTallMatricesOfAllScales) {
   }
 }
 
+TEST(SmallSvd, DecomposesWhereHalfIsFarBelowTheOtherHalf) {
+  for (const double small : {1e-6, 1e-9, 1e-15, 1e-30}) {
+    RandomSmall R(80, 60, 3);
+    for (Index j = 0; j < 60; j += 2) {
+      for (Index i = 0; i < 80; ++i) R.view()(i, j) *= small;
+    }
+    expect_decomposed(R.view());
+  }
+}
+
 TEST(SmallSvd, SquaresNeitherOverflowNorVanish) {
   for (const double scale : {1e200, 1e-200}) {
     RandomSmall R(20, 20, 3), scaled(20, 20, 3);

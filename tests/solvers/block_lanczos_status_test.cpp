@@ -39,6 +39,27 @@ TEST(BlockLanczosStatus, IterationsEndWithThePairsSoFar) {
   EXPECT_LE(result.orthogonality, 1e-12);
 }
 
+TEST(BlockLanczosStatus, NoCycleIsBegunThatWouldTakeTooManyProducts) {
+  HostContext context;
+  std::vector<double> values = counting(400);
+  for (double& value : values) value = std::pow(value / 400, 4);
+  DiagonalOperator<double> A(values);
+  BlockLanczosOptions options = options_for(4, Which::smallest);
+  const auto free = block_lanczos<double, HostContext>(context, {&A}, options);
+  ASSERT_EQ(free.status, SolveStatus::converged) << free.reason;
+  ASSERT_GT(free.operator_applications, 5000);
+  for (const double limit : {1.0, 5000.0}) {
+    options.max_applications = limit;
+    const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
+    EXPECT_EQ(result.status, SolveStatus::max_iterations) << result.reason;
+    EXPECT_NE(result.reason.find("limit of operator applications"), std::string::npos);
+    EXPECT_EQ(result.eigenvalues.size(), 4U);
+    EXPECT_LT(result.operator_applications, 5000);
+  }
+  options.max_applications = 0;
+  EXPECT_THROW((block_lanczos<double, HostContext>(context, {&A}, options)), InvalidArgument);
+}
+
 TEST(BlockLanczosStatus, TheClockEndsACycleEarly) {
   HostContext context;
   auto A = test::make_operator<double>(context, {"laplace2d", {40, 41}});

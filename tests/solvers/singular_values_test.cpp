@@ -259,6 +259,58 @@ TEST(SingularTripletsDouble, HistoryCountsOnFromRoundToRound) {
   }
 }
 
+/// `count` values from 1 down to `least`, in equal ratios.
+std::vector<double> geometric(int count, double least) {
+  std::vector<double> sigma;
+  for (int i = 0; i < count; ++i) sigma.push_back(std::pow(least, i / (count - 1.0)));
+  return sigma;
+}
+
+TYPED_TEST(SingularTriplets, GradedOnesThatNoEigensolverReachesAreDecomposed) {
+  const double least = sizeof(TypeParam) == sizeof(double) ? 1e-7 : 1e-4;
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    for (const auto& [rows, cols] : {std::pair<Index, Index>{640, 540}, {540, 640}}) {
+      const auto A = shifted_diagonal<TypeParam>(rows, cols, geometric(530, least));
+      const SingularOptions options = options_for(13, Which::smallest, solver);
+      const auto result = this->solve(A, options);
+      expect_triplets(A.view(), options, result);
+      EXPECT_LT(result.operator_applications, 400'000);
+    }
+  }
+}
+
+TYPED_TEST(SingularTriplets, MoreCopiesThanAnyBlockHoldsAreNoTrouble) {
+  std::vector<double> sigma(560, 2.0);
+  std::fill(sigma.begin() + 300, sigma.end(), 1.0);
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    for (const Which which : {Which::largest, Which::smallest}) {
+      const auto A = shifted_diagonal<TypeParam>(600, 560, sigma);
+      const SingularOptions options = options_for(6, which, solver);
+      const auto result = this->solve(A, options);
+      expect_triplets(A.view(), options, result);
+      EXPECT_LT(result.operator_applications, 400'000);
+    }
+  }
+}
+
+TEST(SingularTripletsDouble, ScalesWhoseSquaresVanishOrOverflow) {
+  std::vector<double> sigma = geometric(530, 1e-2);
+  for (const double scale : {1e-120, 1e-170, 1e120, 1e170}) {
+    HostContext context(2);
+    std::vector<double> scaled;
+    for (const double value : sigma) scaled.push_back(scale * value);
+    SparsePair<double> pair(context, shifted_diagonal<double>(540, 530, scaled).view());
+    for (const Which which : {Which::largest, Which::smallest}) {
+      const auto result = singular_triplets(context, pair.pair(), options_for(3, which));
+      ASSERT_EQ(result.status, SolveStatus::converged) << scale << ": " << result.reason;
+      for (std::size_t j = 0; j < 3; ++j) {
+        const double truth = which == Which::largest ? sigma[j] : sigma[sigma.size() - 1 - j];
+        EXPECT_NEAR(result.singular_values[j] / scale, truth, 1e-8);
+      }
+    }
+  }
+}
+
 TEST(SingularTripletsDouble, SmallValuesKeepTheirDigits) {
   // Squares of 1e−6 relative to 1 are known to 1e−4 of themselves at best.
   std::vector<double> sigma{1e-6, 2e-6, 4e-6};
@@ -362,9 +414,9 @@ TEST(NullVectors, ThatDoNotExistAreNotFound) {
 
 TEST(SingularTripletsDouble, SaysWhenItStoppedEarly) {
   std::vector<double> sigma;
-  for (int i = 0; i < 600; ++i) sigma.push_back(1 + 1e-3 * i);
-  HostContext context(2);
-  SparsePair<double> pair(context, shifted_diagonal<double>(601, 600, sigma).view());
+  for (int i = 0; i < 6000; ++i) sigma.push_back(1 + 1e-4 * i);
+  HostContext context(2);  // too large a matrix to be decomposed
+  SparsePair<double> pair(context, shifted_diagonal<double>(6001, 6000, sigma).view());
   SingularOptions options = options_for(4, Which::smallest, SingularSolver::lobpcg);
   options.max_iterations = 2;
   const auto result = singular_triplets(context, pair.pair(), options);
@@ -374,6 +426,17 @@ TEST(SingularTripletsDouble, SaysWhenItStoppedEarly) {
   const auto stopped =
       singular_triplets(context, pair.pair(), options, [](const MonitorState&) { return false; });
   EXPECT_EQ(stopped.status, SolveStatus::interrupted) << stopped.reason;
+}
+
+TEST(SingularTripletsDouble, NothingIsDecomposedThatWouldOutlastTheTimeLimit) {
+  HostContext context(2);
+  SparsePair<double> pair(context,
+                          shifted_diagonal<double>(2001, 2000, geometric(2000, 1e-6)).view());
+  SingularOptions options = options_for(4, Which::smallest, SingularSolver::lobpcg);
+  options.max_iterations = 2;
+  options.time_limit_s = 10;  // less than half of what it would take
+  const auto result = singular_triplets(context, pair.pair(), options);
+  EXPECT_EQ(result.status, SolveStatus::max_iterations) << result.reason;
 }
 
 TEST(SingularTripletsDouble, NumbersThatAreNotFiniteAreABreakdown) {
@@ -411,6 +474,8 @@ TEST(SingularTripletsDouble, MemoryIsForetold) {
     foretold(9000, 320, options_for(6, Which::smallest, solver));  // vectors of zeros
     foretold(600, 2000, options_for(6, Which::smallest, solver));
   }
+  sigma = geometric(600, 1e-6);
+  foretold(2000, 600, options_for(2, Which::smallest));  // decomposed after an eigensolver
 }
 
 TEST(SingularTripletsDouble, SameBitsForEveryNumberOfThreads) {
