@@ -112,11 +112,12 @@ class LeastSquaresSolve {
     result_.iterations += step.iterations;
     add(step.solution.view());
     if (step.status == SolveStatus::converged || worst_excess() <= 1) return;
-    // Where A lacks rank, rounding makes directions without energy of those that the columns share;
-    // a column on its own meets them later.
+    // Where A lacks rank or nearly so, rounding makes directions without energy of those that the
+    // columns share; a column on its own meets them later.
     const bool shared = algorithm_ == CgAlgorithm::breakdown_free;
-    const bool broke_down =
-        step.status == SolveStatus::breakdown || step.status == SolveStatus::indefinite;
+    const bool broke_down = step.status == SolveStatus::breakdown ||
+                            step.status == SolveStatus::indefinite ||
+                            step.status == SolveStatus::stagnated;
     if (!shared || !broke_down) return ending_.end(step.status, step.reason);
     algorithm_ = CgAlgorithm::pseudo_block;
   }

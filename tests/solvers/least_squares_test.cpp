@@ -137,6 +137,33 @@ TYPED_TEST(LeastSquares, OfMuchLessThanFullRankIsNoWorseThanZero) {
   }
 }
 
+TEST(LeastSquaresDouble, OfColumnsInPairsThatAreNearlyTheSame) {
+  HostContext context(2);
+  const auto half = test::random_matrix<double>(120, 40, 6);
+  TestMatrix<double> A;
+  A.rows = half.rows;
+  A.cols = 2 * half.cols;
+  A.offsets.clear();
+  for (const auto offset : half.offsets) A.offsets.push_back(2 * offset);
+  for (Index i = 0; i < half.rows; ++i) {
+    for (Index k = half.view().row_offsets[i]; k < half.view().row_offsets[i + 1]; ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      A.columns.insert(A.columns.end(), {2 * half.columns[entry], 2 * half.columns[entry] + 1});
+      A.values.push_back(half.values[entry]);
+      A.values.push_back(half.values[entry] * (1 + 1e-7 * static_cast<double>((7 * i + k) % 5)));
+    }
+  }
+  SparsePair<double> operators(context, A.view());
+  for (const Index columns : {1, 2}) {
+    const auto B = test::random_vectors<double>(context, A.rows, columns);
+    LeastSquaresProblem<double, HostContext> problem;
+    problem.A = operators.pair();
+    problem.B = B.view();
+    const auto result = least_squares(context, problem, BlockCgOptions{});
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  }
+}
+
 TEST(LeastSquaresDouble, AnInitialGuessIsCorrected) {
   HostContext context(2);
   const auto A = dominant_matrix<double>(80, 50);
