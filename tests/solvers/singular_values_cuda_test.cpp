@@ -1,3 +1,4 @@
+#include <cmath>
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/singular_values.hpp>
 #include <heddle/solvers/sparse_operator.hpp>
@@ -91,6 +92,18 @@ TYPED_TEST(SingularTripletsCuda, VectorsOfZerosOnTheLongerSide) {
       this->expect_as_on_the_host(diagonal_matrix<TypeParam>(rows, cols, 3),
                                   options_for(Which::smallest, solver));
     }
+  }
+}
+
+TYPED_TEST(SingularTripletsCuda, OfAGradedMatrixThatNoEigensolverReaches) {
+  auto A = diagonal_matrix<TypeParam>(640, 540, 3);
+  for (std::size_t i = 0; i < A.values.size(); ++i) {
+    A.values[i] = static_cast<TypeParam>(std::pow(10.0, -0.01 * static_cast<double>(i)));
+  }
+  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
+    SingularOptions options = options_for(Which::smallest, solver);
+    options.nev = 13;
+    this->expect_as_on_the_host(A, options);
   }
 }
 
