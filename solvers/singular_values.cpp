@@ -193,8 +193,11 @@ class SingularSolve {
   /// Whether what the eigensolver could not do is done by decomposing all of A.
   bool decomposition_may_help() const {
     const SolveStatus status = ending_.status();
+    // Fewer iterations than the default are a limit that somebody meant.
+    const bool limited = result_.iterations >= options_.max_iterations &&
+                         options_.max_iterations < EigenOptions{}.max_iterations;
     return status != SolveStatus::converged && status != SolveStatus::interrupted &&
-           status != SolveStatus::time_limit && may_decompose();
+           status != SolveStatus::time_limit && !limited && may_decompose();
   }
 
   /// Whether A is small enough for the time and the memory that there are.

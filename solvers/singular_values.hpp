@@ -64,9 +64,9 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
 /// has no more than 2²⁰ entries, zeros included, A is decomposed on the host in double, exact to
 /// ε‖A‖₂ for all σ, and complete where A is singular or nearly so. The same is the last resort up
 /// to 2²⁵ entries where it should take two minutes at most and no longer than the time limit
-/// leaves: when the eigensolver ends without the triplets, and in place of cycles of block Lanczos
-/// whose products would take longer. It takes three times A's size and some ten times AᵀA's on the
-/// host, and nothing interrupts it.
+/// leaves: when the eigensolver ends without the triplets, unless by a `max_iterations` below the
+/// default, and in place of cycles of block Lanczos whose products would take longer. It takes
+/// three times A's size and some ten times AᵀA's on the host, and nothing interrupts it.
 ///
 /// A v = 0 says nothing of the vector of the longer side that belongs to σ = 0: that is any unit
 /// vector u with Aᵀu = 0 orthogonal to the other ones. Where a residual ‖Aᵀu‖ shows that u is still
