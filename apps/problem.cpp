@@ -6,9 +6,9 @@
 #include <heddle/apps/memory.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/problem_checks.hpp>
+#include <heddle/apps/single_precision.hpp>
 #include <heddle/apps/solver_options.hpp>
 #include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/csr_ops.hpp>
 #include <heddle/linalg/matrix_market.hpp>
 #include <utility>
 
@@ -164,31 +164,6 @@ void check_basis(const Config& config, Index order) {
                                 solver.max_basis, block, least));
 }
 
-MultiVector<float, HostSpace> to_single(HostContext& context, const HostBlock& source,
-                                        const std::filesystem::path& path) {
-  MultiVector<float, HostSpace> target(context, source.rows(), source.cols());
-  for (Index i = 0; i < source.rows(); ++i) {
-    for (Index j = 0; j < source.cols(); ++j) {
-      const auto value = static_cast<float>(source.view()(i, j));
-      if (!std::isfinite(value)) {
-        throw InputError(path.string(), 0,
-                         "the block holds values beyond the range of single precision");
-      }
-      target.view()(i, j) = value;
-    }
-  }
-  return target;
-}
-
-HostCsrMatrix<float> to_single(HostContext& context, const HostMatrix& source,
-                               const MatrixSource& name) {
-  HostCsrMatrix<float> target = convert<float>(context, source.view());
-  if (!std::isfinite(norm_1(context, target.view()))) {
-    refuse(name, "the matrix holds values beyond the range of single precision");
-  }
-  return target;
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -219,22 +194,8 @@ ProblemInput<double> load_problem(HostContext& context, const Config& config) {
   } else {
     check_guess(config, input.initial_guess.cols(), input.rhs.cols());
   }
+  if (config.precision != Precision::full) check_single_precision(input, config);
   return input;
-}
-
-ProblemInput<float> to_single(HostContext& context, const ProblemInput<double>& input,
-                              const Config& config) {
-  ProblemInput<float> single;
-  single.A = to_single(context, input.A, config.problem.matrix);
-  if (input.B) single.B = to_single(context, *input.B, *config.problem.mass);
-  if (input.A_transposed) {
-    single.A_transposed = to_single(context, *input.A_transposed, config.problem.matrix);
-  }
-  const ProblemConfig& problem = config.problem;
-  single.constraints = to_single(context, input.constraints, problem.constraints);
-  single.initial_guess = to_single(context, input.initial_guess, problem.initial_guess);
-  single.rhs = to_single(context, input.rhs, problem.rhs.path);
-  return single;
 }
 
 }  // namespace heddle::apps

@@ -44,11 +44,7 @@ struct ProblemInput {
 /// length, a guess of another width than the right-hand sides. Throws `ConfigError` where the
 /// configuration is to blame: nev or a row of a unit vector too large for the order, a structure
 /// that cannot be generated or used; `OutOfMemory` for more right-hand sides than there is room.
+/// Where `config` asks for single precision, `check_single_precision` holds, too.
 ProblemInput<double> load_problem(HostContext& context, const Config& config);
-
-/// `input` rounded to single precision. Throws `InputError` (or `ConfigError` for generated
-/// matrices) if a value is out of its range.
-ProblemInput<float> to_single(HostContext& context, const ProblemInput<double>& input,
-                              const Config& config);
 
 }  // namespace heddle::apps

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <heddle/apps/call_solver.hpp>
 #include <heddle/apps/placed_problem.hpp>
+#include <heddle/apps/single_precision.hpp>
 #include <heddle/apps/solve.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <utility>
@@ -119,7 +120,7 @@ Solution solve_mixed(Place<Ctx> on, ProblemInput<double> input, const Config& co
   coarse.solver.criterion = Criterion::norm;
   coarse.solver.linear_criterion = LinearCriterion::relative;
   coarse.solver.tolerance = kDefaultTolerance<float>;
-  Solution first = solve_in<float>(on, to_single(on.host, input, config), coarse, monitor);
+  Solution first = solve_in<float>(on, to_single(on.host, input), coarse, monitor);
   if (!worth_continuing(first.result.status)) return first;
 
   Config fine = config;
@@ -146,7 +147,7 @@ Solution solve_on(HostContext& host, Ctx& context, ProblemInput<double> input, c
     case Precision::full:
       return solve_in<double>(on, std::move(input), config, monitor);
     case Precision::single: {
-      ProblemInput<float> rounded = to_single(on.host, input, config);
+      ProblemInput<float> rounded = to_single(on.host, input);
       input = {};
       return solve_in<float>(on, std::move(rounded), config, monitor);
     }
