@@ -43,8 +43,15 @@ Solved<T, typename Ctx::Space> call_solver(Ctx& context, PlacedProblem<T, Ctx>& 
     case SolverType::block_cg:
       break;
   }
-  auto result = block_cg<T, Ctx>(context, problem.system(), block_cg_options(config), monitor);
-  return {summarize(result), std::move(result.solution)};
+  const auto solution = [](auto result) -> Solved<T, typename Ctx::Space> {
+    return {summarize(result), std::move(result.solution)};
+  };
+  const BlockCgOptions options = block_cg_options(config);
+  if (solves_least_squares(config)) {
+    return solution(
+        least_squares<T, Ctx>(context, problem.least_squares_problem(), options, monitor));
+  }
+  return solution(block_cg<T, Ctx>(context, problem.system(), options, monitor));
 }
 
 }  // namespace heddle::apps

@@ -28,22 +28,21 @@ class SolveBytes {
     return as_double(nnz) * (scalar_ + sizeof(std::int32_t)) +
            as_double(rows + 1) * sizeof(std::int64_t);
   }
-  double columns(Index count) const {
-    return as_double(input_.order()) * as_double(count) * scalar_;
-  }
+  /// Of vectors that A multiplies.
+  double columns(Index count) const { return block(input_.A.cols(), count); }
 
   /// What the solve gives: of singular triplets the vectors of both sides.
   double vectors() const {
     const Index count = result_columns(config_, input_.sizes());
-    const Index right = input_.A_transposed ? input_.A_transposed->rows() * count : 0;
-    return columns(count) + as_double(right) * scalar_;
+    return columns(count) + (finds_triplets(config_) ? block(input_.order(), count) : 0);
   }
 
   /// A, Aᵀ, B, and the blocks beside them.
   double input() const {
     return matrix(input_.nnz()) + (input_.B ? matrix(input_.B->nnz()) : 0) +
            (input_.A_transposed ? matrix(input_.nnz(), input_.A_transposed->rows()) : 0) +
-           columns(input_.constraints.cols() + input_.initial_guess.cols() + input_.rhs.cols());
+           columns(input_.constraints.cols() + input_.initial_guess.cols()) +
+           block(input_.order(), input_.rhs.cols());
   }
 
   double solver() const {
@@ -55,7 +54,7 @@ class SolveBytes {
   /// The matrix that a preconditioner stores: Chebyshev's has all of the diagonal, block Jacobi's
   /// no more entries than A unless its blocks are given, an incomplete factor is two triangles.
   double preconditioner_matrix() const {
-    const Index nnz = plan_.of_mass ? input_.B->nnz() : input_.nnz();
+    const Index nnz = plan_.matrix == PreconditionedMatrix::B ? input_.B->nnz() : input_.nnz();
     switch (plan_.type) {
       case PreconditionerChoice::chebyshev:
       case PreconditionerChoice::incomplete_cholesky:
@@ -109,6 +108,10 @@ class SolveBytes {
   double detour() const { return matrix(input_.nnz()) + 2 * preconditioner_matrix(); }
 
  private:
+  double block(Index rows, Index count) const {
+    return as_double(rows) * as_double(count) * scalar_;
+  }
+
   /// Block Lanczos' solver for B.
   double inverse_of_mass() const {
     if (config_.type != SolverType::block_lanczos || !input_.B) return 0;

@@ -8,6 +8,7 @@
 #include <heddle/linalg/transfer.hpp>
 #include <heddle/solvers/eigen_problem.hpp>
 #include <heddle/solvers/inverse_operator.hpp>
+#include <heddle/solvers/least_squares.hpp>
 #include <heddle/solvers/linear_system.hpp>
 #include <heddle/solvers/normal_equations.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi.hpp>
@@ -15,6 +16,7 @@
 #include <heddle/solvers/sparse_operator.hpp>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace heddle::apps {
 
@@ -42,6 +44,21 @@ std::unique_ptr<Preconditioner<T, Ctx>> make_preconditioner(Ctx& context,
   return nullptr;
 }
 
+/// diag(A Aᵀ), as a matrix: the squares of the norms of A's rows.
+template <Scalar T>
+HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
+  std::vector<Triplet<T>> diagonal;
+  for (Index i = 0; i < A.rows; ++i) {
+    double sum = 0;
+    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      sum += static_cast<double>(A.values[k]) * static_cast<double>(A.values[k]);
+    }
+    diagonal.push_back({i, i, static_cast<T>(sum)});
+  }
+  HostContext context(1);
+  return csr_from_triplets<T>(context, A.rows, A.rows, diagonal);
+}
+
 /// A problem in the memory of the context that solves it. Block Lanczos divides by B: at once where
 /// B is diagonal, else by an inner solve. At the smallest end it may factor A − σB instead; where B
 /// is not diagonal and that is cheap, it is all that it gets.
@@ -58,16 +75,21 @@ class PlacedProblem {
         constraints_(place(context, std::move(input.constraints))),
         initial_guess_(place(context, std::move(input.initial_guess))),
         rhs_(place(context, std::move(input.rhs))) {
+    const PreconditionerPlan plan = plan_preconditioner(config, sizes_.pencil);
+    CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
     if (input.A_transposed) {
+      if (plan.type != PreconditionerChoice::none) {
+        squares = place(context, squared_row_norms(std::as_const(*input.A_transposed).view()));
+      }
       A_transposed_.emplace(context, place(context, std::move(*input.A_transposed)), config.spmm);
     }
     const bool diagonal = input.B && is_diagonal(std::as_const(*input.B).view());
     if (input.B) B_.emplace(context, place(context, std::move(*input.B)), config.spmm);
     if (config.type == SolverType::block_lanczos) make_inverses(context, config, diagonal);
-    const PreconditionerPlan plan = plan_preconditioner(config, sizes_.pencil);
     SetupCost cost(context);
     preconditioner_ = make_preconditioner<T, Ctx>(
-        context, plan.of_mass ? B_->matrix() : A_.matrix(), plan, config.spmm);
+        context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan,
+        config.spmm);
     cost.stop(context);
     preconditioner_cost_ = {cost.seconds(), cost.bytes()};
   }
@@ -92,8 +114,13 @@ class PlacedProblem {
             shifted_inverse_ ? &*shifted_inverse_ : nullptr};
   }
 
-  /// Of a search for singular triplets.
+  /// With `transform: normal_equations`.
   AdjointPair<T, Ctx> adjoint_pair() { return {&A_, &*A_transposed_}; }
+
+  LeastSquaresProblem<T, Ctx> least_squares_problem() {
+    return {adjoint_pair(), preconditioner_.get(), std::as_const(rhs_).view(),
+            std::as_const(initial_guess_).view()};
+  }
 
   LinearSystem<T, Ctx> system() {
     return {&A_, preconditioner_.get(), std::as_const(rhs_).view(),
@@ -101,6 +128,18 @@ class PlacedProblem {
   }
 
  private:
+  CsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix, CsrView<T, Space> squares) {
+    switch (matrix) {
+      case PreconditionedMatrix::A:
+        break;
+      case PreconditionedMatrix::B:
+        return B_->matrix();
+      case PreconditionedMatrix::normal_equations:
+        return squares;
+    }
+    return A_.matrix();
+  }
+
   void make_inverses(Ctx& context, const Config& config, bool diagonal_mass) {
     if (may_invert(config)) {
       constexpr double kShare = 0.25;  // of all memory, for the factor

@@ -7,7 +7,7 @@ namespace heddle::apps {
 namespace {
 
 PreconditionerChoice automatic_choice(const Config& config, bool pencil) {
-  if (finds_triplets(config)) return PreconditionerChoice::none;
+  if (uses_transpose(config)) return PreconditionerChoice::none;
   switch (config.type) {
     case SolverType::lobpcg:
       if (config.solver.which == Which::smallest) return PreconditionerChoice::chebyshev;
@@ -18,6 +18,24 @@ PreconditionerChoice automatic_choice(const Config& config, bool pencil) {
       return PreconditionerChoice::chebyshev;
   }
   return PreconditionerChoice::none;
+}
+
+PreconditionedMatrix preconditioned_matrix(const Config& config, bool pencil) {
+  if (uses_transpose(config)) return PreconditionedMatrix::normal_equations;
+  const bool of_mass = config.solver.which == Which::largest && pencil;
+  return of_mass ? PreconditionedMatrix::B : PreconditionedMatrix::A;
+}
+
+std::string_view matrix_name(PreconditionedMatrix matrix) {
+  switch (matrix) {
+    case PreconditionedMatrix::A:
+      return "A";
+    case PreconditionedMatrix::B:
+      return "B";
+    case PreconditionedMatrix::normal_equations:
+      return "A^T A";
+  }
+  return "";
 }
 
 std::string_view solve_name(TriangularSolve solve) {
@@ -38,22 +56,22 @@ PreconditionerPlan plan_preconditioner(const Config& config, bool pencil) {
   const PreconditionerConfig& asked = config.preconditioner;
   const bool automatic = asked.type == PreconditionerChoice::automatic;
   return {automatic ? automatic_choice(config, pencil) : asked.type,
-          config.solver.which == Which::largest && pencil, asked.degree, asked.block_size,
+          preconditioned_matrix(config, pencil), asked.degree, asked.block_size,
           asked.triangular_solve};
 }
 
 std::string PreconditionerPlan::describe() const {
-  const char* matrix = of_mass ? "B" : "A";
+  const std::string_view of = matrix_name(matrix);
   switch (type) {
     case PreconditionerChoice::jacobi:
-      return fmt::format("jacobi of {}", matrix);
+      return fmt::format("jacobi of {}", of);
     case PreconditionerChoice::block_jacobi:
-      if (block_size == 0) return fmt::format("block_jacobi of {}", matrix);
-      return fmt::format("block_jacobi of {}, blocks of {}", matrix, block_size);
+      if (block_size == 0) return fmt::format("block_jacobi of {}", of);
+      return fmt::format("block_jacobi of {}, blocks of {}", of, block_size);
     case PreconditionerChoice::chebyshev:
-      return fmt::format("chebyshev of {}, degree {}", matrix, degree);
+      return fmt::format("chebyshev of {}, degree {}", of, degree);
     case PreconditionerChoice::incomplete_cholesky:
-      return fmt::format("incomplete_cholesky of {}{}", matrix, solve_name(triangular_solve));
+      return fmt::format("incomplete_cholesky of {}{}", of, solve_name(triangular_solve));
     case PreconditionerChoice::none:
     case PreconditionerChoice::automatic:
       break;

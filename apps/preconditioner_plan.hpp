@@ -5,10 +5,12 @@
 
 namespace heddle::apps {
 
+enum class PreconditionedMatrix { A, B, normal_equations };
+
 /// A preconditioner as it will be built.
 struct PreconditionerPlan {
   PreconditionerChoice type = PreconditionerChoice::none;  ///< not `automatic`
-  bool of_mass = false;                                    ///< from B instead of A
+  PreconditionedMatrix matrix = PreconditionedMatrix::A;   ///< whose inverse it approximates
   int degree = 0;                                          ///< of a Chebyshev polynomial
   Index block_size = 0;  ///< of block Jacobi; 0: found from the matrix
   TriangularSolve triangular_solve = TriangularSolve::automatic;  ///< of incomplete Cholesky

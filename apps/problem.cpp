@@ -74,27 +74,43 @@ HostMatrix load_B(HostContext& context, const MatrixSource& mass, Index order) {
   return B;
 }
 
-HostBlock load_block(HostContext& context, const std::filesystem::path& path, Index order) {
-  if (path.empty()) return HostBlock(context, order, 0);
+/// A side of A, and how messages tell of its length.
+struct Side {
+  Index length;
+  std::string described;
+};
+
+Side rows_of(const HostMatrix& A, const Config& config) {
+  if (!uses_transpose(config)) return {A.rows(), fmt::format("has order {}", A.rows())};
+  return {A.rows(), fmt::format("has {} rows", A.rows())};
+}
+
+Side columns_of(const HostMatrix& A, const Config& config) {
+  if (!uses_transpose(config)) return rows_of(A, config);
+  return {A.cols(), fmt::format("has {} columns", A.cols())};
+}
+
+HostBlock load_block(HostContext& context, const std::filesystem::path& path, const Side& side) {
+  if (path.empty()) return HostBlock(context, side.length, 0);
   HostBlock block = read_matrix_market_block<double>(context, path);
-  if (block.rows() != order) {
+  if (block.rows() != side.length) {
     throw InputError(
         path.string(), 0,
-        fmt::format("the block has {} rows, the matrix has order {}", block.rows(), order));
+        fmt::format("the block has {} rows, the matrix {}", block.rows(), side.described));
   }
   return block;
 }
 
-HostBlock unit_vectors(HostContext& context, const Config& config, Index order) {
+HostBlock unit_vectors(HostContext& context, const Config& config, const Side& side) {
   const std::vector<Index>& rows = config.problem.rhs.unit;
-  HostBlock R(context, order, std::ssize(rows));
+  HostBlock R(context, side.length, std::ssize(rows));
   set_zero<double>(context, R.view());
   for (Index j = 0; j < R.cols(); ++j) {
     const Index row = rows[static_cast<std::size_t>(j)];
-    if (row > order) {
+    if (row > side.length) {
       throw ConfigError(
           origin_of(config, "problem.rhs.unit"),
-          fmt::format("problem.rhs.unit: there is no row {}, the matrix has order {}", row, order));
+          fmt::format("problem.rhs.unit: there is no row {}, the matrix {}", row, side.described));
     }
     R.view()(row - 1, j) = 1;
   }
@@ -102,22 +118,22 @@ HostBlock unit_vectors(HostContext& context, const Config& config, Index order) 
 }
 
 /// The right-hand sides; none for an eigenproblem.
-HostBlock load_rhs(HostContext& context, const Config& config, Index order) {
+HostBlock load_rhs(HostContext& context, const Config& config, const Side& side) {
   const RhsConfig& rhs = config.problem.rhs;
   if (!rhs.path.empty()) {
-    HostBlock R = load_block(context, rhs.path, order);
+    HostBlock R = load_block(context, rhs.path, side);
     if (R.cols() == 0) throw InputError(rhs.path.string(), 0, "the block has no columns");
     return R;
   }
-  if (!rhs.unit.empty()) return unit_vectors(context, config, order);
+  if (!rhs.unit.empty()) return unit_vectors(context, config, side);
   const Index columns = rhs.random + rhs.ones;
-  require_memory(static_cast<double>(order) * static_cast<double>(columns) * sizeof(double),
+  require_memory(static_cast<double>(side.length) * static_cast<double>(columns) * sizeof(double),
                  host_memory_bytes(), "this machine", kFewerRightHandSides);
-  HostBlock R(context, order, columns);
+  HostBlock R(context, side.length, columns);
   if (rhs.random > 0) {
     fill_random<double>(context, config.solver.seed, 0, R.view());
   } else {
-    for (Index i = 0; i < order; ++i) {
+    for (Index i = 0; i < side.length; ++i) {
       for (Index j = 0; j < columns; ++j) R.view()(i, j) = 1;
     }
   }
@@ -182,12 +198,15 @@ ProblemInput<double> load_problem(HostContext& context, const Config& config) {
   input.A = load_A(context, problem);
   const Index order = input.order();
   if (problem.mass) input.B = load_B(context, *problem.mass, order);
-  input.constraints = load_block(context, problem.constraints, order);
-  input.initial_guess = load_block(context, problem.initial_guess, order);
-  input.rhs = load_rhs(context, config, order);
+  const Side rows = rows_of(input.A, config);
+  input.constraints = load_block(context, problem.constraints, rows);
+  input.initial_guess = load_block(context, problem.initial_guess, columns_of(input.A, config));
+  input.rhs = load_rhs(context, config, rows);
+  if (uses_transpose(config)) {
+    input.A_transposed = transpose(context, std::as_const(input.A).view());
+  }
   if (finds_triplets(config)) {
     check_triplet_count(config, input.A);
-    input.A_transposed = transpose(context, std::as_const(input.A).view());
   } else if (is_eigensolver(config.type)) {
     check_nev(config, order, input.constraints.cols());
     check_basis(config, order);

@@ -81,6 +81,9 @@ double solver_memory_bytes(const Config& config, const ProblemSizes& sizes,
       return block_lanczos_memory_bytes(block_lanczos_options(config), sizes.n, sizes.pencil,
                                         scalar_size);
     case SolverType::block_cg:
+      if (solves_least_squares(config)) {
+        return least_squares_memory_bytes(sizes.n, sizes.cols, sizes.rhs, scalar_size);
+      }
       return block_cg_memory_bytes(sizes.n, sizes.rhs, scalar_size);
   }
   return 0;

@@ -5,6 +5,7 @@
 #include <heddle/solvers/block_cg.hpp>
 #include <heddle/solvers/block_lanczos.hpp>
 #include <heddle/solvers/interval_eigenpairs.hpp>
+#include <heddle/solvers/least_squares.hpp>
 #include <heddle/solvers/lobpcg.hpp>
 #include <heddle/solvers/singular_values.hpp>
 
@@ -21,6 +22,7 @@ bool may_invert(const Config& config);
 IntervalOptions interval_options(const Config& config);
 /// Of a search for singular triplets.
 SingularOptions singular_options(const Config& config);
+/// Of linear systems and of least squares.
 BlockCgOptions block_cg_options(const Config& config);
 
 /// Columns that the solver multiplies by A at once.

@@ -199,6 +199,15 @@ LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,
   return LeastSquaresSolve<T, Ctx>(context, problem, complete, monitor).run();
 }
 
+double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_size) {
+  const auto unit = 16 / static_cast<Index>(scalar_size);  // as `MultiVector` pads rows to 16 bytes
+  const double row =
+      static_cast<double>((b + unit - 1) / unit * unit) * static_cast<double>(scalar_size);
+  // R and the operator's A X; S, X and X before a correction.
+  return block_cg_memory_bytes(n, b, scalar_size) +
+         row * (2 * static_cast<double>(m) + 3 * static_cast<double>(n));
+}
+
 #define HEDDLE_INSTANTIATE(T, Ctx)                                   \
   template LeastSquaresResult<T, typename Ctx::Space> least_squares( \
       Ctx&, const LeastSquaresProblem<T, Ctx>&, const BlockCgOptions&, const Monitor&);

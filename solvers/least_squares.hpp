@@ -29,6 +29,10 @@ struct LeastSquaresResult {
   MultiVector<T, Space> solution;        ///< n×b
 };
 
+/// Bytes of the context's memory that a solve with m×n A for b columns holds beside the operators,
+/// B and the initial guess, its result included. `scalar_size`: bytes of a scalar of the blocks.
+double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_size);
+
 /// Least squares by block CG on AᵀA X = AᵀB, AᵀA not formed.
 ///
 /// Converged is measured on the residual Aᵀ(b − A x) of the normal equations, formed from b − A x,

@@ -90,6 +90,25 @@ void check_triplets(const Config& config) {
            {"precision", config.precision == Precision::mixed}});
 }
 
+/// AᵀA is there as products, and as its diagonal.
+void check_least_squares(const Config& config) {
+  if (!solves_least_squares(config)) return;
+  switch (config.preconditioner.type) {
+    case PreconditionerChoice::automatic:
+    case PreconditionerChoice::none:
+    case PreconditionerChoice::jacobi:
+      break;
+    case PreconditionerChoice::block_jacobi:
+    case PreconditionerChoice::chebyshev:
+    case PreconditionerChoice::incomplete_cholesky:
+      throw ConfigError(origin_of(config, "solver.preconditioner.type"),
+                        "transform: normal_equations takes solver.preconditioner.type jacobi, none "
+                        "or auto");
+  }
+  exclude(config, "transform: normal_equations",
+          {{"checkpoint", !config.solver.checkpoint.file.empty()}});
+}
+
 /// A checkpoint is of one solve, mixed precision makes two.
 void check_checkpoint(const Config& config) {
   if (config.precision != Precision::mixed) return;
@@ -104,6 +123,7 @@ void check_combinations(const Config& config) {
   check_filter(config);
   check_interval(config);
   check_triplets(config);
+  check_least_squares(config);
   check_checkpoint(config);
 }
 

@@ -24,11 +24,11 @@ enum class Transform {
   none,
   laplacian,
   normalized_laplacian,
-  normal_equations  ///< AᵀA, as an operator: singular triplets of A are wanted
+  normal_equations  ///< AᵀA, as an operator: singular triplets of A, or least squares, are wanted
 };
 
 /// `automatic` is Chebyshev for the smallest end, Jacobi of B for the largest end of a pencil, none
-/// for the largest end of a single matrix, and Jacobi for linear systems.
+/// for the largest end of a single matrix and for AᵀA, and Chebyshev for linear systems.
 enum class PreconditionerChoice {
   automatic,
   none,
@@ -68,7 +68,7 @@ struct RhsConfig {
   std::string describe() const;
 };
 
-/// The problem A x = λ B x, or A X = B.
+/// The problem A x = λ B x, A X = B, or min ‖B − A X‖.
 struct ProblemConfig {
   MatrixSource matrix;               ///< A, before the transform
   std::optional<MatrixSource> mass;  ///< B; none: the identity
@@ -151,9 +151,19 @@ std::string describe_keys(SolverType solver);
 /// Whether the solver is for A x = λ B x; else it is for A X = B.
 constexpr bool is_eigensolver(SolverType solver) noexcept { return solver != SolverType::block_cg; }
 
-/// Whether singular triplets are wanted, of an A of any shape.
-inline bool finds_triplets(const Config& config) noexcept {
+/// Whether A is of any shape and Aᵀ is used beside it.
+inline bool uses_transpose(const Config& config) noexcept {
   return config.problem.transform == Transform::normal_equations;
+}
+
+/// Whether singular triplets of A are wanted.
+inline bool finds_triplets(const Config& config) noexcept {
+  return uses_transpose(config) && is_eigensolver(config.type);
+}
+
+/// Whether min ‖b − A x‖₂ is wanted.
+inline bool solves_least_squares(const Config& config) noexcept {
+  return uses_transpose(config) && !is_eigensolver(config.type);
 }
 
 /// The solver's name as it stands in `solver.type`.

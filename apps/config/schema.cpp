@@ -81,7 +81,7 @@ void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
 }
 
 void Schema::problem() {
-  add("problem", "A x = lambda B x, or A X = B").section().fallback("{}");
+  add("problem", "A x = lambda B x, A X = B, or min |B - A X|").section().fallback("{}");
   add("problem.matrix",
       "a Matrix Market file, relative to the file it is named in, or a structure to generate")
       .file()
@@ -100,16 +100,27 @@ void Schema::problem() {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
-  add("problem.transform",
+  const auto transform = [this](std::string doc, Words<Transform> words,
+                                std::vector<SolverType> solvers) {
+    add("problem.transform", std::move(doc))
+        .choice<Transform>(std::move(words),
+                           [](Config& config) -> Transform& { return config.problem.transform; })
+        .fallback("none")
+        .only_for(std::move(solvers));
+  };
+  transform(
       "what to take instead of A: the Laplacian of its graph; normal_equations: A^T A, for the "
-      "singular triplets of an A of any shape")
-      .choice<Transform>({{"none", Transform::none},
-                          {"laplacian", Transform::laplacian},
-                          {"normalized_laplacian", Transform::normalized_laplacian},
-                          {"normal_equations", Transform::normal_equations}},
-                         [](Config& config) -> Transform& { return config.problem.transform; })
-      .fallback("none")
-      .only_for(kEigensolvers);
+      "singular triplets of an A of any shape",
+      {{"none", Transform::none},
+       {"laplacian", Transform::laplacian},
+       {"normalized_laplacian", Transform::normalized_laplacian},
+       {"normal_equations", Transform::normal_equations}},
+      kEigensolvers);
+  transform(
+      "normal_equations: least squares, min |b - A x|, for an A of any shape, by A^T A as an "
+      "operator",
+      {{"none", Transform::none}, {"normal_equations", Transform::normal_equations}},
+      {SolverType::block_cg});
   add("problem.constraints", "dense Matrix Market file: eigenvectors B-orthogonal to its columns")
       .file()
       .only_for({SolverType::lobpcg})

@@ -115,7 +115,10 @@ void SolverSchema::tolerance() {
       .fallback("norm")
       .only_for(kEigensolvers)
       .aliases({"eps_conv", "convergence", "conv_test"});
-  add("solver.criterion", "relative: |b - A x| <= tol |b|; absolute: <= tol")
+  add("solver.criterion",
+      "relative: |b - A x| <= tol |b|; absolute: <= tol; with transform: normal_equations of A^T "
+      "(b "
+      "- A x) and A^T b")
       .choice<LinearCriterion>(
           {{"relative", LinearCriterion::relative}, {"absolute", LinearCriterion::absolute}},
           [](Config& config) -> LinearCriterion& { return config.solver.linear_criterion; })
@@ -183,8 +186,8 @@ void SolverSchema::preconditioner() {
       .only_for({SolverType::lobpcg, SolverType::block_cg})
       .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
   add("solver.preconditioner.type",
-      "from A, or from B for the largest end of a pencil; auto: chebyshev for the smallest end, "
-      "jacobi for the largest end of a pencil and for linear systems, else none")
+      "from A, or from B for the largest end of a pencil; auto: chebyshev for the smallest end and "
+      "for linear systems, jacobi for the largest end of a pencil, else none")
       .choice<PreconditionerChoice>(
           {{"auto", PreconditionerChoice::automatic},
            {"none", PreconditionerChoice::none},

@@ -3,6 +3,7 @@
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/linalg/profile.hpp>
+#include <heddle/solvers/least_squares.hpp>
 #include <heddle/solvers/result.hpp>
 #include <heddle/solvers/singular_values.hpp>
 #include <iterator>
@@ -13,8 +14,9 @@
 /// What is told of a problem and its solution: on the terminal and in files.
 namespace heddle::apps {
 
-/// An `EigenResult`, a `SingularResult` or a `LinearResult` without its vectors, whatever their
-/// scalar and memory space. Fields as there; those that the other kind has are empty.
+/// An `EigenResult`, a `SingularResult`, a `LinearResult` or a `LeastSquaresResult` without its
+/// vectors, whatever their scalar and memory space. Fields as there; those of other kinds are
+/// empty.
 struct Summary {
   SolveStatus status = SolveStatus::breakdown;
   std::string reason;
@@ -29,12 +31,13 @@ struct Summary {
   double orthogonality = 0;
   Index matrix_passes = 0;
   std::vector<double> backward_errors;
+  std::vector<double> residual_norms;
 
   /// Eigenvectors, or columns of the solution, that there are.
   Index count() const noexcept { return std::ssize(eigenvalues.empty() ? residuals : eigenvalues); }
 };
 
-/// What both kinds of results have.
+/// What all kinds of results have.
 template <class Result>
 Summary summarize_common(const Result& result) {
   Summary summary;
@@ -44,13 +47,13 @@ Summary summarize_common(const Result& result) {
   summary.operator_applications = result.operator_applications;
   summary.residuals = result.residuals;
   summary.history = result.history;
-  summary.orthogonalization = result.orthogonalization;
   return summary;
 }
 
 template <Scalar T, class Space>
 Summary summarize(const EigenResult<T, Space>& result) {
   Summary summary = summarize_common(result);
+  summary.orthogonalization = result.orthogonalization;
   summary.inverse_applications = result.inverse_applications;
   summary.eigenvalues = result.eigenvalues;
   summary.orthogonality = result.orthogonality;
@@ -60,6 +63,7 @@ Summary summarize(const EigenResult<T, Space>& result) {
 template <Scalar T, class Space>
 Summary summarize(const SingularResult<T, Space>& result) {
   Summary summary = summarize_common(result);
+  summary.orthogonalization = result.orthogonalization;
   summary.singular_values = result.singular_values;
   for (const double sigma : result.singular_values) summary.eigenvalues.push_back(sigma * sigma);
   summary.orthogonality = result.orthogonality;
@@ -69,15 +73,23 @@ Summary summarize(const SingularResult<T, Space>& result) {
 template <Scalar T, class Space>
 Summary summarize(const LinearResult<T, Space>& result) {
   Summary summary = summarize_common(result);
+  summary.orthogonalization = result.orthogonalization;
   summary.matrix_passes = result.matrix_passes;
   summary.backward_errors = result.backward_errors;
+  return summary;
+}
+
+template <Scalar T, class Space>
+Summary summarize(const LeastSquaresResult<T, Space>& result) {
+  Summary summary = summarize_common(result);
+  summary.residual_norms = result.residual_norms;
   return summary;
 }
 
 /// What is known before the solve.
 struct ProblemFacts {
   Index n = 0;     ///< rows
-  Index cols = 0;  ///< of A; other than n only where singular triplets are wanted
+  Index cols = 0;  ///< of A; other than n only with `transform: normal_equations`
   Index nnz = 0;
   std::optional<Index> mass_nnz;  ///< none: B = I
   Index constraints = 0;
@@ -116,8 +128,9 @@ struct Report {
 /// What will be solved and how, some lines.
 std::string describe_problem(const Config& config, const ProblemFacts& problem);
 
-/// The eigenvalues with their residuals, or the residuals and backward errors of a linear system's
-/// columns, an aligned table; of many, the first and the last.
+/// The eigenvalues with their residuals, the residuals and backward errors of a linear system's
+/// columns, or those of the normal equations and ‖b − A x‖, an aligned table; of many, the first
+/// and the last.
 std::string result_table(const Summary& result, SolverType solver);
 
 /// Seconds, share, traffic and arithmetic of each phase that took time, and of all; an aligned

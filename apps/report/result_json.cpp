@@ -87,7 +87,7 @@ Json memory_json(const Report& report) {
 Json problem_json(const Config& config, const ProblemFacts& problem) {
   Json json = {
       {"matrix", config.problem.matrix.describe()}, {"n", problem.n}, {"nnz", problem.nnz}};
-  if (finds_triplets(config)) json["cols"] = problem.cols;
+  if (uses_transpose(config)) json["cols"] = problem.cols;
   if (problem.mass_nnz) {
     json["mass"] = config.problem.mass->describe();
     json["mass_nnz"] = *problem.mass_nnz;
@@ -108,6 +108,9 @@ void add_accuracy(Json& json, const Config& config, const Summary& result) {
     if (finds_triplets(config)) json["singular_values"] = result.singular_values;
     json["residuals"] = result.residuals;
     json["orthogonality"] = result.orthogonality;
+  } else if (solves_least_squares(config)) {
+    json["residuals"] = result.residuals;
+    json["residual_norms"] = result.residual_norms;
   } else {
     json["matrix_passes"] = result.matrix_passes;
     json["residuals"] = result.residuals;

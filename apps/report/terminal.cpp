@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <functional>
 #include <heddle/apps/checkpoint.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <iterator>
@@ -42,6 +43,10 @@ std::string describe_matrix(const MatrixSource& source, Index n, Index nnz) {
 
 /// What is wanted, in a few words.
 std::string describe_task(const Config& config, const ProblemFacts& problem) {
+  if (solves_least_squares(config)) {
+    return fmt::format("min |b - A x|, A of {} x {}, right-hand sides: {} columns, {}", problem.n,
+                       problem.cols, problem.rhs, config.problem.rhs.describe());
+  }
   if (!is_eigensolver(config.type)) {
     return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
                        config.problem.rhs.describe());
@@ -63,6 +68,47 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
 std::string describe_solver(const Config& config) {
   if (config.type != SolverType::block_cg) return std::string(solver_name(config.type));
   return fmt::format("{} ({})", solver_name(config.type), chosen(config, "solver", "algorithm"));
+}
+
+/// The lines of a table of results.
+struct Table {
+  std::string head;
+  std::function<std::string(std::size_t)> row;
+  int width;  // of the second column, which also tells how many rows are left out
+};
+
+Table table_of(const Summary& result, SolverType solver) {
+  const auto at = [](const std::vector<double>& list, std::size_t i) {
+    return i < list.size() ? list[i] : 0.0;
+  };
+  if (is_eigensolver(solver)) {
+    const bool singular = !result.singular_values.empty();
+    const std::vector<double>& values = singular ? result.singular_values : result.eigenvalues;
+    return {fmt::format("{:>5}  {:>22}  {:>9}\n", "", singular ? "singular value" : "eigenvalue",
+                        "residual"),
+            [&result, &values, at](std::size_t i) {
+              return fmt::format("{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1, values[i],
+                                 at(result.residuals, i));
+            },
+            22};
+  }
+  const bool linear = result.residual_norms.empty();
+  return {fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual",
+                      linear ? "backward error" : "|b - A x|"),
+          [&result, linear, at](std::size_t i) {
+            return linear ? fmt::format("{:>6}  {:>8.1e}  {:>14.1e}\n", i + 1, result.residuals[i],
+                                        at(result.backward_errors, i))
+                          : fmt::format("{:>6}  {:>8.1e}  {:>14.6e}\n", i + 1, result.residuals[i],
+                                        at(result.residual_norms, i));
+          },
+          9};
+}
+
+/// What a solve's last line says beside its end.
+std::string describe_effort(const Summary& result, SolverType solver) {
+  if (is_eigensolver(solver)) return fmt::format("orthogonality {:.1e}", result.orthogonality);
+  if (result.residual_norms.empty()) return fmt::format("{} passes over A", result.matrix_passes);
+  return fmt::format("{} columns multiplied by A or A^T", result.operator_applications);
 }
 
 }  // namespace
@@ -102,30 +148,16 @@ std::string result_table(const Summary& result, SolverType solver) {
   constexpr std::size_t kWholeUpTo = 24;
   constexpr std::size_t kHead = 16;
   constexpr std::size_t kTail = 4;
-  const bool eigen = is_eigensolver(solver);
-  const bool singular = !result.singular_values.empty();
-  const std::vector<double>& values = singular ? result.singular_values : result.eigenvalues;
+  const Table table = table_of(result, solver);
   const auto count = static_cast<std::size_t>(result.count());
-  const auto at = [](const std::vector<double>& list, std::size_t i) {
-    return i < list.size() ? list[i] : 0.0;
-  };
-  std::string text =
-      eigen ? fmt::format("{:>5}  {:>22}  {:>9}\n", "", singular ? "singular value" : "eigenvalue",
-                          "residual")
-            : fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual", "backward error");
+  std::string text = table.head;
   for (std::size_t i = 0; i < count; ++i) {
     if (count > kWholeUpTo && i == kHead) {
       fmt::format_to(std::back_inserter(text), "{:>5}  {:>{}}\n", "...",
-                     fmt::format("{} more", count - kHead - kTail), eigen ? 22 : 9);
+                     fmt::format("{} more", count - kHead - kTail), table.width);
       i = count - kTail;
     }
-    if (eigen) {
-      fmt::format_to(std::back_inserter(text), "{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1, values[i],
-                     at(result.residuals, i));
-    } else {
-      fmt::format_to(std::back_inserter(text), "{:>6}  {:>8.1e}  {:>14.1e}\n", i + 1,
-                     result.residuals[i], at(result.backward_errors, i));
-    }
+    text += table.row(i);
   }
   return text;
 }
@@ -159,11 +191,8 @@ std::string profile_table(const Profile& profile) {
 
 std::string summary_line(const Report& report, SolverType solver) {
   const Summary& result = report.result;
-  const std::string last = is_eigensolver(solver)
-                               ? fmt::format("orthogonality {:.1e}", result.orthogonality)
-                               : fmt::format("{} passes over A", result.matrix_passes);
   return fmt::format("{}: {}; {:.2f} s, {}\n", status_name(result.status), result.reason,
-                     report.seconds.solve, last);
+                     report.seconds.solve, describe_effort(result, solver));
 }
 
 }  // namespace heddle::apps

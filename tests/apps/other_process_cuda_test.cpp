@@ -78,6 +78,25 @@ TEST_F(CgOnGpu, SolvesWithEachPreconditionerAndPrecision) {
   }
 }
 
+TEST_F(CgOnGpu, SolvesLeastSquares) {
+  const std::string problem =
+      "problem: {matrix: {generate: random_uniform, size: [300, 90]}, rhs: {random: 5},\n"
+      "  transform: normal_equations}\n";
+  ASSERT_EQ(solve_on("host", problem).exit_code, 0);
+  const auto expected = result().at("residual_norms").get<std::vector<double>>();
+  for (const std::string preconditioner : {"none", "jacobi"}) {
+    ASSERT_EQ(solve_on("cuda", problem, {"--set", "solver.preconditioner.type=" + preconditioner})
+                  .exit_code,
+              0)
+        << preconditioner;
+    EXPECT_EQ(result().at("device"), "cuda");
+    EXPECT_LE(worst_residual(), 1e-8);
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+      EXPECT_NEAR(result().at("residual_norms").at(j), expected[j], 1e-8 * expected[j]);
+    }
+  }
+}
+
 TEST_F(CgOnGpu, TrianglesAreSolvedByLevelsOrIterated) {
   for (const std::string solves : {"auto", "levels", "iterated"}) {
     ASSERT_EQ(

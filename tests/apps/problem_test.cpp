@@ -290,6 +290,19 @@ TEST_F(Problem, TheEstimateOfMemoryOfSingularTripletsIsNearThePeak) {
   }
 }
 
+TEST_F(Problem, TheEstimateOfMemoryOfLeastSquaresIsNearThePeak) {
+  for (const std::string size : {"[9000, 1200]", "[1100, 2500]"}) {
+    for (const std::string preconditioner : {"none", "jacobi"}) {
+      SCOPED_TRACE(size + preconditioner);
+      expect_estimate_near_peak(
+          config("{matrix: {generate: random_uniform, size: " + size +
+                     "}, transform: normal_equations, rhs: {random: 8}}",
+                 "max_iterations: 3, preconditioner: {type: " + preconditioner + "}",
+                 SolverType::block_cg));
+    }
+  }
+}
+
 TEST_F(Problem, TheEstimateOfMemoryOfBlockCgIsNearThePeak) {
   for (const std::string& problem : {kCube, kElastic}) {
     for (const std::string& preconditioner : kPreconditioners) {

@@ -28,6 +28,7 @@ const std::vector<Recipe> kRecipes = {
     {"interval", HEDDLE_LANCZOS, {"problem.matrix.size=[12, 13, 14]"}},
     {"largest", HEDDLE_LOBPCG, {"problem.matrix.size=[20, 20]"}},
     {"largest_lanczos", HEDDLE_LANCZOS, {"problem.matrix.size=[12, 13, 14]"}},
+    {"least_squares", HEDDLE_CG, {"problem.matrix.size=[900, 300]"}},
     {"long_run", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 13, 14]", "checkpoint.file=state"}},
     {"many_pairs", HEDDLE_LOBPCG, {"problem.matrix.size=[30, 29]", "solver.nev=60"}},
     {"many_right_hand_sides", HEDDLE_CG, {"problem.matrix.size=[5, 5, 5]"}},

@@ -165,6 +165,41 @@ TEST(ResultJson, OfALinearSystem) {
   EXPECT_FALSE(json.contains("orthogonality"));
 }
 
+/// A report on least squares with two right-hand sides.
+Report least_squares_report() {
+  Report report = linear_report();
+  report.problem.cols = 7;
+  report.result.operator_applications = 40;
+  report.result.backward_errors.clear();
+  report.result.residual_norms = {1.5, 0};
+  return report;
+}
+
+TEST(ResultTable, OfLeastSquares) {
+  EXPECT_EQ(result_table(least_squares_report().result, SolverType::block_cg),
+            "column  residual       |b - A x|\n"
+            "     1   1.0e-10    1.500000e+00\n"
+            "     2   3.0e-10    0.000000e+00\n");
+}
+
+TEST(ResultJson, OfLeastSquares) {
+  const Config config =
+      test::config_of("problem: {matrix: a.mtx, rhs: {random: 2}, transform: normal_equations}", {},
+                      SolverType::block_cg);
+  const auto json = nlohmann::json::parse(result_json(config, least_squares_report()));
+  EXPECT_EQ(json.at("residuals").size(), 2u);
+  EXPECT_EQ(json.at("residual_norms").at(0), 1.5);
+  EXPECT_EQ(json.at("problem").at("cols"), 7);
+  EXPECT_EQ(json.at("problem").at("right_hand_sides"), 2);
+  EXPECT_FALSE(json.contains("backward_errors"));
+  EXPECT_FALSE(json.contains("matrix_passes"));
+}
+
+TEST(SummaryLine, OfLeastSquares) {
+  EXPECT_EQ(summary_line(least_squares_report(), SolverType::block_cg),
+            "converged: all columns converged; 1.25 s, 40 columns multiplied by A or A^T\n");
+}
+
 TEST(SummaryLine, OfALinearSystem) {
   EXPECT_EQ(summary_line(linear_report(), SolverType::block_cg),
             "converged: all columns converged; 1.25 s, 19 passes over A\n");
