@@ -170,10 +170,6 @@ void Schema::spmm() {
     if (name != name_of(CudaKernel::row_split)) kernel.word(name);  // a name on the host, too
   }
   kernel.fallback("auto").store([](Node node, Config& config) { config.spmm.kernel = node.text; });
-  add("spmm.reorder", "row order of the matrix; the CPU kernels keep the given one")
-      .word("auto")
-      .word("none")
-      .fallback("auto");
 }
 
 void Schema::machine() {

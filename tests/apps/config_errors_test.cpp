@@ -72,6 +72,11 @@ TEST(ConfigErrors, AKeyInTheWrongSectionIsSentToItsOwn) {
             std::string::npos);
 }
 
+TEST(ConfigErrors, NoKeyIsAcceptedThatDoesNothing) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nspmm: {reorder: none}"),
+            "case.yaml:2:8: unknown key 'reorder' in spmm; valid keys: kernel");
+}
+
 TEST(ConfigErrors, KeysOfOtherSolvers) {
   EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}"),
             "case.yaml:1:26: problem.rhs belongs to block_cg, this file is for lobpcg");

@@ -34,7 +34,7 @@ solver:
   time_limit_s: 2.5
   refresh_interval: 9
   preconditioner: {type: chebyshev, degree: 5}
-spmm: {kernel: auto, reorder: none}
+spmm: {kernel: auto}
 device: host
 precision: mixed
 threads: 3
