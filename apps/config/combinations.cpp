@@ -40,8 +40,11 @@ void check_preconditioner(const Config& config) {
 /// No default suits residuals of unknown size.
 void check_tolerance(const Config& config) {
   const SolverConfig& solver = config.solver;
-  if (solver.linear_criterion == LinearCriterion::relative || solver.tolerance > 0) return;
-  throw ConfigError(config.effective.find("solver")->find("criterion")->origin,
+  const bool absolute = is_eigensolver(config.type)
+                            ? solver.criterion == Criterion::absolute
+                            : solver.linear_criterion == LinearCriterion::absolute;
+  if (!absolute || solver.tolerance > 0) return;
+  throw ConfigError(origin_of(config, "solver.criterion"),
                     "solver.criterion: absolute needs a solver.tolerance");
 }
 

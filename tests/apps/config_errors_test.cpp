@@ -112,9 +112,19 @@ TEST(ConfigErrors, RightHandSides) {
             "list [0]");
   EXPECT_EQ(refused(", rhs: {random: 0}"),
             "case.yaml:1:40: problem.rhs.random: expected an integer of at least 1, got '0'");
-  EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}\nsolver: {criterion: absolute}", {},
-                     SolverType::block_cg),
-            "case.yaml:2:21: solver.criterion: absolute needs a solver.tolerance");
+}
+
+TEST(ConfigErrors, AnAbsoluteCriterionNeedsATolerance) {
+  const std::string absolute = "\nsolver: {criterion: absolute}";
+  const std::string refusal = "case.yaml:2:21: solver.criterion: absolute needs a solver.tolerance";
+  for (const std::string transform : {"none", "normal_equations"}) {
+    const std::string matrix = "problem: {matrix: a.mtx, transform: " + transform;
+    EXPECT_EQ(error_of(matrix + ", rhs: b.mtx}" + absolute, {}, SolverType::block_cg), refusal);
+    for (const SolverType solver : {SolverType::lobpcg, SolverType::block_lanczos}) {
+      EXPECT_EQ(error_of(matrix + "}" + absolute, {}, solver), refusal);
+      EXPECT_EQ(error_of(matrix + "}" + absolute, {"solver.tolerance=1e-3"}, solver), "");
+    }
+  }
 }
 
 TEST(ConfigErrors, KeysThatBlockLanczosHasNot) {
