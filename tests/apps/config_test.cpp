@@ -207,7 +207,7 @@ output: {directory: "true", eigenvectors: true}
 
 TEST(Config, APrintedFileNameIsTheSameHoweverOddItIs) {
   for (const std::string_view escaped :
-       {R"(\r)", R"(\n)", R"(\t)", R"(\x7f)", R"(\\)", R"(\")", R"(\N)", R"(\L)", R"(\uFEFF)",
+       {R"(\r)", R"(\n)", R"(\t)", R"(\x7f)", R"(\\)", R"(\")", R"(\u0085)", R"(\L)", R"(\uFEFF)",
         "' '", "- ", ": ", " #", "~", "0x1", "é"}) {
     SCOPED_TRACE(escaped);
     const Config config =
