@@ -60,23 +60,32 @@ PreconditionerPlan plan_preconditioner(const Config& config, bool pencil) {
           asked.triangular_solve};
 }
 
-std::string PreconditionerPlan::describe() const {
-  const std::string_view of = matrix_name(matrix);
+std::string_view PreconditionerPlan::name() const noexcept {
   switch (type) {
     case PreconditionerChoice::jacobi:
-      return fmt::format("jacobi of {}", of);
+      return "jacobi";
     case PreconditionerChoice::block_jacobi:
-      if (block_size == 0) return fmt::format("block_jacobi of {}", of);
-      return fmt::format("block_jacobi of {}, blocks of {}", of, block_size);
+      return "block_jacobi";
     case PreconditionerChoice::chebyshev:
-      return fmt::format("chebyshev of {}, degree {}", of, degree);
+      return "chebyshev";
     case PreconditionerChoice::incomplete_cholesky:
-      return fmt::format("incomplete_cholesky of {}{}", of, solve_name(triangular_solve));
+      return "incomplete_cholesky";
     case PreconditionerChoice::none:
     case PreconditionerChoice::automatic:
       break;
   }
   return "none";
+}
+
+std::string PreconditionerPlan::describe() const {
+  if (type == PreconditionerChoice::none) return "none";
+  std::string text = fmt::format("{} of {}", name(), matrix_name(matrix));
+  if (type == PreconditionerChoice::block_jacobi && block_size > 0) {
+    text += fmt::format(", blocks of {}", block_size);
+  }
+  if (type == PreconditionerChoice::chebyshev) text += fmt::format(", degree {}", degree);
+  if (type == PreconditionerChoice::incomplete_cholesky) text += solve_name(triangular_solve);
+  return text;
 }
 
 }  // namespace heddle::apps

@@ -2,6 +2,7 @@
 
 #include <heddle/apps/config/config.hpp>
 #include <string>
+#include <string_view>
 
 namespace heddle::apps {
 
@@ -15,6 +16,8 @@ struct PreconditionerPlan {
   Index block_size = 0;  ///< of block Jacobi; 0: found from the matrix
   TriangularSolve triangular_solve = TriangularSolve::automatic;  ///< of incomplete Cholesky
 
+  /// The type as in the configuration.
+  std::string_view name() const noexcept;
   /// "none", "jacobi of A", "chebyshev of B, degree 10".
   std::string describe() const;
 };

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/config/combinations.hpp>
+#include <heddle/apps/preconditioner_plan.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
 #include <initializer_list>
 #include <string_view>
 
@@ -35,6 +37,26 @@ void check_preconditioner(const Config& config) {
                                 "pencils; use auto or none for the largest end of a single "
                                 "matrix",
                                 chosen->text));
+}
+
+/// An option that its preconditioner does not have would do nothing.
+void check_preconditioner_options(const Config& config) {
+  if (config.type == SolverType::block_lanczos) return;
+  const PreconditionerConfig& asked = config.preconditioner;
+  const PreconditionerPlan plan = plan_preconditioner(config, config.problem.mass.has_value());
+  const auto is = [&plan](PreconditionerChoice type) { return plan.type == type; };
+  const bool automatic = asked.type == PreconditionerChoice::automatic;
+  constexpr int kDefaultDegree = ChebyshevPreconditioner<double, HostContext>::kDefaultDegree;
+  exclude(config,
+          fmt::format("solver.preconditioner.type: {}{}", automatic ? "auto, which is " : "",
+                      plan.name()),
+          {{"solver.preconditioner.degree",
+            asked.degree != kDefaultDegree && !is(PreconditionerChoice::chebyshev)},
+           {"solver.preconditioner.block_size",
+            asked.block_size != 0 && !is(PreconditionerChoice::block_jacobi)},
+           {"solver.preconditioner.triangular_solve",
+            asked.triangular_solve != TriangularSolve::automatic &&
+                !is(PreconditionerChoice::incomplete_cholesky)}});
 }
 
 /// No default suits residuals of unknown size.
@@ -122,6 +144,7 @@ void check_checkpoint(const Config& config) {
 
 void check_combinations(const Config& config) {
   check_preconditioner(config);
+  check_preconditioner_options(config);
   check_tolerance(config);
   check_filter(config);
   check_interval(config);

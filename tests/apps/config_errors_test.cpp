@@ -96,6 +96,34 @@ TEST(ConfigErrors, APreconditionerThatHidesWhatIsWanted) {
             std::string::npos);
 }
 
+TEST(ConfigErrors, OptionsOfOtherPreconditioners) {
+  const auto refused = [](const std::string& preconditioner, const std::string& problem = "",
+                          SolverType solver = SolverType::lobpcg) {
+    return error_of("problem: {matrix: a.mtx" + problem + "}\nsolver: {preconditioner: {" +
+                        preconditioner + "}}",
+                    {}, solver);
+  };
+  const std::string of_jacobi = " does not go with solver.preconditioner.type: jacobi";
+  const std::string path = "solver.preconditioner.";
+  EXPECT_EQ(refused("degree: 5, type: jacobi"), "case.yaml:2:35: " + path + "degree" + of_jacobi);
+  EXPECT_EQ(refused("block_size: 4, type: jacobi"),
+            "case.yaml:2:39: " + path + "block_size" + of_jacobi);
+  EXPECT_EQ(refused("triangular_solve: levels, type: jacobi"),
+            "case.yaml:2:45: " + path + "triangular_solve" + of_jacobi);
+  EXPECT_EQ(refused("degree: 5, type: none"),
+            "case.yaml:2:35: " + path + "degree does not go with solver.preconditioner.type: none");
+  EXPECT_EQ(refused("block_size: 5"), "case.yaml:2:39: " + path +
+                                          "block_size does not go with "
+                                          "solver.preconditioner.type: auto, which is chebyshev");
+  EXPECT_EQ(refused("degree: 5"), "");
+  EXPECT_EQ(refused("degree: 12, block_size: auto, triangular_solve: auto, type: jacobi"), "");
+  const std::string least_squares = ", rhs: b.mtx, transform: normal_equations";
+  EXPECT_EQ(refused("degree: 5", least_squares, SolverType::block_cg),
+            "case.yaml:2:35: " + path +
+                "degree does not go with solver.preconditioner.type: auto, which is none");
+  EXPECT_EQ(refused("degree: 5", ", rhs: b.mtx", SolverType::block_cg), "");
+}
+
 TEST(ConfigErrors, RightHandSides) {
   const auto refused = [](const std::string& rhs) {
     return error_of("problem: {matrix: a.mtx" + rhs + "}", {}, SolverType::block_cg);
