@@ -73,13 +73,7 @@ void prepend(const Solution& first, Solution& second) {
   second.result.operator_applications += first.result.operator_applications;
   second.result.inverse_applications += first.result.inverse_applications;
   second.result.matrix_passes += first.result.matrix_passes;
-  OrthoCounts& counts = second.result.orthogonalization;
-  const OrthoCounts& before = first.result.orthogonalization;
-  counts.cholqr += before.cholqr;
-  counts.cholqr2 += before.cholqr2;
-  counts.shifted += before.shifted;
-  counts.svqb += before.svqb;
-  counts.dropped += before.dropped;
+  second.result.orthogonalization += first.result.orthogonalization;
   second.preconditioner.seconds += first.preconditioner.seconds;
   second.setup_seconds += first.setup_seconds;
   second.solve_seconds += first.solve_seconds;
