@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +13,9 @@ namespace heddle::apps {
 namespace {
 
 constexpr std::size_t kRateWindow = 10;  // iterations that the rate is averaged over
-constexpr Index kLineInterval = 20;      // iterations between plain lines
+constexpr double kLineSeconds = 2;       // of solving, at least, between plain lines
+constexpr double kMaxLineSeconds = 60;   // at most
+constexpr double kLineShare = 0.05;      // in between: of what the solve has taken so far
 constexpr auto kLiveInterval = std::chrono::milliseconds(100);
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
@@ -46,13 +49,20 @@ std::string Progress::line(const MonitorState& state) const {
                      record.seconds);
 }
 
+void Progress::show_line(const MonitorState& state) {
+  const double seconds = state.record.seconds;
+  if (seconds < next_line_s_) return;
+  next_line_s_ = seconds + std::clamp(kLineShare * seconds, kLineSeconds, kMaxLineSeconds);
+  spdlog::info(line(state));
+}
+
 void Progress::show(const MonitorState& state) {
   update_rate(state.record);
   switch (style_) {
     case ProgressStyle::silent:
       return;
     case ProgressStyle::lines:
-      if (state.record.iteration % kLineInterval == 0) spdlog::info(line(state));
+      show_line(state);
       return;
     case ProgressStyle::live:
       break;

@@ -10,7 +10,7 @@ namespace heddle::apps {
 /// How a solve's progress is shown on stderr.
 enum class ProgressStyle {
   silent,
-  lines,  ///< a line now and then
+  lines,  ///< a line at the first iteration, then one in some seconds
   live,   ///< one line that is rewritten, removed at the end; for terminals
 };
 
@@ -35,10 +35,12 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   void update_rate(const IterationRecord& record);
+  void show_line(const MonitorState& state);
 
   ProgressStyle style_;
   std::deque<double> recent_;  // worst residuals of the last iterations
   Clock::time_point shown_at_{};
+  double next_line_s_ = 0;  // of solving
   bool line_open_ = false;
 };
 

@@ -223,6 +223,25 @@ TEST(Progress, LineHoldsCountsResidualRateAndTime) {
   }
 }
 
+TEST(Progress, PlainLinesGoByTime) {
+  const auto shown = [](const std::vector<double>& seconds) {
+    testing::internal::CaptureStdout();  // where the log goes if not told otherwise
+    Progress progress(ProgressStyle::lines);
+    Index iteration = 0;
+    for (const double at : seconds) {
+      const IterationRecord record{iteration++, 0, 0.5, at, 4, 4};
+      progress.show({record, 5, {}, {}});
+    }
+    const std::string text = testing::internal::GetCapturedStdout();
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(shown({0, 1e-3, 2e-3, 3e-3}), 1);     // many quick iterations
+  EXPECT_EQ(shown({0, 0.5, 2.1, 3, 4.2}), 3);     // each two seconds
+  EXPECT_EQ(shown({10, 20, 30}), 3);              // cycles that take long
+  EXPECT_EQ(shown({1000, 1049, 1051, 1052}), 2);  // a twentieth of what it has taken
+  EXPECT_EQ(shown({100000, 100059, 100061}), 2);  // a minute at most
+}
+
 TEST(Progress, TheLiveLineIsRewrittenAndRemoved) {
   testing::internal::CaptureStderr();
   {
