@@ -132,7 +132,8 @@ struct Config {
 Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name);
 
 /// Sets the value at a dotted path of `tree`, given as `KEY=VALUE` with VALUE in YAML (lists and
-/// maps in brackets). Replaces what stands there; whether the key exists is `resolve_config`'s to
+/// maps in brackets). Replaces what stands there, and where just one of several keys can be given,
+/// the other one; whether the key exists is `resolve_config`'s to
 /// say. Relative matrix paths in VALUE are relative to the current folder. Throws `ConfigError`,
 /// also where the path leads through a value that its key does not take.
 void apply_override(ConfigNode& tree, std::string_view assignment);

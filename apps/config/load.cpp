@@ -32,6 +32,20 @@ void make_map(ConfigNode& value, std::string_view path, const Origin& origin) {
   value.origin = origin;
 }
 
+/// Of a section that takes just one key, the one that is there gives way for an override from
+/// `origin` to set another, unless its value is wrong.
+void make_room(ConfigNode& map, std::string_view path, std::string_view key, const Origin& origin) {
+  const std::vector<KeySpec>& schema = config_schema();
+  const bool one_key = std::any_of(schema.begin(), schema.end(), [path](const KeySpec& spec) {
+    return spec.path == path && spec.forms.one_key;
+  });
+  if (!one_key || map.entries.size() != 1 || map.entries.front().key == key) return;
+  const ConfigEntry& entry = map.entries.front();
+  if (!is_usable(entry.value, fmt::format("{}.{}", path, entry.key))) return;
+  map.entries.clear();
+  map.origin = origin;
+}
+
 /// The value at `key` of `map`; an empty one is added if there is none.
 ConfigNode& at(ConfigNode& map, std::string_view key, const Origin& origin) {
   if (ConfigNode* value = map.find(key)) return *value;
@@ -58,8 +72,11 @@ void apply_override(ConfigNode& tree, std::string_view assignment) {
   ConfigNode* target = &tree;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
-    make_map(*target, path.substr(0, begin == 0 ? 0 : begin - 1), origin);
-    target = &at(*target, path.substr(begin, end - begin), origin);
+    const std::string_view section = path.substr(0, begin == 0 ? 0 : begin - 1);
+    const std::string_view key = path.substr(begin, end - begin);
+    make_map(*target, section, origin);
+    make_room(*target, section, key, origin);
+    target = &at(*target, key, origin);
     begin = end + 1;
   }
   *target = std::move(value);

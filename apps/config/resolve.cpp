@@ -115,8 +115,9 @@ class Resolver {
     if (!spec.forms.accepts(value)) throw unusable(spec, value);
     if (spec.store) spec.store(value, config_);
     if (value.is_map()) {
+      ConfigNode section = resolve_section(spec.path, value);
       if (spec.forms.one_key) check_one_key(spec, value);
-      return resolve_section(spec.path, value);
+      return section;
     }
     ConfigNode effective = value;
     if (spec.forms.file && value.is_scalar()) {

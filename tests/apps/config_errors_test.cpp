@@ -344,6 +344,14 @@ TEST(ConfigErrors, OverridesHideNoWrongValue) {
                      {"solver.preconditioner.degree=3"}),
             "case.yaml:2:26: solver.preconditioner: expected a map of keys, in which --set "
             "solver.preconditioner.degree=3 can set one");
+  const auto refused = [](const std::string& rhs) {
+    return error_of("problem: {matrix: a.mtx, rhs: " + rhs + "}", {"problem.rhs.ones=3"},
+                    SolverType::block_cg);
+  };
+  EXPECT_EQ(refused("{random: 0}"),
+            "case.yaml:1:40: problem.rhs.random: expected an integer of at least 1, got '0'");
+  EXPECT_EQ(refused("{random: 1, unit: [1]}"),
+            "case.yaml:1:31: problem.rhs: expected one key from {random, ones, unit}, got 3");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\noutput:",
                      {"solver.nev=20", "output.history=false"}),
             "");

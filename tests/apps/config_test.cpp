@@ -314,6 +314,21 @@ TEST(Config, CheckpointsAreKeptWhereTheyAreAskedFor) {
   EXPECT_EQ(often.solver.checkpoint.every_s, 0);
 }
 
+TEST(Config, AnOverrideReplacesTheOneKindOfRightHandSides) {
+  const auto rhs = [](const std::string& given, const std::vector<std::string>& overrides) {
+    return config_of("problem: {matrix: a.mtx, rhs: " + given + "}", overrides,
+                     SolverType::block_cg)
+        .problem.rhs;
+  };
+  for (const std::string given : {"{random: 2}", "{unit: [1]}", "b.mtx", "{ones: 5}"}) {
+    const RhsConfig ones = rhs(given, {"problem.rhs.ones=3"});
+    EXPECT_EQ(ones.ones, 3) << given;
+    EXPECT_EQ(ones.random, 0) << given;
+    EXPECT_TRUE(ones.unit.empty() && ones.path.empty()) << given;
+  }
+  EXPECT_EQ(rhs("b.mtx", {"problem.rhs.ones=3", "problem.rhs.random=4"}).random, 4);
+}
+
 TEST(Config, OptionsOfBlockCg) {
   const auto cg = [](const std::string& rhs) {
     return config_of("problem: {matrix: a.mtx, rhs: " + rhs +
