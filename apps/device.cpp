@@ -1,8 +1,12 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <heddle/apps/device.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/linalg/error.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <vector>
 
 namespace heddle::apps {
 namespace {
@@ -50,6 +54,19 @@ Device::Device(const Config& config)
 
 double Device::memory_bytes() const {
   return std::visit([](const auto& context) { return apps::memory_bytes(*context); }, context_);
+}
+
+void check_kernel(Device& device, const Config& config) {
+  const std::string& asked = config.spmm.kernel;
+  std::vector<std::string_view> known = spmm_choices();
+  device.with_context([&known](const auto& context) {
+    const auto& kernels = spmm_kernels(context);
+    known.insert(known.end(), kernels.begin(), kernels.end());
+  });
+  if (std::find(known.begin(), known.end(), asked) != known.end()) return;
+  throw ConfigError(origin_of(config, "spmm.kernel"),
+                    fmt::format("spmm.kernel: {} is not known on {}; known: {}", asked,
+                                device.is_host() ? "the host" : "the GPU", fmt::join(known, ", ")));
 }
 
 }  // namespace heddle::apps

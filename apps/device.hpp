@@ -58,4 +58,8 @@ class Device {
   std::string note_;
 };
 
+/// Throws `ConfigError` that names the key and what there is if `config.spmm.kernel` is none that
+/// the device has.
+void check_kernel(Device& device, const Config& config);
+
 }  // namespace heddle::apps

@@ -159,6 +159,7 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   if (line.print_config && !line.validate) return ExitCode::converged;
 
   Device device(config);
+  check_kernel(device, config);
   check_output_directory(config.output.directory);
   ProblemInput<double> input = load_problem(device.host(), config);
   const MemoryEstimate memory = estimate_memory(input, config, !device.is_host());

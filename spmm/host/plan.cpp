@@ -25,10 +25,9 @@ std::string_view choose_kernel(const HostContext& context, const std::string& as
   const auto& known = spmm_kernels(context);
   const auto found = std::find(known.begin(), known.end(), asked);
   if (found == known.end()) {
-    std::string names = "auto";
-    for (const std::string_view name : known) names.append(", ").append(name);
-    throw InvalidArgument(
-        fmt::format("SpMM kernel '{}' is not known on the host; known: {}", asked, names));
+    throw InvalidArgument(fmt::format("SpMM kernel '{}' is not known on the host; known: {}, {}",
+                                      asked, fmt::join(spmm_choices(), ", "),
+                                      fmt::join(known, ", ")));
   }
   return *found;
 }

@@ -327,11 +327,14 @@ TEST_F(LobpcgProcess, WaysToChooseAKernelAndNames) {
     EXPECT_EQ(solve(kGrid, {"--set", std::string("spmm.kernel=") + way}).exit_code, 0) << way;
     EXPECT_EQ(result().at("spmm_kernel"), "row_split");
   }
-  const ProcessResult run = solve(kGrid, {"--quiet", "--set", "spmm.kernel=merge_path"});
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_EQ(run.err,
-            "heddle-lobpcg: error: SpMM kernel 'merge_path' is not known on the host; known: auto, "
-            "row_split, reference\n");
+  std::filesystem::remove_all(folder_.path() / "results");
+  const std::string unknown =
+      "spmm.kernel: merge_path is not known on the host; known: auto, rule, rule_row_mean, "
+      "measure, row_split, reference";
+  expect_refused(solve(kGrid, {"--set", "spmm.kernel=merge_path"}), 1,
+                 "--set spmm.kernel=merge_path: " + unknown);
+  expect_refused(solve("spmm: {kernel: merge_path}\n" + kGrid, {"--validate"}), 1,
+                 "case.yaml:1:16: " + unknown);
 }
 
 TEST_F(LobpcgProcess, MoreMemoryThanThereIs) {

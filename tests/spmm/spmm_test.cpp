@@ -368,8 +368,8 @@ TYPED_TEST(Spmm, RefusesUnknownKernels) {
     FAIL() << "accepted";
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),
-                 "SpMM kernel 'row_splitt' is not known on the host; known: auto, row_split, "
-                 "reference");
+                 "SpMM kernel 'row_splitt' is not known on the host; known: auto, rule, "
+                 "rule_row_mean, measure, row_split, reference");
   }
 }
 
