@@ -35,7 +35,7 @@ class Ending {
 
   /// The end that the monitor or a limit asks for after `iteration`.
   std::optional<Stop> asked(Index iteration, bool monitor_agrees) const noexcept {
-    if (!monitor_agrees) return Stop{SolveStatus::interrupted, "stopped by the monitor"};
+    if (!monitor_agrees) return Stop{SolveStatus::interrupted, "stopped on request"};
     if (iteration >= max_iterations_) {
       return Stop{SolveStatus::max_iterations, "the iteration limit was reached"};
     }

@@ -21,7 +21,7 @@ template <Scalar T, class Ctx>
 std::string operator_fact(std::string_view name, const LinearOperator<T, Ctx>* op) {
   if (op == nullptr) return fact(name, "none");
   const std::optional<double> norm = op->one_norm();
-  return fact(name, norm ? fmt::format("of 1-norm {}", *norm) : "of unknown norm");
+  return fact(name, norm ? fmt::format("of 1-norm {}", *norm) : "given");
 }
 
 /// What must be the same in an eigensolve that goes on from a checkpoint; nothing where none is

@@ -158,6 +158,11 @@ TEST_P(CheckpointProcess, RefusesWhatItCannotGoOnFrom) {
   EXPECT_EQ(message(solve(yaml(), {"--resume", "--set", "problem.matrix.size=[20, 21]"}))
                 .rfind("error: state: is the checkpoint of another solve, with n: ", 0),
             0u);
+  if (yaml().find("preconditioner") != std::string::npos) {
+    EXPECT_EQ(message(solve(yaml(), {"--resume", "--set", "solver.preconditioner.type=jacobi"})),
+              "error: state: is the checkpoint of another solve, with preconditioner: none in "
+              "place of preconditioner: given\n");
+  }
   folder_.write("state", "nonsense");
   EXPECT_EQ(message(solve(yaml(), {"--resume"})),
             "error: state: is not a checkpoint of this version of heddle\n");

@@ -25,6 +25,7 @@ TEST_F(LobpcgSignals, SignalsEndTheSolveWithTheResultsSoFar) {
     const ProcessResult run = interrupt(kLong, signal);
     EXPECT_EQ(run.exit_code, 130) << run.err;
     EXPECT_EQ(result().at("status"), "interrupted");
+    EXPECT_EQ(result().at("reason").get<std::string>().rfind("stopped on request: ", 0), 0u);
     EXPECT_EQ(result().at("eigenvalues").size(), 4u);
     std::filesystem::remove_all(folder_.path() / "results");
   }
