@@ -28,7 +28,8 @@ void check(const LinearSystem<T, Ctx>& system, const BlockCgOptions& options) {
           options.refresh_interval);
 }
 
-/// What must be the same in a solve that goes on from a checkpoint; nothing where none is kept.
+/// What must be the same in a solve that goes on from a checkpoint; nothing where none is kept. The
+/// options are complete: a default and the same value given are the same.
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const LinearSystem<T, Ctx>& system,
                                   const BlockCgOptions& options) {
@@ -73,11 +74,11 @@ LinearResult<T, typename Ctx::Space>& block_cg(Ctx& context, const LinearSystem<
     storage = std::make_unique<Storage>(context, n, b);
   }
   storage->columns.reset();
-  LinearOptions complete = options;
+  BlockCgOptions complete = options;
   if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
-  LinearColumns<T, Ctx> columns(context, system, complete, options.refresh_interval, monitor,
-                                identity(system, options), storage->columns);
-  if (options.algorithm == CgAlgorithm::breakdown_free) {
+  LinearColumns<T, Ctx> columns(context, system, complete, complete.refresh_interval, monitor,
+                                identity(system, complete), storage->columns);
+  if (complete.algorithm == CgAlgorithm::breakdown_free) {
     BreakdownFreeCg<T, Ctx>(context, columns, *storage).run();
   } else {
     PseudoBlockCg<T, Ctx>(context, columns, *storage).run();

@@ -67,6 +67,19 @@ TEST(BlockCgCheckpoint, SinglePrecisionWithoutPreconditioner) {
       });
 }
 
+TEST(BlockCgCheckpoint, TheDefaultToleranceAndTheSameOneGivenAreOne) {
+  const test::TemporaryFolder folder;
+  const CheckpointOptions keep{.file = folder.path() / "state"};
+  CheckpointOptions go_on = keep;
+  go_on.resume = true;
+  BlockCgOptions given;
+  given.tolerance = kDefaultTolerance<double>;
+  solve<double>({"laplace2d", {20, 21}}, {}, true, keep,
+                [](const MonitorState& state) { return state.record.iteration < 2; });
+  EXPECT_EQ(solve<double>({"laplace2d", {20, 21}}, given, true, go_on, {}).status,
+            SolveStatus::converged);
+}
+
 TEST(BlockCgCheckpoint, BadFilesAreRefused) {
   const auto with = [](double tolerance, std::uint64_t seed) {
     return [=](const CheckpointOptions& checkpoint, const Monitor& monitor) {
