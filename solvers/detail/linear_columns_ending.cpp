@@ -18,6 +18,9 @@ constexpr double kProgress = 0.9;
 template <Scalar T>
 constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
+/// The larger one; NaN if one is.
+double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -94,7 +97,7 @@ void LinearColumns<T, Ctx>::finish() {
     const double residual = column.norm / column.rhs_norm;
     result_.residuals[place] = residual;
     result_.backward_errors[place] = backward_error(column);
-    if (!(residual <= worst)) worst = residual;  // keeps a NaN
+    worst = worse(worst, residual);
     converged += column.converged();
   }
   scale(result_.solution.columns(0, b),
@@ -164,14 +167,13 @@ bool LinearColumns<T, Ctx>::at_rounding() const {
   });
 }
 
-/// The largest ‖r‖ of the active columns over what the criterion allows.
+/// The largest ‖r‖ of the active columns over what the criterion allows; NaN if one is.
 template <Scalar T, class Ctx>
 double LinearColumns<T, Ctx>::worst_excess() const {
   double worst = 0;
   for (Index j = 0; j < active_; ++j) {
     const LinearColumn& column = s_.columns[static_cast<std::size_t>(j)];
-    const double excess = column.norm / column.limit;
-    if (!(excess <= worst)) worst = excess;  // keeps a NaN
+    worst = worse(worst, column.norm / column.limit);
   }
   return worst;
 }
@@ -182,9 +184,8 @@ void LinearColumns<T, Ctx>::record(Index iteration) {
   now.iteration = result_.iterations = iteration;
   for (const LinearColumn& column : s_.columns) {
     now.converged += column.converged();
-    if (column.norm > 0) {
-      now.worst_residual = std::max(now.worst_residual, column.norm / column.rhs_norm);
-    }
+    if (column.norm == 0) continue;
+    now.worst_residual = worse(now.worst_residual, column.norm / column.rhs_norm);
   }
   now.seconds = ending_.seconds();
   now.active_columns = active_;

@@ -188,6 +188,23 @@ TEST_P(BlockCgStatus, NumbersThatAreNotFiniteBreakDown) {
   EXPECT_EQ(solve({&A, nullptr, B.view()}).status, SolveStatus::breakdown);
 }
 
+TEST_P(BlockCgStatus, ANumberThatIsNotFiniteIsTheWorstResidual) {
+  // In the first column alone, which others follow.
+  FunctionOperator A(200, [](ConstBlockView<double, HostSpace> X, BlockView<double, HostSpace> Y) {
+    for (Index i = 0; i < X.rows(); ++i) {
+      for (Index j = 0; j < X.cols(); ++j) Y(i, j) = (1 + static_cast<double>(i)) * X(i, j);
+    }
+    Y(100, 0) = std::numeric_limits<double>::quiet_NaN();
+  });
+  const auto B = random_vectors<double>(context_, 200, 3);
+  const auto guess = random_vectors<double>(context_, 200, 3, 1);
+  const auto result = solve({&A, nullptr, B.view(), guess.view()});
+  EXPECT_EQ(result.status, SolveStatus::breakdown);
+  EXPECT_EQ(result.iterations, 0);
+  EXPECT_TRUE(std::isnan(result.history.front().worst_residual));
+  EXPECT_NE(result.reason.find("worst residual nan"), std::string::npos) << result.reason;
+}
+
 TEST_P(BlockCgStatus, AnOperatorThatChangesFailsVerification) {
   Index calls = 0;
   FunctionOperator A(200, [&](ConstBlockView<double, HostSpace> X, BlockView<double, HostSpace> Y) {
