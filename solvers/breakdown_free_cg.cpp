@@ -109,7 +109,7 @@ void BreakdownFreeCg<T, Ctx>::factor_energy() {
   }
 }
 
-/// W from the eigenvectors of G with positive eigenvalues; decides whether A is indefinite.
+/// W from the eigenvectors of G with positive eigenvalues, if A is not indefinite.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
   const SmallView<HostSpace> G = energy_.here;
@@ -123,22 +123,16 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
     return columns_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   columns_.meet_rayleigh_quotient(theta(directions_.count - 1, 0));
+  columns_.judge_least_rayleigh_quotient(theta(0, 0), directions_.count);
+  if (columns_.ended()) return;
   const double size = std::max(-theta(0, 0), columns_.largest_rayleigh_quotient());
-  const double rounding =
-      10 * static_cast<double>(directions_.count) * std::numeric_limits<T>::epsilon() * size;
-  if (theta(0, 0) < -rounding) {
-    return columns_.end(SolveStatus::indefinite, "A is not positive definite: p'Ap < 0 was met");
-  }
   for (Index j = 0; j < directions_.count; ++j) {
     if (!(theta(j, 0) > kGramEpsilon * size)) continue;
     const double scale = 1 / std::sqrt(theta(j, 0));
     for (Index i = 0; i < directions_.count; ++i) V(i, kept_) = scale * V(i, j);
     ++kept_;
   }
-  if (kept_ == 0) {
-    return columns_.end(SolveStatus::breakdown,
-                        "no direction of positive energy is left: A is singular");
-  }
+  if (kept_ == 0) return columns_.end_without_energy();
   send(context_, s_.eigenvectors.view(directions_.count, kept_),
        s_.W.view(directions_.count, kept_));
 }

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/detail/block_cg_solve.hpp>
@@ -29,7 +28,7 @@ void PseudoBlockCg<T, Ctx>::restart() {
   s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(columns_.active(), 1);
   column_norms<T>(context_, columns_.R(), norms_.there);
-  set_zero<T>(context_, directions_.P.columns(0, columns_.active()));
+  set_zero<T>(context_, P());
   directions();
 }
 
@@ -37,62 +36,78 @@ template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::step() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
-  const Block P = directions_.P.columns(0, s);
   const Block Q = s_.columns.scratch.columns(0, s);
-  columns_.multiply_A(P, Q);
-  const PhaseScope phase(context_, Phase::update);
-  s_.columns.packet.clear();
-  const Part energies = s_.columns.packet.add(s, 1);
-  column_dots<T>(context_, P, Q, energies.there);
-  s_.columns.packet.fetch(context_);
-  const SmallView<HostSpace> alpha = energies.here;
-  for (Index j = 0; j < s; ++j) {
-    const double energy = energies.here(j, 0);
-    const double before = columns_.columns()[static_cast<std::size_t>(j)].energy;
-    if (before > 0 && !(energy > 0)) {
-      columns_.end(energy < 0 ? SolveStatus::indefinite : SolveStatus::breakdown,
-                   energy < 0 ? "A is not positive definite: p'Ap < 0 was met"
-                              : "no direction of positive energy is left: A is singular");
-      return;
-    }
-    alpha(j, 0) = before > 0 ? before / energy : 0;
+  if (lengths_.here.rows != s) {  // columns have left, or a checkpoint is gone on from
+    column_norms<T>(context_, P(), expect_lengths().there);
   }
+  columns_.multiply_A(P(), Q);
+  const PhaseScope phase(context_, Phase::update);
+  const Part energies = s_.rayleigh.add(s, 1);
+  column_dots<T>(context_, P(), Q, energies.there);
+  s_.rayleigh.fetch(context_);
+  judge_energies(energies.here);
+  if (columns_.ended()) return;
+  const SmallView<HostSpace> alpha = s_.factors.view(s, 1);
+  for (Index j = 0; j < s; ++j) {
+    const double before = columns_.columns()[static_cast<std::size_t>(j)].energy;
+    alpha(j, 0) = before > 0 ? before / energies.here(j, 0) : 0;
+  }
+  s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(s, 1);
-  residual<T>(context_, columns_.R(), Q, factors(alpha, 1), columns_.R(), norms_.there);
-  residual<T>(context_, columns_.X(), P, factors(alpha, -1), columns_.X(), s_.half.view(s, 1));
+  subtract(columns_.R(), Q, columns_.R(), norms_.there);
+  for (Index j = 0; j < s; ++j) alpha(j, 0) = -alpha(j, 0);
+  subtract(columns_.X(), P(), columns_.X(), s_.unused_norms.view(s, 1));
+}
+
+/// What p_jᵀAp_j says of A; may end the solve.
+template <Scalar T, class Ctx>
+void PseudoBlockCg<T, Ctx>::judge_energies(ConstSmallView<HostSpace> energies) {
+  const auto quotient = [&](Index j) {
+    return energies(j, 0) / lengths_.here(j, 0) / lengths_.here(j, 0);
+  };
+  for (Index j = 0; j < energies.rows; ++j) columns_.meet_rayleigh_quotient(quotient(j));
+  bool lost = false;
+  for (Index j = 0; j < energies.rows; ++j) {
+    const bool solved = columns_.columns()[static_cast<std::size_t>(j)].energy == 0;
+    if (solved || energies(j, 0) > 0) continue;
+    columns_.judge_least_rayleigh_quotient(quotient(j), 1);
+    lost = true;
+  }
+  if (lost) columns_.end_without_energy();
 }
 
 template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
-  const Block P = directions_.P.columns(0, s);
   const Block Z = s_.Z.columns(0, s);
-  const SmallView<HostSpace> beta = s_.eigenvalues.view(s, 1);
-  for (Index j = 0; j < s; ++j) {
-    beta(j, 0) = columns_.columns()[static_cast<std::size_t>(j)].energy;
-  }
   const ConstBlockView<T, Space> MR = columns_.precondition(Z);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
+  const SmallView<HostSpace> factors = s_.factors.view(s, 1);
   for (Index j = 0; j < s; ++j) {
-    const double energy = columns_.columns()[static_cast<std::size_t>(j)].energy;
-    beta(j, 0) = beta(j, 0) > 0 ? energy / beta(j, 0) : 0;
+    const LinearColumn& column = columns_.columns()[static_cast<std::size_t>(j)];
+    factors(j, 0) = column.earlier_energy > 0 ? -column.energy / column.earlier_energy : 0;  // −β_j
   }
-  residual<T>(context_, MR, P, factors(beta, -1), Z, s_.half.view(s, 1));
+  subtract(MR, P(), Z, expect_lengths().there);
   std::swap(directions_.P, s_.Z);
   directions_.count = s;
 }
 
-/// sign·values, s×1, in the context's memory.
+/// The place of ‖p_j‖ in a packet that holds nothing else yet.
 template <Scalar T, class Ctx>
-SmallView<typename Ctx::Space> PseudoBlockCg<T, Ctx>::factors(ConstSmallView<HostSpace> values,
-                                                              double sign) {
-  const SmallView<HostSpace> here = s_.eigenvectors.view(values.rows, 1);
-  const SmallView<Space> there = s_.coefficient.view(values.rows, 1);
-  for (Index j = 0; j < values.rows; ++j) here(j, 0) = sign * values(j, 0);
-  send(context_, here, there);
-  return there;
+auto PseudoBlockCg<T, Ctx>::expect_lengths() -> Part {
+  s_.rayleigh.clear();
+  return lengths_ = s_.rayleigh.add(columns_.active(), 1);
+}
+
+/// w_j ← u_j − factors_j v_j, and ‖w_j‖.
+template <Scalar T, class Ctx>
+void PseudoBlockCg<T, Ctx>::subtract(ConstBlockView<T, Space> U, ConstBlockView<T, Space> V,
+                                     Block W, SmallView<Space> norms) {
+  const SmallView<Space> factors = s_.columns.factors.view(U.cols(), 1);
+  send(context_, s_.factors.view(U.cols(), 1), factors);
+  residual<T>(context_, U, V, factors, W, norms);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class PseudoBlockCg<T, Ctx>;

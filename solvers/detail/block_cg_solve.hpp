@@ -24,6 +24,11 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
   SymmetricEigensolver<HostContext> eigensolver;
   SmallMatrix<HostSpace> eigenvectors;  // of PᵀAP
   SmallMatrix<HostSpace> eigenvalues;
+
+  // Of CG on each column:
+  Packet<Ctx> rayleigh;             // ‖p_j‖, p_jᵀAp_j; outlasts the end of an iteration
+  SmallMatrix<HostSpace> factors;   // α or β
+  SmallMatrix<Space> unused_norms;  // ‖x_j‖
 };
 
 /// One solve by breakdown-free block CG: the steps that the loop in `run` is made of.
@@ -70,6 +75,9 @@ class BreakdownFreeCg {
 };
 
 /// One solve by CG on each column, with products for all columns at once.
+///
+/// A steady iteration brings two packets to the host, for α and for β. The first brings ‖p_j‖, too,
+/// which making P gave: so Rayleigh quotients cost no pass over P.
 template <Scalar T, class Ctx>
 class PseudoBlockCg {
  public:
@@ -89,13 +97,18 @@ class PseudoBlockCg {
   void step();
   void directions();
 
-  SmallView<Space> factors(ConstSmallView<HostSpace> values, double sign);
+  Block P() { return directions_.P.columns(0, columns_.active()); }
+  Part expect_lengths();
+  void judge_energies(ConstSmallView<HostSpace> energies);
+  void subtract(ConstBlockView<T, Space> U, ConstBlockView<T, Space> V, Block W,
+                SmallView<Space> norms);
 
   Ctx& context_;
   LinearColumns<T, Ctx>& columns_;
   Storage& s_;
   SearchDirections<T, Space>& directions_;
-  Part norms_{};  // ‖r_j‖
+  Part norms_{};    // ‖r_j‖
+  Part lengths_{};  // ‖p_j‖
 };
 
 }  // namespace heddle

@@ -15,7 +15,10 @@ BlockCgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, Index n, Index b)
       coefficient(ctx, b, b),
       host(std::make_unique<HostContext>(1)),
       eigenvectors(*host, b, b),
-      eigenvalues(*host, b, 1) {}
+      eigenvalues(*host, b, 1),
+      rayleigh(ctx, 2 * b),
+      factors(*host, b, 1),
+      unused_norms(ctx, b, 1) {}
 
 template <Scalar T, class Ctx>
 BlockCgWorkspace<T, Ctx>::BlockCgWorkspace() = default;

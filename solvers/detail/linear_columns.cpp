@@ -122,6 +122,7 @@ bool LinearColumns<T, Ctx>::measure(ConstSmallView<HostSpace> norms) {
   Index j = 0;
   for (LinearColumn& column : columns()) {
     column.norm = norms(j, 0);
+    column.earlier_energy = column.energy;
     column.energy =
         system_.preconditioner != nullptr ? energies_.here(j, 0) : column.norm * column.norm;
     ++j;
@@ -233,9 +234,26 @@ void LinearColumns<T, Ctx>::swap_columns(Index i, Index j) {
 }
 
 template <Scalar T, class Ctx>
+void LinearColumns<T, Ctx>::judge_least_rayleigh_quotient(double least, Index m) noexcept {
+  const double epsilon = std::numeric_limits<T>::epsilon();
+  const double rounding =
+      10 * static_cast<double>(m) * epsilon * std::max({-least, rayleigh_, norm_A()});
+  if (!std::isfinite(least)) {
+    end(SolveStatus::breakdown, "products with A are not finite");
+  } else if (least < -rounding) {
+    end(SolveStatus::indefinite, "A is not positive definite: p'Ap < 0 was met");
+  }
+}
+
+/// ‖A‖₁, or what is known instead.
+template <Scalar T, class Ctx>
+double LinearColumns<T, Ctx>::norm_A() const {
+  return system_.A->one_norm().value_or(rayleigh_);
+}
+
+template <Scalar T, class Ctx>
 double LinearColumns<T, Ctx>::backward_error(const LinearColumn& column) const {
-  const double norm_A = system_.A->one_norm().value_or(rayleigh_);
-  return column.norm == 0 ? 0 : column.norm / (norm_A * column.x_norm + column.rhs_norm);
+  return column.norm == 0 ? 0 : column.norm / (norm_A() * column.x_norm + column.rhs_norm);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LinearColumns<T, Ctx>;

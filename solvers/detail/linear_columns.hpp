@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <heddle/solvers/detail/checkpointer.hpp>
 #include <heddle/solvers/detail/ending.hpp>
 #include <heddle/solvers/detail/linear_columns_storage.hpp>
@@ -66,8 +67,19 @@ class LinearColumns {
   bool measure(ConstSmallView<HostSpace> norms);
 
   /// Takes a Rayleigh quotient pᵀAp/pᵀp: with others, an estimate of ‖A‖.
-  void meet_rayleigh_quotient(double value) noexcept { rayleigh_ = std::max(rayleigh_, value); }
+  void meet_rayleigh_quotient(double value) noexcept {
+    if (std::isfinite(value)) rayleigh_ = std::max(rayleigh_, value);
+  }
   double largest_rayleigh_quotient() const noexcept { return rayleigh_; }
+
+  /// Ends the solve if the least Rayleigh quotient of m directions is not finite, or below zero by
+  /// more than rounding, 10 m ε ‖A‖: A is indefinite.
+  void judge_least_rayleigh_quotient(double least, Index m) noexcept;
+
+  /// Ends the solve: a direction was needed, and no pᵀAp is positive.
+  void end_without_energy() noexcept {
+    end(SolveStatus::breakdown, "no direction of positive energy is left: A is singular");
+  }
 
   void end(SolveStatus status, std::string_view reason) noexcept { ending_.end(status, reason); }
   bool ended() const noexcept { return ending_.ended(); }
@@ -90,6 +102,7 @@ class LinearColumns {
   bool at_rounding() const;
   Index bring_forward(Index count, bool (*predicate)(const LinearColumn&));
   void swap_columns(Index i, Index j);
+  double norm_A() const;
   double backward_error(const LinearColumn& column) const;
   double worst_excess() const;
   void record(Index iteration);

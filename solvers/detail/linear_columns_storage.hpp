@@ -16,6 +16,7 @@ struct LinearColumn {
   double recurrence_norm = 0;  ///< ‖r‖ before R was last made afresh
   double x_norm = 0;           ///< ‖x‖, as of the last fresh residual
   double energy = 0;           ///< rᵀM⁻¹r
+  double earlier_energy = 0;   ///< rᵀM⁻¹r before the last step
 
   bool converged() const noexcept { return norm <= limit; }
 };
