@@ -43,6 +43,7 @@ std::vector<std::string> identity(const LinearSystem<T, Ctx>& system,
       fact("right-hand sides", system.B.cols()),
       operator_fact("A", system.A),
       operator_fact("preconditioner", system.preconditioner),
+      fact("initial guess", system.initial_guess.cols() > 0 ? "given" : "zero"),
       fact("tolerance", options.tolerance),
       fact("criterion", options.criterion == LinearCriterion::relative ? "relative" : "absolute"),
       fact("refresh_interval", options.refresh_interval)};

@@ -57,8 +57,11 @@ class BlockCgWorkspace {
 /// Numerical trouble is a status in the result: `indefinite` (A, or the preconditioner: the reason
 /// says which), `stagnated` (the residuals are as small as rounding allows, not as the tolerance
 /// asks), `breakdown` (no direction of positive energy is left, as for a singular A, or numbers
-/// that are not finite), `verification_failed`. Misuse (shapes, a tolerance that is not in (0, 1),
-/// or not positive if absolute) throws `InvalidArgument` naming both sides.
+/// that are not finite), `verification_failed`. After it a column whose residual is larger than
+/// that of its initial guess is given back as that guess. A solve that was stopped, by a limit or
+/// the monitor, gives its last iterate, which has the least energy norm of the error. Misuse
+/// (shapes, a tolerance that is not in (0, 1), or not positive if absolute) throws
+/// `InvalidArgument` naming both sides.
 ///
 /// The result lives in the workspace until its next solve. A and the preconditioner must be
 /// symmetric; a probe with random vectors rejects a preconditioner that plainly is not (or not

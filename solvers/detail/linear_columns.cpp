@@ -60,6 +60,10 @@ Index LinearColumns<T, Ctx>::start() {
     gather(system_.B, s_.R.columns(0, nonzero_));
     for (LinearColumn& column : s_.columns) column.norm = column.rhs_norm;
   }
+  for (LinearColumn& column : s_.columns) {
+    column.first_norm = column.norm;
+    column.first_x_norm = column.x_norm;
+  }
   active_ = bring_forward(nonzero_, [](const LinearColumn& column) { return !column.converged(); });
   return 0;
 }

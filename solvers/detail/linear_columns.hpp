@@ -36,7 +36,8 @@ class LinearColumns {
   /// columns.
   bool finished(Index iteration);
 
-  /// Completes the result: fresh residuals, X in the order and the scale of B.
+  /// Completes the result: fresh residuals, X in the order and the scale of B, without columns that
+  /// are worse than what they began with.
   void finish();
 
   Index active() const noexcept { return active_; }
@@ -100,6 +101,9 @@ class LinearColumns {
   bool stalled(Index iteration);
   bool diverged() const;
   bool at_rounding() const;
+  void restore_order();
+  void take_back();
+  double allowed_growth() const;
   Index bring_forward(Index count, bool (*predicate)(const LinearColumn&));
   void swap_columns(Index i, Index j);
   double norm_A() const;

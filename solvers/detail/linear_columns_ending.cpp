@@ -89,17 +89,32 @@ template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::finish() {
   const Index b = system_.B.cols();
   if (!measured_) fresh_residuals(nonzero_);
-  Index converged = b - nonzero_;
-  double worst = 0;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(nonzero_); ++j) {
-    const LinearColumn& column = s_.columns[j];
-    const auto place = static_cast<std::size_t>(column.index);
-    const double residual = column.norm / column.rhs_norm;
-    result_.residuals[place] = residual;
-    result_.backward_errors[place] = backward_error(column);
-    worst = worse(worst, residual);
-    converged += column.converged();
+  restore_order();
+  if (ending_.status() == SolveStatus::converged) {
+    checkpointer_.discard();
+  } else {
+    take_back();
   }
+  Index converged = 0;
+  double worst = 0;
+  for (std::size_t j = 0; j < s_.columns.size(); ++j) {
+    const LinearColumn& column = s_.columns[j];
+    converged += column.converged();
+    if (column.norm == 0) continue;
+    result_.residuals[j] = column.norm / column.rhs_norm;
+    result_.backward_errors[j] = backward_error(column);
+    worst = worse(worst, result_.residuals[j]);
+  }
+  result_.status = ending_.status();
+  result_.operator_applications = applications();
+  ending_.write_reason({converged, b, "columns", result_.iterations, "iterations", worst},
+                       result_.reason);
+}
+
+/// X in the order and the scale of B.
+template <Scalar T, class Ctx>
+void LinearColumns<T, Ctx>::restore_order() {
+  const Index b = system_.B.cols();
   scale(result_.solution.columns(0, b),
         [](const LinearColumn& column) { return 1 / column.scale; });
   for (Index j = 0; j < b; ++j) {
@@ -107,11 +122,35 @@ void LinearColumns<T, Ctx>::finish() {
       swap_columns(j, s_.columns[static_cast<std::size_t>(j)].index);
     }
   }
-  if (ending_.status() == SolveStatus::converged) checkpointer_.discard();
-  result_.status = ending_.status();
-  result_.operator_applications = applications();
-  ending_.write_reason({converged, b, "columns", result_.iterations, "iterations", worst},
-                       result_.reason);
+}
+
+/// Columns that are worse than what they began with become that again.
+template <Scalar T, class Ctx>
+void LinearColumns<T, Ctx>::take_back() {
+  const double growth = allowed_growth();
+  for (LinearColumn& column : s_.columns) {
+    if (!std::isfinite(column.first_norm) || column.norm <= growth * column.first_norm) continue;
+    const Block x = result_.solution.columns(column.index, 1);
+    if (system_.initial_guess.cols() > 0) {
+      copy<T>(context_, system_.initial_guess.columns(column.index, 1), x);
+    } else {
+      set_zero<T>(context_, x);
+    }
+    column.norm = column.first_norm;
+    column.x_norm = column.first_x_norm;
+  }
+}
+
+/// How much larger ‖r‖ may be than at first. A solve that was stopped has lessened the energy norm
+/// of each error, while ‖r‖ may grow by √κ(A): by less than 1/√ε if A is not singular to the
+/// precision. After trouble, or if A is as good as singular, residuals are all that counts.
+template <Scalar T, class Ctx>
+double LinearColumns<T, Ctx>::allowed_growth() const {
+  const SolveStatus status = ending_.status();
+  const bool stopped = status == SolveStatus::max_iterations || status == SolveStatus::time_limit ||
+                       status == SolveStatus::interrupted;
+  if (!stopped || s_.directions.careful) return 1;
+  return 1 / std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
 /// Whether fresh residuals confirm that all columns have converged; else those that have not are

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/packet.hpp>
 #include <heddle/solvers/result.hpp>
+#include <limits>
 #include <vector>
 
 namespace heddle {
@@ -15,8 +16,10 @@ struct LinearColumn {
   double norm = 0;             ///< ‖r‖
   double recurrence_norm = 0;  ///< ‖r‖ before R was last made afresh
   double x_norm = 0;           ///< ‖x‖, as of the last fresh residual
-  double energy = 0;           ///< rᵀM⁻¹r
-  double earlier_energy = 0;   ///< rᵀM⁻¹r before the last step
+  double first_norm = std::numeric_limits<double>::infinity();  ///< ‖r‖ of the x that it began with
+  double first_x_norm = 0;                                      ///< ‖x‖ of the same
+  double energy = 0;                                            ///< rᵀM⁻¹r
+  double earlier_energy = 0;  ///< rᵀM⁻¹r before the last step
 
   bool converged() const noexcept { return norm <= limit; }
 };
