@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <heddle/linalg/csr_matrix.hpp>
 #include <heddle/linalg/error.hpp>
+#include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
+#include <heddle/solvers/preconditioners/jacobi.hpp>
 #include <limits>
 
 #include "solvers/linear_test_support.hpp"
@@ -28,18 +32,36 @@ class BlockCgStatus : public ::testing::TestWithParam<CgAlgorithm> {
 };
 
 TEST_P(BlockCgStatus, IterationLimitKeepsTheBestColumns) {
-  auto A = make_operator<double>(context_, {"laplace2d", {40, 41}});
-  const auto B = random_vectors<double>(context_, A.rows(), 3);
-  options_.max_iterations = 5;
-  const auto result = solve({&A, nullptr, B.view()});
-  EXPECT_EQ(result.status, SolveStatus::max_iterations);
-  EXPECT_EQ(result.iterations, 5);
-  EXPECT_EQ(result.history.size(), 6u);
-  const auto residuals =
-      test::true_linear_residuals<double>(A.matrix(), B.view(), result.solution.view());
-  for (std::size_t j = 0; j < 3; ++j) {
-    EXPECT_NEAR(result.residuals[j], residuals[j], 1e-12);
-    EXPECT_LT(residuals[j], 2);
+  std::vector<double> diagonal(300);  // from 1 to 10⁴, so that residuals grow while errors fall
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    diagonal[i] = std::pow(10, 4 * static_cast<double>(i) / 299);
+  }
+  DiagonalOperator<double> A(diagonal);
+  const auto B = random_vectors<double>(context_, 300, 3);
+  std::vector<double> before(3, std::numeric_limits<double>::infinity());
+  for (Index limit = 0; limit < 8; ++limit) {
+    options_.max_iterations = limit;
+    const auto result = solve({&A, nullptr, B.view()});
+    EXPECT_EQ(result.status, SolveStatus::max_iterations);
+    EXPECT_EQ(result.iterations, limit);
+    EXPECT_EQ(std::ssize(result.history), limit + 1);
+    for (Index j = 0; j < 3; ++j) {
+      double energy = 0, residual = 0, size = 0;
+      for (Index i = 0; i < 300; ++i) {
+        const double a = diagonal[static_cast<std::size_t>(i)], b = B.view()(i, j);
+        const double r = b - a * result.solution.view()(i, j);
+        energy += r * r / a;
+        residual += r * r;
+        size += b * b;
+      }
+      const auto column = static_cast<std::size_t>(j);
+      EXPECT_NEAR(result.residuals[column], std::sqrt(residual / size), 1e-12);
+      EXPECT_LT(energy, before[column]);
+      if (limit == 1) {
+        EXPECT_GT(result.residuals[column], 1);
+      }
+      before[column] = energy;
+    }
   }
 }
 
@@ -148,6 +170,49 @@ TEST_P(BlockCgStatus, AToleranceBelowRoundingStagnates) {
   }
 }
 
+TEST_P(BlockCgStatus, ANormThatIsNotKnownIsEstimated) {
+  const Index n = 300;
+  DiagonalOperator<double> A(counting(n));
+  DiagonalOperator<double> scaling(counting(n, 1000));
+  auto B = random_vectors<double>(context_, n, 8);
+  for (Index j = 0; j < 6; ++j) {  // of two eigenvectors: these columns leave early
+    set_zero<double>(context_, B.columns(j, 1));
+    B.view()(40 * j, j) = B.view()(40 * j + 1, j) = 1;
+  }
+  const std::vector<Preconditioner<double, HostContext>*> both = {nullptr, &scaling};
+  for (auto* M : both) {
+    options_.tolerance = 1e-8;
+    const auto result = solve({&A, M, B.view()});
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+    for (Index j = 6; j < 8; ++j) {
+      double x = 0, b = 0;
+      for (Index i = 0; i < n; ++i) {
+        x = std::hypot(x, result.solution.view()(i, j));
+        b = std::hypot(b, B.view()(i, j));
+      }
+      const auto column = static_cast<std::size_t>(j);
+      const double norm = b * (result.residuals[column] / result.backward_errors[column] - 1) / x;
+      EXPECT_LE(norm, n * (1 + 1e-6));  // a Rayleigh quotient
+      EXPECT_GE(norm, n / 2);
+    }
+  }
+}
+
+TEST_P(BlockCgStatus, AToleranceBelowRoundingStagnatesWithoutAKnownNorm) {
+  FunctionOperator A(300, [](ConstBlockView<double, HostSpace> X, BlockView<double, HostSpace> Y) {
+    for (Index i = 0; i < 300; ++i) {
+      for (Index j = 0; j < X.cols(); ++j) {
+        Y(i, j) = 2 * X(i, j) - (i > 0 ? X(i - 1, j) : 0) - (i < 299 ? X(i + 1, j) : 0);
+      }
+    }
+  });
+  const auto B = random_vectors<double>(context_, 300, 3);
+  options_.tolerance = 1e-19;
+  const auto result = solve({&A, nullptr, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::stagnated) << result.reason;
+  EXPECT_LT(result.iterations, 3000);
+}
+
 TEST_P(BlockCgStatus, SinglePrecisionStagnatesAtWhatItCanReach) {
   auto A = make_operator<float>(context_, {"laplace2d", {20, 21}});
   const auto B = random_vectors<float>(context_, A.rows(), 3);
@@ -163,6 +228,79 @@ TEST_P(BlockCgStatus, ASingularSystemWithoutSolutionBreaksDown) {
   const auto B = random_vectors<double>(context_, 300, 4);
   const auto result = solve({&A, nullptr, B.view()});
   EXPECT_EQ(result.status, SolveStatus::breakdown) << result.reason;
+}
+
+/// The Laplacian of a path: singular, with the constant vectors for its null space. With edges of
+/// unlike weight its rows cancel to rounding only.
+SparseOperator<double, HostContext> path(HostContext& context, Index n, bool unlike) {
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i + 1 < n; ++i) {
+    const double weight = unlike ? 1 / static_cast<double>(3 + i % 7) : 1;
+    entries.insert(
+        entries.end(),
+        {{i, i, weight}, {i + 1, i + 1, weight}, {i, i + 1, -weight}, {i + 1, i, -weight}});
+  }
+  return {context, csr_from_triplets<double>(context, n, n, entries)};
+}
+
+TEST_P(BlockCgStatus, ASingularMatrixIsNotTakenForAnIndefiniteOne) {
+  for (const Index n : {10, 40}) {
+    auto A = path(context_, n, true);
+    JacobiPreconditioner<double, HostContext> jacobi(context_, A.matrix());
+    ChebyshevPreconditioner<double, HostContext> chebyshev(context_, A.matrix());
+    IncompleteCholeskyPreconditioner<double, HostContext> ic(context_, A.matrix());
+    auto B = random_vectors<double>(context_, n, 4);
+    for (Index i = 0; i < n; ++i) B.view()(i, 3) = 1;  // in the null space
+    const std::vector<Preconditioner<double, HostContext>*> all = {nullptr, &jacobi, &chebyshev,
+                                                                   &ic};
+    for (auto* M : all) {
+      for (Index first = 0; first < 4; ++first) {
+        const auto result = solve({&A, M, B.columns(first, 4 - first)});
+        EXPECT_NE(result.status, SolveStatus::indefinite) << result.reason;
+        EXPECT_NE(result.status, SolveStatus::converged) << result.reason;
+      }
+    }
+  }
+}
+
+TEST_P(BlockCgStatus, NoColumnIsWorseThanItBegan) {
+  const Index n = 40;
+  auto A = path(context_, n, true);
+  const auto B = random_vectors<double>(context_, n, 3);
+  const auto guess = random_vectors<double>(context_, n, 3, 1);
+  const auto began = test::true_linear_residuals<double>(A.matrix(), B.view(), guess.view());
+  for (const bool guessed : {false, true}) {
+    LinearSystem<double, HostContext> system{&A, nullptr, B.view()};
+    if (guessed) system.initial_guess = guess.view();
+    const auto result = solve(system);
+    EXPECT_EQ(result.status, SolveStatus::breakdown) << result.reason;
+    const auto ended =
+        test::true_linear_residuals<double>(A.matrix(), B.view(), result.solution.view());
+    for (std::size_t j = 0; j < 3; ++j) {
+      const double first = guessed ? began[j] : 1;
+      EXPECT_LE(ended[j], first * (1 + 1e-12)) << "column " << j;
+      EXPECT_NEAR(result.residuals[j], ended[j], 1e-12 * first);
+      EXPECT_LE(result.backward_errors[j], result.residuals[j]);
+      if (result.residuals[j] < first * (1 - 1e-12)) continue;
+      for (Index i = 0; i < n; ++i) {
+        const auto column = static_cast<Index>(j);
+        EXPECT_EQ(result.solution.view()(i, column), guessed ? guess.view()(i, column) : 0);
+      }
+    }
+  }
+}
+
+TEST_P(BlockCgStatus, AStopAmidTroubleGivesNoColumnThatIsWorseThanItBegan) {
+  auto A = path(context_, 20, false);
+  const Index b = GetParam() == CgAlgorithm::breakdown_free ? 4 : 1;  // with each, it shows late
+  const auto B = random_vectors<double>(context_, 20, b);
+  const auto whole = solve({&A, nullptr, B.view()});
+  ASSERT_EQ(whole.status, SolveStatus::breakdown) << whole.reason;
+  options_.max_iterations = whole.iterations - 1;
+  const auto result = solve({&A, nullptr, B.view()});
+  EXPECT_EQ(result.status, SolveStatus::max_iterations);
+  EXPECT_GT(result.history.back().worst_residual, 1e4);
+  for (const double residual : result.residuals) EXPECT_LE(residual, 1 + 1e-12);
 }
 
 TEST_P(BlockCgStatus, ASingularSystemWithASolutionIsSolved) {
