@@ -4,9 +4,9 @@
 #include <cmath>
 #include <heddle/apps/device.hpp>
 #include <heddle/apps/memory.hpp>
+#include <heddle/apps/precision.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/problem_checks.hpp>
-#include <heddle/apps/single_precision.hpp>
 #include <heddle/apps/solver_options.hpp>
 #include <heddle/linalg/block_ops.hpp>
 #include <heddle/linalg/matrix_market.hpp>
@@ -213,7 +213,7 @@ ProblemInput<double> load_problem(HostContext& context, const Config& config) {
   } else {
     check_guess(config, input.initial_guess.cols(), input.rhs.cols());
   }
-  if (config.precision != Precision::full) check_single_precision(input, config);
+  check_precision(input, config);
   return input;
 }
 

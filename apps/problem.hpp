@@ -43,8 +43,7 @@ struct ProblemInput {
 /// or a 2×2 principal minor, blocks of other length, a guess of another width than the right-hand
 /// sides. Throws `ConfigError` where the configuration is to blame: nev or a row of a unit vector
 /// too large for the order, a structure that cannot be generated or used; `OutOfMemory` for more
-/// right-hand sides than there is room. Where `config` asks for single precision,
-/// `check_single_precision` holds, too.
+/// right-hand sides than there is room. `check_precision` holds, too.
 ProblemInput<double> load_problem(HostContext& context, const Config& config);
 
 }  // namespace heddle::apps

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <heddle/apps/call_solver.hpp>
 #include <heddle/apps/placed_problem.hpp>
-#include <heddle/apps/single_precision.hpp>
+#include <heddle/apps/precision.hpp>
 #include <heddle/apps/solve.hpp>
 #include <heddle/linalg/transfer.hpp>
 #include <utility>

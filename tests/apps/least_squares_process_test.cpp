@@ -170,6 +170,31 @@ TEST_F(LeastSquaresProcess, BadInputs) {
   expect_refused(solve(kDifferences), 2, "d.mtx: the matrix is 4 x 0, it has no entries");
 }
 
+/// AᵀA would be zero, or infinite.
+TEST_F(LeastSquaresProcess, RefusesEntriesWhoseSquaresAreOutOfRange) {
+  const auto refused = [this](const std::string& entry, const std::string& precision,
+                              const std::string& message) {
+    folder_.write("d.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 " + entry +
+                               "\n2 2 " + entry + "\n");
+    expect_refused(solve("problem: {matrix: d.mtx, transform: normal_equations, rhs: {ones: 1}}\n",
+                         {"--set", "precision=" + precision}),
+                   2, "d.mtx: " + message);
+  };
+  refused(
+      "1e-170", "double",
+      "the largest entry of the matrix is 1e-170, A^T A in double precision needs 1e-146: scale "
+      "it");
+  refused("1e170", "double",
+          "the matrix has an entry of size 1e+170, A^T A in double precision ends at 1.3e+154: "
+          "scale it");
+  for (const std::string precision : {"single", "mixed"}) {
+    refused(
+        "1e-25", precision,
+        "the largest entry of the matrix is 1e-25, A^T A in single precision needs 3.1e-16: use "
+        "precision: double");
+  }
+}
+
 TEST_F(LeastSquaresProcess, ValidateSolvesNothing) {
   folder_.write("d.mtx", test::difference_matrix(50));
   const ProcessResult run = solve(kDifferences, {"--validate"});

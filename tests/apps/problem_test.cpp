@@ -3,9 +3,9 @@
 #include <apps/config_support.hpp>
 #include <cmath>
 #include <heddle/apps/memory.hpp>
+#include <heddle/apps/precision.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/problem.hpp>
-#include <heddle/apps/single_precision.hpp>
 #include <heddle/apps/solve.hpp>
 #include <heddle/linalg/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/chebyshev.hpp>
