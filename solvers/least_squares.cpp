@@ -44,7 +44,8 @@ class LeastSquaresSolve {
         options_(options),
         monitor_(monitor),
         applied_before_(problem.A.columns_applied()),
-        algorithm_(options.algorithm),
+        algorithm_(problem.A.A->rows() < problem.A.A->cols() ? CgAlgorithm::pseudo_block
+                                                             : options.algorithm),
         ending_(options.max_iterations, options.time_limit_s),
         R_(context, problem.A.A->rows(), problem.B.cols()),
         S_(context, problem.A.A->cols(), problem.B.cols()),

@@ -40,7 +40,9 @@ double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_
 /// residuals say, or where there is an initial guess, block CG solves for a correction from it. A
 /// correction that makes both ‖Aᵀ(b − A x)‖ and ‖b − A x‖ of a column larger is not taken: no
 /// solution is worse than the initial guess. `CgAlgorithm::breakdown_free` gives way to
-/// `pseudo_block` where it breaks down or stagnates, as it may if A lacks rank or nearly so.
+/// `pseudo_block` where it breaks down or stagnates, as it may if A lacks rank or nearly so, and at
+/// once where m < n: directions that columns share reach the null space of AᵀA, and the solution
+/// would not be that of least norm.
 /// If A does not have full column rank, the solution is the one nearest to the initial guess: that
 /// of least norm where none is given. An ill-conditioned A takes some κ(A)·log iterations; without
 /// a preconditioner, solutions lose about κ(A)²·tolerance.

@@ -78,7 +78,7 @@ TEST_F(LeastSquaresProcess, OfATallMatrix) {
 
 TEST_F(LeastSquaresProcess, OfAWideMatrixItIsTheSolutionOfLeastNorm) {
   folder_.write("d.mtx", test::difference_matrix(50, true));
-  ASSERT_EQ(solve(kDifferences, {"--set", "solver.algorithm=pseudo_block"}).exit_code, 0);
+  ASSERT_EQ(solve(kDifferences).exit_code, 0);
   const auto json = result();
   EXPECT_EQ(json.at("n"), 50);
   EXPECT_EQ(json.at("problem").at("cols"), 51);
