@@ -81,25 +81,21 @@ TEST(BlockCgSafeguards, ASingularMatrixIsSeenWhenItsRangeIsExhausted) {
   }
 }
 
-/// A block that loses columns when the others are nearly there takes more passes than it saves.
+/// Near the end converged columns are worth more as directions than as products saved: without
+/// them an ill-conditioned problem takes up to half as many passes again.
 TEST(BlockCgSafeguards, ColumnsStayTogetherNearTheEnd) {
   HostContext context;
-  const Index n = 300;
-  std::vector<double> diagonal;
-  for (Index i = 0; i < n; ++i) {
-    diagonal.push_back(std::pow(1e7, static_cast<double>(i) / (n - 1)));
-  }
-  test::DiagonalOperator<double> A(diagonal);
+  auto A = make_operator<double>(context, {"laplace2d", {40, 41}});
+  const auto B = random_vectors<double>(context, A.rows(), 16);
   BlockCgOptions options;
-  options.tolerance = 1e-2;
-  Index passes = 0;
-  for (const std::uint64_t stream : {0, 1, 2, 3, 4}) {
-    const auto B = random_vectors<double>(context, n, 6, stream);
-    const auto result = block_cg<double, HostContext>(context, {&A, nullptr, B.view()}, options);
-    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
-    passes += result.matrix_passes;
+  options.tolerance = 1e-8;
+  options.refresh_interval = 1000;
+  const auto result = block_cg<double, HostContext>(context, {&A, nullptr, B.view()}, options);
+  EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (std::size_t k = 0; k + 1 < result.history.size(); ++k) {
+    if (result.history[k + 1].active_columns == result.history[k].active_columns) continue;
+    EXPECT_GE(result.history[k].worst_residual, 10 * options.tolerance) << "iteration " << k;
   }
-  EXPECT_LE(passes, 2700);  // about 460 each; 630 if columns leave whenever they have converged
 }
 
 /// Directions that are nearly dependent are made orthonormal again or dropped, not carried along.
