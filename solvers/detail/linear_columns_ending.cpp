@@ -4,6 +4,7 @@
 #include <heddle/linalg/error.hpp>
 #include <heddle/linalg/instantiate.hpp>
 #include <heddle/solvers/detail/linear_columns.hpp>
+#include <heddle/solvers/detail/worst.hpp>
 #include <limits>
 
 /// When a solve for the columns of a linear system ends, and with what; checkpoints on the way.
@@ -17,9 +18,6 @@ constexpr double kProgress = 0.9;
 /// Backward errors up to this are rounding: 10 ε.
 template <Scalar T>
 constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
-
-/// The larger one; NaN if one is.
-double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
 
 }  // namespace
 
@@ -103,7 +101,7 @@ void LinearColumns<T, Ctx>::finish() {
     if (column.norm == 0) continue;
     result_.residuals[j] = column.norm / column.rhs_norm;
     result_.backward_errors[j] = backward_error(column);
-    worst = worse(worst, result_.residuals[j]);
+    keep_worst(worst, result_.residuals[j]);
   }
   result_.status = ending_.status();
   result_.operator_applications = applications();
@@ -212,7 +210,7 @@ double LinearColumns<T, Ctx>::worst_excess() const {
   double worst = 0;
   for (Index j = 0; j < active_; ++j) {
     const LinearColumn& column = s_.columns[static_cast<std::size_t>(j)];
-    worst = worse(worst, column.norm / column.limit);
+    keep_worst(worst, column.norm / column.limit);
   }
   return worst;
 }
@@ -224,7 +222,7 @@ void LinearColumns<T, Ctx>::record(Index iteration) {
   for (const LinearColumn& column : s_.columns) {
     now.converged += column.converged();
     if (column.norm == 0) continue;
-    now.worst_residual = worse(now.worst_residual, column.norm / column.rhs_norm);
+    keep_worst(now.worst_residual, column.norm / column.rhs_norm);
   }
   now.seconds = ending_.seconds();
   now.active_columns = active_;
