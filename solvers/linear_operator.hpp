@@ -26,8 +26,8 @@ class LinearOperator {
   Index cols() const noexcept { return cols_; }
 
   /// ‖A‖₁ where known. Otherwise solvers estimate it from products that they make anyway: LOBPCG
-  /// from those with its start block, block Lanczos from its Ritz values, block CG from the Rayleigh
-  /// quotients of its search directions.
+  /// from those with its start block, block Lanczos from its Ritz values, block CG from the
+  /// Rayleigh quotients of its search directions.
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
   /// Columns multiplied so far.
