@@ -10,16 +10,6 @@
 namespace heddle {
 namespace {
 
-/// What owns the memory of the setup on the host: parts of it stay where the matrix is there, too.
-template <class Ctx>
-HostContext& host_for(Ctx& context, HostContext& beside) {
-  if constexpr (std::same_as<Ctx, HostContext>) {
-    return context;
-  } else {
-    return beside;
-  }
-}
-
 template <Scalar T>
 IncompleteFactor<T> factor(HostContext& context, HostContext&, CsrView<T, HostSpace> A) {
   return incomplete_cholesky(context, A);
@@ -54,7 +44,8 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
                                                                            TriangularSolve solve)
     : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
   HostContext beside;
-  HostContext& host = host_for(context, beside);
+  // Parts of the setup stay in its memory where the matrix is there, too.
+  HostContext& host = host_of(context, beside);
   IncompleteFactor<T> made = factor(context, host, A);
   shift_ = made.shift;
   solves_ = std::make_unique<Solves>(context, host, std::move(made.L), solve);
