@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <heddle/apps/device.hpp>
 #include <heddle/apps/problem.hpp>
-#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <vector>
 

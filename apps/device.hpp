@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
-#include <heddle/linalg/instantiate.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <memory>
 #include <string>
 #include <string_view>

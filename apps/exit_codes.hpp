@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <heddle/linalg/error.hpp>
-#include <heddle/solvers/result.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/solvers/problem/result.hpp>
 #include <new>
 #include <string>
 #include <string_view>

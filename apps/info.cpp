@@ -6,6 +6,7 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/matrix_argument.hpp>
 #include <heddle/apps/version.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <utility>
 

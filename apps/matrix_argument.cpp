@@ -4,8 +4,8 @@
 #include <charconv>
 #include <filesystem>
 #include <heddle/apps/matrix_argument.hpp>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string_view>
 #include <system_error>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <string>
 
 /// Matrices named on a command line.

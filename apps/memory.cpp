@@ -4,6 +4,7 @@
 #include <heddle/apps/memory.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/solver_options.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 
 namespace heddle::apps {
 namespace {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <heddle/apps/precision.hpp>
 #include <heddle/apps/problem_checks.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 #include <string_view>
 #include <utility>

@@ -8,8 +8,9 @@
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/problem_checks.hpp>
 #include <heddle/apps/solver_options.hpp>
-#include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
 namespace heddle::apps {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
-#include <heddle/linalg/csr_matrix.hpp>
-#include <heddle/linalg/multivector.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/multivector.hpp>
 #include <optional>
 
 /// The matrices and blocks that a configuration names: loaded or generated, transformed, checked.

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/apps/problem_checks.hpp>
-#include <heddle/solvers/detail/lanczos_bounds.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/spectrum/lanczos_bounds.hpp>
 #include <limits>
 #include <vector>
 

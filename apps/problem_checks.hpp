@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
-#include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
 #include <limits>
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <deque>
-#include <heddle/solvers/monitor.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
 #include <string>
 
 namespace heddle::apps {

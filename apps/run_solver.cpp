@@ -18,7 +18,7 @@
 #include <heddle/apps/solve.hpp>
 #include <heddle/apps/solver_options.hpp>
 #include <heddle/apps/version.hpp>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <utility>
 
 namespace heddle::apps {

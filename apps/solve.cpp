@@ -6,7 +6,7 @@
 #include <heddle/apps/placed_problem.hpp>
 #include <heddle/apps/precision.hpp>
 #include <heddle/apps/solve.hpp>
-#include <heddle/linalg/transfer.hpp>
+#include <heddle/linalg/data/transfer.hpp>
 #include <utility>
 
 namespace heddle::apps {

@@ -3,7 +3,7 @@
 #include <heddle/apps/device.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/report/report.hpp>
-#include <heddle/solvers/monitor.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
 #include <string>
 #include <variant>
 

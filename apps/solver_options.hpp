@@ -2,12 +2,12 @@
 
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/problem.hpp>
-#include <heddle/solvers/block_cg.hpp>
-#include <heddle/solvers/block_lanczos.hpp>
-#include <heddle/solvers/interval_eigenpairs.hpp>
-#include <heddle/solvers/least_squares.hpp>
-#include <heddle/solvers/lobpcg.hpp>
-#include <heddle/solvers/singular_values.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/interval/interval_eigenpairs.hpp>
+#include <heddle/solvers/lanczos/block_lanczos.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/rectangular/least_squares.hpp>
+#include <heddle/solvers/rectangular/singular_values.hpp>
 
 /// What a configuration asks each solver for, and the sizes that follow. Where a function is not
 /// for one solver, it is for `config.type`.

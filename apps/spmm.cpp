@@ -2,6 +2,7 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/matrix_argument.hpp>
 #include <heddle/apps/spmm/report.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <string>
 #include <vector>

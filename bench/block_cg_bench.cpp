@@ -11,15 +11,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/gallery.hpp>
-#include <heddle/linalg/matrix_market.hpp>
-#include <heddle/solvers/block_cg.hpp>
-#include <heddle/solvers/preconditioners/block_jacobi.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
-#include <heddle/solvers/preconditioners/jacobi.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
+#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <string>
 #include <vector>
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/host_simd.hpp>
-#include <heddle/linalg/multivector.hpp>
-#include <heddle/linalg/orthogonalize.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/host_simd.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <map>
 
 // The block operations against what the machine can do. Counters: GFLOP/s and GB/s by the
@@ -138,7 +138,7 @@ struct Blocks {
 
   HostContext context;
   MultiVector<T, HostSpace> S;
-  SmallMatrix<HostSpace> small;
+  SmallMatrix<double, HostSpace> small;
 };
 
 /// G = XᵀX, X n×b.
@@ -201,7 +201,7 @@ template <class T>
 void residual_in_place(benchmark::State& state) {
   const Index b = state.range(1);
   Blocks<T> blocks(state.range(0), 2 * b);
-  SmallMatrix<HostSpace> theta(blocks.context, b, 1);
+  SmallMatrix<double, HostSpace> theta(blocks.context, b, 1);
   std::fill_n(theta.view(b, 1).data, b, 0.0);
   measure<double>(state, blocks.context, blocks.bytes(), true, [&] {
     residual<T>(blocks.context, blocks.S.columns(0, b), blocks.S.columns(b, b), theta.view(b, 1),

@@ -6,13 +6,14 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/gallery.hpp>
-#include <heddle/linalg/transfer.hpp>
-#include <heddle/solvers/block_cg.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <memory>
 #include <utility>
 

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/cuda/check.hpp>
-#include <heddle/linalg/cuda_context.hpp>
-#include <heddle/linalg/multivector.hpp>
-#include <heddle/linalg/transfer.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/transfer.hpp>
 #include <vector>
 
 namespace heddle {
@@ -86,13 +86,13 @@ class Report {
 
 /// The rows×cols matrix with ones on its diagonal: what is multiplied by it in place again and
 /// again stays as it was.
-SmallMatrix<DeviceSpace> unit_matrix(CudaContext& context, Index rows, Index cols) {
+SmallMatrix<double, DeviceSpace> unit_matrix(CudaContext& context, Index rows, Index cols) {
   HostContext host(1);
-  SmallMatrix<HostSpace> I(host, rows, cols);
+  SmallMatrix<double, HostSpace> I(host, rows, cols);
   for (Index j = 0; j < cols; ++j) {
     for (Index i = 0; i < rows; ++i) I.view(rows, cols)(i, j) = i == j ? 1 : 0;
   }
-  SmallMatrix<DeviceSpace> placed(context, rows, cols);
+  SmallMatrix<double, DeviceSpace> placed(context, rows, cols);
   send(context, I.view(rows, cols), placed.view(rows, cols));
   context.synchronize();
   return placed;
@@ -101,9 +101,9 @@ SmallMatrix<DeviceSpace> unit_matrix(CudaContext& context, Index rows, Index col
 void measure_double(CudaContext& context, Report& report, Index n, Index b) {
   Block X(context, n, b);
   Block Y(context, n, b);
-  SmallMatrix<DeviceSpace> G(context, b, b);
-  SmallMatrix<DeviceSpace> I = unit_matrix(context, b, b);
-  SmallMatrix<DeviceSpace> norms(context, b, 1);
+  SmallMatrix<double, DeviceSpace> G(context, b, b);
+  SmallMatrix<double, DeviceSpace> I = unit_matrix(context, b, b);
+  SmallMatrix<double, DeviceSpace> norms(context, b, 1);
   Block R(context, n, b);
   const auto small = G.view(b, b);
   fill_random(context, 1, 1, X.view());
@@ -147,7 +147,7 @@ void measure_double(CudaContext& context, Report& report, Index n, Index b) {
 void measure_float(CudaContext& context, Report& report, Index n, Index b) {
   FloatBlock X(context, n, b);
   FloatBlock Y(context, n, b);
-  SmallMatrix<DeviceSpace> G(context, b, b);
+  SmallMatrix<double, DeviceSpace> G(context, b, b);
   fill_random(context, 1, 1, X.view());
   fill_random(context, 1, 2, Y.view());
   const double panel = static_cast<double>(n * b) * sizeof(float);
@@ -160,9 +160,9 @@ void measure_float(CudaContext& context, Report& report, Index n, Index b) {
 /// The update of LOBPCG, [X P] ← [X P W] C in place: n×3b by 3b×2b.
 void measure_update(CudaContext& context, Report& report, Index n, Index b) {
   Block S(context, n, 3 * b);
-  SmallMatrix<DeviceSpace> C = unit_matrix(context, 3 * b, 2 * b);
+  SmallMatrix<double, DeviceSpace> C = unit_matrix(context, 3 * b, 2 * b);
   fill_random(context, 1, 1, S.view());
-  SmallMatrix<DeviceSpace> G(context, 3 * b, b);
+  SmallMatrix<double, DeviceSpace> G(context, 3 * b, b);
   report.line("gram StW, S n x 3b", n, b, static_cast<double>(3 * n * b) * sizeof(double),
               [&] { gram<double>(context, S.view(), S.columns(2 * b, b), G.view(3 * b, b)); });
   report.line("update [X P] = S C", n, b, static_cast<double>(5 * n * b) * sizeof(double), [&] {

@@ -8,12 +8,12 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <heddle/linalg/gallery.hpp>
-#include <heddle/linalg/transfer.hpp>
-#include <heddle/solvers/block_lanczos.hpp>
-#include <heddle/solvers/lobpcg.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/solvers/lanczos/block_lanczos.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <optional>
 #include <string_view>
 

@@ -4,7 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <iterator>
 #include <random>
 #include <string>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <heddle/linalg/buffer.hpp>
-#include <heddle/linalg/gallery.hpp>
-#include <heddle/linalg/host_parallel.hpp>
-#include <heddle/linalg/multivector.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
 #include <string>

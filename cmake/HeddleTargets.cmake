@@ -31,11 +31,20 @@ function(heddle_compile_settings target)
   endif()
 endfunction()
 
-# heddle_module(<name> DEPENDS <modules...> SOURCES <files...> [PUBLIC_FOLDERS <folders...>]): library
-# heddle_<name>, which users link as heddle::<name>. The headers of the module's own folder and of
-# its public folders are installed; those of other folders are private.
+# heddle_use_eigen(<target>): all sources of the target see Eigen under a namespace of its own. Eigen's
+# templates have the same names with OpenMP and without: linked into one program with a user's own
+# Eigen, halves of both would share memory that they must not. So the Eigen of heddle is renamed, and
+# has one thread.
+function(heddle_use_eigen target)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:Eigen3::Eigen>)
+  target_compile_definitions(${target} PRIVATE Eigen=heddle_eigen EIGEN_DONT_PARALLELIZE)
+endfunction()
+
+# heddle_module(<name> DEPENDS <modules...> PUBLIC_HEADERS <files...> SOURCES <files...>): library
+# heddle_<name>, which users link as heddle::<name>. The public headers are installed, all others are
+# private.
 function(heddle_module name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;SOURCES;PUBLIC_FOLDERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;PUBLIC_HEADERS;SOURCES" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${include_dir}/heddle)
   if(NOT EXISTS ${include_dir}/heddle/${name})
@@ -56,12 +65,9 @@ function(heddle_module name)
 
   if(HEDDLE_INSTALL)
     install(TARGETS heddle_${name} EXPORT heddleTargets)
-    set(destination ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${name})
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/ DESTINATION ${destination}
-      FILES_MATCHING PATTERN "*.hpp" REGEX "/${name}/[^/.]+$" EXCLUDE)
-    foreach(folder IN LISTS ARG_PUBLIC_FOLDERS)
-      install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/${folder} DESTINATION ${destination}
-        FILES_MATCHING PATTERN "*.hpp")
+    foreach(header IN LISTS ARG_PUBLIC_HEADERS)
+      get_filename_component(room ${header} DIRECTORY)
+      install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${name}/${room})
     endforeach()
   endif()
 endfunction()

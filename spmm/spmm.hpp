@@ -1,8 +1,8 @@
 #pragma once
 
-#include <heddle/linalg/csr_matrix.hpp>
-#include <heddle/linalg/views.hpp>
-#include <heddle/spmm/features.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/features/features.hpp>
 #include <memory>
 #include <string>
 #include <string_view>

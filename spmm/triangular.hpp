@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/views.hpp>
+#include <heddle/linalg/data/views.hpp>
 #include <memory>
 
 /// Sparse triangular solves with blocks of right-hand sides: Y = L⁻¹X, inspect once, solve often.

@@ -2,7 +2,7 @@
 
 #include <heddle/apps/config/combinations.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <initializer_list>
 #include <string_view>
 

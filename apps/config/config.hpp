@@ -2,10 +2,10 @@
 
 #include <filesystem>
 #include <heddle/apps/config/node.hpp>
-#include <heddle/linalg/gallery.hpp>
-#include <heddle/solvers/block_cg.hpp>
-#include <heddle/solvers/block_lanczos.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/lanczos/block_lanczos.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <heddle/apps/config/combinations.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/yaml.hpp>
-#include <heddle/linalg/nearest_name.hpp>
+#include <heddle/linalg/base/nearest_name.hpp>
 #include <utility>
 
 namespace heddle::apps {

@@ -1,7 +1,7 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
-#include <heddle/spmm/select.hpp>
+#include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {

@@ -1,7 +1,7 @@
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
-#include <heddle/solvers/preconditioners/block_jacobi.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 
 namespace heddle::apps {
 namespace {

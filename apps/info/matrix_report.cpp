@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/apps/info/matrix_report.hpp>
-#include <heddle/linalg/csr_ops.hpp>
-#include <heddle/spmm/select.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <span>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/apps/info/spectrum.hpp>
-#include <heddle/linalg/csr_matrix.hpp>
-#include <heddle/spmm/features.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/spmm/features/features.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -2,7 +2,8 @@
 
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/apps/problem_checks.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
 #include <utility>
 
 namespace heddle::apps {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/linalg/csr_matrix.hpp>
-#include <heddle/solvers/spectral_density.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/solvers/spectrum/spectral_density.hpp>
 #include <string>
 #include <vector>
 

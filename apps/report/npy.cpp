@@ -2,7 +2,7 @@
 
 #include <bit>
 #include <heddle/apps/report/npy.hpp>
-#include <heddle/linalg/output_file.hpp>
+#include <heddle/linalg/base/output_file.hpp>
 #include <string>
 
 namespace heddle::apps {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <heddle/linalg/views.hpp>
+#include <heddle/linalg/data/views.hpp>
 
 namespace heddle::apps {
 

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <charconv>
 #include <heddle/apps/report/output_files.hpp>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/output_file.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/base/output_file.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>

@@ -2,10 +2,10 @@
 
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/preconditioner_plan.hpp>
-#include <heddle/linalg/profile.hpp>
-#include <heddle/solvers/least_squares.hpp>
-#include <heddle/solvers/result.hpp>
-#include <heddle/solvers/singular_values.hpp>
+#include <heddle/linalg/base/profile.hpp>
+#include <heddle/solvers/problem/result.hpp>
+#include <heddle/solvers/rectangular/least_squares.hpp>
+#include <heddle/solvers/rectangular/singular_values.hpp>
 #include <iterator>
 #include <optional>
 #include <string>

@@ -5,11 +5,11 @@
 #include <functional>
 #include <heddle/apps/spmm/comparison.hpp>
 #include <heddle/apps/spmm/stopwatch.hpp>
-#include <heddle/linalg/buffer.hpp>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/multivector.hpp>
-#include <heddle/spmm/cuda/cusparse.hpp>
-#include <heddle/spmm/select.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/spmm/kernels/cuda/cusparse.hpp>
+#include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <random>

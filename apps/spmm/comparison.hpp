@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/linalg/cuda_context.hpp>
-#include <heddle/linalg/views.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/views.hpp>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <heddle/apps/spmm/report.hpp>
-#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <nlohmann/json.hpp>
 
 namespace heddle::apps {

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <heddle/apps/spmm/stopwatch.hpp>
-#include <heddle/linalg/cuda/check.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
 #include <vector>
 
 namespace heddle::apps {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <heddle/linalg/buffer.hpp>
-#include <heddle/linalg/cuda_context.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/buffer.hpp>
 #include <memory>
 
 namespace heddle::apps {

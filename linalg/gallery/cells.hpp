@@ -1,7 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <heddle/linalg/context.hpp>
+#include <heddle/linalg/context/context.hpp>
 
 namespace heddle::gallery {
 

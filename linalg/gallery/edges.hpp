@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/csr_assembly.hpp>
+#include <heddle/linalg/sparse/csr_assembly.hpp>
 
 namespace heddle::gallery {
 

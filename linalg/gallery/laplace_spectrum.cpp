@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <numbers>
 #include <queue>
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/base/philox.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
-#include <heddle/linalg/philox.hpp>
 #include <numbers>
 #include <vector>
 

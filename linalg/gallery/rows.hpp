@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/linalg/csr_matrix.hpp>
-#include <heddle/linalg/host_parallel.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
 
 /// How the gallery builds matrices: row by row in parallel, counted, scanned, then filled. What
 /// stands in a row depends on its number alone, so the threads leave no trace in the result.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 
 /// The generators behind the gallery's names. Each takes a spec whose sizes and density the
 /// registry has checked and filled in; what the structure is stands beside its name there and with

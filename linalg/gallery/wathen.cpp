@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <heddle/linalg/base/philox.hpp>
 #include <heddle/linalg/gallery/cells.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
-#include <heddle/linalg/philox.hpp>
 
 namespace heddle::gallery {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/host_parallel.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/line.hpp>
 

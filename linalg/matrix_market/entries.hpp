@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/buffer.hpp>
+#include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
 #include <string_view>
 #include <vector>

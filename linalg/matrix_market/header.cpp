@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <charconv>
-#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
 #include <limits>
 

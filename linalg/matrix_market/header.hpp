@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <heddle/linalg/context.hpp>
+#include <heddle/linalg/context/context.hpp>
 #include <string>
 #include <string_view>
 

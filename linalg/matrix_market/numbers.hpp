@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <cmath>
-#include <heddle/linalg/context.hpp>
+#include <heddle/linalg/context/context.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
 #include <string_view>
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <heddle/linalg/csr_assembly.hpp>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/host_parallel.hpp>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/matrix_market/text_file.hpp>
+#include <heddle/linalg/sparse/csr_assembly.hpp>
 #include <string>
 
 namespace heddle {

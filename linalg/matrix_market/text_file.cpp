@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/matrix_market/text_file.hpp>
 #include <memory>
 #include <string>

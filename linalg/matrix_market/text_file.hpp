@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <heddle/linalg/buffer.hpp>
+#include <heddle/linalg/data/buffer.hpp>
 #include <string_view>
 
 namespace heddle {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <charconv>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/host_parallel.hpp>
-#include <heddle/linalg/matrix_market.hpp>
-#include <heddle/linalg/output_file.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/base/output_file.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 
 namespace heddle {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <apps/solver_process.hpp>
 #include <cmath>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/matrix_argument.hpp>
-#include <heddle/linalg/error.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

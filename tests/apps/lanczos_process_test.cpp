@@ -5,7 +5,7 @@
 #include <apps/difference_matrix.hpp>
 #include <apps/solver_process.hpp>
 #include <cmath>
-#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <string>
 #include <vector>
 

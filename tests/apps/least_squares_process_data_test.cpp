@@ -1,6 +1,7 @@
 #include <Eigen/Dense>
 #include <apps/solver_process.hpp>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <support/matrix_dir.hpp>
 
 namespace heddle::apps {

@@ -1,7 +1,7 @@
 #include <apps/difference_matrix.hpp>
 #include <apps/solver_process.hpp>
 #include <cmath>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 #include <vector>
 

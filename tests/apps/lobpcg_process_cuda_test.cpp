@@ -3,9 +3,9 @@
 
 #include <apps/lobpcg_process.hpp>
 #include <cmath>
-#include <heddle/linalg/csr_ops.hpp>
-#include <heddle/linalg/cuda_context.hpp>
-#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,7 @@
 #include <apps/difference_matrix.hpp>
 #include <apps/lobpcg_process.hpp>
 #include <cmath>
-#include <heddle/linalg/gallery.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>

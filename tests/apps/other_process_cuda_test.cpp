@@ -2,7 +2,7 @@
 
 #include <apps/solver_process.hpp>
 #include <filesystem>
-#include <heddle/linalg/cuda_context.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <string>
 #include <vector>
 

@@ -7,8 +7,8 @@
 #include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/solve.hpp>
-#include <heddle/linalg/csr_ops.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <string>
 #include <support/temporary_folder.hpp>
 

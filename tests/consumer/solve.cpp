@@ -1,8 +1,8 @@
 #include <cstdio>
-#include <heddle/linalg/gallery.hpp>
-#include <heddle/solvers/lobpcg.hpp>
-#include <heddle/solvers/preconditioners/chebyshev.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 
 int main() {
   using heddle::HostContext;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <heddle/linalg/error.hpp>
-#include <heddle/linalg/matrix_market.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 #include <string_view>
 

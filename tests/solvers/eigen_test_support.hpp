@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <heddle/linalg/gallery.hpp>
-#include <heddle/solvers/eigen_problem.hpp>
-#include <heddle/solvers/result.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/result.hpp>
 #include <memory>
 #include <vector>
 

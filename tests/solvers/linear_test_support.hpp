@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cmath>
-#include <heddle/linalg/block_ops.hpp>
-#include <heddle/solvers/block_cg.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
 #include <vector>
 
 #include "solvers/eigen_test_support.hpp"

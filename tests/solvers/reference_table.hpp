@@ -2,10 +2,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <heddle/linalg/matrix_market.hpp>
-#include <heddle/linalg/transfer.hpp>
-#include <heddle/solvers/options.hpp>
-#include <heddle/solvers/sparse_operator.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/problem/options.hpp>
 #include <memory>
 #include <optional>
 #include <sstream>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <heddle/linalg/csr_matrix.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
 #include <string>
 #include <string_view>
 

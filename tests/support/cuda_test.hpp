@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <heddle/linalg/cuda_context.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <optional>
 #include <string>
 

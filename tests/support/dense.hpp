@@ -1,7 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <heddle/linalg/views.hpp>
+#include <heddle/linalg/data/views.hpp>
 
 namespace heddle::test {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <heddle/linalg/views.hpp>
+#include <heddle/linalg/data/views.hpp>
 #include <random>
 #include <set>
 #include <vector>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <heddle/linalg/block_ops.hpp>
-#include <heddle/linalg/cuda_context.hpp>
-#include <heddle/linalg/orthogonalize.hpp>
-#include <heddle/linalg/small_dense.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/orthogonal/orthogonalize.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
 #include <initializer_list>
 #include <vector>
 
@@ -46,7 +46,7 @@ class Mirror {
   void add(const ConstBlockView<T, HostSpace>& X) {
     if (!X.empty()) add(X.data(), (X.rows() - 1) * X.ld() + X.cols());
   }
-  void add(const ConstSmallView<HostSpace>& A) {
+  void add(const ConstSmallView<double, HostSpace>& A) {
     if (A.rows > 0 && A.cols > 0) add(A.data, (A.cols - 1) * A.ld + A.rows);
   }
 
@@ -68,10 +68,10 @@ class Mirror {
   BlockView<T, DeviceSpace> device(const BlockView<T, HostSpace>& X) const {
     return {at(X.data()), X.rows(), X.cols(), X.ld()};
   }
-  ConstSmallView<DeviceSpace> device(const ConstSmallView<HostSpace>& A) const {
+  ConstSmallView<double, DeviceSpace> device(const ConstSmallView<double, HostSpace>& A) const {
     return {at(A.data), A.rows, A.cols, A.ld};
   }
-  SmallView<DeviceSpace> device(const SmallView<HostSpace>& A) const {
+  SmallView<double, DeviceSpace> device(const SmallView<double, HostSpace>& A) const {
     return {at(A.data), A.rows, A.cols, A.ld};
   }
 
@@ -146,14 +146,14 @@ void fill_random(OnDevice on, std::uint64_t seed, std::uint64_t stream, BlockVie
 
 template <Scalar T>
 void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-          SmallView<HostSpace> G) {
+          SmallView<double, HostSpace> G) {
   mirrored(
       on, [](CudaContext& c, auto x, auto y, auto g) { heddle::gram<T>(c, x, y, g); }, X, Y, G);
 }
 
 template <Scalar T>
 void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
+              ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
   mirrored(
       on,
       [&](CudaContext& context, auto x, auto c, auto y) {
@@ -164,7 +164,7 @@ void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
 
 template <Scalar T>
 void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
               BlockView<T, HostSpace> Y) {
   mirrored(
       on,
@@ -175,29 +175,30 @@ void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
 }
 
 template <Scalar T>
-void column_norms(OnDevice on, ConstBlockView<T, HostSpace> X, SmallView<HostSpace> norms) {
+void column_norms(OnDevice on, ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> norms) {
   mirrored(
       on, [](CudaContext& c, auto x, auto n) { heddle::column_norms<T>(c, x, n); }, X, norms);
 }
 
 template <Scalar T>
 void column_dots(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-                 SmallView<HostSpace> dots) {
+                 SmallView<double, HostSpace> dots) {
   mirrored(
       on, [](CudaContext& c, auto x, auto y, auto d) { heddle::column_dots<T>(c, x, y, d); }, X, Y,
       dots);
 }
 
 template <Scalar T>
-void scale_columns(OnDevice on, ConstSmallView<HostSpace> factors, BlockView<T, HostSpace> X) {
+void scale_columns(OnDevice on, ConstSmallView<double, HostSpace> factors,
+                   BlockView<T, HostSpace> X) {
   mirrored(
       on, [](CudaContext& c, auto f, auto x) { heddle::scale_columns<T>(c, f, x); }, factors, X);
 }
 
 template <Scalar T>
 void residual(OnDevice on, ConstBlockView<T, HostSpace> AX, ConstBlockView<T, HostSpace> BX,
-              ConstSmallView<HostSpace> theta, BlockView<T, HostSpace> R,
-              SmallView<HostSpace> norms) {
+              ConstSmallView<double, HostSpace> theta, BlockView<T, HostSpace> R,
+              SmallView<double, HostSpace> norms) {
   mirrored(
       on,
       [](CudaContext& c, auto ax, auto bx, auto t, auto r, auto n) {
@@ -206,29 +207,30 @@ void residual(OnDevice on, ConstBlockView<T, HostSpace> AX, ConstBlockView<T, Ho
       AX, BX, theta, R, norms);
 }
 
-inline void cholesky_qr_coefficients(OnDevice on, ConstSmallView<HostSpace> G,
-                                     SmallView<HostSpace> M, SmallView<HostSpace> status) {
+inline void cholesky_qr_coefficients(OnDevice on, ConstSmallView<double, HostSpace> G,
+                                     SmallView<double, HostSpace> M,
+                                     SmallView<double, HostSpace> status) {
   mirrored(
       on,
       [](CudaContext& c, auto g, auto m, auto s) { heddle::cholesky_qr_coefficients(c, g, m, s); },
       G, M, status);
 }
 
-inline CholeskyStatus cholesky(OnDevice on, SmallView<HostSpace> G) {
+inline CholeskyStatus cholesky(OnDevice on, SmallView<double, HostSpace> G) {
   CholeskyStatus status;
   mirrored(
       on, [&](CudaContext& c, auto g) { status = heddle::cholesky(c, g); }, G);
   return status;
 }
 
-inline void invert_upper(OnDevice on, SmallView<HostSpace> R) {
+inline void invert_upper(OnDevice on, SmallView<double, HostSpace> R) {
   mirrored(
       on, [](CudaContext& c, auto r) { heddle::invert_upper(c, r); }, R);
 }
 
-inline void small_multiply(OnDevice on, double alpha, ConstSmallView<HostSpace> A, bool transpose_a,
-                           ConstSmallView<HostSpace> B, bool transpose_b, double beta,
-                           SmallView<HostSpace> C) {
+inline void small_multiply(OnDevice on, double alpha, ConstSmallView<double, HostSpace> A,
+                           bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
+                           double beta, SmallView<double, HostSpace> C) {
   mirrored(
       on,
       [&](CudaContext& context, auto a, auto b, auto c) {
@@ -263,7 +265,7 @@ class Orthogonalizer<T, test::OnDevice> {
   /// Two bases at most: an initializer list has its length in the source.
   void gram_schmidt(test::OnDevice on, std::initializer_list<Basis<T, HostSpace>> bases,
                     BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX, bool follow,
-                    SmallView<HostSpace> status) {
+                    SmallView<double, HostSpace> status) {
     test::Mirror mirror(on.context);
     for (const auto& basis : bases) {
       mirror.add(basis.Q);

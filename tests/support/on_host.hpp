@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <heddle/linalg/context.hpp>
+#include <heddle/linalg/context/context.hpp>
 
 namespace heddle::test {
 

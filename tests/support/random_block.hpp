@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/linalg/small_matrix.hpp>
-#include <heddle/linalg/views.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
+#include <heddle/linalg/data/views.hpp>
 #include <limits>
 #include <random>
 #include <vector>
@@ -46,7 +46,7 @@ class RandomSmall {
     for (double& value : data_) value = uniform(bits);
   }
 
-  SmallView<HostSpace> view() { return {data_.data(), rows_, cols_, rows_}; }
+  SmallView<double, HostSpace> view() { return {data_.data(), rows_, cols_, rows_}; }
   std::vector<double>& data() { return data_; }
 
  private:

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <heddle/linalg/data/small_matrix.hpp>
+#include <heddle/linalg/data/views.hpp>
+
+/// Operations on tall blocks (n×b, row-major, n large, b up to a few hundred).
+///
+/// All of them: shapes must fit, else `InvalidArgument` naming both sides; an empty block is a
+/// no-op (sums over it are 0); no allocation after the first call at a size; the result has the
+/// same bits for every number of threads (rows are summed in chunks fixed by the shapes alone);
+/// traffic and arithmetic are added to the context's profile. A NaN in a block shows up in what
+/// depends on it.
+namespace heddle {
+
+/// X = 0.
+template <Scalar T>
+void set_zero(HostContext& context, BlockView<T, HostSpace> X);
+
+/// X(i, j) = 1 for i = j, else 0.
+template <Scalar T>
+void set_identity(HostContext& context, BlockView<T, HostSpace> X);
+
+/// Y = X.
+template <Scalar T>
+void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
+
+/// X(i, j) uniform in (−1, 1), a function of (seed, stream, i, j) only: counter-based, so the same
+/// on every backend and for every ld. Source: Salmon et al., Parallel random numbers: as easy as 1,
+/// 2, 3, SC 2011 (Philox4x32-10).
+template <Scalar T>
+void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
+                 BlockView<T, HostSpace> X);
+
+/// G = XᵀY (X n×a, Y n×b, G a×b), products and sums in double. Symmetric to the bit when X and Y
+/// are the same block.
+template <Scalar T>
+void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<double, HostSpace> G);
+
+/// Y = α X C + β W (X n×a, C a×b, W and Y n×b). Row i of the result depends on row i of X and W
+/// alone, so Y may share memory with X, and Y may be W. With β = 0 it does not matter what W holds.
+template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              BlockView<T, HostSpace> Y);
+
+/// Y = α X C + β Y.
+template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
+  multiply<T>(context, alpha, X, C, beta, Y, Y);
+}
+
+/// Y = α X + β Y (both n×b). β = 0 overwrites Y whatever it holds.
+template <Scalar T>
+void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
+           BlockView<T, HostSpace> Y);
+
+/// norms(j, 0) = ‖x_j‖₂ (norms b×1), without overflow or underflow of the squares.
+template <Scalar T>
+void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
+                  SmallView<double, HostSpace> norms);
+
+/// dots(j, 0) = x_jᵀy_j (dots b×1), products and sums in double.
+template <Scalar T>
+void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
+                 ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots);
+
+/// x_j ← factors(j, 0)·x_j (factors b×1).
+template <Scalar T>
+void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> factors,
+                   BlockView<T, HostSpace> X);
+
+/// Y = diag(factors) X (factors n×1). Y may be X.
+template <Scalar T>
+void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
+                ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
+
+/// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂, in one pass (θ and norms b×1). R may share memory
+/// with AX.
+template <Scalar T>
+void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
+              ConstBlockView<T, HostSpace> BX, ConstSmallView<double, HostSpace> theta,
+              BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms);
+
+class CudaContext;
+
+// The same for blocks in device memory. The calls queue their work on the context's stream.
+
+template <Scalar T>
+void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
+                 BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
+          SmallView<double, DeviceSpace> G);
+
+template <Scalar T>
+void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
+              ConstSmallView<double, DeviceSpace> C, double beta, ConstBlockView<T, DeviceSpace> W,
+              BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
+              ConstSmallView<double, DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y) {
+  multiply<T>(context, alpha, X, C, beta, Y, Y);
+}
+
+template <Scalar T>
+void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,
+           BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                  SmallView<double, DeviceSpace> norms);
+
+template <Scalar T>
+void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 ConstBlockView<T, DeviceSpace> Y, SmallView<double, DeviceSpace> dots);
+
+template <Scalar T>
+void scale_columns(CudaContext& context, ConstSmallView<double, DeviceSpace> factors,
+                   BlockView<T, DeviceSpace> X);
+
+template <Scalar T>
+void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
+                ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
+              ConstBlockView<T, DeviceSpace> BX, ConstSmallView<double, DeviceSpace> theta,
+              BlockView<T, DeviceSpace> R, SmallView<double, DeviceSpace> norms);
+
+}  // namespace heddle

@@ -1,0 +1,296 @@
+#include <cmath>
+#include <heddle/linalg/base/philox.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+constexpr Index kMinSlabRows = 512;
+
+template <class T>
+using ConstBlock = ConstBlockView<T, HostSpace>;
+template <class T>
+using Block = BlockView<T, HostSpace>;
+using ConstSmall = ConstSmallView<double, HostSpace>;
+using Small = SmallView<double, HostSpace>;
+
+template <class T, class Row>
+void for_each_row(const HostContext& context, const ConstBlock<T>& X, const Row& row) {
+  if (X.empty()) return;
+  const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
+  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+    const Index end = slabs.end(slab);
+    for (Index i = slabs.begin(slab); i < end; ++i) row(i);
+  });
+}
+
+/// For each slab, body(first row, end row, its b values); the slabs' values, in scratch memory with
+/// slab s at s·b, are left there. Starts all values at 0.
+template <class Body>
+double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& body) {
+  double* values = static_cast<double*>(
+      context.scratch(sizeof(double) * static_cast<std::size_t>((slabs.count() + 1) * b)));
+  std::fill_n(values, (slabs.count() + 1) * b, 0.0);
+  parallel_for(context.threads(), slabs.count(),
+               [&](Index slab) { body(slabs.begin(slab), slabs.end(slab), values + slab * b); });
+  return values;
+}
+
+/// sums(j, 0) = Σ_i term(i, j) over n rows. `term` is called once for each entry.
+template <class Term>
+void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
+  const Index b = sums.rows;
+  const Slabs slabs = make_slabs(n, kMinSlabRows);
+  const double* partial = per_slab(context, slabs, b, [&](Index first, Index end, double* sum) {
+    constexpr Index kRows = 4;
+    Index i = first;
+    for (; i + kRows <= end; i += kRows) {
+#pragma omp simd
+      for (Index j = 0; j < b; ++j) {
+        double part = 0;
+        for (Index r = 0; r < kRows; ++r) part += term(i + r, j);
+        sum[j] += part;
+      }
+    }
+    for (; i < end; ++i) {
+#pragma omp simd
+      for (Index j = 0; j < b; ++j) sum[j] += term(i, j);
+    }
+  });
+  for (Index j = 0; j < b; ++j) {
+    sums(j, 0) = 0;
+    for (Index slab = 0; slab < slabs.count(); ++slab) sums(j, 0) += partial[slab * b + j];
+  }
+}
+
+/// Whether a sum of squares of doubles may have lost digits below or above the range. NaN has not.
+bool out_of_range(double sum) {
+  constexpr double kSmallest = 0x1p-930;
+  return sum < kSmallest || sum == std::numeric_limits<double>::infinity();
+}
+
+/// norms(j, 0) = max_i |X(i, j)|; NaN entries do not count.
+template <class T>
+void column_maxima(HostContext& context, const ConstBlock<T>& X, Small norms) {
+  const Index b = X.cols();
+  const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
+  const double* partial = per_slab(context, slabs, b, [&](Index first, Index end, double* maxima) {
+    for (Index i = first; i < end; ++i) {
+      for (Index j = 0; j < b; ++j) {
+        maxima[j] = std::max(maxima[j], std::abs(static_cast<double>(X(i, j))));
+      }
+    }
+  });
+  for (Index j = 0; j < b; ++j) {
+    norms(j, 0) = 0;
+    for (Index slab = 0; slab < slabs.count(); ++slab) {
+      norms(j, 0) = std::max(norms(j, 0), partial[slab * b + j]);
+    }
+  }
+}
+
+/// The power of two that brings a column with this largest entry near 1, kept to where the scale
+/// and its inverse are both normal numbers.
+int scaling_exponent(double maximum) {
+  constexpr int kLimit = 1000;
+  if (!std::isfinite(maximum)) return 0;
+  return maximum > 0 ? std::clamp(std::ilogb(maximum), -kLimit, kLimit) : 0;
+}
+
+/// Column norms of X with every column scaled by a power of two to entries of at most 2: two more
+/// passes.
+template <class T>
+void scaled_norms(HostContext& context, const ConstBlock<T>& X, Small norms) {
+  const Index b = X.cols();
+  column_maxima(context, X, norms);
+  const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
+  const double* partial = per_slab(context, slabs, b, [&](Index first, Index end, double* sum) {
+    for (Index j = 0; j < b; ++j) {
+      const double scale = std::ldexp(1.0, -scaling_exponent(norms(j, 0)));
+      for (Index i = first; i < end; ++i) {
+        const double v = static_cast<double>(X(i, j)) * scale;
+        sum[j] += v * v;
+      }
+    }
+  });
+  for (Index j = 0; j < b; ++j) {
+    double sum = 0;
+    for (Index slab = 0; slab < slabs.count(); ++slab) sum += partial[slab * b + j];
+    norms(j, 0) = std::ldexp(std::sqrt(sum), scaling_exponent(norms(j, 0)));
+  }
+}
+
+/// Turns sums of squares over the columns of X into norms.
+template <class T>
+void norms_from_squares(HostContext& context, const ConstBlock<T>& X, Small norms) {
+  bool rescale = false;
+  for (Index j = 0; j < norms.rows; ++j) {
+    rescale = rescale || out_of_range(norms(j, 0));
+    norms(j, 0) = std::sqrt(norms(j, 0));
+  }
+  if (rescale && std::same_as<T, double>) scaled_norms(context, X, norms);
+}
+
+}  // namespace
+
+template <Scalar T>
+void set_zero(HostContext& context, BlockView<T, HostSpace> X) {
+  for_each_row<T>(context, X, [&](Index i) { std::fill_n(&X(i, 0), X.cols(), T{0}); });
+  context.profile().count(bytes(X), 0);
+}
+
+template <Scalar T>
+void set_identity(HostContext& context, BlockView<T, HostSpace> X) {
+  set_zero<T>(context, X);
+  for (Index i = 0; i < std::min(X.rows(), X.cols()); ++i) X(i, i) = 1;
+}
+
+template <Scalar T>
+void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
+  require_same_shape("copy", X, Y);
+  for_each_row<T>(context, X, [&](Index i) { std::copy_n(&X(i, 0), X.cols(), &Y(i, 0)); });
+  context.profile().count(2 * bytes(X), 0);
+}
+
+template <Scalar T>
+void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
+                 BlockView<T, HostSpace> X) {
+  for_each_row<T>(context, X, [&](Index i) {
+    for (Index j = 0; j < X.cols(); j += 2) {
+      const PhiloxBlock random = random_pair(seed, stream, i, j / 2);
+      X(i, j) = static_cast<T>(signed_uniform(random.words[0], random.words[1]));
+      if (j + 1 < X.cols()) {
+        X(i, j + 1) = static_cast<T>(signed_uniform(random.words[2], random.words[3]));
+      }
+    }
+  });
+  context.profile().count(bytes(X), 0);
+}
+
+template <Scalar T>
+void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
+                  SmallView<double, HostSpace> norms) {
+  require_one_per_column("column_norms", norms, X.cols());
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) {
+        const double x = static_cast<double>(X(i, j));
+        return x * x;
+      },
+      norms);
+  norms_from_squares<T>(context, X, norms);
+  context.profile().count(bytes(X), 2 * entries(X));
+}
+
+template <Scalar T>
+void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
+                 ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots) {
+  require_same_shape("column_dots", X, Y);
+  require_one_per_column("column_dots", dots, X.cols());
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) { return static_cast<double>(X(i, j)) * static_cast<double>(Y(i, j)); },
+      dots);
+  context.profile().count(2 * bytes(X), 2 * entries(X));
+}
+
+template <Scalar T>
+void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> factors,
+                   BlockView<T, HostSpace> X) {
+  require_one_per_column("scale_columns", factors, X.cols());
+  for_each_row<T>(context, X, [&](Index i) {
+    T* x = &X(i, 0);
+    for (Index j = 0; j < X.cols(); ++j) {
+      x[j] = static_cast<T>(static_cast<double>(x[j]) * factors.data[j]);
+    }
+  });
+  context.profile().count(2 * bytes(X), entries(X));
+}
+
+template <Scalar T>
+void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
+                ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
+  require_same_shape("scale_rows", X, Y);
+  require_same_shape("scale_rows", factors, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
+  for_each_row(context, X, [&](Index i) {
+    const T factor = factors(i, 0);
+    const T* x = &X(i, 0);
+    T* y = &Y(i, 0);
+#pragma omp simd
+    for (Index j = 0; j < X.cols(); ++j) y[j] = factor * x[j];
+  });
+  context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
+}
+
+template <Scalar T>
+void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
+           BlockView<T, HostSpace> Y) {
+  require_same_shape("axpby", X, Y);
+  const T a = static_cast<T>(alpha);
+  const T b = static_cast<T>(beta);
+  for_each_row(context, X, [&](Index i) {
+    const T* x = &X(i, 0);
+    T* y = &Y(i, 0);
+    if (b == T{0}) {
+#pragma omp simd
+      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j];
+    } else {
+#pragma omp simd
+      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j] + b * y[j];
+    }
+  });
+  context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
+}
+
+template <Scalar T>
+void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
+              ConstBlockView<T, HostSpace> BX, ConstSmallView<double, HostSpace> theta,
+              BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms) {
+  require_same_shape("residual", AX, BX);
+  require_same_shape("residual", AX, R);
+  require_one_per_column("residual", theta, AX.cols());
+  require_one_per_column("residual", norms, AX.cols());
+  const T* ax = AX.data();
+  const T* bx = BX.data();
+  T* out = R.data();
+  sum_columns(
+      context, AX.rows(),
+      [=, ax_ld = AX.ld(), bx_ld = BX.ld(), r_ld = R.ld()](Index i, Index j) {
+        const double r = static_cast<double>(ax[i * ax_ld + j]) -
+                         static_cast<double>(bx[i * bx_ld + j]) * theta.data[j];
+        const T rounded = static_cast<T>(r);
+        out[i * r_ld + j] = rounded;
+        return static_cast<double>(rounded) * static_cast<double>(rounded);
+      },
+      norms);
+  norms_from_squares<T>(context, R, norms);
+  context.profile().count(3 * bytes(AX), 4 * entries(AX));
+}
+
+template void set_zero(HostContext&, BlockView<float, HostSpace>);
+template void set_zero(HostContext&, BlockView<double, HostSpace>);
+template void set_identity(HostContext&, Block<float>);
+template void set_identity(HostContext&, Block<double>);
+template void copy(HostContext&, ConstBlock<float>, Block<float>);
+template void copy(HostContext&, ConstBlock<double>, Block<double>);
+template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<float>);
+template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<double>);
+template void column_norms(HostContext&, ConstBlock<float>, Small);
+template void column_norms(HostContext&, ConstBlock<double>, Small);
+template void column_dots(HostContext&, ConstBlock<float>, ConstBlock<float>, Small);
+template void column_dots(HostContext&, ConstBlock<double>, ConstBlock<double>, Small);
+template void scale_columns(HostContext&, ConstSmall, Block<float>);
+template void scale_columns(HostContext&, ConstSmall, Block<double>);
+template void scale_rows(HostContext&, ConstBlock<float>, ConstBlock<float>, Block<float>);
+template void scale_rows(HostContext&, ConstBlock<double>, ConstBlock<double>, Block<double>);
+template void axpby(HostContext&, double, ConstBlock<float>, double, Block<float>);
+template void axpby(HostContext&, double, ConstBlock<double>, double, Block<double>);
+template void residual(HostContext&, ConstBlock<float>, ConstBlock<float>, ConstSmall, Block<float>,
+                       Small);
+template void residual(HostContext&, ConstBlock<double>, ConstBlock<double>, ConstSmall,
+                       Block<double>, Small);
+
+}  // namespace heddle

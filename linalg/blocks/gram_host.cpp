@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <array>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/host_simd.hpp>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+/// Rows that all tiles pass over before the next ones: they stay in the first two levels of cache.
+constexpr Index kPanelRows = 64;
+constexpr Index kMinSlabRows = 512;
+
+constexpr Index kDoubles = kLanes<double>;
+
+/// One tile's share of P = UᵀV: rows u of a panel, the vectors of v (the last of them at v_last),
+/// and lines of the next panel to fetch meanwhile, one of each in a row.
+struct TileOperands {
+  Index rows;
+  const double* u;
+  Index u_ld;
+  const double* v;
+  const double* v_last;
+  Index v_ld;
+  LinesAhead ahead[2];
+};
+
+/// P[i, j] += Σ_r u[r, i] v[r, j] for kRows columns of u and kVectors vectors of columns of v.
+template <int kRows, int kVectors>
+void gram_tile(TileOperands t, double* P, Index P_ld) {
+  Vector<double> sum[kRows][kVectors] = {};
+  for (Index r = 0; r < t.rows; ++r, t.u += t.u_ld, t.v += t.v_ld, t.v_last += t.v_ld) {
+    t.ahead[0].fetch();
+    t.ahead[1].fetch();
+    Vector<double> v_row[kVectors];
+#pragma GCC unroll 8
+    for (int j = 0; j + 1 < kVectors; ++j) v_row[j] = load(t.v + j * kDoubles);
+    v_row[kVectors - 1] = load(t.v_last);
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+      for (int j = 0; j < kVectors; ++j) sum[i][j] += t.u[i] * v_row[j];
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      double* p = P + i * P_ld + j * kDoubles;
+      store<double>(p, load(p) + sum[i][j]);
+    }
+  }
+}
+
+using GramTile = void (*)(TileOperands, double*, Index);
+
+template <int... kIndex>
+constexpr std::array<GramTile, sizeof...(kIndex)> gram_tiles(
+    std::integer_sequence<int, kIndex...>) {
+  return {gram_tile<kIndex / kTileVectors + 1, kIndex % kTileVectors + 1>...};
+}
+
+/// gram_tile<r, v> is element (r − 1)·kTileVectors + v − 1.
+constexpr auto kGramTiles = gram_tiles(std::make_integer_sequence<int, kTileRows * kTileVectors>());
+
+/// Rows of doubles, `ld` apart.
+struct Rows {
+  const double* data;
+  Index ld;
+};
+
+/// One factor of P = UᵀV. Blocks of doubles are read where they lie: the last vector of a row ends
+/// with the row, over columns of the one before, or, in a block narrower than a vector, runs on
+/// into the next rows. Floats, and narrow rows with none after them, are packed a panel at a time.
+template <Scalar T>
+struct Factor {
+  static constexpr bool kPacked = !std::same_as<T, double>;
+
+  ConstBlockView<T, HostSpace> block;
+
+  Index vectors() const { return round_up_to_lanes<double>(block.cols()) / kDoubles; }
+  Index packed_ld() const { return vectors() * kDoubles; }
+  Index buffer_size() const {
+    return kPacked || block.cols() < kDoubles ? kPanelRows * packed_ld() : 0;
+  }
+
+  /// First column of vector k.
+  Index column(Index k) const {
+    const Index last = kPacked ? k * kDoubles : std::max<Index>(block.cols() - kDoubles, 0);
+    return std::min(k * kDoubles, last);
+  }
+
+  Rows rows(Index first, Index end, double* buffer) const {
+    if constexpr (!kPacked) {
+      const bool in_place = block.cols() >= kDoubles || end + kDoubles <= block.rows();
+      if (in_place) return {block.data() + first * block.ld(), block.ld()};
+    }
+    for (Index r = first; r < end; ++r) {
+      double* row = buffer + (r - first) * packed_ld();
+      const T* x = block.data() + r * block.ld();
+      for (Index j = 0; j < block.cols(); ++j) row[j] = x[j];
+      for (Index j = block.cols(); j < packed_ld(); ++j) row[j] = 0;
+    }
+    return {buffer, packed_ld()};
+  }
+
+  Index bytes() const { return block.cols() * static_cast<Index>(sizeof(T)); }
+  Index lines() const { return (bytes() + kCacheLine - 1) / kCacheLine + 1; }
+
+  /// Line k of the rows from `first` on; the last is where the row ends.
+  LinesAhead ahead(Index first, Index k) const {
+    const char* row = reinterpret_cast<const char*>(block.data() + first * block.ld());
+    return {row + std::min(k * kCacheLine, bytes() - 1),
+            block.ld() * static_cast<Index>(sizeof(T))};
+  }
+};
+
+/// The sums of one P = UᵀV. Where both are the same block, only tiles that touch the upper triangle
+/// are computed.
+template <Scalar T>
+struct GramSum {
+  Factor<T> U;
+  Factor<T> V;
+  bool symmetric;
+  Slabs slabs;
+  Index tiles;
+
+  GramSum(ConstBlockView<T, HostSpace> u, ConstBlockView<T, HostSpace> v, bool same)
+      : U{u},
+        V{v},
+        symmetric(same),
+        slabs(make_slabs(u.rows(), std::max({kMinSlabRows, 2 * u.cols(), 2 * v.cols()}))),
+        tiles(count_tiles()) {}
+
+  Index ld() const { return V.vectors() * kDoubles; }
+  Index size() const { return U.block.cols() * ld(); }
+  Index buffer_size() const {
+    return (symmetric ? 0 : U.buffer_size()) + V.buffer_size() + kThreadGap<double>;
+  }
+
+  /// P(i, j) from the sums.
+  double entry(const double* P, Index i, Index j) const {
+    if (symmetric && i > j) std::swap(i, j);
+    const Index k = j / kDoubles;
+    return P[i * ld() + k * kDoubles + j - V.column(k)];
+  }
+
+  /// P ← the sum over the rows of a slab.
+  void sum_slab(Index slab, double* P, double* buffer) const {
+    std::fill_n(P, size(), 0.0);
+    for (Index first = slabs.begin(slab); first < slabs.end(slab); first += kPanelRows) {
+      add_panel(first, std::min(first + kPanelRows, slabs.end(slab)), P, buffer);
+    }
+  }
+
+  /// body(first row of P, rows, first vector, vectors) for each tile of P.
+  template <class Body>
+  void for_each_tile(const Body& body) const {
+    for_each_piece(U.block.cols(), kTileRows, [&](Index i, Index rows) {
+      const Index start = symmetric ? i / kDoubles : 0;
+      for_each_piece(V.vectors() - start, kTileVectors,
+                     [&](Index k, Index width) { body(i, rows, start + k, width); });
+    });
+  }
+
+  Index count_tiles() const {
+    Index count = 0;
+    for_each_tile([&](Index, Index, Index, Index) { ++count; });
+    return count;
+  }
+
+  /// Line k of the rows from `first` on, those of V before those of U.
+  LinesAhead line_ahead(Index first, Index k) const {
+    return k < V.lines() ? V.ahead(first, k) : U.ahead(first, k - V.lines());
+  }
+
+  /// P += the sum over rows first … end − 1.
+  void add_panel(Index first, Index end, double* P, double* buffer) const {
+    const Rows v = V.rows(first, end, buffer);
+    const Rows u = symmetric ? v : U.rows(first, end, buffer + V.buffer_size());
+    const Index next = end + kPanelRows <= slabs.rows ? end : first;
+    const Index lines = V.lines() + (symmetric ? 0 : U.lines());
+    Index half = 0;  // halves of tiles done
+    for_each_tile([&](Index i, Index rows, Index k, Index width) {
+      const LinesAhead ahead[2] = {line_ahead(next, half * lines / (2 * tiles)),
+                                   line_ahead(next, (half + 1) * lines / (2 * tiles))};
+      half += 2;
+      kGramTiles[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
+          {end - first,
+           u.data + i,
+           u.ld,
+           v.data + V.column(k),
+           v.data + V.column(k + width - 1),
+           v.ld,
+           {ahead[0], ahead[1]}},
+          P + i * ld() + k * kDoubles, ld());
+    });
+  }
+};
+
+}  // namespace
+
+template <Scalar T>
+void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<double, HostSpace> G) {
+  require_gram_shapes(X, Y, G);
+  const bool symmetric = same_block(X, Y);
+  // The columns of V fill whole vectors, those of U need not: the side that wastes less is V.
+  const bool swapped = Y.cols() * round_up_to_lanes<double>(X.cols()) <
+                       X.cols() * round_up_to_lanes<double>(Y.cols());
+  const GramSum<T> sum(swapped ? Y : X, swapped ? X : Y, symmetric);
+  const Index slabs = sum.slabs.count();
+  double* P = static_cast<double*>(context.scratch(
+      sizeof(double) * static_cast<std::size_t>(std::max<Index>(slabs, 1) * sum.size() +
+                                                context.threads() * sum.buffer_size())));
+  double* buffers = P + std::max<Index>(slabs, 1) * sum.size();
+  if (slabs == 0) std::fill_n(P, sum.size(), 0.0);
+  parallel_for(context.threads(), slabs, [&](Index slab) {
+    sum.sum_slab(slab, P + slab * sum.size(), buffers + omp_get_thread_num() * sum.buffer_size());
+  });
+  // In the order of the slabs, whoever summed them.
+  parallel_for(context.threads(), sum.U.block.cols(), [&](Index i) {
+    double* row = P + i * sum.ld();
+    for (Index slab = 1; slab < slabs; ++slab) {
+      const double* part = row + slab * sum.size();
+      for (Index j = 0; j < sum.ld(); ++j) row[j] += part[j];
+    }
+  });
+  for (Index j = 0; j < G.cols; ++j) {
+    for (Index i = 0; i < G.rows; ++i) G(i, j) = swapped ? sum.entry(P, j, i) : sum.entry(P, i, j);
+  }
+  const double a = static_cast<double>(X.cols());
+  context.profile().count(symmetric ? bytes(X) : bytes(X) + bytes(Y),
+                          symmetric ? entries(X) * (a + 1) : 2 * a * entries(Y));
+}
+
+template void gram(HostContext&, ConstBlockView<float, HostSpace>, ConstBlockView<float, HostSpace>,
+                   SmallView<double, HostSpace>);
+template void gram(HostContext&, ConstBlockView<double, HostSpace>,
+                   ConstBlockView<double, HostSpace>, SmallView<double, HostSpace>);
+
+}  // namespace heddle

@@ -1,0 +1,277 @@
+#include <cstdint>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/linalg/data/block_checks.hpp>
+
+namespace heddle {
+namespace {
+
+constexpr int kTileRows = 16;  ///< rows of a warp at a time
+constexpr int kStep = 8;       ///< columns of X that the matrix units take at once
+constexpr int kBatch = 4;      ///< steps whose loads are in flight together
+constexpr int kMaxUnits = 16;  ///< columns of Y in one launch, in eights
+
+template <class T>
+struct MultiplyArguments {
+  Index rows;
+  int a;
+  int b;
+  double alpha;
+  const T* X;
+  Index X_ld;
+  const double* C;
+  Index C_ld;
+  double beta;
+  const T* W;
+  Index W_ld;
+  T* Y;
+  Index Y_ld;
+  bool paired;  ///< two neighbouring entries of Y may be stored at once
+};
+
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T first;
+  T second;
+};
+
+/// αC in shared memory in the order in which lanes take it: for each step and unit the fragments
+/// B(t, g) and B(t + 4, g), zeros beyond C.
+template <int kUnits, class T>
+__device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, double* staged) {
+  const int count = steps * kUnits * 2 * kWarp;
+  for (int index = static_cast<int>(threadIdx.x); index < count; index += kThreads) {
+    const int lane = index % kWarp;
+    const int half = index / kWarp % 2;
+    const int unit = index / (2 * kWarp) % kUnits;
+    const int step = index / (2 * kWarp * kUnits);
+    const int k = step * kStep + half * 4 + lane % 4;
+    const int j = unit * 8 + lane / 4;
+    staged[index] = k < m.a && j < m.b ? m.alpha * m.C[k + j * m.C_ld] : 0;
+  }
+}
+
+/// Entries W(i, j) and W(i, j + 1) times β, 0 where they are not wanted.
+template <class T>
+__device__ void load_pair(const MultiplyArguments<T>& m, Index i, int j, double& first,
+                          double& second) {
+  first = second = 0;
+  if (m.beta == 0 || i >= m.rows || j >= m.b) return;
+  const T* w = m.W + i * m.W_ld + j;
+  first = m.beta * static_cast<double>(w[0]);
+  if (j + 1 < m.b) second = m.beta * static_cast<double>(w[1]);
+}
+
+template <class T>
+__device__ void store_pair(const MultiplyArguments<T>& m, Index i, int j, double first,
+                           double second) {
+  if (i >= m.rows || j >= m.b) return;
+  T* y = m.Y + i * m.Y_ld + j;
+  if (j + 1 < m.b && m.paired) {
+    *reinterpret_cast<Pair<T>*>(y) = {static_cast<T>(first), static_cast<T>(second)};
+  } else {
+    y[0] = static_cast<T>(first);
+    if (j + 1 < m.b) y[1] = static_cast<T>(second);
+  }
+}
+
+/// A warp's 16 rows of Y. All of a row of X and W is read before any of that row of Y is written,
+/// by the same warp: Y may share memory with X, and be W.
+template <int kUnits, class T>
+__device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int steps, int lane,
+                              const double* staged) {
+  const int t = lane % 4;
+  const Index i = first + lane / 4;
+  const T* x_low = m.X + i * m.X_ld + t;
+  const T* x_high = x_low + 8 * m.X_ld;
+  double sum[kUnits][4];
+#pragma unroll
+  for (int u = 0; u < kUnits; ++u) {
+    load_pair(m, i, 8 * u + 2 * t, sum[u][0], sum[u][1]);
+    load_pair(m, i + 8, 8 * u + 2 * t, sum[u][2], sum[u][3]);
+  }
+  for (int step = 0; step < steps; step += kBatch) {
+    T x[kBatch][4];
+#pragma unroll
+    for (int s = 0; s < kBatch; ++s) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int k = (step + s) * kStep + half * 4;
+        const bool inside = k + t < m.a;
+        x[s][2 * half] = inside && i < m.rows ? x_low[k] : T{0};
+        x[s][2 * half + 1] = inside && i + 8 < m.rows ? x_high[k] : T{0};
+      }
+    }
+#pragma unroll
+    for (int s = 0; s < kBatch; ++s) {
+      if (step + s >= steps) break;
+      const double a[4] = {static_cast<double>(x[s][0]), static_cast<double>(x[s][1]),
+                           static_cast<double>(x[s][2]), static_cast<double>(x[s][3])};
+      const double* fragments = staged + (step + s) * kUnits * 2 * kWarp + lane;
+#pragma unroll
+      for (int u = 0; u < kUnits; ++u) {
+        const double b[2] = {fragments[2 * u * kWarp], fragments[(2 * u + 1) * kWarp]};
+        multiply_add_16x8x8(sum[u], a, b);
+      }
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < kUnits; ++u) {
+    store_pair(m, i, 8 * u + 2 * t, sum[u][0], sum[u][1]);
+    store_pair(m, i + 8, 8 * u + 2 * t, sum[u][2], sum[u][3]);
+  }
+}
+
+/// Y = α X C + β W for up to 8·kUnits columns of Y, all of C in shared memory.
+template <int kUnits, class T>
+__global__ void __launch_bounds__(kThreads) multiply_kernel(MultiplyArguments<T> m) {
+  extern __shared__ double staged[];
+  const int steps = ceil_div(m.a, kStep);
+  stage_coefficients<kUnits>(m, steps, staged);
+  __syncthreads();
+  constexpr int kWarps = kThreads / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const Index warp = Index{blockIdx.x} * kWarps + threadIdx.x / kWarp;
+  for (Index first = warp * kTileRows; first < m.rows;
+       first += Index{gridDim.x} * kWarps * kTileRows) {
+    multiply_rows<kUnits>(m, first, steps, lane, staged);
+  }
+}
+
+std::size_t staged_bytes(Index a, Index units) {
+  return sizeof(double) * static_cast<std::size_t>(ceil_div<Index>(a, kStep) * units * 2 * kWarp);
+}
+
+template <int kUnits, class T>
+void launch_multiply(CudaContext& context, const MultiplyArguments<T>& m) {
+  constexpr std::size_t kDefaultShared = 48 * 1024;
+  constexpr Index kBlocksPerMultiprocessor = 8;
+  const std::size_t shared = staged_bytes(m.a, kUnits);
+  if (shared > kDefaultShared) {
+    check(cudaFuncSetAttribute(multiply_kernel<kUnits, T>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared)));
+  }
+  const Index fitting = static_cast<Index>(context.device().shared_bytes_per_block /
+                                           std::max<std::size_t>(shared, 1));
+  const Index resident = std::clamp<Index>(fitting, 1, kBlocksPerMultiprocessor);
+  const Index blocks = std::min(ceil_div<Index>(m.rows, kThreads / kWarp * kTileRows),
+                                resident * context.device().multiprocessors);
+  multiply_kernel<kUnits><<<static_cast<unsigned>(blocks), kThreads, shared, context.stream()>>>(m);
+  check_launch();
+}
+
+template <class T>
+using Launcher = void (*)(CudaContext&, const MultiplyArguments<T>&);
+
+/// The launcher for `units` eights of columns of Y.
+template <class T>
+Launcher<T> launcher(Index units) {
+  if (units <= 1) return launch_multiply<1, T>;
+  if (units <= 2) return launch_multiply<2, T>;
+  if (units <= 3) return launch_multiply<3, T>;
+  if (units <= 4) return launch_multiply<4, T>;
+  if (units <= 6) return launch_multiply<6, T>;
+  if (units <= 8) return launch_multiply<8, T>;
+  if (units <= 12) return launch_multiply<12, T>;
+  return launch_multiply<kMaxUnits, T>;
+}
+
+/// Columns of X that fit in shared memory beside kMaxUnits eights of columns of Y.
+Index max_inner(const CudaContext& context) {
+  return static_cast<Index>(context.device().shared_bytes_per_block / staged_bytes(1, kMaxUnits)) *
+         kStep;
+}
+
+/// Y = α X C + β W by as many launches as C needs to fit; unless it is one, Y must not share memory
+/// with X.
+template <class T>
+void multiply_by_parts(CudaContext& context, const MultiplyArguments<T>& m) {
+  const Index inner = max_inner(context);
+  for (Index j = 0; j < m.b; j += 8 * kMaxUnits) {
+    for (Index k = 0; k == 0 || k < m.a; k += inner) {
+      MultiplyArguments<T> part = m;
+      part.a = static_cast<int>(std::min<Index>(inner, m.a - k));
+      part.b = static_cast<int>(std::min<Index>(8 * kMaxUnits, m.b - j));
+      part.X = m.X + k;
+      part.C = m.C + k + j * m.C_ld;
+      part.beta = k == 0 ? m.beta : 1;
+      part.W = k == 0 ? m.W + j : m.Y + j;
+      part.W_ld = k == 0 ? m.W_ld : m.Y_ld;
+      part.Y = m.Y + j;
+      launcher<T>(ceil_div(part.b, 8))(context, part);
+    }
+  }
+}
+
+template <class T>
+bool share_memory(ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y) {
+  const auto end = [](const auto& Z) { return Z.data() + (Z.rows() - 1) * Z.ld() + Z.cols(); };
+  return X.data() < end(Y) && Y.data() < end(X);
+}
+
+/// The same where Y shares memory with X: from a copy of X, of a bounded number of rows at a time.
+template <class T>
+void multiply_from_copy(CudaContext& context, const MultiplyArguments<T>& m) {
+  constexpr Index kCopyBytes = Index{64} << 20;
+  const Index height =
+      std::min<Index>(m.rows, std::max<Index>(1, kCopyBytes / (m.a * Index{sizeof(T)})));
+  T* rows = static_cast<T*>(context.scratch(sizeof(T) * static_cast<std::size_t>(height * m.a)));
+  for (Index first = 0; first < m.rows; first += height) {
+    MultiplyArguments<T> part = m;
+    part.rows = std::min(height, m.rows - first);
+    part.X = rows;
+    part.X_ld = m.a;
+    part.W = m.W + first * m.W_ld;
+    part.Y = m.Y + first * m.Y_ld;
+    copy<T>(context, {m.X + first * m.X_ld, part.rows, m.a, m.X_ld}, {rows, part.rows, m.a, m.a});
+    multiply_by_parts(context, part);
+  }
+}
+
+}  // namespace
+
+template <Scalar T>
+void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
+              ConstSmallView<double, DeviceSpace> C, double beta, ConstBlockView<T, DeviceSpace> W,
+              BlockView<T, DeviceSpace> Y) {
+  require_multiply_shapes(X, C, Y);
+  require_same_shape<T, DeviceSpace>("multiply", W, Y);
+  if (Y.empty()) return;
+  const bool paired =
+      Y.ld() % 2 == 0 && reinterpret_cast<std::uintptr_t>(Y.data()) % (2 * sizeof(T)) == 0;
+  const MultiplyArguments<T> m{X.rows(),
+                               static_cast<int>(X.cols()),
+                               static_cast<int>(Y.cols()),
+                               alpha,
+                               X.data(),
+                               X.ld(),
+                               C.data,
+                               C.ld,
+                               beta,
+                               W.data(),
+                               W.ld(),
+                               Y.data(),
+                               Y.ld(),
+                               paired};
+  const bool one_launch = m.b <= 8 * kMaxUnits && m.a <= max_inner(context);
+  if (!one_launch && share_memory<T>(X, Y)) {
+    multiply_from_copy(context, m);
+  } else {
+    multiply_by_parts(context, m);
+  }
+  const double outputs = bytes<T, DeviceSpace>(Y);
+  context.profile().count(bytes(X) + (beta == 0 ? outputs : 2 * outputs),
+                          2 * entries(X) * static_cast<double>(Y.cols()));
+}
+
+template void multiply(CudaContext&, double, ConstBlockView<float, DeviceSpace>,
+                       ConstSmallView<double, DeviceSpace>, double,
+                       ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
+template void multiply(CudaContext&, double, ConstBlockView<double, DeviceSpace>,
+                       ConstSmallView<double, DeviceSpace>, double,
+                       ConstBlockView<double, DeviceSpace>, BlockView<double, DeviceSpace>);
+
+}  // namespace heddle

@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/host_simd.hpp>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+/// Rows of X multiplied by all of C before the next ones: with those of Y, what is fetched ahead
+/// and C, they fit into the first level of cache for the widths of a modest block.
+constexpr Index kPanelRows = 24;
+
+/// Products with fewer multiplications than this are not worth waking the other threads.
+constexpr Index kSerialProducts = 500'000;
+
+/// A matrix whose entry (i, j) is data[i·row_stride + j·col_stride].
+template <class T>
+struct Strided {
+  const T* data;
+  Index row_stride;
+  Index col_stride;
+
+  const T* row(Index i) const { return data + i * row_stride; }
+  T operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
+};
+
+/// Cache lines of the kTileRows next rows of a row-major matrix, a line of each at a time.
+struct TileAhead {
+  LinesAhead lines;
+
+  template <class T>
+  TileAhead(const T* start, Index ld)
+      : lines{reinterpret_cast<const char*>(start), ld * static_cast<Index>(sizeof(T))} {}
+
+  void fetch() noexcept {
+#pragma GCC unroll 8
+    for (int row = 0; row < kTileRows; ++row) lines.fetch();
+    lines.line += kCacheLine - kTileRows * lines.pitch;
+  }
+};
+
+/// out[r, j] = Σ_k x(r, k) c[k, j] for kRows rows and kVectors vectors of columns, and what comes
+/// next of X and Y.
+template <class T, int kRows, int kVectors>
+void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAhead x_ahead,
+                   TileAhead y_ahead) {
+  Vector<T> sum[kRows][kVectors] = {};
+  for (Index k = 0; k < a; ++k, c += c_ld, x.data += x.col_stride) {
+    if (k % (kCacheLine / static_cast<Index>(sizeof(T))) == 0) {
+      x_ahead.fetch();
+      y_ahead.fetch();
+    }
+    Vector<T> c_row[kVectors];
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) c_row[j] = load(c + j * kLanes<T>);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int j = 0; j < kVectors; ++j) sum[r][j] += x.data[r * x.row_stride] * c_row[j];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) store<T>(out + r * c_ld + j * kLanes<T>, sum[r][j]);
+  }
+}
+
+template <class T>
+using MultiplyTile = void (*)(Index, Strided<T>, const T*, Index, T*, TileAhead, TileAhead);
+
+template <class T, int... kIndex>
+constexpr std::array<MultiplyTile<T>, sizeof...(kIndex)> multiply_tiles(
+    std::integer_sequence<int, kIndex...>) {
+  return {multiply_tile<T, kIndex / kTileVectors + 1, kIndex % kTileVectors + 1>...};
+}
+
+/// multiply_tile<T, r, v> is element (r − 1)·kTileVectors + v − 1.
+template <class T>
+constexpr auto kMultiplyTiles =
+    multiply_tiles<T>(std::make_integer_sequence<int, kTileRows * kTileVectors>());
+
+/// Y = X C + β W for X n×a, packed C a×b (α in it, c_ld whole vectors), row-major W and Y n×b.
+template <class T>
+struct Product {
+  Index n;
+  Index a;
+  Index b;
+  Strided<T> X;
+  const T* c;
+  Index c_ld;
+  T beta;
+  const T* w;
+  Index w_ld;
+  T* y;
+  Index y_ld;
+
+  /// out ← rows first … end − 1 of X C.
+  void multiply_panel(Index first, Index end, T* out) const {
+    const Index ahead = end + kPanelRows <= n ? kPanelRows : 0;
+    for_each_piece(c_ld / kLanes<T>, kTileVectors, [&](Index vector, Index width) {
+      const Index column = vector * kLanes<T>;
+      for (Index r = first; r < end; r += kTileRows) {
+        const Index rows = std::min<Index>(kTileRows, end - r);
+        kMultiplyTiles<T>[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
+            a, {X.row(r), X.row_stride, X.col_stride}, c + column, c_ld,
+            out + (r - first) * c_ld + column, {X.row(r + ahead), X.row_stride},
+            {w + r * w_ld, w_ld});
+      }
+    });
+  }
+
+  /// Rows first … end − 1 of Y from those of X C.
+  void write_panel(Index first, Index end, const T* product) const {
+    for (Index r = first; r < end; ++r, product += c_ld) {
+      if (beta == 0) {
+        write_row<false>(product, w + r * w_ld, y + r * y_ld);
+      } else {
+        write_row<true>(product, w + r * w_ld, y + r * y_ld);
+      }
+    }
+  }
+
+  /// row ← product, plus β added where `kAdd`.
+  template <bool kAdd>
+  void write_row(const T* product, const T* added, T* row) const {
+    if (b < kLanes<T>) {
+      for (Index j = 0; j < b; ++j) row[j] = kAdd ? product[j] + beta * added[j] : product[j];
+      return;
+    }
+    const auto vector_at = [&](Index j) {
+      if constexpr (kAdd) return load(product + j) + beta * load(added + j);
+      return load(product + j);
+    };
+    // The last vector ends with the row, over entries of the one before: it is read before those
+    // are written.
+    const Vector<T> last = vector_at(b - kLanes<T>);
+    for (Index j = 0; j + kLanes<T> < b; j += kLanes<T>) store<T>(row + j, vector_at(j));
+    store<T>(row + b - kLanes<T>, last);
+  }
+};
+
+/// Y = α X C + β W for X n×a, C a×b and row-major W and Y n×b. Y may lie over X row by row, and be
+/// W.
+template <class T>
+void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha,
+                   const Strided<T>& X, const Strided<double>& C, T beta, const T* w, Index w_ld,
+                   T* y, Index y_ld) {
+  const Index c_ld = round_up_to_lanes<T>(b);
+  const Index panel_size = kPanelRows * c_ld + kThreadGap<T>;
+  T* c = static_cast<T*>(
+      context.scratch(sizeof(T) * static_cast<std::size_t>(a * c_ld + kThreadGap<T> +
+                                                           context.threads() * panel_size)));
+  T* products = c + a * c_ld + kThreadGap<T>;
+  for (Index k = 0; k < a; ++k) {
+    for (Index j = 0; j < b; ++j) c[k * c_ld + j] = static_cast<T>(alpha * C(k, j));
+    std::fill(c + k * c_ld + b, c + (k + 1) * c_ld, T{0});
+  }
+  const Product<T> product{n, a, b, X, c, c_ld, beta, w, w_ld, y, y_ld};
+  const int threads = n * a * b < kSerialProducts ? 1 : context.threads();
+  // A panel's product is complete before any of it is written: Y may lie over X.
+  parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel) {
+    const Index first = panel * kPanelRows;
+    const Index end = std::min(first + kPanelRows, n);
+    T* out = products + omp_get_thread_num() * panel_size;
+    product.multiply_panel(first, end, out);
+    product.write_panel(first, end, out);
+  });
+}
+
+}  // namespace
+
+template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              BlockView<T, HostSpace> Y) {
+  require_multiply_shapes(X, C, Y);
+  require_same_shape<T, HostSpace>("multiply", W, Y);
+  if (Y.empty()) return;
+  multiply_rows<T>(context, X.rows(), X.cols(), Y.cols(), alpha, {X.data(), X.ld(), 1},
+                   {C.data, 1, C.ld}, static_cast<T>(beta), W.data(), W.ld(), Y.data(), Y.ld());
+  context.profile().count(bytes(X) + (beta == 0 ? 1 : 2) * bytes(Y),
+                          2 * entries(X) * static_cast<double>(Y.cols()));
+}
+
+void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,
+                    bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
+                    double beta, SmallView<double, HostSpace> C) {
+  const Index inner = transpose_a ? A.rows : A.cols;
+  if ((transpose_a ? A.cols : A.rows) != C.rows || (transpose_b ? B.cols : B.rows) != inner ||
+      (transpose_b ? B.rows : B.cols) != C.cols) {
+    throw InvalidArgument(
+        fmt::format("small_multiply: C = op(A) op(B) with A {}x{}{}, B {}x{}{}, C {}x{}", A.rows,
+                    A.cols, transpose_a ? " transposed" : "", B.rows, B.cols,
+                    transpose_b ? " transposed" : "", C.rows, C.cols));
+  }
+  // The columns of C are the rows of Cᵀ = op(B)ᵀ op(A)ᵀ, row-major.
+  const Strided<double> B_rows =
+      transpose_b ? Strided<double>{B.data, 1, B.ld} : Strided<double>{B.data, B.ld, 1};
+  const Strided<double> A_rows =
+      transpose_a ? Strided<double>{A.data, 1, A.ld} : Strided<double>{A.data, A.ld, 1};
+  if (C.rows == 0 || C.cols == 0) return;
+  multiply_rows<double>(context, C.cols, inner, C.rows, alpha, B_rows, A_rows, beta, C.data, C.ld,
+                        C.data, C.ld);
+}
+
+template void multiply(HostContext&, double, ConstBlockView<float, HostSpace>,
+                       ConstSmallView<double, HostSpace>, double, ConstBlockView<float, HostSpace>,
+                       BlockView<float, HostSpace>);
+template void multiply(HostContext&, double, ConstBlockView<double, HostSpace>,
+                       ConstSmallView<double, HostSpace>, double, ConstBlockView<double, HostSpace>,
+                       BlockView<double, HostSpace>);
+
+}  // namespace heddle

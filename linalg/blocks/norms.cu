@@ -1,0 +1,233 @@
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/linalg/data/block_checks.hpp>
+
+namespace heddle {
+namespace {
+
+/// A sum of squares kept in three parts, so that squares neither overflow nor underflow.
+/// Source: Blue, A portable Fortran program to find the Euclidean norm of a vector, TOMS 4 (1978);
+/// constants for IEEE double as in Anderson, TOMS 44 (2018) 12.
+struct SquareSum {
+  static constexpr double kSmall = 0x1p-511;
+  static constexpr double kLarge = 0x1p486;
+  static constexpr double kScaleSmall = 0x1p537;
+  static constexpr double kScaleLarge = 0x1p-538;
+
+  double small;
+  double medium;
+  double large;
+
+  /// NaN fails both comparisons and ends up in `medium`.
+  __device__ void add(double x) {
+    const double size = fabs(x);
+    if (size > kLarge) {
+      large += (size * kScaleLarge) * (size * kScaleLarge);
+    } else if (size < kSmall) {
+      small += (size * kScaleSmall) * (size * kScaleSmall);
+    } else {
+      medium += size * size;
+    }
+  }
+
+  __device__ void add(const SquareSum& other) {
+    small += other.small;
+    medium += other.medium;
+    large += other.large;
+  }
+
+  __device__ double result() const {
+    if (large > 0) return sqrt(large + medium * kScaleLarge * kScaleLarge) / kScaleLarge;
+    if (small > 0) {
+      const double below = sqrt(small) / kScaleSmall;
+      return medium == 0 ? below : hypot(sqrt(medium), below);
+    }
+    return sqrt(medium);
+  }
+};
+
+/// A plain sum.
+struct ProductSum {
+  double sum;
+
+  __device__ void add(double x) { sum += x; }
+  __device__ void add(const ProductSum& other) { sum += other.sum; }
+  __device__ double result() const { return sum; }
+};
+
+constexpr int kBatch = 4;
+
+/// Four blocks for each of the 132 multiprocessors of an H200, no lower than what pays for a start.
+constexpr Index kMaxSlabs = 528;
+constexpr Index kMinSlabRows = 256;
+
+/// Adds the sums of a thread block's rows up, row 0 first in a binary tree, into row 0.
+template <class Sum>
+__device__ void add_rows(Sum* sums, RowLayout layout) {
+  int rows = layout.rows_per_block();
+  while (rows > 1) {
+    const int half = (rows + 1) / 2;
+    __syncthreads();
+    if (layout.row() < rows - half) {
+      sums[threadIdx.x].add(sums[threadIdx.x + half * layout.width()]);
+    }
+    rows = half;
+  }
+}
+
+/// partials[slab·cols + c] = the Sum of value(i, c) over the slab's rows; value.load first for a
+/// batch of rows, then value.store, so that the loads of a batch overlap.
+template <class Sum, class Value>
+__global__ void column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout, Value value,
+                                   Sum* partials) {
+  __shared__ Sum sums[kThreads];
+  const int c = static_cast<int>(blockIdx.y) * layout.width() + layout.column();
+  const Index first = Index{blockIdx.x} * slabs.height;
+  const Index end = min(first + slabs.height, slabs.rows);
+  const int step = layout.rows_per_block();
+  Sum sum{};
+  if (c < cols && layout.has_row()) {
+    for (Index i = first + layout.row(); i < end; i += kBatch * step) {
+      double batch[kBatch];
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        batch[k] = i + k * step < end ? value.load(i + k * step, c) : 0;
+      }
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        if (i + k * step < end) sum.add(value.store(i + k * step, c, batch[k]));
+      }
+    }
+  }
+  sums[threadIdx.x] = sum;
+  add_rows(sums, layout);
+  if (layout.row() == 0 && c < cols) partials[Index{blockIdx.x} * cols + c] = sums[threadIdx.x];
+}
+
+/// results[c] = what the slabs' sums in a fixed order come to: one block a column.
+template <class Sum>
+__global__ void results_kernel(int slab_count, int cols, const Sum* partials, double* results) {
+  __shared__ Sum sums[kThreads];
+  const int c = static_cast<int>(blockIdx.x);
+  Sum sum{};
+  for (int slab = static_cast<int>(threadIdx.x); slab < slab_count; slab += kThreads) {
+    sum.add(partials[Index{slab} * cols + c]);
+  }
+  sums[threadIdx.x] = sum;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x].add(sums[threadIdx.x + half]);
+  }
+  if (threadIdx.x == 0) results[c] = sums[0].result();
+}
+
+/// Bytes moved: what `value` reads and writes, once.
+template <class Sum, class Value>
+void launch_column_sums(CudaContext& context, Index rows, Index cols, const Value& value,
+                        SmallView<double, DeviceSpace> results) {
+  if (cols == 0) return;
+  const RowLayout layout(cols);
+  const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
+  const Index slab_count = slabs.count();
+  auto* partials =
+      static_cast<Sum*>(context.scratch(sizeof(Sum) * static_cast<std::size_t>(slab_count * cols)));
+  const dim3 grid(static_cast<unsigned>(slab_count),
+                  static_cast<unsigned>(ceil_div<Index>(cols, layout.width())));
+  column_sums_kernel<Sum><<<grid, kThreads, 0, context.stream()>>>(slabs, static_cast<int>(cols),
+                                                                   layout, value, partials);
+  check_launch();
+  results_kernel<Sum><<<static_cast<unsigned>(cols), kThreads, 0, context.stream()>>>(
+      static_cast<int>(slab_count), static_cast<int>(cols), partials, results.data);
+  check_launch();
+}
+
+template <class T>
+struct Entry {
+  const T* data;
+  Index ld;
+  __device__ double load(Index i, int c) const { return static_cast<double>(data[i * ld + c]); }
+  __device__ double store(Index, int, double x) const { return x; }
+};
+
+template <class T>
+struct Product {
+  Entry<T> x;
+  Entry<T> y;
+  __device__ double load(Index i, int c) const { return x.load(i, c) * y.load(i, c); }
+  __device__ double store(Index, int, double product) const { return product; }
+};
+
+/// Stores a residual's entry and gives back what was stored.
+template <class T>
+struct ResidualEntry {
+  const T* ax;
+  Index ax_ld;
+  const T* bx;
+  Index bx_ld;
+  const double* theta;
+  T* r;
+  Index r_ld;
+  __device__ double load(Index i, int c) const {
+    return static_cast<double>(ax[i * ax_ld + c]) -
+           static_cast<double>(bx[i * bx_ld + c]) * theta[c];
+  }
+  __device__ double store(Index i, int c, double x) const {
+    const T rounded = static_cast<T>(x);
+    r[i * r_ld + c] = rounded;
+    return static_cast<double>(rounded);
+  }
+};
+
+}  // namespace
+
+template <Scalar T>
+void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                  SmallView<double, DeviceSpace> norms) {
+  require_one_per_column("column_norms", norms, X.cols());
+  launch_column_sums<SquareSum>(context, X.rows(), X.cols(), Entry<T>{X.data(), X.ld()}, norms);
+  context.profile().count(bytes(X), 2 * entries(X));
+}
+
+template <Scalar T>
+void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 ConstBlockView<T, DeviceSpace> Y, SmallView<double, DeviceSpace> dots) {
+  require_same_shape("column_dots", X, Y);
+  require_one_per_column("column_dots", dots, X.cols());
+  launch_column_sums<ProductSum>(context, X.rows(), X.cols(),
+                                 Product<T>{{X.data(), X.ld()}, {Y.data(), Y.ld()}}, dots);
+  context.profile().count(2 * bytes(X), 2 * entries(X));
+}
+
+template <Scalar T>
+void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
+              ConstBlockView<T, DeviceSpace> BX, ConstSmallView<double, DeviceSpace> theta,
+              BlockView<T, DeviceSpace> R, SmallView<double, DeviceSpace> norms) {
+  require_same_shape("residual", AX, BX);
+  require_same_shape("residual", AX, R);
+  require_one_per_column("residual", theta, AX.cols());
+  require_one_per_column("residual", norms, AX.cols());
+  launch_column_sums<SquareSum>(
+      context, AX.rows(), AX.cols(),
+      ResidualEntry<T>{AX.data(), AX.ld(), BX.data(), BX.ld(), theta.data, R.data(), R.ld()},
+      norms);
+  context.profile().count(3 * bytes(AX), 4 * entries(AX));
+}
+
+template void column_norms(CudaContext&, ConstBlockView<float, DeviceSpace>,
+                           SmallView<double, DeviceSpace>);
+template void column_norms(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                           SmallView<double, DeviceSpace>);
+template void column_dots(CudaContext&, ConstBlockView<float, DeviceSpace>,
+                          ConstBlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
+template void column_dots(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                          ConstBlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
+template void residual(CudaContext&, ConstBlockView<float, DeviceSpace>,
+                       ConstBlockView<float, DeviceSpace>, ConstSmallView<double, DeviceSpace>,
+                       BlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
+template void residual(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                       ConstBlockView<double, DeviceSpace>, ConstSmallView<double, DeviceSpace>,
+                       BlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
+
+}  // namespace heddle

@@ -1,0 +1,193 @@
+#include <heddle/linalg/base/philox.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/linalg/data/block_checks.hpp>
+
+namespace heddle {
+namespace {
+
+/// Rows that a thread has in flight at once.
+constexpr int kBatch = 4;
+
+/// X(i, c) = value(i, c), rows dealt to blocks in turn.
+template <class T, class Value>
+__global__ void assign_kernel(Index rows, int cols, T* X, Index ld, RowLayout layout, Value value) {
+  if (!layout.has_row()) return;
+  const Index step = Index{gridDim.x} * layout.rows_per_block();
+  for (Index i = Index{blockIdx.x} * layout.rows_per_block() + layout.row(); i < rows;
+       i += kBatch * step) {
+    for (int c = layout.column(); c < cols; c += layout.width()) {
+      T batch[kBatch];
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        if (i + k * step < rows) batch[k] = value(i + k * step, c);
+      }
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        if (i + k * step < rows) X[(i + k * step) * ld + c] = batch[k];
+      }
+    }
+  }
+}
+
+/// Bytes moved: X written once, and what `value` reads.
+template <class T, class Value>
+void launch_assign(CudaContext& context, BlockView<T, DeviceSpace> X, const Value& value) {
+  if (X.empty()) return;
+  constexpr Index kMaxBlocks = 132 * 16;
+  const RowLayout layout(X.cols());
+  const Index blocks = ceil_div<Index>(X.rows(), kBatch * layout.rows_per_block());
+  assign_kernel<<<static_cast<unsigned>(std::min(blocks, kMaxBlocks)), kThreads, 0,
+                  context.stream()>>>(X.rows(), static_cast<int>(X.cols()), X.data(), X.ld(),
+                                      layout, value);
+  check_launch();
+}
+
+template <class T>
+struct Constant {
+  T constant;
+  __device__ T operator()(Index, int) const { return constant; }
+};
+
+template <class T>
+struct Identity {
+  __device__ T operator()(Index i, int c) const { return i == c ? T{1} : T{0}; }
+};
+
+template <class T>
+struct Entry {
+  const T* data;
+  Index ld;
+  __device__ T operator()(Index i, int c) const { return data[i * ld + c]; }
+};
+
+template <class T>
+struct Scaled {
+  const T* data;
+  Index ld;
+  const double* factors;
+  __device__ T operator()(Index i, int c) const {
+    return static_cast<T>(static_cast<double>(data[i * ld + c]) * factors[c]);
+  }
+};
+
+template <class T>
+struct RowScaled {
+  const T* data;
+  Index ld;
+  const T* factors;
+  Index factors_ld;
+  __device__ T operator()(Index i, int c) const {
+    return factors[i * factors_ld] * data[i * ld + c];
+  }
+};
+
+template <class T>
+struct Combined {
+  T alpha;
+  const T* X;
+  Index X_ld;
+  T beta;
+  const T* Y;
+  Index Y_ld;
+  __device__ T operator()(Index i, int c) const {
+    const T product = alpha * X[i * X_ld + c];
+    return beta == T{0} ? product : product + beta * Y[i * Y_ld + c];
+  }
+};
+
+template <class T>
+struct Random {
+  std::uint64_t seed;
+  std::uint64_t stream;
+  __device__ T operator()(Index i, int c) const {
+    const PhiloxBlock random = random_pair(seed, stream, i, c / 2);
+    const int word = c % 2 * 2;
+    return static_cast<T>(signed_uniform(random.words[word], random.words[word + 1]));
+  }
+};
+
+}  // namespace
+
+template <Scalar T>
+void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X) {
+  launch_assign(context, X, Constant<T>{0});
+  context.profile().count(bytes<T, DeviceSpace>(X), 0);
+}
+
+template <Scalar T>
+void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X) {
+  launch_assign(context, X, Identity<T>{});
+}
+
+template <Scalar T>
+void copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y) {
+  require_same_shape("copy", X, Y);
+  launch_assign(context, Y, Entry<T>{X.data(), X.ld()});
+  context.profile().count(2 * bytes(X), 0);
+}
+
+template <Scalar T>
+void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
+                 BlockView<T, DeviceSpace> X) {
+  launch_assign(context, X, Random<T>{seed, stream});
+  context.profile().count(bytes<T, DeviceSpace>(X), 0);
+}
+
+template <Scalar T>
+void scale_columns(CudaContext& context, ConstSmallView<double, DeviceSpace> factors,
+                   BlockView<T, DeviceSpace> X) {
+  require_one_per_column("scale_columns", factors, X.cols());
+  launch_assign(context, X, Scaled<T>{X.data(), X.ld(), factors.data});
+  context.profile().count(2 * bytes<T, DeviceSpace>(X), entries<T, DeviceSpace>(X));
+}
+
+template <Scalar T>
+void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
+                ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y) {
+  require_same_shape("scale_rows", X, Y);
+  require_same_shape("scale_rows", factors,
+                     ConstBlockView<T, DeviceSpace>(X.data(), X.rows(), 1, X.ld()));
+  launch_assign(context, Y, RowScaled<T>{X.data(), X.ld(), factors.data(), factors.ld()});
+  context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
+}
+
+template <Scalar T>
+void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,
+           BlockView<T, DeviceSpace> Y) {
+  require_same_shape("axpby", X, Y);
+  launch_assign(
+      context, Y,
+      Combined<T>{static_cast<T>(alpha), X.data(), X.ld(), static_cast<T>(beta), Y.data(), Y.ld()});
+  context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
+}
+
+template void set_zero(CudaContext&, BlockView<float, DeviceSpace>);
+template void set_zero(CudaContext&, BlockView<double, DeviceSpace>);
+template void set_identity(CudaContext&, BlockView<float, DeviceSpace>);
+template void set_identity(CudaContext&, BlockView<double, DeviceSpace>);
+template void copy(CudaContext&, ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
+template void copy(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                   BlockView<double, DeviceSpace>);
+template void fill_random(CudaContext&, std::uint64_t, std::uint64_t,
+                          BlockView<float, DeviceSpace>);
+template void fill_random(CudaContext&, std::uint64_t, std::uint64_t,
+                          BlockView<double, DeviceSpace>);
+template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,
+                            BlockView<float, DeviceSpace>);
+template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,
+                            BlockView<double, DeviceSpace>);
+
+template void scale_rows(CudaContext&, ConstBlockView<float, DeviceSpace>,
+                         ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
+template void scale_rows(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                         ConstBlockView<double, DeviceSpace>, BlockView<double, DeviceSpace>);
+
+template void axpby(CudaContext&, double, ConstBlockView<float, DeviceSpace>, double,
+                    BlockView<float, DeviceSpace>);
+template void axpby(CudaContext&, double, ConstBlockView<double, DeviceSpace>, double,
+                    BlockView<double, DeviceSpace>);
+
+}  // namespace heddle

@@ -1,0 +1,249 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/phase_clock.hpp>
+#include <heddle/linalg/context/probe.hpp>
+#include <limits>
+#include <optional>
+
+namespace heddle {
+namespace {
+
+std::string version(int code) { return fmt::format("{}.{}", code / 1000, code % 1000 / 10); }
+
+CudaDevice describe(int ordinal) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal));
+  CudaDevice device;
+  device.ordinal = ordinal;
+  device.name = properties.name;
+  device.compute_capability = 10 * properties.major + properties.minor;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.memory_bytes = properties.totalGlobalMem;
+  device.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+  device.shared_bytes_per_block = properties.sharedMemPerBlockOptin;
+  check(cudaDriverGetVersion(&device.driver_version));
+  check(cudaRuntimeGetVersion(&device.runtime_version));
+  return device;
+}
+
+/// Device or page-locked memory that is only ever replaced by more of it.
+struct Slab {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+constexpr std::size_t kSlabGranularity = std::size_t{1} << 16;
+
+std::size_t slab_size(std::size_t bytes) {
+  return (bytes + kSlabGranularity - 1) / kSlabGranularity * kSlabGranularity;
+}
+
+}  // namespace
+
+std::string cuda_unavailable_reason(int device) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    int runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (driver == 0) return "no GPU: no CUDA driver is installed";
+    return fmt::format("the GPU driver runs CUDA up to {}, this build needs {}", version(driver),
+                       version(runtime));
+  }
+  if (status != cudaSuccess) return fmt::format("no GPU: {}", cudaGetErrorString(status));
+  if (device < 0 || device >= count) {
+    return fmt::format("GPU {} was asked for, {} present", device, count);
+  }
+  if (const cudaError_t chosen = cudaSetDevice(device); chosen != cudaSuccess) {
+    return fmt::format("GPU {} refuses: {}", device, cudaGetErrorString(chosen));
+  }
+  if (const cudaError_t image = probe_kernel_image(); image != cudaSuccess) {
+    const CudaDevice found = describe(device);
+    return fmt::format("GPU {} ({}) has compute capability {}.{}, not among those compiled for: {}",
+                       device, found.name, found.compute_capability / 10,
+                       found.compute_capability % 10, cudaGetErrorString(image));
+  }
+  return {};
+}
+
+struct CudaContext::State {
+  explicit State(int ordinal);
+  ~State();
+
+  CudaDevice device;
+  cudaStream_t stream = nullptr;
+  cudaMemPool_t pool = nullptr;
+  cublasHandle_t cublas = nullptr;
+  cusolverDnHandle_t cusolver = nullptr;
+  std::optional<PhaseClock> clock;
+  Profile profile;
+  AllocationCount allocation_count;
+  CopyCount copy_count;
+  Slab scratch;
+  Slab staging;
+};
+
+CudaContext::State::State(int ordinal) : device(describe(ordinal)) {
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = ordinal;
+  check(cudaMemPoolCreate(&pool, &properties));
+  std::uint64_t keep_all = std::numeric_limits<std::uint64_t>::max();
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
+  check(cublasCreate(&cublas));
+  check(cublasSetStream(cublas, stream));
+  check(cusolverDnCreate(&cusolver));
+  check(cusolverDnSetStream(cusolver, stream));
+  clock.emplace(stream);
+}
+
+CudaContext::State::~State() {
+  if (stream != nullptr) cudaStreamSynchronize(stream);
+  clock.reset();
+  if (scratch.data != nullptr) cudaFreeAsync(scratch.data, stream);
+  if (staging.data != nullptr) cudaFreeHost(staging.data);
+  if (cusolver != nullptr) cusolverDnDestroy(cusolver);
+  if (cublas != nullptr) cublasDestroy(cublas);
+  if (pool != nullptr) cudaMemPoolDestroy(pool);
+  if (stream != nullptr) cudaStreamDestroy(stream);
+}
+
+CudaContext::CudaContext(int device) {
+  const std::string reason = cuda_unavailable_reason(device);
+  if (!reason.empty()) throw DeviceError(reason);
+  state_ = std::make_unique<State>(device);
+}
+
+CudaContext::~CudaContext() = default;
+
+const CudaDevice& CudaContext::device() const noexcept { return state_->device; }
+CUstream_st* CudaContext::stream() const noexcept { return state_->stream; }
+cublasContext* CudaContext::cublas() const noexcept { return state_->cublas; }
+cusolverDnContext* CudaContext::cusolver() const noexcept { return state_->cusolver; }
+
+std::size_t CudaContext::free_bytes() const {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  std::uint64_t reserved = 0;
+  std::uint64_t used = 0;
+  check(cudaMemPoolGetAttribute(state_->pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  check(cudaMemPoolGetAttribute(state_->pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  return free + (reserved - used);
+}
+
+void* CudaContext::allocate(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* pointer = nullptr;
+  const cudaError_t status = cudaMallocFromPoolAsync(&pointer, bytes, state_->pool, state_->stream);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw OutOfMemory(
+        bytes, fmt::format("out of device memory: asked for {} bytes, {} of {} to be had on {}",
+                           bytes, free_bytes(), state_->device.memory_bytes, state_->device.name));
+  }
+  check(status);
+  AllocationCount& count = state_->allocation_count;
+  ++count.allocations;
+  count.live_bytes += bytes;
+  count.peak_bytes = std::max(count.peak_bytes, count.live_bytes);
+  return pointer;
+}
+
+void CudaContext::deallocate(void* pointer, std::size_t bytes) noexcept {
+  if (pointer == nullptr) return;
+  cudaFreeAsync(pointer, state_->stream);
+  state_->allocation_count.live_bytes -= bytes;
+}
+
+void* CudaContext::scratch(std::size_t bytes) {
+  Slab& slab = state_->scratch;
+  if (bytes > slab.bytes) {
+    deallocate(slab.data, slab.bytes);
+    slab = {};
+    const std::size_t size = slab_size(bytes);
+    slab = {allocate(size), size};
+  }
+  return slab.data;
+}
+
+void* CudaContext::staging(std::size_t bytes) {
+  Slab& slab = state_->staging;
+  if (bytes > slab.bytes) {
+    check(cudaStreamSynchronize(state_->stream));
+    check(cudaFreeHost(slab.data));
+    slab = {};
+    const std::size_t size = slab_size(bytes);
+    check(cudaMallocHost(&slab.data, size));
+    slab.bytes = size;
+    ++state_->allocation_count.allocations;
+  }
+  return slab.data;
+}
+
+void CudaContext::copy_to_host(void* target, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, state_->stream));
+  check(cudaStreamSynchronize(state_->stream));
+  ++state_->copy_count.to_host;
+  state_->copy_count.bytes_to_host += bytes;
+}
+
+void CudaContext::copy_to_device(void* target, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyHostToDevice, state_->stream));
+  ++state_->copy_count.to_device;
+  state_->copy_count.bytes_to_device += bytes;
+}
+
+void CudaContext::copy_to_host(void* target, std::size_t target_pitch, const void* source,
+                               std::size_t source_pitch, std::size_t bytes, std::size_t count) {
+  if (bytes == 0 || count == 0) return;
+  if (target_pitch == bytes && source_pitch == bytes) {
+    return copy_to_host(target, source, bytes * count);
+  }
+  check(cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, bytes, count,
+                          cudaMemcpyDeviceToHost, state_->stream));
+  check(cudaStreamSynchronize(state_->stream));
+  ++state_->copy_count.to_host;
+  state_->copy_count.bytes_to_host += bytes * count;
+}
+
+void CudaContext::copy_to_device(void* target, std::size_t target_pitch, const void* source,
+                                 std::size_t source_pitch, std::size_t bytes, std::size_t count) {
+  if (bytes == 0 || count == 0) return;
+  if (target_pitch == bytes && source_pitch == bytes) {
+    return copy_to_device(target, source, bytes * count);
+  }
+  check(cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, bytes, count,
+                          cudaMemcpyHostToDevice, state_->stream));
+  ++state_->copy_count.to_device;
+  state_->copy_count.bytes_to_device += bytes * count;
+}
+
+void CudaContext::synchronize() {
+  state_->clock->mark(state_->profile.open_phase(), state_->profile);
+  check(cudaStreamSynchronize(state_->stream));
+  state_->clock->read(state_->profile);
+}
+
+Phase CudaContext::enter(Phase phase) noexcept {
+  state_->clock->mark(phase, state_->profile);
+  return state_->profile.open(phase);
+}
+
+Profile& CudaContext::profile() noexcept { return state_->profile; }
+const AllocationCount& CudaContext::allocation_count() const noexcept {
+  return state_->allocation_count;
+}
+const CopyCount& CudaContext::copy_count() const noexcept { return state_->copy_count; }
+
+}  // namespace heddle

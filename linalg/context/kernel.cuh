@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <heddle/linalg/context/context.hpp>
+
+/// What the kernels share: launch shapes, sums in a fixed order, double-precision matrix units.
+namespace heddle {
+
+inline constexpr int kWarp = 32;
+
+/// Threads of a block of most kernels: on an H200 128 to 256 beat 1024 for streaming kernels.
+inline constexpr int kThreads = 256;
+
+template <class Integer>
+constexpr Integer ceil_div(Integer a, Integer b) {
+  return (a + b - 1) / b;
+}
+
+/// Rows cut into slabs of equal height (the last may be lower), one a thread block. Sums over rows
+/// are kept a slab and added up in the order of the slabs. A function of the number of rows alone,
+/// so a sum has the same bits on every launch.
+struct DeviceSlabs {
+  Index rows;
+  Index height;
+
+  Index count() const { return std::max<Index>(1, ceil_div(rows, height)); }
+};
+
+/// At most `max_slabs` slabs, none but the last lower than `min_height`.
+inline DeviceSlabs device_slabs(Index rows, Index max_slabs, Index min_height) {
+  return {rows, std::max(min_height, ceil_div(rows, max_slabs))};
+}
+
+/// How a thread block walks over rows of `cols` contiguous entries: `width` neighbouring threads
+/// take a row together, each the columns c, c + width, … Threads that are left over have no row.
+class RowLayout {
+ public:
+  explicit RowLayout(Index cols) : width_(static_cast<int>(std::clamp<Index>(cols, 1, kThreads))) {}
+  RowLayout(const RowLayout&) = default;
+
+  __host__ __device__ int width() const { return width_; }
+  __host__ __device__ int rows_per_block() const { return kThreads / width_; }
+  __device__ int column() const { return static_cast<int>(threadIdx.x) % width_; }
+  __device__ int row() const { return static_cast<int>(threadIdx.x) / width_; }
+  __device__ bool has_row() const { return row() < rows_per_block(); }
+
+ private:
+  int width_;
+};
+
+/// D += A·B on the matrix units, A 16×8, B 8×8, D 16×8, doubles spread over the 32 lanes: with
+/// g = lane / 4 and t = lane mod 4, a[2i + h] = A(g + 8h, t + 4i), b[i] = B(t + 4i, g) and
+/// d[2h + c] = D(g + 8h, 2t + c).
+__device__ inline void multiply_add_16x8x8(double (&d)[4], const double (&a)[4],
+                                           const double (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+}  // namespace heddle

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/views.hpp>
+
+namespace heddle {
+
+/// Throws `InvalidArgument` unless a `CsrMatrix` can have this shape: nothing negative, columns
+/// that 32-bit indices can name, offsets that 64 bits can hold.
+void check_csr_shape(Index rows, Index cols, Index nnz);
+
+/// Owns a sparse matrix in compressed sparse rows (see `CsrView`), uninitialised. The context must
+/// outlive it.
+template <Scalar T, class Space>
+class CsrMatrix {
+ public:
+  using ContextType = typename ContextOf<Space>::type;
+
+  CsrMatrix() = default;
+
+  /// Room for rows + 1 offsets and nnz entries, uninitialised. Throws `OutOfMemory`, and
+  /// `InvalidArgument` by `check_csr_shape`.
+  CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz)
+      : rows_(rows), cols_(cols), nnz_(nnz) {
+    check_csr_shape(rows, cols, nnz);
+    row_offsets_ = {context, static_cast<std::size_t>(rows + 1)};
+    columns_ = {context, static_cast<std::size_t>(nnz)};
+    values_ = {context, static_cast<std::size_t>(nnz)};
+  }
+
+  Index rows() const noexcept { return rows_; }
+  Index cols() const noexcept { return cols_; }
+  Index nnz() const noexcept { return nnz_; }
+
+  std::int64_t* row_offsets() noexcept { return row_offsets_.data(); }
+  std::int32_t* columns() noexcept { return columns_.data(); }
+  T* values() noexcept { return values_.data(); }
+
+  CsrView<T, Space> view() const noexcept {
+    return {rows_, cols_, nnz_, row_offsets_.data(), columns_.data(), values_.data()};
+  }
+
+ private:
+  Buffer<std::int64_t, Space> row_offsets_;
+  Buffer<std::int32_t, Space> columns_;
+  Buffer<T, Space> values_;
+  Index rows_ = 0;
+  Index cols_ = 0;
+  Index nnz_ = 0;
+};
+
+/// A matrix on the host.
+template <Scalar T>
+using HostCsrMatrix = CsrMatrix<T, HostSpace>;
+
+}  // namespace heddle

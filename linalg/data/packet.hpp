@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cassert>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <vector>
+
+namespace heddle {
+
+/// Small matrices that queued operations leave in a context's memory, brought to the host together
+/// in one copy: waiting for a GPU costs more than what small matrices hold.
+template <class Ctx>
+class Packet {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// A matrix of the packet: operations write it there, and after `fetch` it stands here, too.
+  struct Part {
+    SmallView<double, Space> there;
+    SmallView<double, HostSpace> here;
+  };
+
+  Packet() = default;
+
+  /// Room for `capacity` numbers. Throws `OutOfMemory`.
+  Packet(Ctx& context, Index capacity)
+      : there_(context, static_cast<std::size_t>(capacity)),
+        here_(static_cast<std::size_t>(capacity)) {}
+
+  /// Forgets all parts.
+  void clear() noexcept { used_ = 0; }
+
+  /// Room for a rows×cols matrix. Valid until `clear`.
+  Part add(Index rows, Index cols) noexcept {
+    const Index begin = used_;
+    used_ += rows * cols;
+    assert(used_ <= static_cast<Index>(here_.size()));
+    return {{there_.data() + begin, rows, cols, rows}, {here_.data() + begin, rows, cols, rows}};
+  }
+
+  /// Waits for the context and copies all parts to the host.
+  void fetch(Ctx& context) {
+    heddle::fetch(context, ConstSmallView<double, Space>{there_.data(), used_, 1, used_},
+                  SmallView<double, HostSpace>{here_.data(), used_, 1, used_});
+  }
+
+ private:
+  Buffer<double, Space> there_;
+  std::vector<double> here_;
+  Index used_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <algorithm>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
+
+/// Data between the host and a context's memory. Code templated on the context decides on the host
+/// with `fetch`ed numbers and hands coefficients back with `send`; on the host both are plain
+/// copies. Each `fetch` waits for the context. Shapes must be equal.
+namespace heddle {
+
+/// The context for the host's part of some work: `context` itself on the host, else `beside`.
+inline HostContext& host_of(HostContext& context, HostContext&) { return context; }
+inline HostContext& host_of(CudaContext&, HostContext& beside) { return beside; }
+
+/// target = source, from the context's memory.
+inline void fetch(HostContext&, ConstSmallView<double, HostSpace> source,
+                  SmallView<double, HostSpace> target) {
+  assert(source.rows == target.rows && source.cols == target.cols);
+  if (source.data == target.data) return;
+  for (Index j = 0; j < source.cols; ++j) {
+    std::copy_n(source.data + j * source.ld, source.rows, target.data + j * target.ld);
+  }
+}
+
+/// target = source, into the context's memory.
+inline void send(HostContext& context, ConstSmallView<double, HostSpace> source,
+                 SmallView<double, HostSpace> target) {
+  fetch(context, source, target);
+}
+
+/// target = source for blocks, from the context's memory.
+template <Scalar T>
+void fetch(HostContext&, ConstBlockView<T, HostSpace> source, BlockView<T, HostSpace> target) {
+  assert(source.rows() == target.rows() && source.cols() == target.cols());
+  for (Index i = 0; i < source.rows(); ++i) {
+    std::copy_n(source.data() + i * source.ld(), source.cols(), target.data() + i * target.ld());
+  }
+}
+
+/// target = source for blocks, into the context's memory.
+template <Scalar T>
+void send(HostContext& context, ConstBlockView<T, HostSpace> source,
+          BlockView<T, HostSpace> target) {
+  fetch<T>(context, source, target);
+}
+
+/// A in the context's memory; on the host, A itself.
+template <Scalar T>
+HostCsrMatrix<T> place(HostContext&, HostCsrMatrix<T> A) {
+  return A;
+}
+
+/// Values in the context's memory; on the host, the same buffer.
+template <class T>
+Buffer<T, HostSpace> place(HostContext&, Buffer<T, HostSpace> values) {
+  return values;
+}
+
+/// Values in host memory; the same buffer if it is there.
+template <class T>
+Buffer<T, HostSpace> fetch(HostContext&, HostContext&, Buffer<T, HostSpace> values) {
+  return values;
+}
+
+/// X in the context's memory; on the host, X itself.
+template <Scalar T>
+MultiVector<T, HostSpace> place(HostContext&, MultiVector<T, HostSpace> X) {
+  return X;
+}
+
+/// X in host memory; X itself if it is there.
+template <Scalar T>
+MultiVector<T, HostSpace> fetch(HostContext&, HostContext&, MultiVector<T, HostSpace> X) {
+  return X;
+}
+
+void fetch(CudaContext& context, ConstSmallView<double, DeviceSpace> source,
+           SmallView<double, HostSpace> target);
+void send(CudaContext& context, ConstSmallView<double, HostSpace> source,
+          SmallView<double, DeviceSpace> target);
+
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A);
+
+template <class T>
+Buffer<T, DeviceSpace> place(CudaContext& context, Buffer<T, HostSpace> values) {
+  Buffer<T, DeviceSpace> placed(context, values.size());
+  context.copy_to_device(placed.data(), values.data(), values.size() * sizeof(T));
+  context.synchronize();
+  return placed;
+}
+
+template <class T>
+Buffer<T, HostSpace> fetch(CudaContext& context, HostContext& host, Buffer<T, DeviceSpace> values) {
+  Buffer<T, HostSpace> fetched(host, values.size());
+  context.copy_to_host(fetched.data(), values.data(), values.size() * sizeof(T));
+  return fetched;
+}
+
+/// target = source for blocks.
+template <Scalar T>
+void fetch(CudaContext& context, ConstBlockView<T, DeviceSpace> source,
+           BlockView<T, HostSpace> target);
+template <Scalar T>
+void send(CudaContext& context, ConstBlockView<T, HostSpace> source,
+          BlockView<T, DeviceSpace> target);
+
+template <Scalar T>
+MultiVector<T, DeviceSpace> place(CudaContext& context, MultiVector<T, HostSpace> X) {
+  MultiVector<T, DeviceSpace> placed(context, X.rows(), X.cols());
+  send<T>(context, X.view(), placed.view());
+  context.synchronize();
+  return placed;
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> fetch(CudaContext& context, HostContext& host,
+                                MultiVector<T, DeviceSpace> X) {
+  MultiVector<T, HostSpace> fetched(host, X.rows(), X.cols());
+  fetch<T>(context, X.view(), fetched.view());
+  return fetched;
+}
+
+/// A copy of A in host memory.
+template <Scalar T>
+HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A);
+
+}  // namespace heddle

@@ -1,0 +1,75 @@
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+
+namespace heddle {
+
+void fetch(CudaContext& context, ConstSmallView<double, DeviceSpace> source,
+           SmallView<double, HostSpace> target) {
+  require_same_shape("fetch", Shape{source.rows, source.cols}, Shape{target.rows, target.cols});
+  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(double); };
+  context.copy_to_host(target.data, size(target.ld), source.data, size(source.ld),
+                       size(source.rows), static_cast<std::size_t>(source.cols));
+}
+
+void send(CudaContext& context, ConstSmallView<double, HostSpace> source,
+          SmallView<double, DeviceSpace> target) {
+  require_same_shape("send", Shape{source.rows, source.cols}, Shape{target.rows, target.cols});
+  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(double); };
+  context.copy_to_device(target.data, size(target.ld), source.data, size(source.ld),
+                         size(source.rows), static_cast<std::size_t>(source.cols));
+}
+
+template <Scalar T>
+void fetch(CudaContext& context, ConstBlockView<T, DeviceSpace> source,
+           BlockView<T, HostSpace> target) {
+  require_same_shape("fetch", Shape{source.rows(), source.cols()},
+                     Shape{target.rows(), target.cols()});
+  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  context.copy_to_host(target.data(), size(target.ld()), source.data(), size(source.ld()),
+                       size(source.cols()), static_cast<std::size_t>(source.rows()));
+}
+
+template <Scalar T>
+void send(CudaContext& context, ConstBlockView<T, HostSpace> source,
+          BlockView<T, DeviceSpace> target) {
+  require_same_shape("send", Shape{source.rows(), source.cols()},
+                     Shape{target.rows(), target.cols()});
+  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  context.copy_to_device(target.data(), size(target.ld()), source.data(), size(source.ld()),
+                         size(source.cols()), static_cast<std::size_t>(source.rows()));
+}
+
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A) {
+  CsrMatrix<T, DeviceSpace> placed(context, A.rows(), A.cols(), A.nnz());
+  const auto rows = static_cast<std::size_t>(A.rows());
+  const auto nnz = static_cast<std::size_t>(A.nnz());
+  context.copy_to_device(placed.row_offsets(), A.row_offsets(), (rows + 1) * sizeof(std::int64_t));
+  context.copy_to_device(placed.columns(), A.columns(), nnz * sizeof(std::int32_t));
+  context.copy_to_device(placed.values(), A.values(), nnz * sizeof(T));
+  context.synchronize();
+  return placed;
+}
+
+template <Scalar T>
+HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A) {
+  HostCsrMatrix<T> fetched(host, A.rows, A.cols, A.nnz);
+  const auto rows = static_cast<std::size_t>(A.rows);
+  const auto nnz = static_cast<std::size_t>(A.nnz);
+  context.copy_to_host(fetched.row_offsets(), A.row_offsets, (rows + 1) * sizeof(std::int64_t));
+  context.copy_to_host(fetched.columns(), A.columns, nnz * sizeof(std::int32_t));
+  context.copy_to_host(fetched.values(), A.values, nnz * sizeof(T));
+  return fetched;
+}
+
+template void fetch(CudaContext&, ConstBlockView<float, DeviceSpace>, BlockView<float, HostSpace>);
+template void fetch(CudaContext&, ConstBlockView<double, DeviceSpace>,
+                    BlockView<double, HostSpace>);
+template void send(CudaContext&, ConstBlockView<float, HostSpace>, BlockView<float, DeviceSpace>);
+template void send(CudaContext&, ConstBlockView<double, HostSpace>, BlockView<double, DeviceSpace>);
+template CsrMatrix<float, DeviceSpace> place(CudaContext&, HostCsrMatrix<float>);
+template CsrMatrix<double, DeviceSpace> place(CudaContext&, HostCsrMatrix<double>);
+template HostCsrMatrix<float> fetch(CudaContext&, HostContext&, CsrView<float, DeviceSpace>);
+template HostCsrMatrix<double> fetch(CudaContext&, HostContext&, CsrView<double, DeviceSpace>);
+
+}  // namespace heddle

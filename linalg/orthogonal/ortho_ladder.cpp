@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/orthogonal/ortho_ladder.hpp>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+using Small = SmallView<double, HostSpace>;
+
+/// G is summed in double in every precision.
+constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
+
+/// A column is dropped when rounding may be more than this part of it.
+constexpr double kNoiseLimit = 0.1;
+
+double squared_norm(Small A) {
+  double sum = 0;
+  for (Index j = 0; j < A.cols; ++j) {
+    for (Index i = 0; i < A.rows; ++i) sum += A(i, j) * A(i, j);
+  }
+  return sum;
+}
+
+}  // namespace
+
+OrthoLadder::OrthoLadder(Index max_cols, double epsilon)
+    : epsilon_(epsilon),
+      host_(std::make_unique<HostContext>(1)),
+      gram_(*host_, max_cols, max_cols),
+      factor_(*host_, max_cols, max_cols),
+      coefficients_(*host_, max_cols, max_cols),
+      theta_(*host_, max_cols, 1),
+      noise_(static_cast<std::size_t>(max_cols)),
+      next_noise_(static_cast<std::size_t>(max_cols)) {
+  kept_.reserve(noise_.size());
+  scale_.reserve(noise_.size());
+}
+
+void OrthoLadder::begin(Index cols) {
+  cols_ = cols;
+  first_ = true;
+  shifted_ = false;
+  smallest_eigenvalue_ = 0;
+  std::fill(noise_.begin(), noise_.end(), 0.0);
+}
+
+bool OrthoLadder::orthonormal() {
+  const double tolerance = 4 * static_cast<double>(cols_) * epsilon_;
+  const Small G = gram();
+  for (Index j = 0; j < cols_; ++j) {
+    for (Index i = 0; i <= j; ++i) {
+      if (!(std::abs(G(i, j) - (i == j ? 1 : 0)) <= tolerance)) return false;
+    }
+  }
+  return true;
+}
+
+/// Keeps the columns that hold more than rounding. They are scaled in the first round only: later,
+/// a column is short because most of it was that of others, and must not weigh as much as they.
+void OrthoLadder::keep_columns() {
+  const Small G = gram();
+  kept_.clear();
+  scale_.clear();
+  for (Index j = 0; j < cols_; ++j) {
+    const double norm = std::sqrt(std::max(G(j, j), 0.0));
+    const double noise = noise_[static_cast<std::size_t>(j)];
+    if (norm == 0 || noise > kNoiseLimit * norm) continue;
+    const double scale = first_ ? 1 / norm : 1;
+    // Products with the coefficients are sums over all columns: they add m·ε of each.
+    noise_[kept_.size()] = std::hypot(noise * scale, static_cast<double>(cols_) * epsilon_);
+    kept_.push_back(j);
+    scale_.push_back(scale);
+  }
+}
+
+OrthoMethod OrthoLadder::decide(Index rows) {
+  keep_columns();
+  const Index k = std::ssize(kept_);
+  const double m = static_cast<double>(k);
+  const Small F = factor_.view(k, k);
+  result_cols_ = k;
+  // At a smaller diagonal ratio the last pivots may be nothing but rounding of G.
+  const double trusted = 10 * std::sqrt(m * kGramEpsilon);
+  if (factor_cholesky(0) > trusted && !pivots_hold_noise()) {
+    invert_upper(*host_, F);
+    return squared_norm(F) <= kOrthonormalGrowth * m ? OrthoMethod::cholqr : OrthoMethod::cholqr2;
+  }
+  // The shift of Fukaya et al. with ‖X‖² ≤ trace(G) = m, and √n for n: sums over rows are cut into
+  // chunks and their errors are random. It is of use while it stands above the rounding in X.
+  const double n = static_cast<double>(rows);
+  const double shift = 11 * (m * std::sqrt(n) + m * (m + 1)) * 0.5 * kGramEpsilon * m;
+  if (!shifted_ && m * epsilon_ < kNoiseLimit * std::sqrt(shift) && factor_cholesky(shift) > 0) {
+    shifted_ = true;
+    invert_upper(*host_, F);
+    return OrthoMethod::shifted_cholqr3;
+  }
+  shifted_ = true;
+  factor_eigenvectors();
+  return OrthoMethod::svqb;
+}
+
+/// factor_ ← the Gram matrix of the kept columns as they are scaled, + shift·I.
+void OrthoLadder::scale_gram(double shift) {
+  const Small G = gram();
+  const Small F = factor_.view(std::ssize(kept_), std::ssize(kept_));
+  for (Index q = 0; q < F.cols; ++q) {
+    for (Index p = 0; p < F.rows; ++p) {
+      F(p, q) = G(kept_[static_cast<std::size_t>(p)], kept_[static_cast<std::size_t>(q)]) *
+                scale_[static_cast<std::size_t>(p)] * scale_[static_cast<std::size_t>(q)];
+    }
+    F(q, q) += shift;
+  }
+}
+
+/// factor_ ← R of G + shift·I. Returns its diagonal ratio, 0 if there is no R.
+double OrthoLadder::factor_cholesky(double shift) {
+  scale_gram(shift);
+  return cholesky(*host_, factor_.view(std::ssize(kept_), std::ssize(kept_))).diagonal_ratio;
+}
+
+/// Whether of a kept column no more than rounding may lie outside the span of those before it, by
+/// the diagonal of R in factor_.
+bool OrthoLadder::pivots_hold_noise() {
+  const Small R = factor_.view(std::ssize(kept_), std::ssize(kept_));
+  for (Index p = 0; p < R.cols; ++p) {
+    if (noise_[static_cast<std::size_t>(p)] > kNoiseLimit * R(p, p)) return true;
+  }
+  return false;
+}
+
+/// factor_ ← Z max(Θ, floor)^(-1/2) of G, largest θ first, without directions that are rounding.
+void OrthoLadder::factor_eigenvectors() {
+  scale_gram(0);
+  const Index k = std::ssize(kept_);
+  const Small F = factor_.view(k, k);
+  const Small theta = theta_.view(k, 1);
+  eigensolver_.compute(*host_, F, theta, F);
+  if (first_) smallest_eigenvalue_ = theta(0, 0);
+  for (Index j = 0; j < k / 2; ++j) {
+    std::swap(theta(j, 0), theta(k - 1 - j, 0));
+    std::swap_ranges(&F(0, j), &F(0, j) + k, &F(0, k - 1 - j));
+  }
+  const double floor = 10 * static_cast<double>(k) * kGramEpsilon * theta(0, 0);
+  result_cols_ = 0;
+  for (Index j = 0; j < k; ++j) {
+    const double size = std::sqrt(std::max(theta(j, 0), floor));
+    if (first_ && coefficient_noise(j) > kNoiseLimit * size) continue;
+    for (Index i = 0; i < k; ++i) F(i, result_cols_) = F(i, j) / size;
+    ++result_cols_;
+  }
+}
+
+/// Rounding in the kept columns times column j of factor_.
+double OrthoLadder::coefficient_noise(Index j) {
+  const Small F = factor_.view(std::ssize(kept_), j + 1);
+  double sum = 0;
+  for (Index p = 0; p < F.rows; ++p) {
+    const double noise = noise_[static_cast<std::size_t>(p)] * F(p, j);
+    sum += noise * noise;
+  }
+  return std::sqrt(sum);
+}
+
+ConstSmallView<double, HostSpace> OrthoLadder::advance() {
+  const Small F = factor_.view(std::ssize(kept_), result_cols_);
+  const Small M = coefficients_.view(cols_, result_cols_);
+  std::fill_n(M.data, M.rows * M.cols, 0.0);
+  for (Index q = 0; q < M.cols; ++q) {
+    for (Index p = 0; p < F.rows; ++p) {
+      M(kept_[static_cast<std::size_t>(p)], q) = scale_[static_cast<std::size_t>(p)] * F(p, q);
+    }
+    next_noise_[static_cast<std::size_t>(q)] = coefficient_noise(q);
+  }
+  std::swap(noise_, next_noise_);
+  cols_ = result_cols_;
+  first_ = false;
+  return M;
+}
+
+}  // namespace heddle

@@ -1,0 +1,296 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/orthogonal/orthogonalize.hpp>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+using Small = SmallView<double, HostSpace>;
+
+template <class T>
+constexpr double kEps = static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// Each round multiplies the smallest singular value by 10⁴ or more: after this many nothing is
+/// left to gain.
+constexpr int kMaxRounds = 10;
+
+/// The rounding to expect in a Gram matrix of m unit columns: c·m·ε.
+template <class T>
+double gram_rounding(Index m) {
+  return 10 * static_cast<double>(m) * kEps<T>;
+}
+
+template <class T, class Space>
+bool separate(const BlockView<T, Space>& X, const BlockView<T, Space>& BX) {
+  return BX.data() != X.data();
+}
+
+void require_room(const char* operation, const char* what, Index cols, Index max_cols) {
+  if (cols > max_cols) {
+    throw InvalidArgument(fmt::format("Orthogonalizer::{}: {} of {} columns, made for {}",
+                                      operation, what, cols, max_cols));
+  }
+}
+
+/// Whether [Q X] is one block.
+template <class T, class Space>
+bool lies_before(const ConstBlockView<T, Space>& Q, const ConstBlockView<T, Space>& X) {
+  return Q.cols() > 0 && Q.data() + Q.cols() == X.data() && Q.ld() == X.ld() &&
+         Q.rows() == X.rows();
+}
+
+/// Calls visit(factor, row, last) for the factors of [Q₁ Q₂ … X], or of their images where `block`
+/// and Y are those, with the row of coefficients at which each begins. The coefficients of X stand
+/// last and before them those of the basis that lies directly before X; the others keep their
+/// order. The factor with Y, which may be [Q Y], comes first.
+template <class T, class Space, class Visit>
+void for_each_factor(std::initializer_list<Basis<T, Space>> bases, const BlockView<T, Space>& X,
+                     ConstBlockView<T, Space> Basis<T, Space>::*block, const BlockView<T, Space>& Y,
+                     const Visit& visit) {
+  Index c = 0;
+  for (const auto& basis : bases) c += basis.Q.cols();
+  const auto* beside = std::find_if(bases.begin(), bases.end(),
+                                    [&](const auto& basis) { return lies_before(basis.Q, X); });
+  const Index width = beside == bases.end() ? 0 : beside->Q.cols();
+  const Index joined = width > 0 && lies_before(beside->*block, Y) ? width : 0;
+  visit(ConstBlockView<T, Space>(Y.data() - joined, Y.rows(), joined + Y.cols(), Y.ld()),
+        c - joined, true);
+  if (joined < width) visit(beside->*block, c - width, false);
+  Index row = 0;
+  for (const auto* basis = bases.begin(); basis != bases.end(); ++basis) {
+    if (basis == beside || basis->Q.cols() == 0) continue;
+    visit(basis->*block, row, false);
+    row += basis->Q.cols();
+  }
+}
+
+}  // namespace
+
+void OrthoCounts::add(const OrthoReport& report, Index columns) noexcept {
+  cholqr += report.method == OrthoMethod::cholqr ? 1 : 0;
+  cholqr2 += report.method == OrthoMethod::cholqr2 ? 1 : 0;
+  shifted += report.method == OrthoMethod::shifted_cholqr3 ? 1 : 0;
+  svqb += report.method == OrthoMethod::svqb ? 1 : 0;
+  dropped += columns - report.rank;
+}
+
+OrthoCounts& OrthoCounts::operator+=(const OrthoCounts& other) noexcept {
+  cholqr += other.cholqr;
+  cholqr2 += other.cholqr2;
+  shifted += other.shifted;
+  svqb += other.svqb;
+  dropped += other.dropped;
+  return *this;
+}
+
+template <Scalar T, class Ctx>
+Orthogonalizer<T, Ctx>::Orthogonalizer(Ctx& context, Index max_cols, Index max_basis)
+    : ladder_(max_cols, kEps<T>),
+      host_(std::make_unique<HostContext>(1)),
+      host_norms_(*host_, max_cols, 2),
+      norms_(context, max_cols, 2),
+      small_(context, std::max(max_cols, max_basis), max_cols),
+      products_(context, max_basis + max_cols, max_cols),
+      coefficients_(context, max_basis + max_cols, max_cols),
+      max_cols_(max_cols),
+      max_basis_(max_basis) {}
+
+template <Scalar T, class Ctx>
+double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basis, Block X,
+                                       Block BX) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  const Index b = X.cols();
+  require_room("project", "a block", b, max_cols_);
+  require_room("project", "a basis", basis.Q.cols(), max_basis_);
+  if (X.empty() || basis.Q.cols() == 0) return 1;
+  const SmallView<double, Space> norms = norms_.view(b, 2);
+  const SmallView<double, Space> C = small_.view(basis.Q.cols(), b);
+  column_norms(context, ConstBlock(X), norms.block(0, 0, b, 1));
+  gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
+  multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
+  if (!BX.empty() && separate(X, BX)) {
+    multiply<T>(context, -1, basis.BQ, C, 1, BX);  // BX ← BX − BQ C  n×b
+  }
+  column_norms(context, ConstBlock(X), norms.block(0, 1, b, 1));
+  const Small host = host_norms_.view(b, 2);
+  fetch(context, norms, host);
+  double smallest = std::numeric_limits<double>::infinity();
+  for (Index j = 0; j < b; ++j) {
+    if (!std::isfinite(host(j, 0)) || !std::isfinite(host(j, 1))) return 0;
+    if (host(j, 0) > 0) smallest = std::min(smallest, host(j, 1) / host(j, 0));
+  }
+  return smallest;
+}
+
+template <Scalar T, class Ctx>
+void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
+                                          std::initializer_list<Basis<T, Space>> bases, Block X,
+                                          Block BX, bool follow, SmallView<double, Space> status) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  const Index b = X.cols();
+  Index c = 0;
+  for (const auto& basis : bases) {
+    require_same_shape("gram_schmidt", basis.Q, basis.BQ);
+    c += basis.Q.cols();
+  }
+  require_room("gram_schmidt", "a block", b, max_cols_);
+  require_room("gram_schmidt", "bases", c, max_basis_);
+  require_same_shape("gram_schmidt", X, BX);
+  const SmallView<double, Space> products = products_.view(c + b, b);
+  const SmallView<double, Space> N = coefficients_.view(c + b, b);
+  const auto combine = [&](ConstBlock Basis<T, Space>::*block, Block Y) {
+    for_each_factor(bases, X, block, Y, [&](ConstBlock factor, Index row, bool last) {
+      multiply<T>(context, 1, factor, N.block(row, 0, factor.cols(), b), last ? 0 : 1, Y);
+    });
+  };
+  for_each_factor(bases, X, &Basis<T, Space>::Q, X, [&](ConstBlock factor, Index row, bool) {
+    gram(context, factor, ConstBlock(BX), products.block(row, 0, factor.cols(), b));
+  });
+  cholesky_qr_coefficients(context, products, N, status);
+  combine(&Basis<T, Space>::Q, X);
+  if (follow && separate(X, BX)) combine(&Basis<T, Space>::BQ, BX);
+}
+
+template <Scalar T, class Ctx>
+OrthoReport Orthogonalizer<T, Ctx>::orthonormalize(Ctx& context, Block X, Block BX) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  require_room("orthonormalize", "a block", X.cols(), max_cols_);
+  require_same_shape("orthonormalize", X, BX);
+  OrthoReport report = climb(context, X, BX);
+  if (report.indefinite || !report.finite) return report;
+  report.rank = ladder_.cols();
+  const Index lost = X.cols() - report.rank;
+  set_zero(context, X.columns(report.rank, lost));
+  if (separate(X, BX)) set_zero(context, BX.columns(report.rank, lost));
+  return report;
+}
+
+template <Scalar T, class Ctx>
+OrthoReport Orthogonalizer<T, Ctx>::climb(Ctx& context, Block X, Block BX) {
+  OrthoReport report;
+  ladder_.begin(X.cols());
+  for (int round = 0; round < kMaxRounds && ladder_.cols() > 0; ++round) {
+    X = X.columns(0, ladder_.cols());
+    BX = BX.columns(0, ladder_.cols());
+    report.finite = read_gram(context, X, BX);
+    if (round == 0 && !(report.finite && gram_in_range())) {
+      report.finite = normalize_columns(context, X, BX) && read_gram(context, X, BX);
+      report.indefinite = report.finite && !clear_small_squares(context, X, BX);
+    }
+    if (!report.finite || report.indefinite || ladder_.orthonormal()) return report;
+    const OrthoMethod rung = ladder_.decide(X.rows());
+    report.indefinite = round == 0 && rung == OrthoMethod::svqb && separate(X, BX) &&
+                        ladder_.smallest_eigenvalue() < -image_rounding(context, X, BX);
+    if (report.indefinite) return report;
+    report.method = std::max(report.method, rung);
+    if (round > 0) report.method = std::max(report.method, OrthoMethod::cholqr2);
+    transform(context, X, BX);
+    if (rung == OrthoMethod::cholqr) return report;
+  }
+  return report;
+}
+
+/// The ladder's G ← XᵀBX, symmetric to the bit. False if it is not finite.
+template <Scalar T, class Ctx>
+bool Orthogonalizer<T, Ctx>::read_gram(Ctx& context, Block X, Block BX) {
+  const Small G = ladder_.gram();
+  gram(context, ConstBlock(X), ConstBlock(BX), small_.view(G.rows, G.cols));
+  fetch(context, small_.view(G.rows, G.cols), G);
+  bool finite = true;
+  for (Index j = 0; j < G.cols; ++j) {
+    for (Index i = 0; i <= j; ++i) {
+      G(i, j) = G(j, i) = 0.5 * (G(i, j) + G(j, i));
+      finite = finite && std::isfinite(G(i, j));
+    }
+  }
+  return finite;
+}
+
+/// Whether the norms of all columns are so far inside the range of T that their squares and
+/// inverses are too.
+template <Scalar T, class Ctx>
+bool Orthogonalizer<T, Ctx>::gram_in_range() {
+  const double lowest = std::pow(static_cast<double>(std::numeric_limits<T>::min()), 0.8);
+  const Small G = ladder_.gram();
+  for (Index j = 0; j < G.cols; ++j) {
+    if (!(G(j, j) > lowest && G(j, j) < 1 / lowest)) return false;
+  }
+  return true;
+}
+
+/// ‖x_j‖₂ and ‖Bx_j‖₂ in two columns.
+template <Scalar T, class Ctx>
+SmallView<double, HostSpace> Orthogonalizer<T, Ctx>::read_norms(Ctx& context, Block X, Block BX) {
+  const Index b = X.cols();
+  const SmallView<double, Space> norms = norms_.view(b, 2);
+  column_norms(context, ConstBlock(X), norms.block(0, 0, b, 1));
+  column_norms(context, ConstBlock(BX), norms.block(0, 1, b, 1));
+  const Small host = host_norms_.view(b, 2);
+  fetch(context, norms, host);
+  return host;
+}
+
+/// Scales X and BX so that ‖x_j‖₂ = 1, or 0. False, with nothing changed, if a norm is not finite.
+template <Scalar T, class Ctx>
+bool Orthogonalizer<T, Ctx>::normalize_columns(Ctx& context, Block X, Block BX) {
+  const Small norms = read_norms(context, X, BX);
+  for (Index j = 0; j < norms.rows; ++j) {
+    if (!std::isfinite(norms(j, 0)) || !std::isfinite(norms(j, 1))) return false;
+  }
+  const Small factors = norms.block(0, 0, norms.rows, 1);
+  for (Index j = 0; j < norms.rows; ++j) {
+    factors(j, 0) = 1 / std::max(norms(j, 0), std::numeric_limits<double>::min());
+  }
+  send(context, factors, norms_.view(norms.rows, 1));
+  scale_columns<T>(context, norms_.view(norms.rows, 1), X);
+  if (separate(X, BX)) scale_columns<T>(context, norms_.view(norms.rows, 1), BX);
+  return true;
+}
+
+/// Sets to 0 what is rounding among the squares xᵀBx. False if one lies below zero by more.
+template <Scalar T, class Ctx>
+bool Orthogonalizer<T, Ctx>::clear_small_squares(Ctx& context, Block X, Block BX) {
+  const Small norms = read_norms(context, X, BX);
+  const Small G = ladder_.gram();
+  for (Index j = 0; j < G.cols; ++j) {
+    const double rounding = gram_rounding<T>(G.cols) * norms(j, 0) * norms(j, 1);
+    if (G(j, j) < -rounding) return false;
+    if (G(j, j) <= rounding) G(j, j) = 0;
+  }
+  return true;
+}
+
+/// The rounding to expect in G scaled to unit diagonal, where BX is a rounded product.
+template <Scalar T, class Ctx>
+double Orthogonalizer<T, Ctx>::image_rounding(Ctx& context, Block X, Block BX) {
+  const Small norms = read_norms(context, X, BX);
+  const Small G = ladder_.gram();
+  double largest = 1;
+  for (Index j = 0; j < G.cols; ++j) {
+    if (G(j, j) > 0) largest = std::max(largest, norms(j, 0) * norms(j, 1) / G(j, j));
+  }
+  return gram_rounding<T>(G.cols) * largest;
+}
+
+/// X ← X M and BX ← BX M with the ladder's M; the result has fewer columns if some were dropped.
+template <Scalar T, class Ctx>
+void Orthogonalizer<T, Ctx>::transform(Ctx& context, Block X, Block BX) {
+  const ConstSmallView<double, HostSpace> M = ladder_.advance();
+  const SmallView<double, Space> C = small_.view(M.rows, M.cols);
+  send(context, M, C);
+  multiply<T>(context, 1, X, C, 0, X.columns(0, M.cols));
+  if (separate(X, BX)) multiply<T>(context, 1, BX, C, 0, BX.columns(0, M.cols));
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class Orthogonalizer<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

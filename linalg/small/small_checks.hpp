@@ -1,0 +1,13 @@
+#pragma once
+
+#include <heddle/linalg/data/block_checks.hpp>
+
+/// Shape checks of the operations on small matrices, the same for every backend. Each throws
+/// `InvalidArgument` naming the shapes that do not fit.
+namespace heddle {
+
+void require_small_multiply_shapes(Shape A, Shape B, Shape C);    ///< C = A B, transposed by then
+void require_cholesky_qr_shapes(Shape T, Shape N, Shape status);  ///< T = [C; G], N = [−C M; M]
+void require_eigensolver_shapes(Shape H, Shape theta, Shape Z);   ///< H Z = Z diag(θ)
+
+}  // namespace heddle

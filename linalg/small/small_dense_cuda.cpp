@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/small/small_checks.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
+#include <heddle/linalg/small/small_factor.hpp>
+
+namespace heddle {
+namespace {
+
+std::size_t bytes_of(std::size_t doubles) { return (doubles * sizeof(double) + 255) / 256 * 256; }
+
+/// Scratch memory of a factorisation by cuSOLVER and what goes with it, each piece on a 256-byte
+/// boundary. Made at once: scratch memory that grows loses what it held.
+struct LargeFactor {
+  double* status;  // 2 numbers
+  double* scale;   // `order` numbers
+  int* info;
+  double* work;  // for cuSOLVER, or `order`² numbers
+  int work_size = 0;
+
+  LargeFactor(CudaContext& context, int order, SmallView<double, DeviceSpace> G) {
+    check(cusolverDnDpotrf_bufferSize(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data,
+                                      static_cast<int>(G.ld), &work_size));
+    const auto size = static_cast<std::size_t>(order);
+    const std::size_t work_bytes =
+        bytes_of(std::max(static_cast<std::size_t>(work_size), size * size));
+    auto* scratch =
+        static_cast<std::byte*>(context.scratch(2 * bytes_of(2) + bytes_of(size) + work_bytes));
+    status = reinterpret_cast<double*>(scratch);
+    info = reinterpret_cast<int*>(scratch + bytes_of(2));
+    scale = reinterpret_cast<double*>(scratch + 2 * bytes_of(2));
+    work = reinterpret_cast<double*>(scratch + 2 * bytes_of(2) + bytes_of(size));
+  }
+
+  void factor(CudaContext& context, int order, SmallView<double, DeviceSpace> G) const {
+    check(cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data,
+                           static_cast<int>(G.ld), work, work_size, info));
+    launch_finish_factor(context.stream(), order, G.data, G.ld, info, status);
+  }
+};
+
+/// R ← R⁻¹ by cuBLAS, by way of `inverse`, order² numbers.
+void invert_large(CudaContext& context, int order, SmallView<double, DeviceSpace> R,
+                  double* inverse) {
+  const std::size_t row = static_cast<std::size_t>(order) * sizeof(double);
+  const double one = 1;
+  launch_identity(context.stream(), order, inverse);
+  check(cublasDtrsm(context.cublas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
+                    CUBLAS_DIAG_NON_UNIT, order, order, &one, R.data, static_cast<int>(R.ld),
+                    inverse, order));
+  check(cudaMemcpy2DAsync(R.data, static_cast<std::size_t>(R.ld) * sizeof(double), inverse, row,
+                          row, static_cast<std::size_t>(order), cudaMemcpyDeviceToDevice,
+                          context.stream()));
+}
+
+/// `cholesky_qr_coefficients` for orders that no block of threads holds.
+void large_cholesky_qr(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
+                       SmallView<double, DeviceSpace> N, SmallView<double, DeviceSpace> status) {
+  const Index b = T.cols;
+  const Index c = T.rows - b;
+  const int order = static_cast<int>(b);
+  const ConstSmallView<double, DeviceSpace> C = T.block(0, 0, c, b);
+  const ConstSmallView<double, DeviceSpace> G = T.block(c, 0, b, b);
+  const SmallView<double, DeviceSpace> M = N.block(c, 0, b, b);
+  const LargeFactor large(context, order, M);
+  const auto row = static_cast<std::size_t>(b) * sizeof(double);
+  check(cudaMemcpy2DAsync(M.data, static_cast<std::size_t>(M.ld) * sizeof(double), G.data,
+                          static_cast<std::size_t>(G.ld) * sizeof(double), row,
+                          static_cast<std::size_t>(b), cudaMemcpyDeviceToDevice, context.stream()));
+  if (c > 0) small_multiply(context, -1, C, true, C, false, 1, M);  // H = G − CᵀC
+  launch_scale_remainder(context.stream(), order, M.data, M.ld, G.data, G.ld, large.scale,
+                         status.data);
+  large.factor(context, order, M);
+  invert_large(context, order, M, large.work);
+  launch_finish_cholesky_qr(context.stream(), order, large.status, large.scale, M.data, M.ld,
+                            status.data);
+  if (c > 0) small_multiply(context, -1, C, false, M, false, 0, N.block(0, 0, c, b));
+}
+
+}  // namespace
+
+CholeskyStatus cholesky(CudaContext& context, SmallView<double, DeviceSpace> G) {
+  require_square("cholesky", {G.rows, G.cols});
+  const int order = static_cast<int>(G.rows);
+  if (order == 0) return {true, 1};
+  if (order <= kMaxFactorOrder) {
+    launch_cholesky(context.stream(), order, G.data, G.ld,
+                    static_cast<double*>(context.scratch(2 * sizeof(double))));
+  } else {
+    LargeFactor(context, order, G).factor(context, order, G);
+  }
+  auto* status = static_cast<double*>(context.staging(2 * sizeof(double)));
+  context.copy_to_host(status, context.scratch(2 * sizeof(double)), 2 * sizeof(double));
+  return {status[0] != 0, status[1]};
+}
+
+void invert_upper(CudaContext& context, SmallView<double, DeviceSpace> R) {
+  require_square("invert_upper", {R.rows, R.cols});
+  const int order = static_cast<int>(R.rows);
+  if (order == 0) return;
+  if (order <= kMaxFactorOrder) {
+    return launch_invert_upper(context.stream(), order, R.data, R.ld);
+  }
+  const auto size = static_cast<std::size_t>(order);
+  invert_large(context, order, R,
+               static_cast<double*>(context.scratch(size * size * sizeof(double))));
+}
+
+void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
+                              SmallView<double, DeviceSpace> N,
+                              SmallView<double, DeviceSpace> status) {
+  require_cholesky_qr_shapes({T.rows, T.cols}, {N.rows, N.cols}, {status.rows, status.cols});
+  if (T.cols == 0) return;
+  if (T.cols > kMaxFactorOrder) return large_cholesky_qr(context, T, N, status);
+  launch_cholesky_qr(context.stream(), static_cast<int>(T.rows - T.cols), static_cast<int>(T.cols),
+                     T.data, T.ld, N.data, N.ld, status.data);
+}
+
+void small_multiply(CudaContext& context, double alpha, ConstSmallView<double, DeviceSpace> A,
+                    bool transpose_a, ConstSmallView<double, DeviceSpace> B, bool transpose_b,
+                    double beta, SmallView<double, DeviceSpace> C) {
+  const Shape op_A = transpose_a ? Shape{A.cols, A.rows} : Shape{A.rows, A.cols};
+  const Shape op_B = transpose_b ? Shape{B.cols, B.rows} : Shape{B.rows, B.cols};
+  require_small_multiply_shapes(op_A, op_B, {C.rows, C.cols});
+  if (C.rows == 0 || C.cols == 0) return;
+  const auto ld = [](ConstSmallView<double, DeviceSpace> M) { return std::max<Index>(1, M.ld); };
+  check(cublasDgemm_64(context.cublas(), transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+                       transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, C.rows, C.cols, op_A.cols, &alpha,
+                       A.data, ld(A), B.data, ld(B), &beta, C.data, C.ld));
+}
+
+}  // namespace heddle

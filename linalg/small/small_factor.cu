@@ -1,0 +1,351 @@
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/linalg/small/small_dense.hpp>
+#include <heddle/linalg/small/small_factor.hpp>
+
+namespace heddle {
+namespace {
+
+constexpr int kFactorThreads = 512;
+
+/// Doubles from one column of the staged matrix to the next; odd, so that neither a row nor a
+/// column falls on few banks of shared memory.
+__host__ __device__ int staged_ld(int order) { return order | 1; }
+
+/// Copies the upper triangle of A into shared memory, or back out with zeros below.
+__device__ void stage_upper(const double* A, Index ld, int order, double* staged) {
+  for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
+    const int i = e % order;
+    const int j = e / order;
+    staged[i + j * staged_ld(order)] = i <= j ? A[i + j * ld] : 0;
+  }
+  __syncthreads();
+}
+
+__device__ void unstage(const double* staged, int order, double* A, Index ld) {
+  __syncthreads();
+  for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
+    A[e % order + e / order * ld] = staged[e % order + e / order * staged_ld(order)];
+  }
+}
+
+/// The least and the largest of diag(R); `least` is 0 where there is no R.
+struct DiagonalRange {
+  double least;
+  double most;
+};
+
+/// G = RᵀR in shared memory, row by row of R, each followed by its update of what lies below. All
+/// threads of the block call it and get the same.
+__device__ DiagonalRange factor_staged(int order, double* R) {
+  const int lda = staged_ld(order);
+  const int thread = static_cast<int>(threadIdx.x);
+  DiagonalRange range{INFINITY, 0};
+  for (int k = 0; k < order; ++k) {
+    const double pivot = R[k + k * lda];
+    if (!(pivot > 0 && pivot < INFINITY)) return {0, INFINITY};
+    const double diagonal = sqrt(pivot);
+    range = {fmin(range.least, diagonal), fmax(range.most, diagonal)};
+    __syncthreads();
+    for (int j = k + thread; j < order; j += kFactorThreads) {
+      R[k + j * lda] = j == k ? diagonal : R[k + j * lda] / diagonal;
+    }
+    __syncthreads();
+    const int rest = order - k - 1;
+    for (int e = thread; e < rest * rest; e += kFactorThreads) {
+      const int i = k + 1 + e % rest;
+      const int j = k + 1 + e / rest;
+      if (i <= j) R[i + j * lda] -= R[k + i * lda] * R[k + j * lda];
+    }
+    __syncthreads();
+  }
+  return range;
+}
+
+/// R ← R⁻¹ in shared memory from the last row up: row i of the inverse is scaled, then taken out of
+/// the rows above. Behind R there is room for one more column.
+__device__ void invert_staged(int order, double* R) {
+  const int lda = staged_ld(order);
+  double* column = R + lda * order;  // column i of R above its diagonal
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = order - 1; i >= 0; --i) {
+    const double inverse = 1 / R[i + i * lda];
+    for (int p = thread; p < i; p += kFactorThreads) column[p] = R[p + i * lda];
+    __syncthreads();
+    for (int j = i + thread; j < order; j += kFactorThreads) {
+      R[i + j * lda] = j == i ? inverse : R[i + j * lda] * inverse;
+    }
+    __syncthreads();
+    const int width = order - i;
+    for (int e = thread; e < i * width; e += kFactorThreads) {
+      const int p = e % i;
+      const int j = i + e / i;
+      const double before = j == i ? 0 : R[p + j * lda];
+      R[p + j * lda] = before - column[p] * R[i + j * lda];
+    }
+    __syncthreads();
+  }
+}
+
+/// One block. Writes status = {1 if all pivots were positive, else 0; min/max of diag(R)}.
+__global__ void __launch_bounds__(kFactorThreads)
+    cholesky_kernel(int order, double* G, Index ld, double* status) {
+  extern __shared__ double R[];
+  stage_upper(G, ld, order, R);
+  const DiagonalRange range = factor_staged(order, R);
+  if (range.least > 0) unstage(R, order, G, ld);
+  if (threadIdx.x == 0) {
+    status[0] = range.least > 0;
+    status[1] = range.least > 0 ? range.least / range.most : 0;
+  }
+}
+
+/// One block.
+__global__ void __launch_bounds__(kFactorThreads)
+    invert_upper_kernel(int order, double* A, Index ld) {
+  extern __shared__ double R[];
+  stage_upper(A, ld, order, R);
+  invert_staged(order, R);
+  unstage(R, order, A, ld);
+}
+
+/// The upper triangle of H = G − CᵀC in shared memory; T = [C; G], C of `basis` rows.
+__device__ void stage_remainder(int basis, int order, const double* T, Index ld, double* H) {
+  const double* G = T + basis;
+  for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
+    const int i = e % order;
+    const int j = e / order;
+    double h = 0;
+    if (i <= j) {
+      h = G[i + j * ld];
+      for (int k = 0; k < basis; ++k) h -= T[k + i * ld] * T[k + j * ld];
+    }
+    H[i + j * staged_ld(order)] = h;
+  }
+  __syncthreads();
+}
+
+/// The least of a value a thread, NaN if there is one; the same for every thread.
+__device__ double least_of_threads(double value, double* values) {
+  __syncthreads();
+  values[threadIdx.x] = value;
+  for (int half = kFactorThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < half) {
+      const double other = values[threadIdx.x + half];
+      if (!(other >= values[threadIdx.x])) values[threadIdx.x] = other;
+    }
+  }
+  __syncthreads();
+  return values[0];
+}
+
+/// The sum of a value a thread, in shared memory; the same bits for every thread.
+__device__ double sum_of_threads(double value, double* sums) {
+  __syncthreads();
+  sums[threadIdx.x] = value;
+  for (int half = kFactorThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  __syncthreads();
+  return sums[0];
+}
+
+/// N = [−C M; M] for the M in shared memory.
+__device__ void write_coefficients(int basis, int order, const double* T, Index ldt,
+                                   const double* M, double* N, Index ldn) {
+  const int rows = basis + order;
+  for (int e = static_cast<int>(threadIdx.x); e < rows * order; e += kFactorThreads) {
+    const int i = e % rows;
+    const double* column = M + e / rows * staged_ld(order);
+    double entry = 0;
+    if (i >= basis) {
+      entry = column[i - basis];
+    } else {
+      for (int k = 0; k <= e / rows; ++k) entry -= T[i + k * ldt] * column[k];
+    }
+    N[i + e / rows * ldn] = entry;
+  }
+}
+
+/// What the status says of the diagonal of H = G − CᵀC.
+struct Remainder {
+  double least_square;
+  double remaining;
+};
+
+/// scale[j] = H_jj^(-1/2); H_jj at H[j·(ldh + 1)], G_jj at G[j·(ldg + 1)]. `values` has room for a
+/// number a thread. All threads of the block call it and get the same.
+__device__ Remainder read_diagonal(int order, const double* H, Index ldh, const double* G,
+                                   Index ldg, double* scale, double* values) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int j = thread; j < order; j += kFactorThreads) scale[j] = 1 / sqrt(H[j * (ldh + 1)]);
+  Remainder least{INFINITY, INFINITY};
+  for (int j = thread; j < order; j += kFactorThreads) {
+    const double left = H[j * (ldh + 1)];
+    const double part = left / G[j * (ldg + 1)];
+    if (!(left >= least.least_square)) least.least_square = left;
+    if (!(part >= least.remaining)) least.remaining = part;
+  }
+  return {least_of_threads(least.least_square, values), least_of_threads(least.remaining, values)};
+}
+
+/// `cholesky_qr_coefficients` (small_dense.hpp). One block.
+__global__ void __launch_bounds__(kFactorThreads)
+    cholesky_qr_kernel(int basis, int order, const double* T, Index ldt, double* N, Index ldn,
+                       double* status) {
+  extern __shared__ double R[];
+  __shared__ double scale[kMaxFactorOrder];
+  __shared__ double values[kFactorThreads];
+  const int lda = staged_ld(order);
+  const int thread = static_cast<int>(threadIdx.x);
+  stage_remainder(basis, order, T, ldt, R);
+  const Remainder remainder = read_diagonal(order, R, lda, T + basis, ldt, scale, values);
+  for (int e = thread; e < order * order; e += kFactorThreads) {
+    R[e % order + e / order * lda] *= scale[e % order] * scale[e / order];
+  }
+  __syncthreads();
+  const DiagonalRange range = factor_staged(order, R);
+  const bool exists = range.least > 0;
+  __syncthreads();
+  if (exists) invert_staged(order, R);
+  double squares = 0;
+  for (int e = thread; e < order * order; e += kFactorThreads) {
+    double& entry = R[e % order + e / order * lda];
+    squares += entry * entry;
+    entry = exists ? entry * scale[e % order] : 0;
+  }
+  const double growth = sum_of_threads(squares, values) / order;
+  write_coefficients(basis, order, T, ldt, R, N, ldn);
+  if (thread == 0) {
+    status[CholeskyQrStatus::diagonal_ratio] = exists ? range.least / range.most : 0;
+    status[CholeskyQrStatus::growth] = exists ? growth : INFINITY;
+    status[CholeskyQrStatus::least_square] = remainder.least_square;
+    status[CholeskyQrStatus::remaining] = remainder.remaining;
+  }
+}
+
+/// The upper triangle of H scaled to unit diagonal in place, the lengths in `scale`, and the last
+/// two rows of the status. One block, any order.
+__global__ void __launch_bounds__(kFactorThreads)
+    scale_remainder_kernel(int order, double* H, Index ldh, const double* G, Index ldg,
+                           double* scale, double* status) {
+  __shared__ double values[kFactorThreads];
+  const Remainder remainder = read_diagonal(order, H, ldh, G, ldg, scale, values);
+  for (Index e = threadIdx.x; e < Index{order} * order; e += kFactorThreads) {
+    const Index i = e % order;
+    const Index j = e / order;
+    if (i <= j) H[i + j * ldh] *= scale[i] * scale[j];
+  }
+  if (threadIdx.x == 0) {
+    status[CholeskyQrStatus::least_square] = remainder.least_square;
+    status[CholeskyQrStatus::remaining] = remainder.remaining;
+  }
+}
+
+/// M ← diag(scale) M for M = R⁻¹, or 0 where `factor` = {1 if there is an R, else 0; min/max of
+/// diag(R)} says that there is none, and the first two rows of the status. One block, any order.
+__global__ void __launch_bounds__(kFactorThreads)
+    finish_cholesky_qr_kernel(int order, const double* factor, const double* scale, double* M,
+                              Index ldm, double* status) {
+  __shared__ double values[kFactorThreads];
+  const bool exists = factor[0] != 0;
+  double squares = 0;
+  for (Index e = threadIdx.x; e < Index{order} * order; e += kFactorThreads) {
+    double& entry = M[e % order + e / order * ldm];
+    squares += exists ? entry * entry : 0;
+    entry = exists ? entry * scale[e % order] : 0;
+  }
+  const double growth = sum_of_threads(squares, values) / order;
+  if (threadIdx.x == 0) {
+    status[CholeskyQrStatus::diagonal_ratio] = factor[1];
+    status[CholeskyQrStatus::growth] = exists ? growth : INFINITY;
+  }
+}
+
+/// Zeros below the diagonal.
+__global__ void clear_lower_kernel(int order, double* A, Index ld) {
+  const int j = static_cast<int>(blockIdx.x);
+  for (int i = j + 1 + static_cast<int>(threadIdx.x); i < order; i += kThreads) A[i + j * ld] = 0;
+}
+
+/// status = {info is 0; min/max of diag(R)}, in one thread.
+__global__ void factor_status_kernel(int order, const double* R, Index ld, const int* info,
+                                     double* status) {
+  double least = INFINITY;
+  double most = 0;
+  bool good = *info == 0;
+  for (int i = 0; i < order; ++i) {
+    const double diagonal = R[i + i * ld];
+    good = good && diagonal > 0 && diagonal < INFINITY;  // cuSOLVER lets NaN pass
+    least = fmin(least, diagonal);
+    most = fmax(most, diagonal);
+  }
+  status[0] = good;
+  status[1] = good ? least / most : 0;
+}
+
+__global__ void identity_kernel(int order, double* A) {
+  const int j = static_cast<int>(blockIdx.x);
+  for (int i = static_cast<int>(threadIdx.x); i < order; i += kThreads) {
+    A[i + static_cast<Index>(j) * order] = i == j;
+  }
+}
+
+template <class Kernel>
+std::size_t raise_shared_limit(Kernel* kernel, int order, int columns) {
+  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(staged_ld(order)) *
+                            static_cast<std::size_t>(columns);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)));
+  return bytes;
+}
+
+}  // namespace
+
+void launch_cholesky(cudaStream_t stream, int order, double* G, Index ld, double* status) {
+  const std::size_t shared = raise_shared_limit(cholesky_kernel, order, order);
+  cholesky_kernel<<<1, kFactorThreads, shared, stream>>>(order, G, ld, status);
+  check_launch();
+}
+
+void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld) {
+  const std::size_t shared = raise_shared_limit(invert_upper_kernel, order, order + 1);
+  invert_upper_kernel<<<1, kFactorThreads, shared, stream>>>(order, R, ld);
+  check_launch();
+}
+
+void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
+                        double* N, Index ldn, double* status) {
+  const std::size_t shared = raise_shared_limit(cholesky_qr_kernel, order, order + 1);
+  cholesky_qr_kernel<<<1, kFactorThreads, shared, stream>>>(basis, order, T, ldt, N, ldn, status);
+  check_launch();
+}
+
+void launch_scale_remainder(cudaStream_t stream, int order, double* H, Index ldh, const double* G,
+                            Index ldg, double* scale, double* status) {
+  scale_remainder_kernel<<<1, kFactorThreads, 0, stream>>>(order, H, ldh, G, ldg, scale, status);
+  check_launch();
+}
+
+void launch_finish_cholesky_qr(cudaStream_t stream, int order, const double* factor,
+                               const double* scale, double* M, Index ldm, double* status) {
+  finish_cholesky_qr_kernel<<<1, kFactorThreads, 0, stream>>>(order, factor, scale, M, ldm, status);
+  check_launch();
+}
+
+void launch_finish_factor(cudaStream_t stream, int order, double* R, Index ld, const int* info,
+                          double* status) {
+  factor_status_kernel<<<1, 1, 0, stream>>>(order, R, ld, info, status);
+  check_launch();
+  clear_lower_kernel<<<static_cast<unsigned>(order), kThreads, 0, stream>>>(order, R, ld);
+  check_launch();
+}
+
+void launch_identity(cudaStream_t stream, int order, double* A) {
+  identity_kernel<<<static_cast<unsigned>(order), kThreads, 0, stream>>>(order, A);
+  check_launch();
+}
+
+}  // namespace heddle

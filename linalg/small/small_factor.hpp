@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <heddle/linalg/context/context.hpp>
+
+/// Kernels on one small matrix in device memory (column-major doubles), each a single thread block
+/// in shared memory where cuSOLVER would need several launches. None waits for the device.
+namespace heddle {
+
+/// The largest order that fits in a block's shared memory.
+inline constexpr int kMaxFactorOrder = 128;
+
+/// G = RᵀR, R over G, zeros below; order ≤ kMaxFactorOrder. Only the upper triangle is read.
+/// status = {1, min/max of diag(R)}, or {0, 0} and G as it was if a pivot is not positive.
+void launch_cholesky(cudaStream_t stream, int order, double* G, Index ld, double* status);
+
+/// R ← R⁻¹, R upper triangular; order ≤ kMaxFactorOrder. Zeros below.
+void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld);
+
+/// `cholesky_qr_coefficients` (small_dense.hpp) for order ≤ kMaxFactorOrder, c = `basis`.
+void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
+                        double* N, Index ldn, double* status);
+
+/// The first and the last step of the same for any order: the upper triangle of H scaled to unit
+/// diagonal in place, `scale` = diag(H)^(-1/2); then, with R⁻¹ of it in M, M ← diag(scale) M.
+/// Together they write `status`; `factor` is what `launch_finish_factor` gives.
+void launch_scale_remainder(cudaStream_t stream, int order, double* H, Index ldh, const double* G,
+                            Index ldg, double* scale, double* status);
+void launch_finish_cholesky_qr(cudaStream_t stream, int order, const double* factor,
+                               const double* scale, double* M, Index ldm, double* status);
+
+/// After a factorisation of any order: zeros below the diagonal of R, and the same status from
+/// cuSOLVER's `info`.
+void launch_finish_factor(cudaStream_t stream, int order, double* R, Index ld, const int* info,
+                          double* status);
+
+/// A = I, packed.
+void launch_identity(cudaStream_t stream, int order, double* A);
+
+}  // namespace heddle

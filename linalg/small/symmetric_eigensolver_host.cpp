@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
+
+namespace heddle {
+namespace {
+
+using Matrix = Eigen::Map<Eigen::MatrixXd>;
+using Vector = Eigen::Map<Eigen::VectorXd>;
+
+/// Largest |entry| of the lower triangle; NaN or Inf where it holds one.
+double largest_entry(ConstSmallView<double, HostSpace> H) {
+  double largest = 0;
+  for (Index j = 0; j < H.cols; ++j) {
+    for (Index i = j; i < H.rows; ++i) {
+      const double size = std::abs(H(i, j));
+      if (!(size <= largest)) largest = size;
+      if (!std::isfinite(size)) return size;
+    }
+  }
+  return largest;
+}
+
+/// Overwrites the lower triangle of Q by the orthogonal matrix of H = Q T Qᵀ, T tridiagonal.
+void tridiagonalize(Matrix& Q, Vector& diagonal, Vector& subdiagonal, Vector& coefficients,
+                    Vector& work) {
+  Eigen::internal::tridiagonalization_inplace(Q, coefficients);
+  diagonal = Q.diagonal();
+  subdiagonal = Q.diagonal<-1>();
+  Eigen::householderSequence(Q, coefficients).setLength(Q.rows() - 1).setShift(1).evalTo(Q, work);
+}
+
+}  // namespace
+
+// The steps of Eigen::SelfAdjointEigenSolver on memory of our own: the class itself allocates
+// whenever the order changes and once more in each call.
+bool SymmetricEigensolver<HostContext>::compute(HostContext& context,
+                                                ConstSmallView<double, HostSpace> H,
+                                                SmallView<double, HostSpace> theta,
+                                                SmallView<double, HostSpace> Z) {
+  const Index m = H.rows;
+  if (H.cols != m || theta.rows != m || theta.cols != 1 || Z.rows != m || Z.cols != m) {
+    throw InvalidArgument(fmt::format("SymmetricEigensolver: H {}x{}, theta {}x{}, Z {}x{}", H.rows,
+                                      H.cols, theta.rows, theta.cols, Z.rows, Z.cols));
+  }
+  if (m == 0) return true;
+  const double size = largest_entry(H);
+  if (!std::isfinite(size)) return false;
+  const double scale = size > 0 ? size : 1;
+
+  const std::size_t needed = static_cast<std::size_t>(m * (m + 3));
+  if (work_.size() < needed) work_ = Buffer<double, HostSpace>(context, needed);
+  Matrix Q(work_.data(), m, m);
+  Vector subdiagonal(work_.data() + m * m, m - 1);
+  Vector coefficients(work_.data() + m * (m + 1), m - 1);
+  Vector work(work_.data() + m * (m + 2), m);
+  Vector values(theta.data, m);
+  for (Index j = 0; j < m; ++j) {
+    for (Index i = j; i < m; ++i) Q(i, j) = H(i, j) / scale;
+  }
+  tridiagonalize(Q, values, subdiagonal, coefficients, work);
+  constexpr Index kMaxIterationsPerValue = 30;
+  const Eigen::ComputationInfo info = Eigen::internal::computeFromTridiagonal_impl(
+      values, subdiagonal, kMaxIterationsPerValue, true, Q);
+  values *= scale;
+  for (Index j = 0; j < m; ++j) std::copy_n(&Q(0, j), m, &Z(0, j));
+  return info == Eigen::Success;
+}
+
+}  // namespace heddle

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_assembly.hpp>
+#include <limits>
+#include <string>
+
+namespace heddle {
+namespace {
+
+constexpr Index kLeastRows = 1024;      // rows of a piece of work
+constexpr Index kLeastEntries = 16384;  // entries of a piece of work
+
+std::string shape(Index rows, Index cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
+
+/// A(row, col), 0 where not stored.
+template <Scalar T>
+T entry(const CsrView<T, HostSpace>& A, Index row, Index col) {
+  const std::int32_t* begin = A.columns + A.row_offsets[row];
+  const std::int32_t* end = A.columns + A.row_offsets[row + 1];
+  const std::int32_t* found = std::lower_bound(begin, end, col);
+  return found != end && *found == col ? A.values[found - A.columns] : T{0};
+}
+
+/// |a − b| for `find_asymmetry`: 0 for equal infinities and for two NaNs, Inf for one NaN.
+double difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double distance = std::abs(a - b);
+  return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
+}
+
+}  // namespace
+
+template <Scalar T>
+HostCsrMatrix<T> csr_from_triplets(HostContext& context, Index rows, Index cols,
+                                   std::span<const Triplet<T>> triplets) {
+  check_csr_shape(rows, cols, 0);
+  const auto outside = std::find_if(triplets.begin(), triplets.end(), [&](const Triplet<T>& t) {
+    return t.row < 0 || t.row >= rows || t.col < 0 || t.col >= cols;
+  });
+  if (outside != triplets.end()) {
+    throw InvalidArgument("csr_from_triplets: triplet " +
+                          std::to_string(outside - triplets.begin()) + " at (" +
+                          std::to_string(outside->row) + ", " + std::to_string(outside->col) +
+                          ") lies outside the " + shape(rows, cols) + " matrix");
+  }
+  const Slabs pieces = make_slabs(static_cast<Index>(triplets.size()), kLeastEntries);
+  return CsrAssembler<T>(context, rows, cols).assemble(pieces.count(), [&](Index piece, auto emit) {
+    for (Index k = pieces.begin(piece); k < pieces.end(piece); ++k) {
+      const Triplet<T>& triplet = triplets[static_cast<std::size_t>(k)];
+      emit(triplet.row, triplet.col, triplet.value);
+    }
+  });
+}
+
+template <Scalar T>
+HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A) {
+  const Slabs pieces = make_slabs(A.rows, kLeastRows);
+  return CsrAssembler<T>(context, A.cols, A.rows)
+      .assemble(pieces.count(), [&](Index piece, auto emit) {
+        for (Index row = pieces.begin(piece); row < pieces.end(piece); ++row) {
+          for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+            emit(A.columns[k], row, A.values[k]);
+          }
+        }
+      });
+}
+
+template <Scalar U, Scalar T>
+HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A) {
+  HostCsrMatrix<U> converted(context, A.rows, A.cols, A.nnz);
+  std::copy_n(A.row_offsets, A.rows + 1, converted.row_offsets());
+  std::copy_n(A.columns, A.nnz, converted.columns());
+  U* values = converted.values();
+  parallel_for(context.threads(), A.nnz, [&](Index k) { values[k] = static_cast<U>(A.values[k]); });
+  return converted;
+}
+
+template <Scalar T>
+bool is_diagonal(CsrView<T, HostSpace> A) {
+  for (Index i = 0; i < A.rows; ++i) {
+    for (std::int64_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      if (A.columns[k] != i && A.values[k] != 0) return false;
+    }
+  }
+  return true;
+}
+
+template <Scalar T>
+std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
+                                      double tolerance) {
+  require_square("find_asymmetry", Shape{A.rows, A.cols});
+  struct Worst {
+    Index row = 0;
+    Index col = 0;
+    double difference = 0;
+    double largest = 0;  // finite |A(i, j)|
+  };
+  const Slabs pieces = make_slabs(A.rows, kLeastRows);
+  std::vector<Worst> worst_of(static_cast<std::size_t>(pieces.count()));
+  parallel_for(context.threads(), pieces.count(), [&](Index piece) {
+    Worst worst;
+    for (Index row = pieces.begin(piece); row < pieces.end(piece); ++row) {
+      for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+        const double value = static_cast<double>(A.values[k]);
+        if (std::isfinite(value)) worst.largest = std::max(worst.largest, std::abs(value));
+        const Index col = A.columns[k];
+        const double apart = difference(value, static_cast<double>(entry(A, col, row)));
+        if (apart > worst.difference) worst = {row, col, apart, worst.largest};
+      }
+    }
+    worst_of[static_cast<std::size_t>(piece)] = worst;
+  });
+  Worst worst;
+  double largest = 0;
+  for (const Worst& candidate : worst_of) {
+    largest = std::max(largest, candidate.largest);
+    if (candidate.difference > worst.difference) worst = candidate;
+  }
+  if (!(worst.difference > tolerance * largest)) return {};
+  return {{worst.row, worst.col, static_cast<double>(entry(A, worst.row, worst.col)),
+           static_cast<double>(entry(A, worst.col, worst.row))}};
+}
+
+template HostCsrMatrix<float> csr_from_triplets(HostContext&, Index, Index,
+                                                std::span<const Triplet<float>>);
+template HostCsrMatrix<float> transpose(HostContext&, CsrView<float, HostSpace>);
+template HostCsrMatrix<float> convert(HostContext&, CsrView<float, HostSpace>);
+template HostCsrMatrix<double> convert(HostContext&, CsrView<float, HostSpace>);
+template bool is_diagonal(CsrView<float, HostSpace>);
+template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<float, HostSpace>, double);
+
+template HostCsrMatrix<double> csr_from_triplets(HostContext&, Index, Index,
+                                                 std::span<const Triplet<double>>);
+template HostCsrMatrix<double> transpose(HostContext&, CsrView<double, HostSpace>);
+template HostCsrMatrix<float> convert(HostContext&, CsrView<double, HostSpace>);
+template HostCsrMatrix<double> convert(HostContext&, CsrView<double, HostSpace>);
+template bool is_diagonal(CsrView<double, HostSpace>);
+template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<double, HostSpace>, double);
+
+}  // namespace heddle

@@ -1,0 +1,218 @@
+#include <bit>
+#include <cmath>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+
+namespace heddle {
+namespace {
+
+/// Sums that are exact in whole numbers, and their largest.
+using Count = unsigned long long;
+
+/// Bits that the longest column's sum may take.
+constexpr int kSumBits = 62;
+
+constexpr Index kMaxBlocks = 132 * 16;
+
+unsigned blocks_for(Index threads) {
+  return static_cast<unsigned>(
+      std::clamp<Index>(ceil_div<Index>(threads, kThreads), 1, kMaxBlocks));
+}
+
+__device__ Index thread_index() { return Index{blockIdx.x} * kThreads + threadIdx.x; }
+__device__ Index thread_count() { return Index{gridDim.x} * kThreads; }
+
+/// Where A(i, i) stands, -1 where it is not stored.
+template <class T>
+__device__ std::int64_t diagonal_place(const CsrView<T, DeviceSpace>& A, Index i) {
+  std::int64_t first = A.row_offsets[i];
+  std::int64_t end = A.row_offsets[i + 1];
+  while (first < end) {
+    const std::int64_t middle = first + (end - first) / 2;
+    const Index column = A.columns[middle];
+    if (column == i) return middle;
+    if (column < i) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return -1;
+}
+
+template <class T>
+__global__ void extract_diagonal_kernel(CsrView<T, DeviceSpace> A, T* diagonal) {
+  for (Index i = thread_index(); i < A.rows; i += thread_count()) {
+    const std::int64_t place = diagonal_place(A, i);
+    diagonal[i] = place < 0 ? T{0} : A.values[place];
+  }
+}
+
+template <class T>
+__global__ void count_missing_kernel(CsrView<T, DeviceSpace> A, Count* missing) {
+  for (Index i = thread_index(); i < A.rows; i += thread_count()) {
+    if (diagonal_place(A, i) < 0) atomicAdd(missing, Count{1});
+  }
+}
+
+template <class T>
+__global__ void shift_diagonal_kernel(CsrView<T, DeviceSpace> A, T shift, T* values) {
+  for (Index i = thread_index(); i < A.rows; i += thread_count()) {
+    const std::int64_t place = diagonal_place(A, i);
+    if (place >= 0) values[place] += shift;
+  }
+}
+
+/// A warp a row.
+template <class T>
+__global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
+    const T d_i = d[i];
+    for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
+      values[e] *= d_i * d[A.columns[e]];
+    }
+  }
+}
+
+/// lengths[j] = entries of column j; *largest = the bits of max|A|, which order as the numbers do,
+/// NaN above all.
+template <class T>
+__global__ void survey_kernel(CsrView<T, DeviceSpace> A, Count* lengths, Count* largest) {
+  Count own = 0;
+  for (Index e = thread_index(); e < A.nnz; e += thread_count()) {
+    const double size = fabs(static_cast<double>(A.values[e]));
+    own = max(own, static_cast<Count>(__double_as_longlong(size)));
+    atomicAdd(lengths + A.columns[e], Count{1});
+  }
+  atomicMax(largest, own);
+}
+
+/// sums[j] += Σ |A(i, j)|·2^exponent, each rounded to a whole number.
+template <class T>
+__global__ void column_sums_kernel(CsrView<T, DeviceSpace> A, int exponent, Count* sums) {
+  for (Index e = thread_index(); e < A.nnz; e += thread_count()) {
+    const double size = fabs(static_cast<double>(A.values[e]));
+    atomicAdd(sums + A.columns[e], static_cast<Count>(__double2ll_rn(scalbn(size, exponent))));
+  }
+}
+
+__global__ void largest_kernel(Index count, const Count* values, Count* largest) {
+  Count own = 0;
+  for (Index j = thread_index(); j < count; j += thread_count()) own = max(own, values[j]);
+  atomicMax(largest, own);
+}
+
+void clear(CudaContext& context, Buffer<Count, DeviceSpace>& buffer) {
+  check(cudaMemsetAsync(buffer.data(), 0, buffer.size() * sizeof(Count), context.stream()));
+}
+
+Count fetched(CudaContext& context, const Buffer<Count, DeviceSpace>& number) {
+  Count value = 0;
+  context.copy_to_host(&value, number.data(), sizeof(value));
+  return value;
+}
+
+Count largest_of(CudaContext& context, const Buffer<Count, DeviceSpace>& values) {
+  Buffer<Count, DeviceSpace> largest(context, 1);
+  clear(context, largest);
+  const auto count = static_cast<Index>(values.size());
+  largest_kernel<<<blocks_for(count), kThreads, 0, context.stream()>>>(count, values.data(),
+                                                                       largest.data());
+  check_launch();
+  return fetched(context, largest);
+}
+
+template <class T>
+void copy_entries(CudaContext& context, const T* source, T* target, Index count) {
+  check(cudaMemcpyAsync(target, source, static_cast<std::size_t>(count) * sizeof(T),
+                        cudaMemcpyDeviceToDevice, context.stream()));
+}
+
+}  // namespace
+
+template <Scalar T>
+double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
+  if (A.nnz == 0) return 0;
+  Buffer<Count, DeviceSpace> columns(context, static_cast<std::size_t>(A.cols));
+  Buffer<Count, DeviceSpace> largest(context, 1);
+  clear(context, columns);
+  clear(context, largest);
+  const unsigned blocks = blocks_for(A.nnz);
+  survey_kernel<<<blocks, kThreads, 0, context.stream()>>>(A, columns.data(), largest.data());
+  check_launch();
+  const auto entry = std::bit_cast<double>(fetched(context, largest));
+  if (entry == 0 || !std::isfinite(entry)) return entry;
+  const Count longest = largest_of(context, columns);
+  const int exponent = kSumBits - std::bit_width(longest) - (std::ilogb(entry) + 1);
+  clear(context, columns);
+  column_sums_kernel<<<blocks, kThreads, 0, context.stream()>>>(A, exponent, columns.data());
+  check_launch();
+  return std::scalbn(static_cast<double>(largest_of(context, columns)), -exponent);
+}
+
+template <Scalar T>
+Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
+  require_square("extract_diagonal", Shape{A.rows, A.cols});
+  Buffer<T, DeviceSpace> diagonal(context, static_cast<std::size_t>(A.rows));
+  extract_diagonal_kernel<<<blocks_for(A.rows), kThreads, 0, context.stream()>>>(A,
+                                                                                 diagonal.data());
+  check_launch();
+  return diagonal;
+}
+
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
+  require_square("with_stored_diagonal", Shape{A.rows, A.cols});
+  Buffer<Count, DeviceSpace> missing(context, 1);
+  clear(context, missing);
+  count_missing_kernel<<<blocks_for(A.rows), kThreads, 0, context.stream()>>>(A, missing.data());
+  check_launch();
+  if (fetched(context, missing) > 0) {
+    HostContext host;
+    return place(context, with_stored_diagonal(host, fetch(context, host, A).view()));
+  }
+  CsrMatrix<T, DeviceSpace> copy(context, A.rows, A.cols, A.nnz);
+  copy_entries(context, A.row_offsets, copy.row_offsets(), A.rows + 1);
+  copy_entries(context, A.columns, copy.columns(), A.nnz);
+  copy_entries(context, A.values, copy.values(), A.nnz);
+  return copy;
+}
+
+template <Scalar T>
+void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
+                         CsrMatrix<T, DeviceSpace>& A) {
+  require_square("scale_symmetrically", Shape{A.rows(), A.cols()});
+  require_one_per_column("scale_symmetrically", Shape{static_cast<Index>(d.size()), 1}, A.cols());
+  scale_kernel<<<blocks_for(A.rows() * kWarp), kThreads, 0, context.stream()>>>(A.view(), d.data(),
+                                                                                A.values());
+  check_launch();
+}
+
+template <Scalar T>
+void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace>& A) {
+  require_square("shift_diagonal", Shape{A.rows(), A.cols()});
+  shift_diagonal_kernel<<<blocks_for(A.rows()), kThreads, 0, context.stream()>>>(
+      A.view(), static_cast<T>(shift), A.values());
+  check_launch();
+}
+
+template double norm_1(CudaContext&, CsrView<float, DeviceSpace>);
+template double norm_1(CudaContext&, CsrView<double, DeviceSpace>);
+template Buffer<float, DeviceSpace> extract_diagonal(CudaContext&, CsrView<float, DeviceSpace>);
+template Buffer<double, DeviceSpace> extract_diagonal(CudaContext&, CsrView<double, DeviceSpace>);
+template CsrMatrix<float, DeviceSpace> with_stored_diagonal(CudaContext&,
+                                                            CsrView<float, DeviceSpace>);
+template CsrMatrix<double, DeviceSpace> with_stored_diagonal(CudaContext&,
+                                                             CsrView<double, DeviceSpace>);
+template void scale_symmetrically(CudaContext&, const Buffer<float, DeviceSpace>&,
+                                  CsrMatrix<float, DeviceSpace>&);
+template void scale_symmetrically(CudaContext&, const Buffer<double, DeviceSpace>&,
+                                  CsrMatrix<double, DeviceSpace>&);
+template void shift_diagonal(CudaContext&, double, CsrMatrix<float, DeviceSpace>&);
+template void shift_diagonal(CudaContext&, double, CsrMatrix<double, DeviceSpace>&);
+
+}  // namespace heddle

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+
+namespace heddle {
+namespace {
+
+/// Where A(i, i) stands or would stand among the entries.
+template <Scalar T>
+std::int64_t diagonal_place(const CsrView<T, HostSpace>& A, Index i) {
+  const std::int32_t* first = A.columns + A.row_offsets[i];
+  const std::int32_t* end = A.columns + A.row_offsets[i + 1];
+  return std::lower_bound(first, end, static_cast<std::int32_t>(i)) - A.columns;
+}
+
+template <Scalar T>
+bool stores_diagonal(const CsrView<T, HostSpace>& A, Index i) {
+  const std::int64_t place = diagonal_place(A, i);
+  return place < A.row_offsets[i + 1] && A.columns[place] == i;
+}
+
+}  // namespace
+
+template <Scalar T>
+double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
+  // A thread sums a range of columns over all rows, so that every sum runs in the order of the
+  // rows.
+  Buffer<double, HostSpace> sums(context, static_cast<std::size_t>(A.cols));
+  const Index threads = context.threads();
+  const Slabs ranges{A.cols, std::max<Index>(1, (A.cols + threads - 1) / threads)};
+  parallel_for(context.threads(), ranges.count(), [&](Index range) {
+    const Index first = ranges.begin(range);
+    const Index end = ranges.end(range);
+    std::fill(sums.data() + first, sums.data() + end, 0.0);
+    for (Index row = 0; row < A.rows; ++row) {
+      const std::int32_t* row_end = A.columns + A.row_offsets[row + 1];
+      const std::int32_t* col = std::lower_bound(A.columns + A.row_offsets[row], row_end, first);
+      for (; col != row_end && *col < end; ++col) {
+        sums.data()[*col] += std::abs(static_cast<double>(A.values[col - A.columns]));
+      }
+    }
+  });
+  double largest = 0;
+  for (Index col = 0; col < A.cols; ++col) {
+    const double sum = sums.data()[col];
+    if (std::isnan(sum)) return sum;
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+template <Scalar T>
+Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace> A) {
+  require_square("extract_diagonal", Shape{A.rows, A.cols});
+  Buffer<T, HostSpace> diagonal(context, static_cast<std::size_t>(A.rows));
+  parallel_for(context.threads(), A.rows, [&](Index i) {
+    diagonal[static_cast<std::size_t>(i)] =
+        stores_diagonal(A, i) ? A.values[diagonal_place(A, i)] : T{0};
+  });
+  return diagonal;
+}
+
+template <Scalar T>
+HostCsrMatrix<T> with_stored_diagonal(HostContext& context, CsrView<T, HostSpace> A) {
+  require_square("with_stored_diagonal", Shape{A.rows, A.cols});
+  Index missing = 0;
+  for (Index i = 0; i < A.rows; ++i) missing += !stores_diagonal(A, i);
+  HostCsrMatrix<T> full(context, A.rows, A.cols, A.nnz + missing);
+  Index inserted = 0;  // before row i
+  for (Index i = 0; i < A.rows; ++i) {
+    full.row_offsets()[i] = A.row_offsets[i] + inserted;
+    inserted += !stores_diagonal(A, i);
+  }
+  full.row_offsets()[A.rows] = A.nnz + missing;
+  parallel_for(context.threads(), A.rows, [&](Index i) {
+    const std::int64_t first = A.row_offsets[i];
+    const std::int64_t place = diagonal_place(A, i);
+    const std::int64_t end = A.row_offsets[i + 1];
+    const auto take = [&](std::int64_t from, std::int64_t to, std::int64_t target) {
+      std::copy(A.columns + from, A.columns + to, full.columns() + target);
+      std::copy(A.values + from, A.values + to, full.values() + target);
+    };
+    std::int64_t next = full.row_offsets()[i];
+    take(first, place, next);
+    next += place - first;
+    if (!stores_diagonal(A, i)) {
+      full.columns()[next] = static_cast<std::int32_t>(i);
+      full.values()[next++] = T{0};
+    }
+    take(place, end, next);
+  });
+  return full;
+}
+
+template <Scalar T>
+void scale_symmetrically(HostContext& context, const Buffer<T, HostSpace>& d, HostCsrMatrix<T>& A) {
+  const CsrView<T, HostSpace> view = A.view();
+  require_square("scale_symmetrically", Shape{A.rows(), A.cols()});
+  require_one_per_column("scale_symmetrically", Shape{static_cast<Index>(d.size()), 1}, A.cols());
+  parallel_for(context.threads(), A.rows(), [&](Index i) {
+    const T d_i = d.data()[i];
+    for (std::int64_t e = view.row_offsets[i]; e < view.row_offsets[i + 1]; ++e) {
+      A.values()[e] *= d_i * d.data()[view.columns[e]];
+    }
+  });
+}
+
+template <Scalar T>
+void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
+  const CsrView<T, HostSpace> view = A.view();
+  require_square("shift_diagonal", Shape{A.rows(), A.cols()});
+  parallel_for(context.threads(), A.rows(), [&](Index i) {
+    if (stores_diagonal(view, i)) A.values()[diagonal_place(view, i)] += static_cast<T>(shift);
+  });
+}
+
+template double norm_1(HostContext&, CsrView<float, HostSpace>);
+template double norm_1(HostContext&, CsrView<double, HostSpace>);
+template Buffer<float, HostSpace> extract_diagonal(HostContext&, CsrView<float, HostSpace>);
+template Buffer<double, HostSpace> extract_diagonal(HostContext&, CsrView<double, HostSpace>);
+template HostCsrMatrix<float> with_stored_diagonal(HostContext&, CsrView<float, HostSpace>);
+template HostCsrMatrix<double> with_stored_diagonal(HostContext&, CsrView<double, HostSpace>);
+template void scale_symmetrically(HostContext&, const Buffer<float, HostSpace>&,
+                                  HostCsrMatrix<float>&);
+template void scale_symmetrically(HostContext&, const Buffer<double, HostSpace>&,
+                                  HostCsrMatrix<double>&);
+template void shift_diagonal(HostContext&, double, HostCsrMatrix<float>&);
+template void shift_diagonal(HostContext&, double, HostCsrMatrix<double>&);
+
+}  // namespace heddle

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/cg/solve.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+/// Gram matrices are summed in double in every precision.
+constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
+
+/// A block that has lost columns converges more slowly: near the end, products with all of them are
+/// fewer.
+constexpr double kStayBelow = 10;
+
+/// Of the largest pᵀAp/pᵀp met, the part below which A may be about to turn out singular.
+constexpr double kCarefulBelow = 1e-10;
+
+/// The diagonal ratio of the Cholesky factor of a Gram matrix of m unit columns above which the
+/// factor holds more than rounding.
+template <Scalar T>
+double trusted_ratio(Index m) {
+  const double columns = static_cast<double>(m);
+  return std::max(10 * std::sqrt(columns * kGramEpsilon),
+                  10 * columns * static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+BreakdownFreeCg<T, Ctx>::BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& columns,
+                                         Storage& storage)
+    : context_(context), columns_(columns), s_(storage), directions_(storage.columns.directions) {
+  columns_.stay_together_below(kStayBelow);
+}
+
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::run() {
+  // R = B − A X                                                                n×s
+  for (Index k = columns_.start(); !columns_.finished(k); ++k) {
+    if (columns_.restart_due()) restart();  // P = orth(M⁻¹R)                   n×r, r ≤ s
+    step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α        α r×s
+    directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)             β r×s
+  }
+  columns_.finish();
+}
+
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::restart() {
+  directions_.count = 0;
+  s_.columns.packet.clear();
+  norms_ = s_.columns.packet.add(columns_.active(), 1);
+  column_norms<T>(context_, columns_.R(), norms_.there);
+  directions();
+  if (directions_.count > 0 || columns_.ended()) return;
+  columns_.end(SolveStatus::breakdown, "no search direction is left");
+}
+
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::step() {
+  if (columns_.ended()) return;
+  columns_.multiply_A(P(), Q());
+  factor_energy();
+  if (columns_.ended()) return;
+  const PhaseScope phase(context_, Phase::update);
+  const SmallView<double, Space> alpha = energy_solve(P(), columns_.R());
+  multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
+  multiply<T>(context_, -1, Q(), alpha, 1, columns_.R());
+  norms_ = s_.columns.packet.add(columns_.active(), 1);
+  column_norms<T>(context_, columns_.R(), norms_.there);
+}
+
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::directions() {
+  if (columns_.ended()) return;
+  const Block Z = s_.Z.columns(0, columns_.active());
+  const ConstBlockView<T, Space> MR = columns_.precondition(Z);
+  if (directions_.count > 0) {
+    multiply<T>(context_, -1, P(), energy_solve(Q(), MR), 1, MR, Z);
+  } else if (MR.data() != Z.data()) {
+    copy<T>(context_, MR, Z);
+  }
+  const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
+  orthonormalize_Z(status);
+  s_.columns.packet.fetch(context_);
+  if (!columns_.measure(norms_.here)) return;
+  if (directions_.count > 0) judge_energy();
+  judge_directions(status);
+}
+
+/// G = PᵀQ and W with W Wᵀ = G⁻¹, or 0 where G is not positive definite.
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::factor_energy() {
+  const PhaseScope phase(context_, Phase::rayleigh_ritz);
+  s_.columns.packet.clear();
+  energy_ = s_.columns.packet.add(directions_.count, directions_.count);
+  energy_status_ = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
+  gram<T>(context_, P(), Q(), energy_.there);
+  kept_ = directions_.count;
+  if (directions_.careful) {
+    s_.columns.packet.fetch(context_);
+    invert_by_eigenvectors();
+  } else {
+    cholesky_qr_coefficients(context_, energy_.there,
+                             s_.W.view(directions_.count, directions_.count), energy_status_.there);
+  }
+}
+
+/// W from the eigenvectors of G with positive eigenvalues, if A is not indefinite.
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
+  const SmallView<double, HostSpace> G = energy_.here;
+  const SmallView<double, HostSpace> V = s_.eigenvectors.view(directions_.count, directions_.count);
+  const SmallView<double, HostSpace> theta = s_.eigenvalues.view(directions_.count, 1);
+  for (Index j = 0; j < directions_.count; ++j) {
+    for (Index i = 0; i < j; ++i) G(i, j) = G(j, i) = 0.5 * (G(i, j) + G(j, i));
+  }
+  kept_ = 0;
+  if (!s_.eigensolver.compute(*s_.host, G, theta, V)) {
+    return columns_.end(SolveStatus::breakdown, "products with A are not finite");
+  }
+  columns_.meet_rayleigh_quotient(theta(directions_.count - 1, 0));
+  columns_.judge_least_rayleigh_quotient(theta(0, 0), directions_.count);
+  if (columns_.ended()) return;
+  const double size = std::max(-theta(0, 0), columns_.largest_rayleigh_quotient());
+  for (Index j = 0; j < directions_.count; ++j) {
+    if (!(theta(j, 0) > kGramEpsilon * size)) continue;
+    const double scale = 1 / std::sqrt(theta(j, 0));
+    for (Index i = 0; i < directions_.count; ++i) V(i, kept_) = scale * V(i, j);
+    ++kept_;
+  }
+  if (kept_ == 0) return columns_.end_without_energy();
+  send(context_, s_.eigenvectors.view(directions_.count, kept_),
+       s_.W.view(directions_.count, kept_));
+}
+
+/// (PᵀQ)⁻¹UᵀV.
+template <Scalar T, class Ctx>
+SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
+    ConstBlockView<T, Space> U, ConstBlockView<T, Space> V) {
+  const SmallView<double, Space> UV = s_.product.view(U.cols(), V.cols());
+  const SmallView<double, Space> half = s_.half.view(kept_, V.cols());
+  const SmallView<double, Space> result = s_.coefficient.view(U.cols(), V.cols());
+  const SmallView<double, Space> W = s_.W.view(U.cols(), kept_);
+  gram(context_, U, V, UV);
+  small_multiply(context_, 1, W, true, UV, false, 0, half);
+  small_multiply(context_, 1, W, false, half, false, 0, result);
+  return result;
+}
+
+/// P ← an orthonormal basis of Z by one round of Cholesky QR, 0 if that fails; Z is kept.
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::orthonormalize_Z(Part status) {
+  const PhaseScope phase(context_, Phase::orthogonalize);
+  const Index s = columns_.active();
+  const SmallView<double, Space> N = s_.product.view(s, s);
+  const SmallView<double, Space> M = s_.coefficient.view(s, s);
+  const Block Z = s_.Z.columns(0, s);
+  gram<T>(context_, Z, Z, N);
+  cholesky_qr_coefficients(context_, N, M, status.there);
+  multiply<T>(context_, 1, Z, M, 0, directions_.P.columns(0, s));
+}
+
+/// What the packet says of the factor of G that the last step used.
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::judge_energy() {
+  if (directions_.careful) return;
+  for (Index j = 0; j < directions_.count; ++j) columns_.meet_rayleigh_quotient(energy_.here(j, j));
+  const SmallView<double, HostSpace> status = energy_status_.here;
+  const bool factored = status(CholeskyQrStatus::diagonal_ratio, 0) > 0;
+  directions_.careful = !factored || status(CholeskyQrStatus::least_square, 0) <
+                                         kCarefulBelow * columns_.largest_rayleigh_quotient();
+  if (!factored) columns_.ask_for_restart();  // the step did nothing
+}
+
+/// What the packet says of P; if it is not orthonormal, the ladder makes it so.
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::judge_directions(Part status) {
+  const Index s = columns_.active();
+  OrthoReport report;
+  report.rank = s;
+  if (!(status.here(CholeskyQrStatus::diagonal_ratio, 0) > trusted_ratio<T>(s))) {
+    std::swap(directions_.P, s_.Z);
+    report = s_.orthogonalizer.orthonormalize(context_, directions_.P.columns(0, s),
+                                              directions_.P.columns(0, s));
+  }
+  s_.columns.result.orthogonalization.add(report, s);
+  const bool restarted = std::exchange(directions_.count, report.rank) == 0;
+  if (!report.finite) {
+    columns_.end(SolveStatus::breakdown, "search directions are not finite");
+  } else if (directions_.count == 0 && !restarted) {
+    columns_.ask_for_restart();
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class BreakdownFreeCg<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,40 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
+#include <heddle/solvers/cg/columns_storage.hpp>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index b)
+    : R(context, n, b),
+      directions{.P = MultiVector<T, Space>(context, n, b)},
+      scratch(context, n, b),
+      packet(context, b * b + 2 * b + 2 * CholeskyQrStatus::rows),
+      factors(context, b, 1),
+      columns(static_cast<std::size_t>(b)) {
+  monitor_residuals.reserve(columns.size());
+  result.residuals.reserve(columns.size());
+  result.backward_errors.reserve(columns.size());
+  result.solution = MultiVector<T, Space>(context, n, b);
+}
+
+template <Scalar T, class Ctx>
+void LinearColumnsStorage<T, Ctx>::reset() {
+  std::fill(columns.begin(), columns.end(), LinearColumn{});
+  directions.count = 0;
+  directions.follow_columns = directions.careful = false;
+  result.status = SolveStatus::breakdown;
+  result.reason.clear();
+  result.iterations = result.matrix_passes = result.operator_applications = 0;
+  result.residuals.assign(columns.size(), 0.0);
+  result.backward_errors.assign(columns.size(), 0.0);
+  result.history.clear();
+  result.orthogonalization = {};
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template struct LinearColumnsStorage<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/packet.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <limits>
+
+namespace heddle {
+
+/// What a probe says of an operator that should be symmetric positive definite.
+enum class SpdProbe { passed, asymmetric, indefinite, not_finite };
+
+/// Looks at G = YᵀM Y for random Y of a few columns: at its diagonal, and at whether it is
+/// symmetric to half of the digits. Finds what is plainly wrong, proves nothing. Y and MY n×k are
+/// scratch; the packet has room for k² numbers.
+template <Scalar T, class Ctx>
+SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
+                   BlockView<T, typename Ctx::Space> Y, BlockView<T, typename Ctx::Space> MY) {
+  const Index k = Y.cols();
+  fill_random<T>(context, 0, 0, Y);
+  M.apply(context, Y, MY);
+  packet.clear();
+  const auto products = packet.add(k, k);
+  gram<T>(context, Y, MY, products.there);
+  packet.fetch(context);
+  const SmallView<double, HostSpace> G = products.here;
+  for (Index j = 0; j < k; ++j) {
+    if (!std::isfinite(G(j, j))) return SpdProbe::not_finite;
+    if (!(G(j, j) > 0)) return SpdProbe::indefinite;
+  }
+  const double rounding = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  for (Index j = 0; j < k; ++j) {
+    for (Index i = 0; i < j; ++i) {
+      const double size = std::sqrt(G(i, i)) * std::sqrt(G(j, j));
+      if (!(std::abs(G(i, j) - G(j, i)) <= rounding * size)) return SpdProbe::asymmetric;
+    }
+  }
+  return SpdProbe::passed;
+}
+
+}  // namespace heddle

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <heddle/solvers/interval/interval_eigenpairs.hpp>
+#include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/spectrum/chebyshev_series.hpp>
+#include <heddle/solvers/spectrum/spectral_density.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// The memory of filtered subspace iteration with m columns, multiplied b at once.
+template <Scalar T, class Ctx>
+struct IntervalBlocks {
+  using Space = typename Ctx::Space;
+
+  IntervalBlocks(Ctx& context, Index n, Index m, Index b);
+
+  MultiVector<T, Space> X;        // n×m
+  MultiVector<T, Space> product;  // F or A times b columns of X
+  ChebyshevRecurrence<T, Ctx> recurrence;
+  Orthogonalizer<T, Ctx> orthogonalizer;
+  EigenVerifier<T, Ctx> verifier;
+  SmallMatrix<double, Space> dots;  // xᵀFx, m×1
+  std::vector<double> weights;      // the same on the host
+  std::vector<Index> inside;        // the Ritz pairs in the interval, least residuals first
+};
+
+/// One solve of `interval_eigenpairs`: the steps that the loop in `run` is made of.
+template <Scalar T, class Ctx>
+class IntervalSolve {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+
+  /// Everything is kept by reference and must outlive the solve.
+  IntervalSolve(Ctx& context, const EigenProblem<T, Ctx>& problem, const IntervalOptions& options,
+                const Monitor& monitor);
+
+  EigenResult<T, Space> run();
+
+ private:
+  void plan();
+  void filter();
+  void ritz();
+  void judge();
+  void finish();
+
+  void set_width(const SpectralDensity& density);
+  void draw(Index columns);
+  void set_degree(double degree);
+  void orthonormalize();
+  void weigh();
+  void adapt();
+  bool contains(double lambda) const noexcept;
+  bool settled() const;
+  bool trusted() const noexcept;
+  Index shown() const noexcept;
+  double worst_residual() const;
+  void record();
+  bool monitor_agrees();
+  void end_crowded(std::string reason);
+  Index columns() const noexcept { return s_->X.cols(); }
+  double value(Index j) const { return s_->verifier.values()[static_cast<std::size_t>(j)]; }
+  double residual(Index j) const { return s_->verifier.residuals()[static_cast<std::size_t>(j)]; }
+
+  Ctx& context_;
+  const EigenProblem<T, Ctx>& problem_;
+  const IntervalOptions& options_;
+  const Monitor& monitor_;
+  Index n_;
+  Ending ending_;
+  Index applications_before_;
+  EigenResult<T, Space> result_;
+  EigenConvergence convergence_;
+  StagnationTest stagnation_;
+  std::optional<IntervalBlocks<T, Ctx>> s_;
+  ChebyshevInterval spectrum_;
+  double from_ = 0;  // the angles that F leaves: the interval's, or more if that is very narrow
+  double to_ = 0;
+  std::vector<double> coefficients_;  // of F; none: X is the whole space
+  Index filtered_ = 0;                // times that F was applied to all columns of X
+  Index real_ = 0;                    // pairs of the interval as xᵀFx told before the last filter
+  double least_weight_ = 1;
+  double worst_before_ = 0;
+  std::uint64_t streams_ = 0;  // random blocks drawn
+  bool out_of_time_ = false;   // within a filter, which was left unfinished
+  std::string crowded_;        // the reason to end with more pairs than wanted
+};
+
+}  // namespace heddle

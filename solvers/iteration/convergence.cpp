@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/iteration/convergence.hpp>
+
+namespace heddle {
+namespace {
+
+/// Share of what is allowed by which a settled value may still move in a step: residuals follow.
+constexpr double kSettled = 0.01;
+
+/// Rounding moves values, which are means over a vector, by less than it adds to a residual.
+constexpr double kValueNoise = 0.1;
+
+}  // namespace
+
+EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,
+                                   double norm_B, double epsilon) noexcept
+    : criterion_(criterion),
+      tolerance_(tolerance),
+      norm_A_(norm_A),
+      norm_B_(norm_B),
+      epsilon_(epsilon) {}
+
+double EigenConvergence::scale(double lambda) const noexcept {
+  return norm_A_ + std::abs(lambda) * norm_B_;
+}
+
+double EigenConvergence::scaled(double lambda, double residual) const noexcept {
+  return residual == 0 ? 0 : residual / scale(lambda);
+}
+
+double EigenConvergence::allowed(double lambda) const noexcept {
+  double size = 1;
+  if (criterion_ == Criterion::norm) size = scale(lambda);
+  if (criterion_ == Criterion::relative) size = std::abs(lambda) * norm_B_;
+  return tolerance_ * size;
+}
+
+bool EigenConvergence::passes(double lambda, double residual, double factor) const noexcept {
+  return residual <= factor * allowed(lambda);
+}
+
+bool EigenConvergence::settled(double lambda, double change) const noexcept {
+  const double rounding = kValueNoise * noise_floor() * scale(lambda);
+  const double digits = std::sqrt(tolerance_) * std::abs(lambda) * norm_B_;
+  return change * norm_B_ <= std::max(kSettled * std::min(allowed(lambda), digits), rounding);
+}
+
+bool StagnationTest::stagnated(Index iteration, double residual, double floor) noexcept {
+  if (residual < 0.9 * best_) {
+    best_ = residual;
+    best_iteration_ = iteration;
+  }
+  return residual < floor && iteration - best_iteration_ >= kPatience;
+}
+
+}  // namespace heddle

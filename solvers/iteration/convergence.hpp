@@ -1,0 +1,71 @@
+#pragma once
+
+#include <heddle/solvers/problem/options.hpp>
+#include <limits>
+
+namespace heddle {
+
+/// max |XᵀBX − I| up to which eigenvectors, or singular vectors of a side, count as orthonormal.
+template <Scalar T>
+inline constexpr double kOrthogonalityLimit =
+    1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// The convergence criterion of an eigenproblem with its norms at hand. Residual norms here are
+/// ‖A x − λ B x‖₂ / ‖x‖₂.
+class EigenConvergence {
+ public:
+  EigenConvergence() = default;
+
+  /// `norm_A`, `norm_B`: ‖A‖₁ and ‖B‖₁ or estimates of them; 1 for B = I. `epsilon`: of the scalar.
+  EigenConvergence(Criterion criterion, double tolerance, double norm_A, double norm_B,
+                   double epsilon) noexcept;
+
+  /// What a residual norm is measured against in results: ‖A‖₁ + |λ| ‖B‖₁.
+  double scale(double lambda) const noexcept;
+
+  /// residual / scale(lambda); 0 for 0/0.
+  double scaled(double lambda, double residual) const noexcept;
+
+  /// residual ≤ factor × what the criterion allows at λ. False for NaN.
+  bool passes(double lambda, double residual, double factor = 1) const noexcept;
+
+  /// Whether a step that moved the value λ by `change` left it where it is: by a hundredth of what
+  /// the criterion allows and of √tolerance |λ| ‖B‖₁, or by rounding. A small residual says that λ
+  /// is near some eigenvalue; values that still move show that it is not yet the wanted one, where
+  /// ‖A‖ dwarfs what is wanted. There (penalty terms in a stiffness matrix), what is allowed may
+  /// exceed λ itself.
+  bool settled(double lambda, double change) const noexcept;
+
+  /// Below this share of `scale` a residual is rounding noise: 100 ε.
+  double noise_floor() const noexcept { return 100 * epsilon_; }
+
+ private:
+  double allowed(double lambda) const noexcept;
+
+  Criterion criterion_ = Criterion::norm;
+  double tolerance_ = 0;
+  double norm_A_ = 0;
+  double norm_B_ = 1;
+  double epsilon_ = std::numeric_limits<double>::epsilon();
+};
+
+/// Notices that residuals stopped falling at the level of rounding.
+class StagnationTest {
+ public:
+  /// Takes the iteration's worst scaled residual. True if it lies under `floor` and the best one
+  /// has not improved by a tenth for `kPatience` iterations.
+  bool stagnated(Index iteration, double residual, double floor) noexcept;
+
+  /// Starts anew: other pairs are iterated now, or from elsewhere.
+  void restart(Index iteration) noexcept {
+    best_ = std::numeric_limits<double>::infinity();
+    best_iteration_ = iteration;
+  }
+
+ private:
+  static constexpr Index kPatience = 20;
+  double best_ = std::numeric_limits<double>::infinity();
+  Index best_iteration_ = 0;
+};
+
+}  // namespace heddle

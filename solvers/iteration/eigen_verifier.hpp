@@ -1,0 +1,64 @@
+#pragma once
+
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <heddle/solvers/problem/result.hpp>
+#include <span>
+#include <vector>
+
+namespace heddle {
+
+/// The last word on eigenpairs: a Rayleigh–Ritz step over all of them and their residuals and
+/// orthogonality, everything from fresh products with A and B. Shared by the eigensolvers.
+template <Scalar T, class Ctx>
+class EigenVerifier {
+ public:
+  using Space = typename Ctx::Space;
+
+  EigenVerifier() = default;
+
+  /// Room for up to `max_pairs` pairs.
+  EigenVerifier(Ctx& context, Index max_pairs);
+
+  /// V ← V Z with VᵀBV = I and VᵀAV = diag(values), best first. V n×k, its columns independent.
+  /// AV and BV are scratch of n rows and any width: products are made in slabs of that width; BV is
+  /// unused if B = I.
+  DenseFailure rayleigh_ritz(Ctx& context, const EigenProblem<T, Ctx>& problem, Which which,
+                             BlockView<T, Space> V, BlockView<T, Space> AV, BlockView<T, Space> BV);
+
+  /// Measures the pairs (values, V) of the last `rayleigh_ritz`.
+  void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
+               BlockView<T, Space> AV, BlockView<T, Space> BV);
+
+  /// Puts what the last `measure` found into `result`; whether all pairs pass with orthonormal
+  /// vectors.
+  bool report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
+
+  /// ‖VᵀAV‖₁ and ‖VᵀBV‖₁ for the V that the last `rayleigh_ritz` was given.
+  double projected_norm_A() const noexcept { return projected_norm_A_; }
+  double projected_norm_B() const noexcept { return projected_norm_B_; }
+
+  std::span<const double> values() const noexcept { return values_; }
+
+  /// ‖A v − λ B v‖₂ / ‖v‖₂ of each pair.
+  std::span<const double> residuals() const noexcept { return residuals_; }
+
+  /// max |VᵀBV − I|.
+  double orthogonality() const noexcept { return orthogonality_; }
+
+ private:
+  DenseEigensolver dense_;
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  SmallMatrix<double, HostSpace> H_, G_, Z_, theta_host_;
+  SmallMatrix<double, Space> product_, Z_device_, theta_, residual_norms_, norms_;
+  std::vector<double> values_;
+  std::vector<double> residuals_;
+  double orthogonality_ = 0;
+  double projected_norm_A_ = 0;
+  double projected_norm_B_ = 0;
+};
+
+}  // namespace heddle

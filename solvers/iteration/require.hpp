@@ -1,0 +1,85 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <string_view>
+
+namespace heddle {
+
+/// What a solver demands of its caller: require(holds, format, values…) throws `InvalidArgument`
+/// with the solver's name before the message where something does not hold.
+struct Require {
+  std::string_view solver;
+
+  template <class... Values>
+  void operator()(bool holds, std::string_view format, const Values&... values) const {
+    if (holds) return;
+    throw InvalidArgument(
+        fmt::format("{}: {}", solver, fmt::format(fmt::runtime(format), values...)));
+  }
+};
+
+/// An operator, where there is one, is n×n.
+template <Scalar T, class Ctx>
+void require_square(const Require& require, const char* name, Index n,
+                    const LinearOperator<T, Ctx>* op) {
+  require(op == nullptr || (op->rows() == n && op->cols() == n),
+          "{} must be {}x{} like A's rows, it is {}x{}", name, n, n, op ? op->rows() : 0,
+          op ? op->cols() : 0);
+}
+
+/// A relative tolerance, or 0 for the default.
+inline void require_tolerance(const Require& require, double tolerance) {
+  require(tolerance == 0 || (tolerance > 0 && tolerance < 1),
+          "the tolerance must lie in (0, 1), it is {}", tolerance);
+}
+
+/// When to give up.
+template <class Options>
+void require_limits(const Require& require, const Options& options) {
+  require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
+          options.max_iterations);
+  require(options.time_limit_s >= 0, "the time limit must not be negative, it is {} s",
+          options.time_limit_s);
+}
+
+/// A solve that is made of several keeps none.
+template <class Options>
+void require_no_checkpoint(const Require& require, const Options& options) {
+  require(options.checkpoint.file.empty(), "checkpoints are not kept here, but {} was asked for",
+          options.checkpoint.file.string());
+}
+
+/// When a checkpoint is due, and what to resume from.
+inline void require_checkpoint(const Require& require, const CheckpointOptions& checkpoint) {
+  require(checkpoint.every_s >= 0, "checkpoints must not be a negative time apart, it is {} s",
+          checkpoint.every_s);
+  require(!checkpoint.resume || !checkpoint.file.empty(),
+          "there is no checkpoint file to resume from");
+}
+
+/// What every eigensolver's options owe, but for nev.
+inline void require_eigen_options(const Require& require, const EigenOptions& options) {
+  require_tolerance(require, options.tolerance);
+  require(options.block_size >= 0, "the block size must not be negative, it is {}",
+          options.block_size);
+  require_limits(require, options);
+  require_checkpoint(require, options.checkpoint);
+}
+
+/// What the options of every solver of linear systems owe.
+inline void require_linear_options(const Require& require, const LinearOptions& options) {
+  if (options.criterion == LinearCriterion::relative) {
+    require_tolerance(require, options.tolerance);
+  } else {
+    require(options.tolerance > 0, "an absolute tolerance must be positive, it is {}",
+            options.tolerance);
+  }
+  require_limits(require, options);
+  require_checkpoint(require, options.checkpoint);
+}
+
+}  // namespace heddle

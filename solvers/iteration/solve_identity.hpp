@@ -1,0 +1,50 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// "NAME: VALUE"; numbers with all their digits.
+template <class Value>
+std::string fact(std::string_view name, const Value& value) {
+  return fmt::format("{}: {}", name, value);
+}
+
+/// What tells an operator from another as far as a solver can see it.
+template <Scalar T, class Ctx>
+std::string operator_fact(std::string_view name, const LinearOperator<T, Ctx>* op) {
+  if (op == nullptr) return fact(name, "none");
+  const std::optional<double> norm = op->one_norm();
+  return fact(name, norm ? fmt::format("of 1-norm {}", *norm) : "given");
+}
+
+/// What must be the same in an eigensolve that goes on from a checkpoint; nothing where none is
+/// kept. `block` is the one chosen.
+template <Scalar T, class Ctx>
+std::vector<std::string> eigen_identity(std::string_view solver,
+                                        const EigenProblem<T, Ctx>& problem,
+                                        const EigenOptions& options, Index block) {
+  if (options.checkpoint.file.empty()) return {};
+  return {fact("solver", solver),
+          fact("bytes of a number", sizeof(T)),
+          fact("n", problem.A->rows()),
+          operator_fact("A", problem.A),
+          operator_fact("B", problem.B),
+          operator_fact("preconditioner", problem.preconditioner),
+          fact("constraints", problem.constraints.cols()),
+          fact("initial guesses", problem.initial_guess.cols()),
+          fact("nev", options.nev),
+          fact("which", options.which == Which::smallest ? "smallest" : "largest"),
+          fact("block_size", block),
+          fact("tolerance", options.tolerance),
+          fact("criterion", static_cast<int>(options.criterion)),
+          fact("seed", options.seed)};
+}
+
+}  // namespace heddle

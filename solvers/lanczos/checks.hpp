@@ -1,0 +1,43 @@
+#pragma once
+
+#include <heddle/solvers/iteration/require.hpp>
+#include <heddle/solvers/lanczos/block_lanczos.hpp>
+
+namespace heddle {
+
+/// Throws `InvalidArgument`, naming both sides, where the problem and the options do not fit
+/// together.
+template <Scalar T, class Ctx>
+void check_block_lanczos(const EigenProblem<T, Ctx>& problem, const BlockLanczosOptions& options) {
+  const Require require{"block_lanczos"};
+  require(problem.A != nullptr, "the problem has no A");
+  const Index n = problem.A->rows();
+  require_square<T, Ctx>(require, "A", n, problem.A);
+  require_square<T, Ctx>(require, "B", n, problem.B);
+  require_square<T, Ctx>(require, "the inverse of B", n, problem.B_inverse);
+  require(problem.initial_guess.cols() == 0 || problem.initial_guess.rows() == n,
+          "the initial guesses have {} rows, A has {}", problem.initial_guess.rows(), n);
+  require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
+          problem.constraints.cols());
+  require_square<T, Ctx>(require, "the shifted inverse", n, problem.shifted_inverse);
+  const bool may_invert = problem.shifted_inverse != nullptr && options.which == Which::smallest &&
+                          options.filter != LanczosFilter::none &&
+                          options.filter != LanczosFilter::chebyshev;
+  require(problem.B != nullptr || problem.B_inverse == nullptr,
+          "there is an inverse of B, but B is missing");
+  require(problem.B == nullptr || problem.B_inverse != nullptr || may_invert,
+          "a pencil needs an inverse of B or, for the smallest end, a shifted inverse");
+  require(options.filter != LanczosFilter::inverse || may_invert,
+          "filter inverse needs a shifted inverse and is for the smallest end");
+  require(options.nev >= 1 && options.nev < n,
+          "nev must be at least 1 and less than n = {}, it is {}", n, options.nev);
+  require_eigen_options(require, options);
+  require(options.max_applications > 0, "max_applications must be positive, it is {}",
+          options.max_applications);
+  const BlockLanczosShape shape = block_lanczos_shape(options, n, problem.B != nullptr);
+  const Index least = options.nev + 2 * shape.block;
+  require(options.max_basis == 0 || options.max_basis >= least,
+          "max_basis must be at least nev + 2 blocks = {}, it is {}", least, options.max_basis);
+}
+
+}  // namespace heddle

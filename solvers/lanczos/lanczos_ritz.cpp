@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
+
+namespace heddle {
+
+LanczosRitz::LanczosRitz(Index max_order, Index block)
+    : host_(std::make_unique<HostContext>(1)),
+      dense_(max_order),
+      Z_(*host_, max_order, max_order),
+      product_(*host_, block, max_order),
+      combination_(*host_, max_order, block),
+      theta_(static_cast<std::size_t>(max_order)),
+      residuals_(static_cast<std::size_t>(max_order)) {}
+
+bool LanczosRitz::solve(ConstSmallView<double, HostSpace> T, ConstSmallView<double, HostSpace> S) {
+  const Index k = order_ = T.rows;
+  const SmallView<double, HostSpace> Z = Z_.view(k, k);
+  if (dense_.solve(T, {theta_.data(), k, 1, k}, Z) != DenseFailure::none) return false;
+  std::reverse(theta_.begin(), theta_.begin() + k);
+  for (Index j = 0; j < k / 2; ++j) std::swap_ranges(&Z(0, j), &Z(0, j) + k, &Z(0, k - 1 - j));
+  const SmallView<double, HostSpace> product = product_.view(S.cols, k);
+  small_multiply(*host_, 1, S, true, Z, false, 0, product);  // Sᵀ Z   b×k
+  for (Index j = 0; j < k; ++j) {
+    double square = 0;
+    for (Index i = 0; i < S.cols; ++i) square += product(i, j) * product(i, j);
+    residuals_[static_cast<std::size_t>(j)] = std::sqrt(square);
+  }
+  return true;
+}
+
+ConstSmallView<double, HostSpace> LanczosRitz::combination(Index count, Index b) noexcept {
+  const ConstSmallView<double, HostSpace> vectors = Z(order_);
+  const SmallView<double, HostSpace> C = combination_.view(order_, b);
+  for (Index j = 0; j < b; ++j) {
+    std::fill_n(&C(0, j), order_, 0.0);
+    for (Index l = j; l < count; l += b) {
+      for (Index i = 0; i < order_; ++i) C(i, j) += vectors(i, l);
+    }
+  }
+  return C;
+}
+
+}  // namespace heddle

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <heddle/linalg/small/dense_eigen.hpp>
+#include <vector>
+
+namespace heddle {
+
+/// Ritz pairs of a Krylov decomposition F V = V T + V₊ Sᵀ, largest first, on the host.
+class LanczosRitz {
+ public:
+  LanczosRitz() = default;
+
+  /// Room for T of up to `max_order`, S of up to `block` columns.
+  LanczosRitz(Index max_order, Index block);
+
+  /// T Z = Z diag(θ); T k×k, S k×b. False if T is not finite.
+  bool solve(ConstSmallView<double, HostSpace> T, ConstSmallView<double, HostSpace> S);
+
+  Index order() const noexcept { return order_; }  ///< k
+
+  /// The first l Ritz values, l×1, and vectors, k×l.
+  ConstSmallView<double, HostSpace> theta(Index l) const noexcept {
+    return {theta_.data(), l, 1, l};
+  }
+  ConstSmallView<double, HostSpace> Z(Index l) noexcept { return Z_.view(order_, l); }
+
+  double value(Index j) const noexcept { return theta_[static_cast<std::size_t>(j)]; }
+
+  /// ‖F x − θ x‖ of Ritz pair j: ‖Sᵀz_j‖₂, over all of S.
+  double residual(Index j) const noexcept { return residuals_[static_cast<std::size_t>(j)]; }
+
+  /// C k×b, its columns orthogonal: column j sums the Ritz vectors j, j + b, … below `count`.
+  ConstSmallView<double, HostSpace> combination(Index count, Index b) noexcept;
+
+ private:
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  DenseEigensolver dense_;
+  SmallMatrix<double, HostSpace> Z_, product_, combination_;
+  std::vector<double> theta_, residuals_;
+  Index order_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,41 @@
+#include <algorithm>
+#include <heddle/solvers/lanczos/block_lanczos.hpp>
+
+namespace heddle {
+namespace {
+
+/// Up to this order a dense solve costs less than iterating, and settles every hard case.
+constexpr Index kDenseOrder = 256;
+
+/// One width of the SpMM and dense kernels.
+constexpr Index kDefaultBlock = 8;
+
+Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index n, bool pencil) {
+  BlockLanczosShape shape{n, options.nev, options.block_size, options.max_basis};
+  shape.pencil = pencil;
+  if (shape.block == 0) shape.block = kDefaultBlock;
+  const Index b = shape.block = std::min(shape.block, n);
+  if (shape.max_basis == 0)
+    shape.max_basis = std::max(2 * options.nev + 4 * b, options.nev + 8 * b);
+  shape.max_basis = std::min(round_up(shape.max_basis, b), (n - b) / b * b);
+  if (n <= kDenseOrder || shape.max_basis < options.nev + 2 * b) shape.max_basis = 0;
+  return shape;
+}
+
+double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
+                                  std::size_t scalar_size) {
+  const BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
+  const auto b = static_cast<double>(shape.block);
+  const auto m = static_cast<double>(shape.max_basis);
+  const auto pairs = static_cast<double>(shape.pairs());
+  // V and V₊, V₊ again, U, A X, the filter's terms (three where C cannot accumulate); B U.
+  const double columns = m + 7 * b + (pencil ? b : 0) + pairs;
+  const double small = 6 * m * m + 6 * pairs * pairs;  // T, Z, Gram matrices, in double
+  return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
+}
+
+}  // namespace heddle

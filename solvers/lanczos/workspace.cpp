@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lanczos/workspace.hpp>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShape& sizes)
+    : context(&ctx),
+      shape(sizes),
+      basis(ctx, sizes.n, sizes.max_basis, sizes.block, sizes.pencil),
+      F(ctx, sizes.n, sizes.block),
+      ritz(sizes.max_basis, sizes.block),
+      verifier(ctx, sizes.pairs()),
+      coefficients(ctx, sizes.max_basis, sizes.nev) {
+  const auto pairs = static_cast<std::size_t>(sizes.pairs());
+  for (std::vector<double>* list : {&locked_values, &locked_residuals, &values, &residuals,
+                                    &scaled_residuals, &result.eigenvalues, &result.residuals}) {
+    list->reserve(pairs);
+  }
+  result.eigenvectors = MultiVector<T, Space>(ctx, sizes.n, sizes.pairs());
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosWorkspace<T, Ctx>::Storage::reset() {
+  for (std::vector<double>* list : {&locked_values, &locked_residuals, &values, &residuals,
+                                    &scaled_residuals, &result.eigenvalues, &result.residuals}) {
+    list->clear();
+  }
+  result.status = SolveStatus::breakdown;
+  result.reason.clear();
+  result.iterations = result.operator_applications = result.inverse_applications = 0;
+  result.orthogonality = 0;
+  result.history.clear();
+  result.orthogonalization = {};
+}
+
+template <Scalar T, class Ctx>
+BlockLanczosWorkspace<T, Ctx>::BlockLanczosWorkspace() = default;
+
+template <Scalar T, class Ctx>
+BlockLanczosWorkspace<T, Ctx>::~BlockLanczosWorkspace() = default;
+
+template <Scalar T, class Ctx>
+BlockLanczosWorkspace<T, Ctx>::BlockLanczosWorkspace(BlockLanczosWorkspace&&) noexcept = default;
+
+template <Scalar T, class Ctx>
+BlockLanczosWorkspace<T, Ctx>& BlockLanczosWorkspace<T, Ctx>::operator=(
+    BlockLanczosWorkspace&&) noexcept = default;
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosWorkspace<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,45 @@
+#include <algorithm>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+
+namespace heddle {
+namespace {
+
+/// Up to this order a dense solve costs less than iterating, and settles every hard case.
+constexpr Index kDenseOrder = 256;
+
+/// S = [X P W] and the locked pairs must leave the iteration room to move.
+constexpr Index kBlocksOfRoom = 5;
+
+/// Beyond this many pairs locking with a modest block is faster than one block for all.
+constexpr Index kWidestDefault = 48;
+
+/// Widths are multiples of this: what the SpMM and dense kernels are made for.
+constexpr Index kWidthUnit = 4;
+
+}  // namespace
+
+Index lobpcg_block_size(const EigenOptions& options, Index n, Index constraints) {
+  const Index space = n - constraints;
+  const Index nev = std::min(options.nev, space);
+  Index block = std::min(options.block_size, space);  // wider ones could overflow what follows
+  if (block == 0) {
+    const Index with_guards = nev + std::max<Index>(2, nev / 8);
+    const Index rounded = (with_guards + kWidthUnit - 1) / kWidthUnit * kWidthUnit;
+    block = std::min(rounded, kWidestDefault);
+  }
+  const bool fits = space > kDenseOrder && space >= nev + kBlocksOfRoom * block;
+  return fits ? block : space;
+}
+
+double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constraints, bool pencil,
+                           std::size_t scalar_size) {
+  const auto b = static_cast<double>(lobpcg_block_size(options, n, constraints));
+  const auto nev = static_cast<double>(options.nev);
+  const double per_image = 3 * b;                                    // S, A S, B S
+  const double locked = static_cast<double>(constraints) + nev + b;  // Y, B Y
+  const double columns = (pencil ? 3 : 2) * per_image + (pencil ? 2 : 1) * locked + nev;
+  const double small = 12 * 3 * b * 3 * b + 6 * nev * nev;  // H, Z, Grams, in double
+  return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
+}
+
+}  // namespace heddle

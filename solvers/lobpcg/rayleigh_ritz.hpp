@@ -1,0 +1,93 @@
+#pragma once
+
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/packet.hpp>
+#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/solvers/iteration/archive.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <span>
+#include <vector>
+
+namespace heddle {
+
+/// The projected problem of LOBPCG: Ritz pairs of A over the span of S = [X P W], SᵀBS = I, and new
+/// conjugate directions, all in the coefficients of S.
+///
+/// H = SᵀAS is m×m. Its [X P] part is carried over from the last step, where it was diagonalised:
+/// XᵀAX = Θ, XᵀAP = 0; only the columns of W cost a pass over n. Source: Hetmaniuk & Lehoucq, JCP
+/// 218 (2006) 324, section 3; Duersch et al., SISC 40 (2018) C655, section 4.2.
+template <Scalar T, class Ctx>
+class RayleighRitz {
+ public:
+  using Space = typename Ctx::Space;
+
+  RayleighRitz() = default;
+
+  /// Room for m ≤ max_order columns in S and blocks X of up to max_block.
+  RayleighRitz(Ctx& context, Index max_order, Index max_block);
+
+  /// Queues SᵀAS, of which only the columns of W are unknown, into `packet`. S = [X P W] n×m,
+  /// AS = A S.
+  void project(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> AS,
+               Packet<Ctx>& packet);
+
+  /// Once the packet is fetched: solves H Z = Z Θ for `block` = min(wanted, m) Ritz pairs at the
+  /// `which` end and makes the coefficients of the new P from the Ritz vectors `skip` … x_cols − 1:
+  /// their P and W parts, orthonormalised against all of Z₁ (so that P costs nothing of length n).
+  /// X is the first x_cols columns of S. False if H is not finite; nothing is changed then.
+  bool solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which);
+
+  Index block() const noexcept { return block_; }            ///< columns of the new X
+  Index directions() const noexcept { return directions_; }  ///< columns of the new P
+
+  /// [Z₁ C_P], m×(block + directions): X ← S Z₁, P ← S C_P.
+  ConstSmallView<double, Space> coefficients() const noexcept { return coefficients_; }
+
+  /// Ritz values of the new X, best first (ascending for smallest, descending for largest).
+  std::span<const double> theta() const noexcept {
+    return {theta_.data(), static_cast<std::size_t>(block_)};
+  }
+
+  /// How far each of these moved in the last step that had a W; infinite where there was none.
+  std::span<const double> theta_change() const noexcept {
+    return {theta_change_.data(), static_cast<std::size_t>(block_)};
+  }
+
+  /// Forgets the first k Ritz pairs, which left X.
+  void drop_leading(Index k);
+
+  /// X and P were changed from outside: nothing of H is known.
+  void forget() noexcept { known_ = 0; }
+
+  /// What `project` and `solve` take from the step before.
+  void archive(Archive& archive) {
+    archive.values(order_, known_, block_, directions_);
+    archive.list(theta_);
+    archive.list(theta_change_);
+    archive.list(PAP_);
+  }
+
+  /// Forgets H and the Ritz values.
+  void reset() noexcept { known_ = block_ = directions_ = 0; }
+
+ private:
+  void assemble();
+  void select(SmallView<double, HostSpace> Z, Index wanted, Which which);
+  void make_directions(Index x_cols, Index skip);
+  void carry_over();
+
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  DenseEigensolver dense_;
+  SmallMatrix<double, HostSpace> H_, Z_, ritz_values_, C_, HP_;
+  SmallMatrix<double, Space> C_device_;
+  typename Packet<Ctx>::Part projected_{};  // SᵀAW
+  ConstSmallView<double, Space> coefficients_{};
+  std::vector<double> theta_, theta_change_;
+  std::vector<double> PAP_;  // PᵀAP of the new P, directions × directions
+  Index order_ = 0;
+  Index known_ = 0;  // leading columns of S whose part of H is diag(theta) and PAP
+  Index block_ = 0;
+  Index directions_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lobpcg/workspace.hpp>
+
+namespace heddle {
+namespace {
+
+/// Three norms a column at the start; in a step two, the status of two rounds and SᵀAS.
+Index packet_capacity(Index block) {
+  return 3 * block + 2 * CholeskyQrStatus::rows + 9 * block * block;
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const LobpcgShape& sizes)
+    : context(&ctx),
+      shape(sizes),
+      blocks(ctx, sizes.n, sizes.block, sizes.max_locked(), sizes.pencil),
+      orthogonalizer(ctx, std::max(sizes.block, sizes.constraints),
+                     sizes.max_locked() + 2 * sizes.block),
+      ritz(ctx, 3 * sizes.block, sizes.block),
+      verifier(ctx, sizes.nev),
+      theta(ctx, sizes.block, 1),
+      packet(ctx, packet_capacity(sizes.block)),
+      residuals(static_cast<std::size_t>(sizes.block)),
+      residuals_before(static_cast<std::size_t>(sizes.block)) {
+  const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
+  for (std::vector<double>* list : {&locked_values, &locked_residuals, &monitor_values,
+                                    &monitor_residuals, &result.eigenvalues, &result.residuals}) {
+    list->reserve(pairs);
+  }
+  result.eigenvectors = MultiVector<T, Space>(ctx, sizes.n, sizes.nev);
+}
+
+template <Scalar T, class Ctx>
+void LobpcgWorkspace<T, Ctx>::Storage::reset() {
+  locked_values.clear();
+  locked_residuals.clear();
+  ritz.reset();
+  result.status = SolveStatus::breakdown;
+  result.reason.clear();
+  result.iterations = result.operator_applications = 0;
+  result.eigenvalues.clear();
+  result.residuals.clear();
+  result.orthogonality = 0;
+  result.history.clear();
+  result.orthogonalization = {};
+}
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::LobpcgWorkspace() = default;
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::~LobpcgWorkspace() = default;
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>::LobpcgWorkspace(LobpcgWorkspace&&) noexcept = default;
+
+template <Scalar T, class Ctx>
+LobpcgWorkspace<T, Ctx>& LobpcgWorkspace<T, Ctx>::operator=(LobpcgWorkspace&&) noexcept = default;
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgWorkspace<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

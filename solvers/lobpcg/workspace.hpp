@@ -1,0 +1,50 @@
+#pragma once
+
+#include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/lobpcg/blocks.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
+#include <vector>
+
+namespace heddle {
+
+/// What fixes the sizes of all memory of a LOBPCG solve.
+struct LobpcgShape {
+  Index n = 0;
+  Index nev = 0;
+  Index block = 0;
+  Index constraints = 0;
+  bool pencil = false;
+
+  /// Columns of Y: the constraints, and locked pairs, of which at most one block is not wanted.
+  Index max_locked() const noexcept { return constraints + nev + block; }
+
+  bool operator==(const LobpcgShape&) const = default;
+};
+
+/// The memory behind `LobpcgWorkspace`, for one shape on one context.
+template <Scalar T, class Ctx>
+struct LobpcgWorkspace<T, Ctx>::Storage {
+  Storage(Ctx& ctx, const LobpcgShape& sizes);
+
+  /// Empties what a solve fills, keeping all memory.
+  void reset();
+
+  Ctx* context;
+  LobpcgShape shape;
+  LobpcgBlocks<T, Ctx> blocks;
+  Orthogonalizer<T, Ctx> orthogonalizer;
+  RayleighRitz<T, Ctx> ritz;
+  EigenVerifier<T, Ctx> verifier;
+  SmallMatrix<double, Space> theta;       // of X, for R = AX − BX Θ
+  Packet<Ctx> packet;                     // what a step brings to the host
+  std::vector<double> residuals;          // ‖r_j‖/‖x_j‖ of X
+  std::vector<double> residuals_before;   // a step ago
+  std::vector<double> locked_values;      // of the locked pairs, in the order of locking
+  std::vector<double> locked_residuals;   // theirs
+  std::vector<double> monitor_values;     // what a monitor sees
+  std::vector<double> monitor_residuals;  // likewise, scaled
+  EigenResult<T, Space> result;
+};
+
+}  // namespace heddle

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
+                                   BlockView<T, Space> Y) {
+  require_shapes(X, Y);
+  if (X.cols() == 0) return;
+  apply_block(context, X, Y);
+  columns_applied_ += X.cols();
+}
+
+template <Scalar T, class Ctx>
+bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> X,
+                                        double beta, BlockView<T, Space> Y) {
+  require_shapes(X, Y);
+  if (X.cols() == 0) return true;
+  if (!accumulate_block(context, alpha, X, beta, Y)) return false;
+  columns_applied_ += X.cols();
+  return true;
+}
+
+template <Scalar T, class Ctx>
+void LinearOperator<T, Ctx>::require_shapes(ConstBlockView<T, Space> X,
+                                            ConstBlockView<T, Space> Y) const {
+  if (X.rows() != cols_ || Y.rows() != rows_ || X.cols() != Y.cols()) {
+    throw InvalidArgument(
+        fmt::format("LinearOperator::apply: Y = A X with A {}x{}, X {}x{}, Y {}x{}", rows_, cols_,
+                    X.rows(), X.cols(), Y.rows(), Y.cols()));
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class LinearOperator<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

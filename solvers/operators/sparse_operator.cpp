@@ -1,0 +1,36 @@
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <utility>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrMatrix<T, Space> A,
+                                       const SpmmOptions& options)
+    : LinearOperator<T, Ctx>(A.rows(), A.cols()),
+      matrix_(std::move(A)),
+      plan_(context, matrix_.view(), options),
+      one_norm_(norm_1(context, matrix_.view())) {}
+
+template <Scalar T, class Ctx>
+void SparseOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
+                                         BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::spmm);
+  plan_.multiply(context, T{1}, X, T{0}, Y);
+}
+
+template <Scalar T, class Ctx>
+bool SparseOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
+                                              ConstBlockView<T, Space> X, double beta,
+                                              BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::spmm);
+  plan_.multiply(context, static_cast<T>(alpha), X, static_cast<T>(beta), Y);
+  return true;
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class SparseOperator<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

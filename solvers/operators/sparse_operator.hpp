@@ -1,0 +1,33 @@
+#pragma once
+
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/spmm/spmm.hpp>
+
+namespace heddle {
+
+/// A stored sparse matrix as an operator: owns the matrix and its multiplication plan.
+template <Scalar T, class Ctx>
+class SparseOperator final : public LinearOperator<T, Ctx> {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Plans the multiplication. ‖A‖₁ is computed once, here.
+  SparseOperator(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& options = {});
+
+  std::optional<double> one_norm() const override { return one_norm_; }
+  CsrView<T, Space> matrix() const noexcept { return matrix_.view(); }
+  const SpmmPlan<T, Ctx>& plan() const noexcept { return plan_; }
+
+ protected:
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
+  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
+                        BlockView<T, Space> Y) override;
+
+ private:
+  CsrMatrix<T, Space> matrix_;
+  SpmmPlan<T, Ctx> plan_;
+  double one_norm_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,31 @@
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/triangular_solves.hpp>
+
+namespace heddle {
+namespace {
+
+template <Scalar T, class Ctx>
+TriangularPlan<T, Ctx> plan_transposed(Ctx& context, CsrView<T, HostSpace> L) {
+  HostContext host;
+  return {context, transpose(host, L).view(), Triangle::upper};
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, HostSpace> L)
+    : lower_(context, L, Triangle::lower), upper_(plan_transposed(context, L)) {}
+
+template <Scalar T, class Ctx>
+void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
+                                     BlockView<T, Space> Y) const {
+  lower_.solve(context, X, Y);  // Y ← L⁻¹ X
+  upper_.solve(context, Y, Y);  // Y ← L⁻ᵀ Y
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class TriangularSolves<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/spmm/triangular.hpp>
+
+namespace heddle {
+
+/// Y = L⁻ᵀL⁻¹X for a sparse lower triangular L, exactly, by substitution in the order of levels
+/// (see `TriangularPlan`). The same bits every time, on the host for every number of threads.
+template <Scalar T, class Ctx>
+class TriangularSolves {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// L in host memory, its diagonal at the end of each row; not needed afterwards. Keeps L and Lᵀ
+  /// in the context's memory. Throws `InvalidArgument` if L is no such matrix.
+  TriangularSolves(Ctx& context, CsrView<T, HostSpace> L);
+
+  /// X and Y n×b, row-major, any ld; Y may be X, else they must not overlap. Never allocates.
+  void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) const;
+
+  Index levels() const noexcept { return lower_.levels(); }  ///< of L, as many as of Lᵀ
+
+ private:
+  TriangularPlan<T, Ctx> lower_;
+  TriangularPlan<T, Ctx> upper_;
+};
+
+}  // namespace heddle

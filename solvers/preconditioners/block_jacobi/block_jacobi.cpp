@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi/diagonal_blocks.hpp>
+#include <utility>
+
+namespace heddle {
+
+/// What the preconditioner is made of, in the memory of `Space`.
+template <Scalar T, class Space>
+struct BlockJacobiSetup {
+  SetupCost cost;
+  CsrMatrix<T, Space> inverse;
+  Index blocks = 0;
+  Index largest_block = 0;
+};
+
+namespace {
+
+void check(Index rows, Index cols, Index block_size, Index max_block_size) {
+  if (rows != cols) {
+    throw InvalidArgument(fmt::format(
+        "BlockJacobiPreconditioner: the matrix must be square, it is {}x{}", rows, cols));
+  }
+  if (block_size < 0 || block_size > max_block_size) {
+    throw InvalidArgument(
+        fmt::format("BlockJacobiPreconditioner: the block size must lie in 0 ... {}, it is {}",
+                    max_block_size, block_size));
+  }
+}
+
+template <Scalar T>
+BlockJacobiSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpace> A,
+                                       Index block_size) {
+  using Jacobi = BlockJacobiPreconditioner<T, HostContext>;
+  check(A.rows, A.cols, block_size, Jacobi::kMaxBlockSize);
+  const SetupCost cost(context);
+  std::vector<Index> begins;
+  if (block_size == 0) {
+    begins = runs_of_equal_rows(A, Jacobi::kMaxFoundBlockSize);
+  } else {
+    for (Index i = 0; i < A.rows; i += block_size) begins.push_back(i);
+    begins.push_back(A.rows);
+  }
+  Index largest = 0;
+  for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+    largest = std::max(largest, begins[k + 1] - begins[k]);
+  }
+  return {cost, inverse_diagonal_blocks(context, A, begins), std::ssize(begins) - 1, largest};
+}
+
+/// The same for a matrix on a GPU, by way of the host: once for each matrix.
+template <Scalar T>
+BlockJacobiSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<T, DeviceSpace> A,
+                                         Index block_size) {
+  const SetupCost cost(context);
+  HostContext host;
+  auto setup = prepare(host, fetch(context, host, A).view(), block_size);
+  return {cost, place(context, std::move(setup.inverse)), setup.blocks, setup.largest_block};
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A,
+                                                             Index block_size,
+                                                             const SpmmOptions& options)
+    : BlockJacobiPreconditioner(context, prepare(context, A, block_size), options) {}
+
+template <Scalar T, class Ctx>
+BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context,
+                                                             BlockJacobiSetup<T, Space> setup,
+                                                             const SpmmOptions& options)
+    : Preconditioner<T, Ctx>(setup.inverse.rows(), setup.inverse.cols()),
+      cost_(setup.cost),
+      blocks_(setup.blocks),
+      largest_block_(setup.largest_block),
+      inverse_(std::move(setup.inverse)),
+      plan_(context, inverse_.view(), options) {
+  cost_.stop(context);
+}
+
+template <Scalar T, class Ctx>
+void BlockJacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
+                                                    BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  plan_.multiply(context, T{1}, X, T{0}, Y);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class BlockJacobiPreconditioner<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/spmm/spmm.hpp>
+
+namespace heddle {
+
+template <Scalar T, class Space>
+struct ChebyshevSetup;
+
+/// Y = D^(-1/2) p(Â) D^(-1/2) X with Â = D^(-1/2) A D^(-1/2), D the |diagonal| of A (see
+/// `JacobiPreconditioner`): d steps of Chebyshev iteration for Â y = x from y = 0, so p is a
+/// polynomial of degree d − 1 that approximates 1/λ on [β/κ, β], β ≥ λ_max(Â).
+///
+/// Positive definite for every symmetric A: 1 − λ p(λ) = T_d((c − λ)/e)/T_d(c/e), c the middle and
+/// e the half width of the interval, is less than 1 for λ in (0, β] and greater than 1 for λ < 0.
+/// It costs d − 1 products with A and no sum over rows: dense passes are what it saves. Source:
+/// Golub & Varga, Numer. Math. 3 (1961) 147 (the three-term form); Saad, Iterative Methods for
+/// Sparse Linear Systems, 2003, section 12.3 (as a preconditioner).
+template <Scalar T, class Ctx>
+class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
+ public:
+  using Space = typename Ctx::Space;
+
+  static constexpr int kDefaultDegree = 12;
+
+  /// Stores Â; A, in the context's memory, may go. β is Gershgorin's bound or, if smaller, that of
+  /// a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480); κ is such that the
+  /// iteration halves every error in the interval. Where these steps prove A indefinite, A + σ I
+  /// takes the place of Â (and D = I), with σ from their lower bound: the smallest end lies at 0.
+  /// Throws `InvalidArgument` if A is not square or d = degree < 1, `OutOfMemory`.
+  ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = kDefaultDegree,
+                          const SpmmOptions& options = {});
+
+  int degree() const noexcept { return degree_; }
+  double upper_bound() const noexcept { return upper_bound_; }  ///< β
+
+ protected:
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
+
+ private:
+  ChebyshevPreconditioner(Ctx& context, ChebyshevSetup<T, Space> setup, int degree,
+                          const SpmmOptions& options);
+
+  int degree_;
+  double upper_bound_;                      // β
+  double middle_;                           // c, the middle of [β/κ, β]
+  double half_width_;                       // e
+  Buffer<T, Space> scaling_;                // D^(-1/2)
+  CsrMatrix<T, Space> shifted_;             // Â + σ I − c I
+  SpmmPlan<T, Ctx> plan_;                   // of shifted_
+  MultiVector<T, Space> right_, y_, next_;  // n×b, b the widest block so far
+};
+
+}  // namespace heddle

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
+#include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+constexpr double kFirstShift = 1e-3;
+constexpr double kLastShift = 1e6;  // only numbers that are not finite want more
+
+/// A pivot of the matrix scaled to unit diagonal that is smaller counts as lost: what it divides
+/// would dwarf everything else.
+constexpr double kSmallestPivot = 1e-8;
+
+/// The lower triangle of S A S for S = diag(scale), in double; the diagonal, 1, ends each row.
+struct ScaledTriangle {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+
+  std::int64_t begin(Index i) const { return offsets[static_cast<std::size_t>(i)]; }
+  std::int64_t diagonal(Index i) const { return offsets[static_cast<std::size_t>(i) + 1] - 1; }
+  Index column(std::int64_t e) const { return columns[static_cast<std::size_t>(e)]; }
+  double& value(std::int64_t e) { return values[static_cast<std::size_t>(e)]; }
+};
+
+template <Scalar T>
+ScaledTriangle scaled_triangle(const CsrView<T, HostSpace>& A, const std::vector<double>& scale) {
+  ScaledTriangle L;
+  L.offsets.reserve(static_cast<std::size_t>(A.rows) + 1);
+  L.columns.reserve(static_cast<std::size_t>(A.nnz / 2 + A.rows));
+  L.values.reserve(L.columns.capacity());
+  for (Index i = 0; i < A.rows; ++i) {
+    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1] && A.columns[e] < i; ++e) {
+      const auto j = static_cast<std::size_t>(A.columns[e]);
+      L.columns.push_back(A.columns[e]);
+      L.values.push_back(scale[static_cast<std::size_t>(i)] * static_cast<double>(A.values[e]) *
+                         scale[j]);
+    }
+    L.columns.push_back(static_cast<std::int32_t>(i));
+    L.values.push_back(1);
+    L.offsets.push_back(static_cast<std::int64_t>(L.columns.size()));
+  }
+  return L;
+}
+
+/// Σ_{k<j} l_ik l_jk over what both rows store.
+double row_product(ScaledTriangle& L, Index i, Index j) {
+  double sum = 0;
+  std::int64_t p = L.begin(i);
+  std::int64_t q = L.begin(j);
+  while (q < L.diagonal(j) && L.column(p) < j) {
+    if (L.column(p) == L.column(q)) {
+      sum += L.value(p++) * L.value(q++);
+    } else if (L.column(p) < L.column(q)) {
+      ++p;
+    } else {
+      ++q;
+    }
+  }
+  return sum;
+}
+
+/// Factors L, which holds the triangle of Â, in place: row by row. False at a pivot that is lost.
+bool factor(ScaledTriangle& L, double shift) {
+  const Index n = static_cast<Index>(L.offsets.size()) - 1;
+  for (Index i = 0; i < n; ++i) {
+    double pivot = 1 + shift;
+    for (std::int64_t e = L.begin(i); e < L.diagonal(i); ++e) {
+      const Index j = L.column(e);
+      const double l = (L.value(e) - row_product(L, i, j)) / L.value(L.diagonal(j));
+      L.value(e) = l;
+      pivot -= l * l;
+    }
+    if (!(pivot > kSmallestPivot)) return false;
+    L.value(L.diagonal(i)) = std::sqrt(pivot);
+  }
+  return true;
+}
+
+/// L ← I.
+void keep_diagonal(ScaledTriangle& L) {
+  std::fill(L.values.begin(), L.values.end(), 0.0);
+  for (std::size_t i = 1; i < L.offsets.size(); ++i) L.value(L.offsets[i] - 1) = 1;
+}
+
+}  // namespace
+
+template <Scalar T>
+IncompleteFactor<T> incomplete_cholesky(HostContext& context, CsrView<T, HostSpace> A) {
+  const Buffer<T, HostSpace> inverse = inverse_diagonal<T>(context, A);
+  std::vector<double> scale(inverse.size());
+  for (std::size_t i = 0; i < scale.size(); ++i) {
+    scale[i] = std::sqrt(static_cast<double>(inverse[i]));
+  }
+  const ScaledTriangle triangle = scaled_triangle(A, scale);
+  ScaledTriangle L = triangle;
+  IncompleteFactor<T> result;
+  for (result.attempts = 1; !factor(L, result.shift); ++result.attempts) {
+    result.shift = result.shift == 0 ? kFirstShift : 2 * result.shift;
+    L.values = triangle.values;
+    if (result.shift <= kLastShift) continue;
+    keep_diagonal(L);
+    break;
+  }
+  result.L = HostCsrMatrix<T>(context, A.rows, A.cols, static_cast<Index>(L.columns.size()));
+  std::copy(L.offsets.begin(), L.offsets.end(), result.L.row_offsets());
+  std::copy(L.columns.begin(), L.columns.end(), result.L.columns());
+  for (Index i = 0; i < A.rows; ++i) {  // undo the scaling: L ← S⁻¹ L
+    for (std::int64_t e = L.begin(i); e <= L.diagonal(i); ++e) {
+      result.L.values()[e] = static_cast<T>(L.value(e) / scale[static_cast<std::size_t>(i)]);
+    }
+  }
+  return result;
+}
+
+template IncompleteFactor<float> incomplete_cholesky(HostContext&, CsrView<float, HostSpace>);
+template IncompleteFactor<double> incomplete_cholesky(HostContext&, CsrView<double, HostSpace>);
+
+}  // namespace heddle

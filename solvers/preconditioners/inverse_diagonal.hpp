@@ -1,0 +1,18 @@
+#pragma once
+
+#include <heddle/linalg/data/csr_matrix.hpp>
+
+namespace heddle {
+
+/// 1/|d_i| for the diagonal d of A. A d_i that is zero, subnormal or not finite counts as the mean
+/// of the other |d_i| (1 if there is none), so that the result is positive for every A. Throws
+/// `InvalidArgument` if A is not square.
+template <Scalar T, class Ctx>
+Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A);
+
+/// 1/√|d_i|, likewise.
+template <Scalar T, class Ctx>
+Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
+                                                     CsrView<T, typename Ctx::Space> A);
+
+}  // namespace heddle

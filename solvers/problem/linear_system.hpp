@@ -1,0 +1,19 @@
+#pragma once
+
+#include <heddle/solvers/operators/linear_operator.hpp>
+
+namespace heddle {
+
+/// The linear systems A X = B for all columns of B at once, A symmetric positive definite. Nothing
+/// is owned.
+template <Scalar T, class Ctx>
+struct LinearSystem {
+  using Space = typename Ctx::Space;
+
+  LinearOperator<T, Ctx>* A = nullptr;               ///< n×n
+  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< M⁻¹ ≈ A⁻¹, SPD; null: identity
+  ConstBlockView<T, Space> B{};                      ///< n×b, b ≥ 1
+  ConstBlockView<T, Space> initial_guess{};          ///< n×b, or empty: zero
+};
+
+}  // namespace heddle

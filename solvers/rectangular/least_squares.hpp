@@ -1,0 +1,58 @@
+#pragma once
+
+#include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/operators/normal_equations.hpp>
+
+namespace heddle {
+
+/// min ‖b − A x‖₂ for all columns b of B at once. Nothing is owned.
+template <Scalar T, class Ctx>
+struct LeastSquaresProblem {
+  using Space = typename Ctx::Space;
+
+  AdjointPair<T, Ctx> A{};                           ///< m×n, of any shape
+  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< M⁻¹ ≈ (AᵀA)⁻¹, SPD; null: identity
+  ConstBlockView<T, Space> B{};                      ///< m×b, b ≥ 1
+  ConstBlockView<T, Space> initial_guess{};          ///< n×b, or empty: zero
+};
+
+/// What a least-squares solve gives back; entry j of a list belongs to column j of B.
+template <Scalar T, class Space>
+struct LeastSquaresResult {
+  SolveStatus status = SolveStatus::breakdown;
+  std::string reason;  ///< a sentence
+  Index iterations = 0;
+  Index operator_applications = 0;  ///< columns multiplied by A or Aᵀ
+  std::vector<double> residuals;  ///< ‖Aᵀ(b − A x)‖₂ / ‖Aᵀb‖₂, recomputed at the end
+  std::vector<double> residual_norms;    ///< ‖b − A x‖₂, recomputed at the end
+  std::vector<IterationRecord> history;  ///< of all rounds
+  MultiVector<T, Space> solution;        ///< n×b
+};
+
+/// Bytes of the context's memory that a solve with m×n A for b columns holds beside the operators,
+/// B and the initial guess, its result included. `scalar_size`: bytes of a scalar of the blocks.
+double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_size);
+
+/// Least squares by block CG on AᵀA X = AᵀB, AᵀA not formed.
+///
+/// Converged is measured on the residual Aᵀ(b − A x) of the normal equations, formed from b − A x,
+/// as CGLS does: relative to ‖Aᵀb‖, or absolute. Where that is larger than what block CG's own
+/// residuals say, or where there is an initial guess, block CG solves for a correction from it. A
+/// correction that makes both ‖Aᵀ(b − A x)‖ and ‖b − A x‖ of a column larger is not taken: no
+/// solution is worse than the initial guess. `CgAlgorithm::breakdown_free` gives way to
+/// `pseudo_block` where it breaks down or stagnates, as it may if A lacks rank or nearly so, and at
+/// once where m < n: directions that columns share reach the null space of AᵀA, and the solution
+/// would not be that of least norm.
+/// If A does not have full column rank, the solution is the one nearest to the initial guess: that
+/// of least norm where none is given. An ill-conditioned A takes some κ(A)·log iterations; without
+/// a preconditioner, solutions lose about κ(A)²·tolerance.
+///
+/// Numerical trouble is a status as in `block_cg`; misuse throws `InvalidArgument` naming both
+/// sides. Source: Björck, Elfving, Strakoš, SIAM J. Matrix Anal. Appl. 19 (1998) 720.
+template <Scalar T, class Ctx>
+LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,
+                                                         const LeastSquaresProblem<T, Ctx>& problem,
+                                                         const BlockCgOptions& options,
+                                                         const Monitor& monitor = {});
+
+}  // namespace heddle

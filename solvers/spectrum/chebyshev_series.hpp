@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <vector>
+
+namespace heddle {
+
+/// The interval [lower, upper] that Chebyshev polynomials are mapped to, x ↦ (x − c)/e.
+struct ChebyshevInterval {
+  double lower = -1;
+  double upper = 1;
+
+  double middle() const noexcept { return 0.5 * (lower + upper); }      ///< c
+  double half_width() const noexcept { return 0.5 * (upper - lower); }  ///< e
+
+  /// arccos((x − c)/e), of the nearest end where x lies outside.
+  double angle(double x) const noexcept;
+
+  /// The x of an angle, of the nearest end for angles outside of [0, π].
+  double at(double angle) const noexcept;
+};
+
+/// c_k, k ≤ degree, of the polynomial Σ c_k T_k((x − c)/e) that smooths the indicator function of
+/// [a, b] by Jackson's kernel. On the interval it has values from 0 to 1: ½ at a and b where the
+/// other end is further away than the kernel is wide, π/degree in the angle, and no ripples.
+/// Source: Weiße, Wellein, Alvermann, Fehske, Rev. Mod. Phys. 78 (2006) 275, section II.C.
+std::vector<double> band_pass_coefficients(const ChebyshevInterval& interval, double a, double b,
+                                           Index degree);
+
+/// The blocks T_k((A − c)/e) X one after the other, by their three-term recurrence.
+template <Scalar T, class Ctx>
+class ChebyshevRecurrence {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using ConstBlock = ConstBlockView<T, Space>;
+
+  ChebyshevRecurrence() = default;
+
+  /// Memory for X of up to `block` columns of length n. Throws `OutOfMemory`.
+  ChebyshevRecurrence(Ctx& context, Index n, Index block);
+
+  /// k = 1: T_0 X = X, which is copied, and T_1 X. A is kept by pointer.
+  void start(Ctx& context, LinearOperator<T, Ctx>& A, const ChebyshevInterval& interval,
+             ConstBlock X);
+
+  /// k ← k + 1: one product with A.
+  void step(Ctx& context);
+
+  ConstBlock term() const noexcept { return term_.columns(0, cols_); }      ///< T_k X
+  ConstBlock before() const noexcept { return before_.columns(0, cols_); }  ///< T_{k−1} X
+
+ private:
+  void add_product(Ctx& context, double alpha, ConstBlock X, Block Y);
+
+  LinearOperator<T, Ctx>* A_ = nullptr;
+  ChebyshevInterval interval_;
+  Index cols_ = 0;
+  Index block_ = 0;
+  MultiVector<T, Space> term_, before_;
+  MultiVector<T, Space> product_;  // A times a term where A cannot accumulate
+};
+
+/// Y = Σ c_k T_k((A − c)/e) X, at least two coefficients; X and Y n×b, not overlapping. `stop` is
+/// asked between products; once it says so, the answer is false and Y an unfinished sum.
+template <Scalar T, class Ctx>
+bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearOperator<T, Ctx>& A,
+                  const ChebyshevInterval& interval, const std::vector<double>& coefficients,
+                  ConstBlockView<T, typename Ctx::Space> X, BlockView<T, typename Ctx::Space> Y,
+                  const std::function<bool()>& stop);
+
+}  // namespace heddle

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/features/features_cuda.hpp>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/panels.hpp>
+#include <vector>
+
+namespace heddle::cuda {
+namespace {
+
+/// Of some rows. Whole numbers, so that the order of the sums does not matter.
+struct RowLengths {
+  std::uint64_t squares;  ///< Σ length²
+  Index longest;
+  Index empty;
+};
+
+struct RowLengthsConfig {
+  static constexpr int kThreads = 256;
+  static constexpr int kBlocks = 512;
+};
+
+/// partial[t]: of rows t, t + threads, …
+template <class Config>
+__global__ __launch_bounds__(Config::kThreads) void row_lengths_kernel(
+    const std::int64_t* row_offsets, Index rows, RowLengths* partial) {
+  const Index thread = static_cast<Index>(blockIdx.x) * Config::kThreads + threadIdx.x;
+  RowLengths own{};
+  for (Index row = thread; row < rows; row += Config::kThreads * Config::kBlocks) {
+    const Index length = row_offsets[row + 1] - row_offsets[row];
+    own.squares += static_cast<std::uint64_t>(length) * static_cast<std::uint64_t>(length);
+    own.longest = max(own.longest, length);
+    own.empty += length == 0 ? 1 : 0;
+  }
+  partial[thread] = own;
+}
+
+RowLengths row_lengths(CudaContext& context, const std::int64_t* row_offsets, Index rows) {
+  using Config = RowLengthsConfig;
+  constexpr std::size_t kPartials = Config::kThreads * Config::kBlocks;
+  Buffer<RowLengths, DeviceSpace> partial(context, kPartials);
+  row_lengths_kernel<Config><<<Config::kBlocks, Config::kThreads, 0, context.stream()>>>(
+      row_offsets, rows, partial.data());
+  check_launch();
+  std::vector<RowLengths> host(kPartials);
+  context.copy_to_host(host.data(), partial.data(), kPartials * sizeof(RowLengths));
+  RowLengths all{};
+  for (const RowLengths& part : host) {
+    all.squares += part.squares;
+    all.longest = std::max(all.longest, part.longest);
+    all.empty += part.empty;
+  }
+  return all;
+}
+
+/// R(8): entries over distinct columns in evenly spread whole panels; 1 where there is none.
+template <class T>
+double panel_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+  constexpr Index kSamples = 4096;
+  const Index panels = A.rows / kPanelRows;
+  if (panels == 0) return 1;
+  const Index stride = (panels + kSamples - 1) / kSamples;
+  const Index samples = (panels + stride - 1) / stride;
+  CsrView<T, DeviceSpace> whole = A;
+  whole.rows = panels * kPanelRows;
+  Buffer<Index, DeviceSpace> distinct(context, static_cast<std::size_t>(samples));
+  launch_count_panel_columns(whole, stride, distinct.data(), context.stream());
+
+  const auto sum = [&](const Index* device, Index pitch) {
+    std::vector<Index> host(static_cast<std::size_t>(samples));
+    context.copy_to_host(host.data(), sizeof(Index), device,
+                         static_cast<std::size_t>(pitch) * sizeof(Index), sizeof(Index),
+                         static_cast<std::size_t>(samples));
+    double total = 0;
+    for (const Index value : host) total += static_cast<double>(value);
+    return total;
+  };
+  const double columns = sum(distinct.data(), 1);
+  const double entries = sum(A.row_offsets + kPanelRows, stride * kPanelRows) -
+                         sum(A.row_offsets, stride * kPanelRows);
+  return columns > 0 ? entries / columns : 1;
+}
+
+}  // namespace
+
+template <class T>
+MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+  MatrixFeatures features;
+  features.rows = A.rows;
+  features.cols = A.cols;
+  features.nnz = A.nnz;
+  if (A.rows == 0) return features;
+  const RowLengths lengths = row_lengths(context, A.row_offsets, A.rows);
+  const auto rows = static_cast<double>(A.rows);
+  features.row_mean = static_cast<double>(A.nnz) / rows;
+  const double variance =
+      static_cast<double>(lengths.squares) / rows - features.row_mean * features.row_mean;
+  features.row_deviation = std::sqrt(std::max(variance, 0.0));
+  features.row_max = lengths.longest;
+  features.empty_rows = lengths.empty;
+  features.reuse_8 = panel_reuse(context, A);
+  return features;
+}
+
+template MatrixFeatures device_features(CudaContext&, const CsrView<float, DeviceSpace>&);
+template MatrixFeatures device_features(CudaContext&, const CsrView<double, DeviceSpace>&);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/spmm/features/features.hpp>
+
+namespace heddle::cuda {
+
+/// The features of A that kernel choice uses: size, row lengths and `reuse_8` (from at most a few
+/// thousand panels, evenly spread); the others stay 0. Reads the row offsets once. Waits for the
+/// device.
+template <class T>
+MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpace>& A);
+
+}  // namespace heddle::cuda

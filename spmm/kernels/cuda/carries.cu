@@ -1,0 +1,51 @@
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/spmm/kernels/cuda/carries.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+
+namespace heddle::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+/// A thread adds one column of the carries of one row, if the row's first carry is its team's.
+template <class T>
+__global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
+                                                               const PathPoint* points,
+                                                               Index stretches_total,
+                                                               Index stretches, Index teams,
+                                                               const T* carries) {
+  wait_for_first_pass();
+  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  const Index team = i / p.N;
+  if (team >= teams) return;
+  const auto end_of = [&](Index t) { return points[min((t + 1) * stretches, stretches_total)]; };
+  const PathPoint end = end_of(team);
+  if (end.row >= p.A.rows || end.nonzero == p.A.row_offsets[end.row]) return;
+  if (team > 0) {
+    const PathPoint before = end_of(team - 1);
+    if (before.row == end.row && before.nonzero > p.A.row_offsets[end.row]) return;
+  }
+  const Index column = i % p.N;
+  T sum = 0;
+  for (Index t = team; t < teams && end_of(t).row == end.row; ++t) sum += carries[t * p.N + column];
+  p.C[end.row * p.ldc + column] += p.alpha * sum;
+}
+
+}  // namespace
+
+template <class T>
+void launch_add_carries(const SpmmProduct<T>& product, const MergePath& path, Index stretches,
+                        const T* carries, cudaStream_t stream) {
+  const Index teams = (path.stretches() + stretches - 1) / stretches;
+  if (teams < 2) return;
+  launch_second_pass(add_carries_kernel<T>, blocks_for(teams * product.N, kThreads), kThreads,
+                     stream, product, path.points(), path.stretches(), stretches, teams, carries);
+}
+
+template void launch_add_carries(const SpmmProduct<float>&, const MergePath&, Index, const float*,
+                                 cudaStream_t);
+template void launch_add_carries(const SpmmProduct<double>&, const MergePath&, Index, const double*,
+                                 cudaStream_t);
+
+}  // namespace heddle::cuda

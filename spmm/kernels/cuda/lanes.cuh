@@ -1,0 +1,174 @@
+#pragma once
+
+#include <heddle/spmm/kernels/cuda/product.hpp>
+
+/// What the SpMM kernels share: some neighbouring columns in one thread's registers, their loads
+/// and stores, and the sum over a stretch of a row of A.
+///
+/// Kernels state how many blocks a multiprocessor must hold (`kBlocks` of their configurations):
+/// left alone, the compiler spares registers by ordering the gathers of B one after the other,
+/// where a few in flight a thread gain more than the last warps do.
+namespace heddle::cuda {
+
+inline constexpr int kWarpSize = 32;
+inline constexpr unsigned kFullWarp = 0xffffffffu;
+
+/// `kWidth` neighbouring values of a row, loaded and stored at once.
+template <class T, int kWidth>
+struct alignas(sizeof(T) * kWidth) Lane {
+  static_assert(sizeof(T) * kWidth <= kVectorBytes);
+  T values[kWidth] = {};
+
+  __device__ T& operator[](int i) { return values[i]; }
+  __device__ const T& operator[](int i) const { return values[i]; }
+};
+
+/// Reads through the read-only path: for memory that the kernel does not write.
+__device__ inline Lane<double, 1> load_lane(const double* from, Lane<double, 1>*) {
+  return {{__ldg(from)}};
+}
+__device__ inline Lane<double, 2> load_lane(const double* from, Lane<double, 2>*) {
+  const double2 v = __ldg(reinterpret_cast<const double2*>(from));
+  return {{v.x, v.y}};
+}
+__device__ inline Lane<float, 1> load_lane(const float* from, Lane<float, 1>*) {
+  return {{__ldg(from)}};
+}
+__device__ inline Lane<float, 2> load_lane(const float* from, Lane<float, 2>*) {
+  const float2 v = __ldg(reinterpret_cast<const float2*>(from));
+  return {{v.x, v.y}};
+}
+__device__ inline Lane<float, 4> load_lane(const float* from, Lane<float, 4>*) {
+  const float4 v = __ldg(reinterpret_cast<const float4*>(from));
+  return {{v.x, v.y, v.z, v.w}};
+}
+template <int kWidth, class T>
+__device__ Lane<T, kWidth> load(const T* from) {
+  return load_lane(from, static_cast<Lane<T, kWidth>*>(nullptr));
+}
+
+/// `kWidth` neighbouring values of row `row`, rows `pitch` bytes apart: one multiplication of
+/// 32-bit numbers, where 64-bit ones would cost as much as the sums.
+template <int kWidth, class T>
+__device__ Lane<T, kWidth> load_row(const T* first, std::int32_t row, unsigned pitch) {
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::uint32_t>(row)) * pitch;
+  return load<kWidth>(reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + offset));
+}
+
+/// sum += a·b.
+template <class T, int kWidth>
+__device__ void multiply_add(T a, const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) sum[i] += a * b[i];
+}
+
+/// sum += b.
+template <class T, int kWidth>
+__device__ void add(const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) sum[i] += b[i];
+}
+
+/// sum += the `sum` of the lane `distance` further on, within `width` lanes.
+template <class T, int kWidth>
+__device__ void add_from_lane(int distance, int width, Lane<T, kWidth>& sum) {
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    sum[i] += __shfl_down_sync(kFullWarp, sum[i], distance, width);
+  }
+}
+
+/// α·sum + β·to; `to` is not read for β = 0.
+template <class T, int kWidth>
+__device__ Lane<T, kWidth> combine(T alpha, const Lane<T, kWidth>& sum, T beta, const T* to) {
+  Lane<T, kWidth> result;
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) result[i] = alpha * sum[i];
+  if (beta != T{0}) multiply_add(beta, *reinterpret_cast<const Lane<T, kWidth>*>(to), result);
+  return result;
+}
+
+/// to = α·sum + β·to.
+template <class T, int kWidth>
+__device__ void store(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
+  *reinterpret_cast<Lane<T, kWidth>*>(to) = combine(alpha, sum, beta, to);
+}
+
+__device__ inline void stream_lane(double* to, const Lane<double, 1>& v) { __stcs(to, v[0]); }
+__device__ inline void stream_lane(double* to, const Lane<double, 2>& v) {
+  __stcs(reinterpret_cast<double2*>(to), make_double2(v[0], v[1]));
+}
+__device__ inline void stream_lane(float* to, const Lane<float, 1>& v) { __stcs(to, v[0]); }
+__device__ inline void stream_lane(float* to, const Lane<float, 2>& v) {
+  __stcs(reinterpret_cast<float2*>(to), make_float2(v[0], v[1]));
+}
+__device__ inline void stream_lane(float* to, const Lane<float, 4>& v) {
+  __stcs(reinterpret_cast<float4*>(to), make_float4(v[0], v[1], v[2], v[3]));
+}
+
+/// The same past what the caches hold for reading, where a group writes all of its stretch of a row
+/// at once: rows of C are not needed again soon, rows of B are (one H200: up to 8 % for wide
+/// blocks).
+template <class T, int kWidth>
+__device__ void stream(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
+  stream_lane(to, combine(alpha, sum, beta, to));
+}
+
+/// Values of A from some entry on, that stand in another order.
+template <class T>
+struct GatheredValues {
+  const T* values;
+  const std::uint32_t* positions;
+};
+
+/// The values of A from entry `begin` on, and the k-th of them.
+template <class T>
+__device__ const T* values_from(const SpmmProduct<T>& p, Index begin) {
+  return p.A.values + begin;
+}
+template <class T>
+__device__ GatheredValues<T> values_from(const GatheredProduct<T>& p, Index begin) {
+  return {p.A.values, p.positions + begin};
+}
+template <class T>
+__device__ T load_value(const T* values, int k) {
+  return __ldg(values + k);
+}
+template <class T>
+__device__ T load_value(const GatheredValues<T>& from, int k) {
+  return __ldg(from.values + __ldg(from.positions + k));
+}
+
+/// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … below `length`; `B` points
+/// at the thread's columns of row 0, rows `pitch` bytes apart. The loads of `kUnroll` terms are in
+/// flight together, also at the end of a row: rows of a mesh are shorter than two rounds.
+template <int kStep, int kUnroll, class Values, class T, int kWidth>
+__device__ void accumulate(const std::int32_t* columns, Values values, int first, int length,
+                           const T* B, unsigned pitch, Lane<T, kWidth>& sum) {
+  int k = first;
+  for (; k + (kUnroll - 1) * kStep < length; k += kUnroll * kStep) {
+    T a[kUnroll];
+    Lane<T, kWidth> b[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      b[u] = load_row<kWidth>(B, __ldg(columns + k + u * kStep), pitch);
+      a[u] = load_value(values, k + u * kStep);
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) multiply_add(a[u], b[u], sum);
+  }
+  if (k >= length) return;
+  T a[kUnroll] = {};
+  Lane<T, kWidth> b[kUnroll];
+#pragma unroll
+  for (int u = 0; u < kUnroll - 1; ++u) {
+    if (k + u * kStep < length) {
+      b[u] = load_row<kWidth>(B, __ldg(columns + k + u * kStep), pitch);
+      a[u] = load_value(values, k + u * kStep);
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < kUnroll - 1; ++u) multiply_add(a[u], b[u], sum);
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <heddle/spmm/kernels/cuda/carries.hpp>
+
+namespace heddle::cuda {
+
+/// Values of type T that `launch_merge` needs for carries, uninitialised.
+template <class T>
+Index merge_carries(const MergePath& path, Index N);
+
+/// Merge: every lane group walks as many nonzeros (or rows and nonzeros, as the path was cut),
+/// whatever rows they belong to, and every block as many as its groups together ("EB_SR" in
+/// Huang et al. 2021). A group stores the rows it finishes; a row's parts in other groups of the
+/// block come through shared memory, those of other blocks through `carries` and a fix-up pass.
+///
+/// Good for rows of very different lengths. Reads A once a slab, moves 2·N·sizeof(T) bytes a block
+/// for carries. Sums of a row are cut at fixed places: deterministic.
+/// Source: Yang, Buluç, Owens 2018, section 4.2.
+template <class T>
+void launch_merge(const SpmmProduct<T>& product, const MergePath& path, T* carries,
+                  cudaStream_t stream);
+
+}  // namespace heddle::cuda

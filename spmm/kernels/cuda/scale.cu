@@ -1,0 +1,29 @@
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/scale.hpp>
+
+namespace heddle::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+template <class T>
+__global__ __launch_bounds__(kThreads) void scale_kernel(SpmmProduct<T> p) {
+  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= p.A.rows * p.N) return;
+  T& entry = p.C[i / p.N * p.ldc + i % p.N];
+  entry = p.beta == T{0} ? T{0} : p.beta * entry;
+}
+
+}  // namespace
+
+template <class T>
+void launch_scale(const SpmmProduct<T>& product, cudaStream_t stream) {
+  scale_kernel<<<blocks_for(product.A.rows * product.N, kThreads), kThreads, 0, stream>>>(product);
+  check_launch();
+}
+
+template void launch_scale(const SpmmProduct<float>&, cudaStream_t);
+template void launch_scale(const SpmmProduct<double>&, cudaStream_t);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/kernels/host/row_split.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <heddle/spmm/transpose/indexed_transpose_host.hpp>
+#include <heddle/spmm/transpose/stored_transpose.hpp>
+#include <optional>
+
+namespace heddle {
+namespace {
+
+constexpr std::string_view kRowSplit = "row_split";
+constexpr std::string_view kReference = "reference";
+
+bool is_choice(const std::string& asked) {
+  const auto& ways = spmm_choices();
+  return std::find(ways.begin(), ways.end(), asked) != ways.end();
+}
+
+std::string_view choose_kernel(const HostContext& context, const std::string& asked) {
+  if (is_choice(asked)) return kRowSplit;
+  const auto& known = spmm_kernels(context);
+  const auto found = std::find(known.begin(), known.end(), asked);
+  if (found == known.end()) {
+    throw InvalidArgument(fmt::format("SpMM kernel '{}' is not known on the host; known: {}, {}",
+                                      asked, fmt::join(spmm_choices(), ", "),
+                                      fmt::join(known, ", ")));
+  }
+  return *found;
+}
+
+/// Throws unless C = op(A) B fits, where op(A) is rows×cols.
+template <Scalar T>
+void check_shapes(std::string_view product, const CsrView<T, HostSpace>& A, Index rows, Index cols,
+                  const ConstBlockView<T, HostSpace>& B, const BlockView<T, HostSpace>& C) {
+  if (B.rows() == cols && C.rows() == rows && B.cols() == C.cols()) return;
+  throw InvalidArgument(fmt::format("{} does not fit: A is {}x{}, B is {}x{}, C is {}x{}", product,
+                                    A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
+}
+
+/// Bytes of C's old values, where they are read.
+template <Scalar T>
+double bytes_read(T beta, const BlockView<T, HostSpace>& C) {
+  return beta == T{0} ? 0 : static_cast<double>(C.rows() * C.cols()) * sizeof(T);
+}
+
+template <Scalar T>
+double flops(const CsrView<T, HostSpace>& A, Index N) {
+  return 2 * static_cast<double>(A.nnz) * static_cast<double>(N);
+}
+
+/// C = β C, the product for α = 0.
+template <Scalar T>
+void scale_block(HostContext& context, T beta, const BlockView<T, HostSpace>& C) {
+#pragma omp parallel for schedule(static) num_threads(context.threads())
+  for (Index i = 0; i < C.rows(); ++i) {
+    for (Index j = 0; j < C.cols(); ++j) C(i, j) = beta == T{0} ? T{0} : beta * C(i, j);
+  }
+  const double written = static_cast<double>(C.rows() * C.cols()) * sizeof(T);
+  context.profile().count(written + bytes_read(beta, C), 0);
+}
+
+}  // namespace
+
+template <Scalar T>
+struct SpmmPlan<T, HostContext>::State {
+  CsrView<T, HostSpace> A;
+  SpmmOptions options;
+  std::string_view kernel;
+  detail::RowSchedule schedule;
+  Buffer<T, HostSpace> partials;
+  std::optional<detail::IndexedTranspose<T>> indexed;
+  std::optional<detail::StoredTranspose<T, HostContext>> stored;
+
+  detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) {
+    if (!indexed) indexed.emplace(context, A);
+    return *indexed;
+  }
+
+  const SpmmPlan& stored_transpose(HostContext& context) {
+    if (!stored) stored.emplace(context, transpose(context, A), options);
+    return stored->plan();
+  }
+};
+
+template <Scalar T>
+SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, CsrView<T, HostSpace> A,
+                                   const SpmmOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->A = A;
+  state_->options = options;
+  state_->kernel = choose_kernel(context, options.kernel);
+  if (state_->kernel != kRowSplit) return;
+  state_->schedule = detail::schedule_rows(A);
+  state_->partials = Buffer<T, HostSpace>(
+      context, state_->schedule.segments.size() * static_cast<std::size_t>(detail::kMaxSlab<T>));
+}
+
+template <Scalar T>
+SpmmPlan<T, HostContext>::~SpmmPlan() = default;
+template <Scalar T>
+SpmmPlan<T, HostContext>::SpmmPlan(SpmmPlan&&) noexcept = default;
+template <Scalar T>
+SpmmPlan<T, HostContext>& SpmmPlan<T, HostContext>::operator=(SpmmPlan&&) noexcept = default;
+
+template <Scalar T>
+void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
+                                        ConstBlockView<T, HostSpace> B, T beta,
+                                        BlockView<T, HostSpace> C) const {
+  const CsrView<T, HostSpace>& A = state_->A;
+  check_shapes("C = A B", A, A.rows, A.cols, B, C);
+  if (C.empty()) return;
+  if (alpha == T{0}) return scale_block(context, beta, C);
+  if (state_->kernel == kReference) {
+    reference_spmm(static_cast<double>(alpha), A, B, static_cast<double>(beta), C);
+  } else {
+    detail::row_split(A, A.values, state_->schedule, state_->partials.data(), context.threads(),
+                      alpha, B, beta, C);
+  }
+  context.profile().count(compulsory_bytes(C.cols()) + bytes_read(beta, C), flops(A, C.cols()));
+}
+
+template <Scalar T>
+void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha,
+                                                   ConstBlockView<T, HostSpace> B, T beta,
+                                                   BlockView<T, HostSpace> C) const {
+  const CsrView<T, HostSpace>& A = state_->A;
+  check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
+  if (C.empty()) return;
+  if (alpha == T{0}) return scale_block(context, beta, C);
+  if (state_->options.transpose == SpmmTranspose::stored) {
+    return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);
+  }
+  detail::IndexedTranspose<T>& At = state_->indexed_transpose(context);
+  At.multiply(context, alpha, B, beta, C);
+  context.profile().count(At.compulsory_bytes(C.cols()) + bytes_read(beta, C), flops(A, C.cols()));
+}
+
+template <Scalar T>
+double SpmmPlan<T, HostContext>::compulsory_bytes(Index N) const noexcept {
+  const CsrView<T, HostSpace>& A = state_->A;
+  return static_cast<double>(A.nnz) * (sizeof(T) + sizeof(std::int32_t)) +
+         static_cast<double>(A.rows + 1) * sizeof(std::int64_t) +
+         static_cast<double>(A.rows + A.cols) * static_cast<double>(N) * sizeof(T);
+}
+
+template <Scalar T>
+std::string_view SpmmPlan<T, HostContext>::kernel(Index) const noexcept {
+  return state_->kernel;
+}
+
+template <Scalar T>
+std::string SpmmPlan<T, HostContext>::reason(Index N) const {
+  if (!is_choice(state_->options.kernel)) return fmt::format("{} was asked for", state_->kernel);
+  const detail::RowSchedule& schedule = state_->schedule;
+  std::string text =
+      N == 1 ? "one column: vectorised along the rows" : "vectorised over the columns of the block";
+  if (schedule.grouped_nnz > 0) {
+    text += fmt::format(
+        "; {:.0f} % of the entries stand in rows with equal columns, which are "
+        "multiplied together",
+        100.0 * static_cast<double>(schedule.grouped_nnz) / static_cast<double>(state_->A.nnz));
+  }
+  if (schedule.strip_rows > 0) {
+    text += fmt::format("; the planes of a grid are gone through in strips of {} rows",
+                        schedule.strip_rows);
+  }
+  if (!schedule.heavy_rows.empty()) {
+    text += fmt::format("; {} heavy rows are split into {} segments", schedule.heavy_rows.size(),
+                        schedule.segments.size());
+  }
+  return text;
+}
+
+const std::vector<std::string_view>& spmm_kernels(const HostContext&) {
+  static const std::vector<std::string_view> kNames = {kRowSplit, kReference};
+  return kNames;
+}
+
+template class SpmmPlan<float, HostContext>;
+template class SpmmPlan<double, HostContext>;
+
+}  // namespace heddle

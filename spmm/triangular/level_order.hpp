@@ -1,0 +1,42 @@
+#pragma once
+
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/spmm/triangular.hpp>
+#include <vector>
+
+namespace heddle::detail {
+
+/// A triangular matrix with its rows in the order of their levels: what substitution reads, in the
+/// order in which it reads it.
+template <Scalar T>
+struct LevelOrder {
+  /// Row k holds the entries beside the diagonal of row rows[k] of the matrix, those first whose
+  /// rows are solved first: columns ascend in a lower triangle and descend in an upper one.
+  HostCsrMatrix<T> entries;
+  Buffer<std::int32_t, HostSpace> rows;   ///< those of a level ascend
+  Buffer<T, HostSpace> inverse_diagonal;  ///< 1/A(rows[k], rows[k])
+  std::vector<Index> level_begins;        ///< into `rows`; one more than there are levels
+
+  Index levels() const noexcept { return static_cast<Index>(level_begins.size()) - 1; }
+};
+
+/// The levels of A. Throws `InvalidArgument` if A is not such a triangle with all of its diagonal.
+template <Scalar T>
+LevelOrder<T> order_by_levels(HostContext& context, CsrView<T, HostSpace> A, Triangle triangle);
+
+/// Throws `InvalidArgument` unless Y = A⁻¹X fits for A of `order` rows.
+void check_triangular_shapes(Index order, Shape X, Shape Y);
+
+/// Bytes that Y = A⁻¹X moves at least, and its flops, for `nnz` entries beside the diagonal.
+template <Scalar T>
+double substitution_bytes(Index nnz, Index rows, Index N) noexcept {
+  const auto n = static_cast<double>(rows);
+  return static_cast<double>(nnz) * (sizeof(T) + 4) + n * (8 + 4 + sizeof(T)) +
+         2 * n * static_cast<double>(N) * sizeof(T);
+}
+inline double substitution_flops(Index nnz, Index rows, Index N) noexcept {
+  return (2 * static_cast<double>(nnz) + static_cast<double>(rows)) * static_cast<double>(N);
+}
+
+}  // namespace heddle::detail

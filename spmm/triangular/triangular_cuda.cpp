@@ -1,0 +1,87 @@
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/spmm/triangular.hpp>
+#include <heddle/spmm/triangular/level_order.hpp>
+#include <heddle/spmm/triangular/triangular_kernels.hpp>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+/// Threads that an H200 holds, twice.
+constexpr Index kManyThreads = 2 * 132 * 2048;
+
+}  // namespace
+
+template <Scalar T>
+struct TriangularPlan<T, CudaContext>::State {
+  CsrMatrix<T, DeviceSpace> entries;
+  Buffer<std::int32_t, DeviceSpace> rows;
+  Buffer<T, DeviceSpace> inverse_diagonal;
+  std::vector<Index> level_begins;
+  TriangularSchedule schedule;
+  cuda::RowFlags flags;
+
+  State(CudaContext& context, detail::LevelOrder<T> order, TriangularSchedule asked)
+      : entries(place(context, std::move(order.entries))),
+        rows(place(context, std::move(order.rows))),
+        inverse_diagonal(place(context, std::move(order.inverse_diagonal))),
+        level_begins(std::move(order.level_begins)),
+        schedule(asked),
+        flags(context, entries.rows()) {}
+
+  Index levels() const { return static_cast<Index>(level_begins.size()) - 1; }
+
+  /// Whether a level is worth a launch.
+  bool launches(const cuda::Substitution<T>& substitution) const {
+    if (schedule != TriangularSchedule::automatic) return schedule == TriangularSchedule::launches;
+    return entries.rows() * cuda::threads_of_row(substitution) >= levels() * kManyThreads;
+  }
+};
+
+template <Scalar T>
+TriangularPlan<T, CudaContext>::TriangularPlan(CudaContext& context, CsrView<T, HostSpace> A,
+                                               Triangle triangle, TriangularSchedule schedule) {
+  HostContext host;
+  state_ = std::make_unique<State>(context, detail::order_by_levels(host, A, triangle), schedule);
+}
+
+template <Scalar T>
+TriangularPlan<T, CudaContext>::~TriangularPlan() = default;
+template <Scalar T>
+TriangularPlan<T, CudaContext>::TriangularPlan(TriangularPlan&&) noexcept = default;
+template <Scalar T>
+TriangularPlan<T, CudaContext>& TriangularPlan<T, CudaContext>::operator=(
+    TriangularPlan&&) noexcept = default;
+
+template <Scalar T>
+void TriangularPlan<T, CudaContext>::solve(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                                           BlockView<T, DeviceSpace> Y) const {
+  const CsrMatrix<T, DeviceSpace>& N = state_->entries;
+  detail::check_triangular_shapes(N.rows(), {X.rows(), X.cols()}, {Y.rows(), Y.cols()});
+  if (Y.empty()) return;
+  const cuda::Substitution<T> substitution{N.view(),
+                                           state_->rows.data(),
+                                           state_->inverse_diagonal.data(),
+                                           X.data(),
+                                           X.ld(),
+                                           Y.data(),
+                                           Y.ld(),
+                                           Y.cols()};
+  if (state_->launches(substitution)) {
+    cuda::launch_by_levels(context, substitution, state_->level_begins);
+  } else {
+    cuda::launch_by_flags(context, substitution, state_->flags);
+  }
+  context.profile().count(detail::substitution_bytes<T>(N.nnz(), N.rows(), Y.cols()),
+                          detail::substitution_flops(N.nnz(), N.rows(), Y.cols()));
+}
+
+template <Scalar T>
+Index TriangularPlan<T, CudaContext>::levels() const noexcept {
+  return state_->levels();
+}
+
+template class TriangularPlan<float, CudaContext>;
+template class TriangularPlan<double, CudaContext>;
+
+}  // namespace heddle

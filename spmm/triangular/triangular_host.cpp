@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <heddle/spmm/triangular.hpp>
+#include <heddle/spmm/triangular/level_order.hpp>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+/// Rows of a level below which threads would wait for each other longer than they work.
+constexpr Index kMinParallelRows = 64;
+
+/// Rows that may be solved once all before them are: those of one level side by side, or those of
+/// several small levels one after the other.
+struct Stage {
+  Index begin;  // into the rows in the order of their levels
+  Index end;
+  bool parallel;
+};
+
+std::vector<Stage> stages_of(const std::vector<Index>& level_begins) {
+  std::vector<Stage> stages;
+  for (std::size_t l = 0; l + 1 < level_begins.size(); ++l) {
+    const Index begin = level_begins[l];
+    const Index end = level_begins[l + 1];
+    const bool parallel = end - begin >= kMinParallelRows;
+    if (!parallel && !stages.empty() && !stages.back().parallel) {
+      stages.back().end = end;
+    } else {
+      stages.push_back({begin, end, parallel});
+    }
+  }
+  return stages;
+}
+
+/// y ← d (x − Σ_e N(k, e) y_e) over `Width` columns; x and y are those of the row, Y those of row
+/// 0.
+template <int Width, Scalar T>
+void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, const T* Y,
+               Index ld) {
+  T sum[Width];
+  std::copy_n(x, Width, sum);
+  for (std::int64_t e = N.row_offsets[k]; e < N.row_offsets[k + 1]; ++e) {
+    const T value = N.values[e];
+    const T* other = Y + N.columns[e] * ld;
+#pragma omp simd
+    for (int c = 0; c < Width; ++c) sum[c] -= value * other[c];
+  }
+#pragma omp simd
+  for (int c = 0; c < Width; ++c) y[c] = d * sum[c];
+}
+
+}  // namespace
+
+template <Scalar T>
+struct TriangularPlan<T, HostContext>::State {
+  detail::LevelOrder<T> order;
+  std::vector<Stage> stages;
+
+  /// The k-th row, all columns.
+  void solve_row(Index k, const ConstBlockView<T, HostSpace>& X,
+                 const BlockView<T, HostSpace>& Y) const {
+    const CsrView<T, HostSpace> N = order.entries.view();
+    const Index row = order.rows[static_cast<std::size_t>(k)];
+    const T d = order.inverse_diagonal[static_cast<std::size_t>(k)];
+    const T* x = X.data() + row * X.ld();
+    T* y = Y.data() + row * Y.ld();
+    Index c = 0;
+    const auto columns = [&]<int Width>() {
+      for (; c + Width <= Y.cols(); c += Width) {
+        heddle::solve_row<Width>(N, k, d, x + c, y + c, Y.data() + c, Y.ld());
+      }
+    };
+    columns.template operator()<16>();
+    columns.template operator()<4>();
+    columns.template operator()<1>();
+  }
+};
+
+template <Scalar T>
+TriangularPlan<T, HostContext>::TriangularPlan(HostContext& context, CsrView<T, HostSpace> A,
+                                               Triangle triangle)
+    : state_(std::make_unique<State>(State{detail::order_by_levels(context, A, triangle), {}})) {
+  state_->stages = stages_of(state_->order.level_begins);
+}
+
+template <Scalar T>
+TriangularPlan<T, HostContext>::~TriangularPlan() = default;
+template <Scalar T>
+TriangularPlan<T, HostContext>::TriangularPlan(TriangularPlan&&) noexcept = default;
+template <Scalar T>
+TriangularPlan<T, HostContext>& TriangularPlan<T, HostContext>::operator=(
+    TriangularPlan&&) noexcept = default;
+
+template <Scalar T>
+void TriangularPlan<T, HostContext>::solve(HostContext& context, ConstBlockView<T, HostSpace> X,
+                                           BlockView<T, HostSpace> Y) const {
+  const HostCsrMatrix<T>& N = state_->order.entries;
+  detail::check_triangular_shapes(N.rows(), {X.rows(), X.cols()}, {Y.rows(), Y.cols()});
+  if (Y.empty()) return;
+#pragma omp parallel num_threads(context.threads())
+  for (const Stage& stage : state_->stages) {
+    if (stage.parallel) {
+#pragma omp for schedule(static)
+      for (Index k = stage.begin; k < stage.end; ++k) state_->solve_row(k, X, Y);
+    } else {
+#pragma omp single
+      for (Index k = stage.begin; k < stage.end; ++k) state_->solve_row(k, X, Y);
+    }
+  }
+  context.profile().count(detail::substitution_bytes<T>(N.nnz(), N.rows(), Y.cols()),
+                          detail::substitution_flops(N.nnz(), N.rows(), Y.cols()));
+}
+
+template <Scalar T>
+Index TriangularPlan<T, HostContext>::levels() const noexcept {
+  return state_->order.levels();
+}
+
+template class TriangularPlan<float, HostContext>;
+template class TriangularPlan<double, HostContext>;
+
+}  // namespace heddle

@@ -1,0 +1,409 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <limits>
+#include <vector>
+
+#include "support/random_block.hpp"
+#include "support/tolerance.hpp"
+
+/// The tests that every backend's block operations pass. `Backend` names the scalar and a fixture
+/// whose `on()` is what the operations take as their context for blocks in host memory.
+namespace heddle {
+namespace {
+
+using test::RandomBlock;
+using test::RandomSmall;
+using test::tolerance;
+
+template <class Backend>
+class BlockOps : public Backend::Fixture {};
+
+TYPED_TEST_SUITE_P(BlockOps);
+
+const std::vector<Index> kRows = {0, 1, 2, 7, 1000, 4099};
+const std::vector<Index> kCols = {1, 3, 4, 8, 16, 17, 31, 33, 64, 100};
+
+/// Pairs of widths: each with itself and with one narrower or wider.
+std::vector<std::pair<Index, Index>> width_pairs() {
+  std::vector<std::pair<Index, Index>> pairs;
+  for (std::size_t k = 0; k < kCols.size(); ++k) {
+    pairs.emplace_back(kCols[k], kCols[k]);
+    pairs.emplace_back(kCols[k], kCols[(3 * k + 2) % kCols.size()]);
+  }
+  return pairs;
+}
+
+/// G against Σ_i x_i y_i in long double, entry by entry relative to Σ_i |x_i y_i|.
+template <class T>
+void expect_gram(ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+                 ConstSmallView<double, HostSpace> G) {
+  for (Index i = 0; i < X.cols(); ++i) {
+    for (Index j = 0; j < Y.cols(); ++j) {
+      long double sum = 0;
+      long double size = 0;
+      for (Index r = 0; r < X.rows(); ++r) {
+        const long double product = static_cast<long double>(X(r, i)) * Y(r, j);
+        sum += product;
+        size += std::abs(product);
+      }
+      ASSERT_NEAR(G(i, j), static_cast<double>(sum),
+                  tolerance<double>(static_cast<double>(size), static_cast<double>(X.rows())))
+          << "entry " << i << ", " << j << " of " << X.cols() << "x" << Y.cols() << ", n "
+          << X.rows();
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, GramOfTwoBlocks) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const auto& [a, b] : width_pairs()) {
+      RandomBlock<T> X(n, a, a + 3, 1);
+      RandomBlock<T> Y(n, b, b + 2, 2);
+      RandomSmall G(a, b, 3);
+      gram<T>(this->on(), X.view(), Y.view(), G.view());
+      expect_gram<T>(X.view(), Y.view(), G.view());
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, GramOfOneBlockIsSymmetricToTheBit) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const Index b : kCols) {
+      RandomBlock<T> X(n, b, b + 1, 1);
+      RandomSmall G(b, b, 3);
+      gram<T>(this->on(), X.view(), X.view(), G.view());
+      expect_gram<T>(X.view(), X.view(), G.view());
+      for (Index i = 0; i < b; ++i) {
+        for (Index j = 0; j < i; ++j) ASSERT_EQ(G.view()(i, j), G.view()(j, i));
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, GramWritesIntoABlockOfALargerMatrix) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(50, 5, 5, 1);
+  RandomSmall large(9, 9, 3);
+  const std::vector<double> before = large.data();
+  const auto G = large.view().block(2, 3, 5, 5);
+  gram<T>(this->on(), X.view(), X.view(), G);
+  expect_gram<T>(X.view(), X.view(), G);
+  for (Index j = 0; j < 9; ++j) {
+    for (Index i = 0; i < 9; ++i) {
+      const bool inside = i >= 2 && i < 7 && j >= 3 && j < 8;
+      if (!inside) {
+        ASSERT_EQ(large.view()(i, j), before[static_cast<std::size_t>(i + 9 * j)]);
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, GramPassesNanOnToItsRowAndColumnOnly) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(100, 20, 20, 1);
+  X.view()(57, 11) = std::numeric_limits<T>::quiet_NaN();
+  RandomSmall G(20, 20, 3);
+  gram<T>(this->on(), X.view(), X.view(), G.view());
+  for (Index j = 0; j < 20; ++j) {
+    for (Index i = 0; i < 20; ++i) {
+      ASSERT_EQ(std::isnan(G.view()(i, j)), i == 11 || j == 11);
+    }
+  }
+}
+
+/// Y against α X C + β Y₀ in long double, row by row.
+template <class T>
+void expect_product(double alpha, ConstBlockView<T, HostSpace> X,
+                    ConstSmallView<double, HostSpace> C, double beta,
+                    ConstBlockView<T, HostSpace> Y0, ConstBlockView<T, HostSpace> Y) {
+  for (Index i = 0; i < Y.rows(); ++i) {
+    for (Index j = 0; j < Y.cols(); ++j) {
+      long double sum = beta == 0 ? 0.0L : static_cast<long double>(beta) * Y0(i, j);
+      long double size = std::abs(sum);
+      for (Index k = 0; k < X.cols(); ++k) {
+        const long double term = static_cast<long double>(alpha) * X(i, k) * C(k, j);
+        sum += term;
+        size += std::abs(term);
+      }
+      ASSERT_NEAR(static_cast<double>(Y(i, j)), static_cast<double>(sum),
+                  tolerance<T>(static_cast<double>(size), static_cast<double>(X.cols())))
+          << "entry " << i << ", " << j << " of " << Y.rows() << "x" << Y.cols() << " from "
+          << X.cols() << " columns";
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, Multiply) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const auto& [a, b] : width_pairs()) {
+      RandomBlock<T> X(n, a, a + 3, 1);
+      RandomSmall C(a, b, 2);
+      RandomBlock<T> Y(n, b, b + 2, 3);
+      RandomBlock<T> Y0(n, b, b + 2, 3);
+      multiply<T>(this->on(), -0.75, X.view(), C.view(), 0.5, Y.view());
+      expect_product<T>(-0.75, X.view(), C.view(), 0.5, Y0.view(), Y.view());
+      for (Index i = 0; i < n; ++i) ASSERT_TRUE(std::isnan(Y.view().data()[i * (b + 2) + b]));
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, MultiplyAddsAnotherBlock) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const auto& [a, b] : width_pairs()) {
+      RandomBlock<T> X(n, a, a + 3, 1);
+      RandomSmall C(a, b, 2);
+      RandomBlock<T> W(n, b, b + 1, 3);
+      RandomBlock<T> Y(n, b, b + 2, 4);
+      std::fill(Y.data().begin(), Y.data().end(), std::numeric_limits<T>::quiet_NaN());
+      multiply<T>(this->on(), -0.75, X.view(), C.view(), 0.5, W.view(), Y.view());
+      expect_product<T>(-0.75, X.view(), C.view(), 0.5, W.view(), Y.view());
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, MultiplyOverItsOwnInput) {
+  using T = typename TypeParam::Scalar;
+  for (const auto& [a, b] : std::vector<std::pair<Index, Index>>{{72, 24}, {60, 48}, {33, 33}}) {
+    for (const Index shift : {Index{0}, (a - b) / 2}) {
+      RandomBlock<T> S(1003, a, a, 1);
+      RandomBlock<T> S0(1003, a, a, 1);
+      RandomSmall C(a, b, 2);
+      const auto Y = S.view().columns(shift, b);
+      multiply<T>(this->on(), 1, S.view(), C.view(), 2, Y);
+      expect_product<T>(1, S0.view(), C.view(), 2, S0.view().columns(shift, b), Y);
+      RandomBlock<T> S1(1003, a, a, 1);
+      RandomBlock<T> W(1003, b, b, 4);
+      const auto Y1 = S1.view().columns(shift, b);
+      multiply<T>(this->on(), 1, S1.view(), C.view(), 2, W.view(), Y1);
+      expect_product<T>(1, S0.view(), C.view(), 2, W.view(), Y1);
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, MultiplyOverwritesNanWhereBetaIsZero) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(300, 7, 7, 1);
+  RandomSmall C(7, 5, 2);
+  RandomBlock<T> Y(300, 5, 6, 3);
+  std::fill(Y.data().begin(), Y.data().end(), std::numeric_limits<T>::quiet_NaN());
+  multiply<T>(this->on(), 1, X.view(), C.view(), 0, Y.view());
+  expect_product<T>(1, X.view(), C.view(), 0, Y.view(), Y.view());
+}
+
+TYPED_TEST_P(BlockOps, MultiplyByNoColumnsScalesTheResult) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(30, 0, 1, 1);
+  RandomSmall C(0, 5, 2);
+  RandomBlock<T> Y(30, 5, 5, 3);
+  RandomBlock<T> Y0(30, 5, 5, 3);
+  multiply<T>(this->on(), 1, X.view(), C.view(), 0.5, Y.view());
+  expect_product<T>(1, X.view(), C.view(), 0.5, Y0.view(), Y.view());
+}
+
+TYPED_TEST_P(BlockOps, ColumnNorms) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const Index b : kCols) {
+      RandomBlock<T> X(n, b, b + 1, 1);
+      RandomSmall norms(b, 1, 2);
+      column_norms<T>(this->on(), X.view(), norms.view());
+      for (Index j = 0; j < b; ++j) {
+        long double sum = 0;
+        for (Index i = 0; i < n; ++i) sum += std::pow(static_cast<long double>(X.view()(i, j)), 2);
+        const double expected = static_cast<double>(std::sqrt(sum));
+        ASSERT_NEAR(norms.view()(j, 0), expected,
+                    tolerance<double>(expected, static_cast<double>(n)));
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, ColumnNormsAtTheEndsOfTheRange) {
+  using T = typename TypeParam::Scalar;
+  const std::vector<T> sizes = {std::numeric_limits<T>::max() / 64,
+                                std::numeric_limits<T>::min(),
+                                std::numeric_limits<T>::denorm_min(),
+                                0,
+                                1,
+                                std::numeric_limits<T>::infinity(),
+                                std::numeric_limits<T>::quiet_NaN()};
+  const Index n = 1000;
+  const Index b = static_cast<Index>(sizes.size());
+  RandomBlock<T> X(n, b, b, 1);
+  for (Index j = 0; j < b; ++j) {
+    const T size = sizes[static_cast<std::size_t>(j)];
+    for (Index i = 0; i < n; ++i) X.view()(i, j) = std::isfinite(size) || i == 3 ? size : T{1};
+  }
+  RandomSmall norms(b, 1, 2);
+  column_norms<T>(this->on(), X.view(), norms.view());
+  for (Index j = 0; j < b; ++j) {
+    const double size = static_cast<double>(sizes[static_cast<std::size_t>(j)]);
+    if (std::isfinite(size)) {
+      const double expected = size * std::sqrt(static_cast<double>(n));
+      ASSERT_NEAR(norms.view()(j, 0), expected, tolerance<double>(expected, double(n)));
+    } else {
+      ASSERT_EQ(std::isnan(norms.view()(j, 0)), std::isnan(size));
+      ASSERT_FALSE(std::isfinite(norms.view()(j, 0)));
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, ColumnDots) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const Index b : kCols) {
+      RandomBlock<T> X(n, b, b + 1, 1);
+      RandomBlock<T> Y(n, b, b + 2, 2);
+      RandomSmall dots(b, 1, 3);
+      column_dots<T>(this->on(), X.view(), Y.view(), dots.view());
+      for (Index j = 0; j < b; ++j) {
+        long double sum = 0;
+        for (Index i = 0; i < n; ++i) {
+          sum +=
+              static_cast<long double>(X.view()(i, j)) * static_cast<long double>(Y.view()(i, j));
+        }
+        EXPECT_NEAR(dots.view()(j, 0), static_cast<double>(sum),
+                    tolerance<double>(1, static_cast<double>(n)))
+            << n << "x" << b << ", column " << j;
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, ScaleColumns) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(1500, 9, 11, 1);
+  RandomBlock<T> X0(1500, 9, 11, 1);
+  RandomSmall factors(9, 1, 2);
+  scale_columns<T>(this->on(), factors.view(), X.view());
+  for (Index i = 0; i < 1500; ++i) {
+    for (Index j = 0; j < 9; ++j) {
+      ASSERT_EQ(X.view()(i, j),
+                static_cast<T>(static_cast<double>(X0.view()(i, j)) * factors.view()(j, 0)));
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, ResidualAndItsNormsAlsoOverItsInput) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const Index b : kCols) {
+      RandomBlock<T> AX(n, b, b + 1, 1);
+      RandomBlock<T> BX(n, b, b, 2);
+      RandomBlock<T> R(n, b, b + 2, 3);
+      RandomSmall theta(b, 1, 4);
+      RandomSmall norms(b, 1, 5);
+      RandomSmall norms_in_place(b, 1, 6);
+      residual<T>(this->on(), AX.view(), BX.view(), theta.view(), R.view(), norms.view());
+      for (Index j = 0; j < b; ++j) {
+        long double sum = 0;
+        for (Index i = 0; i < n; ++i) {
+          const long double r =
+              AX.view()(i, j) - static_cast<long double>(BX.view()(i, j)) * theta.view()(j, 0);
+          ASSERT_NEAR(R.view()(i, j), static_cast<double>(r), tolerance<T>(2, 1));
+          sum += static_cast<long double>(R.view()(i, j)) * R.view()(i, j);
+        }
+        const double expected = static_cast<double>(std::sqrt(sum));
+        ASSERT_NEAR(norms.view()(j, 0), expected,
+                    tolerance<double>(expected, static_cast<double>(n)));
+      }
+      residual<T>(this->on(), AX.view(), BX.view(), theta.view(), AX.view(), norms_in_place.view());
+      EXPECT_EQ(norms.data(), norms_in_place.data());
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j < b; ++j) ASSERT_EQ(AX.view()(i, j), R.view()(i, j));
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, SetZeroAndCopyLeaveThePaddingAlone) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(700, 5, 8, 1);
+  RandomBlock<T> Y(700, 5, 6, 2);
+  copy<T>(this->on(), X.view(), Y.view());
+  set_zero<T>(this->on(), X.view().columns(1, 3));
+  for (Index i = 0; i < 700; ++i) {
+    for (Index j = 0; j < 5; ++j) {
+      ASSERT_EQ(X.view()(i, j), j >= 1 && j < 4 ? T{0} : Y.view()(i, j));
+      ASSERT_NE(Y.view()(i, j), T{0});
+    }
+    ASSERT_TRUE(std::isnan(Y.view().data()[6 * i + 5]));
+  }
+}
+
+TYPED_TEST_P(BlockOps, RandomEntriesDependOnSeedStreamAndPlaceOnly) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> wide(2000, 9, 12, 1);
+  RandomBlock<T> narrow(600, 4, 4, 2);
+  RandomBlock<T> other(600, 4, 4, 3);
+  fill_random<T>(this->on(), 42, 7, wide.view());
+  fill_random<T>(this->on(), 42, 7, narrow.view());
+  fill_random<T>(this->on(), 42, 8, other.view());
+  double sum = 0;
+  double squares = 0;
+  for (Index i = 0; i < 2000; ++i) {
+    for (Index j = 0; j < 9; ++j) {
+      const double x = wide.view()(i, j);
+      ASSERT_LE(std::abs(x), 1);
+      sum += x;
+      squares += x * x;
+      if (i < 600 && j < 4) {
+        ASSERT_EQ(wide.view()(i, j), narrow.view()(i, j));
+        ASSERT_NE(wide.view()(i, j), other.view()(i, j));
+      }
+    }
+  }
+  // Mean 0 and variance 1/3; five standard deviations of the sample mean and of the mean square.
+  const double count = 2000 * 9;
+  EXPECT_NEAR(sum / count, 0, 5 * std::sqrt(1 / (3 * count)));
+  EXPECT_NEAR(squares / count, 1.0 / 3, 5 * std::sqrt(4 / (45 * count)));
+}
+
+TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(10, 4, 4, 1);
+  RandomBlock<T> Y(11, 4, 4, 1);
+  RandomSmall G(4, 3, 1);
+  RandomSmall column(3, 1, 1);
+  auto&& context = this->on();
+  try {
+    gram<T>(context, X.view(), Y.view(), G.view());
+    FAIL() << "gram took blocks of 10 and 11 rows";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("10x4"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("11x4"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(gram<T>(context, X.view(), X.view(), G.view()), InvalidArgument);
+  EXPECT_THROW(multiply<T>(context, 1, X.view(), G.view(), 0, X.view()), InvalidArgument);
+  EXPECT_THROW(multiply<T>(context, 1, X.view(), G.view(), 0, Y.view().columns(0, 3)),
+               InvalidArgument);
+  EXPECT_THROW(copy<T>(context, X.view(), Y.view()), InvalidArgument);
+  EXPECT_THROW(column_norms<T>(context, X.view(), column.view()), InvalidArgument);
+  EXPECT_THROW(column_dots<T>(context, X.view(), X.view(), column.view()), InvalidArgument);
+  EXPECT_THROW(column_dots<T>(context, X.view(), Y.view(), column.view()), InvalidArgument);
+  EXPECT_THROW(scale_columns<T>(context, column.view(), X.view()), InvalidArgument);
+  EXPECT_THROW(residual<T>(context, X.view(), X.view(), column.view(), X.view(), column.view()),
+               InvalidArgument);
+  EXPECT_THROW(residual<T>(context, X.view(), Y.view(), column.view(), X.view(), column.view()),
+               InvalidArgument);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(
+    BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetricToTheBit,
+    GramWritesIntoABlockOfALargerMatrix, GramPassesNanOnToItsRowAndColumnOnly, Multiply,
+    MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput, MultiplyOverwritesNanWhereBetaIsZero,
+    MultiplyByNoColumnsScalesTheResult, ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange,
+    ScaleColumns, ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
+    RandomEntriesDependOnSeedStreamAndPlaceOnly, ShapesThatDoNotFitAreNamed);
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,140 @@
+#include <cstdint>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <vector>
+
+#include "support/cuda_test.hpp"
+#include "support/matrices.hpp"
+#include "support/random_block.hpp"
+
+namespace heddle {
+namespace {
+
+using test::RandomBlock;
+using test::RandomSmall;
+
+using CudaContextTest = test::CudaTest;
+
+TEST(CudaDevices, ADeviceThatIsNotThereIsRefusedInOneLine) {
+  const std::string reason = cuda_unavailable_reason(1000);
+  EXPECT_FALSE(reason.empty());
+  EXPECT_EQ(reason.find('\n'), std::string::npos);
+  try {
+    CudaContext context(1000);
+    FAIL() << "there is no GPU 1000";
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.what(), reason);
+  }
+}
+
+TEST_F(CudaContextTest, DescribesItsDevice) {
+  const CudaDevice& device = context().device();
+  EXPECT_FALSE(device.name.empty());
+  EXPECT_GE(device.compute_capability, 80);
+  EXPECT_GT(device.multiprocessors, 0);
+  EXPECT_GE(device.memory_bytes, context().free_bytes() / 2);
+  EXPECT_GE(device.driver_version, device.runtime_version / 1000 * 1000);
+}
+
+TEST_F(CudaContextTest, CountsAllocations) {
+  {
+    const Buffer<double, DeviceSpace> first(context(), 1000);
+    const Buffer<double, DeviceSpace> second(context(), 0);
+    EXPECT_EQ(context().allocation_count().allocations, 1u);
+    EXPECT_EQ(context().allocation_count().live_bytes, 8000u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first.data()) % 256, 0u);
+    EXPECT_EQ(second.data(), nullptr);
+  }
+  EXPECT_EQ(context().allocation_count().live_bytes, 0u);
+  EXPECT_EQ(context().allocation_count().peak_bytes, 8000u);
+}
+
+TEST_F(CudaContextTest, RunsOutOfMemoryWithTheBytesAskedForAndThoseThere) {
+  const std::size_t too_much = 2 * context().device().memory_bytes;
+  try {
+    context().allocate(too_much);
+    FAIL() << "twice the device's memory was given";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.requested(), too_much);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(too_much)), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(context().device().memory_bytes)),
+              std::string::npos);
+  }
+  const Buffer<double, DeviceSpace> small(context(), 10);  // and goes on
+  EXPECT_NE(small.data(), nullptr);
+}
+
+TEST_F(CudaContextTest, ScratchGrowsAndStays) {
+  void* small = context().scratch(1000);
+  EXPECT_EQ(context().scratch(10), small);
+  const std::size_t allocations = context().allocation_count().allocations;
+  context().scratch(1000);
+  EXPECT_EQ(context().allocation_count().allocations, allocations);
+  context().scratch(std::size_t{1} << 24);
+  EXPECT_GT(context().allocation_count().allocations, allocations);
+}
+
+TEST_F(CudaContextTest, BlocksTravelThereAndBack) {
+  RandomBlock<float> there(500, 7, 9, 1);
+  RandomBlock<float> back(500, 7, 7, 2);
+  MultiVector<float, DeviceSpace> X(context(), 500, 7);
+  send<float>(context(), there.view(), X.view());
+  fetch<float>(context(), X.view(), back.view());
+  for (Index i = 0; i < 500; ++i) {
+    for (Index j = 0; j < 7; ++j) ASSERT_EQ(back.view()(i, j), there.view()(i, j));
+  }
+  EXPECT_EQ(context().copy_count().to_device, 1u);
+  EXPECT_EQ(context().copy_count().to_host, 1u);
+  EXPECT_EQ(context().copy_count().bytes_to_host, 500u * 7u * sizeof(float));
+  EXPECT_THROW(send<float>(context(), there.view().columns(0, 3), X.view()), InvalidArgument);
+}
+
+TEST_F(CudaContextTest, SmallMatricesTravelThereAndBack) {
+  RandomSmall there(9, 6, 1);
+  RandomSmall back(9, 6, 2);
+  SmallMatrix<double, DeviceSpace> A(context(), 20, 20);
+  send(context(), there.view().block(2, 1, 5, 4), A.view(20, 20).block(3, 3, 5, 4));
+  fetch(context(), A.view(20, 20).block(3, 3, 5, 4), back.view().block(2, 1, 5, 4));
+  for (Index j = 0; j < 4; ++j) {
+    for (Index i = 0; i < 5; ++i) ASSERT_EQ(back.view()(2 + i, 1 + j), there.view()(2 + i, 1 + j));
+  }
+  EXPECT_THROW(fetch(context(), A.view(3, 3), back.view()), InvalidArgument);
+}
+
+TEST_F(CudaContextTest, MatricesTravelThereAndBack) {
+  const test::TestMatrix<double> matrix = test::random_matrix<double>(300, 200, 5);
+  HostContext host(1);
+  HostCsrMatrix<double> A(host, 300, 200, static_cast<Index>(matrix.values.size()));
+  std::copy(matrix.offsets.begin(), matrix.offsets.end(), A.row_offsets());
+  std::copy(matrix.columns.begin(), matrix.columns.end(), A.columns());
+  std::copy(matrix.values.begin(), matrix.values.end(), A.values());
+  const CsrMatrix<double, DeviceSpace> placed = place(context(), std::move(A));
+  const HostCsrMatrix<double> back = fetch(context(), host, placed.view());
+  ASSERT_EQ(back.nnz(), static_cast<Index>(matrix.values.size()));
+  EXPECT_TRUE(std::equal(matrix.offsets.begin(), matrix.offsets.end(), back.view().row_offsets));
+  EXPECT_TRUE(std::equal(matrix.columns.begin(), matrix.columns.end(), back.view().columns));
+  EXPECT_TRUE(std::equal(matrix.values.begin(), matrix.values.end(), back.view().values));
+}
+
+TEST_F(CudaContextTest, TimesPhasesOnTheDevice) {
+  MultiVector<double, DeviceSpace> X(context(), 1 << 20, 8);
+  set_zero(context(), X.view());
+  context().synchronize();
+  context().profile().reset();
+  for (int round = 0; round < 2000; ++round) {  // more changes of phase than are kept unread
+    const PhaseScope outer(context(), Phase::orthogonalize);
+    const PhaseScope inner(context(), Phase::update);
+    set_zero(context(), X.view());
+  }
+  context().synchronize();
+  const Profile& profile = context().profile();
+  EXPECT_GT(profile[Phase::update].seconds, profile[Phase::orthogonalize].seconds);
+  EXPECT_EQ(profile[Phase::update].bytes, 2000.0 * 8 * 8 * (1 << 20));
+  EXPECT_EQ(profile[Phase::spmm].seconds, 0);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/csr_invariants.hpp"
+#include "support/dense.hpp"
+#include "support/matrices.hpp"
+#include "support/tolerance.hpp"
+
+/// The tests that every backend's operations on sparse matrices pass. `Backend` names the scalar
+/// and a fixture whose `context()` is where the matrices lie.
+namespace heddle {
+namespace {
+
+using test::csr_fault;
+using test::to_dense;
+
+template <class Backend>
+class CsrOps : public Backend::Fixture {
+ protected:
+  using T = typename Backend::Scalar;
+  using Space = typename Backend::Context::Space;
+
+  HostContext host_{2};
+
+  CsrMatrix<T, Space> placed(const CsrView<T, HostSpace>& A) {
+    return place(this->context(), convert<T>(host_, A));
+  }
+  CsrMatrix<T, Space> from(Index rows, Index cols, const std::vector<Triplet<T>>& triplets) {
+    return place(this->context(), csr_from_triplets<T>(host_, rows, cols, triplets));
+  }
+  Eigen::MatrixXd dense(const CsrMatrix<T, Space>& A) {
+    if constexpr (std::same_as<Space, HostSpace>) {
+      EXPECT_EQ(csr_fault(A.view()), "");
+      return to_dense(A.view());
+    } else {
+      const HostCsrMatrix<T> there = fetch(this->context(), host_, A.view());
+      EXPECT_EQ(csr_fault(there.view()), "");
+      return to_dense(there.view());
+    }
+  }
+  Buffer<T, Space> values(const std::vector<T>& numbers) {
+    Buffer<T, HostSpace> buffer(host_, numbers.size());
+    std::copy(numbers.begin(), numbers.end(), buffer.data());
+    return place(this->context(), std::move(buffer));
+  }
+  /// Entries of A and of its diagonal.
+  static Index stored(const CsrView<T, HostSpace>& A) {
+    Index count = A.nnz + A.rows;
+    for (Index i = 0; i < A.rows; ++i) {
+      for (Index e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) count -= A.columns[e] == i;
+    }
+    return count;
+  }
+  std::vector<T> diagonal(const CsrMatrix<T, Space>& A) {
+    const Buffer<T, HostSpace> d =
+        fetch(this->context(), host_, extract_diagonal(this->context(), A.view()));
+    return {d.data(), d.data() + d.size()};
+  }
+};
+
+TYPED_TEST_SUITE_P(CsrOps);
+
+TYPED_TEST_P(CsrOps, Norm1IsTheLargestColumnSum) {
+  using T = typename TypeParam::Scalar;
+  for (const double scale : {1.0, 1e-30, 1e30}) {
+    for (auto A : {test::random_matrix<T>(300, 40, 5), test::random_matrix<T>(40, 300, 50),
+                   test::random_matrix<T>(3000, 2, 1)}) {
+      for (T& value : A.values) value = static_cast<T>(value * scale);
+      const double expected = to_dense(A.view()).cwiseAbs().colwise().sum().maxCoeff();
+      const auto there = this->placed(A.view());
+      const double norm = norm_1(this->context(), there.view());
+      EXPECT_NEAR(norm, expected, test::tolerance<double>(expected, static_cast<double>(A.rows)));
+      EXPECT_EQ(norm_1(this->context(), there.view()), norm);
+    }
+  }
+}
+
+TYPED_TEST_P(CsrOps, Norm1OfSmallWholeNumbersIsExact) {
+  const auto A = this->from(4, 3, {{0, 0, 3}, {1, 0, -5}, {2, 1, 7}, {3, 1, 2}, {3, 2, 1}});
+  EXPECT_EQ(norm_1(this->context(), A.view()), 9);
+}
+
+TYPED_TEST_P(CsrOps, Norm1ShowsNaNAndInf) {
+  using T = typename TypeParam::Scalar;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto inf = static_cast<T>(kInfinity);
+  const auto nan = std::numeric_limits<T>::quiet_NaN();
+  EXPECT_EQ(norm_1(this->context(), this->from(2, 2, {{0, 0, 1}, {1, 1, -inf}}).view()), kInfinity);
+  for (const Index col : {0, 1, 2}) {
+    for (const T sign : {T{1}, T{-1}}) {
+      const auto A =
+          this->from(3, 3, {{0, 0, 1}, {1, 1, 2}, {2, 2, inf}, {1, col, std::copysign(nan, sign)}});
+      EXPECT_TRUE(std::isnan(norm_1(this->context(), A.view()))) << col;
+    }
+  }
+}
+
+TYPED_TEST_P(CsrOps, Norm1OfNothingIsZero) {
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{0, 0}, {0, 3}, {3, 0}, {4, 4}}) {
+    EXPECT_EQ(norm_1(this->context(), this->from(rows, cols, {}).view()), 0);
+  }
+  EXPECT_EQ(norm_1(this->context(), this->from(2, 2, {{0, 1, 0}}).view()), 0);
+}
+
+TYPED_TEST_P(CsrOps, DiagonalIsZeroWhereNotStored) {
+  using T = typename TypeParam::Scalar;
+  const auto A = this->from(3, 3, {{0, 0, 4}, {0, 1, 5}, {1, 0, 6}, {2, 1, 7}, {2, 2, 8}});
+  EXPECT_EQ(this->diagonal(A), (std::vector<T>{4, 0, 8}));
+  EXPECT_EQ(this->diagonal(this->from(0, 0, {})), std::vector<T>{});
+  EXPECT_THROW(this->diagonal(this->from(3, 2, {})), InvalidArgument);
+}
+
+TYPED_TEST_P(CsrOps, StoresTheWholeDiagonalAndNothingElseChanges) {
+  for (const Index mean : {0, 1, 3, 40}) {
+    const auto A = test::random_matrix<typename TypeParam::Scalar>(60, 60, mean);
+    const auto there = this->placed(A.view());
+    const auto full = with_stored_diagonal(this->context(), there.view());
+    EXPECT_EQ(this->dense(full), to_dense(A.view()));
+    EXPECT_EQ(full.nnz(), this->stored(A.view()));
+    const auto again = with_stored_diagonal(this->context(), full.view());
+    EXPECT_EQ(again.nnz(), full.nnz());
+    EXPECT_EQ(this->dense(again), to_dense(A.view()));
+  }
+  EXPECT_THROW(with_stored_diagonal(this->context(), this->from(3, 2, {}).view()), InvalidArgument);
+}
+
+TYPED_TEST_P(CsrOps, ScalesRowsAndColumnsAlike) {
+  using T = typename TypeParam::Scalar;
+  const auto A = test::random_matrix<T>(200, 200, 40);
+  std::vector<T> d;
+  Eigen::VectorXd expected(200);
+  for (int i = 0; i < 200; ++i) {
+    d.push_back(static_cast<T>(std::ldexp(1.0, i % 11 - 5)));  // so that products are exact
+    expected(i) = static_cast<double>(d.back());
+  }
+  auto there = this->placed(A.view());
+  scale_symmetrically(this->context(), this->values(d), there);
+  EXPECT_EQ(this->dense(there), expected.asDiagonal() * to_dense(A.view()) * expected.asDiagonal());
+  d.pop_back();
+  EXPECT_THROW(scale_symmetrically(this->context(), this->values(d), there), InvalidArgument);
+}
+
+TYPED_TEST_P(CsrOps, ShiftsStoredDiagonalEntries) {
+  auto A = this->from(3, 3, {{0, 0, 4}, {0, 1, 5}, {1, 0, 6}, {2, 1, 7}, {2, 2, 8}});
+  shift_diagonal(this->context(), -2.5, A);
+  Eigen::MatrixXd expected(3, 3);
+  expected << 1.5, 5, 0, 6, 0, 0, 0, 7, 5.5;
+  EXPECT_EQ(this->dense(A), expected);
+  auto wide = this->from(2, 3, {});
+  EXPECT_THROW(shift_diagonal(this->context(), 1, wide), InvalidArgument);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CsrOps, Norm1IsTheLargestColumnSum, Norm1OfSmallWholeNumbersIsExact,
+                            Norm1ShowsNaNAndInf, Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
+                            StoresTheWholeDiagonalAndNothingElseChanges, ScalesRowsAndColumnsAlike,
+                            ShiftsStoredDiagonalEntries);
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <heddle/solvers/lanczos/block_lanczos.hpp>
+
+#include "solvers/eigen_test_support.hpp"
+#include "solvers/iteration/checkpoint_battery.hpp"
+
+namespace heddle {
+namespace {
+
+using test::make_operator;
+using test::Outcome;
+
+BlockLanczosOptions with(BlockLanczosOptions options, const CheckpointOptions& checkpoint) {
+  options.checkpoint = checkpoint;
+  return options;
+}
+
+TEST(BlockLanczosCheckpoint, LargestEndWithPairsThatAreLocked) {
+  test::expect_resumes_with_the_same_bits(
+      [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
+        HostContext context;
+        auto A = make_operator<double>(context, {"laplace2d", {31, 33}});
+        BlockLanczosOptions options;
+        options.nev = 12;
+        options.which = Which::largest;
+        options.filter = LanczosFilter::none;
+        options.block_size = 4;
+        options.tolerance = 1e-12;
+        return test::outcome_of(
+            block_lanczos<double, HostContext>(context, {&A}, with(options, checkpoint), monitor));
+      });
+}
+
+TEST(BlockLanczosCheckpoint, FilteredInSinglePrecision) {
+  test::expect_resumes_with_the_same_bits(
+      [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
+        HostContext context;
+        auto A = make_operator<float>(context, {"laplace1d", {900}});
+        BlockLanczosOptions options;
+        options.nev = 5;
+        options.block_size = 2;
+        return test::outcome_of(
+            block_lanczos<float, HostContext>(context, {&A}, with(options, checkpoint), monitor));
+      });
+}
+
+TEST(BlockLanczosCheckpoint, PencilByAnInverse) {
+  test::expect_resumes_with_the_same_bits(
+      [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
+        HostContext context;
+        auto A = make_operator<double>(context, {"elasticity3d", {5, 5, 5}});
+        auto B = make_operator<double>(context, {"elasticity3d_mass", {5, 5, 5}});
+        ShiftedInverse<double, HostContext> inverse(A.matrix(), B.matrix());
+        BlockLanczosOptions options;
+        options.nev = 12;
+        options.block_size = 3;
+        options.max_basis = 21;
+        return test::outcome_of(block_lanczos<double, HostContext>(
+            context, {.A = &A, .B = &B, .shifted_inverse = &inverse}, with(options, checkpoint),
+            monitor));
+      });
+}
+
+Outcome solve_small(Index nev, const CheckpointOptions& checkpoint, const Monitor& monitor,
+                    double time_limit_s = 1e9) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {20, 21}});
+  BlockLanczosOptions options;
+  options.nev = nev;
+  options.block_size = 2;
+  options.time_limit_s = time_limit_s;
+  return test::outcome_of(
+      block_lanczos<double, HostContext>(context, {&A}, with(options, checkpoint), monitor));
+}
+
+TEST(BlockLanczosCheckpoint, BadFilesAreRefused) {
+  const auto solve = [](Index nev) {
+    return [nev](const CheckpointOptions& checkpoint, const Monitor& monitor) {
+      return solve_small(nev, checkpoint, monitor);
+    };
+  };
+  test::expect_refuses_bad_checkpoints(solve(4), solve(5));
+}
+
+TEST(BlockLanczosCheckpoint, ACycleThatTheClockCutShortIsCompleted) {
+  const test::TemporaryFolder folder;
+  CheckpointOptions checkpoint{.file = folder.path() / "state"};
+  const Outcome whole = solve_small(4, {}, {});
+  EXPECT_EQ(solve_small(4, checkpoint, {}, 0).status, SolveStatus::time_limit);
+  checkpoint.resume = true;
+  EXPECT_EQ(solve_small(4, checkpoint, {}, 0).status, SolveStatus::time_limit);
+  test::expect_same_bits(solve_small(4, checkpoint, {}), whole);
+}
+
+}  // namespace
+}  // namespace heddle

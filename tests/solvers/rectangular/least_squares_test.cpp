@@ -1,0 +1,309 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/rectangular/least_squares.hpp>
+#include <limits>
+
+#include "solvers/linear_test_support.hpp"
+#include "solvers/rectangular/adjoint_support.hpp"
+#include "support/dense.hpp"
+#include "support/matrices.hpp"
+#include "support/tolerance.hpp"
+
+namespace heddle {
+namespace {
+
+using test::SparsePair;
+using test::TestMatrix;
+
+template <class T>
+Eigen::MatrixXd to_dense_block(ConstBlockView<T, HostSpace> X) {
+  Eigen::MatrixXd dense(X.rows(), X.cols());
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) dense(i, j) = static_cast<double>(X(i, j));
+  }
+  return dense;
+}
+
+template <class T>
+class LeastSquares : public ::testing::Test {
+ protected:
+  /// Solves for random right-hand sides and compares with the least-norm solution of a complete
+  /// orthogonal decomposition.
+  void expect_solved(const TestMatrix<T>& A, Index columns) {
+    SCOPED_TRACE(::testing::Message() << A.rows << "x" << A.cols);
+    SparsePair<T> operators(context_, A.view());
+    const auto B = test::random_vectors<T>(context_, A.rows, columns);
+    LeastSquaresProblem<T, HostContext> problem;
+    problem.A = operators.pair();
+    problem.B = B.view();
+    const auto result = least_squares(context_, problem, BlockCgOptions{});
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_EQ(result.operator_applications, operators.pair().columns_applied());
+    const Eigen::MatrixXd dense = test::to_dense(A.view());
+    const Eigen::MatrixXd right = to_dense_block<T>(B.view());
+    const Eigen::MatrixXd X = to_dense_block<T>(result.solution.view());
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factors(dense);
+    const Eigen::MatrixXd truth = factors.solve(right);
+    const Eigen::VectorXd sigma = Eigen::JacobiSVD<Eigen::MatrixXd>(dense).singularValues();
+    const double least = sigma[factors.rank() - 1];
+    for (Index j = 0; j < columns; ++j) {
+      const auto column = static_cast<std::size_t>(j);
+      const Eigen::VectorXd r = right.col(j) - dense * X.col(j);
+      const double scale = (dense.transpose() * right.col(j)).norm();
+      const double n = static_cast<double>(A.rows + A.cols);
+      const double rounding = test::tolerance<T>(sigma[0] * right.col(j).norm(), n);
+      EXPECT_LE((dense.transpose() * r).norm(), kDefaultTolerance<T> * scale + rounding);
+      EXPECT_LE(result.residuals[column], kDefaultTolerance<T>);
+      EXPECT_NEAR(result.residual_norms[column], r.norm(), rounding);
+      // AᵀA (x − x*) is what is left of the residual of the normal equations.
+      EXPECT_LE((X.col(j) - truth.col(j)).norm(),
+                (kDefaultTolerance<T> * scale + rounding) / (least * least));
+    }
+  }
+
+  HostContext context_{2};
+};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(LeastSquares, Scalars);
+
+/// Well conditioned: a random matrix over a multiple of the identity.
+template <class T>
+TestMatrix<T> dominant_matrix(Index rows, Index cols) {
+  TestMatrix<T> A = test::band_matrix<T>(rows, cols, 3);
+  for (Index i = 0; i < std::min(rows, cols); ++i) {
+    for (auto k = A.offsets[static_cast<std::size_t>(i)];
+         k < A.offsets[static_cast<std::size_t>(i + 1)]; ++k) {
+      if (A.columns[static_cast<std::size_t>(k)] == i) A.values[static_cast<std::size_t>(k)] += 6;
+    }
+  }
+  return A;
+}
+
+TYPED_TEST(LeastSquares, TallSquareAndWide) {
+  this->expect_solved(dominant_matrix<TypeParam>(60, 40), 3);
+  this->expect_solved(dominant_matrix<TypeParam>(40, 40), 1);
+  this->expect_solved(dominant_matrix<TypeParam>(40, 60), 5);
+}
+
+TYPED_TEST(LeastSquares, OneColumn) {
+  this->expect_solved(test::band_matrix<TypeParam>(50, 1, 50), 4);
+}
+
+TYPED_TEST(LeastSquares, EmptyRowsAndColumns) {
+  TestMatrix<TypeParam> A = dominant_matrix<TypeParam>(60, 40);
+  TestMatrix<TypeParam> padded;
+  padded.rows = 62;
+  padded.cols = 43;
+  padded.columns = A.columns;
+  padded.values = A.values;
+  padded.offsets.insert(padded.offsets.end(), A.offsets.begin(), A.offsets.end());
+  padded.offsets.push_back(A.offsets.back());
+  this->expect_solved(padded, 2);
+}
+
+TYPED_TEST(LeastSquares, OfMuchLessThanFullRankIsNoWorseThanZero) {
+  HostContext context(2);
+  TestMatrix<TypeParam> A = test::band_matrix<TypeParam>(200, 150, 200);
+  const std::vector<TypeParam> random = A.values;
+  for (Index i = 3; i < A.rows; ++i) {  // rank 3 but for rounding
+    for (Index j = 0; j < A.cols; ++j) {
+      TypeParam sum = 0;
+      for (Index k = 0; k < 3; ++k) {
+        sum += random[static_cast<std::size_t>(i * A.cols + k)] *
+               random[static_cast<std::size_t>(k * A.cols + j)];
+      }
+      A.values[static_cast<std::size_t>(i * A.cols + j)] = sum;
+    }
+  }
+  SparsePair<TypeParam> operators(context, A.view());
+  for (const Index columns : {1, 4, 8}) {
+    const auto B = test::random_vectors<TypeParam>(context, A.rows, columns);
+    LeastSquaresProblem<TypeParam, HostContext> problem;
+    problem.A = operators.pair();
+    problem.B = B.view();
+    BlockCgOptions options;
+    for (const double multiple : {0.1, 1.0, 100.0}) {  // mostly more than can be had
+      options.tolerance = multiple * static_cast<double>(std::numeric_limits<TypeParam>::epsilon());
+      const auto result = least_squares(context, problem, options);
+      for (Index j = 0; j < columns; ++j) {
+        const auto column = static_cast<std::size_t>(j);
+        const double before = to_dense_block<TypeParam>(B.columns(j, 1)).norm();
+        const double rounding = test::tolerance<TypeParam>(before, 200);
+        EXPECT_LE(result.residual_norms[column], before + rounding) << result.reason;
+      }
+    }
+  }
+}
+
+TEST(LeastSquaresDouble, OfColumnsInPairsThatAreNearlyTheSame) {
+  HostContext context(2);
+  const auto half = test::random_matrix<double>(120, 40, 6);
+  TestMatrix<double> A;
+  A.rows = half.rows;
+  A.cols = 2 * half.cols;
+  A.offsets.clear();
+  for (const auto offset : half.offsets) A.offsets.push_back(2 * offset);
+  for (Index i = 0; i < half.rows; ++i) {
+    for (Index k = half.view().row_offsets[i]; k < half.view().row_offsets[i + 1]; ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      A.columns.insert(A.columns.end(), {2 * half.columns[entry], 2 * half.columns[entry] + 1});
+      A.values.push_back(half.values[entry]);
+      A.values.push_back(half.values[entry] * (1 + 1e-7 * static_cast<double>((7 * i + k) % 5)));
+    }
+  }
+  SparsePair<double> operators(context, A.view());
+  for (const Index columns : {1, 2}) {
+    const auto B = test::random_vectors<double>(context, A.rows, columns);
+    LeastSquaresProblem<double, HostContext> problem;
+    problem.A = operators.pair();
+    problem.B = B.view();
+    const auto result = least_squares(context, problem, BlockCgOptions{});
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  }
+}
+
+TEST(LeastSquaresDouble, AnInitialGuessIsCorrected) {
+  HostContext context(2);
+  const auto A = dominant_matrix<double>(80, 50);
+  SparsePair<double> operators(context, A.view());
+  const auto B = test::random_vectors<double>(context, 80, 3);
+  LeastSquaresProblem<double, HostContext> problem;
+  problem.A = operators.pair();
+  problem.B = B.view();
+  BlockCgOptions options;
+  options.tolerance = 1e-10;
+  const auto first = least_squares(context, problem, options);
+  ASSERT_EQ(first.status, SolveStatus::converged) << first.reason;
+  problem.initial_guess = first.solution.view();
+  const auto again = least_squares(context, problem, options);
+  EXPECT_EQ(again.status, SolveStatus::converged) << again.reason;
+  EXPECT_EQ(again.iterations, 0);
+  const auto guess = test::random_vectors<double>(context, 50, 3, 1);
+  problem.initial_guess = guess.view();
+  const auto other = least_squares(context, problem, options);
+  EXPECT_EQ(other.status, SolveStatus::converged) << other.reason;
+  const Eigen::MatrixXd difference =
+      to_dense_block<double>(other.solution.view()) - to_dense_block<double>(first.solution.view());
+  EXPECT_LE(difference.norm(), 1e-8);
+}
+
+TEST(LeastSquaresDouble, ZeroRightHandSidesHaveZeroSolutions) {
+  HostContext context(1);
+  SparsePair<double> operators(context, dominant_matrix<double>(20, 10).view());
+  MultiVector<double, HostSpace> B(context, 20, 2);
+  set_zero(context, B.view());
+  LeastSquaresProblem<double, HostContext> problem;
+  problem.A = operators.pair();
+  problem.B = B.view();
+  const auto result = least_squares(context, problem, BlockCgOptions{});
+  EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_EQ(to_dense_block<double>(result.solution.view()).norm(), 0);
+  EXPECT_EQ(result.residuals, std::vector<double>(2, 0.0));
+}
+
+TEST(LeastSquaresDouble, SaysWhenTheIterationsDoNotSuffice) {
+  HostContext context(1);
+  SparsePair<double> operators(context, test::band_matrix<double>(200, 150, 2).view());
+  const auto B = test::random_vectors<double>(context, 200, 1);
+  LeastSquaresProblem<double, HostContext> problem;
+  problem.A = operators.pair();
+  problem.B = B.view();
+  BlockCgOptions options;
+  options.max_iterations = 3;
+  const auto result = least_squares(context, problem, options);
+  EXPECT_EQ(result.status, SolveStatus::max_iterations) << result.reason;
+  EXPECT_EQ(result.iterations, 3);
+  EXPECT_GT(result.residuals[0], kDefaultTolerance<double>);
+}
+
+TEST(LeastSquaresDouble, NumbersThatAreNotFiniteAreABreakdown) {
+  HostContext context(1);
+  SparsePair<double> operators(context, dominant_matrix<double>(20, 10).view());
+  auto B = test::random_vectors<double>(context, 20, 2);
+  B.view()(3, 1) = std::numeric_limits<double>::infinity();
+  LeastSquaresProblem<double, HostContext> problem;
+  problem.A = operators.pair();
+  problem.B = B.view();
+  EXPECT_EQ(least_squares(context, problem, BlockCgOptions{}).status, SolveStatus::breakdown);
+}
+
+TEST(LeastSquaresDouble, MisuseNamesBothSides) {
+  HostContext context(1);
+  SparsePair<double> operators(context, dominant_matrix<double>(20, 10).view());
+  const auto B = test::random_vectors<double>(context, 20, 2);
+  const auto wrong = test::random_vectors<double>(context, 10, 3);
+  const auto message = [&](const LeastSquaresProblem<double, HostContext>& problem,
+                           double tolerance) -> std::string {
+    BlockCgOptions options;
+    options.tolerance = tolerance;
+    try {
+      least_squares(context, problem, options);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const AdjointPair<double, HostContext> A = operators.pair();
+  EXPECT_EQ(message({{A.A, nullptr}, nullptr, B.view(), {}}, 0),
+            "least_squares: both A and its transpose are needed, its transpose is missing");
+  EXPECT_EQ(message({A, nullptr, wrong.view(), {}}, 0),
+            "least_squares: B must have A's 20 rows and at least one column, it is 10x3");
+  EXPECT_EQ(message({A, nullptr, B.view(), wrong.view()}, 0),
+            "least_squares: the initial guess must be 10x2, it is 10x3");
+  EXPECT_EQ(message({A, nullptr, B.view(), {}}, 1.5),
+            "least_squares: the tolerance must lie in (0, 1), it is 1.5");
+}
+
+/// AᵀA is never formed, but its products, columns counted, and the bound on its norm are right.
+TEST(NormalEquations, MultipliesByAAndItsTranspose) {
+  HostContext context(2);
+  const auto A = test::random_matrix<double>(30, 18, 4);
+  SparsePair<double> operators(context, A.view());
+  const Eigen::MatrixXd dense = test::to_dense(A.view());
+  for (const bool wide : {false, true}) {
+    const auto pair = wide ? operators.pair().transposed() : operators.pair();
+    const Eigen::MatrixXd matrix = wide ? Eigen::MatrixXd(dense * dense.transpose())
+                                        : Eigen::MatrixXd(dense.transpose() * dense);
+    NormalEquationsOperator<double, HostContext> F(context, pair);
+    const Index n = F.rows();
+    ASSERT_EQ(n, matrix.rows());
+    const auto X = test::random_vectors<double>(context, n, 5);
+    auto Y = test::random_vectors<double>(context, n, 5, 1);
+    const Eigen::MatrixXd before = to_dense_block<double>(Y.view());
+    const Index applied = pair.columns_applied();
+    ASSERT_TRUE(F.accumulate(context, 2, X.view(), -3, Y.view()));
+    const Eigen::MatrixXd product = matrix * to_dense_block<double>(X.view());
+    const double rounding = test::tolerance<double>(matrix.norm(), static_cast<double>(n));
+    EXPECT_LE((to_dense_block<double>(Y.view()) - (2 * product - 3 * before)).norm(), 5 * rounding);
+    F.apply(context, X.columns(1, 2), Y.columns(0, 2));
+    EXPECT_LE((to_dense_block<double>(Y.columns(0, 2)) - product.middleCols(1, 2)).norm(),
+              5 * rounding);
+    EXPECT_EQ(F.columns_applied(), 7);
+    EXPECT_EQ(pair.columns_applied() - applied, 14);
+    ASSERT_TRUE(F.one_norm());
+    EXPECT_GE(*F.one_norm() * (1 + 1e-14), matrix.cwiseAbs().colwise().sum().maxCoeff());
+  }
+}
+
+TEST(NormalEquations, AccumulateOnlyIfTheTransposeDoes) {
+  HostContext context(1);
+  SparsePair<double> operators(context, test::band_matrix<double>(12, 12, 2).view());
+  test::FunctionOperator refuses(
+      12, [&](auto X, auto Y) { operators.pair().A_transposed->apply(context, X, Y); });
+  NormalEquationsOperator<double, HostContext> F(context, {operators.pair().A, &refuses});
+  const auto X = test::random_vectors<double>(context, 12, 2);
+  auto Y = test::random_vectors<double>(context, 12, 2, 1);
+  const auto before = test::all_entries<double>(Y.view());
+  EXPECT_FALSE(F.accumulate(context, 1, X.view(), 1, Y.view()));
+  EXPECT_FALSE(F.accumulate(context, 1, X.view(), 1, Y.view()));
+  EXPECT_EQ(test::all_entries<double>(Y.view()), before);
+  EXPECT_EQ(F.columns_applied(), 0);
+  EXPECT_EQ(operators.pair().A->columns_applied(), 2);
+  EXPECT_FALSE(F.one_norm());
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,290 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "spmm/plan/product_case.hpp"
+#include "support/matrices.hpp"
+
+namespace heddle {
+namespace {
+
+using test::Layout;
+using test::TestMatrix;
+
+constexpr Index kWidths[] = {1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 33, 64, 100, 128, 200};
+
+template <class T>
+Buffer<T, DeviceSpace> upload(CudaContext& context, const std::vector<T>& host) {
+  Buffer<T, DeviceSpace> device(context, host.size());
+  if (!host.empty()) context.copy_to_device(device.data(), host.data(), host.size() * sizeof(T));
+  return device;
+}
+
+/// A test matrix in device memory.
+template <class T>
+class DeviceMatrix {
+ public:
+  DeviceMatrix(CudaContext& context, const TestMatrix<T>& A)
+      : rows_(A.rows),
+        cols_(A.cols),
+        nnz_(static_cast<Index>(A.columns.size())),
+        offsets_(upload(context, A.offsets)),
+        columns_(upload(context, A.columns)),
+        values_(upload(context, A.values)) {}
+
+  CsrView<T, DeviceSpace> view() const {
+    return {rows_, cols_, nnz_, offsets_.data(), columns_.data(), values_.data()};
+  }
+
+ private:
+  Index rows_;
+  Index cols_;
+  Index nnz_;
+  Buffer<std::int64_t, DeviceSpace> offsets_;
+  Buffer<std::int32_t, DeviceSpace> columns_;
+  Buffer<T, DeviceSpace> values_;
+};
+
+/// A product to compute with a plan.
+template <class T>
+class Case : public test::ProductCase<T> {
+ public:
+  using test::ProductCase<T>::ProductCase;
+
+  /// All memory of C after the plan's product.
+  std::vector<T> multiply(CudaContext& context, const SpmmPlan<T, CudaContext>& plan) {
+    const Buffer<T, DeviceSpace> B = upload(context, this->B());
+    Buffer<T, DeviceSpace> C = upload(context, this->C());
+    plan.multiply(context, this->alpha(), this->B_in(B), this->beta(), this->C_in(C));
+    std::vector<T> result(this->C().size());
+    if (!result.empty()) {
+      context.copy_to_host(result.data(), C.data(), result.size() * sizeof(T));
+    }
+    return result;
+  }
+};
+
+std::vector<std::string> all_kernels(const CudaContext& context) {
+  std::vector<std::string> names = {"rule", "rule_row_mean", "measure"};
+  for (const std::string_view name : spmm_kernels(context)) names.emplace_back(name);
+  return names;
+}
+
+template <class T>
+class SpmmCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = cuda_unavailable_reason();
+    if (!reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
+    context_ = std::make_unique<CudaContext>();
+  }
+
+  CudaContext& context() { return *context_; }
+
+  /// Every kernel, all widths, layouts that are aligned, dense and neither, and the scalings that
+  /// take different paths.
+  void expect_products(const TestMatrix<T>& A) {
+    const DeviceMatrix<T> device(context(), A);
+    const auto kernels = all_kernels(context());
+    std::vector<SpmmPlan<T, CudaContext>> plans;
+    for (const std::string& name : kernels) {
+      plans.emplace_back(context(), device.view(), SpmmOptions{name});
+    }
+    const auto expect = [&](Index N, Layout layout, T alpha, T beta) {
+      Case<T> product(A, N, layout, alpha, beta);
+      for (std::size_t k = 0; k < kernels.size(); ++k) {
+        const std::string what = kernels[k] + ", " + std::to_string(A.rows) + "x" +
+                                 std::to_string(A.cols) + ", N " + std::to_string(N) + ", left " +
+                                 std::to_string(layout.left) + ", right " +
+                                 std::to_string(layout.right) + ", alpha " + std::to_string(alpha) +
+                                 ", beta " + std::to_string(beta);
+        product.expect(product.multiply(context(), plans[k]), what);
+        if (this->HasFatalFailure()) return;
+      }
+    };
+    for (const Index N : kWidths) {
+      const auto width = static_cast<Index>(16 / sizeof(T));
+      const Index padding = (width - N % width) % width;
+      expect(N, {0, padding}, T{1}, T{0});
+      expect(N, {4, 4 + padding}, static_cast<T>(-0.7), static_cast<T>(1.3));
+      expect(N, {3, 2}, T{1}, T{1});
+      expect(N, {0, 0}, T{2}, T{0});
+      if (this->HasFatalFailure()) return;
+    }
+  }
+
+ private:
+  std::unique_ptr<CudaContext> context_;
+};
+
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(SpmmCuda, Scalars);
+
+TYPED_TEST(SpmmCuda, Random) { this->expect_products(test::random_matrix<TypeParam>(120, 120, 9)); }
+
+TYPED_TEST(SpmmCuda, EmptyRows) {
+  this->expect_products(test::random_matrix<TypeParam>(90, 90, 1));
+}
+
+TYPED_TEST(SpmmCuda, ManyEmptyRowsAtBothEndsAndBetween) {
+  this->expect_products(test::matrix_with_pattern<TypeParam>(700, 60, [](Index i) {
+    std::vector<Index> columns;
+    if (i == 150 || i == 151 || i == 420) {
+      for (Index j = i % 7; j < 60; ++j) columns.push_back(j);
+    }
+    return columns;
+  }));
+}
+
+TYPED_TEST(SpmmCuda, NoEntriesAtAll) {
+  this->expect_products(
+      test::matrix_with_pattern<TypeParam>(17, 11, [](Index) { return std::vector<Index>{}; }));
+}
+
+TYPED_TEST(SpmmCuda, Diagonal) { this->expect_products(test::band_matrix<TypeParam>(61, 61, 0)); }
+
+TYPED_TEST(SpmmCuda, Band) { this->expect_products(test::band_matrix<TypeParam>(80, 80, 7)); }
+
+TYPED_TEST(SpmmCuda, PowerLaw) {
+  this->expect_products(test::power_law_matrix<TypeParam>(150, 150, 140));
+}
+
+TYPED_TEST(SpmmCuda, Wide) { this->expect_products(test::random_matrix<TypeParam>(23, 211, 20)); }
+
+TYPED_TEST(SpmmCuda, Tall) { this->expect_products(test::random_matrix<TypeParam>(211, 23, 6)); }
+
+TYPED_TEST(SpmmCuda, Dense) { this->expect_products(test::band_matrix<TypeParam>(33, 29, 33)); }
+
+TYPED_TEST(SpmmCuda, RowsWithEqualColumns) {
+  this->expect_products(test::node_block_matrix<TypeParam>(13, 3));
+}
+
+TYPED_TEST(SpmmCuda, OneRow) { this->expect_products(test::band_matrix<TypeParam>(1, 300, 300)); }
+
+TYPED_TEST(SpmmCuda, HeavyRowsAcrossBlocks) {
+  const Index cols = 6000;
+  this->expect_products(test::matrix_with_pattern<TypeParam>(9, cols, [&](Index i) {
+    std::vector<Index> columns;
+    for (Index j = i; j < cols; j += i == 1 || i == 2 || i == 7 ? 1 : 1500) columns.push_back(j);
+    return columns;
+  }));
+}
+
+TYPED_TEST(SpmmCuda, ShapesWithoutRowsOrColumns) {
+  using T = TypeParam;
+  const auto nothing = [](Index) { return std::vector<Index>{}; };
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{0, 0}, {0, 5}, {5, 0}}) {
+    const TestMatrix<T> A = test::matrix_with_pattern<T>(rows, cols, nothing);
+    const DeviceMatrix<T> device(this->context(), A);
+    for (const std::string& name : all_kernels(this->context())) {
+      const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {name});
+      for (const Index N : {0, 1, 8}) {
+        Case<T> product(A, N, {1, 1}, T{1}, T{2});
+        product.expect(product.multiply(this->context(), plan), name);
+      }
+    }
+  }
+}
+
+TYPED_TEST(SpmmCuda, ZeroAlphaReadsNeitherMatrixNorBlock) {
+  using T = TypeParam;
+  TestMatrix<T> A = test::random_matrix<T>(20, 20, 4);
+  Case<T> scaled(A, 9, {0, 0}, T{0}, T{2});
+  Case<T> cleared(A, 9, {0, 0}, T{0}, T{0});
+  std::fill(A.values.begin(), A.values.end(), std::numeric_limits<T>::quiet_NaN());
+  const DeviceMatrix<T> device(this->context(), A);
+  for (const std::string& name : all_kernels(this->context())) {
+    const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {name});
+    scaled.expect(scaled.multiply(this->context(), plan), name);
+    cleared.expect(cleared.multiply(this->context(), plan), name);
+  }
+}
+
+TYPED_TEST(SpmmCuda, SameBitsEveryTime) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::power_law_matrix<T>(3000, 3000, 2900);
+  const DeviceMatrix<T> device(this->context(), A);
+  for (const std::string_view name : spmm_kernels(this->context())) {
+    if (name.starts_with("cusparse")) continue;
+    const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {std::string(name)});
+    for (const Index N : {1, 7, 32}) {
+      Case<T> product(A, N, {0, 0}, T{1}, T{0});
+      const std::vector<T> first = product.multiply(this->context(), plan);
+      for (int again = 0; again < 3; ++again) {
+        const std::vector<T> second = product.multiply(this->context(), plan);
+        ASSERT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(T)), 0)
+            << name << ", N " << N;
+      }
+    }
+  }
+}
+
+TYPED_TEST(SpmmCuda, AllocatesNothingOnceAWidthIsPrepared) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::power_law_matrix<T>(300, 300, 290);
+  const DeviceMatrix<T> device(this->context(), A);
+  Buffer<T, DeviceSpace> B(this->context(), 300 * 16);
+  Buffer<T, DeviceSpace> C(this->context(), 300 * 16);
+  for (const std::string_view name : spmm_kernels(this->context())) {
+    const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {std::string(name)});
+    const auto multiply = [&] {
+      plan.multiply(this->context(), T{1}, ConstBlockView<T, DeviceSpace>(B.data(), 300, 16, 16),
+                    T{0}, BlockView<T, DeviceSpace>(C.data(), 300, 16, 16));
+    };
+    plan.prepare(this->context(), 16);
+    if (name.starts_with("cusparse")) multiply();
+    const auto prepared = this->context().allocation_count().allocations;
+    multiply();
+    multiply();
+    EXPECT_EQ(this->context().allocation_count().allocations, prepared) << name;
+  }
+}
+
+TYPED_TEST(SpmmCuda, NamesItsKernelAndWhy) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::power_law_matrix<T>(300, 300, 290);
+  const DeviceMatrix<T> device(this->context(), A);
+  const SpmmPlan<T, CudaContext> asked(this->context(), device.view(), {"merge"});
+  EXPECT_EQ(asked.kernel(8), "merge");
+  EXPECT_EQ(asked.reason(8), "asked for");
+  const SpmmPlan<T, CudaContext> measured(this->context(), device.view(), {"measure"});
+  Case<T> product(A, 8, {0, 0}, T{1}, T{0});
+  product.expect(product.multiply(this->context(), measured), "measure");
+  EXPECT_NE(measured.reason(8).find("measured: "), std::string::npos) << measured.reason(8);
+}
+
+TYPED_TEST(SpmmCuda, RefusesUnknownKernels) {
+  const DeviceMatrix<TypeParam> device(this->context(), test::band_matrix<TypeParam>(4, 4, 1));
+  try {
+    const SpmmPlan<TypeParam, CudaContext> plan(this->context(), device.view(), {"row_splitt"});
+    FAIL() << "accepted";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("'row_splitt' is not known for CUDA; known: auto"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TYPED_TEST(SpmmCuda, RefusesShapesThatDoNotFit) {
+  using T = TypeParam;
+  const DeviceMatrix<T> device(this->context(), test::random_matrix<T>(4, 6, 2));
+  const SpmmPlan<T, CudaContext> plan(this->context(), device.view());
+  EXPECT_THROW(
+      plan.multiply(this->context(), T{1}, ConstBlockView<T, DeviceSpace>(nullptr, 5, 3, 3), T{0},
+                    BlockView<T, DeviceSpace>(nullptr, 4, 3, 3)),
+      InvalidArgument);
+  EXPECT_THROW(
+      plan.multiply(this->context(), T{1}, ConstBlockView<T, DeviceSpace>(nullptr, 6, 3, 3), T{0},
+                    BlockView<T, DeviceSpace>(nullptr, 4, 2, 2)),
+      InvalidArgument);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,48 @@
+#include "spmm/transpose/transposed_battery.hpp"
+#include "support/cuda_test.hpp"
+
+namespace heddle {
+namespace {
+
+template <class T>
+struct CudaBackend {
+  using Scalar = T;
+  using Context = CudaContext;
+  class Fixture : public test::CudaTest {
+   protected:
+    CudaContext& on() { return context(); }
+  };
+
+  static void write(CudaContext& context, void* target, const void* source, std::size_t bytes) {
+    if (bytes > 0) context.copy_to_device(target, source, bytes);
+  }
+  static void read(CudaContext& context, void* target, const void* source, std::size_t bytes) {
+    if (bytes > 0) context.copy_to_host(target, source, bytes);
+  }
+};
+
+using Backends = ::testing::Types<CudaBackend<float>, CudaBackend<double>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, SpmmTransposed, Backends);
+
+template <class T>
+class CudaSpmmTransposed : public test::CudaTest {};
+
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaSpmmTransposed, Scalars);
+
+TYPED_TEST(CudaSpmmTransposed, PreparedProductsAllocateNothing) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::power_law_matrix<T>(300, 200, 190);
+  const TestMatrix<T> At = explicit_transpose(A);
+  ProductCase<T> product(At, 16, {0, 0}, T{1}, T{0});
+  TransposedWork<CudaBackend<T>> work(this->context(), A);
+  for (const auto* plan : {&work.indexed, &work.stored}) {
+    plan->prepare_transposed(this->context(), 16);
+    const auto prepared = this->context().allocation_count().allocations;
+    work.multiply(product, *plan);
+    EXPECT_EQ(this->context().allocation_count().allocations, prepared + 2);  // B and C
+  }
+}
+
+}  // namespace
+}  // namespace heddle
