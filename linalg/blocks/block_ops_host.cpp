@@ -143,9 +143,9 @@ void set_zero(HostContext& context, BlockView<T, HostSpace> X) {
 }
 
 template <Scalar T>
-void set_identity(HostContext& context, BlockView<T, HostSpace> X) {
+void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_row) {
   set_zero<T>(context, X);
-  for (Index i = 0; i < std::min(X.rows(), X.cols()); ++i) X(i, i) = 1;
+  for (Index i = 0; i < std::min(X.rows(), X.cols() - first_row); ++i) X(i, first_row + i) = 1;
 }
 
 template <Scalar T>
@@ -157,10 +157,10 @@ void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, Hos
 
 template <Scalar T>
 void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
-                 BlockView<T, HostSpace> X) {
+                 BlockView<T, HostSpace> X, Index first_row) {
   for_each_row<T>(context, X, [&](Index i) {
     for (Index j = 0; j < X.cols(); j += 2) {
-      const PhiloxBlock random = random_pair(seed, stream, i, j / 2);
+      const PhiloxBlock random = random_pair(seed, stream, first_row + i, j / 2);
       X(i, j) = static_cast<T>(signed_uniform(random.words[0], random.words[1]));
       if (j + 1 < X.cols()) {
         X(i, j + 1) = static_cast<T>(signed_uniform(random.words[2], random.words[3]));
@@ -272,12 +272,12 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
 
 template void set_zero(HostContext&, BlockView<float, HostSpace>);
 template void set_zero(HostContext&, BlockView<double, HostSpace>);
-template void set_identity(HostContext&, Block<float>);
-template void set_identity(HostContext&, Block<double>);
+template void set_identity(HostContext&, Block<float>, Index);
+template void set_identity(HostContext&, Block<double>, Index);
 template void copy(HostContext&, ConstBlock<float>, Block<float>);
 template void copy(HostContext&, ConstBlock<double>, Block<double>);
-template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<float>);
-template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<double>);
+template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<float>, Index);
+template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<double>, Index);
 template void column_norms(HostContext&, ConstBlock<float>, Small);
 template void column_norms(HostContext&, ConstBlock<double>, Small);
 template void column_dots(HostContext&, ConstBlock<float>, ConstBlock<float>, Small);

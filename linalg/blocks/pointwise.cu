@@ -53,7 +53,8 @@ struct Constant {
 
 template <class T>
 struct Identity {
-  __device__ T operator()(Index i, int c) const { return i == c ? T{1} : T{0}; }
+  Index first_row;
+  __device__ T operator()(Index i, int c) const { return first_row + i == c ? T{1} : T{0}; }
 };
 
 template <class T>
@@ -102,8 +103,9 @@ template <class T>
 struct Random {
   std::uint64_t seed;
   std::uint64_t stream;
+  Index first_row;
   __device__ T operator()(Index i, int c) const {
-    const PhiloxBlock random = random_pair(seed, stream, i, c / 2);
+    const PhiloxBlock random = random_pair(seed, stream, first_row + i, c / 2);
     const int word = c % 2 * 2;
     return static_cast<T>(signed_uniform(random.words[word], random.words[word + 1]));
   }
@@ -118,8 +120,8 @@ void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X) {
 }
 
 template <Scalar T>
-void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X) {
-  launch_assign(context, X, Identity<T>{});
+void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row) {
+  launch_assign(context, X, Identity<T>{first_row});
 }
 
 template <Scalar T>
@@ -131,8 +133,8 @@ void copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X, BlockView<T, D
 
 template <Scalar T>
 void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
-                 BlockView<T, DeviceSpace> X) {
-  launch_assign(context, X, Random<T>{seed, stream});
+                 BlockView<T, DeviceSpace> X, Index first_row) {
+  launch_assign(context, X, Random<T>{seed, stream, first_row});
   context.profile().count(bytes<T, DeviceSpace>(X), 0);
 }
 
@@ -166,15 +168,15 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
 
 template void set_zero(CudaContext&, BlockView<float, DeviceSpace>);
 template void set_zero(CudaContext&, BlockView<double, DeviceSpace>);
-template void set_identity(CudaContext&, BlockView<float, DeviceSpace>);
-template void set_identity(CudaContext&, BlockView<double, DeviceSpace>);
+template void set_identity(CudaContext&, BlockView<float, DeviceSpace>, Index);
+template void set_identity(CudaContext&, BlockView<double, DeviceSpace>, Index);
 template void copy(CudaContext&, ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
 template void copy(CudaContext&, ConstBlockView<double, DeviceSpace>,
                    BlockView<double, DeviceSpace>);
+template void fill_random(CudaContext&, std::uint64_t, std::uint64_t, BlockView<float, DeviceSpace>,
+                          Index);
 template void fill_random(CudaContext&, std::uint64_t, std::uint64_t,
-                          BlockView<float, DeviceSpace>);
-template void fill_random(CudaContext&, std::uint64_t, std::uint64_t,
-                          BlockView<double, DeviceSpace>);
+                          BlockView<double, DeviceSpace>, Index);
 template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,
                             BlockView<float, DeviceSpace>);
 template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,
