@@ -205,9 +205,9 @@ __global__ void __launch_bounds__(kThreads, 2)
                     partials + (Index{blockIdx.y} * plan.tile_count() + index) * Tile::kEntries);
 }
 
-/// Two blocks for each of the 132 multiprocessors of an H200, all resident at once: 0.80 of the
-/// copy bandwidth against 0.75 with twice as many (n = 10⁶, 20 columns).
-constexpr Index kMaxSlabs = 264;
+/// Two thread blocks per multiprocessor are resident at once: on an H200 they reach 0.80 of the
+/// copy bandwidth, against 0.75 with twice as many (n = 10⁶, 20 columns).
+constexpr Index kSlabsPerMultiprocessor = 2;
 constexpr Index kMinSlabRows = 512;
 
 /// Threads that share the sum over the slabs of one entry.
@@ -249,7 +249,8 @@ template <class Tile, bool kSymmetric, class T>
 void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows, bool transposed,
                  SmallView<double, DeviceSpace> G) {
   const GramPlan plan(X.cols, Y.cols, Tile::kHeight, Tile::kWidth, kSymmetric);
-  const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
+  const DeviceSlabs slabs =
+      device_slabs(rows, kSlabsPerMultiprocessor * context.device().multiprocessors, kMinSlabRows);
   const auto slab_count = static_cast<unsigned>(slabs.count());
   const auto tile_count = static_cast<unsigned>(plan.tile_count());
   auto* partials = static_cast<double*>(

@@ -60,8 +60,8 @@ struct ProductSum {
 
 constexpr int kBatch = 4;
 
-/// Four blocks for each of the 132 multiprocessors of an H200, no lower than what pays for a start.
-constexpr Index kMaxSlabs = 528;
+/// Slabs, one per thread block: how many at most, and how many rows pay for starting one.
+constexpr Index kSlabsPerMultiprocessor = 4;
 constexpr Index kMinSlabRows = 256;
 
 /// Adds the sums of a thread block's rows up, row 0 first in a binary tree, into row 0.
@@ -130,7 +130,8 @@ void launch_column_sums(CudaContext& context, Index rows, Index cols, const Valu
                         SmallView<double, DeviceSpace> results) {
   if (cols == 0) return;
   const RowLayout layout(cols);
-  const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
+  const DeviceSlabs slabs =
+      device_slabs(rows, kSlabsPerMultiprocessor * context.device().multiprocessors, kMinSlabRows);
   const Index slab_count = slabs.count();
   auto* partials =
       static_cast<Sum*>(context.scratch(sizeof(Sum) * static_cast<std::size_t>(slab_count * cols)));

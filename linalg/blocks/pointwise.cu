@@ -37,12 +37,12 @@ __global__ void assign_kernel(Index rows, int cols, T* X, Index ld, RowLayout la
 template <class T, class Value>
 void launch_assign(CudaContext& context, BlockView<T, DeviceSpace> X, const Value& value) {
   if (X.empty()) return;
-  constexpr Index kMaxBlocks = 132 * 16;
+  constexpr Index kBlocksPerMultiprocessor = 16;
+  const Index most = kBlocksPerMultiprocessor * context.device().multiprocessors;
   const RowLayout layout(X.cols());
   const Index blocks = ceil_div<Index>(X.rows(), kBatch * layout.rows_per_block());
-  assign_kernel<<<static_cast<unsigned>(std::min(blocks, kMaxBlocks)), kThreads, 0,
-                  context.stream()>>>(X.rows(), static_cast<int>(X.cols()), X.data(), X.ld(),
-                                      layout, value);
+  assign_kernel<<<static_cast<unsigned>(std::min(blocks, most)), kThreads, 0, context.stream()>>>(
+      X.rows(), static_cast<int>(X.cols()), X.data(), X.ld(), layout, value);
   check_launch();
 }
 

@@ -54,7 +54,7 @@ void invert_large(CudaContext& context, int order, SmallView<double, DeviceSpace
                           context.stream()));
 }
 
-/// `cholesky_qr_coefficients` for orders that no block of threads holds.
+/// `cholesky_qr_coefficients` for orders that do not fit one thread block.
 void large_cholesky_qr(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
                        SmallView<double, DeviceSpace> N, SmallView<double, DeviceSpace> status) {
   const Index b = T.cols;
@@ -85,7 +85,9 @@ void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, Devic
                               SmallView<double, DeviceSpace> status) {
   require_cholesky_qr_shapes({T.rows, T.cols}, {N.rows, N.cols}, {status.rows, status.cols});
   if (T.cols == 0) return;
-  if (T.cols > kMaxFactorOrder) return large_cholesky_qr(context, T, N, status);
+  if (!fits_one_block(T.cols, context.device().shared_bytes_per_block)) {
+    return large_cholesky_qr(context, T, N, status);
+  }
   launch_cholesky_qr(context.stream(), static_cast<int>(T.rows - T.cols), static_cast<int>(T.cols),
                      T.data, T.ld, N.data, N.ld, status.data);
 }

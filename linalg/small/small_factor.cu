@@ -254,12 +254,22 @@ __global__ void identity_kernel(int order, double* A) {
   }
 }
 
+/// Shared memory for a staged matrix and one column more.
+std::size_t staged_bytes(int order) {
+  return sizeof(double) * static_cast<std::size_t>(staged_ld(order)) *
+         static_cast<std::size_t>(order + 1);
+}
+
 }  // namespace
+
+bool fits_one_block(Index order, std::size_t shared_bytes) noexcept {
+  constexpr std::size_t kFixed = sizeof(double) * (kMaxFactorOrder + kFactorThreads);
+  return order <= kMaxFactorOrder && staged_bytes(static_cast<int>(order)) + kFixed <= shared_bytes;
+}
 
 void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
                         double* N, Index ldn, double* status) {
-  const std::size_t shared = sizeof(double) * static_cast<std::size_t>(staged_ld(order)) *
-                             static_cast<std::size_t>(order + 1);
+  const std::size_t shared = staged_bytes(order);
   check(cudaFuncSetAttribute(cholesky_qr_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(shared)));
   cholesky_qr_kernel<<<1, kFactorThreads, shared, stream>>>(basis, order, T, ldt, N, ldn, status);

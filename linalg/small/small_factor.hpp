@@ -8,10 +8,14 @@
 /// in shared memory where cuSOLVER would need several launches. None waits for the device.
 namespace heddle {
 
-/// The largest order that fits in a block's shared memory.
+/// The largest order that one thread block factors.
 inline constexpr int kMaxFactorOrder = 128;
 
-/// `cholesky_qr_coefficients` (small_dense.hpp) for order ≤ kMaxFactorOrder, c = `basis`.
+/// Whether one thread block factors a matrix of this order: the matrix must fit in the
+/// `shared_bytes` that the device has per block. An H100 or H200 has room for kMaxFactorOrder.
+bool fits_one_block(Index order, std::size_t shared_bytes) noexcept;
+
+/// `cholesky_qr_coefficients` (small_dense.hpp) for an order that fits one block, c = `basis`.
 void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
                         double* N, Index ldn, double* status);
 
