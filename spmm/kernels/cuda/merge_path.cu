@@ -2,7 +2,7 @@
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -55,4 +55,4 @@ MergePath::MergePath(CudaContext& context, const CsrView<T, DeviceSpace>& A, Pat
 template MergePath::MergePath(CudaContext&, const CsrView<float, DeviceSpace>&, PathMeasure);
 template MergePath::MergePath(CudaContext&, const CsrView<double, DeviceSpace>&, PathMeasure);
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda
