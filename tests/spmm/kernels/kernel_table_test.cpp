@@ -34,8 +34,8 @@ TEST(KernelTable, NamesAreOneToOne) {
 }
 
 TEST(KernelTable, RefusesANameThatIsTaken) {
-  detail::KernelTable<HostSpace> table(
-      {{.traits = {.name = "one", .description = "the first"}, .makers = {}}});
+  detail::KernelTable<HostSpace> table;
+  table.add({.traits = {.name = "one", .description = "the first"}, .makers = {}});
   table.add({.traits = {.name = "two", .description = "another"}, .makers = {}});
   EXPECT_EQ(table.names(), (std::vector<std::string_view>{"one", "two"}));
   try {
