@@ -1,6 +1,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
@@ -348,9 +349,10 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
                           same ? rows * a * (a + 1) : 2 * rows * a * b);
 }
 
-template void gram(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                   ConstBlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void gram(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                   ConstBlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void gram(CudaContext&, ConstBlockView<T, DeviceSpace>, ConstBlockView<T, DeviceSpace>, \
+                     SmallView<double, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
@@ -215,19 +216,15 @@ void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
   context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }
 
-template void column_norms(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                           SmallView<double, DeviceSpace>);
-template void column_norms(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                           SmallView<double, DeviceSpace>);
-template void column_dots(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                          ConstBlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void column_dots(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                          ConstBlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void residual(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                       ConstBlockView<float, DeviceSpace>, ConstSmallView<double, DeviceSpace>,
-                       BlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void residual(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                       ConstBlockView<double, DeviceSpace>, ConstSmallView<double, DeviceSpace>,
-                       BlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                 \
+  template void column_norms(CudaContext&, ConstBlockView<T, DeviceSpace>,                    \
+                             SmallView<double, DeviceSpace>);                                 \
+  template void column_dots(CudaContext&, ConstBlockView<T, DeviceSpace>,                     \
+                            ConstBlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);  \
+  template void residual(CudaContext&, ConstBlockView<T, DeviceSpace>,                        \
+                         ConstBlockView<T, DeviceSpace>, ConstSmallView<double, DeviceSpace>, \
+                         BlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

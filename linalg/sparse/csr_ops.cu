@@ -1,6 +1,7 @@
 #include <bit>
 #include <cmath>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -200,19 +201,14 @@ void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace
   check_launch();
 }
 
-template double norm_1(CudaContext&, CsrView<float, DeviceSpace>);
-template double norm_1(CudaContext&, CsrView<double, DeviceSpace>);
-template Buffer<float, DeviceSpace> extract_diagonal(CudaContext&, CsrView<float, DeviceSpace>);
-template Buffer<double, DeviceSpace> extract_diagonal(CudaContext&, CsrView<double, DeviceSpace>);
-template CsrMatrix<float, DeviceSpace> with_stored_diagonal(CudaContext&,
-                                                            CsrView<float, DeviceSpace>);
-template CsrMatrix<double, DeviceSpace> with_stored_diagonal(CudaContext&,
-                                                             CsrView<double, DeviceSpace>);
-template void scale_symmetrically(CudaContext&, const Buffer<float, DeviceSpace>&,
-                                  CsrMatrix<float, DeviceSpace>&);
-template void scale_symmetrically(CudaContext&, const Buffer<double, DeviceSpace>&,
-                                  CsrMatrix<double, DeviceSpace>&);
-template void shift_diagonal(CudaContext&, double, CsrMatrix<float, DeviceSpace>&);
-template void shift_diagonal(CudaContext&, double, CsrMatrix<double, DeviceSpace>&);
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template double norm_1(CudaContext&, CsrView<T, DeviceSpace>);                                  \
+  template Buffer<T, DeviceSpace> extract_diagonal(CudaContext&, CsrView<T, DeviceSpace>);        \
+  template CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext&, CsrView<T, DeviceSpace>); \
+  template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,                  \
+                                    CsrMatrix<T, DeviceSpace>&);                                  \
+  template void shift_diagonal(CudaContext&, double, CsrMatrix<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle
