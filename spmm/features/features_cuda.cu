@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
@@ -103,7 +104,9 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   return features;
 }
 
-template MatrixFeatures device_features(CudaContext&, const CsrView<float, DeviceSpace>&);
-template MatrixFeatures device_features(CudaContext&, const CsrView<double, DeviceSpace>&);
+#define HEDDLE_INSTANTIATE(T) \
+  template MatrixFeatures device_features(CudaContext&, const CsrView<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/features/column_merge.cuh>
 
 namespace heddle::detail::cuda {
@@ -45,9 +46,10 @@ void launch_count_panel_columns(CudaContext& context, const CsrView<T, DeviceSpa
   check_launch();
 }
 
-template void launch_count_panel_columns(CudaContext&, const CsrView<float, DeviceSpace>&, Index,
-                                         Index, Index*);
-template void launch_count_panel_columns(CudaContext&, const CsrView<double, DeviceSpace>&, Index,
-                                         Index, Index*);
+#define HEDDLE_INSTANTIATE(T)                                                                   \
+  template void launch_count_panel_columns(CudaContext&, const CsrView<T, DeviceSpace>&, Index, \
+                                           Index, Index*);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

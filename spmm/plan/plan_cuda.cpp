@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
 #include <heddle/spmm/kernels/cuda/scale.hpp>
@@ -221,7 +222,8 @@ const std::vector<std::string_view>& spmm_kernels(const CudaContext&) {
   return detail::cuda_kernel_table().names();
 }
 
-template class SpmmPlan<float, CudaContext>;
-template class SpmmPlan<double, CudaContext>;
+#define HEDDLE_INSTANTIATE(T) template class SpmmPlan<T, CudaContext>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

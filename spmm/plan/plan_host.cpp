@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
@@ -147,7 +148,8 @@ const std::vector<std::string_view>& spmm_kernels(const HostContext&) {
   return detail::host_kernel_table().names();
 }
 
-template class SpmmPlan<float, HostContext>;
-template class SpmmPlan<double, HostContext>;
+#define HEDDLE_INSTANTIATE(T) template class SpmmPlan<T, HostContext>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/spmm/kernels/cuda/scale.hpp>
 #include <heddle/spmm/select/measure.hpp>
@@ -71,9 +72,10 @@ KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSp
   return {best, "measured: " + measured};
 }
 
-template KernelChoice choose_by_measuring(CudaContext&, MatrixKernels<float, DeviceSpace>&,
-                                          const SpmmProduct<float>&);
-template KernelChoice choose_by_measuring(CudaContext&, MatrixKernels<double, DeviceSpace>&,
-                                          const SpmmProduct<double>&);
+#define HEDDLE_INSTANTIATE(T)                                                             \
+  template KernelChoice choose_by_measuring(CudaContext&, MatrixKernels<T, DeviceSpace>&, \
+                                            const SpmmProduct<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/launch_row_split.hpp>
@@ -41,7 +42,8 @@ void IndexedTranspose<T>::run(CudaContext& context, const SpmmProduct<T>& produc
   launch_row_split(context, gathered, groups, row_lanes(features_));
 }
 
-template class IndexedTranspose<float>;
-template class IndexedTranspose<double>;
+#define HEDDLE_INSTANTIATE(T) template class IndexedTranspose<T>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

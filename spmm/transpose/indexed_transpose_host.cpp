@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/host/row_split/gathered_values.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_host.hpp>
@@ -19,7 +20,8 @@ void IndexedTranspose<T>::multiply(HostContext& context, T alpha,
   row_split(At_, values, schedule_, partials_.data(), context.threads(), alpha, B, beta, C);
 }
 
-template class IndexedTranspose<float>;
-template class IndexedTranspose<double>;
+#define HEDDLE_INSTANTIATE(T) template class IndexedTranspose<T>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/triangular.hpp>
 #include <heddle/spmm/triangular/level_order.hpp>
@@ -76,7 +77,8 @@ Index TriangularPlan<T, CudaContext>::levels() const noexcept {
   return state_->levels();
 }
 
-template class TriangularPlan<float, CudaContext>;
-template class TriangularPlan<double, CudaContext>;
+#define HEDDLE_INSTANTIATE(T) template class TriangularPlan<T, CudaContext>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

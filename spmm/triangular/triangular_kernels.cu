@@ -1,5 +1,6 @@
 #include <cuda/atomic>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/triangular/triangular_kernels.hpp>
@@ -247,12 +248,11 @@ int threads_of_row(const Substitution<T>& substitution) {
   return threads;
 }
 
-template void launch_by_flags(CudaContext&, const Substitution<float>&, RowFlags&);
-template void launch_by_flags(CudaContext&, const Substitution<double>&, RowFlags&);
-template void launch_by_levels(CudaContext&, const Substitution<float>&, const std::vector<Index>&);
-template void launch_by_levels(CudaContext&, const Substitution<double>&,
-                               const std::vector<Index>&);
-template int threads_of_row(const Substitution<float>&);
-template int threads_of_row(const Substitution<double>&);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void launch_by_flags(CudaContext&, const Substitution<T>&, RowFlags&);                  \
+  template void launch_by_levels(CudaContext&, const Substitution<T>&, const std::vector<Index>&); \
+  template int threads_of_row(const Substitution<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
@@ -44,9 +45,10 @@ void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, con
                      carries);
 }
 
-template void launch_add_carries(CudaContext&, const SpmmProduct<float>&, const MergePath&, Index,
-                                 const float*);
-template void launch_add_carries(CudaContext&, const SpmmProduct<double>&, const MergePath&, Index,
-                                 const double*);
+#define HEDDLE_INSTANTIATE(T)                                                                    \
+  template void launch_add_carries(CudaContext&, const SpmmProduct<T>&, const MergePath&, Index, \
+                                   const T*);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

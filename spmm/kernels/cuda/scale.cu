@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/scale.hpp>
 
@@ -24,7 +25,8 @@ void launch_scale(CudaContext& context, const SpmmProduct<T>& product) {
   check_launch();
 }
 
-template void launch_scale(CudaContext&, const SpmmProduct<float>&);
-template void launch_scale(CudaContext&, const SpmmProduct<double>&);
+#define HEDDLE_INSTANTIATE(T) template void launch_scale(CudaContext&, const SpmmProduct<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -1,5 +1,6 @@
 #include <climits>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
@@ -178,9 +179,10 @@ void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const Mer
   });
 }
 
-template Index merge_carries<float>(const MergePath&, Index);
-template Index merge_carries<double>(const MergePath&, Index);
-template void launch_merge(CudaContext&, const SpmmProduct<float>&, const MergePath&, float*);
-template void launch_merge(CudaContext&, const SpmmProduct<double>&, const MergePath&, double*);
+#define HEDDLE_INSTANTIATE(T)                               \
+  template Index merge_carries<T>(const MergePath&, Index); \
+  template void launch_merge(CudaContext&, const SpmmProduct<T>&, const MergePath&, T*);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

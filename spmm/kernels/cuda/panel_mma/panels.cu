@@ -1,5 +1,6 @@
 #include <cub/device/device_scan.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/features/column_merge.cuh>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
@@ -165,7 +166,8 @@ void Panels<T>::split_long_panels(CudaContext& context) {
   view_.split_count = static_cast<Index>(split.size());
 }
 
-template class Panels<float>;
-template class Panels<double>;
+#define HEDDLE_INSTANTIATE(T) template class Panels<T>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/row_split/launch_row_split.hpp>
@@ -154,9 +155,10 @@ void launch_row_split(CudaContext& context, const Product& product, int groups, 
   });
 }
 
-template void launch_row_split(CudaContext&, const SpmmProduct<float>&, int, Index);
-template void launch_row_split(CudaContext&, const SpmmProduct<double>&, int, Index);
-template void launch_row_split(CudaContext&, const GatheredProduct<float>&, int, Index);
-template void launch_row_split(CudaContext&, const GatheredProduct<double>&, int, Index);
+#define HEDDLE_INSTANTIATE(T)                                                      \
+  template void launch_row_split(CudaContext&, const SpmmProduct<T>&, int, Index); \
+  template void launch_row_split(CudaContext&, const GatheredProduct<T>&, int, Index);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle {
@@ -17,9 +18,10 @@ void reference_spmm(double alpha, CsrView<T, HostSpace> A, ConstBlockView<T, Hos
   }
 }
 
-template void reference_spmm(double, CsrView<float, HostSpace>, ConstBlockView<float, HostSpace>,
-                             double, BlockView<float, HostSpace>);
-template void reference_spmm(double, CsrView<double, HostSpace>, ConstBlockView<double, HostSpace>,
-                             double, BlockView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                               \
+  template void reference_spmm(double, CsrView<T, HostSpace>, ConstBlockView<T, HostSpace>, \
+                               double, BlockView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/host/row_split/column_traits.hpp>
 #include <vector>
 
@@ -59,7 +60,8 @@ ColumnTraits column_traits(const CsrView<T, HostSpace>& A) {
   return {2 * advancing > sampled, 2 * near_plane > sampled ? plane : 0, spread / sampled};
 }
 
-template ColumnTraits column_traits(const CsrView<float, HostSpace>&);
-template ColumnTraits column_traits(const CsrView<double, HostSpace>&);
+#define HEDDLE_INSTANTIATE(T) template ColumnTraits column_traits(const CsrView<T, HostSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

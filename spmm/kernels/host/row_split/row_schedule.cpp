@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/host/row_split/column_traits.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_schedule.hpp>
 #include <utility>
@@ -149,7 +150,8 @@ RowSchedule schedule_rows(const CsrView<T, HostSpace>& A) {
   return schedule;
 }
 
-template RowSchedule schedule_rows(const CsrView<float, HostSpace>&);
-template RowSchedule schedule_rows(const CsrView<double, HostSpace>&);
+#define HEDDLE_INSTANTIATE(T) template RowSchedule schedule_rows(const CsrView<T, HostSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_kernels.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split.hpp>
 #include <utility>
@@ -180,18 +181,13 @@ void row_split(const CsrView<T, HostSpace>& A, Values values, const RowSchedule&
   }
 }
 
-template void row_split(const CsrView<float, HostSpace>&, const float*, const RowSchedule&, float*,
-                        int, float, const ConstBlockView<float, HostSpace>&, float,
-                        const BlockView<float, HostSpace>&);
-template void row_split(const CsrView<float, HostSpace>&, GatheredValues<float>, const RowSchedule&,
-                        float*, int, float, const ConstBlockView<float, HostSpace>&, float,
-                        const BlockView<float, HostSpace>&);
-template void row_split(const CsrView<double, HostSpace>&, const double*, const RowSchedule&,
-                        double*, int, double, const ConstBlockView<double, HostSpace>&, double,
-                        const BlockView<double, HostSpace>&);
-template void row_split(const CsrView<double, HostSpace>&, GatheredValues<double>,
-                        const RowSchedule&, double*, int, double,
-                        const ConstBlockView<double, HostSpace>&, double,
-                        const BlockView<double, HostSpace>&);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void row_split(const CsrView<T, HostSpace>&, const T*, const RowSchedule&, T*, int, T,  \
+                          const ConstBlockView<T, HostSpace>&, T, const BlockView<T, HostSpace>&); \
+  template void row_split(const CsrView<T, HostSpace>&, GatheredValues<T>, const RowSchedule&, T*, \
+                          int, T, const ConstBlockView<T, HostSpace>&, T,                          \
+                          const BlockView<T, HostSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -1,16 +1,18 @@
 #include <CLI/CLI.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/matrix_argument.hpp>
-#include <heddle/apps/spmm/report.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "spmm_comparison/report.hpp"
+
 namespace {
 
 using namespace heddle;
-using namespace heddle::apps;
+using namespace heddle::bench;
+using apps::ExitCode;
 
 struct Arguments {
   std::vector<std::string> matrices;
@@ -63,7 +65,7 @@ ExitCode run(const Arguments& arguments) {
   CudaContext context;
   SpmmReport report{context.device(), measure_bandwidth(context), {}};
   for (const std::string& name : arguments.matrices) {
-    const HostCsrMatrix<double> A = load_matrix(host, name);
+    const HostCsrMatrix<double> A = apps::load_matrix(host, name);
     for (const std::string& precision : arguments.precisions) {
       if (precision == "double") {
         report.matrices.push_back(compare(context, name, "double", A, arguments.comparison));
@@ -83,7 +85,7 @@ ExitCode run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_reporting_failures("heddle-spmm", [&] {
+  return apps::run_reporting_failures("heddle-spmm", [&] {
     Arguments arguments;
     const auto done = parse(argc, argv, arguments);
     return done ? *done : run(arguments);

@@ -1,13 +1,14 @@
+#include "spmm_comparison/report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <heddle/apps/spmm/report.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <nlohmann/json.hpp>
 
-namespace heddle::apps {
+namespace heddle::bench {
 namespace {
 
 double per_second(double amount, double ms) { return ms > 0 ? amount / (ms * 1e-3) : 0; }
@@ -114,4 +115,4 @@ void write_json(const SpmmReport& report, const std::filesystem::path& path) {
   if (!file) throw InputError(path.string(), 0, "cannot be written");
 }
 
-}  // namespace heddle::apps
+}  // namespace heddle::bench

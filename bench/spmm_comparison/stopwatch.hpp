@@ -5,7 +5,7 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <memory>
 
-namespace heddle::apps {
+namespace heddle::bench {
 
 /// Times work on a context's stream by events. Each call waits for the device.
 class Stopwatch {
@@ -36,4 +36,4 @@ class Stopwatch {
   void* end_ = nullptr;
 };
 
-}  // namespace heddle::apps
+}  // namespace heddle::bench

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::apps {
+namespace heddle::bench {
 
 /// How one way to multiply did on one matrix and width.
 struct KernelTiming {
@@ -49,4 +49,4 @@ template <Scalar T>
 std::vector<WidthComparison> compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
                                              const ComparisonOptions& options);
 
-}  // namespace heddle::apps
+}  // namespace heddle::bench

@@ -1,20 +1,21 @@
+#include "spmm_comparison/comparison.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <heddle/apps/spmm/comparison.hpp>
-#include <heddle/apps/spmm/stopwatch.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/spmm/kernels/cuda/cusparse.hpp>
-#include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <random>
 
-namespace heddle::apps {
+#include "spmm_comparison/column_major_cusparse.hpp"
+#include "spmm_comparison/stopwatch.hpp"
+
+namespace heddle::bench {
 namespace {
 
 /// Errors beyond this many ε·√length of the size of a sum are wrong, not rounding.
@@ -110,13 +111,14 @@ class Comparison {
         device_(context, A),
         operands_(context, A, *std::max_element(options.widths.begin(), options.widths.end())),
         stopwatch_(context) {
+    const std::vector<std::string_view>& all = spmm_kernels(context);
     for (const std::string& name : options.kernels) {
-      if (!cuda_kernel_named(name)) {
+      if (std::find(all.begin(), all.end(), name) == all.end()) {
         throw InvalidArgument(fmt::format("SpMM kernel '{}' is not known for CUDA; known: {}", name,
-                                          fmt::join(cuda_kernel_names(), ", ")));
+                                          fmt::join(all, ", ")));
       }
     }
-    for (const std::string_view known : cuda_kernel_names()) {
+    for (const std::string_view known : all) {
       const std::string name(known);
       const auto& asked = options.kernels;
       const bool wanted = is_cusparse(name) ? options.cusparse
@@ -171,11 +173,10 @@ class Comparison {
   }
 
   KernelTiming column_major(const std::string& name, int algorithm) {
-    cuda::CusparseProduct<T> vendor(context_, device_.view(), algorithm,
-                                    cuda::BlockLayout::column_major);
-    const cuda::SpmmProduct<T> product = {
-        device_.view(), operands_.B(), A_.cols, operands_.C(), A_.rows, N_, T{1}, T{0}};
-    return check_and_time({name, true, [&] { vendor.multiply(product); }});
+    const ColumnMajorCusparse<T> vendor(context_, device_.view(), algorithm,
+                                        {operands_.B(), A_.cols, N_, A_.cols},
+                                        {operands_.C(), A_.rows, N_, A_.rows});
+    return check_and_time({name, true, [&] { vendor.multiply(); }});
   }
 
   KernelTiming check_and_time(const Candidate& candidate) {
@@ -292,4 +293,4 @@ template std::vector<WidthComparison> compare_kernels(CudaContext&,
                                                       const CsrView<double, HostSpace>&,
                                                       const ComparisonOptions&);
 
-}  // namespace heddle::apps
+}  // namespace heddle::bench

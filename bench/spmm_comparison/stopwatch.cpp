@@ -1,9 +1,10 @@
+#include "spmm_comparison/stopwatch.hpp"
+
 #include <algorithm>
-#include <heddle/apps/spmm/stopwatch.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <vector>
 
-namespace heddle::apps {
+namespace heddle::bench {
 namespace {
 
 /// What one measurement may take, and how many batches it consists of.
@@ -75,4 +76,4 @@ void Stopwatch::copy(void* target, const void* source, std::size_t bytes) {
   check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, context_.stream()));
 }
 
-}  // namespace heddle::apps
+}  // namespace heddle::bench

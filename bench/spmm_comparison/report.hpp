@@ -1,9 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <heddle/apps/spmm/comparison.hpp>
 
-namespace heddle::apps {
+#include "spmm_comparison/comparison.hpp"
+
+namespace heddle::bench {
 
 /// A matrix in one precision, all widths.
 struct MatrixComparison {
@@ -33,4 +34,4 @@ void print_summary(const SpmmReport& report);
 /// Everything as JSON. Throws `InputError` if the file cannot be written.
 void write_json(const SpmmReport& report, const std::filesystem::path& path);
 
-}  // namespace heddle::apps
+}  // namespace heddle::bench
