@@ -163,9 +163,10 @@ TYPED_TEST(EigenVerifierTest, AllOfTheSpaceHasTheEigenvaluesOfThePencil) {
   for (std::size_t j = 0; j < result.eigenvalues.size(); ++j) {
     EXPECT_NEAR(result.eigenvalues[j], expected(static_cast<Index>(j)),
                 tolerance<T>(scale, static_cast<double>(n)));
-    EXPECT_EQ(result.residuals[j], this->verifier_.residuals()[j] /
-                                       (this->norm1(this->A()) +
-                                        std::abs(result.eigenvalues[j]) * this->norm1(this->B())));
+    EXPECT_DOUBLE_EQ(
+        result.residuals[j],
+        this->verifier_.residuals()[j] /
+            (this->norm1(this->A()) + std::abs(result.eigenvalues[j]) * this->norm1(this->B())));
   }
   EXPECT_EQ(result.orthogonality, this->verifier_.orthogonality());
   EXPECT_FALSE(this->report(0, result)) << "no residual is zero";
