@@ -26,8 +26,9 @@ struct PreconditionerSizes {
   double vector_bytes(Index count) const noexcept;
 };
 
-/// Estimated bytes of the context's memory. They do not count what the kernels of a GPU add to a
-/// stored matrix. Estimates lie between 0.9 and 2 times what is allocated.
+/// Estimated bytes of the context's memory. They do not count what the plans of products add to a
+/// stored matrix. Estimates are at least 0.75 times what is allocated, and at most twice as much
+/// unless the row says that they are bounds.
 struct PreconditionerBytes {
   double matrix = 0;  ///< of the matrix that the preconditioner stores
   double kept = 0;    ///< of all that it keeps between applications, `matrix` included
@@ -95,8 +96,8 @@ class PreconditionerMaker {
 
 /// All that is to be said about one preconditioner: a row of `preconditioner_table`.
 struct PreconditionerKind {
-  std::string name;                            ///< by which users choose it, such as "chebyshev"
-  std::string doc;                             ///< one line
+  std::string name{};                          ///< by which users choose it, such as "chebyshev"
+  std::string doc{};                           ///< one line
   std::vector<PreconditionerKey> keys{};       ///< its options
   MatrixAccess needs = MatrixAccess::entries;  ///< what it must know of the matrix
   /// It comes so near to A⁻¹ that it hides the eigenvectors of the largest end of a single matrix.

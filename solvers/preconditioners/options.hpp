@@ -25,8 +25,8 @@ struct IntegerRange {
 
 /// One option of a preconditioner: what it may be set to, and its default.
 struct PreconditionerKey {
-  std::string name;
-  std::string doc;                         ///< one line
+  std::string name{};
+  std::string doc{};                       ///< one line
   std::vector<std::string> words{};        ///< the words that it takes
   std::optional<IntegerRange> integers{};  ///< the integers that it takes; empty: none
   OptionValue fallback = Index{0};         ///< the default, one of the words or of the integers

@@ -9,7 +9,8 @@ namespace {
 /// Rows per block, 0 where the blocks are found from the matrix.
 Index block_size(const PreconditionerOptions& options) { return options.integer("block_size", 0); }
 
-/// Blocks that are found from the matrix hold no more entries than it.
+/// Blocks that are found from the matrix hold no more entries than the matrix. In that case the
+/// estimate is a bound and may be many times too large.
 PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
                                    const PreconditionerOptions& options) {
   const Index rows_per_block = block_size(options);
