@@ -28,11 +28,11 @@ def rooms(root, module):
 
 
 def mermaid(nodes, edges):
-    """All nodes, and the edges that do not follow from others."""
+    """All nodes, and the edges that do not follow from others (all of them where there are circles)."""
     lines = [f"  {node.replace('/', '_')}[{node.split('/')[-1]}]" for node in nodes]
     for a, b in sorted(edges):
         others = [edge for edge in edges if edge != (a, b)]
-        if not reaches(others, a, b):
+        if circular(edges) or not reaches(others, a, b):
             lines.append(f"  {a.replace('/', '_')} --> {b.replace('/', '_')}")
     return "\n".join(["```mermaid", "flowchart TD", *lines, "```", ""])
 

@@ -2,7 +2,7 @@
 # Builds and runs every test of heddle and closes with "N passed, N failed, N skipped".
 #
 # usage: scripts/test.sh [--quick] [PART...]
-#   --format    clang-format and shellcheck over the sources, the layout of the tree
+#   --format    clang-format and shellcheck over the sources, the layout of the tree, links
 #   --release   optimised build with warnings as errors, its tests (host; data where there is a
 #               matrix folder; cuda where there is a GPU), an installed package and its consumer;
 #               with a CUDA toolkit all GPU code is compiled too
@@ -80,14 +80,17 @@ layout_is_kept() { python_is_there && python3 scripts/check-layout.py; }
 
 drawing_is_current() { python_is_there && python3 scripts/draw-rooms.py --check; }
 
-layout_checks_can_fail() { python_is_there && python3 scripts/lib/layout_test.py; }
+documents_name_what_is_there() { python_is_there && python3 scripts/check-docs.py; }
+
+layout_checks_can_fail() { python_is_there && python3 scripts/lib/checks_test.py; }
 
 run_format() {
   check "Formatting of the C++ sources (clang-format 14)" sources_are_formatted || true
   check "Scripts (shellcheck)" scripts_are_clean || true
   check "Layout: includes, rooms, lengths, mirrored tests" layout_is_kept || true
   check "Drawing of the rooms in docs/architecture.md" drawing_is_current || true
-  check "The checks of the layout can fail" layout_checks_can_fail || true
+  check "Documents: links, files, tests, constants" documents_name_what_is_there || true
+  check "The checks of layout and documents can fail" layout_checks_can_fail || true
 }
 
 run_release() {

@@ -1,5 +1,5 @@
-"""Shows that scripts/check-layout.py and scripts/draw-rooms.py can fail: a tree that breaks each
-rule once gives one finding per rule, and a tree that breaks none gives none."""
+"""Shows that check-layout.py, draw-rooms.py and check-docs.py can fail: a tree that breaks a rule gives
+a finding, and a tree that breaks none gives none."""
 
 import subprocess
 import sys
@@ -80,4 +80,11 @@ expect("too many arrows are found", "arrows" in run("draw-rooms.py", rooms(15, 4
 expect("a circle is found", "circle" in run("draw-rooms.py", BROKEN["circle of includes"], ("--write",))[1])
 expect("an arrow upward is found",
        "upward" in run("draw-rooms.py", BROKEN["stands above it"], ("--write",))[1])
+for wrong in ("[a](missing.md)", "[a](#missing)", "`linalg/missing.hpp`", "`Suite.Missing`", "`kMissing`"):
+    code, output = run("check-docs.py", {"docs/page.md": f"# Heading\n[a](#heading) {wrong}\n"})
+    expect(f"{wrong} is found, got: {output}", code == 1 and output.startswith("docs/page.md:2: "))
+code, output = run("check-docs.py", {
+    "docs/page.md": "[a](architecture.md) `linalg/data/f.cpp` `Suite.Name` `kConstant`",
+    "linalg/data/f.cpp": "int kConstant;", "tests/support/f.cpp": "TEST(Suite, Name) {}"})
+expect("right names are no findings: " + output, code == 0)
 sys.exit(1 if failed else 0)
