@@ -65,7 +65,7 @@ run_ctest() { # FOLDER OPTIONS...
 
 sources_are_formatted() {
   command -v clang-format-14 >/dev/null || return 77
-  find apps bench linalg solvers spmm tests -regex '.*\.\(hpp\|cpp\|cu\|cuh\)' -print0 |
+  find . -not -path './build*' -regex '.*\.\(hpp\|cpp\|cu\|cuh\)' -print0 |
     xargs -0 clang-format-14 --dry-run --Werror
 }
 
