@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what documents name against the tree: links, files, tests and constants. One line per
-finding, `file:line: what`, and exit code 1.
+"""Checks what documents name against the tree: links, files, tests, classes and
+constants. One line per finding, `file:line: what`, and exit code 1.
 
 usage: scripts/check-docs.py [ROOT]"""
 
@@ -32,14 +32,14 @@ def check_link(root, page, target):
 
 
 def check_word(root, word, tests, text):
-    """A word between backticks: a path, a test or a constant."""
+    """A word between backticks: a path, a test, a class or a constant."""
     first = word.split("/")[0]
     if re.fullmatch(r"[\w./-]+", word) and "/" in word and first in ROOTS:
         return None if (root / word).exists() else f"{word} is not there"
     if re.fullmatch(r"[A-Z]\w+\.[A-Z]\w+", word):
         return None if word in tests else f"there is no test {word}"
-    if re.fullmatch(r"k[A-Z]\w+", word):
-        return None if re.search(rf"\b{word}\b", text) else f"there is no constant {word}"
+    if re.fullmatch(r"k?[A-Z][a-z]+[A-Z]\w*|k[A-Z]\w+", word):
+        return None if re.search(rf"\b{word}\b", text) else f"there is no {word} in the sources"
     return None
 
 
