@@ -2,7 +2,7 @@
 # Builds and runs every test of heddle and closes with "N passed, N failed, N skipped".
 #
 # usage: scripts/test.sh [--quick] [PART...]
-#   --format    clang-format and shellcheck over the sources
+#   --format    clang-format and shellcheck over the sources, the layout of the tree, links
 #   --release   optimised build with warnings as errors, its tests (host; data where there is a
 #               matrix folder; cuda where there is a GPU), an installed package and its consumer;
 #               with a CUDA toolkit all GPU code is compiled too
@@ -65,7 +65,7 @@ run_ctest() { # FOLDER OPTIONS...
 
 sources_are_formatted() {
   command -v clang-format-14 >/dev/null || return 77
-  find apps bench linalg solvers spmm tests -regex '.*\.\(hpp\|cpp\|cu\|cuh\)' -print0 |
+  find . -not -path './build*' -regex '.*\.\(hpp\|cpp\|cu\|cuh\)' -print0 |
     xargs -0 clang-format-14 --dry-run --Werror
 }
 
@@ -74,9 +74,23 @@ scripts_are_clean() {
   shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh .ci/run
 }
 
+python_is_there() { command -v python3 >/dev/null || return 77; }
+
+layout_is_kept() { python_is_there && python3 scripts/check-layout.py; }
+
+drawing_is_current() { python_is_there && python3 scripts/draw-rooms.py --check; }
+
+documents_name_what_is_there() { python_is_there && python3 scripts/check-docs.py; }
+
+layout_checks_can_fail() { python_is_there && python3 scripts/lib/checks_test.py; }
+
 run_format() {
   check "Formatting of the C++ sources (clang-format 14)" sources_are_formatted || true
   check "Scripts (shellcheck)" scripts_are_clean || true
+  check "Layout: includes, rooms, lengths, mirrored tests" layout_is_kept || true
+  check "Drawing of the rooms in docs/architecture.md" drawing_is_current || true
+  check "Documents: links, files, tests, constants" documents_name_what_is_there || true
+  check "The checks of layout and documents can fail" layout_checks_can_fail || true
 }
 
 run_release() {

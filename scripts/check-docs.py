@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Checks what documents name against the tree: links, files, tests, classes and
+constants. One line per finding, `file:line: what`, and exit code 1.
+
+usage: scripts/check-docs.py [ROOT]"""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "lib"))
+from layout import MODULES, sources
+
+ROOTS = [*MODULES, "bench", "tests", "scripts", "docs", "configs", "cmake"]  # of paths in documents
+TEST = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+),\s*(\w+)\s*\)")
+
+
+def anchors(text):
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_link(root, page, target):
+    name, _, anchor = target.partition("#")
+    path = page.parent / name if name else page
+    if not (root / path).exists():
+        return f"a link to {target}, which is not there"
+    if anchor and anchor not in anchors((root / path).read_text()):
+        return f"a link to {target}, a heading that is not there"
+    return None
+
+
+def check_word(root, word, tests, text):
+    """A word between backticks: a path, a test, a class or a constant."""
+    first = word.split("/")[0]
+    if re.fullmatch(r"[\w./-]+", word) and "/" in word and first in ROOTS:
+        return None if (root / word).exists() else f"{word} is not there"
+    if re.fullmatch(r"[A-Z]\w+\.[A-Z]\w+", word):
+        return None if word in tests else f"there is no test {word}"
+    if re.fullmatch(r"k?[A-Z][a-z]+[A-Z]\w*|k[A-Z]\w+", word):
+        return None if re.search(rf"\b{word}\b", text) else f"there is no {word} in the sources"
+    return None
+
+
+def findings(root):
+    paths = [root / path for path in sources(root, [*MODULES, "tests"])]
+    text = "\n".join(path.read_text() for path in paths)
+    tests = {f"{suite}.{name}" for suite, name in TEST.findall(text)}
+    for page in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):
+        page = page.relative_to(root)
+        is_history = page.name == "CHANGELOG.md"  # it names what was, too
+        for number, line in enumerate((root / page).read_text().splitlines(), 1):
+            links = re.findall(r"\]\(([^)\s]+)\)", line)
+            found = [check_link(root, page, link) for link in links if "://" not in link]
+            words = [] if is_history else re.findall(r"`([^`]+)`", line)
+            found += [check_word(root, word, tests, text) for word in words]
+            yield from (f"{page}:{number}: {what}" for what in found if what)
+
+
+if __name__ == "__main__":
+    tree = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
+    found = list(findings(tree))
+    for finding in found:
+        print(finding)
+    sys.exit(1 if found else 0)

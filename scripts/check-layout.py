@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Checks how the tree is cut: one line per finding, `file:line: what`, and exit code 1.
+
+usage: scripts/check-layout.py [ROOT]      docs/architecture.md says what the rules are for"""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "lib"))
+from layout import METHODS, MODULES, arrows, circular, includes, public_headers, room, sources
+
+MAX_FILE_LINES = 450
+MAX_FUNCTION_LINES = 60
+EVERYTHING = [*MODULES, "bench", "tests"]
+NO_MIRROR = {"support", "consumer", "fuzz"}  # folders of tests/ that mirror no module
+
+
+def check_includes(root):
+    public = public_headers(root)
+    for path in sources(root, EVERYTHING):
+        module = path.parts[0]
+        for line, target in includes(root, path):
+            at, theirs = f"{path}:{line}:", room(target)
+            if module in MODULES and target.parts[0] not in MODULES[: MODULES.index(module) + 1]:
+                yield f"{at} {module} includes {target}, which stands above it"
+            if path in public and target not in public:
+                yield f"{at} an installed header includes {target}, which is not installed"
+            if room(path) == theirs:
+                continue
+            if theirs.split("/")[1] in METHODS and target not in public:
+                yield f"{at} {target} is inside the room {theirs}: only public headers are a door"
+            if "detail" in target.parts:
+                yield f"{at} {target} is a detail of the room {theirs}"
+
+
+def check_circles(root):
+    edges = arrows(root)
+    for a, b in circular(edges):
+        path, line = edges[a, b]
+        yield f"{path}:{line}: the rooms {a} and {b} lie on a circle of includes"
+
+
+def check_lengths(root):
+    """The lone } that ends a function has the indentation of its first line (clang-format)."""
+    for path in sources(root, EVERYTHING):
+        lines = (root / path).read_text().splitlines()
+        if len(lines) > MAX_FILE_LINES:
+            yield f"{path}:{MAX_FILE_LINES}: {len(lines)} lines in a file, at most {MAX_FILE_LINES}"
+        first = {}  # indentation: the line that began the statement with it
+        for number, line in enumerate(lines, 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            indent = len(line) - len(line.lstrip())
+            length = number - first.get(indent, number) + 1
+            if line.strip() == "}" and length > MAX_FUNCTION_LINES:
+                begin = f"{path}:{first[indent]}:"
+                yield f"{begin} {length} lines in a function, at most {MAX_FUNCTION_LINES}"
+            first = {i: at for i, at in first.items() if i < indent} | {indent: number}
+
+
+def check_mirror(root):
+    for path in sources(root, ["tests"]):
+        mirrored = Path(*path.parts[1:-1])
+        if path.parts[1] not in NO_MIRROR and not (root / mirrored).is_dir():
+            yield f"{path}:1: there is no {mirrored}/ that it could test"
+
+
+if __name__ == "__main__":
+    tree = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
+    checks = (check_includes, check_circles, check_lengths, check_mirror)
+    found = [finding for check in checks for finding in check(tree)]
+    for finding in found:
+        print(finding)
+    sys.exit(1 if found else 0)

@@ -1,0 +1,90 @@
+"""Shows that check-layout.py, draw-rooms.py and check-docs.py can fail: a tree that breaks a rule gives
+a finding, and a tree that breaks none gives none."""
+
+import subprocess
+import sys
+import tempfile
+from itertools import combinations
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parent.parent
+CLEAN = {
+    "linalg/CMakeLists.txt": "heddle_module(linalg PUBLIC_HEADERS data/views.hpp SOURCES)",
+    "linalg/data/views.hpp": "struct A {\n  int a;\n};\n",
+    "solvers/CMakeLists.txt": "heddle_module(solvers PUBLIC_HEADERS\n  lobpcg/lobpcg.hpp\n  SOURCES)",
+    "solvers/lobpcg/lobpcg.hpp": "#include <heddle/linalg/data/views.hpp>\n",
+    "solvers/lobpcg/solve.hpp": "#include <heddle/solvers/lobpcg/lobpcg.hpp>\n",
+    "tests/solvers/lobpcg/solve_test.cpp": "#include <heddle/solvers/lobpcg/solve.hpp>\n",
+    "tests/support/tolerance.hpp": "void f() {\n" + "  g();\n" * 58 + "}\n" + "// end\n" * 390,
+    "docs/architecture.md": "<!-- rooms: begin -->\n<!-- rooms: end -->\n",
+}
+BROKEN = {  # what check-layout.py must say: the files that make it say so
+    "stands above it": {"linalg/data/up.cpp": "#include <heddle/solvers/lobpcg/lobpcg.hpp>\n"},
+    "is not installed": {
+        "linalg/data/inner.hpp": "",
+        "linalg/data/views.hpp": "#include <heddle/linalg/data/inner.hpp>\n"},
+    "is inside the room": {"solvers/cg/a.cpp": "#include <heddle/solvers/lobpcg/solve.hpp>\n"},
+    "is a detail of": {
+        "linalg/data/detail/a.hpp": "",
+        "linalg/small/a.cpp": "#include <heddle/linalg/data/detail/a.hpp>\n"},
+    "circle of includes": {
+        "linalg/a/a.hpp": "#include <heddle/linalg/b/b.hpp>\n",
+        "linalg/b/b.hpp": "#include <heddle/linalg/c.hpp>\n",
+        "linalg/c.hpp": "#include <heddle/linalg/a/a.hpp>\n"},
+    "lines in a file": {"bench/long.cpp": "int a;\n" * 451},
+    "lines in a function": {"linalg/data/f.cpp": "void f(\n    int a) {\n" + "  g();\n\n" * 29 + "}\n"},
+    "there is no solvers/lanczos/": {"tests/solvers/lanczos/a_test.cpp": ""},
+}
+
+
+def run(script, files, *arguments):
+    """(exit code, output) of a script on a tree of its own; the clean tree is its base."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {**CLEAN, **files}.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = [subprocess.run([sys.executable, SCRIPTS / script, *words, folder], text=True,
+                               capture_output=True) for words in (arguments or [()])]
+    return done[-1].returncode, done[-1].stdout + done[-1].stderr
+
+
+def rooms(count, arrows):
+    """So many rooms in solvers/, and so many arrows between them, none on a circle."""
+    files = {f"solvers/r{k}/r.hpp": "" for k in range(count)}
+    for a, b in list(combinations(range(count), 2))[:arrows]:
+        files[f"solvers/r{a}/r.hpp"] += f"#include <heddle/solvers/r{b}/r.hpp>\n"
+    return files
+
+
+failed = []
+
+
+def expect(what, holds):
+    if not holds:
+        failed.append(what)
+        print(f"FAILED: {what}")
+
+
+code, output = run("check-layout.py", {})
+expect("a clean tree has no findings: " + output, code == 0 and output == "")
+for what, files in BROKEN.items():
+    code, output = run("check-layout.py", files)
+    expect(f"'{what}' is found, got: {output}", code == 1 and what in output)
+expect("a picture that is not up to date is found",
+       run("draw-rooms.py", {}, ("--check",))[0] == 1)
+expect("a picture that was written is up to date",
+       run("draw-rooms.py", rooms(14, 38), ("--write",), ("--check",))[0] == 0)
+expect("too many rooms are found", "rooms" in run("draw-rooms.py", rooms(16, 15), ("--write",))[1])
+expect("too many arrows are found", "arrows" in run("draw-rooms.py", rooms(15, 41), ("--write",))[1])
+expect("a circle is found", "circle" in run("draw-rooms.py", BROKEN["circle of includes"], ("--write",))[1])
+expect("an arrow upward is found",
+       "upward" in run("draw-rooms.py", BROKEN["stands above it"], ("--write",))[1])
+for wrong in ("[a](missing.md)", "[a](#missing)", "`linalg/missing.hpp`", "`Suite.Missing`", "`kMissing`"):
+    code, output = run("check-docs.py", {"docs/page.md": f"# Heading\n[a](#heading) {wrong}\n"})
+    expect(f"{wrong} is found, got: {output}", code == 1 and output.startswith("docs/page.md:2: "))
+code, output = run("check-docs.py", {
+    "docs/page.md": "[a](architecture.md) `linalg/data/f.cpp` `Suite.Name` `kConstant`",
+    "linalg/data/f.cpp": "int kConstant;", "tests/support/f.cpp": "TEST(Suite, Name) {}"})
+expect("right names are no findings: " + output, code == 0)
+sys.exit(1 if failed else 0)
