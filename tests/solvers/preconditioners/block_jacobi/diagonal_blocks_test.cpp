@@ -117,8 +117,7 @@ TYPED_TEST(InverseDiagonalBlocks, NaNStaysInItsBlock) {
   MatrixXd dense = 2 * MatrixXd::Identity(4, 4);
   dense(0, 1) = dense(1, 0) = std::numeric_limits<double>::quiet_NaN();
   const MatrixXd inverse = this->inverse(this->matrix(dense), {0, 2, 4});
-  EXPECT_EQ(inverse, MatrixXd(0.5 * MatrixXd::Identity(4, 4)));
-  EXPECT_TRUE((inverse.array() == inverse.array()).all()) << test::tolerance<T>(1, 1);
+  EXPECT_LE((inverse - 0.5 * MatrixXd::Identity(4, 4)).norm(), test::tolerance<T>(1, 1));
 }
 
 }  // namespace
