@@ -16,12 +16,11 @@ namespace heddle {
 /// GPU by way of the host), and nothing where there is none.
 enum class SpmmTranspose {
   /// The pattern of Aᵀ with, for each entry, its position among A's values, 8·nnz + 8·(cols + 1)
-  /// bytes; no second copy of the values. Follows A where its values change in place. Rows of Aᵀ
-  /// are split, whatever the kernel asked for. Values are gathered one by one: where A's columns
-  /// are
-  /// scattered, that takes longer than `stored`, the more so the narrower the block (two host
-  /// cores, random pattern of 5M entries: 7 times for one column, 1.4 for 32). A may have no more
-  /// than 2³² − 1 entries.
+  /// bytes. There is no second copy of the values, so products follow A where its values change in
+  /// place. Rows of Aᵀ are split, whatever the kernel asked for. Values are gathered one by one:
+  /// where A's columns are scattered, that takes longer than `stored`, the more so the narrower the
+  /// block (two host cores, random pattern of 5M entries: 7 times for one column, 1.4 for 32). A
+  /// may have no more than 2³² − 1 entries.
   indexed,
   /// A copy of Aᵀ, (4 + sizeof(T))·nnz + 8·(cols + 1) bytes, with a plan of its own and thus the
   /// kernel for its own features. Keeps the values that A had when it was built.
@@ -99,8 +98,8 @@ class SpmmPlan<T, CudaContext> {
 
   /// C = α A B + β C; B cols×N, C rows×N, row-major, any ld. For β = 0, C may be uninitialised.
   /// C must not share entries with B. α = 0 does not read A or B. Queued on the context's stream.
-  /// The same bits every time (but see "measure"; the
-  /// cuSPARSE kernels make no such promise). Counts `compulsory_bytes(N)`, C's old values for
+  /// The same bits every time on one kind of GPU, except with "measure" and the cuSPARSE kernels.
+  /// Counts `compulsory_bytes(N)`, C's old values for
   /// β ≠ 0 and 2·nnz·N flops in the context's profile. A plan serves one call at a time. Throws
   /// `InvalidArgument` if shapes do not fit, naming them.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,

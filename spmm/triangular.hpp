@@ -12,9 +12,9 @@ enum class Triangle {
   upper,  ///< columns ≥ row
 };
 
-/// How the rows of a triangle wait for each other on a GPU. Either way the same bits.
+/// How the rows of a triangle wait for each other on a GPU. Either way gives the same bits.
 enum class TriangularSchedule {
-  /// `launches` where the levels are wide enough to fill an H200 twice over, else `flags`.
+  /// `launches` where the mean level fills the GPU with threads twice over, else `flags`.
   automatic,
   /// All rows in one launch: each waits until flags say that those it needs are solved. A level
   /// costs about as long as a value takes from one multiprocessor to another.
@@ -25,8 +25,8 @@ enum class TriangularSchedule {
 
 /// A substitution plan for one triangular matrix. Rows that wait for the same number of others one
 /// after the other are a level; the rows of a level are solved side by side. Keeps a copy of the
-/// matrix in the order of its levels: nnz·(sizeof(T) + 4) + 12·rows bytes, and on a GPU 4 bytes a
-/// row.
+/// matrix in the order of its levels: nnz·(sizeof(T) + 4) + 12·rows bytes, and on a GPU 4 bytes
+/// per row.
 /// Sources: Anderson & Saad, Int. J. High Speed Computing 1 (1989) 73 (levels); Liu et al.,
 /// Euro-Par 2016, 617 (rows that wait for each other in one launch).
 template <Scalar T, class Ctx>

@@ -102,7 +102,7 @@ bool has_symmetric_pattern(const Pattern& A) {
   return symmetric && total == 0;
 }
 
-/// Counts the distinct column groups that a few rows touch, with a bit a group that is set on the
+/// Counts the distinct column groups that a few rows touch, with a bit per group that is set on the
 /// way and cleared on the way back.
 class DistinctCounter {
  public:

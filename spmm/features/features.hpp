@@ -34,7 +34,7 @@ struct MatrixFeatures {
 /// Features of A; means and ratios of an empty matrix are 0. A handful of passes over the
 /// structure, in parallel, the same bits for every number of threads. All but R(T) are exact; R(T)
 /// is taken from at most 4096 tiles, one at a random place in each of as many equal stretches (a
-/// fixed step could keep step with a grid). Memory: cols/8 bytes a thread. Throws `OutOfMemory`.
+/// fixed step could keep step with a grid). Memory: cols/8 bytes per thread. Throws `OutOfMemory`.
 template <Scalar T>
 MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A);
 

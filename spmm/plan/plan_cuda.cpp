@@ -148,8 +148,8 @@ SpmmPlan<T, CudaContext>& SpmmPlan<T, CudaContext>::operator=(SpmmPlan&&) noexce
 template <Scalar T>
 void SpmmPlan<T, CudaContext>::prepare(CudaContext& context, Index N) const {
   State& state = *state_;
-  if (N <= 0 || state.asked.choosing == Choosing::by_measuring || state.prepared.contains(N))
-    return;
+  const bool by_measuring = state.asked.choosing == Choosing::by_measuring;
+  if (N <= 0 || by_measuring || state.prepared.contains(N)) return;
   state.prepare(context, N, state.choose(N));
 }
 

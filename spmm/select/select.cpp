@@ -33,7 +33,7 @@ constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
 constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 
-/// σ/d up to which a few lane groups a row even rows out, and from which only equal nonzeros do.
+/// σ/d up to which a few lane groups per row even rows out, and from which only equal nonzeros do.
 constexpr double kUneven = 1.2;
 constexpr double kVeryUneven = 2;
 /// A row that long against the mean keeps its lanes busy while all others wait.
@@ -50,7 +50,7 @@ constexpr Index kNarrow = 8;
 constexpr Index kVeryNarrow = 4;
 /// Columns up to which a warp has lane groups to share out among the nonzeros of a row.
 constexpr Index kSeveralGroups = 16;
-/// Mean row length from which a very narrow block keeps several lane groups a row busy.
+/// Mean row length from which a very narrow block keeps several lane groups per row busy.
 constexpr double kLongRows = 32;
 /// Mean row length below which finished rows count as much as nonzeros.
 constexpr double kManyRows = 32;

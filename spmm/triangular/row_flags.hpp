@@ -10,7 +10,7 @@ namespace heddle::detail::cuda {
 /// take their place in the order of rows with a ticket, so that those a block may wait for are on
 /// the device already, in whatever order the hardware starts blocks.
 struct RowSignals {
-  std::uint32_t* flags;    ///< one a row
+  std::uint32_t* flags;    ///< one per row
   std::uint32_t* tickets;  ///< counts the blocks of all launches, modulo 2³²
   std::uint32_t first_ticket;
   std::uint32_t epoch;

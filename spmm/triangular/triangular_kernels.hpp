@@ -20,16 +20,17 @@ struct Substitution {
   Index N = 0;
 };
 
-/// All rows in one launch for each stripe of 32 lanes' columns. A row belongs to N·sizeof(T)/16
-/// lanes that load 16 bytes of a row of Y each, times lane groups that take its entries in turn and
-/// add up by shuffles, as many as the mean row keeps busy. Its threads each watch the flag of one
-/// entry's row; once all are set they add the entries, and go on to as many more. Rows in the order
-/// of levels wait for none but earlier ones, and blocks take them in that order.
+/// All rows in one launch for each stripe of the columns that 32 lanes hold. A row belongs to
+/// N·sizeof(T)/16 lanes that load 16 bytes of a row of Y each, times lane groups that take its
+/// entries in turn and add up by shuffles, as many as the mean row keeps busy. Its threads each
+/// watch the flag of one entry's row; once all are set they add the entries, and go on to as many
+/// more. Rows in the order of levels wait for none but earlier ones, and blocks take them in that
+/// order.
 ///
-/// Moves A once a stripe, X and Y once, and the rows of Y that entries name through L2, with 4
-/// bytes of flags each; takes at least as long as there are levels times the way of a value from
-/// one multiprocessor to another. Deterministic: tickets and flags decide when a row is summed,
-/// never in which order.
+/// Moves A once per stripe of columns, X and Y once, and the rows of Y that entries name through
+/// L2, with 4 bytes of flags each; takes at least as long as there are levels times the way of a
+/// value from one multiprocessor to another. Deterministic: tickets and flags decide when a row is
+/// summed, never in which order.
 template <class T>
 void launch_by_flags(CudaContext& context, const Substitution<T>& substitution, RowFlags& flags);
 

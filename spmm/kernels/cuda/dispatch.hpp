@@ -20,7 +20,7 @@ void dispatch_at_least(int wanted, F&& f) {
 
 /// Calls f.template operator()<kWidth, kLanes>(): how many values a thread loads at once, and how
 /// many lanes serve the `N` columns of a row (a power of two up to `most_lanes` ≤ 32; more columns
-/// than they hold are done in stripes).
+/// than they hold are multiplied in stripes).
 template <class T, class F>
 void dispatch_lanes(bool vectorisable, Index N, Index most_lanes, F&& f) {
   const auto lanes_for = [&](int width) {

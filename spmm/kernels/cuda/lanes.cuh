@@ -7,7 +7,7 @@
 ///
 /// Kernels state how many blocks a multiprocessor must hold (`kBlocks` of their configurations):
 /// left alone, the compiler spares registers by ordering the gathers of B one after the other,
-/// where a few in flight a thread gain more than the last warps do.
+/// where a few gathers in flight per thread gain more than the last warps do.
 namespace heddle::detail::cuda {
 
 inline constexpr int kWarpSize = 32;

@@ -15,8 +15,8 @@ struct MergeConfig {
   static constexpr int kWidth = kWidthOf;  // values a lane loads at once
   static constexpr int kLanes = kLanesOf;  // lanes of a group, which walks its part of the path
   static constexpr int kThreads = 256;
-  static constexpr int kBlocks = 4;                  // at least, a multiprocessor: see lanes.cuh
-  static constexpr int kGroups = kThreads / kLanes;  // a block
+  static constexpr int kBlocks = 4;  // least number per multiprocessor: see lanes.cuh
+  static constexpr int kGroups = kThreads / kLanes;  // per block
   static constexpr int kStripe = kLanes * kWidth;
   static constexpr int kUnroll = 4;
 };

@@ -12,10 +12,10 @@ namespace {
 template <int kWidthOf, int kLoadsOf>
 struct NonzeroParallelConfig {
   static constexpr int kWidth = kWidthOf;  // columns of B in one load
-  static constexpr int kLoads = kLoadsOf;  // such loads a lane
+  static constexpr int kLoads = kLoadsOf;  // such loads per lane
   static constexpr int kStripe = kWidth * kLoads;
   static constexpr int kThreads = 256;
-  static constexpr int kBlocks = 5;  // at least, a multiprocessor: see lanes.cuh
+  static constexpr int kBlocks = 5;  // least number per multiprocessor: see lanes.cuh
   static constexpr int kWarps = kThreads / kWarpSize;
 };
 

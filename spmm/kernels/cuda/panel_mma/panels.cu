@@ -18,14 +18,15 @@ constexpr Index kFewestTiles = 4;
 constexpr Index kMostWarpsPerUnit = 8;
 /// Panels are uneven if the longest has more than that many times the mean tiles.
 constexpr Index kEvenPanels = 2;
-/// Tiles a warp of a unit of a long panel: enough that adding the parts does not count.
+/// Tiles per warp in a unit of a long panel: enough that adding the parts costs little against
+/// them.
 constexpr Index kUnitTiles = 64;
 /// Units that each warp works off where there are tiles enough, so that the last ones are short.
 constexpr Index kUnitsPerWarp = 8;
 
 struct PanelsConfig {
   static constexpr int kThreads = 128;
-  static constexpr int kPanels = kThreads / kPanelRows;  // a lane a row
+  static constexpr int kPanels = kThreads / kPanelRows;  // a lane per row
 };
 
 template <class Config, class T>

@@ -38,10 +38,10 @@ struct PanelsView {
   Index rows = 0;
   const std::int64_t* row_offsets = nullptr;  ///< of A: panel p's values begin at row_offsets[8p]
   const Index* tile_begin = nullptr;          ///< panel p has tiles tile_begin[p] … [p + 1] − 1
-  const std::int32_t* columns = nullptr;      ///< 4 a tile, the last repeated to fill the last tile
-  const TileHeader* headers = nullptr;        ///< one a tile
-  const T* values = nullptr;                  ///< by tiles, in a tile by rows
-  const PanelUnit* units = nullptr;           ///< null where every panel is one unit
+  const std::int32_t* columns = nullptr;  ///< 4 per tile, the last repeated to fill the last tile
+  const TileHeader* headers = nullptr;    ///< one per tile
+  const T* values = nullptr;              ///< by tiles, in a tile by rows
+  const PanelUnit* units = nullptr;       ///< null where every panel is one unit
   const SplitPanel* split_panels = nullptr;
   Index unit_count = 0;
   Index split_count = 0;
@@ -50,8 +50,8 @@ struct PanelsView {
 };
 
 /// A in panels of 8 rows whose distinct columns, ascending, are dealt into tiles of 4, with only
-/// the entries that A has: nnz·sizeof(T) + 24 bytes a tile. Where panels differ much in length, the
-/// long ones are cut into units of about equal tiles.
+/// the entries that A has: nnz·sizeof(T) bytes and 24 bytes per tile. Where panels differ much in
+/// length, the long ones are cut into units of about equal tiles.
 template <class T>
 class Panels {
  public:

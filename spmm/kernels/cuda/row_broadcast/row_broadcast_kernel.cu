@@ -8,9 +8,9 @@ namespace {
 
 struct RowBroadcastConfig {
   static constexpr int kThreads = 128;
-  static constexpr int kBlocks = 10;  // at least, a multiprocessor: see lanes.cuh
+  static constexpr int kBlocks = 10;  // least number per multiprocessor: see lanes.cuh
   static constexpr int kRows = kThreads / kWarpSize;
-  static constexpr int kBatch = 8;  // loads of B in flight a lane
+  static constexpr int kBatch = 8;  // loads of B in flight per lane
   static_assert(kWarpSize % kBatch == 0);
 };
 

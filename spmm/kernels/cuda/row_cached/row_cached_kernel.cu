@@ -9,9 +9,9 @@ namespace {
 template <int kWidthOf, int kLanesOf>
 struct RowCachedConfig {
   static constexpr int kWidth = kWidthOf;  // values a lane loads at once
-  static constexpr int kLanes = kLanesOf;  // lanes a row
+  static constexpr int kLanes = kLanesOf;  // lanes per row
   static constexpr int kThreads = 256;
-  static constexpr int kBlocks = 5;  // at least, a multiprocessor: see lanes.cuh
+  static constexpr int kBlocks = 5;  // least number per multiprocessor: see lanes.cuh
   static constexpr int kRows = kThreads / kLanes;
   static constexpr int kStripe = kLanes * kWidth;
   static constexpr int kUnroll = 4;

@@ -16,8 +16,8 @@ constexpr int kUnroll = 4;
 /// lanes.cuh.
 constexpr int kDeepBlocks = 5;
 
-/// How a block's threads share its rows: `lanes` threads a row, kLanes where that is not 0 (a power
-/// of two: no division).
+/// How a block's threads share its rows: `lanes` threads per row, kLanes where that is not 0 (a
+/// power of two: no division).
 template <int kLanes>
 struct RowLanes {
   int lanes;
