@@ -5,7 +5,6 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/small/small_checks.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 
 namespace heddle {

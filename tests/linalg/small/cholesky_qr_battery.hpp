@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <heddle/linalg/small/small_dense.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 
 #include "support/random_block.hpp"
