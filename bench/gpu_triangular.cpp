@@ -86,7 +86,8 @@ struct Pair {
 
 void measure(CudaContext& context, const std::string& name, double bandwidth) {
   HostContext host;
-  IncompleteFactor<double> factor = incomplete_cholesky<double>(host, load(host, name).view());
+  detail::IncompleteFactor<double> factor =
+      detail::incomplete_cholesky<double>(host, load(host, name).view());
   const CsrView<double, HostSpace> L = factor.L.view();
   const auto Lt = transpose(host, L);
   const auto plans = [&](TriangularSchedule schedule) {
@@ -98,7 +99,7 @@ void measure(CudaContext& context, const std::string& name, double bandwidth) {
   fmt::print("{}: n {}, nnz of L {}, {} levels, {:.0f} rows each\n", name, L.rows, L.nnz,
              flags.lower.levels(),
              static_cast<double>(L.rows) / static_cast<double>(flags.lower.levels()));
-  IteratedSolves<double, CudaContext> iterated(context, host, std::move(factor.L));
+  detail::IteratedSolves<double, CudaContext> iterated(context, host, std::move(factor.L));
   fmt::print("{:>4} {:>10} {:>10} {:>10} {:>12} {:>10}   ms; {} sweeps\n", "b", "flags", "launches",
              "iterated", "bound", "flags/bound", iterated.sweeps());
   for (const Index b : {1, 8, 16, 32}) {

@@ -4,14 +4,15 @@
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/stagnation.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/spectrum/chebyshev_series.hpp>
 #include <heddle/solvers/spectrum/spectral_density.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// The memory of filtered subspace iteration with m columns, multiplied b at once.
 template <Scalar T, class Ctx>
@@ -73,7 +74,7 @@ class IntervalSolve {
   const IntervalOptions& options_;
   const Monitor& monitor_;
   Index n_;
-  Ending ending_;
+  StopControl ending_;
   Index applications_before_;
   EigenResult<T, Space> result_;
   EigenConvergence convergence_;
@@ -92,4 +93,4 @@ class IntervalSolve {
   std::string crowded_;        // the reason to end with more pairs than wanted
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

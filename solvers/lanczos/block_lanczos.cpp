@@ -83,8 +83,9 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::start() {
   basis_.reset(problem_.B, options_.seed);
   s_.F.set_problem(problem_, options_.which);
-  s_.F.set_stop(
-      [this] { return options_.checkpoint.file.empty() && ending_.seconds_left() < -kGrace; });
+  s_.F.set_stop([this] {
+    return options_.checkpoint.file.empty() && ending_.less_time_left_than(context_, -kGrace);
+  });
   if (checkpointer_.resumes()) {
     checkpointer_.resume(
         context_, result_.history, [&](Archive& numbers) { archive(numbers); },
@@ -109,13 +110,13 @@ void BlockLanczosSolve<T, Ctx>::abandon_step() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::note() {
   basis_.look(context_);
-  checkpointer_.note(result_.history, [&](Archive& numbers) { archive(numbers); });
+  checkpointer_.capture(result_.history, [&](Archive& numbers) { archive(numbers); });
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
   cycle_complete_ = basis_.full() || (look_is_cheap() && nothing_is_left());
-  return cycle_complete_ || (basis_.order() > 0 && ending_.out_of_time());
+  return cycle_complete_ || (basis_.order() > 0 && ending_.out_of_time(context_));
 }
 
 template <Scalar T, class Ctx>

@@ -5,6 +5,8 @@
 
 namespace heddle {
 
+using namespace detail;
+
 /// Throws `InvalidArgument`, naming both sides, where the problem and the options do not fit
 /// together.
 template <Scalar T, class Ctx>

@@ -32,8 +32,9 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::finished() {
   if (ending_.ended()) return true;
   record();
-  const std::optional<Ending::Stop> stop = ending_.asked(result_.iterations, monitor_agrees());
-  if (checkpointer_.due(stop.has_value())) {
+  const std::optional<StopControl::Stop> stop =
+      ending_.requested(context_, result_.iterations, !monitor_agrees());
+  if (checkpointer_.due(context_, stop.has_value())) {
     checkpointer_.write(context_, result_.history,
                         [&](const auto& visit) { basis_.for_each(visit); });
   }
@@ -260,8 +261,8 @@ void BlockLanczosSolve<T, Ctx>::finish() {
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  ending_.write_reason({converged, options_.nev, "pairs", result_.iterations, "cycles", worst},
-                       result_.reason);
+  ending_.write_sentence({converged, options_.nev, "pairs", result_.iterations, "cycles", worst},
+                         result_.reason);
 }
 
 template <Scalar T, class Ctx>

@@ -12,6 +12,8 @@
 
 namespace heddle {
 
+using namespace detail;
+
 /// Whether a block could be made orthonormal.
 struct FrontStatus {
   bool indefinite = false;  ///< xᵀBx < 0 was met: B is not positive definite

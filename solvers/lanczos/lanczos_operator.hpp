@@ -12,6 +12,8 @@
 
 namespace heddle {
 
+using namespace detail;
+
 /// C = B⁻¹A, or A where there is no B.
 template <Scalar T, class Ctx>
 class PencilOperator final : public LinearOperator<T, Ctx> {

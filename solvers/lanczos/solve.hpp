@@ -2,7 +2,8 @@
 
 #include <heddle/solvers/iteration/checkpointer.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/stagnation.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/lanczos/workspace.hpp>
 #include <limits>
 #include <optional>
@@ -112,7 +113,7 @@ class BlockLanczosSolve {
   EigenResult<T, Space>& result_;
   EigenConvergence convergence_;
   StagnationTest stagnation_;
-  Ending ending_;
+  StopControl ending_;
   Checkpointer checkpointer_;
   Index applications_before_;
   Index inverse_applications_before_;

@@ -5,17 +5,17 @@
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <span>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
-/// d_i ← f(1/|d_i|) for the d_i as they count, on the host.
+/// f(1/|d_i|), computed on the host, with the replacements that the header describes.
 template <Scalar T, class Ctx, class F>
 Buffer<T, typename Ctx::Space> inverted(Ctx& context, CsrView<T, typename Ctx::Space> A,
                                         const F& f) {
   HostContext beside(1);
   Buffer<T, HostSpace> diagonal = fetch(context, beside, extract_diagonal(context, A));
   const std::span<T> d(diagonal.data(), diagonal.size());
-  double mean = 0;  // kept as a mean: a sum of large entries could overflow
+  double mean = 0;  // updated as a mean, because a sum of large entries could overflow
   double count = 0;
   for (const T& value : d) {
     if (std::isnormal(value)) mean += (std::abs(static_cast<double>(value)) - mean) / ++count;
@@ -48,4 +48,4 @@ Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -2,17 +2,17 @@
 
 #include <heddle/linalg/data/csr_matrix.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
-/// 1/|d_i| for the diagonal d of A. A d_i that is zero, subnormal or not finite counts as the mean
-/// of the other |d_i| (1 if there is none), so that the result is positive for every A. Throws
-/// `InvalidArgument` if A is not square.
+/// 1/|d_i| for the diagonal d of A, in the context's memory. A d_i that is zero, subnormal or not
+/// finite is replaced by the mean of the other |d_i| (1 if there is none), so that the result is
+/// positive for every A. Throws `InvalidArgument` if A is not square.
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A);
 
-/// 1/√|d_i|, likewise.
+/// 1/√|d_i|, with the same replacements.
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
                                                      CsrView<T, typename Ctx::Space> A);
 
-}  // namespace heddle
+}  // namespace heddle::detail

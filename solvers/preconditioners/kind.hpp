@@ -94,20 +94,22 @@ class PreconditionerMaker {
       pairs_;
 };
 
-/// All that is to be said about one preconditioner: a row of `preconditioner_table`.
+/// Everything about one preconditioner: a row of `preconditioner_table`. To offer one of your own,
+/// fill in a row and `add` it to the table. Methods and programs then find it by its name.
 struct PreconditionerKind {
   std::string name{};                          ///< by which users choose it, such as "chebyshev"
   std::string doc{};                           ///< one line
   std::vector<PreconditionerKey> keys{};       ///< its options
   MatrixAccess needs = MatrixAccess::entries;  ///< what it must know of the matrix
-  /// It comes so near to A⁻¹ that it hides the eigenvectors of the largest end of a single matrix.
+  /// It approximates A⁻¹ so well that it suppresses the eigenvectors at the largest end of A, and
+  /// must not be used to find them.
   bool near_inverse = false;
   /// What reports add to the name, such as ", degree 12". Empty: nothing.
   std::function<std::string(const PreconditionerOptions&)> describe_options{};
-  /// Empty: no memory worth counting.
+  /// See `bytes`. Empty: it keeps no memory that is worth counting.
   std::function<PreconditionerBytes(const PreconditionerSizes&, const PreconditionerOptions&)>
       estimate_bytes{};
-  PreconditionerMaker maker{};
+  PreconditionerMaker maker{};  ///< see `make`
 
   /// The defaults of the keys, replaced by what is `given`. Throws `InvalidArgument` for an unknown
   /// option or a value out of range, see `PreconditionerOptions`.
@@ -120,6 +122,7 @@ struct PreconditionerKind {
   /// What reports add to the name, such as ", degree 12".
   std::string describe(const PreconditionerOptions& options) const;
 
+  /// The memory that it takes.
   PreconditionerBytes bytes(const PreconditionerSizes& sizes,
                             const PreconditionerOptions& options) const;
 

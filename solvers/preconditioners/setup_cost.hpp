@@ -5,14 +5,14 @@
 
 namespace heddle {
 
-/// What setting up a preconditioner took: the time, and the context's memory that it keeps.
+/// The cost of setting up a preconditioner: the time, and the context's memory that it keeps.
 class SetupCost {
  public:
-  /// Starts to measure.
+  /// Starts the measurement.
   template <class Ctx>
   explicit SetupCost(const Ctx& context) : bytes_(context.allocation_count().live_bytes) {}
 
-  /// Ends it.
+  /// Ends the measurement, after all queued work is done.
   template <class Ctx>
   void stop(Ctx& context) {
     context.synchronize();
@@ -21,11 +21,11 @@ class SetupCost {
   }
 
   double seconds() const noexcept { return seconds_; }
-  std::size_t bytes() const noexcept { return bytes_; }
+  std::size_t bytes() const noexcept { return bytes_; }  ///< of the context's memory
 
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::size_t bytes_;  // those held at the beginning, until `stop`
+  std::size_t bytes_;  // until `stop`: the bytes held at the start
   double seconds_ = 0;
 };
 

@@ -29,7 +29,7 @@ LeastSquaresSolve<T, Ctx>::LeastSquaresSolve(Ctx& context,
       applied_before_(problem.A.columns_applied()),
       algorithm_(problem.A.A->rows() < problem.A.A->cols() ? CgAlgorithm::pseudo_block
                                                            : options.algorithm),
-      ending_(options.max_iterations, options.time_limit_s),
+      control_(options.max_iterations, options.time_limit_s),
       R_(context, problem.A.A->rows(), problem.B.cols()),
       S_(context, problem.A.A->cols(), problem.B.cols()),
       before_(context, problem.A.A->cols(), problem.B.cols()),
@@ -41,14 +41,14 @@ template <Scalar T, class Ctx>
 LeastSquaresResult<T, typename Ctx::Space> LeastSquaresSolve<T, Ctx>::run() {
   NormalEquationsOperator<T, Ctx> F(context_, problem_.A);
   start();
-  for (int round = 1; !ending_.ended(); ++round) {
+  for (int round = 1; !control_.ended(); ++round) {
     const double excess = worst_excess();
     if (!std::isfinite(excess)) {
-      ending_.end(SolveStatus::breakdown, "a residual is not finite");
+      control_.end(SolveStatus::breakdown, "a residual is not finite");
     } else if (excess <= 1) {
-      ending_.end(SolveStatus::converged, "all columns converged and passed verification");
+      control_.end(SolveStatus::converged, "all columns converged and passed verification");
     } else if (round > kMaxRounds) {
-      ending_.end(SolveStatus::stagnated, "corrections do not help any more");
+      control_.end(SolveStatus::stagnated, "corrections do not help any more");
     } else {
       correct(F, kMargin / excess);
     }
@@ -78,7 +78,7 @@ void LeastSquaresSolve<T, Ctx>::start() {
 /// X ← X + D with AᵀA D = S to a residual of at most `tolerance`·‖S‖.
 template <Scalar T, class Ctx>
 void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, double tolerance) {
-  const EarlierParts earlier{result_.iterations, ending_.seconds(), applied(),
+  const EarlierParts earlier{result_.iterations, control_.seconds(), applied(),
                              NormalEquationsOperator<T, Ctx>::kProducts};
   LinearSystem<T, Ctx> system;
   system.A = &F;
@@ -89,7 +89,7 @@ void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, doub
   options.criterion = LinearCriterion::relative;
   options.tolerance = std::min(tolerance, kMargin);
   options.max_iterations = options_.max_iterations - result_.iterations;
-  options.time_limit_s = std::max(0.0, ending_.seconds_left());
+  options.time_limit_s = std::max(0.0, control_.seconds_left());
   const LinearResult<T, Space>& step =
       block_cg(context_, system, options, workspace_, earlier.watch(monitor_));
   earlier.append(step.history, result_.history);
@@ -102,7 +102,7 @@ void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, doub
   const bool broke_down = step.status == SolveStatus::breakdown ||
                           step.status == SolveStatus::indefinite ||
                           step.status == SolveStatus::stagnated;
-  if (!shared || !broke_down) return ending_.end(step.status, step.reason);
+  if (!shared || !broke_down) return control_.end(step.status, step.reason);
   algorithm_ = CgAlgorithm::pseudo_block;
 }
 
@@ -164,8 +164,8 @@ void LeastSquaresSolve<T, Ctx>::write_result() {
     result_.residuals.push_back(gradients_[j] == 0 ? 0 : gradients_[j] / scales_[j]);
   }
   result_.operator_applications = applied();
-  result_.status = ending_.status();
-  result_.reason = ending_.reason();
+  result_.status = control_.status();
+  result_.reason = control_.reason();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LeastSquaresSolve<T, Ctx>;

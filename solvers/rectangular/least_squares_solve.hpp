@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <vector>
 
@@ -38,7 +38,7 @@ class LeastSquaresSolve {
   const Monitor& monitor_;
   Index applied_before_;
   CgAlgorithm algorithm_;  // of the next correction
-  Ending ending_;
+  StopControl control_;
   MultiVector<T, Space> R_, S_;   // B − A X, Aᵀ(B − A X)
   MultiVector<T, Space> before_;  // X before a correction
   SmallMatrix<double, Space> norms_;

@@ -57,7 +57,7 @@ SolveStatus NullVectors<T, Ctx>::remove_range(Block U) {
   options.algorithm = CgAlgorithm::pseudo_block;
   options.criterion = LinearCriterion::absolute;
   options.tolerance = kMargin * options_.limit;
-  options.time_limit_s = std::max(0.0, ending_.seconds_left());
+  options.time_limit_s = std::max(0.0, control_.seconds_left());
   const auto result = least_squares(context_, problem, options, monitor_);
   MultiVector<T, Space> AX(context_, U.rows(), U.cols());
   pair_.A->apply(context_, result.solution.view(), AX.view());

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 #include <heddle/solvers/problem/result.hpp>
@@ -29,11 +29,11 @@ class NullVectors {
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
 
-  /// `ending` tells how much time the solve has left. The context, the operators, `ending` and the
-  /// monitor must outlive the search.
+  /// `control` tells how much time the solve has left. The context, the operators, `control` and
+  /// the monitor must outlive the search.
   NullVectors(Ctx& context, const AdjointPair<T, Ctx>& pair, const NullVectorOptions& options,
-              const Ending& ending, const Monitor& monitor)
-      : context_(context), pair_(pair), options_(options), ending_(ending), monitor_(monitor) {}
+              const StopControl& control, const Monitor& monitor)
+      : context_(context), pair_(pair), options_(options), control_(control), monitor_(monitor) {}
 
   /// The monitor sees the iterations of block CG. Returns
   /// - `converged` if U holds the vectors,
@@ -49,7 +49,7 @@ class NullVectors {
   Ctx& context_;
   AdjointPair<T, Ctx> pair_;
   NullVectorOptions options_;
-  const Ending& ending_;
+  const StopControl& control_;
   const Monitor& monitor_;
 };
 

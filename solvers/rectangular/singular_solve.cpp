@@ -49,7 +49,7 @@ SingularSolve<T, Ctx>::SingularSolve(Ctx& context, const AdjointPair<T, Ctx>& pa
       options_(options),
       criterion_(options.criterion, options.tolerance),
       monitor_(monitor),
-      ending_(options.max_iterations, options.time_limit_s),
+      control_(options.max_iterations, options.time_limit_s),
       U_(context, tall_.A->rows(), options.nev),
       V_(context, n_, options.nev),
       extraction_(context, tall_, route_ == SingularRoute::dense ? n_ : options.nev, options.seed) {
@@ -59,7 +59,7 @@ template <Scalar T, class Ctx>
 SingularResult<T, typename Ctx::Space> SingularSolve<T, Ctx>::run() {
   route_ == SingularRoute::iterate ? iterate() : solve_dense();
   if (route_ == SingularRoute::iterate && decomposition_may_help()) {
-    ending_.reopen();
+    control_.reopen();
     decompose();
   }
   write_end();
@@ -92,16 +92,16 @@ void SingularSolve<T, Ctx>::decompose() {
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::end_dense() {
   if (criterion_.all_pass(errors())) {
-    ending_.end(SolveStatus::converged, "solved as a dense problem");
+    control_.end(SolveStatus::converged, "solved as a dense problem");
   } else {
-    ending_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+    control_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
   }
 }
 
 /// Whether to decompose all of A after the eigensolver has failed.
 template <Scalar T, class Ctx>
 bool SingularSolve<T, Ctx>::decomposition_may_help() const {
-  const SolveStatus status = ending_.status();
+  const SolveStatus status = control_.status();
   // A limit of iterations below the default was set on purpose.
   const bool limited = result_.iterations >= options_.max_iterations &&
                        options_.max_iterations < EigenOptions{}.max_iterations;
@@ -112,7 +112,8 @@ bool SingularSolve<T, Ctx>::decomposition_may_help() const {
 /// Whether A is small enough for the available time and memory.
 template <Scalar T, class Ctx>
 bool SingularSolve<T, Ctx>::may_decompose() const {
-  return decomposition_.acceptable() && decomposition_.seconds() < ending_.seconds_left();
+  return decomposition_.acceptable() &&
+         !control_.less_time_left_than(context_, decomposition_.seconds());
 }
 
 /// The number of columns whose products with AᵀA cost as much as the decomposition of A. Infinite
@@ -133,7 +134,7 @@ void SingularSolve<T, Ctx>::iterate() {
   problem.A = &F;
   const double squared_norm = estimate_squared_norm(problem);
   if (!std::isfinite(squared_norm)) {
-    return ending_.end(SolveStatus::breakdown, "products with A are not finite");
+    return control_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   double tolerance = first_tolerance(F.one_norm(), squared_norm);
   for (int round = 1;; ++round) {
@@ -147,18 +148,18 @@ void SingularSolve<T, Ctx>::iterate() {
         (pairs.status == SolveStatus::stagnated && round > 1) ||
         (pairs.status == SolveStatus::verification_failed && found == options_.nev);
     if (pairs.status != SolveStatus::converged && !rounding_ended) {
-      return ending_.end(pairs.status, pairs.reason);
+      return control_.end(pairs.status, pairs.reason);
     }
     if (criterion_.left_vectors_missing(errors()) && !complete_left_vectors()) return;
     if (criterion_.all_pass(errors())) {
-      return ending_.end(SolveStatus::converged, "all triplets converged and passed verification");
+      return control_.end(SolveStatus::converged, "all triplets converged and passed verification");
     }
     if (rounding_ended || tolerance <= kLeastTolerance<T>) {
-      return ending_.end(SolveStatus::stagnated, "the normal equations are solved to rounding");
+      return control_.end(SolveStatus::stagnated, "the normal equations are solved to rounding");
     }
     if (round == kMaxRounds) {
-      return ending_.end(SolveStatus::verification_failed,
-                         "the normal equations are solved, the triplets are not");
+      return control_.end(SolveStatus::verification_failed,
+                          "the normal equations are solved, the triplets are not");
     }
     tolerance *= kMargin / criterion_.worst_excess(errors());
     problem.initial_guess = V_.columns(0, found);
@@ -197,7 +198,7 @@ double SingularSolve<T, Ctx>::first_tolerance(std::optional<double> one_norm,
 template <Scalar T, class Ctx>
 const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenproblem(
     const EigenProblem<T, Ctx>& problem, double tolerance) {
-  const EarlierParts earlier{result_.iterations, ending_.seconds(), applied(),
+  const EarlierParts earlier{result_.iterations, control_.seconds(), applied(),
                              NormalEquationsOperator<T, Ctx>::kProducts};
   const Monitor monitor = earlier.watch(monitor_);
   const auto fill = [&](EigenOptions& options) {
@@ -205,7 +206,7 @@ const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenpro
     options.criterion = Criterion::norm;
     options.tolerance = tolerance;
     options.max_iterations = options_.max_iterations - result_.iterations;
-    options.time_limit_s = std::max(0.0, ending_.seconds_left());
+    options.time_limit_s = std::max(0.0, control_.seconds_left());
   };
   EigenResult<T, Space>* pairs = nullptr;
   if (options_.solver == SingularSolver::lobpcg) {
@@ -272,14 +273,14 @@ bool SingularSolve<T, Ctx>::complete_left_vectors() {
   // contains the wanted vectors as far as their σ are not zero.
   ProjectedOperator<T, Ctx> beside_V(context_, *tall_.A_transposed, V_.columns(0, k));
   const AdjointPair<T, Ctx> others{tall_.A, &beside_V};
-  const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, ending_, monitor_)
+  const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, control_, monitor_)
                                  .find(known, U, result_.orthogonalization);
   if (!extraction_.refine(context_, options_.which, first, U, V_.columns(first, count))) {
     return end_not_finite();
   }
   measure();
   if (status == SolveStatus::converged) return true;
-  ending_.end(status, "vectors of the longer side for singular values near zero were not found");
+  control_.end(status, "vectors of the longer side for singular values near zero were not found");
   return false;
 }
 
@@ -304,18 +305,18 @@ void SingularSolve<T, Ctx>::release_workspaces() {
 
 template <Scalar T, class Ctx>
 bool SingularSolve<T, Ctx>::end_not_finite() {
-  ending_.end(SolveStatus::breakdown, "products with A are not finite");
+  control_.end(SolveStatus::breakdown, "products with A are not finite");
   return false;
 }
 
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::write_end() {
-  result_.status = ending_.status();
+  result_.status = control_.status();
   const std::vector<double>& r = result_.residuals;
   const double worst =
       r.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::max_element(r.begin(), r.end());
   result_.reason =
-      fmt::format("{}: {} triplets, worst residual {:.2e}", ending_.reason(), r.size(), worst);
+      fmt::format("{}: {} triplets, worst residual {:.2e}", control_.reason(), r.size(), worst);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/rectangular/singular_route.hpp>
@@ -60,7 +60,7 @@ class SingularSolve {
   const SingularOptions& options_;
   TripletCriterion<T> criterion_;
   const Monitor& monitor_;
-  Ending ending_;
+  StopControl control_;
   MultiVector<T, Space> U_, V_;  // of tall_
   TripletExtraction<T, Ctx> extraction_;
   LobpcgWorkspace<T, Ctx> lobpcg_workspace_;

@@ -9,8 +9,9 @@
 #include <utility>
 
 namespace heddle {
+namespace detail {
 
-/// What the preconditioner is made of, in the memory of `Space`.
+/// The parts of the preconditioner, in the memory of `Space`.
 template <Scalar T, class Space>
 struct BlockJacobiSetup {
   SetupCost cost;
@@ -53,7 +54,7 @@ BlockJacobiSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpac
   return {cost, inverse_diagonal_blocks(context, A, begins), std::ssize(begins) - 1, largest};
 }
 
-/// The same for a matrix on a GPU, by way of the host: once for each matrix.
+/// The same for a matrix on a GPU. The inverses are formed on the host, once per matrix.
 template <Scalar T>
 BlockJacobiSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<T, DeviceSpace> A,
                                          Index block_size) {
@@ -64,17 +65,17 @@ BlockJacobiSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<T, Device
 }
 
 }  // namespace
+}  // namespace detail
 
 template <Scalar T, class Ctx>
 BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                              Index block_size,
                                                              const SpmmOptions& options)
-    : BlockJacobiPreconditioner(context, prepare(context, A, block_size), options) {}
+    : BlockJacobiPreconditioner(context, detail::prepare(context, A, block_size), options) {}
 
 template <Scalar T, class Ctx>
-BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context,
-                                                             BlockJacobiSetup<T, Space> setup,
-                                                             const SpmmOptions& options)
+BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(
+    Ctx& context, detail::BlockJacobiSetup<T, Space> setup, const SpmmOptions& options)
     : Preconditioner<T, Ctx>(setup.inverse.rows(), setup.inverse.cols()),
       cost_(setup.cost),
       blocks_(setup.blocks),

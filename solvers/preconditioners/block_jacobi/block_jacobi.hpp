@@ -6,12 +6,16 @@
 
 namespace heddle {
 
+namespace detail {
+
 template <Scalar T, class Space>
 struct BlockJacobiSetup;
 
-/// Y = M⁻¹ X with M the diagonal blocks of A: of the rows that belong to a node, a cell, a
-/// particle. A block that is not positive definite counts as its diagonal, with the entries that
-/// `JacobiPreconditioner` would take, so that M is positive definite for every A.
+}  // namespace detail
+
+/// Y = M⁻¹ X with M the diagonal blocks of A, such as the rows of all unknowns of a node, a cell or
+/// a particle. A block that is not positive definite is replaced by its diagonal, with the
+/// replacements of `JacobiPreconditioner`, so that M is positive definite for every A.
 template <Scalar T, class Ctx>
 class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
  public:
@@ -20,11 +24,12 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
   static constexpr Index kMaxBlockSize = 256;
   static constexpr Index kMaxFoundBlockSize = 32;
 
-  /// Blocks of `block_size` rows, the last one of those that are left; 0: runs of rows with equal
-  /// columns, as matrices have that couple all unknowns of a node with all of its neighbours, cut
-  /// where they exceed `kMaxFoundBlockSize`. The inverses are formed once, in double; A, in the
-  /// context's memory, may go. Throws `InvalidArgument` if A is not square or the block size is
-  /// negative or exceeds `kMaxBlockSize`, `OutOfMemory`.
+  /// The blocks have `block_size` rows, the last one may have fewer. With 0 they are the runs of
+  /// consecutive rows that have entries in the same columns, cut after `kMaxFoundBlockSize` rows.
+  /// Such runs are found where all unknowns of a node are coupled with all unknowns of its
+  /// neighbours. The inverses are formed once, in double. A is in the context's memory and not
+  /// needed afterwards. Throws `InvalidArgument` if A is not square or the block size is negative
+  /// or exceeds `kMaxBlockSize`, `OutOfMemory`.
   BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A, Index block_size = 0,
                             const SpmmOptions& options = {});
 
@@ -36,7 +41,7 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
-  BlockJacobiPreconditioner(Ctx& context, BlockJacobiSetup<T, Space> setup,
+  BlockJacobiPreconditioner(Ctx& context, detail::BlockJacobiSetup<T, Space> setup,
                             const SpmmOptions& options);
 
   SetupCost cost_;

@@ -5,7 +5,7 @@
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <limits>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 template <Scalar T>
@@ -26,8 +26,9 @@ void gather_block(const CsrView<T, HostSpace>& A, Index first, SmallView<double,
   }
 }
 
-/// D ← D⁻¹ = S R⁻¹ R⁻ᵀ S, RᵀR = S D S of unit diagonal; W is scratch. False, D lost, if D is not
-/// positive definite beyond what rounding to `epsilon` may undo.
+/// The upper triangle of D ← D⁻¹ = S R⁻¹ R⁻ᵀ S. S is diagonal, RᵀR = S D S has a unit diagonal. W
+/// is scratch memory. Returns false, with D overwritten, if D is not positive definite or so nearly
+/// singular that rounding its entries to `epsilon` could make it so.
 bool invert_block(HostContext& context, double epsilon, SmallView<double, HostSpace> D,
                   SmallView<double, HostSpace> W) {
   for (Index j = 0; j < D.cols; ++j) {
@@ -101,4 +102,4 @@ template HostCsrMatrix<float> inverse_diagonal_blocks(HostContext&, CsrView<floa
 template HostCsrMatrix<double> inverse_diagonal_blocks(HostContext&, CsrView<double, HostSpace>,
                                                        const std::vector<Index>&);
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -3,18 +3,20 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
-/// First rows of the runs of rows of A with equal columns, cut where they exceed `max_rows`, and
-/// the number of rows behind them. A on the host.
+/// The first row of each run of consecutive rows of A that have entries in the same columns. Runs
+/// are cut after `max_rows` rows. The last element of the result is the number of rows. A is on the
+/// host.
 template <Scalar T>
 std::vector<Index> runs_of_equal_rows(CsrView<T, HostSpace> A, Index max_rows);
 
-/// The block-diagonal matrix of the inverses of A's diagonal blocks, block k of the rows
-/// begins[k] … begins[k + 1] − 1, symmetric positive definite to the bit. A block without a
-/// Cholesky factor counts as its diagonal, see `inverse_diagonal`. A on the host, square.
+/// The block-diagonal matrix of the inverses of A's diagonal blocks. Block k consists of the rows
+/// begins[k] … begins[k + 1] − 1. The result is exactly symmetric, and positive definite: a block
+/// without a Cholesky factor is replaced by its diagonal, with the replacements of
+/// `inverse_diagonal`. A is on the host and square.
 template <Scalar T>
 HostCsrMatrix<T> inverse_diagonal_blocks(HostContext& context, CsrView<T, HostSpace> A,
                                          const std::vector<Index>& begins);
 
-}  // namespace heddle
+}  // namespace heddle::detail

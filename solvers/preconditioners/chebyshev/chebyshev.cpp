@@ -12,8 +12,9 @@
 #include <utility>
 
 namespace heddle {
+namespace detail {
 
-/// What the preconditioner is made of, in the memory of `Space`.
+/// The parts of the preconditioner, in the memory of `Space`.
 template <Scalar T, class Space>
 struct ChebyshevSetup {
   Buffer<T, Space> scaling;     // D^(-1/2)
@@ -24,7 +25,7 @@ struct ChebyshevSetup {
 
 namespace {
 
-/// c/e of the interval over which d steps halve every error: T_d(c/e) = 2.
+/// c/e of the interval in which d steps halve every error: T_d(c/e) = 2.
 double middle_over_half_width(int degree) { return std::cosh(std::acosh(2.0) / degree); }
 
 template <Scalar T, class Ctx>
@@ -47,14 +48,16 @@ ChebyshevSetup<T, typename Ctx::Space> prepare(Ctx& context, CsrView<T, typename
   setup.shifted = with_stored_diagonal<T>(context, A);
   scale_symmetrically(context, setup.scaling, setup.shifted);
   SpectrumBounds spectrum = lanczos_bounds<T>(context, setup.shifted.view());
-  if (spectrum.smallest_ritz < 0) {  // scaling would turn the end around: large entries count there
+  if (spectrum.smallest_ritz < 0) {
+    // Of an indefinite A, scaling would move the eigenvalues at the smallest end of A, which come
+    // from large entries, away from the end of the spectrum.
     setup.scaling = ones<T>(context, A.rows);
     setup.shifted = {};
     setup.shifted = with_stored_diagonal<T>(context, A);
     spectrum = lanczos_bounds<T>(context, setup.shifted.view());
   }
   const double largest = std::min(norm_1<T>(context, setup.shifted.view()), spectrum.upper);
-  // The wanted end must lie at 0: a Ritz value below it proves that the spectrum goes on there.
+  // The wanted end must lie at 0. A Ritz value below 0 proves that the spectrum reaches below 0.
   const double shift =
       spectrum.smallest_ritz < 0 && std::isfinite(spectrum.lower) ? -spectrum.lower : 0;
   setup.upper_bound = largest + shift > 0 ? largest + shift : 1;
@@ -65,16 +68,17 @@ ChebyshevSetup<T, typename Ctx::Space> prepare(Ctx& context, CsrView<T, typename
 }
 
 }  // namespace
+}  // namespace detail
 
 template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                          int degree, const SpmmOptions& options)
-    : ChebyshevPreconditioner(context, prepare<T>(context, A, degree), degree, options) {}
+    : ChebyshevPreconditioner(context, detail::prepare<T>(context, A, degree), degree, options) {}
 
 template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context,
-                                                         ChebyshevSetup<T, Space> setup, int degree,
-                                                         const SpmmOptions& options)
+                                                         detail::ChebyshevSetup<T, Space> setup,
+                                                         int degree, const SpmmOptions& options)
     : Preconditioner<T, Ctx>(setup.shifted.rows(), setup.shifted.cols()),
       degree_(degree),
       upper_bound_(setup.upper_bound),

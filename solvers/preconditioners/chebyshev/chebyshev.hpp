@@ -6,18 +6,23 @@
 
 namespace heddle {
 
+namespace detail {
+
 template <Scalar T, class Space>
 struct ChebyshevSetup;
 
+}  // namespace detail
+
 /// Y = D^(-1/2) p(Â) D^(-1/2) X with Â = D^(-1/2) A D^(-1/2), D the |diagonal| of A (see
-/// `JacobiPreconditioner`): d steps of Chebyshev iteration for Â y = x from y = 0, so p is a
-/// polynomial of degree d − 1 that approximates 1/λ on [β/κ, β], β ≥ λ_max(Â).
+/// `JacobiPreconditioner`): d steps of Chebyshev iteration for Â y = x from y = 0. Hence p is a
+/// polynomial of degree d − 1 that approximates 1/λ on [β/κ, β] with β ≥ λ_max(Â).
 ///
 /// Positive definite for every symmetric A: 1 − λ p(λ) = T_d((c − λ)/e)/T_d(c/e), c the middle and
 /// e the half width of the interval, is less than 1 for λ in (0, β] and greater than 1 for λ < 0.
-/// It costs d − 1 products with A and no sum over rows: dense passes are what it saves. Source:
-/// Golub & Varga, Numer. Math. 3 (1961) 147 (the three-term form); Saad, Iterative Methods for
-/// Sparse Linear Systems, 2003, section 12.3 (as a preconditioner).
+/// It costs d − 1 products with A and no inner products. It saves iterations of the solver, and
+/// with them passes over its dense blocks. Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the
+/// three-term form); Saad, Iterative Methods for Sparse Linear Systems, 2003, section 12.3 (as a
+/// preconditioner).
 template <Scalar T, class Ctx>
 class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
  public:
@@ -25,11 +30,12 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
 
   static constexpr int kDefaultDegree = 12;
 
-  /// Stores Â; A, in the context's memory, may go. β is Gershgorin's bound or, if smaller, that of
-  /// a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480); κ is such that the
-  /// iteration halves every error in the interval. Where these steps prove A indefinite, A + σ I
-  /// takes the place of Â (and D = I), with σ from their lower bound: the smallest end lies at 0.
-  /// Throws `InvalidArgument` if A is not square or d = degree < 1, `OutOfMemory`.
+  /// Stores Â. A is in the context's memory and not needed afterwards. β is Gershgorin's bound or,
+  /// if smaller, the bound of a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011)
+  /// 480). κ is such that the d steps halve every error in the interval. Where the Lanczos steps
+  /// prove A indefinite, A + σ I with σ from their lower bound takes the place of Â, and D = I: the
+  /// smallest eigenvalue of A + σ I is near 0. Throws `InvalidArgument` if A is not square or d =
+  /// degree < 1, `OutOfMemory`.
   ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = kDefaultDegree,
                           const SpmmOptions& options = {});
 
@@ -40,7 +46,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
-  ChebyshevPreconditioner(Ctx& context, ChebyshevSetup<T, Space> setup, int degree,
+  ChebyshevPreconditioner(Ctx& context, detail::ChebyshevSetup<T, Space> setup, int degree,
                           const SpmmOptions& options);
 
   int degree_;

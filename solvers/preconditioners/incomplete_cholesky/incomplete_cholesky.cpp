@@ -8,6 +8,7 @@
 #include <variant>
 
 namespace heddle {
+namespace detail {
 namespace {
 
 template <Scalar T>
@@ -15,7 +16,7 @@ IncompleteFactor<T> factor(HostContext& context, HostContext&, CsrView<T, HostSp
   return incomplete_cholesky(context, A);
 }
 
-/// The same for a matrix on a GPU, by way of the host: once for each matrix.
+/// The same for a matrix on a GPU. It is factored on the host, once per matrix.
 template <Scalar T>
 IncompleteFactor<T> factor(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A) {
   return incomplete_cholesky(host, fetch(context, host, A).view());
@@ -23,20 +24,37 @@ IncompleteFactor<T> factor(CudaContext& context, HostContext& host, CsrView<T, D
 
 }  // namespace
 
-/// One of the two ways to apply the factor.
+/// Applies L⁻ᵀL⁻¹ in one of the two ways.
 template <Scalar T, class Ctx>
-struct IncompleteCholeskyPreconditioner<T, Ctx>::Solves {
+class FactorSolves {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// L is in the memory of `host`.
+  FactorSolves(Ctx& context, HostContext& host, HostCsrMatrix<T> L, TriangularSolve solve)
+      : way_(solve == TriangularSolve::iterated
+                 ? Way(std::in_place_type<Iterated>, context, host, std::move(L))
+                 : Way(std::in_place_type<Exact>, context, L.view())) {}
+
+  void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) {
+    std::visit([&](auto& way) { way.solve(context, X, Y); }, way_);
+  }
+
+  /// Of L, 0 if iterated.
+  Index levels() const {
+    const Exact* exact = std::get_if<Exact>(&way_);
+    return exact != nullptr ? exact->levels() : 0;
+  }
+
+ private:
   using Exact = TriangularSolves<T, Ctx>;
   using Iterated = IteratedSolves<T, Ctx>;
+  using Way = std::variant<Exact, Iterated>;
 
-  Solves(Ctx& context, HostContext& host, HostCsrMatrix<T> L, TriangularSolve solve)
-      : way(solve == TriangularSolve::iterated
-                ? std::variant<Exact, Iterated>(std::in_place_type<Iterated>, context, host,
-                                                std::move(L))
-                : std::variant<Exact, Iterated>(std::in_place_type<Exact>, context, L.view())) {}
-
-  std::variant<Exact, Iterated> way;
+  Way way_;
 };
+
+}  // namespace detail
 
 template <Scalar T, class Ctx>
 IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& context,
@@ -44,13 +62,13 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
                                                                            TriangularSolve solve)
     : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
   HostContext beside;
-  // Parts of the setup stay in its memory where the matrix is there, too.
+  // On the host, parts of the factor stay in the preconditioner, so they are allocated by
+  // `context`.
   HostContext& host = host_of(context, beside);
-  IncompleteFactor<T> made = factor(context, host, A);
+  detail::IncompleteFactor<T> made = detail::factor(context, host, A);
   shift_ = made.shift;
-  solves_ = std::make_unique<Solves>(context, host, std::move(made.L), solve);
-  const auto* exact = std::get_if<TriangularSolves<T, Ctx>>(&solves_->way);
-  if (exact != nullptr) levels_ = exact->levels();
+  solves_ = std::make_unique<detail::FactorSolves<T, Ctx>>(context, host, std::move(made.L), solve);
+  levels_ = solves_->levels();
   cost_.stop(context);
 }
 
@@ -61,7 +79,7 @@ template <Scalar T, class Ctx>
 void IncompleteCholeskyPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                                            BlockView<T, Space> Y) {
   const PhaseScope phase(context, Phase::preconditioner);
-  std::visit([&](auto& way) { way.solve(context, X, Y); }, solves_->way);
+  solves_->solve(context, X, Y);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IncompleteCholeskyPreconditioner<T, Ctx>;

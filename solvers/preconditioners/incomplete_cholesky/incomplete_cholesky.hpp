@@ -6,48 +6,53 @@
 
 namespace heddle {
 
-/// How L⁻ᵀL⁻¹ of an incomplete Cholesky factor is applied.
+namespace detail {
+
+template <Scalar T, class Ctx>
+class FactorSolves;
+
+}  // namespace detail
+
+/// How L⁻ᵀL⁻¹ is applied for an incomplete Cholesky factor L.
 enum class TriangularSolve {
-  automatic,        ///< level_scheduled: it serves every matrix, sweeps do not
-  level_scheduled,  ///< exact substitution, rows that wait for none another side by side
-  iterated,         ///< up to four Jacobi sweeps for each triangle, as long as they converge
+  automatic,        ///< level_scheduled, because sweeps do not suit every matrix
+  level_scheduled,  ///< exact substitution. Rows that do not depend on each other run in parallel.
+  iterated,         ///< up to four Jacobi sweeps per triangle, as long as corrections shrink
 };
 
-/// Y = L⁻ᵀ L⁻¹ X with L Lᵀ ≈ A the incomplete Cholesky factorisation without fill, IC(0). Positive
-/// definite for every symmetric A: where a pivot is lost, A + σ diag(A) is factored, with the first
-/// of σ = 10⁻³, 2·10⁻³, 4·10⁻³, … that keeps all of them.
+/// Y = L⁻ᵀ L⁻¹ X with L Lᵀ ≈ A the incomplete Cholesky factorisation without fill, IC(0). It is
+/// positive definite for every symmetric A: where a pivot is not positive, A + σ diag(A) is
+/// factored with the first of σ = 10⁻³, 2·10⁻³, 4·10⁻³, … for which all pivots are.
 ///
-/// Iterated triangular solves are themselves a positive definite preconditioner: nearly as good
-/// where off-diagonal entries are of one sign (Laplacians), of little use where pivots are small
-/// (ill-conditioned structures). Sums are in a fixed order: the same bits every time, on the host
-/// for every number of threads. Sources: Meijerink & van der Vorst, Math.
-/// Comp. 31 (1977) 148; Manteuffel, Math. Comp. 34 (1980) 473; Anderson & Saad, Int. J. High Speed
-/// Computing 1 (1989) 73; Anzt, Chow, Dongarra, Euro-Par 2015, 650.
+/// Iterated triangular solves are a positive definite preconditioner, too. They are nearly as good
+/// as exact ones where off-diagonal entries are of one sign (Laplacians), and of little use where
+/// pivots are small (ill-conditioned structures). Sums have a fixed order: results have the same
+/// bits every time, on the host for every number of threads. Sources: Meijerink & van der Vorst,
+/// Math. Comp. 31 (1977) 148; Manteuffel, Math. Comp. 34 (1980) 473; Anderson & Saad, Int. J. High
+/// Speed Computing 1 (1989) 73; Anzt, Chow, Dongarra, Euro-Par 2015, 650.
 template <Scalar T, class Ctx>
 class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// Factors A on the host; A, in the context's memory, may go. Throws `InvalidArgument` if A is
-  /// not square, `OutOfMemory`.
+  /// Factors A on the host. A is in the context's memory and not needed afterwards. Throws
+  /// `InvalidArgument` if A is not square, `OutOfMemory`.
   IncompleteCholeskyPreconditioner(Ctx& context, CsrView<T, Space> A,
                                    TriangularSolve solve = TriangularSolve::automatic);
   ~IncompleteCholeskyPreconditioner() override;
 
   double shift() const noexcept { return shift_; }   ///< σ
-  Index levels() const noexcept { return levels_; }  ///< of L; 0 if iterated
+  Index levels() const noexcept { return levels_; }  ///< of L, 0 if iterated
   const SetupCost& setup_cost() const noexcept { return cost_; }
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
-  struct Solves;
-
   SetupCost cost_;
   double shift_ = 0;
   Index levels_ = 0;
-  std::unique_ptr<Solves> solves_;
+  std::unique_ptr<detail::FactorSolves<T, Ctx>> solves_;
 };
 
 }  // namespace heddle

@@ -4,17 +4,18 @@
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 constexpr double kFirstShift = 1e-3;
-constexpr double kLastShift = 1e6;  // only numbers that are not finite want more
+constexpr double kLastShift = 1e6;  // suffices unless there are numbers that are not finite
 
-/// A pivot of the matrix scaled to unit diagonal that is smaller counts as lost: what it divides
-/// would dwarf everything else.
+/// The smallest acceptable pivot of the matrix scaled to unit diagonal. Division by a smaller pivot
+/// would give entries that are much larger than all others.
 constexpr double kSmallestPivot = 1e-8;
 
-/// The lower triangle of S A S for S = diag(scale), in double; the diagonal, 1, ends each row.
+/// The lower triangle of S A S for S = diag(scale), in double. The diagonal entry, 1, ends each
+/// row.
 struct ScaledTriangle {
   std::vector<std::int64_t> offsets{0};
   std::vector<std::int32_t> columns;
@@ -46,7 +47,7 @@ ScaledTriangle scaled_triangle(const CsrView<T, HostSpace>& A, const std::vector
   return L;
 }
 
-/// Σ_{k<j} l_ik l_jk over what both rows store.
+/// Σ_{k<j} l_ik l_jk over the columns k that both rows store.
 double row_product(ScaledTriangle& L, Index i, Index j) {
   double sum = 0;
   std::int64_t p = L.begin(i);
@@ -63,7 +64,8 @@ double row_product(ScaledTriangle& L, Index i, Index j) {
   return sum;
 }
 
-/// Factors L, which holds the triangle of Â, in place: row by row. False at a pivot that is lost.
+/// Replaces L, the lower triangle of Â = S A S, by the factor of Â + shift·I, row by row. Returns
+/// false at the first pivot that is not acceptable.
 bool factor(ScaledTriangle& L, double shift) {
   const Index n = static_cast<Index>(L.offsets.size()) - 1;
   for (Index i = 0; i < n; ++i) {
@@ -119,4 +121,4 @@ IncompleteFactor<T> incomplete_cholesky(HostContext& context, CsrView<T, HostSpa
 template IncompleteFactor<float> incomplete_cholesky(HostContext&, CsrView<float, HostSpace>);
 template IncompleteFactor<double> incomplete_cholesky(HostContext&, CsrView<double, HostSpace>);
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -7,10 +7,10 @@
 #include <heddle/solvers/preconditioners/incomplete_cholesky/iterated_solves.hpp>
 #include <utility>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
-/// L without its diagonal, which ends each row.
+/// L without its diagonal, which is at the end of each row.
 template <Scalar T>
 HostCsrMatrix<T> off_diagonal(HostContext& context, const CsrView<T, HostSpace>& L) {
   HostCsrMatrix<T> N(context, L.rows, L.cols, L.nnz - L.rows);
@@ -25,7 +25,7 @@ HostCsrMatrix<T> off_diagonal(HostContext& context, const CsrView<T, HostSpace>&
   return N;
 }
 
-/// 1/L(i, i).
+/// 1/L(i, i) for all i.
 template <Scalar T>
 Buffer<T, HostSpace> inverse_of_last(HostContext& context, const CsrView<T, HostSpace>& L) {
   Buffer<T, HostSpace> inverse(context, static_cast<std::size_t>(L.rows));
@@ -65,7 +65,8 @@ IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, Buffer<T, HostSpace> d, Hos
       sweeps_(std::min(shrinking_sweeps(context, lower_plan_),
                        shrinking_sweeps(context, upper_plan_))) {}
 
-/// The sweeps whose corrections become smaller and smaller, for each of some random vectors.
+/// The largest number of sweeps, up to `kMaxSweeps`, in which the corrections of each of a few
+/// random vectors shrink from sweep to sweep.
 template <Scalar T, class Ctx>
 int IteratedSolves<T, Ctx>::shrinking_sweeps(Ctx& context, const SpmmPlan<T, Ctx>& plan) {
   constexpr Index kProbes = 4;
@@ -104,7 +105,7 @@ void IteratedSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
   iterate(context, upper_plan_, Y, Y);  // Y ← Kᵀ Y
 }
 
-/// y ← D⁻¹x, then again and again y ← D⁻¹x − D⁻¹N y.
+/// Y ← D⁻¹X, then in each sweep Y ← D⁻¹X − D⁻¹N Y. `plan` multiplies by D⁻¹N.
 template <Scalar T, class Ctx>
 void IteratedSolves<T, Ctx>::iterate(Ctx& context, const SpmmPlan<T, Ctx>& plan,
                                      ConstBlockView<T, Space> X, BlockView<T, Space> Y) {
@@ -126,4 +127,4 @@ void IteratedSolves<T, Ctx>::iterate(Ctx& context, const SpmmPlan<T, Ctx>& plan,
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -3,14 +3,15 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/spmm/spmm.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
-/// Y = KᵀK X with K ≈ L⁻¹ by Jacobi sweeps, y ← D⁻¹(x − N y) with L = D + N from y = D⁻¹x, on any
-/// backend: products with N and Nᵀ instead of waits for rows. Positive definite for every number of
-/// sweeps, as K is triangular with diagonal D⁻¹. The corrections (−D⁻¹N)ᵏD⁻¹x end at some k, but
-/// may grow until then: there are as many sweeps as shrink those of random vectors, up to
-/// `kMaxSweeps`. Source: Anzt, Chow, Dongarra, Euro-Par 2015, 650 (iterative sparse triangular
-/// solves).
+/// Y = KᵀK X with K ≈ L⁻¹. With L = D + N, K x is the result of some Jacobi sweeps
+/// y ← D⁻¹(x − N y) from y = D⁻¹x. Products with N and Nᵀ take the place of substitution, which has
+/// to wait for earlier rows. KᵀK is positive definite for every number of sweeps, because K is
+/// triangular with diagonal D⁻¹. The corrections (−D⁻¹N)ᵏD⁻¹x vanish from some k on, but may grow
+/// before. Therefore the number of sweeps is the largest, up to `kMaxSweeps`, for which the
+/// corrections of random vectors shrink from sweep to sweep. Source: Anzt, Chow, Dongarra, Euro-Par
+/// 2015, 650 (iterative sparse triangular solves).
 template <Scalar T, class Ctx>
 class IteratedSolves {
  public:
@@ -18,10 +19,11 @@ class IteratedSolves {
 
   static constexpr int kMaxSweeps = 4;
 
-  /// L and `host` are not needed afterwards.
+  /// L is in the memory of `host`, with the diagonal at the end of each row. `host` is not needed
+  /// afterwards.
   IteratedSolves(Ctx& context, HostContext& host, HostCsrMatrix<T> L);
 
-  /// X and Y n×b; they may not overlap.
+  /// Y = KᵀK X. X and Y are n×b and must not overlap. Allocates when b is larger than before.
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
 
   int sweeps() const noexcept { return sweeps_; }
@@ -41,4 +43,4 @@ class IteratedSolves {
   int sweeps_;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

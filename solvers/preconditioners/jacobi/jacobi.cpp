@@ -4,9 +4,11 @@
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 
 namespace heddle {
+
 template <Scalar T, class Ctx>
 JacobiPreconditioner<T, Ctx>::JacobiPreconditioner(Ctx& context, CsrView<T, Space> A)
-    : Preconditioner<T, Ctx>(A.rows, A.cols), inverse_diagonal_(inverse_diagonal<T>(context, A)) {}
+    : Preconditioner<T, Ctx>(A.rows, A.cols),
+      inverse_diagonal_(detail::inverse_diagonal<T>(context, A)) {}
 
 template <Scalar T, class Ctx>
 void JacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,

@@ -6,15 +6,15 @@
 namespace heddle {
 
 /// Y = M⁻¹ X with M = diag(|d_1|, …, |d_n|) for the diagonal d of A. A d_i that is zero, subnormal
-/// or not finite counts as the mean of the other |d_i| (1 if there is none), so that M is positive
-/// definite for every A.
+/// or not finite is replaced by the mean of the other |d_i| (1 if there is none), so that M is
+/// positive definite for every A.
 template <Scalar T, class Ctx>
 class JacobiPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// Keeps the inverse diagonal only: A, in the context's memory, may go. Throws `InvalidArgument`
-  /// if A is not square, `OutOfMemory`.
+  /// A is in the context's memory and not needed afterwards: only the inverse diagonal is kept.
+  /// Throws `InvalidArgument` if A is not square, `OutOfMemory`.
   JacobiPreconditioner(Ctx& context, CsrView<T, Space> A);
 
  protected:

@@ -398,12 +398,13 @@ TEST(NullVectors, ThatDoNotExistAreNotFound) {
                           shifted_diagonal<double>(31, 30, std::vector<double>(30, 1.0)).view());
   OrthoCounts counts;
   const Monitor no_monitor;
-  NullVectorOptions options;
+  detail::NullVectorOptions options;
   options.limit = 1e-8;
-  const Ending ending(1000, 1e9);
+  const detail::StopControl control(1000, 1e9);
   for (const Index columns : {1, 2}) {
     MultiVector<double, HostSpace> U(context, 31, columns);
-    NullVectors<double, HostContext> search(context, pair.pair(), options, ending, no_monitor);
+    detail::NullVectors<double, HostContext> search(context, pair.pair(), options, ending,
+                                                    no_monitor);
     // Only the first row is empty.
     EXPECT_EQ(search.find({}, U.view(), counts),
               columns == 1 ? SolveStatus::converged : SolveStatus::verification_failed);

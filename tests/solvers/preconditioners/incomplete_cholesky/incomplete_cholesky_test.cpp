@@ -55,7 +55,7 @@ TYPED_TEST(IncompleteCholesky, AgreesWithTheTextbook) {
   using T = TypeParam;
   for (const GallerySpec& spec : {GallerySpec{"laplace2d", {7, 8}}, {"stencil27", {4, 4, 4}}}) {
     const auto A = generate<T>(this->context_, spec);
-    const auto factor = incomplete_cholesky<T>(this->context_, A.view());
+    const auto factor = detail::incomplete_cholesky<T>(this->context_, A.view());
     const Eigen::MatrixXd expected = textbook_factor(test::to_dense(A.view()));
     const double size = expected.cwiseAbs().maxCoeff();
     EXPECT_EQ(factor.shift, 0);
@@ -68,7 +68,7 @@ TYPED_TEST(IncompleteCholesky, AgreesWithTheTextbook) {
 TYPED_TEST(IncompleteCholesky, ProductOfFactorsIsTheMatrixOnItsPattern) {
   using T = TypeParam;
   const auto A = generate<T>(this->context_, {"laplace3d", {5, 5, 5}});
-  const auto factor = incomplete_cholesky<T>(this->context_, A.view());
+  const auto factor = detail::incomplete_cholesky<T>(this->context_, A.view());
   const Eigen::MatrixXd dense = test::to_dense(A.view());
   const Eigen::MatrixXd L = test::to_dense(factor.L.view());
   const Eigen::MatrixXd difference = L * L.transpose() - dense;
@@ -102,7 +102,7 @@ Eigen::MatrixXd solve_dense(const Eigen::MatrixXd& L, Eigen::MatrixXd X) {
 TYPED_TEST(IncompleteCholesky, LevelsSolveAsSubstitutionDoes) {
   using T = TypeParam;
   const auto A = generate<T>(this->context_, {"laplace3d", {9, 10, 11}});
-  auto factor = incomplete_cholesky<T>(this->context_, A.view());
+  auto factor = detail::incomplete_cholesky<T>(this->context_, A.view());
   const Eigen::MatrixXd L = test::to_dense(factor.L.view());
   TriangularSolves<T, HostContext> solves(this->context_, factor.L.view());
   EXPECT_EQ(solves.levels(), 9 + 10 + 11 - 2);
@@ -121,10 +121,10 @@ TYPED_TEST(IncompleteCholesky, LevelsSolveAsSubstitutionDoes) {
 TYPED_TEST(IncompleteCholesky, SweepsAreTheTruncatedNeumannSeries) {
   using T = TypeParam;
   const auto A = generate<T>(this->context_, {"laplace2d", {8, 9}});
-  auto factor = incomplete_cholesky<T>(this->context_, A.view());
+  auto factor = detail::incomplete_cholesky<T>(this->context_, A.view());
   const Eigen::MatrixXd L = test::to_dense(factor.L.view());
   HostContext host;
-  IteratedSolves<T, HostContext> solves(this->context_, host, std::move(factor.L));
+  detail::IteratedSolves<T, HostContext> solves(this->context_, host, std::move(factor.L));
   const Index n = A.rows();
   MultiVector<T, HostSpace> I(this->context_, n, n);
   MultiVector<T, HostSpace> Y(this->context_, n, n);
@@ -152,8 +152,8 @@ TYPED_TEST(IncompleteCholesky, SweepsThatWouldGrowAreLeftOut) {
       entries.push_back({i, i, T{1}});
     }
     HostContext host;
-    IteratedSolves<T, HostContext> solves(this->context_, host,
-                                          csr_from_triplets<T>(this->context_, n, n, entries));
+    detail::IteratedSolves<T, HostContext> solves(
+        this->context_, host, csr_from_triplets<T>(this->context_, n, n, entries));
     EXPECT_EQ(solves.sweeps(), sweeps);
     const auto X = random_vectors<T>(this->context_, n, 2);
     MultiVector<T, HostSpace> Y(this->context_, n, 2);
@@ -194,7 +194,7 @@ TYPED_TEST(IncompleteCholesky, AShiftSavesAPivotThatIsLost) {
   using T = TypeParam;
   const auto A = kershaw<T>(this->context_);
   ASSERT_GT(test::eigenvalues(test::to_dense(A.view()))(0), 0);
-  const auto factor = incomplete_cholesky<T>(this->context_, A.view());
+  const auto factor = detail::incomplete_cholesky<T>(this->context_, A.view());
   EXPECT_GT(factor.attempts, 1);
   EXPECT_GT(factor.shift, 0);
   EXPECT_LT(factor.shift, 1);
