@@ -16,20 +16,22 @@ namespace heddle {
 template <Scalar T>
 void set_zero(HostContext& context, BlockView<T, HostSpace> X);
 
-/// X(i, j) = 1 for i = j, else 0.
+/// Columns 0 … b − 1 of the identity, of which X holds the rows from `first_row` on:
+/// X(i, j) = 1 for first_row + i = j, else 0.
 template <Scalar T>
-void set_identity(HostContext& context, BlockView<T, HostSpace> X);
+void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_row = 0);
 
 /// Y = X.
 template <Scalar T>
 void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
 
-/// X(i, j) uniform in (−1, 1), a function of (seed, stream, i, j) only: counter-based, so the same
-/// on every backend and for every ld. Source: Salmon et al., Parallel random numbers: as easy as 1,
-/// 2, 3, SC 2011 (Philox4x32-10).
+/// X(i, j) uniform in (−1, 1), a function of (seed, stream, first_row + i, j) only. The numbers are
+/// counter-based, so they are the same on every backend, for every ld, and however the rows of a
+/// tall block are divided. Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3,
+/// SC 2011 (Philox4x32-10).
 template <Scalar T>
 void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
-                 BlockView<T, HostSpace> X);
+                 BlockView<T, HostSpace> X, Index first_row = 0);
 
 /// G = XᵀY (X n×a, Y n×b, G a×b), products and sums in double. Symmetric to the bit when X and Y
 /// are the same block.
@@ -91,14 +93,14 @@ template <Scalar T>
 void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X);
 
 template <Scalar T>
-void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X);
+void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row = 0);
 
 template <Scalar T>
 void copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
 
 template <Scalar T>
 void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
-                 BlockView<T, DeviceSpace> X);
+                 BlockView<T, DeviceSpace> X, Index first_row = 0);
 
 template <Scalar T>
 void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,

@@ -5,6 +5,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/interval/checks.hpp>
 #include <heddle/solvers/interval/solve.hpp>
 #include <heddle/solvers/iteration/worst.hpp>

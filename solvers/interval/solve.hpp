@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>

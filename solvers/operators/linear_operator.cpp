@@ -28,9 +28,9 @@ bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockVi
 template <Scalar T, class Ctx>
 void LinearOperator<T, Ctx>::require_shapes(ConstBlockView<T, Space> X,
                                             ConstBlockView<T, Space> Y) const {
-  if (X.rows() != cols_ || Y.rows() != rows_ || X.cols() != Y.cols()) {
+  if (X.rows() != cols() || Y.rows() != rows() || X.cols() != Y.cols()) {
     throw InvalidArgument(
-        fmt::format("LinearOperator::apply: Y = A X with A {}x{}, X {}x{}, Y {}x{}", rows_, cols_,
+        fmt::format("LinearOperator::apply: Y = A X with A {}x{}, X {}x{}, Y {}x{}", rows(), cols(),
                     X.rows(), X.cols(), Y.rows(), Y.cols()));
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/data/row_range.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <optional>
 
@@ -22,8 +23,14 @@ class LinearOperator {
   bool accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
                   BlockView<T, Space> Y);
 
-  Index rows() const noexcept { return rows_; }
-  Index cols() const noexcept { return cols_; }
+  /// Rows of Y and of X in this process's memory.
+  Index rows() const noexcept { return row_range_.local; }
+  Index cols() const noexcept { return column_range_.local; }
+
+  /// Which rows of the whole Y these are, and which rows of the whole X, that is columns of A. A
+  /// solver that numbers rows, to fill a block with random numbers for one, counts from `first`.
+  const RowRange& row_range() const noexcept { return row_range_; }
+  const RowRange& column_range() const noexcept { return column_range_; }
 
   /// ‖A‖₁ where known. Otherwise solvers estimate it from products that they make anyway: LOBPCG
   /// from those with its start block, block Lanczos from its Ritz values, block CG from the
@@ -34,7 +41,13 @@ class LinearOperator {
   Index columns_applied() const noexcept { return columns_applied_; }
 
  protected:
-  LinearOperator(Index rows, Index cols) noexcept : rows_(rows), cols_(cols) {}
+  /// A map whose X and Y are in this process's memory from the first row to the last.
+  LinearOperator(Index rows, Index cols) noexcept
+      : LinearOperator(RowRange::whole(rows), RowRange::whole(cols)) {}
+
+  /// A map of which this process holds a part.
+  LinearOperator(const RowRange& rows, const RowRange& columns) noexcept
+      : row_range_(rows), column_range_(columns) {}
 
   /// Y = A X with shapes already checked and b ≥ 1.
   virtual void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
@@ -48,8 +61,8 @@ class LinearOperator {
  private:
   void require_shapes(ConstBlockView<T, Space> X, ConstBlockView<T, Space> Y) const;
 
-  Index rows_;
-  Index cols_;
+  RowRange row_range_;
+  RowRange column_range_;
   Index columns_applied_ = 0;
 };
 

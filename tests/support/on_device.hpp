@@ -127,9 +127,9 @@ void set_zero(OnDevice on, BlockView<T, HostSpace> X) {
 }
 
 template <Scalar T>
-void set_identity(OnDevice on, BlockView<T, HostSpace> X) {
+void set_identity(OnDevice on, BlockView<T, HostSpace> X, Index first_row = 0) {
   mirrored(
-      on, [](CudaContext& c, auto x) { heddle::set_identity<T>(c, x); }, X);
+      on, [&](CudaContext& c, auto x) { heddle::set_identity<T>(c, x, first_row); }, X);
 }
 
 template <Scalar T>
@@ -139,9 +139,11 @@ void copy(OnDevice on, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y
 }
 
 template <Scalar T>
-void fill_random(OnDevice on, std::uint64_t seed, std::uint64_t stream, BlockView<T, HostSpace> X) {
+void fill_random(OnDevice on, std::uint64_t seed, std::uint64_t stream, BlockView<T, HostSpace> X,
+                 Index first_row = 0) {
   mirrored(
-      on, [&](CudaContext& c, auto x) { heddle::fill_random<T>(c, seed, stream, x); }, X);
+      on, [&](CudaContext& c, auto x) { heddle::fill_random<T>(c, seed, stream, x, first_row); },
+      X);
 }
 
 template <Scalar T>
@@ -214,18 +216,6 @@ inline void cholesky_qr_coefficients(OnDevice on, ConstSmallView<double, HostSpa
       on,
       [](CudaContext& c, auto g, auto m, auto s) { heddle::cholesky_qr_coefficients(c, g, m, s); },
       G, M, status);
-}
-
-inline CholeskyStatus cholesky(OnDevice on, SmallView<double, HostSpace> G) {
-  CholeskyStatus status;
-  mirrored(
-      on, [&](CudaContext& c, auto g) { status = heddle::cholesky(c, g); }, G);
-  return status;
-}
-
-inline void invert_upper(OnDevice on, SmallView<double, HostSpace> R) {
-  mirrored(
-      on, [](CudaContext& c, auto r) { heddle::invert_upper(c, r); }, R);
 }
 
 inline void small_multiply(OnDevice on, double alpha, ConstSmallView<double, HostSpace> A,

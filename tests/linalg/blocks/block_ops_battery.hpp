@@ -368,6 +368,48 @@ TYPED_TEST_P(BlockOps, RandomEntriesDependOnSeedStreamAndPlaceOnly) {
   EXPECT_NEAR(squares / count, 1.0 / 3, 5 * std::sqrt(4 / (45 * count)));
 }
 
+TYPED_TEST_P(BlockOps, RandomRowsAreNumberedFromTheFirstRowGiven) {
+  using T = typename TypeParam::Scalar;
+  const Index n = 1301;
+  const Index above = 517;  // rows of the upper part
+  RandomBlock<T> whole(n, 5, 6, 1);
+  RandomBlock<T> upper(above, 5, 5, 2);
+  RandomBlock<T> lower(n - above, 5, 7, 3);
+  fill_random<T>(this->on(), 42, 7, whole.view());
+  fill_random<T>(this->on(), 42, 7, upper.view(), 0);
+  fill_random<T>(this->on(), 42, 7, lower.view(), above);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < 5; ++j) {
+      const T part = i < above ? upper.view()(i, j) : lower.view()(i - above, j);
+      ASSERT_EQ(part, whole.view()(i, j)) << i << ", " << j;
+    }
+  }
+  // Row numbers beyond 32 bits: two blocks that share all rows but one.
+  const Index far = Index{1} << 33;
+  RandomBlock<T> here(40, 5, 5, 4);
+  RandomBlock<T> next(40, 5, 5, 5);
+  fill_random<T>(this->on(), 42, 7, here.view(), far);
+  fill_random<T>(this->on(), 42, 7, next.view(), far + 1);
+  for (Index i = 1; i < 40; ++i) {
+    for (Index j = 0; j < 5; ++j) ASSERT_EQ(here.view()(i, j), next.view()(i - 1, j));
+  }
+  EXPECT_NE(here.view()(0, 0), whole.view()(0, 0));
+}
+
+TYPED_TEST_P(BlockOps, IdentityOfRowsNumberedFromTheFirstRowGiven) {
+  using T = typename TypeParam::Scalar;
+  for (const Index first : {0, 1, 6, 8, 9, 700}) {
+    RandomBlock<T> X(300, 9, 11, 1);
+    set_identity<T>(this->on(), X.view(), first);
+    for (Index i = 0; i < 300; ++i) {
+      for (Index j = 0; j < 9; ++j) {
+        ASSERT_EQ(X.view()(i, j), first + i == j ? T{1} : T{0}) << first << ": " << i << ", " << j;
+      }
+      ASSERT_TRUE(std::isnan(X.data()[static_cast<std::size_t>(i * 11 + 9)]));
+    }
+  }
+}
+
 TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
   using T = typename TypeParam::Scalar;
   RandomBlock<T> X(10, 4, 4, 1);
@@ -403,7 +445,8 @@ REGISTER_TYPED_TEST_SUITE_P(
     MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput, MultiplyOverwritesNanWhereBetaIsZero,
     MultiplyByNoColumnsScalesTheResult, ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange,
     ScaleColumns, ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
-    RandomEntriesDependOnSeedStreamAndPlaceOnly, ShapesThatDoNotFitAreNamed);
+    RandomEntriesDependOnSeedStreamAndPlaceOnly, RandomRowsAreNumberedFromTheFirstRowGiven,
+    IdentityOfRowsNumberedFromTheFirstRowGiven, ShapesThatDoNotFitAreNamed);
 
 }  // namespace
 }  // namespace heddle

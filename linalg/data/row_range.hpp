@@ -1,0 +1,20 @@
+#pragma once
+
+#include <heddle/linalg/context/context.hpp>
+
+namespace heddle {
+
+/// Which rows of a vector this process holds: rows first … first + local − 1 of a vector of
+/// `global` rows are in its memory. On one process that is {0, n, n}.
+struct RowRange {
+  Index first = 0;
+  Index local = 0;
+  Index global = 0;
+
+  /// All rows of a vector of n rows.
+  static constexpr RowRange whole(Index n) noexcept { return {0, n, n}; }
+
+  constexpr bool operator==(const RowRange&) const noexcept = default;
+};
+
+}  // namespace heddle
