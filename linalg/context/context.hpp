@@ -34,12 +34,13 @@ struct AllocationCount {
 /// Where work runs: a memory space, an allocator over it, an order of execution, and a profile.
 /// Operations on blocks are overloads on the context, so a backend is a context plus overloads.
 template <class C>
-concept Context = requires(C& context, void* pointer, std::size_t bytes) {
+concept Context = requires(C& context, void* pointer, std::size_t bytes, bool here) {
   typename C::Space;
   { context.allocate(bytes) } -> std::same_as<void*>;
   { context.deallocate(pointer, bytes) }
   noexcept;
   {context.synchronize()};
+  { context.agree(here) } -> std::same_as<bool>;
   { context.profile() } -> std::same_as<Profile&>;
   { context.enter(Phase::other) } -> std::same_as<Phase>;
   { context.allocation_count() } -> std::same_as<const AllocationCount&>;
@@ -73,6 +74,10 @@ class HostContext {
 
   /// Nothing is ever pending on the host.
   void synchronize() noexcept {}
+
+  /// True where any process of the context says so: here the only one. Decisions that depend on a
+  /// clock, a signal or a monitor go through this, so that all processes take the same.
+  bool agree(bool here) const noexcept { return here; }
 
   /// Opens `phase` for what follows; returns the one that was open. See `PhaseScope`.
   Phase enter(Phase phase) noexcept { return profile_.enter(phase); }

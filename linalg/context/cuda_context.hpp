@@ -87,6 +87,9 @@ class CudaContext {
   /// Waits for all queued work, then brings the profile's times up to date.
   void synchronize();
 
+  /// True where any process of the context says so: here the only one. See `HostContext::agree`.
+  bool agree(bool here) const noexcept { return here; }
+
   /// Opens `phase` at this point of the stream and returns the one that was open. Times are those
   /// of the device, read from events without waiting for them; the phase is an NVTX range too.
   Phase enter(Phase phase) noexcept;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <heddle/solvers/cg/columns_storage.hpp>
 #include <heddle/solvers/iteration/checkpointer.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 #include <heddle/solvers/problem/options.hpp>
@@ -12,6 +12,8 @@
 #include <utility>
 
 namespace heddle {
+
+using namespace detail;
 
 /// The columns of a linear system while a conjugate gradient method works on them: scaling,
 /// convergence, fresh residuals, the columns that leave, and how a solve ends. X and R hold the
@@ -121,7 +123,7 @@ class LinearColumns {
   Storage& s_;
   LinearResult<T, Space>& result_;
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, where there is an M
-  Ending ending_;
+  StopControl ending_;
   Checkpointer checkpointer_;
   Index applications_before_;
   Index active_ = 0;

@@ -24,10 +24,11 @@ constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::ep
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::finished(Index iteration) {
   if (ended()) return true;
-  checkpointer_.note(result_.history, [&](Archive& numbers) { archive(numbers); });
+  checkpointer_.capture(result_.history, [&](Archive& numbers) { archive(numbers); });
   record(iteration);
-  const std::optional<Ending::Stop> stop = ending_.asked(iteration, monitor_agrees());
-  if (std::isfinite(worst_excess()) && checkpointer_.due(stop.has_value())) {
+  const std::optional<StopControl::Stop> stop =
+      ending_.requested(context_, iteration, !monitor_agrees());
+  if (std::isfinite(worst_excess()) && checkpointer_.due(context_, stop.has_value())) {
     checkpointer_.write(context_, result_.history,
                         [&](const auto& visit) { for_each_block(visit); });
   }
@@ -105,8 +106,8 @@ void LinearColumns<T, Ctx>::finish() {
   }
   result_.status = ending_.status();
   result_.operator_applications = applications();
-  ending_.write_reason({converged, b, "columns", result_.iterations, "iterations", worst},
-                       result_.reason);
+  ending_.write_sentence({converged, b, "columns", result_.iterations, "iterations", worst},
+                         result_.reason);
 }
 
 /// X in the order and the scale of B.

@@ -4,7 +4,7 @@
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/iteration/require.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// Throws `InvalidArgument`, naming both sides, where the problem and the options do not fit
 /// together.
@@ -30,4 +30,4 @@ void check_interval(const EigenProblem<T, Ctx>& problem, const IntervalOptions& 
   require_no_checkpoint(require, options);
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

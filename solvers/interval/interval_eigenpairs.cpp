@@ -12,6 +12,9 @@
 #include <utility>
 
 namespace heddle {
+
+using namespace detail;
+
 namespace {
 
 /// Up to this order a dense solve costs less than iterating.
@@ -54,6 +57,8 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
   const double columns = m + 4 * b + 4 * static_cast<double>(kDensityVectors);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * 12 * m * m;
 }
+
+namespace detail {
 
 template <Scalar T, class Ctx>
 IntervalBlocks<T, Ctx>::IntervalBlocks(Ctx& context, Index n, Index m, Index b)
@@ -142,8 +147,8 @@ void IntervalSolve<T, Ctx>::set_width(const SpectralDensity& density) {
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::set_degree(double degree) {
   const double bounded = std::clamp(std::ceil(degree), kMinDegree, kMaxDegree);
-  coefficients_ = band_pass_coefficients(spectrum_, spectrum_.at(to_), spectrum_.at(from_),
-                                         static_cast<Index>(bounded));
+  coefficients_ = detail::band_pass_coefficients(spectrum_, spectrum_.at(to_), spectrum_.at(from_),
+                                                 static_cast<Index>(bounded));
 }
 
 template <Scalar T, class Ctx>
@@ -168,9 +173,9 @@ void IntervalSolve<T, Ctx>::filter() {
     const Index count = std::min(b, columns() - first);
     const Block X = s_->X.columns(first, count);
     const Block FX = s_->product.columns(0, count);
-    out_of_time_ =
-        !apply_series<T, Ctx>(context_, s_->recurrence, *problem_.A, spectrum_, coefficients_, X,
-                              FX, [this] { return ending_.out_of_time(); });
+    out_of_time_ = !detail::apply_series<T, Ctx>(context_, s_->recurrence, *problem_.A, spectrum_,
+                                                 coefficients_, X, FX,
+                                                 [this] { return ending_.out_of_time(context_); });
     if (out_of_time_) return orthonormalize();  // X still spans what it did, or more of the pairs
     column_dots<T>(context_, X, FX, s_->dots.view(columns(), 1).block(first, 0, count, 1));
     copy<T>(context_, FX, X);
@@ -238,7 +243,8 @@ template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::judge() {
   if (ending_.ended()) return;
   record();
-  const std::optional<Ending::Stop> stop = ending_.asked(result_.iterations, monitor_agrees());
+  const std::optional<StopControl::Stop> stop =
+      ending_.requested(context_, result_.iterations, !monitor_agrees());
   if (!out_of_time_ && settled()) {
     if (real_ <= options_.nev) {
       ending_.end(SolveStatus::converged,
@@ -369,6 +375,8 @@ void IntervalSolve<T, Ctx>::finish() {
   result_.reason = fmt::format("{}: {} pairs in {} iterations", ending_.reason(),
                                result_.eigenvalues.size(), result_.iterations);
 }
+
+}  // namespace detail
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> interval_eigenpairs(Ctx& context,

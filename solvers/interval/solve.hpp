@@ -3,14 +3,15 @@
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/stagnation.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/spectrum/chebyshev_series.hpp>
 #include <heddle/solvers/spectrum/spectral_density.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// The memory of filtered subspace iteration with m columns, multiplied b at once.
 template <Scalar T, class Ctx>
@@ -21,7 +22,7 @@ struct IntervalBlocks {
 
   MultiVector<T, Space> X;        // n×m
   MultiVector<T, Space> product;  // F or A times b columns of X
-  ChebyshevRecurrence<T, Ctx> recurrence;
+  detail::ChebyshevRecurrence<T, Ctx> recurrence;
   Orthogonalizer<T, Ctx> orthogonalizer;
   EigenVerifier<T, Ctx> verifier;
   SmallMatrix<double, Space> dots;  // xᵀFx, m×1
@@ -72,13 +73,13 @@ class IntervalSolve {
   const IntervalOptions& options_;
   const Monitor& monitor_;
   Index n_;
-  Ending ending_;
+  StopControl ending_;
   Index applications_before_;
   EigenResult<T, Space> result_;
   EigenConvergence convergence_;
   StagnationTest stagnation_;
   std::optional<IntervalBlocks<T, Ctx>> s_;
-  ChebyshevInterval spectrum_;
+  detail::ChebyshevInterval spectrum_;
   double from_ = 0;  // the angles that F leaves: the interval's, or more if that is very narrow
   double to_ = 0;
   std::vector<double> coefficients_;  // of F; none: X is the whole space
@@ -91,4 +92,4 @@ class IntervalSolve {
   std::string crowded_;        // the reason to end with more pairs than wanted
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// A sequence of values in memory, saved or loaded: one function of a class, which names its values
 /// in some order, serves both.
@@ -73,4 +73,4 @@ class Archive {
   std::size_t position_ = 0;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

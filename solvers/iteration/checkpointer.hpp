@@ -2,85 +2,55 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <heddle/linalg/base/output_file.hpp>
+#include <filesystem>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
+#include <heddle/solvers/iteration/checkpoint_file.hpp>
 #include <heddle/solvers/problem/checkpoint.hpp>
 #include <heddle/solvers/problem/result.hpp>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace heddle {
-
-/// One end of a checkpoint file: bytes that are written or read in order, and their CRC-32, which
-/// ends each section.
-class CheckpointFile {
- public:
-  /// Throws `InputError`.
-  CheckpointFile(const std::filesystem::path& path, Archive::Mode mode);
-  ~CheckpointFile();
-
-  bool loading() const noexcept { return in_ != nullptr; }
-
-  void bytes(void* data, std::size_t count);
-
-  /// Writes the sum of the section that ends here, or throws `InputError` if it is not the one that
-  /// was written.
-  void end_section();
-
-  /// Bytes that are left to read.
-  std::uint64_t left() const;
-
-  void commit();
-
-  /// Of the file that is written until it is complete, behind its name.
-  static constexpr std::string_view kTemporarySuffix = ".part";
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-
-  std::filesystem::path path_;
-  std::unique_ptr<OutputFile> out_;
-  std::unique_ptr<std::FILE, Close> in_;
-  std::uint32_t sum_ = 0;
-};
+namespace heddle::detail {
 
 /// Keeps the checkpoint of one solve.
 ///
-/// A solve calls `note` at the head of each iteration, which costs a copy of its numbers on the
-/// host, and, where `due`, `write` as soon as it is known that it may stop there; until then it
-/// must leave alone the long blocks that it began the iteration with. So nothing that an iteration
-/// does to its numbers before it is stopped has to be undone.
+/// A solve calls `capture` at the head of each iteration. This copies the solve's numbers within
+/// host memory. As soon as it is known whether the solve may stop in this iteration, it calls
+/// `write` where `due` says so. Until then it must not change the long blocks that the iteration
+/// began with. What the iteration does to the numbers in between need not be undone.
 ///
-/// `state(archive)` names those numbers, `blocks(visit)` calls `visit(block)` for those blocks:
-/// after `state`, when going on, which tells how wide they are.
+/// `state(archive)` names those numbers. `blocks(visit)` calls `visit(block)` for those blocks. On
+/// resumption it is called after `state`, which restores the widths of the blocks.
 class Checkpointer {
  public:
-  /// `identity`: what must be the same in a solve that goes on, as "name: value". Throws as
+  /// `identity`: what must be the same in a solve that resumes, as "name: value". Throws as
   /// `check_checkpoint_file` does.
   Checkpointer(const CheckpointOptions& options, std::vector<std::string> identity);
 
   bool resumes() const noexcept { return kept() && options_.resume; }
 
+  /// Copies the numbers of the solve, and remembers the length of its history.
   template <class State>
-  void note(const std::vector<IterationRecord>& history, const State& state) {
+  void capture(const std::vector<IterationRecord>& history, const State& state) {
     if (!kept()) return;
-    noted_.clear();
-    noted_records_ = history.size();
-    Archive archive(noted_, Archive::Mode::save);
+    captured_.clear();
+    captured_records_ = history.size();
+    Archive archive(captured_, Archive::Mode::save);
     state(archive);
   }
 
-  /// Whether it is time for a checkpoint, or, at a stop, the last chance.
-  bool due(bool stops) const noexcept;
+  /// Whether a checkpoint is to be written: the solve stops, or the time between two checkpoints
+  /// has passed on any process of the context.
+  template <Context Ctx>
+  bool due(Ctx& context, bool stops) const {
+    return kept() && (stops || context.agree(seconds_since_write() >= options_.every_s));
+  }
 
-  /// Where that fails, `on_failure` is told, or `InputError` thrown.
+  /// Writes what `capture` copied, the blocks and the history up to then. A failure is reported to
+  /// `on_failure` or, where that is empty, thrown as `InputError`.
   template <class Ctx, class Blocks>
   void write(Ctx& context, std::vector<IterationRecord>& history, const Blocks& blocks) {
     try {
@@ -92,6 +62,7 @@ class Checkpointer {
     written_ = Clock::now();
   }
 
+  /// Restores the numbers, the blocks and the history from the file.
   /// Throws `InputError` if the file is missing, damaged, or of another solve.
   template <class Ctx, class State, class Blocks>
   void resume(Ctx& context, std::vector<IterationRecord>& history, const State& state,
@@ -101,16 +72,16 @@ class Checkpointer {
     pass_section(file, memory);
     Archive archive(memory, Archive::Mode::load);
     check_identity(archive);
-    std::vector<std::byte> noted;
-    archive.list(noted);
+    std::vector<std::byte> captured;
+    archive.list(captured);
     archive.list(history);
-    Archive numbers(noted, Archive::Mode::load);
+    Archive numbers(captured, Archive::Mode::load);
     state(numbers);
     blocks([&](auto block) { pass_block(context, file, block); });
     file.end_section();
   }
 
-  /// Removes the file: there is nothing left to go on with.
+  /// Removes the file: the solve has converged and has nothing to resume.
   void discard() noexcept;
 
  private:
@@ -118,13 +89,17 @@ class Checkpointer {
 
   bool kept() const noexcept { return !options_.file.empty(); }
 
+  double seconds_since_write() const noexcept {
+    return std::chrono::duration<double>(Clock::now() - written_).count();
+  }
+
   template <class Ctx, class Blocks>
   void write_file(Ctx& context, std::vector<IterationRecord>& history, const Blocks& blocks) {
     std::vector<std::byte> memory;
     Archive archive(memory, Archive::Mode::save);
     archive_identity(archive);
-    archive.list(noted_);
-    archive.list(history, noted_records_);
+    archive.list(captured_);
+    archive.list(history, captured_records_);
     CheckpointFile file(file_, Archive::Mode::save);
     pass_section(file, memory);
     blocks([&](auto block) { pass_block(context, file, block); });
@@ -136,7 +111,7 @@ class Checkpointer {
   void check_identity(Archive& archive) const;
   static void pass_section(CheckpointFile& file, std::vector<std::byte>& memory);
 
-  /// Rows of a block go through host memory in portions.
+  /// Writes or reads the rows of a block in portions that are staged in host memory.
   template <class Ctx, class T>
   static void pass_block(Ctx& context, CheckpointFile& file,
                          BlockView<T, typename Ctx::Space> block) {
@@ -162,9 +137,9 @@ class Checkpointer {
   const CheckpointOptions& options_;
   std::filesystem::path file_;  // behind symbolic links
   std::vector<std::string> identity_;
-  std::vector<std::byte> noted_;
-  std::size_t noted_records_ = 0;
+  std::vector<std::byte> captured_;
+  std::size_t captured_records_ = 0;
   Clock::time_point written_ = Clock::now();
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <heddle/solvers/iteration/convergence.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 /// Share of what is allowed by which a settled value may still move in a step: residuals follow.
@@ -46,12 +46,4 @@ bool EigenConvergence::settled(double lambda, double change) const noexcept {
   return change * norm_B_ <= std::max(kSettled * std::min(allowed(lambda), digits), rounding);
 }
 
-bool StagnationTest::stagnated(Index iteration, double residual, double floor) noexcept {
-  if (residual < 0.9 * best_) {
-    best_ = residual;
-    best_iteration_ = iteration;
-  }
-  return residual < floor && iteration - best_iteration_ >= kPatience;
-}
-
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -3,7 +3,7 @@
 #include <heddle/solvers/problem/options.hpp>
 #include <limits>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// max |XᵀBX − I| up to which eigenvectors, or singular vectors of a side, count as orthonormal.
 template <Scalar T>
@@ -49,23 +49,4 @@ class EigenConvergence {
   double epsilon_ = std::numeric_limits<double>::epsilon();
 };
 
-/// Notices that residuals stopped falling at the level of rounding.
-class StagnationTest {
- public:
-  /// Takes the iteration's worst scaled residual. True if it lies under `floor` and the best one
-  /// has not improved by a tenth for `kPatience` iterations.
-  bool stagnated(Index iteration, double residual, double floor) noexcept;
-
-  /// Starts anew: other pairs are iterated now, or from elsewhere.
-  void restart(Index iteration) noexcept {
-    best_ = std::numeric_limits<double>::infinity();
-    best_iteration_ = iteration;
-  }
-
- private:
-  static constexpr Index kPatience = 20;
-  double best_ = std::numeric_limits<double>::infinity();
-  Index best_iteration_ = 0;
-};
-
-}  // namespace heddle
+}  // namespace heddle::detail

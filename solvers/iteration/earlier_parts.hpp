@@ -4,7 +4,7 @@
 #include <heddle/solvers/problem/result.hpp>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// What a solve had done before one of its parts, a solve of its own, began: the part's records
 /// count from there on.
@@ -35,4 +35,4 @@ struct EarlierParts {
   }
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

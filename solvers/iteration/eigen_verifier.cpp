@@ -5,7 +5,7 @@
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 /// Calls body(first, count) for the slabs of `width` columns that make up `cols`.
@@ -151,4 +151,4 @@ bool EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// The last word on eigenpairs: a Rayleigh–Ritz step over all of them and their residuals and
 /// orthogonality, everything from fresh products with A and B. Shared by the eigensolvers.
@@ -61,4 +61,4 @@ class EigenVerifier {
   double projected_norm_B_ = 0;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <limits>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// What making a block orthonormal to bases gave.
 struct OrthonormalBlock {
@@ -79,4 +79,4 @@ bool came_out_orthonormal(ConstSmallView<double, HostSpace> status, Index b) {
          status(CholeskyQrStatus::remaining, 1) >= 0.5;  // Daniel's test
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

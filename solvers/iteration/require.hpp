@@ -7,7 +7,7 @@
 #include <heddle/solvers/problem/options.hpp>
 #include <string_view>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// What a solver demands of its caller: require(holds, format, values…) throws `InvalidArgument`
 /// with the solver's name before the message where something does not hold.
@@ -82,4 +82,4 @@ inline void require_linear_options(const Require& require, const LinearOptions& 
   require_checkpoint(require, options.checkpoint);
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

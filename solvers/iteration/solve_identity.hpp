@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// "NAME: VALUE"; numbers with all their digits.
 template <class Value>
@@ -47,4 +47,4 @@ std::vector<std::string> eigen_identity(std::string_view solver,
           fact("seed", options.seed)};
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// worst ← the larger of both; NaN if one is, which `std::max` would drop.
 inline void keep_worst(double& worst, double value) noexcept {
   if (!(value <= worst || std::isnan(worst))) worst = value;
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -54,7 +54,7 @@ template <Scalar T, class Ctx>
 OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>& problem,
                                        const BlockLanczosOptions& options, Index max_basis,
                                        LanczosOperator<T, Ctx>& F, const LanczosRitz& ritz,
-                                       const PairLedger& pairs, Ending& ending)
+                                       const PairLedger& pairs, Engine<Ctx>& engine)
     : context_(context),
       problem_(problem),
       options_(options),
@@ -63,7 +63,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       map_(F.map()),
       ritz_(ritz),
       pairs_(pairs),
-      ending_(ending),
+      engine_(engine),
       applications_before_(problem.A->columns_applied()),
       inverse_applications_before_(inverse_columns()) {}
 
@@ -138,7 +138,7 @@ double OperatorChoice<T, Ctx>::applications_after_cycle(int degree) const {
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::too_many_applications(int degree) {
   if (degree == 1 || applications_after_cycle(degree) <= options_.max_applications) return false;
-  ending_.end(SolveStatus::max_iterations, "the limit of operator applications was reached");
+  engine_.end(SolveStatus::max_iterations, "the limit of operator applications was reached");
   return true;
 }
 
@@ -153,15 +153,16 @@ bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
   if (products < kManyProducts) return false;
   const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
   const auto cost = problem_.shifted_inverse->cost_in_products(context_, columns);
-  const double longest = std::min(kLongestFactorisation, ending_.seconds_left());
-  return cost && *cost < products &&
-         problem_.shifted_inverse->seconds_to_factor(context_) < longest;
+  if (!cost || !(*cost < products)) return false;
+  const double seconds = problem_.shifted_inverse->seconds_to_factor(context_);
+  return seconds < kLongestFactorisation && !engine_.less_time_left_than(seconds);
 }
 
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::time_to_factor() {
-  if (problem_.shifted_inverse->seconds_to_factor(context_) < ending_.seconds_left()) return true;
-  ending_.end(SolveStatus::time_limit, "the time limit leaves too little for a factorisation");
+  const double seconds = problem_.shifted_inverse->seconds_to_factor(context_);
+  if (!engine_.less_time_left_than(seconds)) return true;
+  engine_.end(SolveStatus::time_limit, "the time limit leaves too little for a factorisation");
   return false;
 }
 
@@ -175,7 +176,7 @@ void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
     return F_.set_inverse(*problem_.shifted_inverse,
                           std::max(pairs_.norms().C(), shift.scale) + std::abs(sigma));
   }
-  ending_.end(SolveStatus::indefinite,
+  engine_.end(SolveStatus::indefinite,
               "A - sigma B is not positive definite for any sigma: B is not, or A not finite");
 }
 

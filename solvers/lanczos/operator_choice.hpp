@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lanczos/lanczos_operator.hpp>
 #include <heddle/solvers/lanczos/lanczos_ritz.hpp>
@@ -24,7 +24,7 @@ class OperatorChoice {
   /// Everything is kept by reference. `max_basis`: columns of the basis before a restart.
   OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>& problem,
                  const BlockLanczosOptions& options, Index max_basis, LanczosOperator<T, Ctx>& F,
-                 const LanczosRitz& ritz, const PairLedger& pairs, Ending& ending);
+                 const LanczosRitz& ritz, const PairLedger& pairs, Engine<Ctx>& engine);
 
   /// F = −y, C itself.
   void use_C() noexcept { F_.set_problem(problem_, options_.which); }
@@ -91,7 +91,7 @@ class OperatorChoice {
   const SpectralMap& map_;  // that of F
   const LanczosRitz& ritz_;
   const PairLedger& pairs_;
-  Ending& ending_;
+  Engine<Ctx>& engine_;
   Index applications_before_;
   Index inverse_applications_before_;
   double far_end_ = -std::numeric_limits<double>::infinity();

@@ -15,7 +15,8 @@ constexpr double kRetreat = 100;
 /// a step may take as long as it needs, as one is written at the end of a step only.
 constexpr double kGrace = 1;
 
-constexpr Index kMaxFailedChecks = 3;
+/// Refuted claims of convergence with which a solve ends.
+constexpr Index kMostRefuted = 4;
 
 /// How much F adds to the noise of residuals, at most, where checks fail for nothing but rounding.
 constexpr double kAboveNoise = 10;
@@ -42,16 +43,15 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
     : context_(context),
       problem_(problem),
       options_(options),
-      monitor_(monitor),
       s_(storage),
       basis_(storage.basis),
       F_(storage.F),
       ritz_(storage.ritz),
       pairs_(storage.pairs),
       result_(storage.result),
-      ending_(options.max_iterations, options.time_limit_s),
-      checkpointer_(options.checkpoint, identity(problem, options, storage.shape)),
-      choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, ending_),
+      engine_(context, options, identity(problem, options, storage.shape), monitor,
+              storage.result.history, kMostRefuted),
+      choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
       completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance),
       verification_(context, problem, options, storage) {
   basis_.reset(problem.B, options.seed);
@@ -62,18 +62,19 @@ template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::run() {
   if (s_.shape.max_basis == 0) return solve_dense();
   // V₊ᵀBV₊ = I                                                           n×b
-  for (bool resumed = start(); !ending_.ended(); resumed = false) {
+  for (bool resumed = start(); !engine_.ended(); resumed = false) {
     if (!resumed) basis_.multiply(context_, F_);  // U = F V₊, S = VᵀBU
     if (F_.stopped()) {
       abandon_step();
       break;
     }
     if (resumed ? cycle_complete_ : cycle_ends()) {
-      note_state();     // for a checkpoint
+      basis_.fetch_column(context_);
+      engine_.capture(*this);  // for a checkpoint
       rayleigh_ritz();  // T Z = Z Θ, ‖F x − θ x‖ = ‖Sᵀz‖                   k×k
       if (finished()) break;
       restart();  // V ← V Z, T ← Θ, S ← ZᵀS                               n×l
-      if (ending_.ended() || !basis_.multiplied()) continue;  // V₊ is another one
+      if (engine_.ended() || !basis_.multiplied()) continue;  // V₊ is another one
     }
     end_if_lost(basis_.expand(context_, F_));  // V ← [V V₊], V₊β ← U − V T₊
   }
@@ -85,16 +86,11 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::start() {
   choice_.use_C();
   F_.set_stop(
-      [this] { return options_.checkpoint.file.empty() && ending_.seconds_left() < -kGrace; });
-  if (checkpointer_.resumes()) {
-    checkpointer_.resume(
-        context_, result_.history, [&](Archive& numbers) { archive(numbers); },
-        [&](const auto& visit) { basis_.for_each(visit); });
-    return true;
-  }
+      [this] { return options_.checkpoint.file.empty() && engine_.less_time_left_than(-kGrace); });
+  if (engine_.resume(*this)) return true;
   end_if_lost(basis_.draw_front(context_, problem_.initial_guess));
   const bool divides = problem_.B == nullptr || problem_.B_inverse != nullptr;
-  if (divides || ending_.ended()) return false;
+  if (divides || engine_.ended()) return false;
   set_norms();
   choice_.invert({0, pairs_.norms().C()});
   return false;
@@ -103,7 +99,7 @@ bool BlockLanczosSolve<T, Ctx>::start() {
 /// Ends for want of time in the midst of a product, with the Ritz pairs of the steps before.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::abandon_step() {
-  ending_.end(SolveStatus::time_limit, "the time limit was reached");
+  engine_.end(SolveStatus::time_limit, "the time limit was reached");
   has_pairs_ = basis_.order() > 0 && solve_ritz();
 }
 
@@ -111,7 +107,7 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
   cycle_complete_ = basis_.full() || (early_end_pays() && solve_ritz() &&
                                       completeness_.nothing_is_left(basis_.full()));
-  return cycle_complete_ || (basis_.order() > 0 && ending_.out_of_time());
+  return cycle_complete_ || (basis_.order() > 0 && engine_.out_of_time());
 }
 
 /// Whether it costs little beside a step to find out whether the cycle may end before the basis is
@@ -131,7 +127,7 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   ++result_.iterations;
   if (!solve_ritz()) {
-    return ending_.end(SolveStatus::breakdown, "products with A or B are not finite");
+    return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
   has_pairs_ = true;
   choice_.note_far_end();
@@ -198,36 +194,57 @@ bool BlockLanczosSolve<T, Ctx>::beyond_interval() {
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::finished() {
-  if (ending_.ended()) return true;
-  record(pairs_.converged());
-  const std::optional<Ending::Stop> stop = ending_.asked(result_.iterations, monitor_agrees());
-  if (checkpointer_.due(stop.has_value())) {
-    checkpointer_.write(context_, result_.history,
-                        [&](const auto& visit) { basis_.for_each(visit); });
-  }
-  if (confirmed() && verify()) {
-    ending_.end(SolveStatus::converged, "all pairs converged and passed verification");
-  } else if (failed_checks_ > kMaxFailedChecks) {
-    end_unverified();
-  } else if (stop) {
-    ending_.end(*stop);
-  } else if (stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
-                                   pairs_.convergence().noise_floor())) {
-    ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
-  }
-  return ending_.ended() || choice_.too_many_applications(F_.map().degree());
+  if (engine_.ended()) return true;
+  engine_.finish_iteration(*this, "all pairs converged and passed verification");
+  return engine_.ended() || choice_.too_many_applications(F_.map().degree());
 }
 
-/// Whether all wanted pairs have converged and a check for others has found none. Where such a
-/// check is due, it follows.
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::confirmed() {
-  if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return false;
-  if (pairs_.checking() && pairs_.missed() == 0) {
-    return completeness_.others_would_show(basis_.full());
+IterationRecord BlockLanczosSolve<T, Ctx>::record() const {
+  IterationRecord now;
+  now.iteration = result_.iterations;
+  if (s_.shape.max_basis > 0) {
+    now.converged = pairs_.converged();
+  } else {
+    now.converged = verification_.passed() ? options_.nev : 0;
   }
-  next_ = AfterCycle::begin_check;
-  return false;
+  now.worst_residual = pairs_.worst_residual();
+  now.active_columns = s_.shape.block;
+  now.operator_applications = choice_.applications();
+  return now;
+}
+
+template <Scalar T, class Ctx>
+MonitorState BlockLanczosSolve<T, Ctx>::shown(const IterationRecord& record) {
+  const std::span<const double> residuals = pairs_.scaled_residuals();
+  const std::span<const double> values(pairs_.wanted().values.data(), residuals.size());
+  return {record, options_.nev, values, residuals};
+}
+
+/// Convergence is claimed once all wanted pairs have converged and a check for others has found
+/// none. Where such a check is due, it follows the cycle.
+template <Scalar T, class Ctx>
+Claim BlockLanczosSolve<T, Ctx>::claim() {
+  if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
+  if (!pairs_.checking() || pairs_.missed() > 0) {
+    next_ = AfterCycle::begin_check;
+    return Claim::none;
+  }
+  if (!completeness_.others_would_show(basis_.full())) return Claim::none;
+  return verify() ? Claim::confirmed : Claim::refuted;
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::at_rounding() const {
+  const std::vector<double>& r = result_.residuals;
+  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
+  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::stagnated() {
+  return stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
+                               pairs_.convergence().noise_floor());
 }
 
 /// Whether fresh products with A and B confirm the best pairs at hand. If not, what shall follow.
@@ -242,7 +259,6 @@ bool BlockLanczosSolve<T, Ctx>::verify() {
     next_ = AfterCycle::thick_restart;
     return true;
   }
-  ++failed_checks_;
   if (beyond) {
     next_ = AfterCycle::start_again;
   } else if (F_.map().inverts()) {
@@ -255,25 +271,11 @@ bool BlockLanczosSolve<T, Ctx>::verify() {
 }
 
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::end_unverified() {
-  const std::vector<double>& r = result_.residuals;
-  const auto rounding = [&](double residual) {
-    return residual <= kAboveNoise * pairs_.convergence().noise_floor();
-  };
-  if (!r.empty() && std::all_of(r.begin(), r.end(), rounding)) {
-    ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
-  } else {
-    ending_.end(SolveStatus::verification_failed,
-                "the iteration claims convergence, products made afresh do not confirm it");
-  }
-}
-
-template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::end_if_lost(const FrontStatus& status) {
   if (status.indefinite) {
-    ending_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
   } else if (!status.finite) {
-    ending_.end(SolveStatus::breakdown, "products with A or B are not finite");
+    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
 }
 
@@ -315,7 +317,7 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::improve_operator() {
   const std::optional<Index> vectors = choice_.improve();
   if (!vectors) {
-    has_pairs_ = ending_.ended();  // nothing was touched
+    has_pairs_ = engine_.ended();  // nothing was touched
     return has_pairs_;
   }
   end_if_lost(basis_.combine_front(context_, ritz_.combination(*vectors, s_.shape.block)));
@@ -337,7 +339,7 @@ void BlockLanczosSolve<T, Ctx>::start_again() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
   has_pairs_ = !choice_.time_to_factor();
-  if (ending_.ended()) return;
+  if (engine_.ended()) return;
   const auto shift = choice_.lower_shift(retreat);
   start_again();
   choice_.invert(shift);
@@ -379,49 +381,26 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::solve_dense() {
   set_identity(context_, result_.eigenvectors.view(), s_.rows.first);
-  bool passes = false;
   if (verification_.rayleigh_ritz(s_.shape.n)) {
     set_norms();
-    passes = verification_.measure(s_.shape.n);
+    verification_.measure(s_.shape.n);
   }
-  record(passes ? options_.nev : 0);
-  if (passes) {
-    ending_.end(SolveStatus::converged, "solved as a dense problem");
+  engine_.append_record(*this);
+  if (verification_.passed()) {
+    engine_.end(SolveStatus::converged, "solved as a dense problem");
   } else if (result_.eigenvalues.empty()) {
     const bool indefinite = verification_.failure() == DenseFailure::indefinite;
-    ending_.end(indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
+    engine_.end(indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
                 "the dense problem has no solution: B is not positive definite, or A not finite");
   } else {
-    ending_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+    engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
   }
   finish();
 }
 
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::record(Index converged) {
-  IterationRecord now;
-  now.iteration = result_.iterations;
-  now.converged = converged;
-  now.worst_residual = pairs_.worst_residual();
-  now.seconds = ending_.seconds();
-  now.active_columns = s_.shape.block;
-  now.operator_applications = choice_.applications();
-  result_.history.push_back(now);
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::monitor_agrees() {
-  if (!monitor_) return true;
-  const std::span<const double> residuals = pairs_.scaled_residuals();
-  const std::span<const double> values(pairs_.wanted().values.data(), residuals.size());
-  return monitor_({result_.history.back(), options_.nev, values, residuals});
-}
-
-template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::finish() {
   if (!verification_.measured() && has_pairs_) verify();
-  if (ending_.status() == SolveStatus::converged) checkpointer_.discard();
-  result_.status = ending_.status();
   result_.orthogonalization = basis_.counts();
   result_.operator_applications = choice_.applications();
   result_.inverse_applications = choice_.inverse_applications();
@@ -430,21 +409,14 @@ void BlockLanczosSolve<T, Ctx>::finish() {
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  ending_.write_reason({converged, options_.nev, "pairs", result_.iterations, "cycles", worst},
-                       result_.reason);
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::note_state() {
-  basis_.fetch_column(context_);
-  checkpointer_.note(result_.history, [&](Archive& numbers) { archive(numbers); });
+  result_.status = engine_.conclude(
+      {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
 }
 
 /// The numbers that the end of a cycle begins with. The long blocks are those of the basis.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
-  archive.values(stagnation_, failed_checks_, cycle_complete_, result_.iterations);
-  ending_.archive(archive);
+  archive.values(stagnation_, cycle_complete_, result_.iterations);
   pairs_.archive(archive);
   choice_.archive(archive);
   basis_.archive(context_, archive);

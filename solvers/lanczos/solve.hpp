@@ -1,8 +1,8 @@
 #pragma once
 
-#include <heddle/solvers/iteration/checkpointer.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/engine.hpp>
+#include <heddle/solvers/iteration/stagnation.hpp>
 #include <heddle/solvers/lanczos/completeness.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
 #include <heddle/solvers/lanczos/verification.hpp>
@@ -38,6 +38,19 @@ class BlockLanczosSolve {
   /// then in the storage.
   void run();
 
+  // The hooks of the engine, see `ResumableSolve`. An iteration is a cycle.
+  IterationRecord record() const;
+  MonitorState shown(const IterationRecord& record);
+  std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
+  Claim claim();
+  bool at_rounding() const;
+  bool stagnated();
+  void archive(Archive& archive);
+  template <class Visit>
+  void for_each_block(const Visit& visit) {
+    basis_.for_each(visit);
+  }
+
  private:
   // The steps of the loop, in its order.
   bool start();
@@ -52,9 +65,7 @@ class BlockLanczosSolve {
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
-  bool confirmed();
   bool verify();
-  void end_unverified();
   void end_if_lost(const FrontStatus& status);
 
   // What may follow a cycle.
@@ -66,15 +77,10 @@ class BlockLanczosSolve {
   void reopen();
 
   void solve_dense();
-  void record(Index converged);
-  bool monitor_agrees();
-  void note_state();
-  void archive(Archive& archive);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   const BlockLanczosOptions& options_;
-  const Monitor& monitor_;
   Storage& s_;
   KrylovBasis<T, Ctx>& basis_;
   LanczosOperator<T, Ctx>& F_;
@@ -82,13 +88,11 @@ class BlockLanczosSolve {
   PairLedger& pairs_;
   EigenResult<T, Space>& result_;
   StagnationTest stagnation_;
-  Ending ending_;
-  Checkpointer checkpointer_;
+  Engine<Ctx> engine_;
   OperatorChoice<T, Ctx> choice_;
   Completeness completeness_;
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;
-  Index failed_checks_ = 0;      // claims of convergence that fresh products refuted
   bool cycle_complete_ = false;  // else a cycle ends for want of time
   bool has_pairs_ = false;       // the Ritz pairs at hand are those of the basis
 };

@@ -34,7 +34,7 @@ template <Scalar T, class Ctx>
 bool Verification<T, Ctx>::measure(Index count) {
   const Block V = s_.result.eigenvectors.columns(0, std::min(count, options_.nev));
   s_.verifier.measure(context_, problem_, V, s_.F.scratch(), s_.basis.scratch());
-  return s_.verifier.report(s_.pairs.convergence(), s_.result);
+  return passed_ = s_.verifier.report(s_.pairs.convergence(), s_.result);
 }
 
 template <Scalar T, class Ctx>

@@ -38,6 +38,9 @@ class Verification {
   /// Marks the numbers of the result as those of earlier Ritz pairs.
   void outdate() noexcept { measured_ = false; }
 
+  /// Whether all pairs passed the last `measure`.
+  bool passed() const noexcept { return passed_; }
+
   /// Whether the result holds numbers that were measured for the Ritz pairs at hand.
   bool measured() const noexcept { return measured_; }
   DenseFailure failure() const noexcept { return failure_; }  ///< of the last step
@@ -51,6 +54,7 @@ class Verification {
   Storage& s_;
   DenseFailure failure_ = DenseFailure::none;
   bool measured_ = false;
+  bool passed_ = false;
 };
 
 }  // namespace heddle::detail

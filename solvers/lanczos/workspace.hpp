@@ -25,7 +25,7 @@ struct BlockLanczosWorkspace<T, Ctx>::Storage {
   detail::LanczosOperator<T, Ctx> F;
   detail::LanczosRitz ritz;
   detail::PairLedger pairs;
-  EigenVerifier<T, Ctx> verifier;
+  detail::EigenVerifier<T, Ctx> verifier;
   SmallMatrix<double, Space> coefficients;  // of the wanted Ritz vectors
   EigenResult<T, Space> result;
 };

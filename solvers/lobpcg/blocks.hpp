@@ -5,7 +5,7 @@
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// The long blocks of a LOBPCG solve. S = [X P W] lies side by side in one n×3b block, AS = A S and
 /// BS = B S beside it, so that a step reads S once; Y holds the constraints and, behind them, the
@@ -134,4 +134,4 @@ class LobpcgBlocks {
   Index locked_ = 0;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

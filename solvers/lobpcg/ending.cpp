@@ -6,34 +6,43 @@
 #include <limits>
 
 /// When a LOBPCG solve ends, and with what: records, verification, the result.
-namespace heddle {
-namespace {
-
-constexpr Index kMaxFailedChecks = 3;
-
-}  // namespace
+namespace heddle::detail {
+template <Scalar T, class Ctx>
+IterationRecord LobpcgSolve<T, Ctx>::record() const {
+  IterationRecord now;
+  now.iteration = result_.iterations;
+  now.converged = std::min(
+      options_.nev, static_cast<Index>(s_.locked_values.size()) + std::min(leading_, wanted_in_X_));
+  now.worst_residual = worst_residual();
+  now.active_columns = blocks_.x() - leading_;
+  now.operator_applications = applications();
+  return now;
+}
 
 template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::judge(Index iteration) {
-  record(iteration);
-  if (!std::isfinite(worst_residual())) {
-    return ending_.end(SolveStatus::breakdown, "a residual is not finite");
+MonitorState LobpcgSolve<T, Ctx>::shown(const IterationRecord& record) {
+  s_.monitor_values = s_.locked_values;
+  s_.monitor_residuals = s_.locked_residuals;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
+    s_.monitor_values.push_back(ritz_.theta()[j]);
+    s_.monitor_residuals.push_back(s_.residuals[j]);
   }
-  const std::optional<Ending::Stop> stop = ending_.asked(iteration, monitor_agrees());
-  if (checkpointer_.due(stop.has_value())) {
-    checkpointer_.write(context_, result_.history,
-                        [&](const auto& visit) { blocks_.for_each(visit); });
+  for (std::size_t j = 0; j < s_.monitor_values.size(); ++j) {
+    s_.monitor_residuals[j] = convergence_.scaled(s_.monitor_values[j], s_.monitor_residuals[j]);
   }
-  if (!more_to_come() && leading_ >= wanted_in_X_ && guards_agree() && verify()) {
-    ending_.end(SolveStatus::converged, "all pairs converged and passed verification");
-  } else if (failed_checks_ > kMaxFailedChecks) {
-    ending_.end(SolveStatus::verification_failed,
-                "the iteration claims convergence, products made afresh do not confirm it");
-  } else if (stop) {
-    ending_.end(*stop);
-  } else if (stagnated(iteration)) {
-    ending_.end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
-  }
+  return {record, options_.nev, s_.monitor_values, s_.monitor_residuals};
+}
+
+template <Scalar T, class Ctx>
+std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
+  if (std::isfinite(worst_residual())) return std::nullopt;
+  return StopControl::Stop{SolveStatus::breakdown, "a residual is not finite"};
+}
+
+template <Scalar T, class Ctx>
+Claim LobpcgSolve<T, Ctx>::claim() {
+  if (more_to_come() || leading_ < wanted_in_X_ || !guards_agree()) return Claim::none;
+  return verify() ? Claim::confirmed : Claim::refuted;
 }
 
 template <Scalar T, class Ctx>
@@ -65,7 +74,8 @@ double LobpcgSolve<T, Ctx>::worst_residual() const {
 }
 
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::stagnated(Index iteration) {
+bool LobpcgSolve<T, Ctx>::stagnated() {
+  const Index iteration = result_.iterations;
   if (!stagnation_.stagnated(iteration, worst_residual(), convergence_.noise_floor())) return false;
   if (restarted_) return true;
   restarted_ = true;  // once more from X alone: P may hold what blocks the way
@@ -84,46 +94,16 @@ Index LobpcgSolve<T, Ctx>::applications() const {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
-  archive.values(applied, convergence_, stagnation_, constraints_, leading_, wanted_in_X_,
-                 failed_checks_, streams_, steps_since_refresh_, last_lock_, fresh_directions_,
-                 comparable_steps_, strictness_, restarted_, result_.iterations,
-                 result_.orthogonalization);
+  archive.values(applied, convergence_, stagnation_, constraints_, leading_, wanted_in_X_, streams_,
+                 steps_since_refresh_, last_lock_, fresh_directions_, comparable_steps_,
+                 strictness_, restarted_, result_.iterations, result_.orthogonalization);
   if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
-  ending_.archive(archive);
   blocks_.archive(archive);
   ritz_.archive(archive);
   for (auto* list :
        {&s_.residuals, &s_.residuals_before, &s_.locked_values, &s_.locked_residuals}) {
     archive.list(*list);
   }
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::record(Index iteration) {
-  IterationRecord now;
-  now.iteration = result_.iterations = iteration;
-  now.converged = std::min(
-      options_.nev, static_cast<Index>(s_.locked_values.size()) + std::min(leading_, wanted_in_X_));
-  now.worst_residual = worst_residual();
-  now.seconds = ending_.seconds();
-  now.active_columns = blocks_.x() - leading_;
-  now.operator_applications = applications();
-  result_.history.push_back(now);
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::monitor_agrees() {
-  if (!monitor_) return true;
-  s_.monitor_values = s_.locked_values;
-  s_.monitor_residuals = s_.locked_residuals;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
-    s_.monitor_values.push_back(ritz_.theta()[j]);
-    s_.monitor_residuals.push_back(s_.residuals[j]);
-  }
-  for (std::size_t j = 0; j < s_.monitor_values.size(); ++j) {
-    s_.monitor_residuals[j] = convergence_.scaled(s_.monitor_values[j], s_.monitor_residuals[j]);
-  }
-  return monitor_({result_.history.back(), options_.nev, s_.monitor_values, s_.monitor_residuals});
 }
 
 template <Scalar T, class Ctx>
@@ -158,14 +138,10 @@ bool LobpcgSolve<T, Ctx>::verify() {
   refresh_due_ = true;  // A X and A P give way to the products made here
   result_.eigenvalues.clear();
   result_.residuals.clear();
-  if (!collect_pairs(V)) return check_failed();
-  s_.verifier.measure(context_, problem_, V, blocks_.AS_scratch(), blocks_.BS_scratch());
-  return s_.verifier.report(convergence_, result_) || check_failed();
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::check_failed() {
-  ++failed_checks_;
+  if (collect_pairs(V)) {
+    s_.verifier.measure(context_, problem_, V, blocks_.AS_scratch(), blocks_.BS_scratch());
+    if (s_.verifier.report(convergence_, result_)) return true;
+  }
   strictness_ *= 0.5;  // Rayleigh–Ritz in a cluster mixes residuals that just passed
   return false;
 }
@@ -174,19 +150,17 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::finish() {
   const bool has_pairs = !result_.history.empty() && std::isfinite(worst_residual());
   if (!measured_ && has_pairs) verify();
-  if (ending_.status() == SolveStatus::converged) checkpointer_.discard();
-  result_.status = ending_.status();
   result_.operator_applications = applications();
   const Index converged = has_pairs ? result_.history.back().converged : 0;
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  ending_.write_reason({converged, options_.nev, "pairs", result_.iterations, "iterations", worst},
-                       result_.reason);
+  result_.status = engine_.conclude(
+      {converged, options_.nev, "pairs", result_.iterations, "iterations", worst}, result_.reason);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

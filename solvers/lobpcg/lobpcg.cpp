@@ -7,12 +7,13 @@
 #include <heddle/solvers/iteration/solve_identity.hpp>
 #include <heddle/solvers/lobpcg/solve.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
 constexpr Index kLockingPatience = 100;  // steps without a lock, after which this will do:
 constexpr double kPatientLockingFactor = 0.3;
+constexpr Index kMostRefuted = 4;  // claims of convergence
 
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
@@ -31,21 +32,20 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
     : context_(context),
       problem_(problem),
       options_(options),
-      monitor_(monitor),
       s_(storage),
       blocks_(storage.blocks),
       ritz_(storage.ritz),
       result_(storage.result),
-      ending_(options.max_iterations, options.time_limit_s),
-      checkpointer_(options.checkpoint, identity(problem, options, storage.shape.block)),
+      engine_(context, options, identity(problem, options, storage.shape.block), monitor,
+              result_.history, kMostRefuted),
       applications_before_(problem.A->columns_applied()) {}
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::run() {
   // X, XᵀBX = I, XᵀAX = Θ                               n×b
-  for (Index k = start(); !ending_.ended(); ++k) {
+  for (Index k = start(); !engine_.ended(); ++k) {
     if (refresh_due_) refresh();  // X and P orthonormal anew, A X and A P afresh
-    note();                       // for a checkpoint
+    engine_.capture(*this);       // for a checkpoint
     residuals();                  // R = A X − B X Θ                             n×b
     if (decision_due(k)) {        // now, or else with what else the step brings to the host
       if (!go_on(k)) continue;
@@ -60,21 +60,11 @@ void LobpcgSolve<T, Ctx>::run() {
 
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::start() {
-  if (checkpointer_.resumes()) {
-    checkpointer_.resume(
-        context_, result_.history, [&](Archive& numbers) { archive(numbers); },
-        [&](const auto& visit) { blocks_.for_each(visit); });
-    return std::ssize(result_.history);
-  }
+  if (engine_.resume(*this)) return std::ssize(result_.history);
   start_constraints();
   start_X();
-  if (!ending_.ended()) set_norms();
+  if (!engine_.ended()) set_norms();
   return 0;
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::note() {
-  checkpointer_.note(result_.history, [&](Archive& numbers) { archive(numbers); });
 }
 
 template <Scalar T, class Ctx>
@@ -103,19 +93,19 @@ void LobpcgSolve<T, Ctx>::start_X() {
     }
   }
   Index rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
-  if (rank < b && !ending_.ended()) {  // a guess that depends on itself or on the constraints
+  if (rank < b && !engine_.ended()) {  // a guess that depends on itself or on the constraints
     fill_random(context_, options_.seed, streams_++, blocks_.X().columns(rank, b - rank));
     rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
   }
   blocks_.set_x(rank);
   leading_ = rank;  // no P yet
   if (rank == 0 && problem_.B != nullptr && constraints_ == 0) {
-    ending_.end(SolveStatus::indefinite,
+    engine_.end(SolveStatus::indefinite,
                 "B is not positive definite: x'Bx = 0 for all start vectors");
   } else if (rank == 0) {
-    ending_.end(SolveStatus::breakdown, "no start vector is independent of the constraints");
+    engine_.end(SolveStatus::breakdown, "no start vector is independent of the constraints");
   }
-  if (ending_.ended()) return;
+  if (engine_.ended()) return;
   problem_.A->apply(context_, blocks_.X(), blocks_.AX());
   rayleigh_ritz_afresh();
 }
@@ -197,8 +187,11 @@ void LobpcgSolve<T, Ctx>::observe() {
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::go_on(Index iteration) {
   if (!observed_) observe();
-  if (!ending_.ended() && !std::exchange(judged_, true)) judge(iteration);
-  return !ending_.ended() && !refresh_due_;
+  if (!engine_.ended() && !std::exchange(judged_, true)) {
+    result_.iterations = iteration;
+    engine_.finish_iteration(*this, "all pairs converged and passed verification");
+  }
+  return !engine_.ended() && !refresh_due_;
 }
 
 template <Scalar T, class Ctx>
@@ -229,7 +222,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   if (blocks_.x() == 0) {  // the whole block is done: the next one starts from nothing
     fresh_directions_ = 0;
     start_X();
-    if (ending_.ended()) return;
+    if (engine_.ended()) return;
     residuals();
     observe();
     judged_ = true;
@@ -238,7 +231,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
-  if (ending_.ended()) return;
+  if (engine_.ended()) return;
   const Index room = s_.shape.n - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first = leading_;
   const Index active = std::min(blocks_.x() - first, room);
@@ -250,7 +243,7 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   queue_residuals();  // A W took their place
   fill_W(first, active, fresh);
   orthonormalize_W();
-  if (ending_.ended()) return;
+  if (engine_.ended()) return;
   project_W();
   observe();
 }
@@ -295,13 +288,13 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   };
   Index rank = orthonormal();
   if (rank == 0 && blocks_.w() > 0 &&
-      !ending_.ended()) {  // every residual lies in the basis: look elsewhere
+      !engine_.ended()) {  // every residual lies in the basis: look elsewhere
     fill_random(context_, options_.seed, streams_++, blocks_.W());
     rank = orthonormal();
   }
   blocks_.set_w(rank);
   if (rank == 0) {
-    ending_.end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
+    engine_.end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
   }
 }
 
@@ -314,7 +307,7 @@ void LobpcgSolve<T, Ctx>::project_W() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   if (!ritz_.solve(context_, blocks_.x(), block_wanted(), leading_, options_.which)) {
-    return ending_.end(SolveStatus::breakdown, "products with A are not finite");
+    return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
@@ -350,8 +343,8 @@ void LobpcgSolve<T, Ctx>::refresh() {
     blocks_.set_p(
         make_orthonormal(blocks_.P(), blocks_.BP(), {blocks_.locked_basis(), blocks_.X_basis()}));
   }
-  if (x == 0) ending_.end(SolveStatus::breakdown, "the block lost all of its directions");
-  if (ending_.ended()) return;
+  if (x == 0) engine_.end(SolveStatus::breakdown, "the block lost all of its directions");
+  if (engine_.ended()) return;
   problem_.A->apply(context_, blocks_.S(), blocks_.AS());
   rayleigh_ritz_afresh();
   refresh_due_ = false;
@@ -361,12 +354,12 @@ void LobpcgSolve<T, Ctx>::refresh() {
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
                                             std::initializer_list<Basis<T, Space>> bases) {
-  const OrthonormalBlock made = heddle::make_orthonormal(context_, s_.orthogonalizer, problem_.B,
+  const OrthonormalBlock made = detail::make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                                                          bases, V, BV, result_.orthogonalization);
   if (made.indefinite)
-    ending_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
   if (!made.finite) {
-    ending_.end(SolveStatus::breakdown,
+    engine_.end(SolveStatus::breakdown,
                 "start vectors, or products with A, B or T, are not finite");
   }
   return made.rank;
@@ -407,16 +400,23 @@ void LobpcgSolve<T, Ctx>::count_converged() {
   }
 }
 
+#define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail
+
+namespace heddle {
 namespace {
 
 template <Scalar T, class Ctx>
 void check(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options) {
-  const Require require{"lobpcg"};
+  const detail::Require require{"lobpcg"};
   require(problem.A != nullptr, "the problem has no A");
   const Index n = problem.A->rows();
-  require_square<T, Ctx>(require, "A", n, problem.A);
-  require_square<T, Ctx>(require, "B", n, problem.B);
-  require_square<T, Ctx>(require, "the preconditioner", n, problem.preconditioner);
+  detail::require_square<T, Ctx>(require, "A", n, problem.A);
+  detail::require_square<T, Ctx>(require, "B", n, problem.B);
+  detail::require_square<T, Ctx>(require, "the preconditioner", n, problem.preconditioner);
   const auto tall = [&](const char* name, Index rows, Index cols) {
     require(cols == 0 || rows == n, "{} have {} rows, A has {}", name, rows, n);
   };
@@ -426,7 +426,7 @@ void check(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options) {
   require(options.nev >= 1 && options.nev < space,
           "nev must be at least 1 and less than n - constraints = {}, it is {}", space,
           options.nev);
-  require_eigen_options(require, options);
+  detail::require_eigen_options(require, options);
   require(options.refresh_interval >= 1, "refresh_interval must be at least 1, it is {}",
           options.refresh_interval);
 }
@@ -442,8 +442,8 @@ EigenResult<T, typename Ctx::Space>& lobpcg(Ctx& context, const EigenProblem<T, 
   check(problem, options);
   const Index n = problem.A->rows();
   const Index c = problem.constraints.cols();
-  const LobpcgShape shape{n, options.nev, lobpcg_block_size(options, n, c), c,
-                          problem.B != nullptr};
+  const detail::LobpcgShape shape{n, options.nev, lobpcg_block_size(options, n, c), c,
+                                  problem.B != nullptr};
   std::unique_ptr<Storage>& storage = workspace.storage();
   if (!storage || storage->context != &context || storage->shape != shape) {
     storage.reset();
@@ -452,7 +452,7 @@ EigenResult<T, typename Ctx::Space>& lobpcg(Ctx& context, const EigenProblem<T, 
   storage->reset();
   LobpcgOptions complete = options;
   if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
-  LobpcgSolve<T, Ctx>(context, problem, complete, monitor, *storage).run();
+  detail::LobpcgSolve<T, Ctx>(context, problem, complete, monitor, *storage).run();
   return storage->result;
 }
 
@@ -464,7 +464,6 @@ EigenResult<T, typename Ctx::Space> lobpcg(Ctx& context, const EigenProblem<T, C
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                                \
-  template class LobpcgSolve<T, Ctx>;                                                             \
   template EigenResult<T, typename Ctx::Space>& lobpcg(Ctx&, const EigenProblem<T, Ctx>&,         \
                                                        const LobpcgOptions&,                      \
                                                        LobpcgWorkspace<T, Ctx>&, const Monitor&); \

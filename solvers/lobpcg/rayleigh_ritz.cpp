@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 using Small = SmallView<double, HostSpace>;
@@ -161,4 +161,4 @@ void RayleighRitz<T, Ctx>::drop_leading(Index k) {
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

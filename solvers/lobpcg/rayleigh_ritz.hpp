@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// The projected problem of LOBPCG: Ritz pairs of A over the span of S = [X P W], SᵀBS = I, and new
 /// conjugate directions, all in the coefficients of S.
@@ -90,4 +90,4 @@ class RayleighRitz {
   Index directions_ = 0;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

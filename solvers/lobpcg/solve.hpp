@@ -1,12 +1,12 @@
 #pragma once
 
-#include <heddle/solvers/iteration/checkpointer.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
+#include <heddle/solvers/iteration/engine.hpp>
+#include <heddle/solvers/iteration/stagnation.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
 #include <initializer_list>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// One LOBPCG solve: the steps that the loop in `run` is made of, over the blocks of a workspace.
 template <Scalar T, class Ctx>
@@ -25,10 +25,22 @@ class LobpcgSolve {
   /// then stands in the storage.
   void run();
 
+  // The hooks of the engine, see `IterativeSolve`.
+  IterationRecord record() const;
+  MonitorState shown(const IterationRecord& record);
+  std::optional<StopControl::Stop> trouble() const;
+  Claim claim();
+  bool at_rounding() const { return false; }
+  bool stagnated();
+  void archive(Archive& archive);
+  template <class Visit>
+  void for_each_block(const Visit& visit) {
+    blocks_.for_each(visit);
+  }
+
  private:
   // The steps, in the order of the loop. When and how it ends is in detail/lobpcg_ending.cpp.
   Index start();
-  void note();
   void residuals();
   bool decision_due(Index iteration) const;
   bool go_on(Index iteration);
@@ -43,7 +55,6 @@ class LobpcgSolve {
   void refresh();
   void queue_residuals();
   void observe();
-  void judge(Index iteration);
   void fill_W(Index first, Index active, Index fresh);
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
@@ -58,34 +69,26 @@ class LobpcgSolve {
   bool converged(Index j, double factor) const;
   void count_converged();
   bool verify();
-  bool check_failed();
   bool collect_pairs(Block V);
-  void record(Index iteration);
-  bool monitor_agrees();
-  bool stagnated(Index iteration);
   double worst_residual() const;
   Index applications() const;
-  void archive(Archive& archive);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   const LobpcgOptions& options_;
-  const Monitor& monitor_;
   Storage& s_;
   LobpcgBlocks<T, Ctx>& blocks_;
   RayleighRitz<T, Ctx>& ritz_;
   EigenResult<T, Space>& result_;
   EigenConvergence convergence_;
   StagnationTest stagnation_;
-  Ending ending_;
-  Checkpointer checkpointer_;
+  Engine<Ctx> engine_;
   Index applications_before_;
   Part residual_norms_{};      // of the step, in the packet
   Part x_norms_{};             // likewise, for a pencil
   Index constraints_ = 0;      // leading columns of Y
   Index leading_ = 0;          // leading columns of X that pass the criterion
   Index wanted_in_X_ = 0;      // leading columns of X among the nev best of locked and X
-  Index failed_checks_ = 0;    // claims of convergence that fresh products refuted
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
   Index last_lock_ = 0;         // iteration of the last lock
@@ -99,4 +102,4 @@ class LobpcgSolve {
   bool measured_ = false;       // the result holds verified numbers
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -13,7 +13,7 @@ Index packet_capacity(Index block) {
 }  // namespace
 
 template <Scalar T, class Ctx>
-LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const LobpcgShape& sizes)
+LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& sizes)
     : context(&ctx),
       shape(sizes),
       blocks(ctx, sizes.n, sizes.block, sizes.max_locked(), sizes.pencil),

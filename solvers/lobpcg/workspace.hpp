@@ -6,7 +6,7 @@
 #include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// What fixes the sizes of all memory of a LOBPCG solve.
 struct LobpcgShape {
@@ -22,20 +22,24 @@ struct LobpcgShape {
   bool operator==(const LobpcgShape&) const = default;
 };
 
+}  // namespace heddle::detail
+
+namespace heddle {
+
 /// The memory behind `LobpcgWorkspace`, for one shape on one context.
 template <Scalar T, class Ctx>
 struct LobpcgWorkspace<T, Ctx>::Storage {
-  Storage(Ctx& ctx, const LobpcgShape& sizes);
+  Storage(Ctx& ctx, const detail::LobpcgShape& sizes);
 
   /// Empties what a solve fills, keeping all memory.
   void reset();
 
   Ctx* context;
-  LobpcgShape shape;
-  LobpcgBlocks<T, Ctx> blocks;
+  detail::LobpcgShape shape;
+  detail::LobpcgBlocks<T, Ctx> blocks;
   Orthogonalizer<T, Ctx> orthogonalizer;
-  RayleighRitz<T, Ctx> ritz;
-  EigenVerifier<T, Ctx> verifier;
+  detail::RayleighRitz<T, Ctx> ritz;
+  detail::EigenVerifier<T, Ctx> verifier;
   SmallMatrix<double, Space> theta;       // of X, for R = AX − BX Θ
   Packet<Ctx> packet;                     // what a step brings to the host
   std::vector<double> residuals;          // ‖r_j‖/‖x_j‖ of X

@@ -4,13 +4,15 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/earlier_parts.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
 #include <heddle/solvers/iteration/require.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <utility>
 
 namespace heddle {
+
+using namespace detail;
 namespace {
 
 constexpr int kMaxRounds = 4;
@@ -177,7 +179,7 @@ class LeastSquaresSolve {
   const Monitor& monitor_;
   Index applied_before_;
   CgAlgorithm algorithm_;  // of the next correction
-  Ending ending_;
+  StopControl ending_;
   MultiVector<T, Space> R_, S_;   // B − A X, Aᵀ(B − A X)
   MultiVector<T, Space> before_;  // X before a correction
   SmallMatrix<double, Space> norms_;

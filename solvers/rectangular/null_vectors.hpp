@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <vector>
 
 namespace heddle {
+
+using namespace detail;
 
 /// y = (I − Q Qᵀ) A x for orthonormal Q m×k.
 template <Scalar T, class Ctx>
@@ -63,7 +65,7 @@ class NullVectors {
   /// The context, the operators, the monitor and the ending of the solve, which tells how much time
   /// there is, must outlive the search.
   NullVectors(Ctx& context, const AdjointPair<T, Ctx>& pair, const NullVectorOptions& options,
-              const Ending& ending, const Monitor& monitor)
+              const StopControl& ending, const Monitor& monitor)
       : context_(context), pair_(pair), options_(options), ending_(ending), monitor_(monitor) {}
 
   /// `converged` if U holds what was looked for, `interrupted` or `time_limit` if there was no
@@ -124,7 +126,7 @@ class NullVectors {
   Ctx& context_;
   AdjointPair<T, Ctx> pair_;
   NullVectorOptions options_;
-  const Ending& ending_;
+  const StopControl& ending_;
   const Monitor& monitor_;
 };
 

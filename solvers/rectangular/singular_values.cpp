@@ -8,8 +8,8 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/earlier_parts.hpp>
-#include <heddle/solvers/iteration/ending.hpp>
 #include <heddle/solvers/iteration/require.hpp>
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/rectangular/null_vectors.hpp>
@@ -20,6 +20,8 @@
 #include <utility>
 
 namespace heddle {
+
+using namespace detail;
 namespace {
 
 /// Up to this length of the shorter side and this many entries, the decomposition on the host takes
@@ -435,7 +437,7 @@ class SingularSolve {
   Route route_;
   const SingularOptions& options_;
   const Monitor& monitor_;
-  Ending ending_;
+  StopControl ending_;
   MultiVector<T, Space> U_, V_;  // of tall_
   TripletExtraction<T, Ctx> extraction_;
   LobpcgWorkspace<T, Ctx> lobpcg_workspace_;

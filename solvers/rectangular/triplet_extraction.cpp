@@ -9,6 +9,8 @@
 #include <heddle/solvers/rectangular/triplet_extraction.hpp>
 
 namespace heddle {
+
+using namespace detail;
 namespace {
 
 /// Another stream than those of the eigensolvers' start blocks.

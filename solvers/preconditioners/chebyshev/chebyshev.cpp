@@ -46,12 +46,12 @@ ChebyshevSetup<T, typename Ctx::Space> prepare(Ctx& context, CsrView<T, typename
   setup.scaling = inverse_root_diagonal<T>(context, A);
   setup.shifted = with_stored_diagonal<T>(context, A);
   scale_symmetrically(context, setup.scaling, setup.shifted);
-  SpectrumBounds spectrum = lanczos_bounds<T>(context, setup.shifted.view());
+  detail::SpectrumBounds spectrum = detail::lanczos_bounds<T>(context, setup.shifted.view());
   if (spectrum.smallest_ritz < 0) {  // scaling would turn the end around: large entries count there
     setup.scaling = ones<T>(context, A.rows);
     setup.shifted = {};
     setup.shifted = with_stored_diagonal<T>(context, A);
-    spectrum = lanczos_bounds<T>(context, setup.shifted.view());
+    spectrum = detail::lanczos_bounds<T>(context, setup.shifted.view());
   }
   const double largest = std::min(norm_1<T>(context, setup.shifted.view()), spectrum.upper);
   // The wanted end must lie at 0: a Ritz value below it proves that the spectrum goes on there.

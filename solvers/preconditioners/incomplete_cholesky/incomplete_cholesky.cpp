@@ -26,7 +26,7 @@ IncompleteFactor<T> factor(CudaContext& context, HostContext& host, CsrView<T, D
 /// One of the two ways to apply the factor.
 template <Scalar T, class Ctx>
 struct IncompleteCholeskyPreconditioner<T, Ctx>::Solves {
-  using Exact = TriangularSolves<T, Ctx>;
+  using Exact = detail::TriangularSolves<T, Ctx>;
   using Iterated = IteratedSolves<T, Ctx>;
 
   Solves(Ctx& context, HostContext& host, HostCsrMatrix<T> L, TriangularSolve solve)
@@ -49,7 +49,7 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
   IncompleteFactor<T> made = factor(context, host, A);
   shift_ = made.shift;
   solves_ = std::make_unique<Solves>(context, host, std::move(made.L), solve);
-  const auto* exact = std::get_if<TriangularSolves<T, Ctx>>(&solves_->way);
+  const auto* exact = std::get_if<detail::TriangularSolves<T, Ctx>>(&solves_->way);
   if (exact != nullptr) levels_ = exact->levels();
   cost_.stop(context);
 }

@@ -5,7 +5,7 @@
 
 #include "linalg/orthogonal/orthogonalize_support.hpp"
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 using test::RandomBlock;
@@ -103,4 +103,4 @@ TYPED_TEST(QueueOrthonormal, NanAndInfAreRefused) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <limits>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 double worst_of(std::initializer_list<double> values) {
@@ -22,4 +22,4 @@ TEST(KeepWorst, IsTheLargestOrNaNWhereverItComes) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::detail

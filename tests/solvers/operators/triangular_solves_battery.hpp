@@ -54,7 +54,7 @@ void expect_solves_with_bcsstk17(Ctx& context) {
   HostContext host;
   const auto A = read_matrix_market<double>(host, *folder / "bcsstk17.mtx.gz");
   const auto L = incomplete_cholesky<double>(host, A.view()).L;
-  const TriangularSolves<double, Ctx> solves(context, L.view());
+  const detail::TriangularSolves<double, Ctx> solves(context, L.view());
   EXPECT_GT(solves.levels(), 100);
   EXPECT_LT(solves.levels(), L.rows());
   Index longest = 0;
