@@ -101,7 +101,7 @@ void check_may_be_positive_definite(HostContext& context, const MatrixSource& so
                                i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
   });
   if (B.rows <= kFactorizedOrder) return check_pivots(source, B);
-  const double ritz = lanczos_bounds(context, B).smallest_ritz;
+  const double ritz = detail::lanczos_bounds(context, B).smallest_ritz;
   if (ritz < 0) {
     refuse(
         source,

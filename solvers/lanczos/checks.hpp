@@ -3,9 +3,7 @@
 #include <heddle/solvers/iteration/require.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 
-namespace heddle {
-
-using namespace detail;
+namespace heddle::detail {
 
 /// Throws `InvalidArgument`, naming both sides, where the problem and the options do not fit
 /// together.
@@ -42,4 +40,4 @@ void check_block_lanczos(const EigenProblem<T, Ctx>& problem, const BlockLanczos
           "max_basis must be at least nev + 2 blocks = {}, it is {}", least, options.max_basis);
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

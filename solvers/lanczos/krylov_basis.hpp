@@ -1,41 +1,41 @@
 #pragma once
 
+#include <cassert>
 #include <cstdint>
-#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/packet.hpp>
-#include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
+#include <heddle/solvers/lanczos/block_orthonormalizer.hpp>
+#include <heddle/solvers/lanczos/projected_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
-#include <memory>
 #include <span>
+#include <vector>
 
-namespace heddle {
-
-using namespace detail;
-
-/// Whether a block could be made orthonormal.
-struct FrontStatus {
-  bool indefinite = false;  ///< xᵀBx < 0 was met: B is not positive definite
-  bool finite = true;
-};
+namespace heddle::detail {
 
 /// A block Krylov decomposition of an operator F that is symmetric in ⟨x, y⟩ = xᵀBy:
 ///
 ///     F V = V T + V₊ Sᵀ,   [V V₊]ᵀB[V V₊] = I,   T = VᵀBFV,   S = VᵀBFV₊,
 ///
 /// V n×k, the front V₊ n×b. A step makes the front part of V. T is block tridiagonal but for the
-/// arrow that a restart leaves: S couples the front to the last block of V, or, in the first step
-/// after a restart, to all of V; it is always what a product with F says, so columns that were
-/// refilled at random need no care. Locked vectors lie before V and take part in the
-/// orthogonalisation only.
+/// arrow that a restart leaves:
+///
+///     T = [θ₁          s₁ᵀ        ]
+///         [    ⋱       ⋮          ]
+///         [       θ_l  s_lᵀ       ]
+///         [s₁ … s_l    T₁   βᵀ    ]
+///         [            β    T₂  ⋱ ]
+///
+/// S couples the front to the last block of V, or, in the first step after a restart, to all of V.
+/// S is always taken from a product with F, so columns that were replaced at random need no care.
+/// Locked vectors lie before V and take part in the orthogonalisation only.
 ///
 /// A step subtracts what is coupled, makes the block orthonormal, and then projects it against all
-/// of V once: after the first subtraction only rounding is left to take away there, so V is read
-/// twice in a step and orthogonal to working precision. A step copies one packet to the host; the
-/// step that ends a cycle two, as T must be complete before a restart can begin, and likewise one
-/// whose T is looked at earlier. Sources: Wu & Simon, SIAM J. Matrix Anal.
-/// Appl. 22 (2000) 602 (thick restart); Zhou & Saad, Numer. Algorithms 47 (2008) 341 (blocks).
+/// of V once. The first subtraction leaves only rounding to be projected away there, so V is read
+/// twice per step and stays orthogonal to working precision. A step copies one packet to the host.
+/// It copies two where S is needed on the host before `expand`, as at the end of a cycle. Sources:
+/// Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602 (thick restart); Zhou & Saad, Numer.
+/// Algorithms 47 (2008) 341 (blocks).
 template <Scalar T, class Ctx>
 class KrylovBasis {
  public:
@@ -43,132 +43,102 @@ class KrylovBasis {
   using Block = BlockView<T, Space>;
   using ConstBlock = ConstBlockView<T, Space>;
 
-  KrylovBasis() = default;
+  /// Room for locked vectors and V of up to `max_basis` columns together, blocks of b = `block`.
+  /// `rows`: those of the vectors, rows.global ≥ max_basis + b. Throws `OutOfMemory`.
+  KrylovBasis(Ctx& context, const RowRange& rows, Index max_basis, Index block, bool pencil);
 
-  /// Room for locked vectors and V of up to `max_basis` columns together, blocks of b = `block`;
-  /// n ≥ max_basis + b. Throws `OutOfMemory`.
-  KrylovBasis(Ctx& context, Index n, Index max_basis, Index block, bool pencil);
-
-  /// Empties the basis. `B` (null: the identity) is kept by pointer; `seed` is that of all random
-  /// columns.
+  /// Empties the basis for a new solve. `B` (null: the identity) is kept by pointer. `seed` is that
+  /// of all random columns.
   void reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) noexcept;
 
-  /// Forgets V and the locked vectors; `draw_front` goes on.
-  void clear() noexcept { locked_ = order_ = 0; }
+  /// Deletes V and the locked vectors. `draw_front` must follow.
+  void clear() noexcept;
 
-  /// V₊ ← a random block orthogonal to the locked vectors and V, the first columns of `guess` (n×g)
-  /// in it where there are any. S is then unknown until `multiply`.
+  /// V₊ ← a random block orthogonal to the locked vectors, the first columns of `guess` (n×g) in it
+  /// where there are any. V must be empty. S is unknown until `multiply`.
   FrontStatus draw_front(Ctx& context, ConstBlock guess = {});
 
   /// V₊ ← an orthonormal basis of span(V C), C k×b in host memory, filled up at random; V ← [].
   FrontStatus combine_front(Ctx& context, ConstSmallView<double, HostSpace> C);
 
-  /// U ← F V₊ and its part of T: S and V₊ᵀBU. Queued, for `look` or `expand` to fetch.
+  /// U ← F V₊ and its part of T: S and V₊ᵀBU. Queued, for `fetch_column` or `expand` to fetch.
   void multiply(Ctx& context, LinearOperator<T, Ctx>& F);
 
-  /// Fetches S where that has not been done.
-  void look(Ctx& context);
+  /// Brings S and V₊ᵀBU to the host, into `projected`, if they are not there.
+  void fetch_column(Ctx& context);
 
   /// V ← [V V₊], V₊ ← an orthonormal basis of U − V T₊ where T₊ is the part of T that `multiply`
-  /// made, filled up at random where U adds nothing new. Waits for the context once; where blocks
-  /// are nearly dependent, F V₊ is made again and more rounds follow.
+  /// made. It is filled up at random where U adds nothing new. Waits for the context once. Where
+  /// blocks are nearly dependent, F V₊ is made again and more rounds follow.
   FrontStatus expand(Ctx& context, LinearOperator<T, Ctx>& F);
 
-  /// max ‖M v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖M‖₂; only of a pencil. U is kept.
-  double front_image_norm(Ctx& context, LinearOperator<T, Ctx>& M);
+  /// max ‖M v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖M‖₂. Only for a pencil. U is kept.
+  double estimate_norm(Ctx& context, LinearOperator<T, Ctx>& M);
 
   /// V ← V Z, T ← ZᵀTZ = diag(θ), S ← ZᵀS; Z k×l with ZᵀZ = I, theta l×1.
   void restart(Ctx& context, ConstSmallView<double, HostSpace> Z,
                ConstSmallView<double, HostSpace> theta);
 
-  /// The first j columns of V join the locked vectors; only after `restart`.
+  /// The first j columns of V become locked vectors. Only after `restart`.
   void lock(Ctx& context, Index j);
 
-  /// x, an n-vector orthonormal to the locked vectors, joins them; V must be empty.
+  /// x, an n-vector orthonormal to the locked vectors, becomes one of them. V must be empty.
   void lock(Ctx& context, ConstBlock x);
 
-  /// Of the locked vectors those in `order` remain, in that order; V must be empty.
+  /// Only the locked vectors in `order` remain, in that order. V must be empty.
   void keep_locked(Ctx& context, std::span<const Index> order);
 
-  /// Saves or loads, just after `look`, all but the long blocks.
+  /// Saves or loads all but the long blocks. To be saved just after `fetch_column`.
   void archive(Ctx& context, Archive& archive);
 
-  /// Calls visit(block) for the long blocks that then are in use.
+  /// Calls visit(block) for the long blocks that are then in use.
   template <class Visit>
   void for_each(const Visit& visit) {
-    visit(V_.columns(0, locked_ + order_ + block_));
+    visit(V_.columns(0, locked_ + order() + block_));
     visit(front_.view());
     visit(work_.view());
   }
 
-  Index block() const noexcept { return block_; }
-  Index order() const noexcept { return order_; }    ///< k, the columns of V
-  Index locked() const noexcept { return locked_; }  ///< locked vectors
-  Index max_basis() const noexcept { return max_basis_; }
-  bool full() const noexcept { return locked_ + order_ + block_ > max_basis_; }
+  Index order() const noexcept { return projected_.order(); }  ///< k, the columns of V
+  Index locked() const noexcept { return locked_; }            ///< locked vectors
+  bool full() const noexcept { return locked_ + order() + block_ > max_basis_; }
   bool multiplied() const noexcept { return multiplied_; }  ///< U and S are those of V₊
 
   ConstBlock locked_vectors() const noexcept { return V_.columns(0, locked_); }
-  ConstBlock V() const noexcept { return V_.columns(locked_, order_); }
+  ConstBlock V() const noexcept { return V_.columns(locked_, order()); }
   ConstBlock front() const noexcept { return front_.view(); }
 
-  /// T, k×k; both triangles.
-  ConstSmallView<double, HostSpace> T_matrix() noexcept {
-    return T_.view(max_basis_, max_basis_).block(0, 0, order_, order_);
-  }
+  /// T and S. S is valid between `fetch_column` and the next `multiply`.
+  ProjectedMatrix& projected() noexcept { return projected_; }
 
-  /// S, k×b. Valid between `look` and the next `multiply`.
-  ConstSmallView<double, HostSpace> coupling() noexcept {
-    return column().block(0, 0, order_, block_);
-  }
+  /// n×b of memory that is free between steps. Empty where B = I.
+  Block scratch() noexcept { return orthonormalizer_.scratch(); }
 
-  /// n×b of memory that is free between steps; empty where B = I.
-  Block scratch() noexcept { return image_.view(); }
-
-  const OrthoCounts& counts() const noexcept { return counts_; }
+  const OrthoCounts& counts() const noexcept { return orthonormalizer_.counts(); }
 
  private:
-  /// [S; V₊ᵀBFV₊], (k + b)×b.
-  SmallView<double, HostSpace> column() noexcept {
-    return column_.view(max_basis_ + block_, block_).block(0, 0, order_ + block_, block_);
-  }
-  /// The columns of [V V₊] that U is coupled to.
-  ConstBlock coupled() const noexcept {
-    return V_.columns(locked_ + coupled_from_, order_ - coupled_from_ + block_);
-  }
-  ConstBlock image(Ctx& context, ConstBlock X);
-  void unpack_column();
+  ConstBlock coupled() const noexcept;
   void subtract_coupled(Ctx& context, ConstBlock coupled);
-  bool queue_front(Ctx& context);
-  void append_column();
-  void take_front(Ctx& context);
+  FrontStatus orthonormalize(Ctx& context);
+  void set_front(Ctx& context);
   void send_column(Ctx& context);
-  FrontStatus adopt_front(Ctx& context);
-  double project(Ctx& context);
 
   MultiVector<T, Space> V_;      // [locked V V₊], n×(max_basis + b)
   MultiVector<T, Space> front_;  // V₊ again, its rows side by side for products with F
   MultiVector<T, Space> work_;   // U, and what becomes the next front
-  MultiVector<T, Space> image_;  // B times a block; empty where B = I
-  Orthogonalizer<T, Ctx> orthogonalizer_;
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
-  SmallMatrix<double, HostSpace> T_, column_, small_host_;
-  SmallMatrix<double, Space> coefficients_;         // S and V₊ᵀBU after a restart
-  ConstSmallView<double, Space> coefficients_now_;  // those of the next subtraction
-  Packet<Ctx> packet_;                              // what a step brings to the host
-  typename Packet<Ctx>::Part packed_column_;  // S and V₊ᵀBU in it, from the first coupled row on
-  SmallMatrix<double, Space> small_;
-  LinearOperator<T, Ctx>* B_ = nullptr;
-  OrthoCounts counts_;
-  std::uint64_t seed_ = 0;
-  std::uint64_t streams_ = 0;  // random blocks drawn
-  Index max_basis_ = 0;
-  Index block_ = 0;
+  BlockOrthonormalizer<T, Ctx> orthonormalizer_;
+  ProjectedMatrix projected_;
+  SmallMatrix<double, Space> column_;           // S and V₊ᵀBU after a restart
+  ConstSmallView<double, Space> coefficients_;  // those of the next subtraction
+  Packet<Ctx> packet_;                          // what a step brings to the host
+  typename Packet<Ctx>::Part packed_column_;    // S and V₊ᵀBU in it, only rows that count
+  SmallMatrix<double, Space> small_;            // coefficients sent from the host
+  std::vector<double> numbers_;                 // norms of a front on the host
+  Index max_basis_;
+  Index block_;
   Index locked_ = 0;
-  Index order_ = 0;
-  Index coupled_from_ = 0;  // rows of S before this one are zero
   bool multiplied_ = false;
-  bool looked_ = false;  // the host has what `multiply` made
+  bool fetched_ = false;  // the host has what `multiply` made
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <heddle/solvers/lanczos/lanczos_ritz.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
 LanczosRitz::LanczosRitz(Index max_order, Index block)
     : host_(std::make_unique<HostContext>(1)),
@@ -41,4 +41,4 @@ ConstSmallView<double, HostSpace> LanczosRitz::combination(Index count, Index b)
   return C;
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -3,7 +3,7 @@
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// Ritz pairs of a Krylov decomposition F V = V T + V₊ Sᵀ, largest first, on the host.
 class LanczosRitz {
@@ -40,4 +40,4 @@ class LanczosRitz {
   Index order_ = 0;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

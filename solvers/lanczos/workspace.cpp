@@ -1,32 +1,29 @@
-#include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/workspace.hpp>
 
 namespace heddle {
 
 template <Scalar T, class Ctx>
-BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShape& sizes)
+BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShape& sizes,
+                                                const RowRange& local)
     : context(&ctx),
       shape(sizes),
-      basis(ctx, sizes.n, sizes.max_basis, sizes.block, sizes.pencil),
-      F(ctx, sizes.n, sizes.block),
+      rows(local),
+      basis(ctx, local, sizes.max_basis, sizes.block, sizes.pencil),
+      F(ctx, local, sizes.block),
       ritz(sizes.max_basis, sizes.block),
+      pairs(F.map(), ritz, sizes),
       verifier(ctx, sizes.pairs()),
       coefficients(ctx, sizes.max_basis, sizes.nev) {
-  const auto pairs = static_cast<std::size_t>(sizes.pairs());
-  for (std::vector<double>* list : {&locked_values, &locked_residuals, &values, &residuals,
-                                    &scaled_residuals, &result.eigenvalues, &result.residuals}) {
-    list->reserve(pairs);
-  }
-  result.eigenvectors = MultiVector<T, Space>(ctx, sizes.n, sizes.pairs());
+  result.eigenvalues.reserve(static_cast<std::size_t>(sizes.pairs()));
+  result.residuals.reserve(static_cast<std::size_t>(sizes.pairs()));
+  result.eigenvectors = MultiVector<T, Space>(ctx, local.local, sizes.pairs());
 }
 
 template <Scalar T, class Ctx>
 void BlockLanczosWorkspace<T, Ctx>::Storage::reset() {
-  for (std::vector<double>* list : {&locked_values, &locked_residuals, &values, &residuals,
-                                    &scaled_residuals, &result.eigenvalues, &result.residuals}) {
-    list->clear();
-  }
+  result.eigenvalues.clear();
+  result.residuals.clear();
   result.status = SolveStatus::breakdown;
   result.reason.clear();
   result.iterations = result.operator_applications = result.inverse_applications = 0;

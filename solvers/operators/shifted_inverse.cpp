@@ -83,8 +83,8 @@ struct ShiftedInverse<T, Ctx>::Factors {
   }
 
   HostContext beside{1};  // of a GPU
-  SparseCholesky cholesky;
-  std::optional<TriangularSolves<T, Ctx>> solves;
+  detail::SparseCholesky cholesky;
+  std::optional<detail::TriangularSolves<T, Ctx>> solves;
   CsrMatrix<T, Space> there, back;  // P and Pᵀ
   std::optional<SpmmPlan<T, Ctx>> into_order, out_of_order;
   MultiVector<T, Space> permuted;
@@ -114,7 +114,7 @@ auto ShiftedInverse<T, Ctx>::analysed(Ctx& context) -> Factors& {
 
 template <Scalar T, class Ctx>
 std::optional<double> ShiftedInverse<T, Ctx>::cost_in_products(Ctx& context, double columns) {
-  const SparseCholesky& cholesky = analysed(context).cholesky;
+  const detail::SparseCholesky& cholesky = analysed(context).cholesky;
   if (!cholesky.fits()) return std::nullopt;
   constexpr Rates rate = kRates<Ctx>;
   const double product = static_cast<double>(A_.nnz) + rate.row * static_cast<double>(A_.rows);
@@ -124,7 +124,7 @@ std::optional<double> ShiftedInverse<T, Ctx>::cost_in_products(Ctx& context, dou
 
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::seconds_to_factor(Ctx& context) {
-  const SparseCholesky& cholesky = analysed(context).cholesky;
+  const detail::SparseCholesky& cholesky = analysed(context).cholesky;
   return cholesky.fits() ? cholesky.operations() / kOperationsPerSecond : 0;
 }
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 using EigenMatrix = Eigen::SparseMatrix<double>;
@@ -139,4 +139,4 @@ std::optional<HostCsrMatrix<double>> SparseCholesky::factor(HostContext& context
   return transposed;
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// The sparse Cholesky factorisation P (A − σB) Pᵀ = L Lᵀ for any number of σ, on the host. P, an
 /// approximate minimum degree order, and the size of L follow from the pattern of A and B alone,
@@ -45,4 +45,4 @@ class SparseCholesky {
   bool fits_ = true;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -2,7 +2,7 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/triangular_solves.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 template <Scalar T, class Ctx>
@@ -28,4 +28,4 @@ void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

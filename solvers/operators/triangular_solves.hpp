@@ -3,7 +3,7 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/spmm/triangular.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// Y = L⁻ᵀL⁻¹X for a sparse lower triangular L, exactly, by substitution in the order of levels
 /// (see `TriangularPlan`). The same bits every time, on the host for every number of threads.
@@ -26,4 +26,4 @@ class TriangularSolves {
   TriangularPlan<T, Ctx> upper_;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <utility>
 
-namespace heddle {
+namespace heddle::detail {
 
 double ChebyshevInterval::angle(double x) const noexcept {
   return std::acos(std::clamp((x - middle()) / half_width(), -1.0, 1.0));
@@ -95,4 +95,4 @@ bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearO
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -5,7 +5,7 @@
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// The interval [lower, upper] that Chebyshev polynomials are mapped to, x ↦ (x − c)/e.
 struct ChebyshevInterval {
@@ -71,4 +71,4 @@ bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearO
                   ConstBlockView<T, typename Ctx::Space> X, BlockView<T, typename Ctx::Space> Y,
                   const std::function<bool()>& stop);
 
-}  // namespace heddle
+}  // namespace heddle::detail

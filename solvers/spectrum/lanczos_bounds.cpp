@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 /// A matrix that somebody else owns as an operator.
@@ -110,4 +110,4 @@ SpectrumBounds lanczos_bounds(Ctx& context, CsrView<T, typename Ctx::Space> A) {
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

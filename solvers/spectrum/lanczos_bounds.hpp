@@ -3,7 +3,7 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// What some Lanczos steps say about a spectrum. Infinite where A holds numbers that are not
 /// finite.
@@ -28,4 +28,4 @@ SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index ste
 template <Scalar T, class Ctx>
 SpectrumBounds lanczos_bounds(Ctx& context, CsrView<T, typename Ctx::Space> A);
 
-}  // namespace heddle
+}  // namespace heddle::detail

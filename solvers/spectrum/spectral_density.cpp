@@ -26,7 +26,7 @@ constexpr Index kMinDegree = 64;
 constexpr Index kMaxDegree = 16384;
 
 /// An interval of positive width around [lower, upper].
-ChebyshevInterval around(double lower, double upper, double margin, double epsilon) {
+detail::ChebyshevInterval around(double lower, double upper, double margin, double epsilon) {
   const double size = std::max(std::abs(lower), std::abs(upper));
   const double beyond =
       std::max(0.5 * margin * (upper - lower), size > 0 ? 100 * epsilon * size : 1.0);
@@ -43,8 +43,9 @@ Index degree_for(double resolution, double half_width) {
 /// The moments of the columns of X, each from 0 to `degree`, appended to `moments`: two from each
 /// product, T_2k = 2 T_k² − 1. Source: Weiße et al., section II.B.
 template <Scalar T, class Ctx>
-void append_moments(Ctx& context, LinearOperator<T, Ctx>& A, const ChebyshevInterval& interval,
-                    ChebyshevRecurrence<T, Ctx>& recurrence,
+void append_moments(Ctx& context, LinearOperator<T, Ctx>& A,
+                    const detail::ChebyshevInterval& interval,
+                    detail::ChebyshevRecurrence<T, Ctx>& recurrence,
                     ConstBlockView<T, typename Ctx::Space> X,
                     SmallView<double, typename Ctx::Space> dots,
                     SmallView<double, HostSpace> fetched, std::vector<double>& moments) {
@@ -72,12 +73,12 @@ void append_moments(Ctx& context, LinearOperator<T, Ctx>& A, const ChebyshevInte
 /// The moments of all random vectors, n-column blocks of which are multiplied at once.
 template <Scalar T, class Ctx>
 std::vector<double> all_moments(Ctx& context, LinearOperator<T, Ctx>& A,
-                                const ChebyshevInterval& interval, Index degree,
+                                const detail::ChebyshevInterval& interval, Index degree,
                                 const SpectralDensityOptions& options) {
   using Space = typename Ctx::Space;
   const Index b = std::min(options.block_size, options.vectors);
   MultiVector<T, Space> block(context, A.rows(), b);
-  ChebyshevRecurrence<T, Ctx> recurrence(context, A.rows(), b);
+  detail::ChebyshevRecurrence<T, Ctx> recurrence(context, A.rows(), b);
   SmallMatrix<double, Space> dots(context, b, degree + 1);
   HostContext host(1);
   SmallMatrix<double, HostSpace> fetched(host, b, degree + 1);
@@ -133,7 +134,7 @@ bool SpectralDensity::finite() const noexcept {
 }
 
 EigenvalueCount SpectralDensity::count(double a, double b) const {
-  const std::vector<double> c = band_pass_coefficients({lower_, upper_}, a, b, degree_);
+  const std::vector<double> c = detail::band_pass_coefficients({lower_, upper_}, a, b, degree_);
   double sum = 0;
   double squares = 0;
   const std::size_t vectors = moments_.size() / c.size();
@@ -167,9 +168,9 @@ template <Scalar T, class Ctx>
 SpectralDensity spectral_density(Ctx& context, LinearOperator<T, Ctx>& A,
                                  const SpectralDensityOptions& options) {
   check(A, options);
-  const SpectrumBounds ends = lanczos_bounds(context, A, kEndSteps);
+  const detail::SpectrumBounds ends = detail::lanczos_bounds(context, A, kEndSteps);
   const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-  ChebyshevInterval interval =
+  detail::ChebyshevInterval interval =
       around(std::max(ends.lower, ends.smallest_ritz - ends.smallest_residual),
              std::min(ends.upper, ends.largest_ritz + ends.largest_residual), kMargin, epsilon);
   if (!std::isfinite(interval.half_width())) {

@@ -37,7 +37,7 @@ TEST(SparseCholesky, FactorsMultiplyToTheMatrixAndAreAsLargeAsForetold) {
   HostContext context;
   const auto K = generate<double>(context, kStiffness);
   const auto M = generate<double>(context, kMass);
-  const SparseCholesky cholesky(context, K.view(), M.view(), 1e9);
+  const detail::SparseCholesky cholesky(context, K.view(), M.view(), 1e9);
   ASSERT_TRUE(cholesky.fits());
   for (const double sigma : {0.0, -0.5, -1e3}) {
     const auto made = cholesky.factor(context, sigma);
@@ -63,7 +63,7 @@ TEST(SparseCholesky, AFactorExistsBelowTheSpectrumOnly) {
   HostContext context;
   const auto A = generate<double>(context, kGrid);
   const double least = laplace_smallest_eigenvalues({9, 11}, 1).front();
-  const SparseCholesky cholesky(context, A.view(), kIdentity, 1e9);
+  const detail::SparseCholesky cholesky(context, A.view(), kIdentity, 1e9);
   EXPECT_TRUE(cholesky.factor(context, least - 1e-8));
   EXPECT_FALSE(cholesky.factor(context, least + 1e-8));
   EXPECT_FALSE(cholesky.factor(context, 4.0));
@@ -74,7 +74,7 @@ TEST(SparseCholesky, ASingularMatrixHasNoneButASmallShiftHelps) {
   HostContext context;
   const auto A = graph_laplacian(context, generate<double>(context, kGrid).view(),
                                  LaplacianKind::combinatorial);
-  const SparseCholesky cholesky(context, A.view(), kIdentity, 1e9);
+  const detail::SparseCholesky cholesky(context, A.view(), kIdentity, 1e9);
   EXPECT_FALSE(cholesky.factor(context, 0));
   EXPECT_TRUE(cholesky.factor(context, -1e-9));
 }
@@ -82,10 +82,10 @@ TEST(SparseCholesky, ASingularMatrixHasNoneButASmallShiftHelps) {
 TEST(SparseCholesky, ALimitEndsTheAnalysis) {
   HostContext context;
   const auto A = generate<double>(context, kGrid);
-  const double entries = SparseCholesky(context, A.view(), kIdentity, 1e9).entries();
-  EXPECT_TRUE(SparseCholesky(context, A.view(), kIdentity, entries).fits());
-  EXPECT_FALSE(SparseCholesky(context, A.view(), kIdentity, entries - 1).fits());
-  EXPECT_FALSE(SparseCholesky(context, A.view(), kIdentity, 10).fits());
+  const double entries = detail::SparseCholesky(context, A.view(), kIdentity, 1e9).entries();
+  EXPECT_TRUE(detail::SparseCholesky(context, A.view(), kIdentity, entries).fits());
+  EXPECT_FALSE(detail::SparseCholesky(context, A.view(), kIdentity, entries - 1).fits());
+  EXPECT_FALSE(detail::SparseCholesky(context, A.view(), kIdentity, 10).fits());
 }
 
 template <class T>

@@ -136,7 +136,7 @@ TEST(SpectralDensity, AnEndThatLanczosStepsOverlookWidensTheInterval) {
   }
   diagonal[least] = 1.012;
   DiagonalOperator<double> A(diagonal);
-  const SpectrumBounds bounds = lanczos_bounds<double, HostContext>(context, A, 40);
+  const detail::SpectrumBounds bounds = detail::lanczos_bounds<double, HostContext>(context, A, 40);
   ASSERT_LT(bounds.largest_ritz + bounds.largest_residual, 1.006);
   const auto density = spectral_density<double, HostContext>(context, A);
   EXPECT_TRUE(density.finite());
@@ -226,8 +226,8 @@ TEST(SpectralDensity, MisuseIsToldWithBothSides) {
 }
 
 TEST(BandPass, IsTheSmoothedIndicatorOfItsInterval) {
-  const ChebyshevInterval interval{-3, 5};
-  const auto c = band_pass_coefficients(interval, 0, 2, 200);
+  const detail::ChebyshevInterval interval{-3, 5};
+  const auto c = detail::band_pass_coefficients(interval, 0, 2, 200);
   ASSERT_EQ(c.size(), 201U);
   const auto value = [&](double x) {
     double sum = 0;

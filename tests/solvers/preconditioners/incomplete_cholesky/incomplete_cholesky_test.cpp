@@ -104,7 +104,7 @@ TYPED_TEST(IncompleteCholesky, LevelsSolveAsSubstitutionDoes) {
   const auto A = generate<T>(this->context_, {"laplace3d", {9, 10, 11}});
   auto factor = detail::incomplete_cholesky<T>(this->context_, A.view());
   const Eigen::MatrixXd L = test::to_dense(factor.L.view());
-  TriangularSolves<T, HostContext> solves(this->context_, factor.L.view());
+  detail::TriangularSolves<T, HostContext> solves(this->context_, factor.L.view());
   EXPECT_EQ(solves.levels(), 9 + 10 + 11 - 2);
   for (const Index b : {1, 3, 4, 7, 16, 21}) {
     const auto X = random_vectors<T>(this->context_, A.rows(), b);

@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/iteration/worst.hpp>
+#include <heddle/solvers/lanczos/pair_ledger.hpp>
+#include <numeric>
+
+namespace heddle::detail {
+namespace {
+
+/// From this degree of a polynomial on, the products with A that measure residuals cost less than
+/// the steps that they save.
+constexpr int kDegreeWorthMeasuring = 50;
+
+/// The distance to the next Ritz value of an inverse, relative to the value, that is allowed for.
+constexpr double kLeastGap = 0.01;
+
+}  // namespace
+
+PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
+                       const BlockLanczosShape& shape)
+    : map_(map), ritz_(ritz), nev_(shape.nev), max_basis_(shape.max_basis) {
+  const auto pairs = static_cast<std::size_t>(shape.pairs());
+  for (std::vector<double>* list :
+       {&locked_.values, &locked_.residuals, &wanted_.values, &wanted_.residuals, &scaled_}) {
+    list->reserve(pairs);
+  }
+}
+
+void PairLedger::reset(const EigenOptions& options, double epsilon) {
+  criterion_ = options.criterion;
+  tolerance_ = options.tolerance;
+  epsilon_ = epsilon;
+  convergence_ = {};
+  norms_ = {};
+  locked_.clear();
+  wanted_.clear();
+  leading_ = 0;
+  checking_ = false;
+  strictness_ = 1;
+}
+
+void PairLedger::set_norms(double norm_A, double norm_B) {
+  norms_ = {norm_A, norm_B, true};
+  convergence_ = EigenConvergence(criterion_, tolerance_, norm_A, norm_B, epsilon_);
+}
+
+Index PairLedger::converged() const noexcept {
+  return checking_ ? std::max<Index>(0, nev_ - (missed() - leading_))
+                   : std::min(nev_, locked() + leading_);
+}
+
+double PairLedger::first_value() const {
+  return *std::min_element(wanted_.values.begin(), wanted_.values.end(),
+                           [&](double a, double b) { return map_.before(a, b); });
+}
+
+double PairLedger::last_value() const {
+  return *std::max_element(wanted_.values.begin(), wanted_.values.end(),
+                           [&](double a, double b) { return map_.before(a, b); });
+}
+
+double PairLedger::worst_residual() const noexcept {
+  double worst = 0;
+  for (std::size_t j = 0; j < wanted_.values.size(); ++j) {
+    keep_worst(worst, convergence_.scaled(wanted_.values[j], wanted_.residuals[j]));
+  }
+  return worst;
+}
+
+std::span<const double> PairLedger::scaled_residuals() {
+  scaled_.clear();
+  const Index count = std::min(wanted_.size(), nev_);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(count); ++j) {
+    scaled_.push_back(convergence_.scaled(wanted_.values[j], wanted_.residuals[j]));
+  }
+  return scaled_;
+}
+
+double PairLedger::residual_of(Index j) const noexcept {
+  // ‖x‖ = 1 in the B-inner product, and ‖C x − λ x‖ there is ‖A x − λ B x‖ in the norm of B⁻¹.
+  return norms_.B * map_.residual_bound(ritz_.value(j), ritz_.residual(j));
+}
+
+void PairLedger::take_bounds() {
+  wanted_ = locked_;
+  leading_ = 0;
+  const Index active = checking_ ? missed() : nev_ - locked();
+  for (Index j = 0; j < std::min(ritz_.order(), active); ++j) {
+    const double lambda = map_.lambda_at(ritz_.value(j));
+    const double residual = residual_of(j);
+    const bool rests = !map_.inverts() || settled(j);
+    if (leading_ == j && rests && convergence_.passes(lambda, residual, strictness_)) ++leading_;
+    wanted_.add(lambda, residual);
+  }
+}
+
+/// Whether the value of Ritz pair j of an inverse will not move by more than the tolerance or
+/// rounding, relative to its distance from σ. The error of a Ritz value with residual ρ is ρ²/gap.
+/// Gaps down to kLeastGap θ are allowed for.
+bool PairLedger::settled(Index j) const noexcept {
+  const double theta = ritz_.value(j);
+  const double rounding = convergence_.noise_floor() * map_.condition(theta);
+  const double fine = std::sqrt(kLeastGap * tolerance_);
+  return ritz_.residual(j) <= std::max(fine, rounding) * theta;
+}
+
+bool PairLedger::worth_measuring(bool full) const {
+  if (checking_) return false;
+  // Under a filter of high degree, errors among values that lie close together for A, but not for
+  // F, hardly count.
+  if (!map_.inverts()) return map_.degree() > kDegreeWorthMeasuring;
+  // Under an inverse, rounding in what lies near the wanted end hardly counts.
+  if (!full) return false;  // further steps may make the bounds small enough
+  const Index active = nev_ - locked();
+  if (leading_ >= active || active > ritz_.order()) return false;
+  Index j = leading_;
+  while (j < active && settled(j)) ++j;
+  return j == active;
+}
+
+void PairLedger::take_measured(std::span<const double> values, std::span<const double> residuals) {
+  leading_ = 0;
+  for (Index j = 0; j < wanted_.size(); ++j) {
+    const auto pair = static_cast<std::size_t>(j);
+    if (!map_.inverts()) wanted_.values[pair] = values[pair];
+    wanted_.residuals[pair] = residuals[pair];
+    const bool passes = convergence_.passes(wanted_.values[pair], residuals[pair], strictness_);
+    if (locked() + leading_ >= j && passes) leading_ = j + 1 - locked();
+  }
+  leading_ = std::max<Index>(leading_, 0);
+}
+
+Index PairLedger::missed() const noexcept {
+  if (!checking_) return 0;
+  const double worst = locked_.values.back();
+  const Index room = max_basis_ - locked();
+  const Index most = std::min(ritz_.order(), std::max<Index>(1, room / 2));
+  Index j = 0;
+  for (; j < most; ++j) {
+    const double lambda = map_.lambda_at(ritz_.value(j));
+    if (!map_.before(lambda, worst) || same_value(lambda, worst)) break;
+  }
+  return j;
+}
+
+bool PairLedger::same_value(double a, double b) const noexcept {
+  const double distance = norms_.B * std::abs(a - b);
+  if (convergence_.scaled(a, distance) <= convergence_.noise_floor()) return true;
+  if (!map_.inverts()) return convergence_.passes(a, distance);
+  return std::abs(map_.theta_of(a) - map_.theta_of(b)) <= tolerance_ * map_.theta_of(a);
+}
+
+PairLedger::Best PairLedger::best() const noexcept {
+  Best best{std::min(locked(), nev_), 0};
+  const Index active = wanted_.size() - locked();
+  best.active = std::min(nev_ - best.locked, active);
+  const auto value = [&](Index j) { return wanted_.values[static_cast<std::size_t>(j)]; };
+  // Pairs that a check has found take the places of the last locked ones.
+  for (; best.active < active && best.locked > 0; ++best.active) {
+    if (!map_.before(value(locked() + best.active), value(best.locked - 1))) break;
+    --best.locked;
+  }
+  return best;
+}
+
+Index PairLedger::lock_exact(Index most, double rounding) {
+  if (checking_) return 0;
+  most = std::min({leading_, most, nev_ - locked()});
+  Index j = 0;
+  for (; j < most && ritz_.residual(j) <= rounding; ++j) {
+    locked_.add(map_.lambda_at(ritz_.value(j)), residual_of(j));
+  }
+  return j;
+}
+
+void PairLedger::begin_check() {
+  checking_ = true;
+  locked_ = wanted_;
+}
+
+std::vector<Index> PairLedger::sort_locked() {
+  const std::vector<double>& values = locked_.values;
+  const auto before = [&](double a, double b) { return map_.before(a, b); };
+  if (std::is_sorted(values.begin(), values.end(), before) && locked() == nev_) return {};
+  std::vector<Index> order(values.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto value = [&](Index j) { return values[static_cast<std::size_t>(j)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index i, Index j) { return before(value(i), value(j)); });
+  order.resize(static_cast<std::size_t>(nev_));
+  const PairList all = locked_;
+  locked_.clear();
+  for (const Index j : order) {
+    locked_.add(all.values[static_cast<std::size_t>(j)],
+                all.residuals[static_cast<std::size_t>(j)]);
+  }
+  return order;
+}
+
+std::vector<Index> PairLedger::reopen(std::span<const double> values,
+                                      std::span<const double> residuals) {
+  std::vector<Index> refuted;
+  locked_.clear();
+  for (Index j = 0; j < nev_; ++j) {
+    const double lambda = values[static_cast<std::size_t>(j)];
+    const double residual = residuals[static_cast<std::size_t>(j)];
+    if (convergence_.passes(lambda, residual)) {
+      locked_.add(lambda, residual);
+    } else {
+      refuted.push_back(j);
+    }
+  }
+  checking_ = refuted.empty();  // nothing else is left to iterate on
+  return refuted;
+}
+
+void PairLedger::unlock() noexcept {
+  locked_.clear();
+  checking_ = false;
+}
+
+void PairLedger::archive(Archive& archive) {
+  archive.values(convergence_, norms_, strictness_, checking_);
+  for (std::vector<double>* list : {&locked_.values, &locked_.residuals}) archive.list(*list);
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <heddle/linalg/small/small_dense.hpp>
+#include <heddle/solvers/iteration/archive.hpp>
+#include <memory>
+
+namespace heddle::detail {
+
+/// The small matrices of a Krylov decomposition F V = V T + V₊ Sᵀ, on the host: T = VᵀBFV, k×k,
+/// and the column of the front V₊, [S; V₊ᵀBFV₊] with S = VᵀBFV₊, (k + b)×b.
+///
+/// S has rows that are zero except in the first step after a restart, which couples the front to
+/// all of V: those before `first_coupled`.
+class ProjectedMatrix {
+ public:
+  /// Room for T of order up to `max_order`, fronts of b = `block` columns.
+  ProjectedMatrix(Index max_order, Index block);
+
+  /// k ← 0.
+  void clear() noexcept { order_ = first_coupled_ = 0; }
+
+  Index order() const noexcept { return order_; }  ///< k
+  Index first_coupled() const noexcept { return first_coupled_; }
+  Index coupled() const noexcept { return order_ - first_coupled_; }  ///< rows of S that count
+
+  /// T, k×k, both triangles.
+  ConstSmallView<double, HostSpace> T() noexcept { return all().block(0, 0, order_, order_); }
+
+  /// S, k×b.
+  ConstSmallView<double, HostSpace> S() noexcept { return column().block(0, 0, order_, block_); }
+
+  /// [S; V₊ᵀBFV₊], (k + b)×b.
+  SmallView<double, HostSpace> column() noexcept {
+    return column_.view(max_order_ + block_, block_).block(0, 0, order_ + block_, block_);
+  }
+
+  /// The column of the front from its rows that count, (coupled() + b)×b. V₊ᵀBFV₊ is made
+  /// symmetric.
+  void set_column(ConstSmallView<double, HostSpace> coupled) noexcept;
+
+  /// The front joins V: T ← [T S; Sᵀ V₊ᵀBFV₊].
+  void append() noexcept;
+
+  /// V ← V Z: T ← ZᵀTZ = diag(θ), S ← ZᵀS. Z k×l, theta l×1.
+  void restart(ConstSmallView<double, HostSpace> Z, ConstSmallView<double, HostSpace> theta);
+
+  /// The first j columns of V leave it. Only after `restart`.
+  void drop_first(Index j) noexcept;
+
+  /// Saves or loads k and T, but not the column of the front.
+  void archive(Archive& archive);
+
+ private:
+  SmallView<double, HostSpace> all() noexcept { return T_.view(max_order_, max_order_); }
+
+  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  SmallMatrix<double, HostSpace> T_, column_, rotated_;
+  Index max_order_;
+  Index block_;
+  Index order_ = 0;
+  Index first_coupled_ = 0;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,429 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/solve_identity.hpp>
+#include <heddle/solvers/lanczos/solve.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// How much further from the smallest eigenvalue σ moves once products refute what an inverse told.
+constexpr double kRetreat = 100;
+
+/// Seconds beyond the time limit in which a step may still be finished. Where a checkpoint is kept,
+/// a step may take as long as it needs, as one is written at the end of a step only.
+constexpr double kGrace = 1;
+
+/// Refuted claims of convergence with which a solve ends.
+constexpr Index kMostRefuted = 4;
+
+/// How much F adds to the noise of residuals, at most, where checks fail for nothing but rounding.
+constexpr double kAboveNoise = 10;
+
+template <Scalar T, class Ctx>
+std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
+                                  const BlockLanczosOptions& options,
+                                  const BlockLanczosShape& shape) {
+  std::vector<std::string> facts = eigen_identity("block_lanczos", problem, options, shape.block);
+  if (facts.empty()) return facts;
+  facts.push_back(fact("max_basis", shape.max_basis));
+  facts.push_back(fact("filter", static_cast<int>(options.filter)));
+  facts.push_back(operator_fact("inverse of B", problem.B_inverse));
+  facts.push_back(operator_fact<T, Ctx>("shifted inverse", problem.shifted_inverse));
+  return facts;
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                             const BlockLanczosOptions& options,
+                                             const Monitor& monitor, Storage& storage)
+    : context_(context),
+      problem_(problem),
+      options_(options),
+      s_(storage),
+      basis_(storage.basis),
+      F_(storage.F),
+      ritz_(storage.ritz),
+      pairs_(storage.pairs),
+      result_(storage.result),
+      engine_(context, options, identity(problem, options, storage.shape), monitor,
+              storage.result.history, kMostRefuted),
+      choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
+      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance),
+      verification_(context, problem, options, storage) {
+  basis_.reset(problem.B, options.seed);
+  pairs_.reset(options, std::numeric_limits<T>::epsilon());
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::run() {
+  if (s_.shape.max_basis == 0) return solve_dense();
+  // V₊ᵀBV₊ = I                                                           n×b
+  for (bool resumed = start(); !engine_.ended(); resumed = false) {
+    if (!resumed) basis_.multiply(context_, F_);  // U = F V₊, S = VᵀBU
+    if (F_.stopped()) {
+      abandon_step();
+      break;
+    }
+    if (resumed ? cycle_complete_ : cycle_ends()) {
+      basis_.fetch_column(context_);
+      engine_.capture(*this);  // for a checkpoint
+      rayleigh_ritz();  // T Z = Z Θ, ‖F x − θ x‖ = ‖Sᵀz‖                   k×k
+      if (finished()) break;
+      restart();  // V ← V Z, T ← Θ, S ← ZᵀS                               n×l
+      if (engine_.ended() || !basis_.multiplied()) continue;  // V₊ is another one
+    }
+    end_if_lost(basis_.expand(context_, F_));  // V ← [V V₊], V₊β ← U − V T₊
+  }
+  finish();
+}
+
+/// Whether the solve goes on from a checkpoint, where `multiply` has just been done.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::start() {
+  choice_.use_C();
+  F_.set_stop(
+      [this] { return options_.checkpoint.file.empty() && engine_.less_time_left_than(-kGrace); });
+  if (engine_.resume(*this)) return true;
+  end_if_lost(basis_.draw_front(context_, problem_.initial_guess));
+  const bool divides = problem_.B == nullptr || problem_.B_inverse != nullptr;
+  if (divides || engine_.ended()) return false;
+  set_norms();
+  choice_.invert({0, pairs_.norms().C()});
+  return false;
+}
+
+/// Ends for want of time in the midst of a product, with the Ritz pairs of the steps before.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::abandon_step() {
+  engine_.end(SolveStatus::time_limit, "the time limit was reached");
+  has_pairs_ = basis_.order() > 0 && solve_ritz();
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
+  cycle_complete_ = basis_.full() || (early_end_pays() && solve_ritz() &&
+                                      completeness_.nothing_is_left(basis_.full()));
+  return cycle_complete_ || (basis_.order() > 0 && engine_.out_of_time());
+}
+
+/// Whether it costs little beside a step to find out whether the cycle may end before the basis is
+/// full.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::early_end_pays() const {
+  // Ritz pairs take some 10 k³ operations, a step at least 4 n b per product with A.
+  const auto k = static_cast<double>(basis_.order());
+  const double step =
+      F_.effort() * static_cast<double>(s_.shape.n) * static_cast<double>(s_.shape.block);
+  return F_.effort() > 1 && basis_.locked() + basis_.order() >= options_.nev + s_.shape.block &&
+         5 * k * k * k < step;
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
+  const PhaseScope phase(context_, Phase::rayleigh_ritz);
+  ++result_.iterations;
+  if (!solve_ritz()) {
+    return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
+  has_pairs_ = true;
+  choice_.note_far_end();
+  if (beyond_interval()) {
+    next_ = AfterCycle::start_again;
+  } else {
+    next_ = choice_.shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
+  }
+}
+
+/// T Z = Z Θ, and how far the wanted pairs have converged.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
+  const PhaseScope phase(context_, Phase::rayleigh_ritz);
+  basis_.fetch_column(context_);
+  verification_.outdate();
+  if (!ritz_.solve(basis_.projected().T(), basis_.projected().S())) return false;
+  for (const Index j : {Index{0}, ritz_.order() - 1}) F_.raise_norm(ritz_.value(j));
+  if (!pairs_.norms().known) set_norms();
+  pairs_.take_bounds();
+  if (!pairs_.worth_measuring(basis_.full())) return true;
+  const PhaseScope verify(context_, Phase::verify);
+  verification_.collect();
+  const Index count = pairs_.wanted().size();
+  if (verification_.rayleigh_ritz(count)) {
+    verification_.measure(count);
+    pairs_.take_measured(s_.verifier.values(), s_.verifier.residuals());
+  }
+  return true;
+}
+
+/// ‖A‖₁ and ‖B‖₁ where they are known. Else estimates follow from what there is: products with the
+/// whole space, Ritz values, or products with the front.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::set_norms() {
+  const bool dense = s_.shape.max_basis == 0;
+  double norm_B = 1;
+  if (problem_.B != nullptr) {
+    const std::optional<double> known = problem_.B->one_norm();
+    norm_B = known   ? *known
+             : dense ? s_.verifier.projected_norm_B()
+                     : basis_.estimate_norm(context_, *problem_.B);
+  }
+  double norm_A = 0;
+  if (const std::optional<double> known = problem_.A->one_norm()) {
+    norm_A = *known;
+  } else if (dense) {
+    norm_A = s_.verifier.projected_norm_A();
+  } else {
+    norm_A = basis_.order() > 0 ? F_.norm() * norm_B : basis_.estimate_norm(context_, *problem_.A);
+  }
+  pairs_.set_norms(norm_A, norm_B);
+}
+
+/// Whether the pairs at hand prove that an eigenvalue lies above the interval that the polynomial
+/// damps. Costs a product with A where they have not been measured.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::beyond_interval() {
+  if (!F_.map().filters()) return false;
+  if (!verification_.measured()) verification_.rayleigh_ritz_of_leading();
+  const std::optional<double> farthest = verification_.farthest_value();
+  return farthest && choice_.corrects_far_end(*farthest);
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::finished() {
+  if (engine_.ended()) return true;
+  engine_.finish_iteration(*this, "all pairs converged and passed verification");
+  return engine_.ended() || choice_.too_many_applications(F_.map().degree());
+}
+
+template <Scalar T, class Ctx>
+IterationRecord BlockLanczosSolve<T, Ctx>::record() const {
+  IterationRecord now;
+  now.iteration = result_.iterations;
+  if (s_.shape.max_basis > 0) {
+    now.converged = pairs_.converged();
+  } else {
+    now.converged = verification_.passed() ? options_.nev : 0;
+  }
+  now.worst_residual = pairs_.worst_residual();
+  now.active_columns = s_.shape.block;
+  now.operator_applications = choice_.applications();
+  return now;
+}
+
+template <Scalar T, class Ctx>
+MonitorState BlockLanczosSolve<T, Ctx>::shown(const IterationRecord& record) {
+  const std::span<const double> residuals = pairs_.scaled_residuals();
+  const std::span<const double> values(pairs_.wanted().values.data(), residuals.size());
+  return {record, options_.nev, values, residuals};
+}
+
+/// Convergence is claimed once all wanted pairs have converged and a check for others has found
+/// none. Where such a check is due, it follows the cycle.
+template <Scalar T, class Ctx>
+Claim BlockLanczosSolve<T, Ctx>::claim() {
+  if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
+  if (!pairs_.checking() || pairs_.missed() > 0) {
+    next_ = AfterCycle::begin_check;
+    return Claim::none;
+  }
+  if (!completeness_.others_would_show(basis_.full())) return Claim::none;
+  return verify() ? Claim::confirmed : Claim::refuted;
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::at_rounding() const {
+  const std::vector<double>& r = result_.residuals;
+  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
+  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::stagnated() {
+  return stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
+                               pairs_.convergence().noise_floor());
+}
+
+/// Whether fresh products with A and B confirm the best pairs at hand. If not, what shall follow.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::verify() {
+  const PhaseScope phase(context_, Phase::verify);
+  verification_.collect();
+  const Index count = std::min(pairs_.wanted().size(), options_.nev);
+  const bool passes = verification_.rayleigh_ritz(count) && verification_.measure(count);
+  const bool beyond = beyond_interval();
+  if (passes && !beyond) {
+    next_ = AfterCycle::thick_restart;
+    return true;
+  }
+  if (beyond) {
+    next_ = AfterCycle::start_again;
+  } else if (F_.map().inverts()) {
+    next_ = AfterCycle::retreat;
+  } else {
+    if (verification_.failure() == DenseFailure::none) next_ = AfterCycle::reopen;
+    pairs_.tighten();
+  }
+  return false;
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::end_if_lost(const FrontStatus& status) {
+  if (status.indefinite) {
+    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  } else if (!status.finite) {
+    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::restart() {
+  has_pairs_ = false;
+  switch (std::exchange(next_, AfterCycle::thick_restart)) {
+    case AfterCycle::start_again:
+      return start_again();
+    case AfterCycle::lower_shift:
+      return lower_shift(1);
+    case AfterCycle::retreat:
+      return lower_shift(kRetreat);
+    case AfterCycle::begin_check:
+      return begin_check();
+    case AfterCycle::reopen:
+      return reopen();
+    case AfterCycle::thick_restart:
+      if (!improve_operator()) thick_restart();
+  }
+}
+
+/// Keeps the leading half of the Ritz vectors beside those that have converged, and locks what is
+/// exact to rounding.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::thick_restart() {
+  const Index k = basis_.order();
+  const Index b = s_.shape.block;
+  const Index room = s_.shape.max_basis - basis_.locked();
+  const Index keep = pairs_.leading() + (k - pairs_.leading()) / 2;
+  const Index kept = room - (room - keep + b - 1) / b * b;  // whole blocks fill the rest
+  basis_.restart(context_, ritz_.Z(kept), ritz_.theta(kept));
+  const Index exact = pairs_.lock_exact(kept, std::numeric_limits<T>::epsilon() * F_.norm());
+  if (exact > 0) basis_.lock(context_, exact);
+}
+
+/// Whether a better operator takes over, or a limit that leaves no room for one ended the solve.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::improve_operator() {
+  const std::optional<Index> vectors = choice_.improve();
+  if (!vectors) {
+    has_pairs_ = engine_.ended();  // nothing was touched
+    return has_pairs_;
+  }
+  end_if_lost(basis_.combine_front(context_, ritz_.combination(*vectors, s_.shape.block)));
+  return true;
+}
+
+/// Deletes the basis and the polynomial or inverse that spoilt it. The far end stays known.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::start_again() {
+  stagnation_.restart(result_.iterations);
+  choice_.use_C();
+  pairs_.unlock();
+  basis_.clear();
+  end_if_lost(basis_.draw_front(context_));
+}
+
+/// Lowers σ and starts again: what was iterated with so large an inverse is no better than its
+/// rounding.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
+  has_pairs_ = !choice_.time_to_factor();
+  if (engine_.ended()) return;
+  const auto shift = choice_.lower_shift(retreat);
+  start_again();
+  choice_.invert(shift);
+}
+
+/// Locks all wanted pairs, or those that the last check found, and looks for others from a random
+/// block.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::begin_check() {
+  stagnation_.restart(result_.iterations);
+  const Index found = pairs_.wanted().size() - pairs_.locked();
+  basis_.restart(context_, ritz_.Z(found), ritz_.theta(found));
+  basis_.lock(context_, found);
+  pairs_.begin_check();
+  const std::vector<Index> order = pairs_.sort_locked();
+  if (!order.empty()) basis_.keep_locked(context_, order);
+  end_if_lost(basis_.draw_front(context_));
+}
+
+/// Pairs that fresh products refuted become the next front, pairs that they confirmed stay locked.
+/// The basis knows the residuals of neither, so the vectors cannot join it.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::reopen() {
+  stagnation_.restart(result_.iterations);
+  basis_.clear();
+  const Block X = result_.eigenvectors.columns(0, options_.nev);
+  const std::vector<Index> refuted = pairs_.reopen(s_.verifier.values(), s_.verifier.residuals());
+  Index place = 0;
+  for (Index j = 0; j < options_.nev; ++j) {
+    if (place == std::ssize(refuted) || refuted[static_cast<std::size_t>(place)] != j) {
+      basis_.lock(context_, X.columns(j, 1));
+    } else if (const Index to = place++; to != j) {
+      copy<T>(context_, X.columns(j, 1), X.columns(to, 1));
+    }
+  }
+  end_if_lost(basis_.draw_front(context_, X.columns(0, place)));
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::solve_dense() {
+  set_identity(context_, result_.eigenvectors.view(), s_.rows.first);
+  if (verification_.rayleigh_ritz(s_.shape.n)) {
+    set_norms();
+    verification_.measure(s_.shape.n);
+  }
+  engine_.append_record(*this);
+  if (verification_.passed()) {
+    engine_.end(SolveStatus::converged, "solved as a dense problem");
+  } else if (result_.eigenvalues.empty()) {
+    const bool indefinite = verification_.failure() == DenseFailure::indefinite;
+    engine_.end(indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
+                "the dense problem has no solution: B is not positive definite, or A not finite");
+  } else {
+    engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+  }
+  finish();
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::finish() {
+  if (!verification_.measured() && has_pairs_) verify();
+  result_.orthogonalization = basis_.counts();
+  result_.operator_applications = choice_.applications();
+  result_.inverse_applications = choice_.inverse_applications();
+  const bool none = result_.history.empty() || next_ == AfterCycle::start_again;
+  const Index converged = none ? 0 : result_.history.back().converged;
+  const double worst = result_.residuals.empty()
+                           ? std::numeric_limits<double>::quiet_NaN()
+                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
+  result_.status = engine_.conclude(
+      {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
+}
+
+/// The numbers that the end of a cycle begins with. The long blocks are those of the basis.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
+  archive.values(stagnation_, cycle_complete_, result_.iterations);
+  pairs_.archive(archive);
+  choice_.archive(archive);
+  basis_.archive(context_, archive);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

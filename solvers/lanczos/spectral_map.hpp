@@ -1,0 +1,93 @@
+#pragma once
+
+#include <heddle/solvers/problem/options.hpp>
+#include <heddle/solvers/spectrum/chebyshev_series.hpp>
+#include <optional>
+
+namespace heddle::detail {
+
+/// The Chebyshev polynomial T_d((c − y)/e), which damps the interval [c − e, c + e] of y.
+struct ChebyshevFilter {
+  ChebyshevInterval interval;
+  int degree = 2;  ///< d
+};
+
+/// How the eigenvalues λ of C = B⁻¹A and the eigenvalues θ of F, the operator that block Lanczos
+/// iterates on, belong together.
+///
+/// Both ends of the spectrum are treated as one: y = λ where the smallest eigenvalues are wanted,
+/// y = −λ where the largest are. The wanted eigenvalues are then the smallest y, and F gives them
+/// its largest θ. F is one of three operators:
+///
+///     F = −y               C itself               θ = −y
+///     F = T_d((c − y)/e)   a polynomial in C      θ = cosh(d·acosh((c − y)/e)) below the interval
+///     F = (A − σB)⁻¹B      for y = λ > σ          θ = 1/(λ − σ)
+///
+/// The polynomial maps the interval [c − e, c + e] of y to [−1, 1] and grows fast below it. Source:
+/// Rivlin, Chebyshev Polynomials, 1990, 1.1 (T_d on and outside of [−1, 1]).
+class SpectralMap {
+ public:
+  /// F = −y.
+  explicit SpectralMap(Which which = Which::smallest) noexcept
+      : sign_(which == Which::smallest ? 1 : -1) {}
+
+  /// F = T_d((c − y)/e), from now on.
+  void set_filter(const ChebyshevFilter& filter) noexcept { filter_ = filter; }
+
+  /// F = (A − σB)⁻¹B, from now on. `reach`: about the distance from σ to the far end of the
+  /// spectrum.
+  void set_inverse(double sigma, double reach) noexcept;
+
+  /// 1 where y = λ, −1 where y = −λ.
+  double sign() const noexcept { return sign_; }
+  const std::optional<ChebyshevFilter>& filter() const noexcept { return filter_; }
+  bool inverts() const noexcept { return inverts_; }
+  double sigma() const noexcept { return sigma_; }  ///< of the inverse
+  double reach() const noexcept { return reach_; }  ///< of the inverse
+
+  /// Products with C that F takes; 1 for C itself and for an inverse.
+  int degree() const noexcept { return filter_ ? filter_->degree : 1; }
+
+  /// Whether F is a polynomial in C.
+  bool filters() const noexcept { return filter_.has_value(); }
+
+  /// y of λ.
+  double y_of(double lambda) const noexcept { return sign_ * lambda; }
+
+  /// Whether λ = a lies nearer to the wanted end than b.
+  bool before(double a, double b) const noexcept { return y_of(a) < y_of(b); }
+
+  /// The y that has the eigenvalue θ of F. A polynomial is not monotone in its interval: the lower
+  /// end of the interval stands for every θ ≤ 1.
+  double y_at(double theta) const noexcept;
+
+  /// The λ that has the eigenvalue θ of F.
+  double lambda_at(double theta) const noexcept { return sign_ * y_at(theta); }
+
+  /// θ of an eigenvalue λ of C. For a polynomial, λ must lie below its interval.
+  double theta_of(double lambda) const noexcept;
+
+  /// How far θ lies above the largest eigenvalue that F leaves to the unwanted part of the
+  /// spectrum: θ − 1 under a polynomial, about θ under an inverse. Has no meaning for C itself.
+  double separation(double theta) const noexcept { return inverts_ ? theta : theta - 1; }
+
+  /// A bound on ‖C x − λ x‖ with λ = lambda_at(θ), given `residual` = ‖F x − θ x‖.
+  ///
+  /// Under a polynomial it is the largest |y − μ|/|θ − F(μ)| over the spectrum times `residual`. F
+  /// is convex below the interval, so the maximum is at the upper end of the interval. Under
+  /// F = (C − σ)⁻¹, C x − λ x = −(C − σ) r/θ.
+  double residual_bound(double theta, double residual) const noexcept;
+
+  /// Under an inverse: about ‖A − σB‖/|λ − σ| in the norm of C, the factor by which a solve
+  /// magnifies rounding.
+  double condition(double theta) const noexcept { return reach_ * theta; }
+
+ private:
+  double sign_;
+  std::optional<ChebyshevFilter> filter_;
+  bool inverts_ = false;
+  double sigma_ = 0;
+  double reach_ = 0;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/lanczos/verification.hpp>
+
+namespace heddle::detail {
+
+template <Scalar T, class Ctx>
+void Verification<T, Ctx>::collect() {
+  const auto [locked, active] = s_.pairs.best();
+  const Block V = s_.result.eigenvectors.columns(0, locked + active);
+  copy<T>(context_, s_.basis.locked_vectors().columns(0, locked), V.columns(0, locked));
+  const SmallView<double, Space> Z = s_.coefficients.view(s_.basis.order(), active);
+  send(context_, s_.ritz.Z(active), Z);
+  multiply<T>(context_, 1, s_.basis.V(), Z, 0, V.columns(locked, active));
+}
+
+template <Scalar T, class Ctx>
+DenseFailure Verification<T, Ctx>::step(Block V) {
+  s_.result.eigenvalues.clear();
+  s_.result.residuals.clear();
+  return s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, s_.F.scratch(),
+                                   s_.basis.scratch());
+}
+
+template <Scalar T, class Ctx>
+bool Verification<T, Ctx>::rayleigh_ritz(Index count) {
+  measured_ = true;
+  failure_ = step(s_.result.eigenvectors.columns(0, count));
+  return failure_ == DenseFailure::none;
+}
+
+template <Scalar T, class Ctx>
+bool Verification<T, Ctx>::measure(Index count) {
+  const Block V = s_.result.eigenvectors.columns(0, std::min(count, options_.nev));
+  s_.verifier.measure(context_, problem_, V, s_.F.scratch(), s_.basis.scratch());
+  return passed_ = s_.verifier.report(s_.pairs.convergence(), s_.result);
+}
+
+template <Scalar T, class Ctx>
+void Verification<T, Ctx>::rayleigh_ritz_of_leading() {
+  const PhaseScope phase(context_, Phase::verify);
+  const Index count = std::min({s_.shape.block, options_.nev, s_.basis.order()});
+  const Block V = s_.result.eigenvectors.columns(0, count);
+  const SmallView<double, Space> Z = s_.coefficients.view(s_.basis.order(), count);
+  send(context_, s_.ritz.Z(count), Z);
+  multiply<T>(context_, 1, s_.basis.V(), Z, 0, V);
+  measured_ = false;
+  failure_ = step(V);
+}
+
+template <Scalar T, class Ctx>
+std::optional<double> Verification<T, Ctx>::farthest_value() const {
+  if (failure_ != DenseFailure::none) return std::nullopt;
+  return s_.verifier.values().back();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class Verification<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail
