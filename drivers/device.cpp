@@ -2,29 +2,60 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <heddle/apps/device.hpp>
-#include <heddle/apps/problem.hpp>
-#include <heddle/linalg/base/error.hpp>
+#include <heddle/drivers/device.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <vector>
 
-namespace heddle::apps {
+namespace heddle {
 namespace {
 
-#ifdef HEDDLE_HAS_CUDA
-/// Makes `context` that of the first GPU, and returns its name. Throws `DeviceError` if it cannot
-/// be used.
-std::string take_gpu(AnyContext& context) {
-  auto gpu = std::make_unique<CudaContext>();
-  std::string name = gpu->device().name;
-  context = std::move(gpu);
-  return name;
+/// The reason why `problem` stays on the host; empty if it can move.
+std::string host_reason(const Problem& problem) {
+  const std::string_view part = detail::callable_part(problem);
+  return part.empty() ? "" : fmt::format("{} is a callable on host blocks", part);
 }
-#else
-std::string take_gpu(AnyContext&) { throw DeviceError("this build has no CUDA"); }
-#endif
 
 }  // namespace
+
+#ifdef HEDDLE_HAS_CUDA
+void Device::take_gpu() {
+  auto gpu = std::make_unique<CudaContext>();
+  name_ = gpu->device().name;
+  context_ = std::move(gpu);
+}
+#else
+void Device::take_gpu() { throw DeviceError("this build has no CUDA"); }
+#endif
+
+Device::Device(DeviceChoice choice, int threads)
+    : host_(std::make_shared<HostContext>(threads)), context_(host_.get()) {
+  if (choice == DeviceChoice::host) return;
+  try {
+    take_gpu();
+  } catch (const DeviceError& error) {
+    if (choice == DeviceChoice::cuda) {
+      throw DeviceError(std::string("device: cuda cannot be used: ") + error.what());
+    }
+    note_ = std::string("auto: ") + error.what();
+  }
+}
+
+Device::Device(const Request& request, const Problem& problem)
+    : Device(detail::callable_part(problem).empty() ? request.device : DeviceChoice::host,
+             request.threads) {
+  const std::string reason = host_reason(problem);
+  if (reason.empty()) return;
+  if (request.device == DeviceChoice::cuda) {
+    throw RequestError("device", ": cuda cannot be used: " + reason);
+  }
+  if (request.device == DeviceChoice::automatic) note_ = "auto: " + reason;
+}
+
+double Device::memory_bytes() const {
+  return std::visit([](const auto& context) { return detail::memory_bytes(*context); }, context_);
+}
+
+namespace detail {
 
 double host_memory_bytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -38,35 +69,28 @@ double memory_bytes(const CudaContext& context) {
 }
 #endif
 
-Device::Device(const Config& config)
-    : host_(std::make_unique<HostContext>(config.threads)), context_(host_.get()) {
-  if (config.device == DeviceChoice::host) return;
-  try {
-    name_ = take_gpu(context_);
-  } catch (const DeviceError& error) {
-    if (config.device == DeviceChoice::cuda) {
-      throw DeviceError(origin_of(config, "device").describe() +
-                        ": device: cuda cannot be used: " + error.what());
-    }
-    note_ = std::string("auto: ") + error.what();
-  }
+std::string_view callable_part(const Problem& problem) {
+  const auto is_callable = [](const std::optional<Matrix>& matrix) {
+    return matrix && !matrix->is_stored();
+  };
+  if (!problem.A.is_stored()) return "A";
+  if (is_callable(problem.B)) return "B";
+  if (is_callable(problem.A_transposed)) return "A_transposed";
+  return is_callable(problem.preconditioner) ? "preconditioner" : "";
 }
 
-double Device::memory_bytes() const {
-  return std::visit([](const auto& context) { return apps::memory_bytes(*context); }, context_);
-}
-
-void check_kernel(Device& device, const Config& config) {
-  const std::string& asked = config.spmm.kernel;
+void check_kernel(Device& device, const Request& request) {
+  const std::string& asked = request.spmm.kernel;
   std::vector<std::string_view> known = spmm_choices();
   device.with_context([&known](const auto& context) {
     const auto& kernels = spmm_kernels(context);
     known.insert(known.end(), kernels.begin(), kernels.end());
   });
   if (std::find(known.begin(), known.end(), asked) != known.end()) return;
-  throw ConfigError(origin_of(config, "spmm.kernel"),
-                    fmt::format("spmm.kernel: {} is not known on {}; known: {}", asked,
-                                device.is_host() ? "the host" : "the GPU", fmt::join(known, ", ")));
+  throw RequestError("spmm.kernel",
+                     fmt::format(": {} is not known on {}; known: {}", asked,
+                                 device.is_host() ? "the host" : "the GPU", fmt::join(known, ", ")));
 }
 
-}  // namespace heddle::apps
+}  // namespace detail
+}  // namespace heddle

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <heddle/apps/config/config.hpp>
+#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/request.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <memory>
 #include <string>
@@ -8,33 +9,20 @@
 #include <utility>
 #include <variant>
 
-/// The one place where a run's context is chosen.
-namespace heddle::apps {
+/// The one place where the context of a solve is chosen.
+namespace heddle {
 
-/// A context of a kind that this build has. The host's is owned elsewhere.
-#ifdef HEDDLE_HAS_CUDA
-using AnyContext = std::variant<HostContext*, std::unique_ptr<CudaContext>>;
-#else
-using AnyContext = std::variant<HostContext*>;
-#endif
-
-/// Bytes of memory that this machine was built with.
-double host_memory_bytes();
-
-/// Bytes that a run in `context` may have: of a GPU those free now, of the host
-/// `host_memory_bytes`.
-double memory_bytes(const HostContext& context);
-#ifdef HEDDLE_HAS_CUDA
-double memory_bytes(const CudaContext& context);
-#endif
-
-/// The device that a run works on, and the host beside it that loads and writes.
+/// The device that a solve runs on, and the host beside it that holds problems and solutions.
 class Device {
  public:
-  /// What `config.device` and `config.threads` ask for: `automatic` takes a GPU where one can be
-  /// used, else the host. Throws `DeviceError` that names the key and the reason if a GPU was asked
-  /// for and none can be used.
-  explicit Device(const Config& config);
+  /// `choice`: `automatic` takes a GPU where one can be used, else the host. `threads`: of the
+  /// host, 0: as many as OpenMP offers. Throws `DeviceError` with the reason if a GPU was asked for
+  /// and none can be used.
+  explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0);
+
+  /// What `request` asks for. A problem with a callable is solved on the host: throws
+  /// `RequestError` if a GPU was asked for.
+  Device(const Request& request, const Problem& problem);
 
   bool is_host() const noexcept { return context_.index() == 0; }
   std::string_view kind() const noexcept { return is_host() ? "host" : "cuda"; }
@@ -42,24 +30,50 @@ class Device {
   const std::string& note() const noexcept { return note_; }  ///< why, where that needs saying
 
   HostContext& host() noexcept { return *host_; }
+  std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
 
-  double memory_bytes() const;  ///< `memory_bytes` of its context
+  /// Bytes that a solve may have: of a GPU those free now, of the host all that it was built with.
+  double memory_bytes() const;
 
-  /// body(context) with the device's context, a `HostContext` or a `CudaContext`.
+  /// body(context) with the context of the device, a `HostContext` or a `CudaContext`.
   template <class Body>
   decltype(auto) with_context(Body&& body) {
     return std::visit([&](auto& context) -> decltype(auto) { return body(*context); }, context_);
   }
 
  private:
-  std::unique_ptr<HostContext> host_;
+  /// A context of a kind that this build has. That of the host is owned by `host_`.
+#ifdef HEDDLE_HAS_CUDA
+  using AnyContext = std::variant<HostContext*, std::unique_ptr<CudaContext>>;
+#else
+  using AnyContext = std::variant<HostContext*>;
+#endif
+
+  void take_gpu();
+
+  std::shared_ptr<HostContext> host_;
   AnyContext context_;
   std::string name_;
   std::string note_;
 };
 
-/// Throws `ConfigError` that names the key and what there is if `config.spmm.kernel` is none that
-/// the device has.
-void check_kernel(Device& device, const Config& config);
+namespace detail {
 
-}  // namespace heddle::apps
+/// Bytes of memory that this machine was built with.
+double host_memory_bytes();
+
+/// Bytes that a solve in `context` may have, as `Device::memory_bytes`.
+double memory_bytes(const HostContext& context);
+#ifdef HEDDLE_HAS_CUDA
+double memory_bytes(const CudaContext& context);
+#endif
+
+/// The part of `problem` that is a callable on host blocks, as "A" or "B"; empty if none is.
+std::string_view callable_part(const Problem& problem);
+
+/// Throws `RequestError` with the kernels that there are if `request.spmm.kernel` is none that the
+/// device has.
+void check_kernel(Device& device, const Request& request);
+
+}  // namespace detail
+}  // namespace heddle

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <heddle/apps/memory.hpp>
-#include <heddle/apps/preconditioner_plan.hpp>
-#include <heddle/apps/solver_options.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/placed.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 
-namespace heddle::apps {
+namespace heddle::detail {
 namespace {
 
 /// Bytes a row of what the level orders of a triangle and of its transpose keep beside the
@@ -18,50 +18,50 @@ double as_double(Index count) { return static_cast<double>(count); }
 /// The bytes of each part of a solve in scalars of `scalar_size` bytes.
 class SolveBytes {
  public:
-  SolveBytes(const ProblemInput<double>& input, const Config& config, std::size_t scalar_size)
-      : input_(input),
-        config_(config),
-        plan_(plan_preconditioner(config, input.B.has_value())),
+  SolveBytes(const Problem& problem, const Request& request, std::size_t scalar_size)
+      : problem_(problem),
+        request_(request),
+        method_(method_of(request, problem.sizes())),
+        plan_(plan_preconditioner(request, preconditioner_task(problem))),
         scalar_(static_cast<double>(scalar_size)) {}
 
-  double matrix(Index nnz) const { return matrix(nnz, input_.order()); }
+  double matrix(Index nnz) const { return matrix(nnz, problem_.order()); }
   double matrix(Index nnz, Index rows) const {
     return as_double(nnz) * (scalar_ + sizeof(std::int32_t)) +
            as_double(rows + 1) * sizeof(std::int64_t);
   }
   /// Of vectors that A multiplies.
-  double columns(Index count) const { return block(input_.A.cols(), count); }
+  double columns(Index count) const { return block(problem_.A.cols(), count); }
 
   /// What the solve gives: of singular triplets the vectors of both sides.
   double vectors() const {
-    const Index count = result_columns(config_, input_.sizes());
-    return columns(count) + (finds_triplets(config_) ? block(input_.order(), count) : 0);
+    const Index count = method_.result_columns(request_, problem_.sizes());
+    return columns(count) + (method_.both_sides ? block(problem_.order(), count) : 0);
   }
 
   /// A, Aᵀ, B, and the blocks beside them.
   double input() const {
-    return matrix(input_.nnz()) + (input_.B ? matrix(input_.B->nnz()) : 0) +
-           (input_.A_transposed ? matrix(input_.nnz(), input_.A_transposed->rows()) : 0) +
-           columns(input_.constraints.cols() + input_.initial_guess.cols()) +
-           block(input_.order(), input_.rhs.cols());
+    return matrix(problem_.nnz()) + (problem_.B ? matrix(problem_.B->nnz()) : 0) +
+           (problem_.A_transposed ? matrix(problem_.nnz(), problem_.A_transposed->rows()) : 0) +
+           columns(problem_.constraints.cols() + problem_.initial_guess.cols()) +
+           block(problem_.order(), problem_.rhs.cols());
   }
 
   double solver() const {
-    const ProblemSizes sizes = input_.sizes();
-    const auto scalar_size = static_cast<std::size_t>(scalar_);
-    return solver_memory_bytes(config_, sizes, scalar_size) + inverse_of_mass();
+    return method_.memory_bytes(request_, problem_.sizes(), static_cast<std::size_t>(scalar_)) +
+           inverse_of_mass();
   }
 
   /// The matrix that a preconditioner stores: Chebyshev's has all of the diagonal, block Jacobi's
   /// no more entries than A unless its blocks are given, an incomplete factor is two triangles.
   double preconditioner_matrix() const {
-    const Index nnz = plan_.matrix == PreconditionedMatrix::B ? input_.B->nnz() : input_.nnz();
+    const Index nnz = plan_.matrix == PreconditionedMatrix::B ? problem_.B->nnz() : problem_.nnz();
     switch (plan_.type) {
       case PreconditionerChoice::chebyshev:
       case PreconditionerChoice::incomplete_cholesky:
-        return matrix(nnz + input_.order());
+        return matrix(nnz + problem_.order());
       case PreconditionerChoice::block_jacobi:
-        return matrix(plan_.block_size == 0 ? nnz : input_.order() * plan_.block_size);
+        return matrix(plan_.block_size == 0 ? nnz : problem_.order() * plan_.block_size);
       case PreconditionerChoice::jacobi:
       case PreconditionerChoice::none:
       case PreconditionerChoice::automatic:
@@ -74,7 +74,7 @@ class SolveBytes {
   /// incomplete factor the order of the rows of each triangle, or, iterated, two blocks and a
   /// diagonal; Jacobi a diagonal.
   double preconditioner() const {
-    const Index block = solver_block_size(config_, input_.sizes());
+    const Index block = method_.block_size(request_, problem_.sizes());
     switch (plan_.type) {
       case PreconditionerChoice::jacobi:
         return columns(1);
@@ -83,7 +83,7 @@ class SolveBytes {
       case PreconditionerChoice::incomplete_cholesky:
         return preconditioner_matrix() + (plan_.triangular_solve == TriangularSolve::iterated
                                               ? columns(2 * block + 1)
-                                              : as_double(input_.order()) * kLevelOrderBytes);
+                                              : as_double(problem_.order()) * kLevelOrderBytes);
       case PreconditionerChoice::block_jacobi:
       case PreconditionerChoice::none:
       case PreconditionerChoice::automatic:
@@ -106,7 +106,7 @@ class SolveBytes {
   double plans() const { return input() + preconditioner_matrix(); }
 
   /// Copies that pass through the host when a preconditioner for a GPU is made there.
-  double detour() const { return matrix(input_.nnz()) + 2 * preconditioner_matrix(); }
+  double detour() const { return matrix(problem_.nnz()) + 2 * preconditioner_matrix(); }
 
  private:
   double block(Index rows, Index count) const {
@@ -115,24 +115,25 @@ class SolveBytes {
 
   /// Block Lanczos' solver for B.
   double inverse_of_mass() const {
-    if (config_.type != SolverType::block_lanczos || !input_.B) return 0;
-    if (is_diagonal(input_.B->view())) return columns(1);
-    const Index block = solver_block_size(config_, input_.sizes());
+    if (request_.method != Method::block_lanczos || !problem_.B) return 0;
+    if (is_diagonal(problem_.B->view())) return columns(1);
+    const Index block = method_.block_size(request_, problem_.sizes());
     return columns(1) +
-           block_cg_memory_bytes(input_.order(), block, static_cast<std::size_t>(scalar_));
+           block_cg_memory_bytes(problem_.order(), block, static_cast<std::size_t>(scalar_));
   }
 
-  const ProblemInput<double>& input_;
-  const Config& config_;
+  const Problem& problem_;
+  const Request& request_;
+  const MethodKind& method_;
   PreconditionerPlan plan_;
   double scalar_;
 };
 
 MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounded,
-                               const Config& config) {
+                               const Request& request) {
   const auto device = [](const SolveBytes& bytes) { return bytes.solve() + bytes.plans(); };
   const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.vectors(); };
-  switch (config.precision) {
+  switch (request.precision) {
     case Precision::full:
       return {device(exact), exact.input() + host(exact)};
     case Precision::single:
@@ -145,9 +146,9 @@ MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounde
 }
 
 MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& rounded,
-                                const Config& config) {
+                                const Request& request) {
   double bytes = 0;
-  switch (config.precision) {
+  switch (request.precision) {
     case Precision::full:
       bytes = exact.solve();
       break;
@@ -165,16 +166,16 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
 
 }  // namespace
 
-MemoryEstimate estimate_memory(const ProblemInput<double>& input, const Config& config,
+MemoryEstimate estimate_memory(const Problem& problem, const Request& request,
                                bool on_gpu) {
-  const SolveBytes exact(input, config, sizeof(double));
-  const SolveBytes rounded(input, config, sizeof(float));
-  return on_gpu ? estimate_on_gpu(exact, rounded, config)
-                : estimate_on_host(exact, rounded, config);
+  const SolveBytes exact(problem, request, sizeof(double));
+  const SolveBytes rounded(problem, request, sizeof(float));
+  return on_gpu ? estimate_on_gpu(exact, rounded, request)
+                : estimate_on_host(exact, rounded, request);
 }
 
-void check_memory(const MemoryEstimate& estimate, const Config& config, const Device& device) {
-  const std::string_view advice = is_eigensolver(config.type) ? kFewerPairs : kFewerRightHandSides;
+void check_memory(const MemoryEstimate& estimate, const Request& request, const Device& device) {
+  const std::string_view advice = is_eigensolver(request.method) ? kFewerPairs : kFewerRightHandSides;
   require_memory(estimate.device, device.memory_bytes(),
                  device.is_host() ? "this machine" : device.name(), advice);
   if (!device.is_host()) require_memory(estimate.host, host_memory_bytes(), "this machine", advice);
@@ -190,4 +191,4 @@ void require_memory(double bytes, double available, std::string_view owner,
                                 bytes, bytes / kGiB, owner, available, available / kGiB, advice));
 }
 
-}  // namespace heddle::apps
+}  // namespace heddle::detail

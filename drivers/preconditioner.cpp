@@ -1,29 +1,33 @@
 #include <fmt/format.h>
 
-#include <heddle/apps/preconditioner_plan.hpp>
-#include <heddle/apps/problem.hpp>
+#include <heddle/drivers/preconditioner.hpp>
 
-namespace heddle::apps {
+namespace heddle::detail {
 namespace {
 
-PreconditionerChoice automatic_choice(const Config& config, bool pencil) {
-  if (uses_transpose(config)) return PreconditionerChoice::none;
-  switch (config.type) {
-    case SolverType::lobpcg:
-      if (config.solver.which == Which::smallest) return PreconditionerChoice::chebyshev;
-      return pencil ? PreconditionerChoice::jacobi : PreconditionerChoice::none;
-    case SolverType::block_lanczos:
+PreconditionerChoice automatic_choice(const Request& request, bool pencil) {
+  switch (request.method) {
+    case Method::automatic:
+    case Method::block_lanczos:
       return PreconditionerChoice::none;
-    case SolverType::block_cg:
+    case Method::lobpcg:
+      if (request.which == Which::smallest) return PreconditionerChoice::chebyshev;
+      return pencil ? PreconditionerChoice::jacobi : PreconditionerChoice::none;
+    case Method::block_cg:
       return PreconditionerChoice::chebyshev;
   }
   return PreconditionerChoice::none;
 }
 
-PreconditionedMatrix preconditioned_matrix(const Config& config, bool pencil) {
-  if (uses_transpose(config)) return PreconditionedMatrix::normal_equations;
-  const bool of_mass = config.solver.which == Which::largest && pencil;
+PreconditionedMatrix preconditioned_matrix(const Request& request,
+                                           const PreconditionerTask& task) {
+  if (task.normal_equations) return PreconditionedMatrix::normal_equations;
+  const bool of_mass = request.which == Which::largest && task.pencil;
   return of_mass ? PreconditionedMatrix::B : PreconditionedMatrix::A;
+}
+
+bool is_stored(PreconditionedMatrix matrix, const PreconditionerTask& task) {
+  return matrix == PreconditionedMatrix::B ? task.B_stored : task.A_stored;
 }
 
 std::string_view matrix_name(PreconditionedMatrix matrix) {
@@ -52,12 +56,15 @@ std::string_view solve_name(TriangularSolve solve) {
 
 }  // namespace
 
-PreconditionerPlan plan_preconditioner(const Config& config, bool pencil) {
-  const PreconditionerConfig& asked = config.preconditioner;
-  const bool automatic = asked.type == PreconditionerChoice::automatic;
-  return {automatic ? automatic_choice(config, pencil) : asked.type,
-          preconditioned_matrix(config, pencil), asked.degree, asked.block_size,
-          asked.triangular_solve};
+PreconditionerPlan plan_preconditioner(const Request& request, const PreconditionerTask& task) {
+  const PreconditionerRequest& asked = request.preconditioner;
+  const PreconditionedMatrix matrix = preconditioned_matrix(request, task);
+  PreconditionerChoice type = asked.type;
+  if (type == PreconditionerChoice::automatic) {
+    const bool possible = !task.normal_equations && is_stored(matrix, task);
+    type = possible ? automatic_choice(request, task.pencil) : PreconditionerChoice::none;
+  }
+  return {type, matrix, asked.degree, asked.block_size, asked.triangular_solve};
 }
 
 std::string_view PreconditionerPlan::name() const noexcept {
@@ -88,4 +95,4 @@ std::string PreconditionerPlan::describe() const {
   return text;
 }
 
-}  // namespace heddle::apps
+}  // namespace heddle::detail

@@ -1,14 +1,22 @@
 #pragma once
 
-#include <heddle/apps/config/config.hpp>
+#include <heddle/drivers/request.hpp>
 #include <string>
 #include <string_view>
 
-namespace heddle::apps {
+namespace heddle::detail {
 
 enum class PreconditionedMatrix { A, B, normal_equations };
 
-/// A preconditioner as it will be built.
+/// What the choice of a preconditioner depends on.
+struct PreconditionerTask {
+  bool pencil = false;
+  bool normal_equations = false;
+  bool A_stored = true;
+  bool B_stored = true;
+};
+
+/// A preconditioner as it will be made.
 struct PreconditionerPlan {
   PreconditionerChoice type = PreconditionerChoice::none;  ///< not `automatic`
   PreconditionedMatrix matrix = PreconditionedMatrix::A;   ///< whose inverse it approximates
@@ -22,13 +30,7 @@ struct PreconditionerPlan {
   std::string describe() const;
 };
 
-/// What making a preconditioner took.
-struct PreconditionerCost {
-  double seconds = 0;
-  std::size_t bytes = 0;  ///< of the device's memory that it keeps
-};
+/// What `request`, its method chosen, means for `task`.
+PreconditionerPlan plan_preconditioner(const Request& request, const PreconditionerTask& task);
 
-/// What `config` means for a single matrix or a pencil.
-PreconditionerPlan plan_preconditioner(const Config& config, bool pencil);
-
-}  // namespace heddle::apps
+}  // namespace heddle::detail
