@@ -87,9 +87,9 @@ void check_kernel(Device& device, const Request& request) {
     known.insert(known.end(), kernels.begin(), kernels.end());
   });
   if (std::find(known.begin(), known.end(), asked) != known.end()) return;
-  throw RequestError("spmm.kernel",
-                     fmt::format(": {} is not known on {}; known: {}", asked,
-                                 device.is_host() ? "the host" : "the GPU", fmt::join(known, ", ")));
+  throw RequestError("spmm.kernel", fmt::format(": {} is not known on {}; known: {}", asked,
+                                                device.is_host() ? "the host" : "the GPU",
+                                                fmt::join(known, ", ")));
 }
 
 }  // namespace detail

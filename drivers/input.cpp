@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/methods.hpp>
-#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/preconditioner.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -14,8 +15,8 @@ void check_A(HostContext& context, const Problem& problem) {
   const Matrix& A = problem.A;
   if (problem.normal_equations) {
     if (A.rows() > 0 && A.cols() > 0) return;
-    throw ProblemError(ProblemPart::matrix, fmt::format("the matrix is {} x {}, it has no entries",
-                                                        A.rows(), A.cols()));
+    throw ProblemError(ProblemPart::matrix,
+                       fmt::format("the matrix is {} x {}, it has no entries", A.rows(), A.cols()));
   }
   check_square(ProblemPart::matrix, A);
   if (A.is_stored()) check_symmetric(context, ProblemPart::matrix, A);
@@ -89,15 +90,16 @@ void check_method(const Request& request, const Problem& problem) {
   const std::string_view name = method_name(request.method);
   const Index rhs = problem.rhs.cols();
   if (is_eigensolver(request.method)) {
-    if (request.nev < 1) throw RequestError("nev", fmt::format(" is {}, not 1 or more", request.nev));
+    if (request.nev < 1)
+      throw RequestError("nev", fmt::format(" is {}, not 1 or more", request.nev));
     if (rhs == 0) return;
     throw RequestError("method", fmt::format(": {} is for eigenproblems, the problem has {} "
                                              "right-hand sides",
                                              name, rhs));
   }
   if (rhs == 0) {
-    throw RequestError("method", fmt::format(": {} needs right-hand sides, the problem has none",
-                                             name));
+    throw RequestError("method",
+                       fmt::format(": {} needs right-hand sides, the problem has none", name));
   }
   if (problem.B) {
     throw ProblemError(ProblemPart::mass, fmt::format("{} takes no mass matrix", name));
@@ -135,27 +137,26 @@ void check_callables(const Request& request, const Problem& problem) {
 }
 
 void check_preconditioner(const Request& request, const Problem& problem) {
-  const auto refuse = [](const std::string& message) {
-    throw ProblemError(ProblemPart::preconditioner, message);
-  };
   if (problem.preconditioner) {
+    const auto refuse = [](const std::string& message) {
+      throw ProblemError(ProblemPart::preconditioner, message);
+    };
     const Index order = problem.A.cols();
     const Matrix& given = *problem.preconditioner;
     if (given.rows() != order || given.cols() != order) {
-      refuse(fmt::format("is {} x {}, the vectors have {} rows", given.rows(), given.cols(), order));
+      refuse(
+          fmt::format("is {} x {}, the vectors have {} rows", given.rows(), given.cols(), order));
     }
-    if (request.preconditioner.type != PreconditionerChoice::automatic) {
+    if (request.preconditioner.type != "auto") {
       refuse("the problem brings one, the request names another");
     }
     return;
   }
-  const PreconditionerPlan plan = plan_preconditioner(request, preconditioner_task(problem));
-  if (plan.type == PreconditionerChoice::none) return;
-  const bool of_mass = plan.matrix == PreconditionedMatrix::B;
-  if (!(of_mass ? *problem.B : problem.A).is_stored()) {
-    refuse(fmt::format("{} is made from a stored matrix, {} is a callable", plan.name(),
-                       of_mass ? "B" : "A"));
-  }
+  const PreconditionerPlan plan = plan_preconditioner(request, problem);
+  if (plan.kind == nullptr) return;
+  const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, problem));
+  if (reason.empty()) return;
+  throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
 }
 
 }  // namespace

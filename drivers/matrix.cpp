@@ -35,8 +35,8 @@ void check_columns(std::span<const Offset> offsets, std::span<const std::int32_t
                    Index cols) {
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     std::int32_t least = 0;
-    for (auto k = static_cast<std::size_t>(offsets[i]); k < static_cast<std::size_t>(offsets[i + 1]);
-         ++k) {
+    for (auto k = static_cast<std::size_t>(offsets[i]);
+         k < static_cast<std::size_t>(offsets[i + 1]); ++k) {
       if (columns[k] < least || columns[k] >= cols) {
         throw InvalidArgument(
             fmt::format("Matrix: row {} has column {} where {} to {} can stand: columns ascend in "
@@ -85,8 +85,7 @@ HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A) {
 template <Scalar T>
 template <class Offset, class Value>
 void HostMatrix<T>::refer_to(std::span<const Offset> row_offsets,
-                             std::span<const std::int32_t> columns,
-                             std::span<const Value> values) {
+                             std::span<const std::int32_t> columns, std::span<const Value> values) {
   check_csr_shape(view_.rows, view_.cols, static_cast<Index>(columns.size()));
   require_size("row offsets", row_offsets.size(), fmt::format("{} rows", view_.rows),
                static_cast<std::size_t>(view_.rows) + 1);

@@ -29,9 +29,10 @@ void check_pivots(CsrView<double, HostSpace> B) {
   const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(mapped);
   const Eigen::VectorXd diagonal = Eigen::SparseMatrix<double>(mapped).diagonal();
   const auto indefinite = [&](int row, double pivot) {
-    refuse_mass(fmt::format("the mass matrix is not positive definite: its factorisation meets "
-                               "the pivot {} in row {}",
-                               pivot, row + 1));
+    refuse_mass(
+        fmt::format("the mass matrix is not positive definite: its factorisation meets "
+                    "the pivot {} in row {}",
+                    pivot, row + 1));
   };
   if (factor.info() != Eigen::Success) {
     refuse_mass("the mass matrix is not positive definite: its factorisation meets a zero pivot");
@@ -48,17 +49,18 @@ void check_pivots(CsrView<double, HostSpace> B) {
 
 void check_square(ProblemPart part, const Matrix& A) {
   if (A.rows() != A.cols()) {
-    throw ProblemError(
-        part, fmt::format("the matrix is {} x {}, it must be square", A.rows(), A.cols()));
+    throw ProblemError(part,
+                       fmt::format("the matrix is {} x {}, it must be square", A.rows(), A.cols()));
   }
   if (A.rows() == 0) throw ProblemError(part, "the matrix has no rows");
 }
 
 void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A) {
   for (const Asymmetry& pair : find_asymmetry(context, A.view(), kSymmetryTolerance)) {
-    throw ProblemError(part, fmt::format("the matrix is not symmetric: entry ({0}, {1}) is {2}, entry ({1}, "
-                               "{0}) is {3}",
-                               pair.row + 1, pair.col + 1, pair.value, pair.transposed));
+    throw ProblemError(
+        part, fmt::format("the matrix is not symmetric: entry ({0}, {1}) is {2}, entry ({1}, "
+                          "{0}) is {3}",
+                          pair.row + 1, pair.col + 1, pair.value, pair.transposed));
   }
 }
 
@@ -77,29 +79,33 @@ void check_may_be_positive_definite(HostContext& context, CsrView<double, HostSp
   for_each_entry([&](std::size_t i, std::size_t j, double value) {
     if (i != j) return;
     if (value <= 0) {
-      refuse_mass(fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, "
-                                 "{0}) is {1}",
-                                 i + 1, value));
+      refuse_mass(
+          fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, "
+                      "{0}) is {1}",
+                      i + 1, value));
     }
     root[i] = std::sqrt(value);
   });
   for (std::size_t i = 0; i < root.size(); ++i) {
     if (root[i] > 0) continue;
-    refuse_mass(fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, {0}) "
-                       "is missing",
-                       i + 1));
+    refuse_mass(
+        fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, {0}) "
+                    "is missing",
+                    i + 1));
   }
   constexpr double kRounding = 1 + 8 * std::numeric_limits<double>::epsilon();
   for_each_entry([&](std::size_t i, std::size_t j, double value) {
     if (i == j || std::abs(value) / root[i] <= root[j] * kRounding) return;
-    refuse_mass(fmt::format("the mass matrix is not positive definite: entry ({}, {}) is {}, "
-                               "more than its diagonal entries {} and {} allow",
-                               i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
+    refuse_mass(
+        fmt::format("the mass matrix is not positive definite: entry ({}, {}) is {}, "
+                    "more than its diagonal entries {} and {} allow",
+                    i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
   });
   if (B.rows <= kFactorizedOrder) return check_pivots(B);
   const double ritz = lanczos_bounds(context, B).smallest_ritz;
   if (ritz < 0) {
-    refuse_mass(fmt::format("the mass matrix is not positive definite: x'Bx = {} for some unit x", ritz));
+    refuse_mass(
+        fmt::format("the mass matrix is not positive definite: x'Bx = {} for some unit x", ritz));
   }
 }
 

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
-#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/preconditioner.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 
 namespace heddle::detail {
 namespace {
-
-/// Bytes a row of what the level orders of a triangle and of its transpose keep beside the
-/// matrices: row numbers and flags.
-constexpr double kLevelOrderBytes = 16;
 
 double as_double(Index count) { return static_cast<double>(count); }
 
@@ -22,8 +18,8 @@ class SolveBytes {
       : problem_(problem),
         request_(request),
         method_(method_of(request, problem.sizes())),
-        plan_(plan_preconditioner(request, preconditioner_task(problem))),
-        scalar_(static_cast<double>(scalar_size)) {}
+        scalar_(static_cast<double>(scalar_size)),
+        preconditioner_(preconditioner_bytes()) {}
 
   double matrix(Index nnz) const { return matrix(nnz, problem_.order()); }
   double matrix(Index nnz, Index rows) const {
@@ -52,61 +48,15 @@ class SolveBytes {
            inverse_of_mass();
   }
 
-  /// The matrix that a preconditioner stores: Chebyshev's has all of the diagonal, block Jacobi's
-  /// no more entries than A unless its blocks are given, an incomplete factor is two triangles.
-  double preconditioner_matrix() const {
-    const Index nnz = plan_.matrix == PreconditionedMatrix::B ? problem_.B->nnz() : problem_.nnz();
-    switch (plan_.type) {
-      case PreconditionerChoice::chebyshev:
-      case PreconditionerChoice::incomplete_cholesky:
-        return matrix(nnz + problem_.order());
-      case PreconditionerChoice::block_jacobi:
-        return matrix(plan_.block_size == 0 ? nnz : problem_.order() * plan_.block_size);
-      case PreconditionerChoice::jacobi:
-      case PreconditionerChoice::none:
-      case PreconditionerChoice::automatic:
-        break;
-    }
-    return 0;
-  }
-
-  /// What a preconditioner stores. Beside a matrix Chebyshev keeps three blocks and a diagonal, an
-  /// incomplete factor the order of the rows of each triangle, or, iterated, two blocks and a
-  /// diagonal; Jacobi a diagonal.
-  double preconditioner() const {
-    const Index block = method_.block_size(request_, problem_.sizes());
-    switch (plan_.type) {
-      case PreconditionerChoice::jacobi:
-        return columns(1);
-      case PreconditionerChoice::chebyshev:
-        return preconditioner_matrix() + columns(3 * block + 1);
-      case PreconditionerChoice::incomplete_cholesky:
-        return preconditioner_matrix() + (plan_.triangular_solve == TriangularSolve::iterated
-                                              ? columns(2 * block + 1)
-                                              : as_double(problem_.order()) * kLevelOrderBytes);
-      case PreconditionerChoice::block_jacobi:
-      case PreconditionerChoice::none:
-      case PreconditionerChoice::automatic:
-        break;
-    }
-    return preconditioner_matrix();
-  }
-
-  /// While a preconditioner is made: an incomplete factor beside its two triangles.
-  double preconditioner_setup() const {
-    const bool factors = plan_.type == PreconditionerChoice::incomplete_cholesky;
-    return factors ? 2 * preconditioner_matrix() : 0;
-  }
-
   double solve() const {
-    return input() + std::max(solver() + preconditioner(), preconditioner_setup());
+    return input() + std::max(solver() + preconditioner_.kept, preconditioner_.setup);
   }
 
   /// What the kernels of a GPU keep beside the matrices, at most: panels of tiles, split points.
-  double plans() const { return input() + preconditioner_matrix(); }
+  double plans() const { return input() + preconditioner_.matrix; }
 
   /// Copies that pass through the host when a preconditioner for a GPU is made there.
-  double detour() const { return matrix(problem_.nnz()) + 2 * preconditioner_matrix(); }
+  double detour() const { return matrix(problem_.nnz()) + 2 * preconditioner_.matrix; }
 
  private:
   double block(Index rows, Index count) const {
@@ -122,11 +72,22 @@ class SolveBytes {
            block_cg_memory_bytes(problem_.order(), block, static_cast<std::size_t>(scalar_));
   }
 
+  PreconditionerBytes preconditioner_bytes() const {
+    const PreconditionerPlan plan = plan_preconditioner(request_, problem_);
+    if (plan.kind == nullptr) return {};
+    const bool of_mass = plan.matrix == PreconditionedMatrix::B;
+    return plan.kind->bytes({.rows = problem_.A.cols(),
+                             .nnz = of_mass ? problem_.B->nnz() : problem_.nnz(),
+                             .block = method_.block_size(request_, problem_.sizes()),
+                             .scalar_size = static_cast<std::size_t>(scalar_)},
+                            plan.options);
+  }
+
   const Problem& problem_;
   const Request& request_;
   const MethodKind& method_;
-  PreconditionerPlan plan_;
   double scalar_;
+  PreconditionerBytes preconditioner_;
 };
 
 MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounded,
@@ -166,8 +127,7 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
 
 }  // namespace
 
-MemoryEstimate estimate_memory(const Problem& problem, const Request& request,
-                               bool on_gpu) {
+MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu) {
   const SolveBytes exact(problem, request, sizeof(double));
   const SolveBytes rounded(problem, request, sizeof(float));
   return on_gpu ? estimate_on_gpu(exact, rounded, request)
@@ -175,7 +135,8 @@ MemoryEstimate estimate_memory(const Problem& problem, const Request& request,
 }
 
 void check_memory(const MemoryEstimate& estimate, const Request& request, const Device& device) {
-  const std::string_view advice = is_eigensolver(request.method) ? kFewerPairs : kFewerRightHandSides;
+  const std::string_view advice =
+      is_eigensolver(request.method) ? kFewerPairs : kFewerRightHandSides;
   require_memory(estimate.device, device.memory_bytes(),
                  device.is_host() ? "this machine" : device.name(), advice);
   if (!device.is_host()) require_memory(estimate.host, host_memory_bytes(), "this machine", advice);

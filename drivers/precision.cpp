@@ -11,7 +11,6 @@
 namespace heddle::detail {
 namespace {
 
-
 /// Between what magnitudes the largest of some numbers must be.
 struct Limits {
   std::string of;
@@ -38,15 +37,14 @@ Limits of_squares(const Limits& limits) {
 }
 
 /// Refuses numbers, the largest of which has this magnitude.
-void check_scale(double largest, std::string_view what, const Limits& limits,
-                 ProblemPart part) {
+void check_scale(double largest, std::string_view what, const Limits& limits, ProblemPart part) {
   if (largest > limits.most) {
-    throw ProblemError(part, fmt::format("{} has an entry of size {:g}, {} ends at {:.2g}: {}", what, largest,
-                       limits.of, limits.most, limits.advice));
+    throw ProblemError(part, fmt::format("{} has an entry of size {:g}, {} ends at {:.2g}: {}",
+                                         what, largest, limits.of, limits.most, limits.advice));
   }
   if (largest > 0 && largest < limits.least) {
-    throw ProblemError(part, fmt::format("the largest entry of {} is {:g}, {} needs {:.2g}: {}", what, largest,
-                       limits.of, limits.least, limits.advice));
+    throw ProblemError(part, fmt::format("the largest entry of {} is {:g}, {} needs {:.2g}: {}",
+                                         what, largest, limits.of, limits.least, limits.advice));
   }
 }
 
@@ -56,7 +54,8 @@ void check_diagonal(CsrView<double, HostSpace> A, std::string_view what, Problem
     for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
       const double size = std::abs(A.values[k]);
       if (A.columns[k] != i || size == 0 || size >= kSmallest) continue;
-      throw ProblemError(part,
+      throw ProblemError(
+          part,
           fmt::format("diagonal entry ({0}, {0}) of {1} is {2:g}, single precision needs a size "
                       "of {3:.2g}: {4}",
                       i + 1, what, A.values[k], kSmallest, single_precision().advice));

@@ -1,36 +1,42 @@
 #pragma once
 
+#include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 #include <string>
 #include <string_view>
 
 namespace heddle::detail {
 
-enum class PreconditionedMatrix { A, B, normal_equations };
-
-/// What the choice of a preconditioner depends on.
-struct PreconditionerTask {
-  bool pencil = false;
-  bool normal_equations = false;
-  bool A_stored = true;
-  bool B_stored = true;
-};
-
 /// A preconditioner as it will be made.
 struct PreconditionerPlan {
-  PreconditionerChoice type = PreconditionerChoice::none;  ///< not `automatic`
-  PreconditionedMatrix matrix = PreconditionedMatrix::A;   ///< whose inverse it approximates
-  int degree = 0;                                          ///< of a Chebyshev polynomial
-  Index block_size = 0;  ///< of block Jacobi; 0: found from the matrix
-  TriangularSolve triangular_solve = TriangularSolve::automatic;  ///< of incomplete Cholesky
+  const PreconditionerKind* kind = nullptr;               ///< null: none is made
+  PreconditionedMatrix matrix = PreconditionedMatrix::A;  ///< whose inverse it approximates
+  PreconditionerOptions options{"none", {}};
 
-  /// The type as in the configuration.
-  std::string_view name() const noexcept;
+  /// As requests name it: "none", "jacobi".
+  std::string_view name() const noexcept { return kind != nullptr ? kind->name : "none"; }
   /// "none", "jacobi of A", "chebyshev of B, degree 10".
   std::string describe() const;
 };
 
-/// What `request`, its method chosen, means for `task`.
-PreconditionerPlan plan_preconditioner(const Request& request, const PreconditionerTask& task);
+/// What a solve of a problem of `sizes`, as `request` with its method chosen says, means to
+/// preconditioners. `stored`: whether the matrices are.
+PreconditionedProblem preconditioned_problem(const Request& request, const ProblemSizes& sizes,
+                                             bool stored = true);
+
+/// The same for `problem`: whether the matrix to precondition is stored.
+PreconditionedProblem preconditioned_problem(const Request& request, const Problem& problem);
+
+/// The preconditioner that `asked` means for `problem`. Throws `InvalidArgument` for a name or an
+/// option that the table does not know.
+PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
+                                       const PreconditionedProblem& problem);
+
+/// The same for `problem`; none where the problem brings its own.
+PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem);
+
+/// How reports name the preconditioner of a solve.
+std::string describe_preconditioner(const Request& request, const Problem& problem);
 
 }  // namespace heddle::detail

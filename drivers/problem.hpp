@@ -37,7 +37,7 @@ struct HostProblem {
   Index order() const noexcept { return A.rows(); }
   Index nnz() const noexcept { return A.nnz(); }
   ProblemSizes sizes() const noexcept {
-    return {order(),  constraints.cols(), rhs.cols(), B.has_value(), A.cols(), normal_equations};
+    return {order(), constraints.cols(), rhs.cols(), B.has_value(), A.cols(), normal_equations};
   }
   /// Bytes of the matrices and blocks.
   double bytes() const noexcept;

@@ -2,12 +2,12 @@
 
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
+#include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <optional>
+#include <string>
 
 /// What a solve is asked for, whatever the scalar and the memory space.
 namespace heddle {
@@ -28,25 +28,12 @@ struct RealInterval {
   double upper = 0;
 };
 
-/// `automatic` is Chebyshev for the smallest end and for linear systems, Jacobi of B for the largest
-/// end of a pencil, none for the largest end of a single matrix and for AᵀA. Where the matrix that
-/// it would be made from is not stored, `automatic` is none.
-enum class PreconditionerChoice {
-  automatic,
-  none,
-  jacobi,
-  block_jacobi,
-  chebyshev,
-  incomplete_cholesky
-};
-
 /// The preconditioner as asked for.
 struct PreconditionerRequest {
-  PreconditionerChoice type = PreconditionerChoice::automatic;
-  /// Of the Chebyshev polynomial, in products with the matrix plus one.
-  int degree = ChebyshevPreconditioner<double, HostContext>::kDefaultDegree;
-  Index block_size = 0;  ///< rows of a block of block Jacobi; 0: found from the matrix
-  TriangularSolve triangular_solve = TriangularSolve::automatic;  ///< of incomplete Cholesky
+  /// A name from `preconditioner_table`, "none", or "auto" for what `automatic_preconditioner`
+  /// says.
+  std::string type = "auto";
+  OptionValues options{};  ///< of this preconditioner; those left out have their defaults
 };
 
 /// How a problem is solved. A field that names methods is read by these alone.
@@ -62,11 +49,11 @@ struct Request {
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
   Index max_iterations = 0;  ///< 0: the default of `EigenOptions` or `LinearOptions`
   double time_limit_s = std::numeric_limits<double>::infinity();
-  std::uint64_t seed = 42;                             ///< of the random start
-  Index refresh_interval = 50;                         ///< LOBPCG, block CG
-  Index max_basis = 0;                                 ///< block Lanczos; 0: chosen
-  std::optional<LanczosFilter> filter{};               ///< block Lanczos; empty: what costs least
-  CgAlgorithm algorithm = CgAlgorithm::breakdown_free; ///< block CG
+  std::uint64_t seed = 42;                              ///< of the random start
+  Index refresh_interval = 50;                          ///< LOBPCG, block CG
+  Index max_basis = 0;                                  ///< block Lanczos; 0: chosen
+  std::optional<LanczosFilter> filter{};                ///< block Lanczos; empty: what costs least
+  CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
   PreconditionerRequest preconditioner{};
   SpmmOptions spmm{};
   Precision precision = Precision::full;

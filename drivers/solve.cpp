@@ -1,15 +1,15 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
-#include <heddle/apps/call_solver.hpp>
-#include <heddle/apps/placed_problem.hpp>
-#include <heddle/apps/precision.hpp>
-#include <heddle/apps/solve.hpp>
+#include <heddle/drivers/input.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/mixed.hpp>
+#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <utility>
 
-namespace heddle::apps {
+namespace heddle {
+namespace detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -21,148 +21,106 @@ double seconds_since(Clock::time_point start) {
 /// Where a solve runs, and the host beside it.
 template <class Ctx>
 struct Place {
-  HostContext& host;
+  Device& device;
   Ctx& context;
+
+  /// X in host memory, in a block that keeps its context alive.
+  template <Scalar T>
+  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
+    return {fetch(context, device.host(), std::move(X)), device.shared_host()};
+  }
 };
 
 template <Scalar T, class Ctx>
-Solution solve_in(Place<Ctx> on, ProblemInput<T> input, const Config& config,
-                  const Monitor& monitor) {
+Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
+                  const Request& request, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
-  PlacedProblem<T, Ctx> problem = [&] {
+  PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, std::move(input), config);
+    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan);
   }();
   on.context.synchronize();
+  const double setup_seconds = seconds_since(start);
 
-  Solution solution;
-  solution.setup_seconds = seconds_since(start);
-  auto solved = call_solver<T, Ctx>(on.context, problem, config, monitor);
+  const MethodKind& method = method_of(request, placed.sizes());
+  Solved<T, typename Ctx::Space> solved =
+      std::get<MethodCall<T, Ctx>>(method.calls)(on.context, placed, request, monitor);
   on.context.synchronize();
-  solution.solve_seconds = seconds_since(start) - solution.setup_seconds;
-  const Index block = solver_block_size(config, problem.sizes());
-  solution.spmm_kernel = problem.A().plan().kernel(block);
-  solution.spmm_reason = problem.A().plan().reason(block);
-  solution.preconditioner = problem.preconditioner_cost();
-  solution.result = std::move(solved.summary);
-  solution.vectors = fetch(on.context, on.host, std::move(solved.vectors));
-  if (finds_triplets(config)) {
-    solution.left_vectors = fetch(on.context, on.host, std::move(solved.left_vectors));
+  Solution solution = std::move(solved.solution);
+  solution.setup_seconds = setup_seconds;
+  solution.solve_seconds = seconds_since(start) - setup_seconds;
+  solution.method = method.name;
+  solution.block_size = method.block_size(request, placed.sizes());
+  if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
+    solution.spmm_kernel = A->plan().kernel(solution.block_size);
+    solution.spmm_reason = A->plan().reason(solution.block_size);
   }
+  solution.preconditioner = placed.preconditioner_cost();
+  solution.vectors = on.fetched(std::move(solved.vectors));
+  if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
   return solution;
 }
 
-/// `record` of a second stage as it counts from the beginning of the first.
-IterationRecord after(const Solution& first, IterationRecord record) {
-  record.iteration += first.result.iterations;
-  record.seconds += first.setup_seconds + first.solve_seconds;
-  record.operator_applications += first.result.operator_applications;
-  return record;
-}
-
-/// Puts the first stage's counts and history in front of the second's.
-void prepend(const Solution& first, Solution& second) {
-  std::vector<IterationRecord> history = first.result.history;
-  for (const IterationRecord& record : second.result.history) {
-    history.push_back(after(first, record));
-  }
-  second.result.history = std::move(history);
-  second.result.reason = fmt::format("after {} iterations in single precision, {}",
-                                     first.result.iterations, second.result.reason);
-  second.result.iterations += first.result.iterations;
-  second.result.operator_applications += first.result.operator_applications;
-  second.result.inverse_applications += first.result.inverse_applications;
-  second.result.matrix_passes += first.result.matrix_passes;
-  second.result.orthogonalization += first.result.orthogonalization;
-  second.preconditioner.seconds += first.preconditioner.seconds;
-  second.setup_seconds += first.setup_seconds;
-  second.solve_seconds += first.solve_seconds;
-}
-
-/// The first `count` columns of X in double.
-MultiVector<double, HostSpace> widened(HostContext& context, const MultiVector<float, HostSpace>& X,
-                                       Index count) {
-  MultiVector<double, HostSpace> result(context, X.rows(), count);
-  for (Index i = 0; i < X.rows(); ++i) {
-    for (Index j = 0; j < count; ++j) result.view()(i, j) = X.view()(i, j);
-  }
-  return result;
-}
-
-/// Whether double precision can take over from a first stage that ended so.
-bool worth_continuing(SolveStatus status) {
-  switch (status) {
-    case SolveStatus::converged:
-    case SolveStatus::stagnated:
-    case SolveStatus::breakdown:
-    case SolveStatus::verification_failed:
-      return true;
-    case SolveStatus::max_iterations:
-    case SolveStatus::time_limit:
-    case SolveStatus::indefinite:
-    case SolveStatus::interrupted:
-      return false;
-  }
-  return false;
-}
-
-/// Single precision as far as it reaches, then double from these vectors, within the same limits.
 template <class Ctx>
-Solution solve_mixed(Place<Ctx> on, ProblemInput<double> input, const Config& config,
-                     const Monitor& monitor) {
-  Config coarse = config;
-  coarse.solver.criterion = Criterion::norm;
-  coarse.solver.linear_criterion = LinearCriterion::relative;
-  coarse.solver.tolerance = kDefaultTolerance<float>;
-  Solution first = solve_in<float>(on, to_single(on.host, input), coarse, monitor);
-  if (!worth_continuing(first.result.status)) return first;
-
-  Config fine = config;
-  fine.solver.max_iterations =
-      std::max<Index>(1, fine.solver.max_iterations - first.result.iterations);
-  fine.solver.time_limit_s = std::max(0.0, fine.solver.time_limit_s - first.solve_seconds);
-  input.initial_guess = widened(on.host, std::get<MultiVector<float, HostSpace>>(first.vectors),
-                                first.result.count());
-  first.vectors = {};
-  const Monitor continued = [&](const MonitorState& state) {
-    const IterationRecord record = after(first, state.record);
-    return monitor({record, state.nev, state.eigenvalues, state.residuals});
+Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
+  const PreconditionerPlan plan = plan_preconditioner(request, problem);
+  const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
+    return solve_in<double>(on, std::move(exact), plan, asked, watch);
   };
-  Solution second = solve_in<double>(on, std::move(input), fine, monitor ? continued : monitor);
-  prepend(first, second);
-  return second;
-}
-
-template <class Ctx>
-Solution solve_on(HostContext& host, Ctx& context, ProblemInput<double> input, const Config& config,
-                  const Monitor& monitor) {
-  const Place<Ctx> on{host, context};
-  switch (config.precision) {
+  const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
+    return solve_in<float>(on, std::move(rounded), plan, asked, watch);
+  };
+  switch (request.precision) {
     case Precision::full:
-      return solve_in<double>(on, std::move(input), config, monitor);
+      return full(std::move(problem), request, monitor);
     case Precision::single: {
-      ProblemInput<float> rounded = to_single(on.host, input);
-      input = {};
-      return solve_in<float>(on, std::move(rounded), config, monitor);
+      HostProblem<float> rounded = to_single(on.device.host(), problem);
+      problem = {};
+      return single(std::move(rounded), request, monitor);
     }
     case Precision::mixed:
-      return solve_mixed(on, std::move(input), config, monitor);
+      return solve_mixed(on.device.host(), std::move(problem), request, monitor, single, full);
   }
   return {};
 }
 
 }  // namespace
 
-Solution solve_problem(Device& device, ProblemInput<double> input, const Config& config,
-                       const Monitor& monitor) {
+Solution solve_prepared(Device& device, Problem problem, const Request& request,
+                        const Monitor& monitor) {
   return device.with_context([&](auto& context) {
     context.synchronize();
     context.profile().reset();
-    Solution solution = solve_on(device.host(), context, std::move(input), config, monitor);
+    const std::string preconditioner = describe_preconditioner(request, problem);
+    Solution solution = solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context},
+                                 std::move(problem), request, monitor);
+    solution.preconditioner_name = preconditioner;
+    solution.device = device.kind();
+    solution.device_note = device.note();
     solution.profile = context.profile();
     solution.peak_bytes = context.allocation_count().peak_bytes;
     return solution;
   });
 }
 
-}  // namespace heddle::apps
+}  // namespace detail
+
+Solution solve(Device& device, Problem problem, const Request& request, const Monitor& monitor) {
+  const std::string_view callable = detail::callable_part(problem);
+  if (!callable.empty() && !device.is_host()) {
+    throw RequestError("device", std::string(": cuda cannot be used: ") + std::string(callable) +
+                                     " is a callable on host blocks");
+  }
+  const Request chosen = detail::choose_method(request, problem.sizes());
+  detail::check_kernel(device, chosen);
+  detail::prepare(device.host(), problem, chosen);
+  detail::check_memory(detail::estimate_memory(problem, chosen, !device.is_host()), chosen, device);
+  return detail::solve_prepared(device, std::move(problem), chosen, monitor);
+}
+
+Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {
+  Device device(request, problem);
+  return solve(device, problem, request, monitor);
+}
+
+}  // namespace heddle

@@ -1,37 +1,38 @@
 #pragma once
 
-#include <heddle/apps/device.hpp>
-#include <heddle/apps/problem.hpp>
-#include <heddle/apps/report/report.hpp>
+#include <heddle/drivers/device.hpp>
+#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/request.hpp>
+#include <heddle/drivers/solution.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
-#include <string>
-#include <variant>
 
-/// From a problem in host memory to its solution there, in the precision and on the device
-/// that the configuration asks for.
-namespace heddle::apps {
+/// From a problem in host memory to its solution there, in the precision, by the method and on the
+/// device that a request asks for:
+///
+///     heddle::Problem problem{.A = heddle::Matrix(n, n, row_offsets, columns, values)};
+///     heddle::Request request{.nev = 10};
+///     heddle::Solution solution = heddle::solve(problem, request);
+namespace heddle {
 
-/// Eigenvectors, singular vectors of a side or the solution on the host, in as many first columns
-/// as there are residuals.
-using HostVectors = std::variant<MultiVector<float, HostSpace>, MultiVector<double, HostSpace>>;
+/// Solves `problem` on `device`, whatever `request.device` and `request.threads` say. Matrices and
+/// blocks move to the device once, the vectors back once (in mixed precision: for each of its two
+/// solves). On the host, nothing of a stored problem is copied in double precision.
+///
+/// Numerical trouble is a status in the solution. Throws `ProblemError` and `RequestError` (both
+/// `InvalidArgument`) for a problem or a request that cannot be, with both sides in the message;
+/// `InvalidArgument` for what the method refuses; `OutOfMemory` where the solve would take more
+/// memory than there is; `DeviceError`.
+Solution solve(Device& device, Problem problem, const Request& request,
+               const Monitor& monitor = {});
 
-/// What a solve gave.
-struct Solution {
-  Summary result;
-  HostVectors vectors;       ///< the right ones of singular triplets
-  HostVectors left_vectors;  ///< of singular triplets, else empty
-  std::string spmm_kernel;   ///< that multiplied A by the block, and why
-  std::string spmm_reason;
-  PreconditionerCost preconditioner;
-  double setup_seconds = 0;
-  double solve_seconds = 0;
-  Profile profile;             ///< of the device, over setup and solve
-  std::size_t peak_bytes = 0;  ///< of the device's memory that the run held at once
-};
+/// The same on the device that `request` asks for.
+Solution solve(const Problem& problem, const Request& request = {}, const Monitor& monitor = {});
 
-/// Solves `input`, which it uses up. Matrices and blocks move to the device once, the vectors
-/// back once (in mixed precision: for each of its two solves).
-Solution solve_problem(Device& device, ProblemInput<double> input, const Config& config,
-                       const Monitor& monitor);
+namespace detail {
 
-}  // namespace heddle::apps
+/// `solve` of a problem that `prepare` has checked, by a request whose method is chosen.
+Solution solve_prepared(Device& device, Problem problem, const Request& request,
+                        const Monitor& monitor);
+
+}  // namespace detail
+}  // namespace heddle
