@@ -2,12 +2,15 @@
 
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/context.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#ifdef HEDDLE_HAS_CUDA
+#include <heddle/linalg/context/cuda_context.hpp>
+#endif
 
 /// The one place where the context of a solve is chosen.
 namespace heddle {

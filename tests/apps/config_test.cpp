@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <support/temporary_folder.hpp>
 
 namespace heddle::apps {
 namespace {
@@ -277,9 +278,15 @@ TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
   }
 }
 
+TEST(Schema, TheReferenceOfAllKeysIsUpToDate) {
+  const auto path = std::filesystem::path(HEDDLE_SOURCE_DIR) / "docs/configuration.md";
+  EXPECT_EQ(heddle::test::contents(path), describe_keys_as_markdown())
+      << "heddle-lobpcg --help-config=markdown > docs/configuration.md";
+}
+
 TEST(Config, EachSolverIsTheDefaultOfItsExecutable) {
-  EXPECT_EQ(config_of("problem: {matrix: a.mtx}").type, SolverType::lobpcg);
-  EXPECT_EQ(config_of("problem: {matrix: a.mtx}", {}, SolverType::block_lanczos).type,
+  EXPECT_EQ(config_of("problem: {matrix: a.mtx}").request.method, SolverType::lobpcg);
+  EXPECT_EQ(config_of("problem: {matrix: a.mtx}", {}, SolverType::block_lanczos).request.method,
             SolverType::block_lanczos);
   const Config cg = config_of("problem: {matrix: a.mtx, rhs: b.mtx}", {}, SolverType::block_cg);
   EXPECT_EQ(cg.request.method, SolverType::block_cg);

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
@@ -15,5 +16,12 @@ int main() {
   const auto result =
       heddle::lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &M}, options);
   for (double lambda : result.eigenvalues) std::printf("%.12f\n", lambda);
-  return result.status == heddle::SolveStatus::converged ? 0 : 1;
+
+  heddle::Problem problem{.A = heddle::Matrix::generate({.name = "laplace2d", .size = {30, 30}})};
+  heddle::Request request{.nev = 10};
+  heddle::Solution solution = heddle::solve(problem, request);
+  for (double lambda : solution.eigenvalues) std::printf("%.12f\n", lambda);
+  const bool converged = result.status == heddle::SolveStatus::converged &&
+                         solution.status == heddle::SolveStatus::converged;
+  return converged ? 0 : 1;
 }
