@@ -107,13 +107,12 @@ void check_method(const Request& request, const Problem& problem) {
 }
 
 /// What mixed precision, which makes two solves, leaves out.
-void check_mixed(const Request& request, const Problem& problem) {
+void check_mixed(const Request& request) {
   if (request.precision != Precision::mixed) return;
   const auto refuse = [](std::string_view what) {
     throw RequestError("precision", fmt::format(": mixed does not go with {}", what));
   };
   if (request.interval) refuse("an interval");
-  if (problem.normal_equations && is_eigensolver(request.method)) refuse("singular triplets");
   if (!request.checkpoint.file.empty()) refuse("a checkpoint");
 }
 
@@ -185,7 +184,7 @@ std::string describe_rows(const Problem& problem) {
 
 void prepare(HostContext& context, Problem& problem, const Request& request) {
   check_method(request, problem);
-  check_mixed(request, problem);
+  check_mixed(request);
   check_callables(request, problem);
   check_A(context, problem);
   const Index order = problem.order();

@@ -15,7 +15,9 @@ struct PreconditionerPlan {
   PreconditionerOptions options{"none", {}};
 
   /// As requests name it: "none", "jacobi".
-  std::string_view name() const noexcept { return kind != nullptr ? kind->name : "none"; }
+  std::string_view name() const noexcept {
+    return kind != nullptr ? std::string_view(kind->name) : "none";
+  }
   /// "none", "jacobi of A", "chebyshev of B, degree 10".
   std::string describe() const;
 };
