@@ -20,14 +20,14 @@ std::string fact(std::string_view name, uLong sum) {
   return fmt::format("{}: numbers with the check sum {:08x}", name, sum);
 }
 
-std::string fact(std::string_view name, const HostCsrMatrix<double>& A) {
+std::string fact(std::string_view name, const Matrix& A) {
   const CsrView<double, HostSpace> view = A.view();
   uLong sum = add(0, view.row_offsets, view.rows + 1, sizeof(std::int64_t));
   sum = add(sum, view.columns, view.nnz, sizeof(std::int32_t));
   return fact(name, add(sum, view.values, view.nnz, sizeof(double)));
 }
 
-std::string fact(std::string_view name, const MultiVector<double, HostSpace>& X) {
+std::string fact(std::string_view name, const Block& X) {
   uLong sum = 0;
   for (Index i = 0; i < X.rows(); ++i) sum = add(sum, &X.view()(i, 0), X.cols(), sizeof(double));
   return fact(name, sum);
@@ -38,7 +38,7 @@ void check_file(const Config& config, const std::vector<std::string_view>& outpu
   const auto normal = [](const std::filesystem::path& path) {
     return std::filesystem::absolute(path).lexically_normal();
   };
-  const std::filesystem::path file = normal(config.solver.checkpoint.file);
+  const std::filesystem::path file = normal(config.request.checkpoint.file);
   const std::filesystem::path folder = normal(config.output.directory / "file").parent_path();
   if (file.parent_path() == folder) {
     if (std::find(outputs.begin(), outputs.end(), file.filename().string()) != outputs.end()) {
@@ -46,16 +46,16 @@ void check_file(const Config& config, const std::vector<std::string_view>& outpu
                         "checkpoint.file is a file that the run writes its results to");
     }
     std::error_code error;
-    if (!config.solver.checkpoint.resume && !std::filesystem::exists(folder, error)) return;
+    if (!config.request.checkpoint.resume && !std::filesystem::exists(folder, error)) return;
   }
-  check_checkpoint_file(config.solver.checkpoint);
+  check_checkpoint_file(config.request.checkpoint);
 }
 
 }  // namespace
 
-void prepare_checkpoint(Config& config, bool resume, const ProblemInput<double>& input,
+void prepare_checkpoint(Config& config, bool resume, const Problem& input,
                         const ProblemFacts& problem, const std::vector<std::string_view>& outputs) {
-  CheckpointOptions& checkpoint = config.solver.checkpoint;
+  CheckpointOptions& checkpoint = config.request.checkpoint;
   if (checkpoint.file.empty()) {
     if (!resume) return;
     throw ConfigError(config.effective.origin,
@@ -76,7 +76,7 @@ void prepare_checkpoint(Config& config, bool resume, const ProblemInput<double>&
   }
   facts.push_back(fmt::format("preconditioner: {}", problem.preconditioner));
   facts.push_back(fmt::format("device: {}", problem.device));
-  facts.push_back(fmt::format("spmm.kernel: {}", config.spmm.kernel));
+  facts.push_back(fmt::format("spmm.kernel: {}", config.request.spmm.kernel));
 }
 
 std::string describe_checkpoint(const CheckpointOptions& checkpoint) {

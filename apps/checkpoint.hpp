@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
-#include <heddle/apps/problem.hpp>
 #include <heddle/apps/report/report.hpp>
+#include <heddle/drivers/problem.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +16,7 @@ namespace heddle::apps {
 /// of. Throws `ConfigError` for --resume where the configuration keeps no checkpoint and for a file
 /// that the run writes its results to (`outputs`, in the output folder), `InputError` for a file
 /// that cannot be begun with.
-void prepare_checkpoint(Config& config, bool resume, const ProblemInput<double>& input,
+void prepare_checkpoint(Config& config, bool resume, const Problem& input,
                         const ProblemFacts& problem, const std::vector<std::string_view>& outputs);
 
 /// How the header tells of it; empty where none is kept.

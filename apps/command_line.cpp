@@ -28,7 +28,7 @@ std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
                                               std::string_view name, std::string_view description) {
   CommandLine line;
   std::string config;
-  bool describe = false;
+  std::string keys;  // how the keys are to be listed; empty: not at all
   CLI::App app{std::string(description), std::string(name)};
   app.footer(std::string(kFooter));
   app.add_option("CONFIG", config, "YAML file that says what to solve and how");
@@ -43,7 +43,8 @@ std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
       "check the configuration and the files it names, say what would be solved, and stop");
   app.add_flag("--print-config", line.print_config,
                "print the configuration with overrides and defaults as YAML, and stop");
-  app.add_flag("--help-config", describe, "list the keys of the configuration, and stop");
+  app.add_flag("--help-config{text}", keys,
+               "list the keys of the configuration, and stop; =markdown: those of all executables");
   app.add_flag("--resume", line.resume,
                "go on from the checkpoint.file that an earlier run of the same problem kept");
   app.add_flag("--profile", line.profile,
@@ -58,8 +59,12 @@ std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(fmt::format("{}; see {} --help", error.what(), name));
   }
-  if (describe) {
-    fmt::print("{}", describe_keys(solver));
+  if (!keys.empty()) {
+    if (keys != "text" && keys != "markdown") {
+      throw InvalidArgument(
+          fmt::format("--help-config is text or markdown, not {}; see {} --help", keys, name));
+    }
+    fmt::print("{}", keys == "text" ? describe_keys(solver) : describe_keys_as_markdown());
     return std::nullopt;
   }
   if (config.empty()) {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/info/matrix_report.hpp>
-#include <heddle/apps/matrix_argument.hpp>
 #include <heddle/apps/version.hpp>
+#include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <utility>
@@ -94,7 +94,7 @@ std::string generators_text() {
 }
 
 HostCsrMatrix<double> load(HostContext& context, const Arguments& arguments) {
-  HostCsrMatrix<double> A = load_matrix(context, arguments.matrix);
+  HostCsrMatrix<double> A = detail::load_matrix(context, arguments.matrix);
   if (arguments.transform == "none") return A;
   if (A.rows() != A.cols()) {
     throw InvalidArgument(

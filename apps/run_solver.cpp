@@ -9,15 +9,16 @@
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
-#include <heddle/apps/memory.hpp>
-#include <heddle/apps/preconditioner_plan.hpp>
+#include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/run_solver.hpp>
-#include <heddle/apps/solve.hpp>
-#include <heddle/apps/solver_options.hpp>
 #include <heddle/apps/version.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <utility>
 
@@ -60,7 +61,16 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-ProblemFacts facts(Device& device, const ProblemInput<double>& input, const Config& config) {
+/// The device that the configuration asks for. Throws `DeviceError` that names the key.
+Device choose_device(const Config& config) {
+  try {
+    return Device(config.request.device, config.request.threads);
+  } catch (const DeviceError& error) {
+    throw DeviceError(origin_of(config, "device").describe() + ": " + error.what());
+  }
+}
+
+ProblemFacts facts(Device& device, const Problem& input, const Request& request) {
   ProblemFacts problem;
   problem.n = input.order();
   problem.cols = input.A.cols();
@@ -73,8 +83,8 @@ ProblemFacts facts(Device& device, const ProblemInput<double>& input, const Conf
   problem.device_name = device.name();
   problem.device_note = device.note();
   problem.threads = device.host().threads();
-  problem.block_size = solver_block_size(config, input.sizes());
-  problem.preconditioner = plan_preconditioner(config, input.B.has_value()).describe();
+  problem.block_size = detail::method_of(request, input.sizes()).block_size(request, input.sizes());
+  problem.preconditioner = detail::describe_preconditioner(request, input);
   problem.available_bytes = device.memory_bytes();
   return problem;
 }
@@ -96,22 +106,21 @@ void write_block(OutputFiles& files, const VectorFiles& names, const HostVectors
   });
 }
 
-void write_vectors(OutputFiles& files, const Solution& solution, Index count,
-                   const Config& config) {
+void write_vectors(OutputFiles& files, const Solution& solution, const Config& config) {
+  const Index count = solution.count();
   const VectorFormat format = config.output.vectors;
   if (format == VectorFormat::none) return;
   if (finds_triplets(config)) {
     write_block(files, kLeftVectors, solution.left_vectors, count, format);
     write_block(files, kRightVectors, solution.vectors, count, format);
   } else {
-    const VectorFiles& names = is_eigensolver(config.type) ? kEigenvectors : kSolution;
+    const VectorFiles& names = is_eigensolver(config.request.method) ? kEigenvectors : kSolution;
     write_block(files, names, solution.vectors, count, format);
   }
 }
 
-void write_results(OutputFiles& files, const Config& config, const Report& report,
-                   const Solution& solution) {
-  write_vectors(files, solution, report.result.count(), config);
+void write_results(OutputFiles& files, const Config& config, const Report& report) {
+  write_vectors(files, report.result, config);
   if (config.output.history) {
     files.add(kHistory, [&](const std::filesystem::path& path) {
       write_text(path, history_csv(report.result.history));
@@ -125,30 +134,21 @@ void write_results(OutputFiles& files, const Config& config, const Report& repor
 
 /// The solution of the problem, with progress on stderr; a signal ends it early. Where memory ends
 /// on the way, the error says what the whole solve was estimated to need, too.
-Solution solve(Device& device, ProblemInput<double> input, const Config& config,
-               double estimated_bytes, ProgressStyle style, const InterruptScope& interrupt) {
+Solution solve(Device& device, Problem input, const Config& config, double estimated_bytes,
+               ProgressStyle style, const InterruptScope& interrupt) {
   Progress progress(style);
   try {
-    return solve_problem(device, std::move(input), config, [&](const MonitorState& state) {
-      progress.show(state);
-      return !interrupt.requested();
+    return with_named_sources(config, [&] {
+      return detail::solve_prepared(device, std::move(input), config.request,
+                                    [&](const MonitorState& state) {
+                                      progress.show(state);
+                                      return !interrupt.requested();
+                                    });
     });
   } catch (const OutOfMemory& error) {
     throw OutOfMemory(error.requested(), fmt::format("{}; the solve was estimated to need {:.0f}",
                                                      error.what(), estimated_bytes));
   }
-}
-
-/// Adds to `report` what `solution` tells beside its vectors.
-void complete(Report& report, Solution& solution) {
-  report.result = std::move(solution.result);
-  report.spmm_kernel = std::move(solution.spmm_kernel);
-  report.spmm_reason = std::move(solution.spmm_reason);
-  report.preconditioner = solution.preconditioner;
-  report.seconds.setup = solution.setup_seconds;
-  report.seconds.solve = solution.solve_seconds;
-  report.profile = solution.profile;
-  report.peak_bytes = solution.peak_bytes;
 }
 
 ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) {
@@ -158,17 +158,18 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   if (line.print_config) print(to_yaml(config.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
 
-  Device device(config);
-  check_kernel(device, config);
+  Device device = choose_device(config);
+  with_named_sources(config, [&] { detail::check_kernel(device, config.request); });
   check_output_directory(config.output.directory);
-  ProblemInput<double> input = load_problem(device.host(), config);
-  const MemoryEstimate memory = estimate_memory(input, config, !device.is_host());
+  Problem input = load_problem(device.host(), config);
+  const detail::MemoryEstimate memory =
+      detail::estimate_memory(input, config.request, !device.is_host());
   Report report;
-  report.problem = facts(device, input, config);
+  report.problem = facts(device, input, config.request);
   report.problem.estimated_bytes = memory.device;
   report.seconds.load = seconds_since(start);
   prepare_checkpoint(config, line.resume, input, report.problem, kOutputs);
-  check_memory(memory, config, device);
+  detail::check_memory(memory, config.request, device);
   const std::string description = describe_problem(config, report.problem);
   if (line.validate) {
     print(fmt::format("{} is valid and asks for\n{}", line.config.string(), description));
@@ -177,16 +178,15 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   OutputFiles files(config.output.directory);
   spdlog::info("{} {}\n{}", name, kVersions.heddle, description);
   const InterruptScope interrupt;
-  Solution solution =
+  report.result =
       solve(device, std::move(input), config, memory.device, progress_style(line.quiet), interrupt);
-  complete(report, solution);
   report.seconds.total = seconds_since(start);
   // First of all on the terminal: files may fail.
   print(result_table(report.result, solver) + summary_line(report, solver));
-  if (line.profile) print(profile_table(report.profile));
-  write_results(files, config, report, solution);
+  if (line.profile) print(profile_table(report.result.profile));
+  write_results(files, config, report);
   print(fmt::format("results in {}\n", config.output.directory.string()) +
-        checkpoint_hint(config.solver.checkpoint));
+        checkpoint_hint(config.request.checkpoint));
   return exit_code(report.result.status);
 }
 

@@ -1,4 +1,4 @@
-# One way down: apps -> solvers -> spmm -> linalg. Each module has an include folder of its own in
+# One way down: apps -> drivers -> solvers -> spmm -> linalg. Each module has an include folder of its own in
 # the build tree that holds nothing but a link heddle/<module> to its sources, so a module sees only
 # what it links to and an include that reaches upward does not compile.
 

@@ -1,17 +1,19 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/config/combinations.hpp>
-#include <heddle/apps/preconditioner_plan.hpp>
-#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/drivers/preconditioner.hpp>
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace heddle::apps {
 namespace {
 
 /// A key that something else rules out, and whether it was given a value of its own.
 struct Excluded {
-  std::string_view path;
+  std::string path;
   bool given;
 };
 
@@ -24,45 +26,49 @@ void exclude(const Config& config, std::string_view what, std::initializer_list<
   }
 }
 
-/// A good inverse of A hides just the eigenvectors that are wanted at the largest end.
+/// What the configuration says of the problem.
+ProblemSizes known_sizes(const Config& config) {
+  return {.pencil = config.problem.mass.has_value(), .normal_equations = uses_transpose(config)};
+}
+
+/// The preconditioner that was named, null for auto and none.
+const PreconditionerKind* named_preconditioner(const Config& config) {
+  return preconditioner_table().find(config.request.preconditioner.type);
+}
+
+/// Of AᵀA as an operator less is known: that is `check_triplets` and `check_least_squares`.
 void check_preconditioner(const Config& config) {
-  const PreconditionerChoice type = config.preconditioner.type;
-  const bool hides = (type == PreconditionerChoice::chebyshev ||
-                      type == PreconditionerChoice::incomplete_cholesky) &&
-                     config.solver.which == Which::largest && !config.problem.mass;
-  if (!hides) return;
-  const ConfigNode* chosen = config.effective.find("solver")->find("preconditioner")->find("type");
-  throw ConfigError(chosen->origin,
-                    fmt::format("solver.preconditioner.type: {} is for the smallest end and for "
-                                "pencils; use auto or none for the largest end of a single "
-                                "matrix",
-                                chosen->text));
+  const PreconditionerKind* named = named_preconditioner(config);
+  if (named == nullptr || !is_eigensolver(config.request.method)) return;
+  ProblemSizes sizes = known_sizes(config);
+  sizes.normal_equations = false;
+  const std::string reason =
+      named->unsuitable(detail::preconditioned_problem(config.request, sizes));
+  if (reason.empty()) return;
+  throw ConfigError(origin_of(config, "solver.preconditioner.type"),
+                    fmt::format("solver.preconditioner.type: {} {}", named->name, reason));
 }
 
 /// An option that its preconditioner does not have would do nothing.
 void check_preconditioner_options(const Config& config) {
-  if (config.type == SolverType::block_lanczos) return;
-  const PreconditionerConfig& asked = config.preconditioner;
-  const PreconditionerPlan plan = plan_preconditioner(config, config.problem.mass.has_value());
-  const auto is = [&plan](PreconditionerChoice type) { return plan.type == type; };
-  const bool automatic = asked.type == PreconditionerChoice::automatic;
-  constexpr int kDefaultDegree = ChebyshevPreconditioner<double, HostContext>::kDefaultDegree;
-  exclude(config,
-          fmt::format("solver.preconditioner.type: {}{}", automatic ? "auto, which is " : "",
-                      plan.name()),
-          {{"solver.preconditioner.degree",
-            asked.degree != kDefaultDegree && !is(PreconditionerChoice::chebyshev)},
-           {"solver.preconditioner.block_size",
-            asked.block_size != 0 && !is(PreconditionerChoice::block_jacobi)},
-           {"solver.preconditioner.triangular_solve",
-            asked.triangular_solve != TriangularSolve::automatic &&
-                !is(PreconditionerChoice::incomplete_cholesky)}});
+  PreconditionerRequest asked = config.request.preconditioner;
+  const OptionValues given = std::exchange(asked.options, {});
+  if (given.empty()) return;
+  const detail::PreconditionerPlan plan = detail::plan_preconditioner(
+      asked, detail::preconditioned_problem(config.request, known_sizes(config)));
+  const OptionValues& known = plan.options.values();
+  for (const auto& [name, value] : given) {
+    exclude(config,
+            fmt::format("solver.preconditioner.type: {}{}",
+                        asked.type == "auto" ? "auto, which is " : "", plan.name()),
+            {{"solver.preconditioner." + name, !known.contains(name)}});
+  }
 }
 
 /// No default suits residuals of unknown size.
 void check_tolerance(const Config& config) {
-  const SolverConfig& solver = config.solver;
-  const bool absolute = is_eigensolver(config.type)
+  const Request& solver = config.request;
+  const bool absolute = is_eigensolver(config.request.method)
                             ? solver.criterion == Criterion::absolute
                             : solver.linear_criterion == LinearCriterion::absolute;
   if (!absolute || solver.tolerance > 0) return;
@@ -71,7 +77,7 @@ void check_tolerance(const Config& config) {
 }
 
 void check_filter(const Config& config) {
-  const SolverConfig& solver = config.solver;
+  const Request& solver = config.request;
   if (solver.filter != LanczosFilter::inverse || solver.which == Which::smallest) return;
   throw ConfigError(origin_of(config, "solver.filter"),
                     "solver.filter: inverse is for the smallest end");
@@ -79,7 +85,7 @@ void check_filter(const Config& config) {
 
 void check_interval(const Config& config) {
   const ConfigNode* which = config.effective.find("solver")->find("which");
-  const SolverConfig& solver = config.solver;
+  const Request& solver = config.request;
   const bool wanted = which != nullptr && which->text == "interval";
   if (!wanted) {
     return exclude(config, "an end of the spectrum, use which: interval",
@@ -94,13 +100,13 @@ void check_interval(const Config& config) {
            {"solver.max_basis", solver.max_basis != 0},
            {"solver.filter", solver.filter.has_value()},
            {"checkpoint", !solver.checkpoint.file.empty()},
-           {"precision", config.precision == Precision::mixed}});
+           {"precision", config.request.precision == Precision::mixed}});
 }
 
 void check_triplets(const Config& config) {
   if (!finds_triplets(config)) return;
-  const PreconditionerChoice preconditioner = config.preconditioner.type;
-  const SolverConfig& solver = config.solver;
+  const std::string& preconditioner = config.request.preconditioner.type;
+  const Request& solver = config.request;
   exclude(config, "transform: normal_equations",
           {{"problem.mass", config.problem.mass.has_value()},
            {"problem.constraints", !config.problem.constraints.empty()},
@@ -108,36 +114,37 @@ void check_triplets(const Config& config) {
            {"solver.interval", solver.interval.has_value()},
            {"solver.max_basis", solver.max_basis != 0},
            {"solver.filter", solver.filter.has_value()},
-           {"solver.refresh_interval", solver.refresh_interval != SolverConfig{}.refresh_interval},
-           {"solver.preconditioner.type", preconditioner != PreconditionerChoice::automatic &&
-                                              preconditioner != PreconditionerChoice::none},
+           {"solver.refresh_interval", solver.refresh_interval != Request{}.refresh_interval},
+           {"solver.preconditioner.type", preconditioner != "auto" && preconditioner != "none"},
            {"checkpoint", !solver.checkpoint.file.empty()},
-           {"precision", config.precision == Precision::mixed}});
+           {"precision", config.request.precision == Precision::mixed}});
 }
 
 /// AᵀA is there as products, and as its diagonal.
 void check_least_squares(const Config& config) {
   if (!solves_least_squares(config)) return;
-  switch (config.preconditioner.type) {
-    case PreconditionerChoice::automatic:
-    case PreconditionerChoice::none:
-    case PreconditionerChoice::jacobi:
-      break;
-    case PreconditionerChoice::block_jacobi:
-    case PreconditionerChoice::chebyshev:
-    case PreconditionerChoice::incomplete_cholesky:
-      throw ConfigError(origin_of(config, "solver.preconditioner.type"),
-                        "transform: normal_equations takes solver.preconditioner.type jacobi, none "
-                        "or auto");
+  const PreconditionedProblem problem =
+      detail::preconditioned_problem(config.request, known_sizes(config));
+  const PreconditionerKind* named = named_preconditioner(config);
+  if (named != nullptr && !named->unsuitable(problem).empty()) {
+    std::vector<std::string_view> suitable;
+    for (const std::string_view name : preconditioner_table().names()) {
+      if (preconditioner_table().get(name).unsuitable(problem).empty()) suitable.push_back(name);
+    }
+    suitable.push_back("none");
+    throw ConfigError(origin_of(config, "solver.preconditioner.type"),
+                      fmt::format("transform: normal_equations takes solver.preconditioner.type {} "
+                                  "or auto",
+                                  fmt::join(suitable, ", ")));
   }
   exclude(config, "transform: normal_equations",
-          {{"checkpoint", !config.solver.checkpoint.file.empty()}});
+          {{"checkpoint", !config.request.checkpoint.file.empty()}});
 }
 
 /// A checkpoint is of one solve, mixed precision makes two.
 void check_checkpoint(const Config& config) {
-  if (config.precision != Precision::mixed) return;
-  exclude(config, "precision: mixed", {{"checkpoint", !config.solver.checkpoint.file.empty()}});
+  if (config.request.precision != Precision::mixed) return;
+  exclude(config, "precision: mixed", {{"checkpoint", !config.request.checkpoint.file.empty()}});
 }
 
 }  // namespace

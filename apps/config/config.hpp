@@ -2,11 +2,8 @@
 
 #include <filesystem>
 #include <heddle/apps/config/node.hpp>
+#include <heddle/drivers/request.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
-#include <heddle/solvers/cg/block_cg.hpp>
-#include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
-#include <heddle/spmm/spmm.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +13,8 @@
 /// stand in schema.cpp, once each.
 namespace heddle::apps {
 
-/// The solvers that configurations are written for; each has an executable of its own.
-enum class SolverType { lobpcg, block_lanczos, block_cg };
+/// The solvers that configurations are written for. Each has an executable of its own.
+using SolverType = Method;
 
 /// What is done to the matrix that was read.
 enum class Transform {
@@ -26,23 +23,6 @@ enum class Transform {
   normalized_laplacian,
   normal_equations  ///< AᵀA, as an operator: singular triplets of A, or least squares, are wanted
 };
-
-/// `automatic` is Chebyshev for the smallest end, Jacobi of B for the largest end of a pencil, none
-/// for the largest end of a single matrix and for AᵀA, and Chebyshev for linear systems.
-enum class PreconditionerChoice {
-  automatic,
-  none,
-  jacobi,
-  block_jacobi,
-  chebyshev,
-  incomplete_cholesky
-};
-
-/// `automatic` takes a GPU where the build and the machine have one.
-enum class DeviceChoice { automatic, cuda, host };
-
-/// `mixed` solves in single precision first and continues in double from there.
-enum class Precision { full, single, mixed };
 
 /// The form that eigenvectors or solutions are written in.
 enum class VectorFormat { none, matrix_market, npy };
@@ -78,31 +58,6 @@ struct ProblemConfig {
   RhsConfig rhs;                        ///< of a linear system
 };
 
-/// [lower, upper], of the real line.
-struct RealInterval {
-  double lower = 0;
-  double upper = 0;
-};
-
-/// How a problem is solved: what the solvers share, and what one has that others have not.
-struct SolverConfig : EigenOptions {
-  Index refresh_interval = 50;          ///< LOBPCG, block CG
-  Index max_basis = 0;                  ///< block Lanczos
-  std::optional<LanczosFilter> filter;  ///< block Lanczos; empty: what costs least
-  /// block Lanczos; set where all pairs in it are wanted, up to `nev`, rather than an end
-  std::optional<RealInterval> interval;
-  CgAlgorithm algorithm = CgAlgorithm::breakdown_free;           ///< block CG
-  LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
-};
-
-/// The preconditioner as asked for.
-struct PreconditionerConfig {
-  PreconditionerChoice type = PreconditionerChoice::automatic;
-  int degree = 0;        ///< of the Chebyshev polynomial, in products with the matrix plus one
-  Index block_size = 0;  ///< rows of a block of block Jacobi; 0: found from the matrix
-  TriangularSolve triangular_solve = TriangularSolve::automatic;  ///< of incomplete Cholesky
-};
-
 /// What is written, and where.
 struct OutputConfig {
   std::filesystem::path directory;            ///< relative to the current folder
@@ -112,14 +67,8 @@ struct OutputConfig {
 
 /// A whole configuration.
 struct Config {
-  SolverType type = SolverType::lobpcg;
+  Request request;  ///< its method is the solver of the executable
   ProblemConfig problem;
-  SolverConfig solver;
-  PreconditionerConfig preconditioner;
-  SpmmOptions spmm;
-  DeviceChoice device = DeviceChoice::automatic;
-  Precision precision = Precision::full;
-  int threads = 0;
   OutputConfig output;
   /// All of it as a tree: what the file and the command line say, defaults filled in, matrix paths
   /// absolute. `to_yaml` of it is a configuration that asks for the same.
@@ -149,8 +98,8 @@ Origin origin_of(const Config& config, std::string_view path);
 /// The documented list of all keys for `solver`, for people: path, values, default, meaning.
 std::string describe_keys(SolverType solver);
 
-/// Whether the solver is for A x = λ B x; else it is for A X = B.
-constexpr bool is_eigensolver(SolverType solver) noexcept { return solver != SolverType::block_cg; }
+/// The reference of all keys for all solvers as a Markdown page: docs/configuration.md.
+std::string describe_keys_as_markdown();
 
 /// Whether A is of any shape and Aᵀ is used beside it.
 inline bool uses_transpose(const Config& config) noexcept {
@@ -159,15 +108,12 @@ inline bool uses_transpose(const Config& config) noexcept {
 
 /// Whether singular triplets of A are wanted.
 inline bool finds_triplets(const Config& config) noexcept {
-  return uses_transpose(config) && is_eigensolver(config.type);
+  return uses_transpose(config) && is_eigensolver(config.request.method);
 }
 
 /// Whether min ‖b − A x‖₂ is wanted.
 inline bool solves_least_squares(const Config& config) noexcept {
-  return uses_transpose(config) && !is_eigensolver(config.type);
+  return uses_transpose(config) && !is_eigensolver(config.request.method);
 }
-
-/// The solver's name as it stands in `solver.type`.
-std::string_view solver_name(SolverType solver) noexcept;
 
 }  // namespace heddle::apps

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <heddle/apps/config/schema.hpp>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace heddle::apps {
 namespace {
@@ -10,8 +14,65 @@ std::string describe_default(const KeySpec& spec, SolverType solver) {
   if (spec.required) return "required";
   if (spec.fallback.empty()) return "optional";
   return fmt::format("default {}",
-                     spec.fallback == kSolverPlaceholder ? solver_name(solver) : spec.fallback);
+                     spec.fallback == kSolverPlaceholder ? method_name(solver) : spec.fallback);
 }
+
+const std::vector<SolverType> kSolvers = {SolverType::lobpcg, SolverType::block_lanczos,
+                                          SolverType::block_cg};
+
+std::string_view executable_name(SolverType solver) {
+  switch (solver) {
+    case SolverType::lobpcg:
+      return "heddle-lobpcg";
+    case SolverType::block_lanczos:
+      return "heddle-lanczos";
+    case SolverType::block_cg:
+      return "heddle-cg";
+    case SolverType::automatic:
+      break;
+  }
+  return "";
+}
+
+std::string executables_of(const KeySpec& spec) {
+  if (spec.only_for.empty() || spec.only_for.size() == kSolvers.size()) return "all";
+  std::vector<std::string_view> names;
+  for (const SolverType solver : spec.only_for) names.push_back(executable_name(solver));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Text for a cell of a table.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '*') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string markdown_default(const KeySpec& spec) {
+  if (spec.required) return "required";
+  if (spec.fallback.empty()) return "";
+  if (spec.fallback == kSolverPlaceholder) return "the executable's";
+  return fmt::format("`{}`", spec.fallback);
+}
+
+void add_markdown_row(std::string& text, const KeySpec& spec) {
+  fmt::format_to(std::back_inserter(text), "| `{}` | {} | {} | {} | {} |\n", spec.path,
+                 cell(spec.forms.describe()), markdown_default(spec), cell(spec.doc),
+                 executables_of(spec));
+}
+
+constexpr std::string_view kMarkdownHead =
+    "# Configuration\n\n"
+    "The keys of a configuration, as `heddle-lobpcg --help-config=markdown` prints them. A dot in "
+    "a key stands\nfor one level of a YAML map: `solver.nev` is `nev` in the map `solver`. "
+    "`--help-config` of an executable\nlists its own keys.\n";
+
+constexpr std::string_view kMarkdownTable =
+    "| key | values | default | meaning | executables |\n"
+    "| --- | --- | --- | --- | --- |\n";
 
 }  // namespace
 
@@ -34,6 +95,29 @@ std::string describe_keys(SolverType solver) {
     text += fmt::format("  {} {}{}\n      {}\n", known.name, known.size,
                         known.density.empty() ? "" : fmt::format(", density: {}", known.density),
                         known.description);
+  }
+  return text;
+}
+
+std::string describe_keys_as_markdown() {
+  std::string text(kMarkdownHead);
+  std::string_view section;
+  for (const KeySpec& spec : config_schema()) {
+    const std::string_view top = std::string_view(spec.path).substr(0, spec.path.find('.'));
+    const bool in_section = top != spec.path || spec.forms.section;
+    const std::string_view heading = in_section ? top : "machine";
+    if (heading != section) {
+      section = heading;
+      fmt::format_to(std::back_inserter(text), "\n## {}\n\n{}", section, kMarkdownTable);
+    }
+    add_markdown_row(text, spec);
+  }
+  text +=
+      "\n## Structures\n\nWhat `generate` knows.\n\n| name | size | density | meaning |\n"
+      "| --- | --- | --- | --- |\n";
+  for (const GalleryStructure& known : gallery_structures()) {
+    fmt::format_to(std::back_inserter(text), "| `{}` | `{}` | {} | {} |\n", known.name, known.size,
+                   cell(known.density), cell(known.description));
   }
   return text;
 }

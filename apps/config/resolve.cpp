@@ -74,13 +74,13 @@ class Resolver {
   void check_solver_type(const ConfigNode& tree) const {
     const ConfigNode* section = tree.find("solver");
     const ConfigNode* type = section != nullptr ? section->find("type") : nullptr;
-    if (type == nullptr || type->text == solver_name(solver_)) return;
+    if (type == nullptr || type->text == method_name(solver_)) return;
     for (const SolverType other :
          {SolverType::lobpcg, SolverType::block_lanczos, SolverType::block_cg}) {
-      if (type->text == solver_name(other)) {
+      if (type->text == method_name(other)) {
         throw ConfigError(type->origin, fmt::format("solver.type is {}, this executable solves "
                                                     "with {}",
-                                                    type->text, solver_name(solver_)));
+                                                    type->text, method_name(solver_)));
       }
     }
   }
@@ -128,7 +128,7 @@ class Resolver {
 
   ConfigNode fallback(const KeySpec& spec, const ConfigNode& section) const {
     const std::string_view yaml =
-        spec.fallback == kSolverPlaceholder ? solver_name(solver_) : spec.fallback;
+        spec.fallback == kSolverPlaceholder ? method_name(solver_) : spec.fallback;
     ConfigNode value = parse_yaml(yaml, section.origin.source);
     value.origin = section.origin;
     if (const auto at = value.text.find(kNamePlaceholder); at != std::string::npos) {
@@ -144,11 +144,11 @@ class Resolver {
       if (spec.section() != section || spec.name() != entry.key) continue;
       if (spec.applies_to(solver_)) return;
       path = spec.path;
-      for (const SolverType owner : spec.only_for) owners.push_back(solver_name(owner));
+      for (const SolverType owner : spec.only_for) owners.push_back(method_name(owner));
     }
     if (owners.empty()) throw unknown(section, entry);
     throw ConfigError(entry.origin, fmt::format("{} belongs to {}, this file is for {}", path,
-                                                fmt::join(owners, " and "), solver_name(solver_)));
+                                                fmt::join(owners, " and "), method_name(solver_)));
   }
 
   void check_one_key(const KeySpec& spec, const ConfigNode& value) const {

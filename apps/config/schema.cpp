@@ -169,7 +169,8 @@ void Schema::spmm() {
   for (const std::string_view name : detail::cuda_kernel_table().names()) {
     if (host_kernels.find(name) == nullptr) kernel.word(name);  // else it is there already
   }
-  kernel.fallback("auto").store([](Node node, Config& config) { config.spmm.kernel = node.text; });
+  kernel.fallback("auto").store(
+      [](Node node, Config& config) { config.request.spmm.kernel = node.text; });
 }
 
 void Schema::machine() {
@@ -177,27 +178,28 @@ void Schema::machine() {
       .choice<DeviceChoice>({{"auto", DeviceChoice::automatic},
                              {"cuda", DeviceChoice::cuda},
                              {"host", DeviceChoice::host}},
-                            [](Config& config) -> DeviceChoice& { return config.device; })
+                            [](Config& config) -> DeviceChoice& { return config.request.device; })
       .fallback("auto")
       .aliases({"backend", "executor"});
   add("precision", "mixed: single precision as far as it reaches, then double")
       .choice<Precision>(
           {{"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}},
-          [](Config& config) -> Precision& { return config.precision; })
+          [](Config& config) -> Precision& { return config.request.precision; })
       .fallback("double")
       .aliases({"dtype", "value_type", "scalar"});
   add("threads", "CPU threads; 0: all that OpenMP offers")
       .integer({0, kMaxThreads})
       .fallback("0")
       .aliases({"num_threads", "nthreads", "omp_num_threads", "cores"})
-      .store(
-          [](Node node, Config& config) { config.threads = static_cast<int>(*as_integer(node)); });
+      .store([](Node node, Config& config) {
+        config.request.threads = static_cast<int>(*as_integer(node));
+      });
   add("seed", "of the random start: the same seed gives the same bits")
       .integer(kNatural)
       .fallback("42")
       .aliases({"iseed", "random_seed", "rng"})
       .store([](Node node, Config& config) {
-        config.solver.seed = static_cast<std::uint64_t>(*as_integer(node));
+        config.request.seed = static_cast<std::uint64_t>(*as_integer(node));
       });
 }
 
@@ -238,12 +240,12 @@ void Schema::checkpoint() {
       .new_file()
       .required()
       .aliases({"path", "filename", "name"})
-      .store([](Node node, Config& config) { config.solver.checkpoint.file = node.text; });
+      .store([](Node node, Config& config) { config.request.checkpoint.file = node.text; });
   add("checkpoint.every_s", "seconds between two checkpoints; one more is written at a stop")
       .real({.low = 0})
       .fallback("300")
       .aliases({"interval", "every", "period", "seconds"})
-      .store([](Node node, Config& config) { config.solver.checkpoint.every_s = *as_real(node); });
+      .store([](Node node, Config& config) { config.request.checkpoint.every_s = *as_real(node); });
 }
 
 /// A key belongs to no other solvers than the section that it stands in.
@@ -264,18 +266,6 @@ const std::vector<KeySpec>& config_schema() {
     return rows;
   }();
   return schema;
-}
-
-std::string_view solver_name(SolverType solver) noexcept {
-  switch (solver) {
-    case SolverType::lobpcg:
-      return "lobpcg";
-    case SolverType::block_lanczos:
-      return "block_lanczos";
-    case SolverType::block_cg:
-      return "block_cg";
-  }
-  return "";
 }
 
 }  // namespace heddle::apps

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <heddle/apps/config/config.hpp>
+#include <heddle/drivers/methods.hpp>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,6 +12,8 @@
 /// The table of configuration keys. Everything said about a key stands in its one row; checks,
 /// messages, defaults, help and the printed configuration come from the rows.
 namespace heddle::apps {
+
+using detail::method_name;
 
 /// Stands for the configuration's name (its file's, without the extension) in a default.
 inline constexpr std::string_view kNamePlaceholder = "{name}";

@@ -1,13 +1,17 @@
+#include <fmt/format.h>
+
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
-#include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
-#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 
 namespace heddle::apps {
 namespace {
 
-constexpr Index kMaxDegree = 1000;
-constexpr Index kMaxBlockRows = BlockJacobiPreconditioner<double, HostContext>::kMaxBlockSize;
+/// An option's value as YAML.
+std::string to_text(const OptionValue& value) {
+  const Index* integer = std::get_if<Index>(&value);
+  return integer != nullptr ? std::to_string(*integer) : std::get<std::string>(value);
+}
 
 /// The rows, a function for each subject.
 class SolverSchema {
@@ -33,6 +37,7 @@ class SolverSchema {
   void limits();
   void own_options();
   void preconditioner();
+  void option(const PreconditionerKey& key);
 
   std::vector<KeySpec>& rows_;
 };
@@ -40,10 +45,10 @@ class SolverSchema {
 void SolverSchema::solver() {
   add("solver", "how it is solved").section().fallback("{}");
   add("solver.type", "must be the executable's")
-      .choice<SolverType>({{solver_name(SolverType::lobpcg), SolverType::lobpcg},
-                           {solver_name(SolverType::block_lanczos), SolverType::block_lanczos},
-                           {solver_name(SolverType::block_cg), SolverType::block_cg}},
-                          [](Config& config) -> SolverType& { return config.type; })
+      .choice<SolverType>({{method_name(SolverType::lobpcg), SolverType::lobpcg},
+                           {method_name(SolverType::block_lanczos), SolverType::block_lanczos},
+                           {method_name(SolverType::block_cg), SolverType::block_cg}},
+                          [](Config& config) -> SolverType& { return config.request.method; })
       .fallback(std::string(kSolverPlaceholder))
       .aliases({"eps_type", "ksp_type", "method", "driver", "name"});
   add("solver.nev", "eigenpairs wanted")
@@ -52,7 +57,7 @@ void SolverSchema::solver() {
       .only_for(kEigensolvers)
       .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
                 "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
-      .store([](Node node, Config& config) { config.solver.nev = *as_integer(node); });
+      .store([](Node node, Config& config) { config.request.nev = *as_integer(node); });
   which();
   add("solver.max_basis",
       "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
@@ -63,7 +68,7 @@ void SolverSchema::solver() {
       .only_for({SolverType::block_lanczos})
       .aliases({"ncv", "eps_ncv", "max_basis_size", "max_subspace", "subspace_size", "m"})
       .store([](Node node, Config& config) {
-        config.solver.max_basis = as_integer(node).value_or(0);
+        config.request.max_basis = as_integer(node).value_or(0);
       });
   add("solver.block_size", "columns iterated at once; auto: chosen from nev")
       .word("auto")
@@ -72,7 +77,7 @@ void SolverSchema::solver() {
       .only_for(kEigensolvers)
       .aliases({"max_block_size", "eps_lobpcg_blocksize", "block", "ncv"})
       .store([](Node node, Config& config) {
-        config.solver.block_size = as_integer(node).value_or(0);
+        config.request.block_size = as_integer(node).value_or(0);
       });
 }
 
@@ -80,7 +85,7 @@ void SolverSchema::which() {
   const auto end = [this](std::string doc, SolverType solver) {
     return add("solver.which", std::move(doc))
         .choice<Which>({{"smallest", Which::smallest}, {"largest", Which::largest}},
-                       [](Config& config) -> Which& { return config.solver.which; })
+                       [](Config& config) -> Which& { return config.request.which; })
         .fallback("smallest")
         .only_for({solver})
         .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
@@ -93,7 +98,7 @@ void SolverSchema::which() {
       .only_for({SolverType::block_lanczos})
       .aliases({"eps_interval", "range", "window", "vl", "bounds"})
       .store([](Node node, Config& config) {
-        config.solver.interval = {*as_real(node.items[0]), *as_real(node.items[1])};
+        config.request.interval = {*as_real(node.items[0]), *as_real(node.items[1])};
       });
 }
 
@@ -105,13 +110,13 @@ void SolverSchema::tolerance() {
       .aliases({"tol", "eps_tol", "eps", "rtol", "atol", "eig_tolerance", "convergence_tolerance",
                 "reduction_factor"})
       .store(
-          [](Node node, Config& config) { config.solver.tolerance = as_real(node).value_or(0); });
+          [](Node node, Config& config) { config.request.tolerance = as_real(node).value_or(0); });
   add("solver.criterion",
       "norm: |r| <= tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol")
       .choice<Criterion>({{"norm", Criterion::norm},
                           {"relative", Criterion::relative},
                           {"absolute", Criterion::absolute}},
-                         [](Config& config) -> Criterion& { return config.solver.criterion; })
+                         [](Config& config) -> Criterion& { return config.request.criterion; })
       .fallback("norm")
       .only_for(kEigensolvers)
       .aliases({"eps_conv", "convergence", "conv_test"});
@@ -121,7 +126,7 @@ void SolverSchema::tolerance() {
       "- A x) and A^T b")
       .choice<LinearCriterion>(
           {{"relative", LinearCriterion::relative}, {"absolute", LinearCriterion::absolute}},
-          [](Config& config) -> LinearCriterion& { return config.solver.linear_criterion; })
+          [](Config& config) -> LinearCriterion& { return config.request.linear_criterion; })
       .fallback("relative")
       .only_for({SolverType::block_cg})
       .aliases({"convergence", "conv_test"});
@@ -136,7 +141,8 @@ void SolverSchema::limits() {
         .only_for(std::move(solvers))
         .aliases({"maxiter", "maxit", "max_it", "eps_max_it", "max_iters", "iterations", "itr",
                   "max_outer_iterations", "maximum_iterations", "max_matvecs", "eig_max_iters"})
-        .store([](Node node, Config& config) { config.solver.max_iterations = *as_integer(node); });
+        .store(
+            [](Node node, Config& config) { config.request.max_iterations = *as_integer(node); });
   };
   max_iterations("iterations (of block_lanczos: cycles up to a restart) before giving up", "1000",
                  kEigensolvers);
@@ -147,7 +153,7 @@ void SolverSchema::limits() {
       .fallback("none")
       .aliases({"time_limit", "timeout", "max_time", "time"})
       .store([](Node node, Config& config) {
-        config.solver.time_limit_s =
+        config.request.time_limit_s =
             as_real(node).value_or(std::numeric_limits<double>::infinity());
       });
 }
@@ -157,7 +163,8 @@ void SolverSchema::own_options() {
       .integer(kCount)
       .fallback("50")
       .only_for({SolverType::lobpcg, SolverType::block_cg})
-      .store([](Node node, Config& config) { config.solver.refresh_interval = *as_integer(node); });
+      .store(
+          [](Node node, Config& config) { config.request.refresh_interval = *as_integer(node); });
   add("solver.filter",
       "chebyshev: a polynomial in A damps the unwanted end where that pays; inverse: A - sigma B "
       "is factored, for the smallest end; none: neither; auto: what costs least")
@@ -166,7 +173,7 @@ void SolverSchema::own_options() {
            {"chebyshev", LanczosFilter::chebyshev},
            {"inverse", LanczosFilter::inverse},
            {"none", LanczosFilter::none}},
-          [](Config& config) -> std::optional<LanczosFilter>& { return config.solver.filter; })
+          [](Config& config) -> std::optional<LanczosFilter>& { return config.request.filter; })
       .fallback("auto")
       .only_for({SolverType::block_lanczos})
       .aliases({"polynomial", "acceleration"});
@@ -174,7 +181,7 @@ void SolverSchema::own_options() {
       "breakdown_free: one Krylov space for all columns; pseudo_block: one for each")
       .choice<CgAlgorithm>({{"breakdown_free", CgAlgorithm::breakdown_free},
                             {"pseudo_block", CgAlgorithm::pseudo_block}},
-                           [](Config& config) -> CgAlgorithm& { return config.solver.algorithm; })
+                           [](Config& config) -> CgAlgorithm& { return config.request.algorithm; })
       .fallback("breakdown_free")
       .only_for({SolverType::block_cg});
 }
@@ -185,42 +192,35 @@ void SolverSchema::preconditioner() {
       .fallback("{}")
       .only_for({SolverType::lobpcg, SolverType::block_cg})
       .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
-  add("solver.preconditioner.type",
-      "from A, or from B for the largest end of a pencil; auto: chebyshev for the smallest end and "
-      "for linear systems, jacobi for the largest end of a pencil, else none")
-      .choice<PreconditionerChoice>(
-          {{"auto", PreconditionerChoice::automatic},
-           {"none", PreconditionerChoice::none},
-           {"jacobi", PreconditionerChoice::jacobi},
-           {"block_jacobi", PreconditionerChoice::block_jacobi},
-           {"chebyshev", PreconditionerChoice::chebyshev},
-           {"incomplete_cholesky", PreconditionerChoice::incomplete_cholesky}},
-          [](Config& config) -> PreconditionerChoice& { return config.preconditioner.type; })
-      .fallback("auto");
-  add("solver.preconditioner.degree", "of chebyshev, which multiplies one time less")
-      .integer({1, kMaxDegree})
-      .fallback(std::to_string(ChebyshevPreconditioner<double, HostContext>::kDefaultDegree))
-      .aliases({"order", "poly_deg", "polynomial_degree"})
-      .store([](Node node, Config& config) {
-        config.preconditioner.degree = static_cast<int>(*as_integer(node));
+  SchemaRow type = add("solver.preconditioner.type",
+                       fmt::format("from A, or from B for the largest end of a pencil; auto: {}",
+                                   kAutomaticPreconditionerRule));
+  type.word("auto").word("none");
+  const std::vector<std::string_view> names = preconditioner_table().names();
+  for (const std::string_view name : names) type.word(name);
+  type.fallback("auto").store(
+      [](Node node, Config& config) { config.request.preconditioner.type = node.text; });
+  for (const std::string_view name : names) {
+    for (const PreconditionerKey& key : preconditioner_table().get(name).keys) option(key);
+  }
+}
+
+/// Preconditioners may share a key: the first of them describes it.
+void SolverSchema::option(const PreconditionerKey& key) {
+  const std::string path = "solver.preconditioner." + key.name;
+  for (const KeySpec& row : rows_) {
+    if (row.path == path) return;
+  }
+  SchemaRow row = add(path, key.doc);
+  for (const std::string& word : key.words) row.word(word);
+  if (key.integers) row.integer({key.integers->low, key.integers->high});
+  row.fallback(to_text(key.fallback))
+      .aliases({key.aliases.begin(), key.aliases.end()})
+      .store([name = key.name, fallback = key.fallback](Node node, Config& config) {
+        const std::optional<Index> integer = as_integer(node);
+        const OptionValue value = integer ? OptionValue(*integer) : OptionValue(node.text);
+        if (value != fallback) config.request.preconditioner.options[name] = value;
       });
-  add("solver.preconditioner.block_size",
-      "rows of a block of block_jacobi; auto: rows with entries in the same columns")
-      .word("auto")
-      .integer({1, kMaxBlockRows})
-      .fallback("auto")
-      .aliases({"block", "block_rows"})
-      .store([](Node node, Config& config) {
-        config.preconditioner.block_size = as_integer(node).value_or(0);
-      });
-  add("solver.preconditioner.triangular_solve",
-      "of incomplete_cholesky; levels: exact; iterated: some Jacobi sweeps; auto: levels")
-      .choice<TriangularSolve>(
-          {{"auto", TriangularSolve::automatic},
-           {"levels", TriangularSolve::level_scheduled},
-           {"iterated", TriangularSolve::iterated}},
-          [](Config& config) -> TriangularSolve& { return config.preconditioner.triangular_solve; })
-      .fallback("auto");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/info/spectrum.hpp>
-#include <heddle/apps/problem_checks.hpp>
+#include <heddle/drivers/matrix_checks.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <utility>
@@ -17,7 +17,7 @@ void require_real_spectrum(HostContext& context, const std::string& name,
         fmt::format("{}: {}, this one has {} rows and {} columns", name, kNeeds, A.rows, A.cols));
   }
   if (A.rows == 0) throw InvalidArgument(fmt::format("{}: the matrix has no rows", name));
-  for (const Asymmetry& pair : find_asymmetry(context, A, kSymmetryTolerance)) {
+  for (const Asymmetry& pair : find_asymmetry(context, A, detail::kSymmetryTolerance)) {
     throw InvalidArgument(
         fmt::format("{0}: {1}, of this one entry ({2}, {3}) is {4}, entry ({3}, "
                     "{2}) is {5}",

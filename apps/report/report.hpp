@@ -1,90 +1,13 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
-#include <heddle/apps/preconditioner_plan.hpp>
-#include <heddle/linalg/base/profile.hpp>
-#include <heddle/solvers/problem/result.hpp>
-#include <heddle/solvers/rectangular/least_squares.hpp>
-#include <heddle/solvers/rectangular/singular_values.hpp>
-#include <iterator>
+#include <heddle/drivers/solution.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 /// What is told of a problem and its solution: on the terminal and in files.
 namespace heddle::apps {
-
-/// An `EigenResult`, a `SingularResult`, a `LinearResult` or a `LeastSquaresResult` without its
-/// vectors, whatever their scalar and memory space. Fields as there; those of other kinds are
-/// empty.
-struct Summary {
-  SolveStatus status = SolveStatus::breakdown;
-  std::string reason;
-  Index iterations = 0;
-  Index operator_applications = 0;
-  Index inverse_applications = 0;
-  std::vector<double> residuals;
-  std::vector<IterationRecord> history;
-  OrthoCounts orthogonalization;
-  std::vector<double> eigenvalues;
-  std::vector<double> singular_values;  ///< `eigenvalues` are then their squares
-  double orthogonality = 0;
-  Index matrix_passes = 0;
-  std::vector<double> backward_errors;
-  std::vector<double> residual_norms;
-
-  /// Eigenvectors, or columns of the solution, that there are.
-  Index count() const noexcept { return std::ssize(eigenvalues.empty() ? residuals : eigenvalues); }
-};
-
-/// What all kinds of results have.
-template <class Result>
-Summary summarize_common(const Result& result) {
-  Summary summary;
-  summary.status = result.status;
-  summary.reason = result.reason;
-  summary.iterations = result.iterations;
-  summary.operator_applications = result.operator_applications;
-  summary.residuals = result.residuals;
-  summary.history = result.history;
-  return summary;
-}
-
-template <Scalar T, class Space>
-Summary summarize(const EigenResult<T, Space>& result) {
-  Summary summary = summarize_common(result);
-  summary.orthogonalization = result.orthogonalization;
-  summary.inverse_applications = result.inverse_applications;
-  summary.eigenvalues = result.eigenvalues;
-  summary.orthogonality = result.orthogonality;
-  return summary;
-}
-
-template <Scalar T, class Space>
-Summary summarize(const SingularResult<T, Space>& result) {
-  Summary summary = summarize_common(result);
-  summary.orthogonalization = result.orthogonalization;
-  summary.singular_values = result.singular_values;
-  for (const double sigma : result.singular_values) summary.eigenvalues.push_back(sigma * sigma);
-  summary.orthogonality = result.orthogonality;
-  return summary;
-}
-
-template <Scalar T, class Space>
-Summary summarize(const LinearResult<T, Space>& result) {
-  Summary summary = summarize_common(result);
-  summary.orthogonalization = result.orthogonalization;
-  summary.matrix_passes = result.matrix_passes;
-  summary.backward_errors = result.backward_errors;
-  return summary;
-}
-
-template <Scalar T, class Space>
-Summary summarize(const LeastSquaresResult<T, Space>& result) {
-  Summary summary = summarize_common(result);
-  summary.residual_norms = result.residual_norms;
-  return summary;
-}
 
 /// What is known before the solve.
 struct ProblemFacts {
@@ -108,21 +31,14 @@ struct ProblemFacts {
 /// Wall-clock seconds of a run's stages.
 struct StageSeconds {
   double total = 0;
-  double load = 0;   ///< reading or generating and checking the matrices
-  double setup = 0;  ///< planning the products and the preconditioner
-  double solve = 0;
+  double load = 0;  ///< reading or generating and checking the matrices
 };
 
 /// All that `result.json` tells.
 struct Report {
   ProblemFacts problem;
-  Summary result;
-  std::string spmm_kernel;
-  std::string spmm_reason;
-  PreconditionerCost preconditioner;
+  Solution result;
   StageSeconds seconds;
-  Profile profile;             ///< of the context, over setup and solve
-  std::size_t peak_bytes = 0;  ///< allocated through the context at once
 };
 
 /// What will be solved and how, some lines.
@@ -131,7 +47,7 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem);
 /// The eigenvalues with their residuals, the residuals and backward errors of a linear system's
 /// columns, or those of the normal equations and ‖b − A x‖, an aligned table; of many, the first
 /// and the last.
-std::string result_table(const Summary& result, SolverType solver);
+std::string result_table(const Solution& result, SolverType solver);
 
 /// Seconds, share, traffic and arithmetic of each phase that took time, and of all; an aligned
 /// table. Bytes are the compulsory ones of the phase's operations.

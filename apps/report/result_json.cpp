@@ -50,11 +50,11 @@ Json phases_json(const Profile& profile) {
 }
 
 Json seconds_json(const Report& report) {
-  const auto phase = [&report](Phase p) { return report.profile[p].seconds; };
+  const auto phase = [&report](Phase p) { return report.result.profile[p].seconds; };
   return {{"total", report.seconds.total},
           {"load", report.seconds.load},
-          {"setup", report.seconds.setup},
-          {"solve", report.seconds.solve},
+          {"setup", report.result.setup_seconds},
+          {"solve", report.result.solve_seconds},
           {"spmm", phase(Phase::spmm)},
           {"dense", phase(Phase::orthogonalize) + phase(Phase::rayleigh_ritz) +
                         phase(Phase::update) + phase(Phase::residual)},
@@ -80,7 +80,7 @@ double process_peak_bytes() {
 
 Json memory_json(const Report& report) {
   return {{"estimated_bytes", report.problem.estimated_bytes},
-          {"peak_bytes", report.peak_bytes},
+          {"peak_bytes", report.result.peak_bytes},
           {"process_peak_bytes", process_peak_bytes()}};
 }
 
@@ -92,7 +92,7 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
     json["mass"] = config.problem.mass->describe();
     json["mass_nnz"] = *problem.mass_nnz;
   }
-  if (!is_eigensolver(config.type)) {
+  if (!is_eigensolver(config.request.method)) {
     json["rhs"] = config.problem.rhs.describe();
     json["right_hand_sides"] = problem.rhs;
   }
@@ -102,8 +102,8 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
 }
 
 /// What the solve found and how well, as far as it is not the vectors.
-void add_accuracy(Json& json, const Config& config, const Summary& result) {
-  if (is_eigensolver(config.type)) {
+void add_accuracy(Json& json, const Config& config, const Solution& result) {
+  if (is_eigensolver(config.request.method)) {
     json["eigenvalues"] = result.eigenvalues;
     if (finds_triplets(config)) json["singular_values"] = result.singular_values;
     json["residuals"] = result.residuals;
@@ -121,34 +121,34 @@ void add_accuracy(Json& json, const Config& config, const Summary& result) {
 }  // namespace
 
 std::string result_json(const Config& config, const Report& report) {
-  const Summary& result = report.result;
+  const Solution& result = report.result;
   const ProblemFacts& problem = report.problem;
   Json json;
   json["status"] = status_name(result.status);
   json["reason"] = result.reason;
-  json["solver"] = solver_name(config.type);
+  json["solver"] = method_name(config.request.method);
   json["device"] = problem.device;
   json["precision"] = config.effective.find("precision")->text;
   json["n"] = problem.n;
   json["nnz"] = problem.nnz;
   json["iterations"] = result.iterations;
   json["operator_applications"] = result.operator_applications;
-  if (config.type == SolverType::block_lanczos) {
+  if (config.request.method == SolverType::block_lanczos) {
     json["inverse_applications"] = result.inverse_applications;
   }
-  json["spmm_kernel"] = report.spmm_kernel;
-  json["spmm_reason"] = report.spmm_reason;
+  json["spmm_kernel"] = report.result.spmm_kernel;
+  json["spmm_reason"] = report.result.spmm_reason;
   json["seconds"] = seconds_json(report);
   add_accuracy(json, config, result);
   json["problem"] = problem_json(config, problem);
   json["block_size"] = problem.block_size;
   json["preconditioner"] = problem.preconditioner;
-  json["preconditioner_setup"] = {{"seconds", report.preconditioner.seconds},
-                                  {"bytes", report.preconditioner.bytes}};
+  json["preconditioner_setup"] = {{"seconds", report.result.preconditioner.seconds},
+                                  {"bytes", report.result.preconditioner.bytes}};
   json["device_name"] = problem.device_name;
   json["device_note"] = problem.device_note;
   json["threads"] = problem.threads;
-  json["phases"] = phases_json(report.profile);
+  json["phases"] = phases_json(report.result.profile);
   json["orthogonalization"] = orthogonalization_json(result.orthogonalization);
   json["memory"] = memory_json(report);
   json["versions"] = {{"heddle", kVersions.heddle},

@@ -3,6 +3,7 @@
 #include <functional>
 #include <heddle/apps/checkpoint.hpp>
 #include <heddle/apps/report/report.hpp>
+#include <heddle/drivers/methods.hpp>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -24,10 +25,10 @@ std::string chosen(const Config& config, std::string_view section, std::string_v
 }
 
 std::string describe_tolerance(const Config& config) {
-  const double fallback =
-      config.precision == Precision::single ? kDefaultTolerance<float> : kDefaultTolerance<double>;
+  const double fallback = config.request.precision == Precision::single ? kDefaultTolerance<float>
+                                                                        : kDefaultTolerance<double>;
   return fmt::format("{:g} ({} criterion)",
-                     config.solver.tolerance > 0 ? config.solver.tolerance : fallback,
+                     config.request.tolerance > 0 ? config.request.tolerance : fallback,
                      chosen(config, "solver", "criterion"));
 }
 
@@ -47,27 +48,29 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("min |b - A x|, A of {} x {}, right-hand sides: {} columns, {}", problem.n,
                        problem.cols, problem.rhs, config.problem.rhs.describe());
   }
-  if (!is_eigensolver(config.type)) {
+  if (!is_eigensolver(config.request.method)) {
     return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
                        config.problem.rhs.describe());
   }
   if (finds_triplets(config)) {
-    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", config.solver.nev,
+    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", config.request.nev,
                        chosen(config, "solver", "which"), problem.n, problem.cols);
   }
-  if (const std::optional<RealInterval>& interval = config.solver.interval) {
+  if (const std::optional<RealInterval>& interval = config.request.interval) {
     return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
-                       interval->upper, config.solver.nev);
+                       interval->upper, config.request.nev);
   }
   return fmt::format("{}, {} {} eigenpairs",
-                     problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x", config.solver.nev,
+                     problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x", config.request.nev,
                      chosen(config, "solver", "which"));
 }
 
 /// The algorithm, where a solver has several.
 std::string describe_solver(const Config& config) {
-  if (config.type != SolverType::block_cg) return std::string(solver_name(config.type));
-  return fmt::format("{} ({})", solver_name(config.type), chosen(config, "solver", "algorithm"));
+  if (config.request.method != SolverType::block_cg)
+    return std::string(detail::method_name(config.request.method));
+  return fmt::format("{} ({})", detail::method_name(config.request.method),
+                     chosen(config, "solver", "algorithm"));
 }
 
 /// The lines of a table of results.
@@ -77,7 +80,7 @@ struct Table {
   int width;  // of the second column, which also tells how many rows are left out
 };
 
-Table table_of(const Summary& result, SolverType solver) {
+Table table_of(const Solution& result, SolverType solver) {
   const auto at = [](const std::vector<double>& list, std::size_t i) {
     return i < list.size() ? list[i] : 0.0;
   };
@@ -105,7 +108,7 @@ Table table_of(const Summary& result, SolverType solver) {
 }
 
 /// What a solve's last line says beside its end.
-std::string describe_effort(const Summary& result, SolverType solver) {
+std::string describe_effort(const Solution& result, SolverType solver) {
   if (is_eigensolver(solver)) return fmt::format("orthogonality {:.1e}", result.orthogonality);
   if (result.residual_norms.empty()) return fmt::format("{} passes over A", result.matrix_passes);
   return fmt::format("{} columns multiplied by A or A^T", result.operator_applications);
@@ -131,20 +134,21 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
     line("initial guess", fmt::format("{} columns", problem.initial_guess));
   }
   line("solver", fmt::format("{}, block of {}, at most {} iterations", describe_solver(config),
-                             problem.block_size, config.solver.max_iterations));
+                             problem.block_size, config.request.max_iterations));
   line("tolerance", describe_tolerance(config));
-  if (config.type != SolverType::block_lanczos) line("preconditioner", problem.preconditioner);
+  if (config.request.method != SolverType::block_lanczos)
+    line("preconditioner", problem.preconditioner);
   line("device",
        fmt::format("{}, {} precision{}", describe_device(problem), chosen(config, "", "precision"),
                    problem.device_note.empty() ? "" : " (" + problem.device_note + ")"));
   line("memory", fmt::format("about {} of {}", human_bytes(problem.estimated_bytes),
                              human_bytes(problem.available_bytes)));
-  const std::string checkpoint = describe_checkpoint(config.solver.checkpoint);
+  const std::string checkpoint = describe_checkpoint(config.request.checkpoint);
   if (!checkpoint.empty()) line("checkpoint", checkpoint);
   return text;
 }
 
-std::string result_table(const Summary& result, SolverType solver) {
+std::string result_table(const Solution& result, SolverType solver) {
   constexpr std::size_t kWholeUpTo = 24;
   constexpr std::size_t kHead = 16;
   constexpr std::size_t kTail = 4;
@@ -190,9 +194,9 @@ std::string profile_table(const Profile& profile) {
 }
 
 std::string summary_line(const Report& report, SolverType solver) {
-  const Summary& result = report.result;
+  const Solution& result = report.result;
   return fmt::format("{}: {}; {:.2f} s, {}\n", status_name(result.status), result.reason,
-                     report.seconds.solve, describe_effort(result, solver));
+                     report.result.solve_seconds, describe_effort(result, solver));
 }
 
 }  // namespace heddle::apps

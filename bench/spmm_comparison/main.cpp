@@ -1,6 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <heddle/apps/exit_codes.hpp>
-#include <heddle/apps/matrix_argument.hpp>
+#include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <string>
@@ -65,7 +65,7 @@ ExitCode run(const Arguments& arguments) {
   CudaContext context;
   SpmmReport report{context.device(), measure_bandwidth(context), {}};
   for (const std::string& name : arguments.matrices) {
-    const HostCsrMatrix<double> A = apps::load_matrix(host, name);
+    const HostCsrMatrix<double> A = detail::load_matrix(host, name);
     for (const std::string& precision : arguments.precisions) {
       if (precision == "double") {
         report.matrices.push_back(compare(context, name, "double", A, arguments.comparison));

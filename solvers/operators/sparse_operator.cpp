@@ -9,9 +9,18 @@ template <Scalar T, class Ctx>
 SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrMatrix<T, Space> A,
                                        const SpmmOptions& options)
     : LinearOperator<T, Ctx>(A.rows(), A.cols()),
-      matrix_(std::move(A)),
-      plan_(context, matrix_.view(), options),
-      one_norm_(norm_1(context, matrix_.view())) {}
+      owned_(std::move(A)),
+      matrix_(std::as_const(owned_).view()),
+      plan_(context, matrix_, options),
+      one_norm_(norm_1(context, matrix_)) {}
+
+template <Scalar T, class Ctx>
+SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrView<T, Space> A,
+                                       const SpmmOptions& options)
+    : LinearOperator<T, Ctx>(A.rows, A.cols),
+      matrix_(A),
+      plan_(context, matrix_, options),
+      one_norm_(norm_1(context, matrix_)) {}
 
 template <Scalar T, class Ctx>
 void SparseOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,

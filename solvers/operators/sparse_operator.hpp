@@ -6,7 +6,8 @@
 
 namespace heddle {
 
-/// A stored sparse matrix as an operator: owns the matrix and its multiplication plan.
+/// A stored sparse matrix as an operator with its multiplication plan. The matrix is owned by the
+/// operator or by the caller, as the constructor says.
 template <Scalar T, class Ctx>
 class SparseOperator final : public LinearOperator<T, Ctx> {
  public:
@@ -15,8 +16,12 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
   /// Plans the multiplication. ‖A‖₁ is computed once, here.
   SparseOperator(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& options = {});
 
+  /// The same for a matrix that belongs to the caller and must outlive the operator unchanged.
+  /// Nothing of it is copied.
+  SparseOperator(Ctx& context, CsrView<T, Space> A, const SpmmOptions& options = {});
+
   std::optional<double> one_norm() const override { return one_norm_; }
-  CsrView<T, Space> matrix() const noexcept { return matrix_.view(); }
+  CsrView<T, Space> matrix() const noexcept { return matrix_; }
   const SpmmPlan<T, Ctx>& plan() const noexcept { return plan_; }
 
  protected:
@@ -25,7 +30,8 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
                         BlockView<T, Space> Y) override;
 
  private:
-  CsrMatrix<T, Space> matrix_;
+  CsrMatrix<T, Space> owned_;  // empty where the caller owns the matrix
+  CsrView<T, Space> matrix_;
   SpmmPlan<T, Ctx> plan_;
   double one_norm_;
 };

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <support/temporary_folder.hpp>
 
 #include "support/source_dir.hpp"
 
@@ -47,20 +48,20 @@ output: {directory: out/here, eigenvectors: npy, history: false}
   EXPECT_EQ(config.problem.mass->path, "/data/b.mtx");
   EXPECT_EQ(config.problem.constraints, "folder/y.mtx");
   EXPECT_EQ(config.problem.initial_guess, "folder/x.mtx");
-  EXPECT_EQ(config.solver.nev, 12);
-  EXPECT_EQ(config.solver.which, Which::largest);
-  EXPECT_EQ(config.solver.block_size, 16);
-  EXPECT_EQ(config.solver.tolerance, 1e-6);
-  EXPECT_EQ(config.solver.criterion, Criterion::relative);
-  EXPECT_EQ(config.solver.max_iterations, 77);
-  EXPECT_EQ(config.solver.time_limit_s, 2.5);
-  EXPECT_EQ(config.solver.refresh_interval, 9);
-  EXPECT_EQ(config.preconditioner.type, PreconditionerChoice::chebyshev);
-  EXPECT_EQ(config.preconditioner.degree, 5);
-  EXPECT_EQ(config.device, DeviceChoice::host);
-  EXPECT_EQ(config.precision, Precision::mixed);
-  EXPECT_EQ(config.threads, 3);
-  EXPECT_EQ(config.solver.seed, 9007199254740993u);
+  EXPECT_EQ(config.request.nev, 12);
+  EXPECT_EQ(config.request.which, Which::largest);
+  EXPECT_EQ(config.request.block_size, 16);
+  EXPECT_EQ(config.request.tolerance, 1e-6);
+  EXPECT_EQ(config.request.criterion, Criterion::relative);
+  EXPECT_EQ(config.request.max_iterations, 77);
+  EXPECT_EQ(config.request.time_limit_s, 2.5);
+  EXPECT_EQ(config.request.refresh_interval, 9);
+  EXPECT_EQ(config.request.preconditioner.type, "chebyshev");
+  EXPECT_EQ(config.request.preconditioner.options, (OptionValues{{"degree", Index{5}}}));
+  EXPECT_EQ(config.request.device, DeviceChoice::host);
+  EXPECT_EQ(config.request.precision, Precision::mixed);
+  EXPECT_EQ(config.request.threads, 3);
+  EXPECT_EQ(config.request.seed, 9007199254740993u);
   EXPECT_EQ(config.output.directory, "out/here");
   EXPECT_EQ(config.output.vectors, VectorFormat::npy);
   EXPECT_FALSE(config.output.history);
@@ -68,24 +69,23 @@ output: {directory: out/here, eigenvectors: npy, history: false}
 
 TEST(Config, DefaultsAreThoseOfTheSolver) {
   const Config config = config_of("problem: {matrix: a.mtx}");
-  const SolverConfig defaults;
-  EXPECT_EQ(config.solver.nev, defaults.nev);
-  EXPECT_EQ(config.solver.which, defaults.which);
-  EXPECT_EQ(config.solver.block_size, defaults.block_size);
-  EXPECT_EQ(config.solver.tolerance, defaults.tolerance);
-  EXPECT_EQ(config.solver.criterion, defaults.criterion);
-  EXPECT_EQ(config.solver.max_iterations, defaults.max_iterations);
-  EXPECT_EQ(config.solver.time_limit_s, defaults.time_limit_s);
-  EXPECT_EQ(config.solver.seed, defaults.seed);
-  EXPECT_EQ(config.solver.refresh_interval, defaults.refresh_interval);
-  EXPECT_EQ(config.spmm.kernel, SpmmOptions{}.kernel);
+  const Request defaults;
+  EXPECT_EQ(config.request.nev, defaults.nev);
+  EXPECT_EQ(config.request.which, defaults.which);
+  EXPECT_EQ(config.request.block_size, defaults.block_size);
+  EXPECT_EQ(config.request.tolerance, defaults.tolerance);
+  EXPECT_EQ(config.request.criterion, defaults.criterion);
+  EXPECT_EQ(config.request.max_iterations, EigenOptions{}.max_iterations);
+  EXPECT_EQ(config.request.time_limit_s, defaults.time_limit_s);
+  EXPECT_EQ(config.request.seed, defaults.seed);
+  EXPECT_EQ(config.request.refresh_interval, defaults.refresh_interval);
+  EXPECT_EQ(config.request.spmm.kernel, SpmmOptions{}.kernel);
   EXPECT_EQ(config.problem.transform, Transform::none);
-  EXPECT_EQ(config.preconditioner.type, PreconditionerChoice::automatic);
-  EXPECT_EQ(config.preconditioner.degree,
-            (ChebyshevPreconditioner<double, HostContext>::kDefaultDegree));
-  EXPECT_EQ(config.device, DeviceChoice::automatic);
-  EXPECT_EQ(config.precision, Precision::full);
-  EXPECT_EQ(config.threads, 0);
+  EXPECT_EQ(config.request.preconditioner.type, "auto");
+  EXPECT_TRUE(config.request.preconditioner.options.empty());
+  EXPECT_EQ(config.request.device, DeviceChoice::automatic);
+  EXPECT_EQ(config.request.precision, Precision::full);
+  EXPECT_EQ(config.request.threads, 0);
   EXPECT_EQ(config.output.directory, "results/case");
   EXPECT_EQ(config.output.vectors, VectorFormat::none);
   EXPECT_TRUE(config.output.history);
@@ -119,7 +119,7 @@ TEST(Config, WordsNumbersAndFormsOfEigenvectors) {
   EXPECT_EQ(format("npy"), VectorFormat::npy);
   EXPECT_EQ(format("false"), VectorFormat::none);
   const auto tolerance = [](const std::string& text) {
-    return config_of("problem: {matrix: a}\nsolver: {tolerance: " + text + "}").solver.tolerance;
+    return config_of("problem: {matrix: a}\nsolver: {tolerance: " + text + "}").request.tolerance;
   };
   EXPECT_EQ(tolerance("1e-7"), 1e-7);
   EXPECT_EQ(tolerance("+1.0E-7"), 1e-7);
@@ -127,7 +127,7 @@ TEST(Config, WordsNumbersAndFormsOfEigenvectors) {
   EXPECT_EQ(tolerance("auto"), 0);
   const auto limit = [](const std::string& text) {
     return config_of("problem: {matrix: a}\nsolver: {time_limit_s: " + text + "}")
-        .solver.time_limit_s;
+        .request.time_limit_s;
   };
   EXPECT_EQ(limit("600"), 600);
   EXPECT_EQ(limit("none"), std::numeric_limits<double>::infinity());
@@ -143,7 +143,7 @@ solver: {nev: &n 3, block_size: *n}
   EXPECT_EQ(config.problem.mass->structure->name, "laplace2d");
   EXPECT_EQ(config.problem.mass->structure->size, (std::vector<Index>{5, 4}));
   EXPECT_EQ(config.problem.mass->structure->seed, 1u);
-  EXPECT_EQ(config.solver.block_size, 3);
+  EXPECT_EQ(config.request.block_size, 3);
 }
 
 TEST(Config, TheFirstOfSeveralMergedMapsWins) {
@@ -161,9 +161,9 @@ TEST(Config, OverridesReplaceAddAndAreAppliedInOrder) {
   const Config config = config_of(
       text, {"solver.nev=20", "solver.nev=21", "precision=single", "output.directory=x/y",
              "problem.matrix={generate: laplace1d, size: [50]}", "problem.matrix.size=[60]"});
-  EXPECT_EQ(config.solver.nev, 21);
-  EXPECT_EQ(config.solver.which, Which::largest);
-  EXPECT_EQ(config.precision, Precision::single);
+  EXPECT_EQ(config.request.nev, 21);
+  EXPECT_EQ(config.request.which, Which::largest);
+  EXPECT_EQ(config.request.precision, Precision::single);
   EXPECT_EQ(config.output.directory, "x/y");
   EXPECT_EQ(config.problem.matrix.structure->size, std::vector<Index>{60});
   EXPECT_TRUE(config.problem.matrix.path.empty());
@@ -174,7 +174,7 @@ TEST(Config, TextInUtf16) {
   for (const char c : std::string("problem: {matrix: a.mtx}\nsolver: {nev: 7}\n")) {
     wide.append({c, '\0'});
   }
-  EXPECT_EQ(config_of(wide).solver.nev, 7);
+  EXPECT_EQ(config_of(wide).request.nev, 7);
 }
 
 TEST(Config, FilesOnTheCommandLineAreRelativeToTheCurrentFolder) {
@@ -201,9 +201,9 @@ output: {directory: "true", eigenvectors: true}
   EXPECT_EQ(to_yaml(again.effective), printed);
   EXPECT_EQ(again.problem.matrix.path, std::filesystem::absolute("folder/odd: name #1.mtx"));
   EXPECT_EQ(again.problem.mass->structure->size, std::vector<Index>{12});
-  EXPECT_EQ(again.solver.tolerance, 1e-9);
-  EXPECT_EQ(again.solver.time_limit_s, 12.5);
-  EXPECT_EQ(again.preconditioner.type, PreconditionerChoice::none);
+  EXPECT_EQ(again.request.tolerance, 1e-9);
+  EXPECT_EQ(again.request.time_limit_s, 12.5);
+  EXPECT_EQ(again.request.preconditioner.type, "none");
   EXPECT_EQ(again.output.directory, "true");
 }
 
@@ -274,22 +274,29 @@ TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
       EXPECT_EQ(occurrences(" " + text, line) + occurrences(text, "\n" + line.substr(1)), count)
           << line;
     }
-    EXPECT_NE(text.find(fmt::format("default {}\n", solver_name(solver))), std::string::npos);
+    EXPECT_NE(text.find(fmt::format("default {}\n", detail::method_name(solver))),
+              std::string::npos);
     EXPECT_NE(text.find("laplace3d [nx, ny, nz]"), std::string::npos);
   }
 }
 
+TEST(Schema, TheReferenceOfAllKeysIsUpToDate) {
+  const auto path = std::filesystem::path(HEDDLE_SOURCE_DIR) / "docs/configuration.md";
+  EXPECT_EQ(heddle::test::contents(path), describe_keys_as_markdown())
+      << "heddle-lobpcg --help-config=markdown > docs/configuration.md";
+}
+
 TEST(Config, EachSolverIsTheDefaultOfItsExecutable) {
-  EXPECT_EQ(config_of("problem: {matrix: a.mtx}").type, SolverType::lobpcg);
-  EXPECT_EQ(config_of("problem: {matrix: a.mtx}", {}, SolverType::block_lanczos).type,
+  EXPECT_EQ(config_of("problem: {matrix: a.mtx}").request.method, SolverType::lobpcg);
+  EXPECT_EQ(config_of("problem: {matrix: a.mtx}", {}, SolverType::block_lanczos).request.method,
             SolverType::block_lanczos);
   const Config cg = config_of("problem: {matrix: a.mtx, rhs: b.mtx}", {}, SolverType::block_cg);
-  EXPECT_EQ(cg.type, SolverType::block_cg);
+  EXPECT_EQ(cg.request.method, SolverType::block_cg);
   const BlockCgOptions defaults;
-  EXPECT_EQ(cg.solver.max_iterations, defaults.max_iterations);
-  EXPECT_EQ(cg.solver.linear_criterion, defaults.criterion);
-  EXPECT_EQ(cg.solver.algorithm, defaults.algorithm);
-  EXPECT_EQ(cg.solver.refresh_interval, defaults.refresh_interval);
+  EXPECT_EQ(cg.request.max_iterations, defaults.max_iterations);
+  EXPECT_EQ(cg.request.linear_criterion, defaults.criterion);
+  EXPECT_EQ(cg.request.algorithm, defaults.algorithm);
+  EXPECT_EQ(cg.request.refresh_interval, defaults.refresh_interval);
   EXPECT_EQ(cg.problem.rhs.path, "folder/b.mtx");
 }
 
@@ -298,22 +305,22 @@ TEST(Config, OptionsOfBlockLanczos) {
       "problem: {matrix: a.mtx}\n"
       "solver: {type: block_lanczos, nev: 9, max_basis: 64, block_size: 4, filter: none}",
       {}, SolverType::block_lanczos);
-  EXPECT_EQ(config.solver.nev, 9);
-  EXPECT_EQ(config.solver.max_basis, 64);
-  EXPECT_EQ(config.solver.block_size, 4);
-  EXPECT_EQ(config.solver.filter, LanczosFilter::none);
+  EXPECT_EQ(config.request.nev, 9);
+  EXPECT_EQ(config.request.max_basis, 64);
+  EXPECT_EQ(config.request.block_size, 4);
+  EXPECT_EQ(config.request.filter, LanczosFilter::none);
 }
 
 TEST(Config, CheckpointsAreKeptWhereTheyAreAskedFor) {
   const Config without = config_of("problem: {matrix: a.mtx}");
-  EXPECT_TRUE(without.solver.checkpoint.file.empty());
+  EXPECT_TRUE(without.request.checkpoint.file.empty());
   const Config with = config_of("problem: {matrix: a.mtx}\ncheckpoint: {file: out/state}");
-  EXPECT_EQ(with.solver.checkpoint.file, "out/state");
-  EXPECT_EQ(with.solver.checkpoint.every_s, 300);
-  EXPECT_FALSE(with.solver.checkpoint.resume);
+  EXPECT_EQ(with.request.checkpoint.file, "out/state");
+  EXPECT_EQ(with.request.checkpoint.every_s, 300);
+  EXPECT_FALSE(with.request.checkpoint.resume);
   const Config often =
       config_of("problem: {matrix: a.mtx}\ncheckpoint: {file: state}", {"checkpoint.every_s=0"});
-  EXPECT_EQ(often.solver.checkpoint.every_s, 0);
+  EXPECT_EQ(often.request.checkpoint.every_s, 0);
 }
 
 TEST(Config, AnOverrideReplacesTheOneKindOfRightHandSides) {
@@ -341,10 +348,10 @@ TEST(Config, OptionsOfBlockCg) {
   };
   const Config config = cg("{random: 8}");
   EXPECT_EQ(config.problem.rhs.random, 8);
-  EXPECT_EQ(config.solver.algorithm, CgAlgorithm::pseudo_block);
-  EXPECT_EQ(config.solver.linear_criterion, LinearCriterion::absolute);
-  EXPECT_EQ(config.preconditioner.type, PreconditionerChoice::block_jacobi);
-  EXPECT_EQ(config.preconditioner.block_size, 3);
+  EXPECT_EQ(config.request.algorithm, CgAlgorithm::pseudo_block);
+  EXPECT_EQ(config.request.linear_criterion, LinearCriterion::absolute);
+  EXPECT_EQ(config.request.preconditioner.type, "block_jacobi");
+  EXPECT_EQ(config.request.preconditioner.options, (OptionValues{{"block_size", Index{3}}}));
   EXPECT_EQ(config.output.vectors, VectorFormat::npy);
   EXPECT_EQ(cg("{ones: 2}").problem.rhs.ones, 2);
   EXPECT_EQ(cg("{unit: [1, 7]}").problem.rhs.unit, (std::vector<Index>{1, 7}));
@@ -357,8 +364,9 @@ TEST(Recipes, EachIsAValidConfiguration) {
     if (file.path().extension() != ".yaml") continue;
     SCOPED_TRACE(file.path().filename());
     const std::string type = read_yaml_file(file.path()).find("solver")->find("type")->text;
-    const auto solver = std::find_if(kSolvers.begin(), kSolvers.end(),
-                                     [&](SolverType known) { return solver_name(known) == type; });
+    const auto solver = std::find_if(kSolvers.begin(), kSolvers.end(), [&](SolverType known) {
+      return detail::method_name(known) == type;
+    });
     ASSERT_NE(solver, kSolvers.end());
     const Config config = load_config(file.path(), {}, *solver);
     EXPECT_EQ(config.output.directory.filename(), file.path().stem());

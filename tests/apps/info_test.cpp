@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <heddle/apps/info/matrix_report.hpp>
-#include <heddle/apps/matrix_argument.hpp>
+#include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <nlohmann/json.hpp>
@@ -19,21 +19,21 @@ namespace heddle::apps {
 namespace {
 
 TEST(MatrixArgument, NamesAStructureAndItsParameters) {
-  const GallerySpec laplace = parse_generator("laplace3d:64,5,7");
+  const GallerySpec laplace = detail::parse_generator("laplace3d:64,5,7");
   EXPECT_EQ(laplace.name, "laplace3d");
   EXPECT_EQ(laplace.size, (std::vector<Index>{64, 5, 7}));
   EXPECT_EQ(laplace.density, 0);
-  EXPECT_EQ(parse_generator("laplace3d:64x5x7").size, laplace.size);
-  const GallerySpec rmat = parse_generator("rmat:16:7.5");
+  EXPECT_EQ(detail::parse_generator("laplace3d:64x5x7").size, laplace.size);
+  const GallerySpec rmat = detail::parse_generator("rmat:16:7.5");
   EXPECT_EQ(rmat.size, std::vector<Index>{16});
   EXPECT_EQ(rmat.density, 7.5);
-  EXPECT_TRUE(parse_generator("laplace1d").size.empty());
+  EXPECT_TRUE(detail::parse_generator("laplace1d").size.empty());
 }
 
 TEST(MatrixArgument, RefusesWhatIsNotANumber) {
   for (const char* bad : {"laplace1d:ten", "laplace2d:4,,4", "laplace2d:4,4,", "laplace2d:4;4",
                           "laplace1d:1e3", "laplace1d:99999999999999999999", "rmat:4:many"}) {
-    EXPECT_THROW(parse_generator(bad), InvalidArgument) << bad;
+    EXPECT_THROW(detail::parse_generator(bad), InvalidArgument) << bad;
   }
 }
 
@@ -41,12 +41,12 @@ TEST(MatrixArgument, PrefersFilesAndSuggestsStructures) {
   HostContext context(1);
   const test::TemporaryFolder folder;
   const std::string text = "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 5\n";
-  EXPECT_EQ(load_matrix(context, folder.write("laplace1d:4", text).string()).cols(), 2);
-  EXPECT_EQ(load_matrix(context, "laplace1d:4").cols(), 4);
-  EXPECT_THROW(load_matrix(context, "nothing.mtx"), InputError);
-  EXPECT_THROW(load_matrix(context, "band"), InvalidArgument);
+  EXPECT_EQ(detail::load_matrix(context, folder.write("laplace1d:4", text).string()).cols(), 2);
+  EXPECT_EQ(detail::load_matrix(context, "laplace1d:4").cols(), 4);
+  EXPECT_THROW(detail::load_matrix(context, "nothing.mtx"), InputError);
+  EXPECT_THROW(detail::load_matrix(context, "band"), InvalidArgument);
   try {
-    load_matrix(context, "laplase1d:4");
+    detail::load_matrix(context, "laplase1d:4");
     FAIL();
   } catch (const InvalidArgument& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean \"laplace1d\"?"), std::string::npos);
@@ -55,7 +55,7 @@ TEST(MatrixArgument, PrefersFilesAndSuggestsStructures) {
 
 MatrixReport report_of(const std::string& argument, const std::vector<Index>& widths = {}) {
   HostContext context(2);
-  const HostCsrMatrix<double> A = load_matrix(context, argument);
+  const HostCsrMatrix<double> A = detail::load_matrix(context, argument);
   return inspect(context, argument, A.view(), widths);
 }
 

@@ -2,11 +2,12 @@
 
 #include <apps/config_support.hpp>
 #include <cmath>
-#include <heddle/apps/memory.hpp>
-#include <heddle/apps/precision.hpp>
-#include <heddle/apps/preconditioner_plan.hpp>
 #include <heddle/apps/problem.hpp>
-#include <heddle/apps/solve.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/precision.hpp>
+#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <string>
@@ -39,7 +40,7 @@ class Problem : public testing::Test {
   std::string single_refusal(const std::string& problem, const std::string& solver = "nev: 1",
                              SolverType type = SolverType::lobpcg) {
     Config single = config(problem, solver, type);
-    single.precision = Precision::single;
+    single.request.precision = Precision::single;
     return refusal(single);
   }
 
@@ -66,7 +67,7 @@ TEST_F(Problem, FilesGeneratedMatricesAndBlocks) {
   write("a.mtx", "coordinate real symmetric", "4 4 5\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n2 1 -1\n");
   write("y.mtx", "array real general", "4 1\n1\n1\n1\n1\n");
   write("x.mtx", "array real general", "4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
-  const ProblemInput<double> input = load_problem(
+  const heddle::Problem input = load_problem(
       context_, config("{matrix: a.mtx, mass: {generate: mikota_mass, size: [4]}, constraints: "
                        "y.mtx, initial_guess: x.mtx}"));
   EXPECT_EQ(input.order(), 4);
@@ -79,7 +80,7 @@ TEST_F(Problem, FilesGeneratedMatricesAndBlocks) {
 TEST_F(Problem, Transforms) {
   write("path.mtx", "coordinate pattern general", "3 3 2\n1 2\n2 3\n");
   const auto laplacian = load_problem(context_, config("{matrix: path.mtx, transform: laplacian}"));
-  const auto diagonal = [&](const HostCsrMatrix<double>& A) {
+  const auto diagonal = [&](const Matrix& A) {
     const Buffer<double, HostSpace> d = extract_diagonal(context_, A.view());
     return std::vector<double>(d.data(), d.data() + d.size());
   };
@@ -224,22 +225,22 @@ TEST_F(Problem, SinglePrecisionRefusesBlocksThatItCannotHold) {
 TEST_F(Problem, RoundsToSinglePrecision) {
   write("a.mtx", "coordinate real symmetric", "2 2 2\n1 1 1e30\n2 2 0.1\n");
   write("b.mtx", "array real general", "2 1\n0.1\n3\n");
-  ProblemInput<float> single = to_single(
+  HostProblem<float> single = detail::to_single(
       context_,
       load_problem(context_, config("{matrix: a.mtx, rhs: b.mtx}", "", SolverType::block_cg)));
-  EXPECT_EQ(single.A.values()[1], 0.1f);
+  EXPECT_EQ(single.A.view().values[1], 0.1f);
   EXPECT_EQ(single.rhs.view()(0, 0), 0.1f);
 }
 
 /// The estimate for what `asked` says bounds the peak of a solve from both sides.
 void expect_estimate_near_peak(Config asked) {
-  asked.device = DeviceChoice::host;
+  asked.request.device = DeviceChoice::host;
   for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
-    asked.precision = precision;
-    Device device(asked);
-    ProblemInput<double> input = load_problem(device.host(), asked);
-    const MemoryEstimate estimate = estimate_memory(input, asked, false);
-    const Solution solution = solve_problem(device, std::move(input), asked, {});
+    asked.request.precision = precision;
+    Device device(asked.request.device, asked.request.threads);
+    heddle::Problem input = load_problem(device.host(), asked);
+    const detail::MemoryEstimate estimate = detail::estimate_memory(input, asked.request, false);
+    const Solution solution = detail::solve_prepared(device, std::move(input), asked.request, {});
     const auto peak = static_cast<double>(solution.peak_bytes);
     EXPECT_GE(estimate.device, 0.9 * peak) << static_cast<int>(precision);
     EXPECT_LE(estimate.device, 2 * peak) << static_cast<int>(precision);
@@ -282,7 +283,7 @@ TEST_F(Problem, TheEstimateOfMemoryOfBlockLanczosIsNearThePeak) {
 TEST_F(Problem, TheEstimateOfMemoryOfSingularTripletsIsNearThePeak) {
   for (const std::string size : {"[3000, 1200]", "[1100, 2500]", "[4000, 100]"}) {
     for (const SolverType solver : {SolverType::lobpcg, SolverType::block_lanczos}) {
-      SCOPED_TRACE(size + std::string(solver_name(solver)));
+      SCOPED_TRACE(size + std::string(detail::method_name(solver)));
       expect_estimate_near_peak(config(
           "{matrix: {generate: random_uniform, size: " + size + "}, transform: normal_equations}",
           "nev: 5, which: largest, max_iterations: 3", solver));
@@ -317,17 +318,17 @@ TEST_F(Problem, TheEstimateOfMemoryOfBlockCgIsNearThePeak) {
 
 TEST_F(Problem, AGpuIsEstimatedBesideItsHost) {
   const Config asked = config("{matrix: {generate: laplace3d, size: [20, 20, 20]}}", "nev: 4");
-  const ProblemInput<double> input = load_problem(context_, asked);
-  const MemoryEstimate gpu = estimate_memory(input, asked, true);
-  EXPECT_GT(gpu.device, estimate_memory(input, asked, false).device);
+  const heddle::Problem input = load_problem(context_, asked);
+  const detail::MemoryEstimate gpu = detail::estimate_memory(input, asked.request, true);
+  EXPECT_GT(gpu.device, detail::estimate_memory(input, asked.request, false).device);
   EXPECT_GT(gpu.host, input.bytes());
   EXPECT_LT(gpu.host, gpu.device);
 }
 
 TEST_F(Problem, MoreMemoryThanThereIsNamesBothNumbers) {
-  require_memory(1e6, 1e6, "this machine", "");
+  detail::require_memory(1e6, 1e6, "this machine", "");
   try {
-    require_memory(1e18, 1e12, "this machine", kFewerPairs);
+    detail::require_memory(1e18, 1e12, "this machine", detail::kFewerPairs);
     FAIL() << "more was asked for than there is";
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(error.requested(), std::size_t{1000000000000000000});
@@ -341,7 +342,10 @@ TEST_F(Problem, MoreMemoryThanThereIsNamesBothNumbers) {
 TEST_F(Problem, Preconditioners) {
   const auto chosen = [this](const std::string& solver, bool pencil) {
     const std::string problem = pencil ? "{matrix: a.mtx, mass: b.mtx}" : "{matrix: a.mtx}";
-    return plan_preconditioner(config(problem, solver), pencil).describe();
+    const Request request = config(problem, solver).request;
+    return detail::plan_preconditioner(request.preconditioner,
+                                       detail::preconditioned_problem(request, {.pencil = pencil}))
+        .describe();
   };
   const std::string degree =
       std::to_string(ChebyshevPreconditioner<double, HostContext>::kDefaultDegree);
@@ -359,9 +363,10 @@ TEST_F(Problem, Preconditioners) {
 TEST_F(Problem, PreconditionersOfTheOtherSolvers) {
   const std::string system = "{matrix: a.mtx, rhs: {ones: 1}}";
   const auto of_cg = [&](const std::string& preconditioner) {
-    return plan_preconditioner(
-               config(system, "preconditioner: {" + preconditioner + "}", SolverType::block_cg),
-               false)
+    const Request request =
+        config(system, "preconditioner: {" + preconditioner + "}", SolverType::block_cg).request;
+    return detail::plan_preconditioner(request.preconditioner,
+                                       detail::preconditioned_problem(request, ProblemSizes{}))
         .describe();
   };
   EXPECT_EQ(of_cg(""), "chebyshev of A, degree 12");
@@ -370,8 +375,11 @@ TEST_F(Problem, PreconditionersOfTheOtherSolvers) {
   EXPECT_EQ(of_cg("type: incomplete_cholesky"), "incomplete_cholesky of A");
   EXPECT_EQ(of_cg("type: incomplete_cholesky, triangular_solve: iterated"),
             "incomplete_cholesky of A, solved by sweeps");
-  const Config lanczos = config("{matrix: a.mtx}", "nev: 1", SolverType::block_lanczos);
-  EXPECT_EQ(plan_preconditioner(lanczos, false).describe(), "none");
+  const Request lanczos = config("{matrix: a.mtx}", "nev: 1", SolverType::block_lanczos).request;
+  EXPECT_EQ(detail::plan_preconditioner(lanczos.preconditioner,
+                                        detail::preconditioned_problem(lanczos, ProblemSizes{}))
+                .describe(),
+            "none");
 }
 
 TEST_F(Problem, RightHandSides) {

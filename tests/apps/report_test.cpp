@@ -43,10 +43,10 @@ Report filled_report() {
   report.result.residuals = {1e-10, 3e-10};
   report.result.orthogonality = 2e-15;
   report.result.history = {{1, 0, 0.5, 0.01, 4, 8}, {2, 1, 0.25, 0.02, 3, 11}};
-  report.spmm_kernel = "row_split";
+  report.result.spmm_kernel = "row_split";
   report.seconds.total = 1.5;
-  report.seconds.solve = 1.25;
-  report.peak_bytes = 4096;
+  report.result.solve_seconds = 1.25;
+  report.result.peak_bytes = 4096;
   return report;
 }
 
@@ -113,7 +113,7 @@ TEST(HistoryCsv, ALineAnIteration) {
 }
 
 TEST(ResultTable, IsAlignedAndShortened) {
-  Summary result = filled_report().result;
+  Solution result = filled_report().result;
   const std::string small = result_table(result, SolverType::lobpcg);
   EXPECT_EQ(small,
             "                   eigenvalue   residual\n"
@@ -138,7 +138,7 @@ Report linear_report() {
   report.result.eigenvalues.clear();
   report.result.matrix_passes = 19;
   report.result.backward_errors = {2e-11, 4e-11};
-  report.preconditioner = {0.125, 800};
+  report.result.preconditioner = {0.125, 800};
   return report;
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <heddle/apps/matrix_argument.hpp>
+#include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string_view>
 #include <system_error>
 
-namespace heddle::apps {
+namespace heddle::detail {
 namespace {
 
 /// Cuts the text before the first of `separators` off `rest`; all of it if there is none.
@@ -65,4 +65,4 @@ HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argum
   return read_matrix_market<double>(context, argument);
 }
 
-}  // namespace heddle::apps
+}  // namespace heddle::detail

@@ -4,7 +4,7 @@
 #include <string>
 
 /// Matrices named on a command line.
-namespace heddle::apps {
+namespace heddle::detail {
 
 /// The structure that "NAME:SIZE,SIZE,…" or "NAME:SIZE,…:DENSITY" describes, e.g.
 /// "laplace3d:64,64,64" or "rmat:16:8"; "64x64x64" does as well. Whether there is such a structure
@@ -16,4 +16,4 @@ GallerySpec parse_generator(const std::string& argument);
 /// `parse_generator` and `generate` throw.
 HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument);
 
-}  // namespace heddle::apps
+}  // namespace heddle::detail

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <heddle/apps/device.hpp>
-#include <heddle/apps/problem.hpp>
+#include <heddle/drivers/device.hpp>
 
-namespace heddle::apps {
+namespace heddle::detail {
 
 /// Bytes that solving a problem will hold at its peak, the problem included.
 struct MemoryEstimate {
@@ -11,15 +10,14 @@ struct MemoryEstimate {
   double host = 0;    ///< in host memory; the same number where the host is that device
 };
 
-/// What solving `input` as `config` says takes, on the host or on a GPU: at least 0.9 times the
-/// peak of the context's allocations, at most twice that, for n ≥ 1000. The scratch of sums over
-/// rows is left out; an interval counts with the most columns that nev allows; what a GPU's kernels
-/// keep beside a matrix counts as another copy of it.
-MemoryEstimate estimate_memory(const ProblemInput<double>& input, const Config& config,
-                               bool on_gpu);
+/// What solving `problem` as `request`, its method chosen, says takes, on the host or on a GPU: at
+/// least 0.9 times the peak of the allocations of the context, at most twice that, for n ≥ 1000.
+/// The scratch of sums over rows is left out; an interval counts with the most columns that nev
+/// allows; what the kernels of a GPU keep beside a matrix counts as another copy of it.
+MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu);
 
 /// Throws `OutOfMemory` if `estimate` is more than the device or the host has.
-void check_memory(const MemoryEstimate& estimate, const Config& config, const Device& device);
+void check_memory(const MemoryEstimate& estimate, const Request& request, const Device& device);
 
 /// What asks for less memory.
 inline constexpr std::string_view kFewerPairs = "ask for fewer eigenpairs or a smaller block";
@@ -30,4 +28,4 @@ inline constexpr std::string_view kFewerRightHandSides = "ask for fewer right-ha
 void require_memory(double bytes, double available, std::string_view owner,
                     std::string_view advice);
 
-}  // namespace heddle::apps
+}  // namespace heddle::detail

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <heddle/drivers/device.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+/// The reason why `problem` stays on the host; empty if it can move.
+std::string host_reason(const Problem& problem) {
+  const std::string_view part = detail::callable_part(problem);
+  return part.empty() ? "" : fmt::format("{} is a callable on host blocks", part);
+}
+
+}  // namespace
+
+#ifdef HEDDLE_HAS_CUDA
+void Device::take_gpu() {
+  auto gpu = std::make_unique<CudaContext>();
+  name_ = gpu->device().name;
+  context_ = std::move(gpu);
+}
+#else
+void Device::take_gpu() { throw DeviceError("this build has no CUDA"); }
+#endif
+
+Device::Device(DeviceChoice choice, int threads)
+    : host_(std::make_shared<HostContext>(threads)), context_(host_.get()) {
+  if (choice == DeviceChoice::host) return;
+  try {
+    take_gpu();
+  } catch (const DeviceError& error) {
+    if (choice == DeviceChoice::cuda) {
+      throw DeviceError(std::string("device: cuda cannot be used: ") + error.what());
+    }
+    note_ = std::string("auto: ") + error.what();
+  }
+}
+
+Device::Device(const Request& request, const Problem& problem)
+    : Device(detail::callable_part(problem).empty() ? request.device : DeviceChoice::host,
+             request.threads) {
+  const std::string reason = host_reason(problem);
+  if (reason.empty()) return;
+  if (request.device == DeviceChoice::cuda) {
+    throw RequestError("device", ": cuda cannot be used: " + reason);
+  }
+  if (request.device == DeviceChoice::automatic) note_ = "auto: " + reason;
+}
+
+double Device::memory_bytes() const {
+  return std::visit([](const auto& context) { return detail::memory_bytes(*context); }, context_);
+}
+
+namespace detail {
+
+double host_memory_bytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+double memory_bytes(const HostContext&) { return host_memory_bytes(); }
+
+#ifdef HEDDLE_HAS_CUDA
+double memory_bytes(const CudaContext& context) {
+  return static_cast<double>(context.free_bytes());
+}
+#endif
+
+std::string_view callable_part(const Problem& problem) {
+  const auto is_callable = [](const std::optional<Matrix>& matrix) {
+    return matrix && !matrix->is_stored();
+  };
+  if (!problem.A.is_stored()) return "A";
+  if (is_callable(problem.B)) return "B";
+  if (is_callable(problem.A_transposed)) return "A_transposed";
+  return is_callable(problem.preconditioner) ? "preconditioner" : "";
+}
+
+void check_kernel(Device& device, const Request& request) {
+  const std::string& asked = request.spmm.kernel;
+  std::vector<std::string_view> known = spmm_choices();
+  device.with_context([&known](const auto& context) {
+    const auto& kernels = spmm_kernels(context);
+    known.insert(known.end(), kernels.begin(), kernels.end());
+  });
+  if (std::find(known.begin(), known.end(), asked) != known.end()) return;
+  throw RequestError("spmm.kernel", fmt::format(": {} is not known on {}; known: {}", asked,
+                                                device.is_host() ? "the host" : "the GPU",
+                                                fmt::join(known, ", ")));
+}
+
+}  // namespace detail
+}  // namespace heddle

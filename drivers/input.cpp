@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/drivers/device.hpp>
+#include <heddle/drivers/input.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+void check_A(HostContext& context, const Problem& problem) {
+  const Matrix& A = problem.A;
+  if (problem.normal_equations) {
+    if (A.rows() > 0 && A.cols() > 0) return;
+    throw ProblemError(ProblemPart::matrix,
+                       fmt::format("the matrix is {} x {}, it has no entries", A.rows(), A.cols()));
+  }
+  check_square(ProblemPart::matrix, A);
+  if (A.is_stored()) check_symmetric(context, ProblemPart::matrix, A);
+}
+
+void check_B(HostContext& context, const Matrix& B, Index order) {
+  check_square(ProblemPart::mass, B);
+  if (B.rows() != order) {
+    throw ProblemError(
+        ProblemPart::mass,
+        fmt::format("the mass matrix has order {}, the matrix has order {}", B.rows(), order));
+  }
+  if (!B.is_stored()) return;
+  check_symmetric(context, ProblemPart::mass, B);
+  check_may_be_positive_definite(context, B.view());
+}
+
+std::string describe_columns(const Problem& problem) {
+  if (!problem.normal_equations) return describe_rows(problem);
+  return fmt::format("has {} columns", problem.A.cols());
+}
+
+/// Gives an empty block its length.
+void check_block(Block& block, ProblemPart part, Index length, const std::string& described) {
+  if (block.cols() == 0) {
+    block = Block(ConstBlockView<double, HostSpace>(nullptr, length, 0, 0));
+  } else if (block.rows() != length) {
+    throw ProblemError(
+        part, fmt::format("the block has {} rows, the matrix {}", block.rows(), described));
+  }
+}
+
+void check_guess(const Problem& problem) {
+  const Index guesses = problem.initial_guess.cols();
+  if (guesses == 0 || guesses == problem.rhs.cols()) return;
+  throw ProblemError(ProblemPart::initial_guess,
+                     fmt::format("the initial guess has {} columns, there are {} right-hand sides",
+                                 guesses, problem.rhs.cols()));
+}
+
+void check_nev(const Request& request, Index order, Index constraints) {
+  if (request.nev < order - constraints) return;
+  const std::string room =
+      constraints == 0
+          ? fmt::format("the matrix has order {}", order)
+          : fmt::format("the matrix has order {} and there are {} constraints", order, constraints);
+  throw RequestError("nev", fmt::format(" is {}, but {}: nev must be below {}", request.nev, room,
+                                        order - constraints));
+}
+
+void check_triplet_count(const Request& request, const Matrix& A) {
+  const Index most = std::min(A.rows(), A.cols());
+  if (request.nev <= most) return;
+  throw RequestError("nev", fmt::format(" is {}, but a matrix of {} x {} has {} singular values",
+                                        request.nev, A.rows(), A.cols(), most));
+}
+
+void check_basis(const Request& request, const ProblemSizes& sizes) {
+  if (request.method != Method::block_lanczos || request.max_basis == 0) return;
+  const Index block =
+      block_lanczos_shape(block_lanczos_options(request), sizes.n, sizes.pencil).block;
+  const Index least = request.nev + 2 * block;
+  if (request.max_basis >= least) return;
+  throw RequestError("max_basis",
+                     fmt::format(" is {}, but nev and two blocks of {} need at least {}",
+                                 request.max_basis, block, least));
+}
+
+/// The method and the problem are for each other.
+void check_method(const Request& request, const Problem& problem) {
+  const std::string_view name = method_name(request.method);
+  const Index rhs = problem.rhs.cols();
+  if (is_eigensolver(request.method)) {
+    if (request.nev < 1)
+      throw RequestError("nev", fmt::format(" is {}, not 1 or more", request.nev));
+    if (rhs == 0) return;
+    throw RequestError("method", fmt::format(": {} is for eigenproblems, the problem has {} "
+                                             "right-hand sides",
+                                             name, rhs));
+  }
+  if (rhs == 0) {
+    throw RequestError("method",
+                       fmt::format(": {} needs right-hand sides, the problem has none", name));
+  }
+  if (problem.B) {
+    throw ProblemError(ProblemPart::mass, fmt::format("{} takes no mass matrix", name));
+  }
+}
+
+/// What mixed precision, which makes two solves, leaves out.
+void check_mixed(const Request& request) {
+  if (request.precision != Precision::mixed) return;
+  const auto refuse = [](std::string_view what) {
+    throw RequestError("precision", fmt::format(": mixed does not go with {}", what));
+  };
+  if (request.interval) refuse("an interval");
+  if (!request.checkpoint.file.empty()) refuse("a checkpoint");
+}
+
+/// What a callable, of which only products are known, leaves out.
+void check_callables(const Request& request, const Problem& problem) {
+  const std::string_view part = callable_part(problem);
+  if (part.empty()) return;
+  if (request.precision != Precision::full) {
+    throw RequestError("precision", fmt::format(": single and mixed need stored matrices, {} is a "
+                                                "callable in double precision",
+                                                part));
+  }
+  if (problem.B && !problem.B->is_stored() && request.method == Method::block_lanczos) {
+    throw ProblemError(ProblemPart::mass,
+                       "block_lanczos divides by B, which must be stored; lobpcg takes a callable");
+  }
+  if (problem.normal_equations && !problem.A.is_stored() && !problem.A_transposed) {
+    throw ProblemError(ProblemPart::matrix,
+                       "a callable with normal_equations needs A_transposed, too");
+  }
+}
+
+void check_preconditioner(const Request& request, const Problem& problem) {
+  if (problem.preconditioner) {
+    const auto refuse = [](const std::string& message) {
+      throw ProblemError(ProblemPart::preconditioner, message);
+    };
+    const Index order = problem.A.cols();
+    const Matrix& given = *problem.preconditioner;
+    if (given.rows() != order || given.cols() != order) {
+      refuse(
+          fmt::format("is {} x {}, the vectors have {} rows", given.rows(), given.cols(), order));
+    }
+    if (request.preconditioner.type != "auto") {
+      refuse("the problem brings one, the request names another");
+    }
+    return;
+  }
+  const PreconditionerPlan plan = plan_preconditioner(request, problem);
+  if (plan.kind == nullptr) return;
+  const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, problem));
+  if (reason.empty()) return;
+  throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
+}
+
+}  // namespace
+
+Request choose_method(const Request& request, const ProblemSizes& problem) {
+  Request chosen = request;
+  if (request.method == Method::automatic) {
+    if (problem.rhs > 0) {
+      chosen.method = Method::block_cg;
+    } else {
+      const bool smallest = request.which == Which::smallest && !request.interval;
+      chosen.method = smallest ? Method::lobpcg : Method::block_lanczos;
+    }
+  }
+  if (chosen.max_iterations == 0) {
+    chosen.max_iterations = is_eigensolver(chosen.method) ? EigenOptions{}.max_iterations
+                                                          : LinearOptions{}.max_iterations;
+  }
+  return chosen;
+}
+
+std::string describe_rows(const Problem& problem) {
+  return problem.normal_equations ? fmt::format("has {} rows", problem.A.rows())
+                                  : fmt::format("has order {}", problem.A.rows());
+}
+
+void prepare(HostContext& context, Problem& problem, const Request& request) {
+  check_method(request, problem);
+  check_mixed(request);
+  check_callables(request, problem);
+  check_A(context, problem);
+  const Index order = problem.order();
+  if (problem.B) check_B(context, *problem.B, order);
+  const std::string rows = describe_rows(problem);
+  check_block(problem.constraints, ProblemPart::constraints, order, rows);
+  check_block(problem.initial_guess, ProblemPart::initial_guess, problem.A.cols(),
+              describe_columns(problem));
+  check_block(problem.rhs, ProblemPart::rhs, order, rows);
+  check_preconditioner(request, problem);
+  if (problem.normal_equations && !problem.A_transposed) {
+    problem.A_transposed = Matrix(transpose(context, problem.A.view()));
+  }
+  if (!is_eigensolver(request.method)) {
+    check_guess(problem);
+  } else if (problem.normal_equations) {
+    check_triplet_count(request, problem.A);
+  } else {
+    check_nev(request, order, problem.constraints.cols());
+    check_basis(request, problem.sizes());
+  }
+  check_precision(problem, request);
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/drivers/matrix.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+void require_size(std::string_view what, std::size_t size, std::string_view needed_by,
+                  std::size_t needed) {
+  if (size == needed) return;
+  throw InvalidArgument(
+      fmt::format("Matrix: {} hold {} numbers, {} take {}", what, size, needed_by, needed));
+}
+
+template <class Offset>
+void check_offsets(std::span<const Offset> offsets, std::size_t entries) {
+  if (offsets.front() != 0) {
+    throw InvalidArgument(fmt::format("Matrix: row offsets begin with {}, not 0", offsets.front()));
+  }
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] >= offsets[i - 1]) continue;
+    throw InvalidArgument(fmt::format("Matrix: row {} ends at offset {}, but begins at {}", i - 1,
+                                      offsets[i], offsets[i - 1]));
+  }
+  require_size("columns", entries, "the row offsets", static_cast<std::size_t>(offsets.back()));
+}
+
+template <class Offset>
+void check_columns(std::span<const Offset> offsets, std::span<const std::int32_t> columns,
+                   Index cols) {
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    std::int32_t least = 0;
+    for (auto k = static_cast<std::size_t>(offsets[i]);
+         k < static_cast<std::size_t>(offsets[i + 1]); ++k) {
+      if (columns[k] < least || columns[k] >= cols) {
+        throw InvalidArgument(
+            fmt::format("Matrix: row {} has column {} where {} to {} can stand: columns ascend in "
+                        "a row and are counted from 0",
+                        i, columns[k], least, cols - 1));
+      }
+      least = columns[k] + 1;
+    }
+  }
+}
+
+/// Arrays that had to be converted.
+template <Scalar T>
+struct Converted {
+  std::vector<std::int64_t> row_offsets;
+  std::vector<T> values;
+};
+
+/// `source` itself if it has the type To, else its conversion in `storage`.
+template <class To, class From>
+const To* as(std::span<const From> source, std::vector<To>& storage) {
+  if constexpr (std::is_same_v<To, From>) {
+    return source.data();
+  } else {
+    storage.assign(source.begin(), source.end());
+    return storage.data();
+  }
+}
+
+/// A matrix with the context that its memory comes from.
+template <Scalar T>
+struct OwnedMatrix {
+  HostContext context;
+  HostCsrMatrix<T> A;
+};
+
+}  // namespace
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A) {
+  auto owned = std::make_shared<const HostCsrMatrix<T>>(std::move(A));
+  view_ = owned->view();
+  owner_ = std::move(owned);
+}
+
+template <Scalar T>
+template <class Offset, class Value>
+void HostMatrix<T>::refer_to(std::span<const Offset> row_offsets,
+                             std::span<const std::int32_t> columns, std::span<const Value> values) {
+  check_csr_shape(view_.rows, view_.cols, static_cast<Index>(columns.size()));
+  require_size("row offsets", row_offsets.size(), fmt::format("{} rows", view_.rows),
+               static_cast<std::size_t>(view_.rows) + 1);
+  require_size("values", values.size(), fmt::format("{} columns", columns.size()), columns.size());
+  check_offsets(row_offsets, columns.size());
+  check_columns(row_offsets, columns, view_.cols);
+  view_.nnz = static_cast<Index>(columns.size());
+  auto converted = std::make_shared<Converted<T>>();
+  view_.row_offsets = as<std::int64_t>(row_offsets, converted->row_offsets);
+  view_.columns = columns.data();
+  view_.values = as<T>(values, converted->values);
+  owner_ = std::move(converted);
+}
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
+                          std::span<const std::int32_t> columns, std::span<const double> values)
+    : view_{rows, cols} {
+  refer_to(row_offsets, columns, values);
+}
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
+                          std::span<const std::int32_t> columns, std::span<const float> values)
+    : view_{rows, cols} {
+  refer_to(row_offsets, columns, values);
+}
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
+                          std::span<const std::int32_t> columns, std::span<const double> values)
+    : view_{rows, cols} {
+  refer_to(row_offsets, columns, values);
+}
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
+                          std::span<const std::int32_t> columns, std::span<const float> values)
+    : view_{rows, cols} {
+  refer_to(row_offsets, columns, values);
+}
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(Index rows, Index cols, Apply apply)
+    : view_{rows, cols}, apply_(std::move(apply)) {
+  check_csr_shape(rows, cols, 0);
+  if (!apply_) {
+    throw InvalidArgument(
+        fmt::format("Matrix: {} x {} without entries and without a callable", rows, cols));
+  }
+}
+
+template <Scalar T>
+HostMatrix<T> HostMatrix<T>::read(const std::filesystem::path& path) {
+  auto owned = std::make_shared<OwnedMatrix<T>>();
+  owned->A = read_matrix_market<T>(owned->context, path);
+  HostMatrix matrix;
+  matrix.view_ = std::as_const(owned->A).view();
+  matrix.owner_ = std::move(owned);
+  return matrix;
+}
+
+template <Scalar T>
+HostMatrix<T> HostMatrix<T>::generate(const GallerySpec& spec) {
+  auto owned = std::make_shared<OwnedMatrix<T>>();
+  owned->A = heddle::generate<T>(owned->context, spec);
+  HostMatrix matrix;
+  matrix.view_ = std::as_const(owned->A).view();
+  matrix.owner_ = std::move(owned);
+  return matrix;
+}
+
+template <Scalar T>
+HostBlock<T>::HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostContext> context) {
+  struct Owned {
+    std::shared_ptr<const HostContext> context;  // released after the memory that it gave
+    MultiVector<T, HostSpace> X;
+  };
+  auto owned = std::make_shared<const Owned>(Owned{std::move(context), std::move(X)});
+  view_ = owned->X.view();
+  owner_ = std::move(owned);
+}
+
+template <Scalar T>
+HostBlock<T>::HostBlock(Index rows, Index cols, std::span<const T> values)
+    : view_(values.data(), rows, cols, cols) {
+  if (rows * cols == static_cast<Index>(values.size())) return;
+  throw InvalidArgument(fmt::format("Block: {} numbers for {} rows of {} columns, which take {}",
+                                    values.size(), rows, cols, rows * cols));
+}
+
+template class HostMatrix<float>;
+template class HostMatrix<double>;
+template class HostBlock<float>;
+template class HostBlock<double>;
+
+}  // namespace heddle

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+
+namespace heddle::detail {
+namespace {
+
+double as_double(Index count) { return static_cast<double>(count); }
+
+/// The bytes of each part of a solve in scalars of `scalar_size` bytes.
+class SolveBytes {
+ public:
+  SolveBytes(const Problem& problem, const Request& request, std::size_t scalar_size)
+      : problem_(problem),
+        request_(request),
+        method_(method_of(request, problem.sizes())),
+        scalar_(static_cast<double>(scalar_size)),
+        preconditioner_(preconditioner_bytes()) {}
+
+  double matrix(Index nnz) const { return matrix(nnz, problem_.order()); }
+  double matrix(Index nnz, Index rows) const {
+    return as_double(nnz) * (scalar_ + sizeof(std::int32_t)) +
+           as_double(rows + 1) * sizeof(std::int64_t);
+  }
+  /// Of vectors that A multiplies.
+  double columns(Index count) const { return block(problem_.A.cols(), count); }
+
+  /// What the solve gives: of singular triplets the vectors of both sides.
+  double vectors() const {
+    const Index count = method_.result_columns(request_, problem_.sizes());
+    return columns(count) + (method_.both_sides ? block(problem_.order(), count) : 0);
+  }
+
+  /// A, Aᵀ, B, and the blocks beside them.
+  double input() const {
+    return matrix(problem_.nnz()) + (problem_.B ? matrix(problem_.B->nnz()) : 0) +
+           (problem_.A_transposed ? matrix(problem_.nnz(), problem_.A_transposed->rows()) : 0) +
+           columns(problem_.constraints.cols() + problem_.initial_guess.cols()) +
+           block(problem_.order(), problem_.rhs.cols());
+  }
+
+  double solver() const {
+    return method_.memory_bytes(request_, problem_.sizes(), static_cast<std::size_t>(scalar_)) +
+           inverse_of_mass();
+  }
+
+  double solve() const {
+    return input() + std::max(solver() + preconditioner_.kept, preconditioner_.setup);
+  }
+
+  /// What the kernels of a GPU keep beside the matrices, at most: panels of tiles, split points.
+  double plans() const { return input() + preconditioner_.matrix; }
+
+  /// Copies that pass through the host when a preconditioner for a GPU is made there.
+  double detour() const { return matrix(problem_.nnz()) + 2 * preconditioner_.matrix; }
+
+ private:
+  double block(Index rows, Index count) const {
+    return as_double(rows) * as_double(count) * scalar_;
+  }
+
+  /// Block Lanczos' solver for B.
+  double inverse_of_mass() const {
+    if (request_.method != Method::block_lanczos || !problem_.B) return 0;
+    if (is_diagonal(problem_.B->view())) return columns(1);
+    const Index block = method_.block_size(request_, problem_.sizes());
+    return columns(1) +
+           block_cg_memory_bytes(problem_.order(), block, static_cast<std::size_t>(scalar_));
+  }
+
+  PreconditionerBytes preconditioner_bytes() const {
+    const PreconditionerPlan plan = plan_preconditioner(request_, problem_);
+    if (plan.kind == nullptr) return {};
+    const bool of_mass = plan.matrix == PreconditionedMatrix::B;
+    return plan.kind->bytes({.rows = problem_.A.cols(),
+                             .nnz = of_mass ? problem_.B->nnz() : problem_.nnz(),
+                             .block = method_.block_size(request_, problem_.sizes()),
+                             .scalar_size = static_cast<std::size_t>(scalar_)},
+                            plan.options);
+  }
+
+  const Problem& problem_;
+  const Request& request_;
+  const MethodKind& method_;
+  double scalar_;
+  PreconditionerBytes preconditioner_;
+};
+
+MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounded,
+                               const Request& request) {
+  const auto device = [](const SolveBytes& bytes) { return bytes.solve() + bytes.plans(); };
+  const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.vectors(); };
+  switch (request.precision) {
+    case Precision::full:
+      return {device(exact), exact.input() + host(exact)};
+    case Precision::single:
+      return {device(rounded), rounded.input() + std::max(exact.input(), host(rounded))};
+    case Precision::mixed:
+      return {device(exact) + exact.vectors(),
+              exact.input() + rounded.input() + host(exact) + rounded.vectors()};
+  }
+  return {};
+}
+
+MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& rounded,
+                                const Request& request) {
+  double bytes = 0;
+  switch (request.precision) {
+    case Precision::full:
+      bytes = exact.solve();
+      break;
+    case Precision::single:
+      bytes = std::max(exact.input() + rounded.input(), rounded.solve());
+      break;
+    case Precision::mixed: {
+      const double passed_on = exact.vectors() + rounded.vectors();
+      bytes = std::max(exact.input() + rounded.solve(), exact.solve() + passed_on);
+      break;
+    }
+  }
+  return {bytes, bytes};
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu) {
+  const SolveBytes exact(problem, request, sizeof(double));
+  const SolveBytes rounded(problem, request, sizeof(float));
+  return on_gpu ? estimate_on_gpu(exact, rounded, request)
+                : estimate_on_host(exact, rounded, request);
+}
+
+void check_memory(const MemoryEstimate& estimate, const Request& request, const Device& device) {
+  const std::string_view advice =
+      is_eigensolver(request.method) ? kFewerPairs : kFewerRightHandSides;
+  require_memory(estimate.device, device.memory_bytes(),
+                 device.is_host() ? "this machine" : device.name(), advice);
+  if (!device.is_host()) require_memory(estimate.host, host_memory_bytes(), "this machine", advice);
+}
+
+void require_memory(double bytes, double available, std::string_view owner,
+                    std::string_view advice) {
+  if (bytes <= available) return;
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  throw OutOfMemory(static_cast<std::size_t>(bytes),
+                    fmt::format("the solve needs {:.0f} bytes ({:.1f} GiB) of memory, {} has "
+                                "{:.0f} ({:.1f} GiB): {}",
+                                bytes, bytes / kGiB, owner, available, available / kGiB, advice));
+}
+
+}  // namespace heddle::detail

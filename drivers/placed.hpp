@@ -1,0 +1,258 @@
+#pragma once
+
+#include <algorithm>
+#include <heddle/drivers/device.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/solution.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/cg/inverse_operator.hpp>
+#include <heddle/solvers/operators/normal_equations.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/linear_system.hpp>
+#include <heddle/solvers/rectangular/least_squares.hpp>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace heddle::detail {
+
+/// A callable of the caller as an operator.
+template <Scalar T>
+class CallableOperator final : public LinearOperator<T, HostContext> {
+ public:
+  explicit CallableOperator(const HostMatrix<T>& A)
+      : LinearOperator<T, HostContext>(A.rows(), A.cols()), apply_(A.apply()) {}
+
+ protected:
+  void apply_block(HostContext& context, ConstBlockView<T, HostSpace> X,
+                   BlockView<T, HostSpace> Y) override {
+    const PhaseScope phase(context, Phase::spmm);
+    apply_(X, Y);
+  }
+
+ private:
+  typename HostMatrix<T>::Apply apply_;
+};
+
+/// A matrix as an operator in the memory of a context.
+template <Scalar T, class Ctx>
+struct PlacedMatrix {
+  std::unique_ptr<LinearOperator<T, Ctx>> product;  ///< null: there is no such matrix
+  SparseOperator<T, Ctx>* stored = nullptr;         ///< `product`, where the matrix is stored
+  HostMatrix<T> source{};                           ///< what `product` refers to on the host
+
+  explicit operator bool() const noexcept { return product != nullptr; }
+  CsrView<T, typename Ctx::Space> matrix() const { return stored->matrix(); }
+};
+
+/// A where it is.
+template <Scalar T>
+PlacedMatrix<T, HostContext> place_matrix(HostContext& context, HostMatrix<T> A,
+                                          const SpmmOptions& spmm) {
+  if (!A.is_stored()) return {std::make_unique<CallableOperator<T>>(A), nullptr, {}};
+  auto product = std::make_unique<SparseOperator<T, HostContext>>(context, A.view(), spmm);
+  SparseOperator<T, HostContext>* const stored = product.get();
+  return {std::move(product), stored, std::move(A)};
+}
+
+/// X where it is.
+template <Scalar T>
+HostBlock<T> place_block(HostContext&, HostBlock<T> X) {
+  return X;
+}
+
+#ifdef HEDDLE_HAS_CUDA
+/// A copy of A in the memory of the GPU. The host's is released, unless it belongs to the caller.
+template <Scalar T>
+PlacedMatrix<T, CudaContext> place_matrix(CudaContext& context, HostMatrix<T> A,
+                                          const SpmmOptions& spmm) {
+  if (!A.is_stored()) throw InvalidArgument("a callable on host blocks is not for a GPU");
+  const CsrView<T, HostSpace> view = A.view();
+  CsrMatrix<T, DeviceSpace> copy(context, view.rows, view.cols, view.nnz);
+  const auto send_array = [&context]<class Value>(Value* to, const Value* from, Index count) {
+    context.copy_to_device(to, from, static_cast<std::size_t>(count) * sizeof(Value));
+  };
+  send_array(copy.row_offsets(), view.row_offsets, view.rows + 1);
+  send_array(copy.columns(), view.columns, view.nnz);
+  send_array(copy.values(), view.values, view.nnz);
+  context.synchronize();
+  A = {};
+  auto product = std::make_unique<SparseOperator<T, CudaContext>>(context, std::move(copy), spmm);
+  SparseOperator<T, CudaContext>* const stored = product.get();
+  return {std::move(product), stored, {}};
+}
+
+/// A copy of X in the memory of the GPU.
+template <Scalar T>
+MultiVector<T, DeviceSpace> place_block(CudaContext& context, HostBlock<T> X) {
+  MultiVector<T, DeviceSpace> copy(context, X.rows(), X.cols());
+  send<T>(context, X.view(), copy.view());
+  context.synchronize();
+  return copy;
+}
+#endif
+
+/// diag(A Aᵀ), as a matrix: the squares of the norms of the rows of A.
+template <Scalar T>
+HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
+  std::vector<Triplet<T>> diagonal;
+  for (Index i = 0; i < A.rows; ++i) {
+    double sum = 0;
+    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      sum += static_cast<double>(A.values[k]) * static_cast<double>(A.values[k]);
+    }
+    diagonal.push_back({i, i, static_cast<T>(sum)});
+  }
+  HostContext context(1);
+  return csr_from_triplets<T>(context, A.rows, A.rows, diagonal);
+}
+
+/// A problem in the memory of the context that solves it. Block Lanczos divides by B: at once where
+/// B is diagonal, else by an inner solve. At the smallest end it may factor A − σB instead. Where B
+/// is not diagonal and the factorisation is cheap, that is all it gets.
+template <Scalar T, class Ctx>
+class PlacedProblem {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Moves `problem` there, plans the products and sets up what `request` asks for beside them.
+  /// `plan`: the preconditioner. Throws `ProblemError` for a mass matrix that the method cannot
+  /// divide by.
+  PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
+                const PreconditionerPlan& plan)
+      : sizes_(problem.sizes()),
+        A_(place_matrix(context, std::move(problem.A), request.spmm)),
+        constraints_(place_block(context, std::move(problem.constraints))),
+        initial_guess_(place_block(context, std::move(problem.initial_guess))),
+        rhs_(place_block(context, std::move(problem.rhs))) {
+    CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
+    if (problem.A_transposed) {
+      if (plan.kind != nullptr) {
+        squares = place(context, squared_row_norms(problem.A_transposed->view()));
+      }
+      A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
+    }
+    const bool diagonal = problem.B && problem.B->is_stored() && is_diagonal(problem.B->view());
+    if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
+    if (request.method == Method::block_lanczos) make_inverses(context, request, diagonal);
+    if (problem.preconditioner) {
+      own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
+    } else if (plan.kind != nullptr) {
+      made_ = plan.kind->template make<T, Ctx>(
+          context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan.options,
+          request.spmm);
+    }
+  }
+
+  PlacedProblem(const PlacedProblem&) = delete;
+  PlacedProblem& operator=(const PlacedProblem&) = delete;
+
+  const ProblemSizes& sizes() const noexcept { return sizes_; }
+  /// A as it is stored; null for a callable.
+  const SparseOperator<T, Ctx>* stored_A() const noexcept { return A_.stored; }
+  PreconditionerCost preconditioner_cost() const noexcept {
+    return made_ ? PreconditionerCost{made_->cost.seconds(), made_->cost.bytes()}
+                 : PreconditionerCost{};
+  }
+
+  /// Whether products with B⁻¹ are solves, and dear.
+  bool inner_solves() const noexcept { return inner_solves_; }
+
+  EigenProblem<T, Ctx> eigenproblem() {
+    return {A_.product.get(),
+            B_.product.get(),
+            preconditioner(),
+            std::as_const(constraints_).view(),
+            std::as_const(initial_guess_).view(),
+            B_inverse_.get(),
+            shifted_inverse_ ? &*shifted_inverse_ : nullptr};
+  }
+
+  /// With `normal_equations`.
+  AdjointPair<T, Ctx> adjoint_pair() { return {A_.product.get(), A_transposed_.product.get()}; }
+
+  LeastSquaresProblem<T, Ctx> least_squares_problem() {
+    return {adjoint_pair(), preconditioner(), std::as_const(rhs_).view(),
+            std::as_const(initial_guess_).view()};
+  }
+
+  LinearSystem<T, Ctx> system() {
+    return {A_.product.get(), preconditioner(), std::as_const(rhs_).view(),
+            std::as_const(initial_guess_).view()};
+  }
+
+ private:
+  Preconditioner<T, Ctx>* preconditioner() const noexcept {
+    return made_ ? made_->get() : own_preconditioner_.product.get();
+  }
+
+  CsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix, CsrView<T, Space> squares) {
+    switch (matrix) {
+      case PreconditionedMatrix::A:
+        break;
+      case PreconditionedMatrix::B:
+        return shape_or_matrix(B_);
+      case PreconditionedMatrix::normal_equations:
+        return squares;
+    }
+    return shape_or_matrix(A_);
+  }
+
+  /// The matrix, or its shape alone where it is not stored.
+  static CsrView<T, Space> shape_or_matrix(const PlacedMatrix<T, Ctx>& A) {
+    if (A.stored != nullptr) return A.matrix();
+    return {A.product->rows(), A.product->cols()};
+  }
+
+  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass) {
+    if (may_invert(request, sizes_) && A_.stored != nullptr) {
+      constexpr double kShare = 0.25;  // of all memory, for the factor
+      shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
+                               kShare * std::min(host_memory_bytes(), memory_bytes(context)));
+    }
+    if (!B_) return;
+    if (diagonal_mass) {
+      B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
+    } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
+      make_inner_solver(context);
+    }
+  }
+
+  /// Whether inner solves are not worth it beside a factorisation: some hundred columns of a basis
+  /// take dozens of products each.
+  bool inverts_at_once(Ctx& context, const Request& request) {
+    if (request.filter == LanczosFilter::inverse) return true;
+    constexpr double kColumns = 200;
+    constexpr double kInnerProducts = 1e5;
+    const auto cost = shifted_inverse_->cost_in_products(context, kColumns);
+    return cost && *cost <= kInnerProducts;
+  }
+
+  void make_inner_solver(Ctx& context) {
+    inner_solves_ = true;
+    auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_.product, B_.matrix());
+    if (!inverse->works(context)) {
+      throw ProblemError(ProblemPart::mass,
+                         "the mass matrix is too ill conditioned for block_lanczos, which divides "
+                         "by it: use heddle-lobpcg");
+    }
+    B_inverse_ = std::move(inverse);
+  }
+
+  using PlacedBlock =
+      std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;
+
+  ProblemSizes sizes_;
+  PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
+  PlacedBlock constraints_, initial_guess_, rhs_;
+  std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // for block Lanczos
+  std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // likewise
+  bool inner_solves_ = false;                              // B_inverse_ is an InverseOperator
+  std::optional<MadePreconditioner<T, Ctx>> made_;         // empty: none
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/drivers/precision.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// Between what magnitudes the largest of some numbers must be.
+struct Limits {
+  std::string of;
+  double most;
+  double least;  ///< what underflows is less than the rounding of such a number
+  std::string_view advice;
+};
+
+template <Scalar T>
+Limits limits_of(std::string of, std::string_view advice) {
+  using Number = std::numeric_limits<T>;
+  return {std::move(of), Number::max(), static_cast<double>(Number::min()) / Number::epsilon(),
+          advice};
+}
+
+const Limits& single_precision() {
+  static const Limits limits = limits_of<float>("single precision", "use precision: double");
+  return limits;
+}
+
+/// Of numbers whose squares `limits` are for.
+Limits of_squares(const Limits& limits) {
+  return {"A^T A in " + limits.of, std::sqrt(limits.most), std::sqrt(limits.least), limits.advice};
+}
+
+/// Refuses numbers, the largest of which has this magnitude.
+void check_scale(double largest, std::string_view what, const Limits& limits, ProblemPart part) {
+  if (largest > limits.most) {
+    throw ProblemError(part, fmt::format("{} has an entry of size {:g}, {} ends at {:.2g}: {}",
+                                         what, largest, limits.of, limits.most, limits.advice));
+  }
+  if (largest > 0 && largest < limits.least) {
+    throw ProblemError(part, fmt::format("the largest entry of {} is {:g}, {} needs {:.2g}: {}",
+                                         what, largest, limits.of, limits.least, limits.advice));
+  }
+}
+
+void check_diagonal(CsrView<double, HostSpace> A, std::string_view what, ProblemPart part) {
+  constexpr double kSmallest = std::numeric_limits<float>::min();  // with all its digits
+  for (Index i = 0; i < A.rows; ++i) {
+    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      const double size = std::abs(A.values[k]);
+      if (A.columns[k] != i || size == 0 || size >= kSmallest) continue;
+      throw ProblemError(
+          part,
+          fmt::format("diagonal entry ({0}, {0}) of {1} is {2:g}, single precision needs a size "
+                      "of {3:.2g}: {4}",
+                      i + 1, what, A.values[k], kSmallest, single_precision().advice));
+    }
+  }
+}
+
+void check_matrix(const Matrix& A, ProblemPart part, std::string_view what, const Limits& limits) {
+  const CsrView<double, HostSpace> view = A.view();
+  double largest = 0;
+  for (Index k = 0; k < view.nnz; ++k) largest = std::max(largest, std::abs(view.values[k]));
+  check_scale(largest, what, limits, part);
+}
+
+/// Of a symmetric matrix, in single precision.
+void check_symmetric_matrix(const Matrix& A, ProblemPart part, std::string_view what) {
+  check_matrix(A, part, what, single_precision());
+  check_diagonal(A.view(), what, part);
+}
+
+void check_block(const Block& X, ProblemPart part) {
+  for (Index j = 0; j < X.cols(); ++j) {
+    double largest = 0;
+    for (Index i = 0; i < X.rows(); ++i) largest = std::max(largest, std::abs(X.view()(i, j)));
+    check_scale(largest, fmt::format("column {}", j + 1), single_precision(), part);
+  }
+}
+
+HostBlock<float> rounded(HostContext& context, const Block& source) {
+  MultiVector<float, HostSpace> target(context, source.rows(), source.cols());
+  for (Index i = 0; i < source.rows(); ++i) {
+    for (Index j = 0; j < source.cols(); ++j) {
+      target.view()(i, j) = static_cast<float>(source.view()(i, j));
+    }
+  }
+  return HostBlock<float>(std::move(target));
+}
+
+}  // namespace
+
+void check_precision(const Problem& problem, const Request& request) {
+  constexpr std::string_view kMatrix = "the matrix";
+  const bool exact = request.precision == Precision::full;
+  if (problem.normal_equations && !is_eigensolver(request.method)) {
+    const Limits limits =
+        exact ? limits_of<double>("double precision", "scale it") : single_precision();
+    check_matrix(problem.A, ProblemPart::matrix, kMatrix, of_squares(limits));
+  }
+  if (exact) return;
+  if (problem.normal_equations) {
+    check_matrix(problem.A, ProblemPart::matrix, kMatrix, single_precision());
+  } else {
+    check_symmetric_matrix(problem.A, ProblemPart::matrix, kMatrix);
+  }
+  if (problem.B) check_symmetric_matrix(*problem.B, ProblemPart::mass, "the mass matrix");
+  check_block(problem.constraints, ProblemPart::constraints);
+  check_block(problem.initial_guess, ProblemPart::initial_guess);
+  check_block(problem.rhs, ProblemPart::rhs);
+}
+
+HostProblem<float> to_single(HostContext& context, const Problem& problem) {
+  const auto rounded_matrix = [&](const Matrix& A) {
+    return HostMatrix<float>(convert<float>(context, A.view()));
+  };
+  HostProblem<float> single;
+  single.normal_equations = problem.normal_equations;
+  single.A = rounded_matrix(problem.A);
+  if (problem.B) single.B = rounded_matrix(*problem.B);
+  if (problem.A_transposed) single.A_transposed = rounded_matrix(*problem.A_transposed);
+  single.constraints = rounded(context, problem.constraints);
+  single.initial_guess = rounded(context, problem.initial_guess);
+  single.rhs = rounded(context, problem.rhs);
+  return single;
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,126 @@
+#include <chrono>
+#include <heddle/drivers/input.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/mixed.hpp>
+#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <utility>
+
+namespace heddle {
+namespace detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Where a solve runs, and the host beside it.
+template <class Ctx>
+struct Place {
+  Device& device;
+  Ctx& context;
+
+  /// X in host memory, in a block that keeps its context alive.
+  template <Scalar T>
+  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
+    return {fetch(context, device.host(), std::move(X)), device.shared_host()};
+  }
+};
+
+template <Scalar T, class Ctx>
+Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
+                  const Request& request, const Monitor& monitor) {
+  const Clock::time_point start = Clock::now();
+  PlacedProblem<T, Ctx> placed = [&] {
+    const PhaseScope phase(on.context, Phase::setup);
+    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan);
+  }();
+  on.context.synchronize();
+  const double setup_seconds = seconds_since(start);
+
+  const MethodKind& method = method_of(request, placed.sizes());
+  Solved<T, typename Ctx::Space> solved =
+      std::get<MethodCall<T, Ctx>>(method.calls)(on.context, placed, request, monitor);
+  on.context.synchronize();
+  Solution solution = std::move(solved.solution);
+  solution.setup_seconds = setup_seconds;
+  solution.solve_seconds = seconds_since(start) - setup_seconds;
+  solution.method = method.name;
+  solution.block_size = method.block_size(request, placed.sizes());
+  if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
+    solution.spmm_kernel = A->plan().kernel(solution.block_size);
+    solution.spmm_reason = A->plan().reason(solution.block_size);
+  }
+  solution.preconditioner = placed.preconditioner_cost();
+  solution.vectors = on.fetched(std::move(solved.vectors));
+  if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
+  return solution;
+}
+
+template <class Ctx>
+Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
+  const PreconditionerPlan plan = plan_preconditioner(request, problem);
+  const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
+    return solve_in<double>(on, std::move(exact), plan, asked, watch);
+  };
+  const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
+    return solve_in<float>(on, std::move(rounded), plan, asked, watch);
+  };
+  switch (request.precision) {
+    case Precision::full:
+      return full(std::move(problem), request, monitor);
+    case Precision::single: {
+      HostProblem<float> rounded = to_single(on.device.host(), problem);
+      problem = {};
+      return single(std::move(rounded), request, monitor);
+    }
+    case Precision::mixed:
+      return solve_mixed(on.device.host(), std::move(problem), request, monitor, single, full);
+  }
+  return {};
+}
+
+}  // namespace
+
+Solution solve_prepared(Device& device, Problem problem, const Request& request,
+                        const Monitor& monitor) {
+  return device.with_context([&](auto& context) {
+    context.synchronize();
+    context.profile().reset();
+    const std::string preconditioner = describe_preconditioner(request, problem);
+    Solution solution = solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context},
+                                 std::move(problem), request, monitor);
+    solution.preconditioner_name = preconditioner;
+    solution.device = device.kind();
+    solution.device_note = device.note();
+    solution.profile = context.profile();
+    solution.peak_bytes = context.allocation_count().peak_bytes;
+    return solution;
+  });
+}
+
+}  // namespace detail
+
+Solution solve(Device& device, Problem problem, const Request& request, const Monitor& monitor) {
+  const std::string_view callable = detail::callable_part(problem);
+  if (!callable.empty() && !device.is_host()) {
+    throw RequestError("device", std::string(": cuda cannot be used: ") + std::string(callable) +
+                                     " is a callable on host blocks");
+  }
+  const Request chosen = detail::choose_method(request, problem.sizes());
+  detail::check_kernel(device, chosen);
+  detail::prepare(device.host(), problem, chosen);
+  detail::check_memory(detail::estimate_memory(problem, chosen, !device.is_host()), chosen, device);
+  return detail::solve_prepared(device, std::move(problem), chosen, monitor);
+}
+
+Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {
+  Device device(request, problem);
+  return solve(device, problem, request, monitor);
+}
+
+}  // namespace heddle

@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <drivers/chain.hpp>
+#include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <string>
+
+namespace heddle {
+namespace {
+
+using test::Chain;
+
+/// The message that a solve of `problem` is refused with; empty if it is not.
+std::string refusal(const Problem& problem, const Request& request = {.nev = 1}) {
+  try {
+    solve(problem, request);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const Chain<std::int64_t> kChain(8);
+const std::vector<double> kNumbers(64, 1);
+
+TEST(Refusals, Matrices) {
+  const std::vector<std::int64_t> offsets{0, 2, 4};
+  const std::vector<std::int32_t> columns{0, 1, 0, 1};
+  const std::vector<double> skewed{1, 0.5, 0.25, 1};
+  const std::vector<double> indefinite{1, 2, 2, 1};
+  EXPECT_EQ(refusal({.A = Matrix(2, 3, offsets, columns, skewed)}),
+            "A: the matrix is 2 x 3, it must be square");
+  EXPECT_EQ(refusal({.A = {}}), "A: the matrix has no rows");
+  EXPECT_EQ(refusal({.A = Matrix(2, 2, offsets, columns, skewed)}),
+            "A: the matrix is not symmetric: entry (1, 2) is 0.5, entry (2, 1) is 0.25");
+  const Matrix mass(2, 2, offsets, columns, indefinite);
+  EXPECT_EQ(refusal({.A = kChain.matrix(), .B = mass}),
+            "B: the mass matrix has order 2, the matrix has order 8");
+  EXPECT_NE(refusal({.A = mass, .B = mass}).find("B: the mass matrix is not positive definite"),
+            std::string::npos);
+}
+
+TEST(Refusals, Blocks) {
+  const Matrix A = kChain.matrix();
+  EXPECT_EQ(refusal({.A = A, .constraints = Block(3, 1, std::span(kNumbers).first(3))}),
+            "constraints: the block has 3 rows, the matrix has order 8");
+  EXPECT_EQ(refusal({.A = A, .rhs = Block(2, 2, std::span(kNumbers).first(4))}),
+            "rhs: the block has 2 rows, the matrix has order 8");
+  EXPECT_EQ(refusal({.A = A,
+                     .initial_guess = Block(8, 3, std::span(kNumbers).first(24)),
+                     .rhs = Block(8, 2, std::span(kNumbers).first(16))}),
+            "initial_guess: the initial guess has 3 columns, there are 2 right-hand sides");
+}
+
+TEST(Refusals, Requests) {
+  const Problem problem{.A = kChain.matrix()};
+  EXPECT_EQ(refusal(problem, {.nev = 8}),
+            "nev is 8, but the matrix has order 8: nev must be below 8");
+  EXPECT_EQ(refusal(problem, {.nev = 0}), "nev is 0, not 1 or more");
+  EXPECT_EQ(refusal(problem, {.method = Method::block_cg}),
+            "method: block_cg needs right-hand sides, the problem has none");
+  const Problem system{.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)};
+  EXPECT_EQ(refusal(system, {.method = Method::lobpcg}),
+            "method: lobpcg is for eigenproblems, the problem has 8 right-hand sides");
+  EXPECT_EQ(refusal(problem, {.nev = 1, .preconditioner = {.type = "magic"}}),
+            "no preconditioner is named \"magic\", the names are: jacobi, block_jacobi, chebyshev, "
+            "incomplete_cholesky");
+  EXPECT_EQ(refusal(problem, {.nev = 1, .which = Which::largest, .preconditioner = {}}), "");
+  EXPECT_EQ(refusal(problem, {.nev = 1, .spmm = {.kernel = "magic"}}).substr(0, 44),
+            "spmm.kernel: magic is not known on the host;");
+  EXPECT_EQ(refusal(problem, {.interval = RealInterval{0, 1}, .precision = Precision::mixed}),
+            "precision: mixed does not go with an interval");
+}
+
+TEST(Refusals, SinglePrecision) {
+  Chain<std::int64_t> huge(8);
+  for (double& value : huge.values) value *= 1e300;
+  EXPECT_EQ(refusal({.A = huge.matrix()}, {.nev = 1, .precision = Precision::single}),
+            "A: the matrix has an entry of size 2e+300, single precision ends at 3.4e+38: use "
+            "precision: double");
+}
+
+}  // namespace
+}  // namespace heddle
