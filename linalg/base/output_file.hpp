@@ -20,7 +20,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// Throws `InputError`, when the disk is full say.
+  /// Throws `InputError`, for example when the disk is full.
   void write(std::string_view text);
 
   /// Closes the file and gives it its name. Throws `InputError`.

@@ -43,7 +43,7 @@ constexpr PhiloxBlock random_block(std::uint64_t seed, std::uint64_t stream,
 }
 
 /// The random bits that entries (row, 2·pair) and (row, 2·pair + 1) of a tall block share, for up
-/// to 2²⁰ pairs a row: words 0 and 1 for the first, 2 and 3 for the second.
+/// to 2²⁰ pairs per row: words 0 and 1 for the first, 2 and 3 for the second.
 constexpr PhiloxBlock random_pair(std::uint64_t seed, std::uint64_t stream, std::int64_t row,
                                   std::int64_t pair) noexcept {
   return random_block(seed, stream,

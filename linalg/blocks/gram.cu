@@ -8,8 +8,8 @@
 namespace heddle {
 namespace {
 
-/// The tiles that G = XᵀY is cut into, one a warp, and the rows of the pieces in which a warp reads
-/// them.
+/// The tiles that G = XᵀY is cut into, one per warp, and the rows of the pieces in which a warp
+/// reads them.
 template <int kRowUnits_, int kColUnits_, int kQuads_>
 struct GramTile {
   static constexpr int kRowUnits = kRowUnits_;  ///< columns of X, in eights

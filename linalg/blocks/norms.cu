@@ -107,7 +107,7 @@ __global__ void column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout
   if (layout.row() == 0 && c < cols) partials[Index{blockIdx.x} * cols + c] = sums[threadIdx.x];
 }
 
-/// results[c] = what the slabs' sums in a fixed order come to: one block a column.
+/// results[c] = the sums of the slabs, added up in a fixed order by one thread block per column.
 template <class Sum>
 __global__ void results_kernel(int slab_count, int cols, const Sum* partials, double* results) {
   __shared__ Sum sums[kThreads];

@@ -32,15 +32,15 @@ CudaDevice describe(int ordinal) {
 }
 
 /// Device or page-locked memory that is only ever replaced by more of it.
-struct Slab {
+struct Reserve {
   void* data = nullptr;
   std::size_t bytes = 0;
 };
 
-constexpr std::size_t kSlabGranularity = std::size_t{1} << 16;
+constexpr std::size_t kReserveGranularity = std::size_t{1} << 16;
 
-std::size_t slab_size(std::size_t bytes) {
-  return (bytes + kSlabGranularity - 1) / kSlabGranularity * kSlabGranularity;
+std::size_t reserve_size(std::size_t bytes) {
+  return (bytes + kReserveGranularity - 1) / kReserveGranularity * kReserveGranularity;
 }
 
 }  // namespace
@@ -86,8 +86,8 @@ struct CudaContext::State {
   Profile profile;
   AllocationCount allocation_count;
   CopyCount copy_count;
-  Slab scratch;
-  Slab staging;
+  Reserve scratch;
+  Reserve staging;
 };
 
 CudaContext::State::State(int ordinal) : device(describe(ordinal)) {
@@ -166,28 +166,28 @@ void CudaContext::deallocate(void* pointer, std::size_t bytes) noexcept {
 }
 
 void* CudaContext::scratch(std::size_t bytes) {
-  Slab& slab = state_->scratch;
-  if (bytes > slab.bytes) {
-    deallocate(slab.data, slab.bytes);
-    slab = {};
-    const std::size_t size = slab_size(bytes);
-    slab = {allocate(size), size};
+  Reserve& reserve = state_->scratch;
+  if (bytes > reserve.bytes) {
+    deallocate(reserve.data, reserve.bytes);
+    reserve = {};
+    const std::size_t size = reserve_size(bytes);
+    reserve = {allocate(size), size};
   }
-  return slab.data;
+  return reserve.data;
 }
 
 void* CudaContext::staging(std::size_t bytes) {
-  Slab& slab = state_->staging;
-  if (bytes > slab.bytes) {
+  Reserve& reserve = state_->staging;
+  if (bytes > reserve.bytes) {
     check(cudaStreamSynchronize(state_->stream));
-    check(cudaFreeHost(slab.data));
-    slab = {};
-    const std::size_t size = slab_size(bytes);
-    check(cudaMallocHost(&slab.data, size));
-    slab.bytes = size;
+    check(cudaFreeHost(reserve.data));
+    reserve = {};
+    const std::size_t size = reserve_size(bytes);
+    check(cudaMallocHost(&reserve.data, size));
+    reserve.bytes = size;
     ++state_->allocation_count.allocations;
   }
-  return slab.data;
+  return reserve.data;
 }
 
 void CudaContext::copy_to_host(void* target, const void* source, std::size_t bytes) {

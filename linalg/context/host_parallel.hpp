@@ -26,8 +26,9 @@ void parallel_for(int threads, Index count, const Body& body) {
 template <class T>
 inline constexpr Index kThreadGap = 4096 / static_cast<Index>(sizeof(T));
 
-/// Rows cut into slabs of equal height (the last may be lower). Sums over rows are kept a slab and
-/// added up in the order of the slabs, so they do not depend on the threads.
+/// Rows, or other numbered items, cut into slabs of equal height (the last may be lower). A sum
+/// over rows is made of one sum per slab, added up in the order of the slabs, so it does not depend
+/// on the number of threads.
 struct Slabs {
   Index rows = 0;
   Index height = 1;

@@ -15,7 +15,7 @@ class Packet {
  public:
   using Space = typename Ctx::Space;
 
-  /// A matrix of the packet: operations write it there, and after `fetch` it stands here, too.
+  /// A matrix of the packet: operations write it there, and `fetch` copies it here.
   struct Part {
     SmallView<double, Space> there;
     SmallView<double, HostSpace> here;

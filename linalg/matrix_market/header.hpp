@@ -18,7 +18,7 @@ struct Header {
   Symmetry symmetry = Symmetry::general;
   Index rows = 0;
   Index cols = 0;
-  Index entries = 0;          ///< lines that must follow: one an entry
+  Index entries = 0;          ///< lines that must follow, one per entry
   std::size_t size_line = 0;  ///< the number of the size line, from 1
   std::size_t body = 0;       ///< where the text of the entries begins
 };

@@ -86,7 +86,7 @@ __device__ void stage_remainder(int basis, int order, const double* T, Index ld,
   __syncthreads();
 }
 
-/// The least of a value a thread, NaN if there is one; the same for every thread.
+/// The least of one value per thread, NaN if there is one. Every thread gets the same result.
 __device__ double least_of_threads(double value, double* values) {
   __syncthreads();
   values[threadIdx.x] = value;
@@ -101,7 +101,7 @@ __device__ double least_of_threads(double value, double* values) {
   return values[0];
 }
 
-/// The sum of a value a thread, in shared memory; the same bits for every thread.
+/// The sum of one value per thread, formed in shared memory. Every thread gets the same bits.
 __device__ double sum_of_threads(double value, double* sums) {
   __syncthreads();
   sums[threadIdx.x] = value;
@@ -137,7 +137,7 @@ struct Remainder {
 };
 
 /// scale[j] = H_jj^(-1/2); H_jj at H[j·(ldh + 1)], G_jj at G[j·(ldg + 1)]. `values` has room for a
-/// number a thread. All threads of the block call it and get the same.
+/// number per thread. All threads of the block call it and get the same.
 __device__ Remainder read_diagonal(int order, const double* H, Index ldh, const double* G,
                                    Index ldg, double* scale, double* values) {
   const int thread = static_cast<int>(threadIdx.x);
