@@ -403,7 +403,7 @@ TEST(NullVectors, ThatDoNotExistAreNotFound) {
   const detail::StopControl control(1000, 1e9);
   for (const Index columns : {1, 2}) {
     MultiVector<double, HostSpace> U(context, 31, columns);
-    detail::NullVectors<double, HostContext> search(context, pair.pair(), options, ending,
+    detail::NullVectors<double, HostContext> search(context, pair.pair(), options, control,
                                                     no_monitor);
     // Only the first row is empty.
     EXPECT_EQ(search.find({}, U.view(), counts),
