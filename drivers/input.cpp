@@ -140,6 +140,10 @@ void check_preconditioner(const Request& request, const Problem& problem) {
     const auto refuse = [](const std::string& message) {
       throw ProblemError(ProblemPart::preconditioner, message);
     };
+    if (preconditioned_problem(request, problem.sizes()).task ==
+        PreconditionedTask::unpreconditioned) {
+      refuse(fmt::format("{} takes none", method_of(request, problem.sizes()).name));
+    }
     const Index order = problem.A.cols();
     const Matrix& given = *problem.preconditioner;
     if (given.rows() != order || given.cols() != order) {

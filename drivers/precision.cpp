@@ -125,6 +125,7 @@ HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   single.A = rounded_matrix(problem.A);
   if (problem.B) single.B = rounded_matrix(*problem.B);
   if (problem.A_transposed) single.A_transposed = rounded_matrix(*problem.A_transposed);
+  if (problem.preconditioner) single.preconditioner = rounded_matrix(*problem.preconditioner);
   single.constraints = rounded(context, problem.constraints);
   single.initial_guess = rounded(context, problem.initial_guess);
   single.rhs = rounded(context, problem.rhs);

@@ -70,7 +70,9 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Problem& pr
 }
 
 std::string describe_preconditioner(const Request& request, const Problem& problem) {
-  if (problem.preconditioner) return "a callable";
+  if (problem.preconditioner) {
+    return problem.preconditioner->is_stored() ? "a stored matrix" : "a callable";
+  }
   return plan_preconditioner(request, problem).describe();
 }
 

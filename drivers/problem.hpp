@@ -31,7 +31,8 @@ struct HostProblem {
   bool normal_equations = false;
   /// With `normal_equations`. None: made from A, which then must be stored.
   std::optional<HostMatrix<T>> A_transposed{};
-  /// The caller's own, symmetric positive definite, as a callable. None: what the request asks for.
+  /// M⁻¹ of the caller, symmetric positive definite, of the order of the vectors that A multiplies.
+  /// None: what the request asks for.
   std::optional<HostMatrix<T>> preconditioner{};
 
   Index order() const noexcept { return A.rows(); }

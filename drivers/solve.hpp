@@ -16,7 +16,8 @@ namespace heddle {
 
 /// Solves `problem` on `device`, whatever `request.device` and `request.threads` say. Matrices and
 /// blocks move to the device once, the vectors back once (in mixed precision: for each of its two
-/// solves). On the host, nothing of a stored problem is copied in double precision.
+/// solves). On the host no matrix or block of the caller is copied in double precision. Only the
+/// transpose that `normal_equations` needs is made, where the problem has none.
 ///
 /// Numerical trouble is a status in the solution. Throws `ProblemError` and `RequestError` (both
 /// `InvalidArgument`) for a problem or a request that cannot be, with both sides in the message;

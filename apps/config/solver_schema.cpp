@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
@@ -196,10 +197,13 @@ void SolverSchema::preconditioner() {
                        fmt::format("from A, or from B for the largest end of a pencil; auto: {}",
                                    kAutomaticPreconditionerRule));
   type.word("auto").word("none");
-  const std::vector<std::string_view> names = preconditioner_table().names();
+  std::vector<std::string_view> names = preconditioner_table().names();
   for (const std::string_view name : names) type.word(name);
   type.fallback("auto").store(
       [](Node node, Config& config) { config.request.preconditioner.type = node.text; });
+  // The options of the one that auto takes by default come first.
+  std::stable_partition(names.begin(), names.end(),
+                        [](std::string_view name) { return name == automatic_preconditioner({}); });
   for (const std::string_view name : names) {
     for (const PreconditionerKey& key : preconditioner_table().get(name).keys) option(key);
   }

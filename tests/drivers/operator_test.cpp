@@ -124,6 +124,14 @@ TEST(Operator, WhatNeedsEntriesIsRefused) {
       message({.precision = Precision::mixed}),
       "precision: single and mixed need stored matrices, A is a callable in double precision");
   EXPECT_THROW(Matrix(3, 3, Matrix::Apply{}), InvalidArgument);
+  Problem own = problem;
+  own.preconditioner = chain_operator();
+  try {
+    solve(own, {.method = Method::block_lanczos});
+    FAIL() << "block Lanczos would not use it";
+  } catch (const ProblemError& error) {
+    EXPECT_STREQ(error.what(), "preconditioner: block_lanczos takes none");
+  }
 }
 
 }  // namespace
