@@ -20,6 +20,7 @@
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 

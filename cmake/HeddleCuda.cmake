@@ -6,9 +6,18 @@ if(HEDDLE_CUDA STREQUAL "OFF")
   return()
 endif()
 
-# The architectures that the kernels are compiled for; the block kernels need 80 or later.
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 90)
+# The architectures that the kernels are compiled for; the block kernels need 80 or later. By
+# default that of the GPU here; without one 80 and 90, and PTX of 90 for what comes after. CMake
+# knows "native" since 3.24.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  if(NOT CMAKE_VERSION VERSION_LESS 3.24)
+    execute_process(COMMAND nvidia-smi -L
+      OUTPUT_VARIABLE heddle_gpus RESULT_VARIABLE heddle_gpus_failed ERROR_QUIET)
+    if(NOT heddle_gpus_failed AND heddle_gpus MATCHES "^GPU")
+      set(CMAKE_CUDA_ARCHITECTURES native)
+    endif()
+  endif()
 endif()
 if(NOT DEFINED CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX})
   set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})

@@ -23,7 +23,7 @@ elif ! have_gpu; then
   options+=(-DHEDDLE_CUDA=OFF)
 else
   say "CUDA toolkit and GPU found: building for the CPU and the GPU"
-  options+=(-DHEDDLE_CUDA=AUTO "-DCMAKE_CUDA_COMPILER=$nvcc" -DCMAKE_CUDA_ARCHITECTURES=native)
+  options+=(-DHEDDLE_CUDA=AUTO "-DCMAKE_CUDA_COMPILER=$nvcc")
 fi
 
 say "Configuring in $build"

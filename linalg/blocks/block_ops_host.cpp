@@ -2,6 +2,7 @@
 #include <heddle/linalg/base/philox.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <limits>
 
@@ -270,27 +271,18 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
   context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }
 
-template void set_zero(HostContext&, BlockView<float, HostSpace>);
-template void set_zero(HostContext&, BlockView<double, HostSpace>);
-template void set_identity(HostContext&, Block<float>, Index);
-template void set_identity(HostContext&, Block<double>, Index);
-template void copy(HostContext&, ConstBlock<float>, Block<float>);
-template void copy(HostContext&, ConstBlock<double>, Block<double>);
-template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<float>, Index);
-template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<double>, Index);
-template void column_norms(HostContext&, ConstBlock<float>, Small);
-template void column_norms(HostContext&, ConstBlock<double>, Small);
-template void column_dots(HostContext&, ConstBlock<float>, ConstBlock<float>, Small);
-template void column_dots(HostContext&, ConstBlock<double>, ConstBlock<double>, Small);
-template void scale_columns(HostContext&, ConstSmall, Block<float>);
-template void scale_columns(HostContext&, ConstSmall, Block<double>);
-template void scale_rows(HostContext&, ConstBlock<float>, ConstBlock<float>, Block<float>);
-template void scale_rows(HostContext&, ConstBlock<double>, ConstBlock<double>, Block<double>);
-template void axpby(HostContext&, double, ConstBlock<float>, double, Block<float>);
-template void axpby(HostContext&, double, ConstBlock<double>, double, Block<double>);
-template void residual(HostContext&, ConstBlock<float>, ConstBlock<float>, ConstSmall, Block<float>,
-                       Small);
-template void residual(HostContext&, ConstBlock<double>, ConstBlock<double>, ConstSmall,
-                       Block<double>, Small);
+#define HEDDLE_INSTANTIATE(T)                                                             \
+  template void set_zero(HostContext&, BlockView<T, HostSpace>);                          \
+  template void set_identity(HostContext&, Block<T>, Index);                              \
+  template void copy(HostContext&, ConstBlock<T>, Block<T>);                              \
+  template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<T>, Index); \
+  template void column_norms(HostContext&, ConstBlock<T>, Small);                         \
+  template void column_dots(HostContext&, ConstBlock<T>, ConstBlock<T>, Small);           \
+  template void scale_columns(HostContext&, ConstSmall, Block<T>);                        \
+  template void scale_rows(HostContext&, ConstBlock<T>, ConstBlock<T>, Block<T>);         \
+  template void axpby(HostContext&, double, ConstBlock<T>, double, Block<T>);             \
+  template void residual(HostContext&, ConstBlock<T>, ConstBlock<T>, ConstSmall, Block<T>, Small);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

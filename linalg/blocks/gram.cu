@@ -1,6 +1,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
@@ -204,9 +205,9 @@ __global__ void __launch_bounds__(kThreads, 2)
                     partials + (Index{blockIdx.y} * plan.tile_count() + index) * Tile::kEntries);
 }
 
-/// Two blocks for each of the 132 multiprocessors of an H200, all resident at once: 0.80 of the
-/// copy bandwidth against 0.75 with twice as many (n = 10⁶, 20 columns).
-constexpr Index kMaxSlabs = 264;
+/// Two thread blocks per multiprocessor are resident at once: on an H200 they reach 0.80 of the
+/// copy bandwidth, against 0.75 with twice as many (n = 10⁶, 20 columns).
+constexpr Index kSlabsPerMultiprocessor = 2;
 constexpr Index kMinSlabRows = 512;
 
 /// Threads that share the sum over the slabs of one entry.
@@ -248,7 +249,8 @@ template <class Tile, bool kSymmetric, class T>
 void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows, bool transposed,
                  SmallView<double, DeviceSpace> G) {
   const GramPlan plan(X.cols, Y.cols, Tile::kHeight, Tile::kWidth, kSymmetric);
-  const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
+  const DeviceSlabs slabs =
+      device_slabs(rows, kSlabsPerMultiprocessor * context.device().multiprocessors, kMinSlabRows);
   const auto slab_count = static_cast<unsigned>(slabs.count());
   const auto tile_count = static_cast<unsigned>(plan.tile_count());
   auto* partials = static_cast<double*>(
@@ -348,9 +350,10 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
                           same ? rows * a * (a + 1) : 2 * rows * a * b);
 }
 
-template void gram(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                   ConstBlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void gram(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                   ConstBlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void gram(CudaContext&, ConstBlockView<T, DeviceSpace>, ConstBlockView<T, DeviceSpace>, \
+                     SmallView<double, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <utility>
 
@@ -236,9 +237,10 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
                           symmetric ? entries(X) * (a + 1) : 2 * a * entries(Y));
 }
 
-template void gram(HostContext&, ConstBlockView<float, HostSpace>, ConstBlockView<float, HostSpace>,
-                   SmallView<double, HostSpace>);
-template void gram(HostContext&, ConstBlockView<double, HostSpace>,
-                   ConstBlockView<double, HostSpace>, SmallView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                  \
+  template void gram(HostContext&, ConstBlockView<T, HostSpace>, ConstBlockView<T, HostSpace>, \
+                     SmallView<double, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
@@ -267,11 +268,11 @@ void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace>
                           2 * entries(X) * static_cast<double>(Y.cols()));
 }
 
-template void multiply(CudaContext&, double, ConstBlockView<float, DeviceSpace>,
-                       ConstSmallView<double, DeviceSpace>, double,
-                       ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
-template void multiply(CudaContext&, double, ConstBlockView<double, DeviceSpace>,
-                       ConstSmallView<double, DeviceSpace>, double,
-                       ConstBlockView<double, DeviceSpace>, BlockView<double, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                  \
+  template void multiply(CudaContext&, double, ConstBlockView<T, DeviceSpace>, \
+                         ConstSmallView<double, DeviceSpace>, double,          \
+                         ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <utility>
@@ -210,11 +211,11 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<double, H
                         C.data, C.ld);
 }
 
-template void multiply(HostContext&, double, ConstBlockView<float, HostSpace>,
-                       ConstSmallView<double, HostSpace>, double, ConstBlockView<float, HostSpace>,
-                       BlockView<float, HostSpace>);
-template void multiply(HostContext&, double, ConstBlockView<double, HostSpace>,
-                       ConstSmallView<double, HostSpace>, double, ConstBlockView<double, HostSpace>,
-                       BlockView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template void multiply(HostContext&, double, ConstBlockView<T, HostSpace>,                      \
+                         ConstSmallView<double, HostSpace>, double, ConstBlockView<T, HostSpace>, \
+                         BlockView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

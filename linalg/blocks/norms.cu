@@ -1,6 +1,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
@@ -59,8 +60,8 @@ struct ProductSum {
 
 constexpr int kBatch = 4;
 
-/// Four blocks for each of the 132 multiprocessors of an H200, no lower than what pays for a start.
-constexpr Index kMaxSlabs = 528;
+/// Slabs, one per thread block: how many at most, and how many rows pay for starting one.
+constexpr Index kSlabsPerMultiprocessor = 4;
 constexpr Index kMinSlabRows = 256;
 
 /// Adds the sums of a thread block's rows up, row 0 first in a binary tree, into row 0.
@@ -129,7 +130,8 @@ void launch_column_sums(CudaContext& context, Index rows, Index cols, const Valu
                         SmallView<double, DeviceSpace> results) {
   if (cols == 0) return;
   const RowLayout layout(cols);
-  const DeviceSlabs slabs = device_slabs(rows, kMaxSlabs, kMinSlabRows);
+  const DeviceSlabs slabs =
+      device_slabs(rows, kSlabsPerMultiprocessor * context.device().multiprocessors, kMinSlabRows);
   const Index slab_count = slabs.count();
   auto* partials =
       static_cast<Sum*>(context.scratch(sizeof(Sum) * static_cast<std::size_t>(slab_count * cols)));
@@ -215,19 +217,15 @@ void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
   context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }
 
-template void column_norms(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                           SmallView<double, DeviceSpace>);
-template void column_norms(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                           SmallView<double, DeviceSpace>);
-template void column_dots(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                          ConstBlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void column_dots(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                          ConstBlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void residual(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                       ConstBlockView<float, DeviceSpace>, ConstSmallView<double, DeviceSpace>,
-                       BlockView<float, DeviceSpace>, SmallView<double, DeviceSpace>);
-template void residual(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                       ConstBlockView<double, DeviceSpace>, ConstSmallView<double, DeviceSpace>,
-                       BlockView<double, DeviceSpace>, SmallView<double, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                 \
+  template void column_norms(CudaContext&, ConstBlockView<T, DeviceSpace>,                    \
+                             SmallView<double, DeviceSpace>);                                 \
+  template void column_dots(CudaContext&, ConstBlockView<T, DeviceSpace>,                     \
+                            ConstBlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);  \
+  template void residual(CudaContext&, ConstBlockView<T, DeviceSpace>,                        \
+                         ConstBlockView<T, DeviceSpace>, ConstSmallView<double, DeviceSpace>, \
+                         BlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
@@ -36,12 +37,12 @@ __global__ void assign_kernel(Index rows, int cols, T* X, Index ld, RowLayout la
 template <class T, class Value>
 void launch_assign(CudaContext& context, BlockView<T, DeviceSpace> X, const Value& value) {
   if (X.empty()) return;
-  constexpr Index kMaxBlocks = 132 * 16;
+  constexpr Index kBlocksPerMultiprocessor = 16;
+  const Index most = kBlocksPerMultiprocessor * context.device().multiprocessors;
   const RowLayout layout(X.cols());
   const Index blocks = ceil_div<Index>(X.rows(), kBatch * layout.rows_per_block());
-  assign_kernel<<<static_cast<unsigned>(std::min(blocks, kMaxBlocks)), kThreads, 0,
-                  context.stream()>>>(X.rows(), static_cast<int>(X.cols()), X.data(), X.ld(),
-                                      layout, value);
+  assign_kernel<<<static_cast<unsigned>(std::min(blocks, most)), kThreads, 0, context.stream()>>>(
+      X.rows(), static_cast<int>(X.cols()), X.data(), X.ld(), layout, value);
   check_launch();
 }
 
@@ -166,30 +167,19 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
   context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
 }
 
-template void set_zero(CudaContext&, BlockView<float, DeviceSpace>);
-template void set_zero(CudaContext&, BlockView<double, DeviceSpace>);
-template void set_identity(CudaContext&, BlockView<float, DeviceSpace>, Index);
-template void set_identity(CudaContext&, BlockView<double, DeviceSpace>, Index);
-template void copy(CudaContext&, ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
-template void copy(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                   BlockView<double, DeviceSpace>);
-template void fill_random(CudaContext&, std::uint64_t, std::uint64_t, BlockView<float, DeviceSpace>,
-                          Index);
-template void fill_random(CudaContext&, std::uint64_t, std::uint64_t,
-                          BlockView<double, DeviceSpace>, Index);
-template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,
-                            BlockView<float, DeviceSpace>);
-template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,
-                            BlockView<double, DeviceSpace>);
-
-template void scale_rows(CudaContext&, ConstBlockView<float, DeviceSpace>,
-                         ConstBlockView<float, DeviceSpace>, BlockView<float, DeviceSpace>);
-template void scale_rows(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                         ConstBlockView<double, DeviceSpace>, BlockView<double, DeviceSpace>);
-
-template void axpby(CudaContext&, double, ConstBlockView<float, DeviceSpace>, double,
-                    BlockView<float, DeviceSpace>);
-template void axpby(CudaContext&, double, ConstBlockView<double, DeviceSpace>, double,
-                    BlockView<double, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void set_zero(CudaContext&, BlockView<T, DeviceSpace>);                                 \
+  template void set_identity(CudaContext&, BlockView<T, DeviceSpace>, Index);                      \
+  template void copy(CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);     \
+  template void fill_random(CudaContext&, std::uint64_t, std::uint64_t, BlockView<T, DeviceSpace>, \
+                            Index);                                                                \
+  template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,                   \
+                              BlockView<T, DeviceSpace>);                                          \
+  template void scale_rows(CudaContext&, ConstBlockView<T, DeviceSpace>,                           \
+                           ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);             \
+  template void axpby(CudaContext&, double, ConstBlockView<T, DeviceSpace>, double,                \
+                      BlockView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -22,6 +22,7 @@ CudaDevice describe(int ordinal) {
   device.name = properties.name;
   device.compute_capability = 10 * properties.major + properties.minor;
   device.multiprocessors = properties.multiProcessorCount;
+  device.threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
   device.memory_bytes = properties.totalGlobalMem;
   device.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   device.shared_bytes_per_block = properties.sharedMemPerBlockOptin;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/context/device_sizes.hpp>
 #include <memory>
 #include <string>
 
@@ -11,12 +11,11 @@ struct cusolverDnContext;
 
 namespace heddle {
 
-/// What a GPU is.
-struct CudaDevice {
+/// A GPU: its sizes, its name and the CUDA versions it runs with.
+struct CudaDevice : DeviceSizes {
   int ordinal = 0;
   std::string name;
   int compute_capability = 0;  ///< ten times the major number plus the minor: 90 for 9.0
-  int multiprocessors = 0;
   std::size_t memory_bytes = 0;
   std::size_t l2_bytes = 0;
   std::size_t shared_bytes_per_block = 0;  ///< the most that a kernel may ask for

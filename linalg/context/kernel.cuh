@@ -16,9 +16,10 @@ constexpr Integer ceil_div(Integer a, Integer b) {
   return (a + b - 1) / b;
 }
 
-/// Rows cut into slabs of equal height (the last may be lower), one a thread block. Sums over rows
-/// are kept a slab and added up in the order of the slabs. A function of the number of rows alone,
-/// so a sum has the same bits on every launch.
+/// Rows cut into slabs of equal height (the last may be lower), one per thread block. A sum over
+/// rows is made of one sum per slab, added up in the order of the slabs. The slabs are a function
+/// of the number of rows and of the device's size alone, so a sum has the same bits on every
+/// launch.
 struct DeviceSlabs {
   Index rows;
   Index height;

@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 
@@ -62,14 +63,12 @@ HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, Devic
   return fetched;
 }
 
-template void fetch(CudaContext&, ConstBlockView<float, DeviceSpace>, BlockView<float, HostSpace>);
-template void fetch(CudaContext&, ConstBlockView<double, DeviceSpace>,
-                    BlockView<double, HostSpace>);
-template void send(CudaContext&, ConstBlockView<float, HostSpace>, BlockView<float, DeviceSpace>);
-template void send(CudaContext&, ConstBlockView<double, HostSpace>, BlockView<double, DeviceSpace>);
-template CsrMatrix<float, DeviceSpace> place(CudaContext&, HostCsrMatrix<float>);
-template CsrMatrix<double, DeviceSpace> place(CudaContext&, HostCsrMatrix<double>);
-template HostCsrMatrix<float> fetch(CudaContext&, HostContext&, CsrView<float, DeviceSpace>);
-template HostCsrMatrix<double> fetch(CudaContext&, HostContext&, CsrView<double, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                 \
+  template void fetch(CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<T, HostSpace>); \
+  template void send(CudaContext&, ConstBlockView<T, HostSpace>, BlockView<T, DeviceSpace>);  \
+  template CsrMatrix<T, DeviceSpace> place(CudaContext&, HostCsrMatrix<T>);                   \
+  template HostCsrMatrix<T> fetch(CudaContext&, HostContext&, CsrView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

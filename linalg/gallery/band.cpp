@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 
@@ -22,7 +23,8 @@ HostCsrMatrix<T> band(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-template HostCsrMatrix<float> band(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> band(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> band(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/cells.hpp>
 #include <heddle/linalg/gallery/hexahedron.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
@@ -91,9 +92,10 @@ HostCsrMatrix<T> elasticity_mass(HostContext& context, const GallerySpec& spec) 
   return assemble<T>(context, spec, hexahedron_mass(), false);
 }
 
-template HostCsrMatrix<float> elasticity_stiffness(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> elasticity_stiffness(HostContext&, const GallerySpec&);
-template HostCsrMatrix<float> elasticity_mass(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> elasticity_mass(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T)                                                       \
+  template HostCsrMatrix<T> elasticity_stiffness(HostContext&, const GallerySpec&); \
+  template HostCsrMatrix<T> elasticity_mass(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

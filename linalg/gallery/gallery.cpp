@@ -6,6 +6,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/base/nearest_name.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 #include <initializer_list>
@@ -197,7 +198,8 @@ HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec) {
   return entry.build(context, complete);
 }
 
-template HostCsrMatrix<float> generate(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> generate(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> generate(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 
@@ -70,9 +71,10 @@ HostCsrMatrix<T> stencil27(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-template HostCsrMatrix<float> laplacian(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> laplacian(HostContext&, const GallerySpec&);
-template HostCsrMatrix<float> stencil27(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> stencil27(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T)                                            \
+  template HostCsrMatrix<T> laplacian(HostContext&, const GallerySpec&); \
+  template HostCsrMatrix<T> stencil27(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

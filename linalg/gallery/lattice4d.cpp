@@ -1,6 +1,7 @@
 
 #include <algorithm>
 #include <array>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 
@@ -73,7 +74,8 @@ HostCsrMatrix<T> lattice4d(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-template HostCsrMatrix<float> lattice4d(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> lattice4d(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> lattice4d(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

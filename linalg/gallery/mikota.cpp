@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 
@@ -23,9 +24,10 @@ HostCsrMatrix<T> mikota_mass(HostContext& context, const GallerySpec& spec) {
                         [](Index i, auto&& emit) { emit(i, 1 / static_cast<double>(i + 1)); });
 }
 
-template HostCsrMatrix<float> mikota_stiffness(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> mikota_stiffness(HostContext&, const GallerySpec&);
-template HostCsrMatrix<float> mikota_mass(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> mikota_mass(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T)                                                   \
+  template HostCsrMatrix<T> mikota_stiffness(HostContext&, const GallerySpec&); \
+  template HostCsrMatrix<T> mikota_mass(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/philox.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 #include <numbers>
@@ -100,7 +101,9 @@ HostCsrMatrix<T> random_geometric(HostContext& context, const GallerySpec& spec)
   });
 }
 
-template HostCsrMatrix<float> random_geometric(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> random_geometric(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> random_geometric(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

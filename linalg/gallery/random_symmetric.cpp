@@ -1,5 +1,6 @@
 #include <cmath>
 #include <heddle/linalg/base/philox.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/edges.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
@@ -41,7 +42,9 @@ HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec)
   });
 }
 
-template HostCsrMatrix<float> random_symmetric(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> random_symmetric(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> random_symmetric(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

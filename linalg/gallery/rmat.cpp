@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/philox.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/edges.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 
@@ -55,7 +56,8 @@ HostCsrMatrix<T> rmat(HostContext& context, const GallerySpec& spec) {
   return A;
 }
 
-template HostCsrMatrix<float> rmat(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> rmat(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> rmat(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 #include <vector>
@@ -43,7 +44,8 @@ HostCsrMatrix<T> trefethen(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-template HostCsrMatrix<float> trefethen(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> trefethen(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> trefethen(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

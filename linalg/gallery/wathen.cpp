@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <heddle/linalg/base/philox.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/cells.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
@@ -75,7 +76,8 @@ HostCsrMatrix<T> wathen(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-template HostCsrMatrix<float> wathen(HostContext&, const GallerySpec&);
-template HostCsrMatrix<double> wathen(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> wathen(HostContext&, const GallerySpec&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/line.hpp>
 
@@ -196,9 +197,10 @@ Entries<T> parse_entries(HostContext& context, std::string_view text, const Head
   return entries;
 }
 
-template Entries<float> parse_entries(HostContext&, std::string_view, const Header&,
-                                      std::string_view);
-template Entries<double> parse_entries(HostContext&, std::string_view, const Header&,
-                                       std::string_view);
+#define HEDDLE_INSTANTIATE(T)                                                      \
+  template Entries<T> parse_entries(HostContext&, std::string_view, const Header&, \
+                                    std::string_view);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::matrix_market

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/matrix_market/numbers.hpp>
 
 namespace heddle::matrix_market {
@@ -46,7 +47,9 @@ NumberStatus read_unusual_value(std::string_view word, T& value) noexcept {
   return NumberStatus::ok;
 }
 
-template NumberStatus read_unusual_value(std::string_view, float&) noexcept;
-template NumberStatus read_unusual_value(std::string_view, double&) noexcept;
+#define HEDDLE_INSTANTIATE(T) \
+  template NumberStatus read_unusual_value(std::string_view, T&) noexcept;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::matrix_market

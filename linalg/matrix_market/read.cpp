@@ -2,6 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/matrix_market/text_file.hpp>
@@ -124,18 +125,14 @@ MultiVector<T, HostSpace> parse_matrix_market_block(HostContext& context, std::s
   return fill_block(context, parse<T>(context, text, name), name);
 }
 
-template HostCsrMatrix<float> read_matrix_market(HostContext&, const std::filesystem::path&);
-template HostCsrMatrix<double> read_matrix_market(HostContext&, const std::filesystem::path&);
-template HostCsrMatrix<float> parse_matrix_market(HostContext&, std::string_view, std::string_view);
-template HostCsrMatrix<double> parse_matrix_market(HostContext&, std::string_view,
-                                                   std::string_view);
-template MultiVector<float, HostSpace> read_matrix_market_block(HostContext&,
-                                                                const std::filesystem::path&);
-template MultiVector<double, HostSpace> read_matrix_market_block(HostContext&,
-                                                                 const std::filesystem::path&);
-template MultiVector<float, HostSpace> parse_matrix_market_block(HostContext&, std::string_view,
-                                                                 std::string_view);
-template MultiVector<double, HostSpace> parse_matrix_market_block(HostContext&, std::string_view,
-                                                                  std::string_view);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template HostCsrMatrix<T> read_matrix_market(HostContext&, const std::filesystem::path&);        \
+  template HostCsrMatrix<T> parse_matrix_market(HostContext&, std::string_view, std::string_view); \
+  template MultiVector<T, HostSpace> read_matrix_market_block(HostContext&,                        \
+                                                              const std::filesystem::path&);       \
+  template MultiVector<T, HostSpace> parse_matrix_market_block(HostContext&, std::string_view,     \
+                                                               std::string_view);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/base/output_file.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 
@@ -95,9 +96,10 @@ void write_matrix_market(const std::filesystem::path& path, ConstBlockView<T, Ho
   file.commit();
 }
 
-template void write_matrix_market(const std::filesystem::path&, CsrView<float, HostSpace>, bool);
-template void write_matrix_market(const std::filesystem::path&, CsrView<double, HostSpace>, bool);
-template void write_matrix_market(const std::filesystem::path&, ConstBlockView<float, HostSpace>);
-template void write_matrix_market(const std::filesystem::path&, ConstBlockView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                   \
+  template void write_matrix_market(const std::filesystem::path&, CsrView<T, HostSpace>, bool); \
+  template void write_matrix_market(const std::filesystem::path&, ConstBlockView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -73,23 +73,6 @@ void for_each_factor(std::initializer_list<Basis<T, Space>> bases, const BlockVi
 
 }  // namespace
 
-void OrthoCounts::add(const OrthoReport& report, Index columns) noexcept {
-  cholqr += report.method == OrthoMethod::cholqr ? 1 : 0;
-  cholqr2 += report.method == OrthoMethod::cholqr2 ? 1 : 0;
-  shifted += report.method == OrthoMethod::shifted_cholqr3 ? 1 : 0;
-  svqb += report.method == OrthoMethod::svqb ? 1 : 0;
-  dropped += columns - report.rank;
-}
-
-OrthoCounts& OrthoCounts::operator+=(const OrthoCounts& other) noexcept {
-  cholqr += other.cholqr;
-  cholqr2 += other.cholqr2;
-  shifted += other.shifted;
-  svqb += other.svqb;
-  dropped += other.dropped;
-  return *this;
-}
-
 template <Scalar T, class Ctx>
 Orthogonalizer<T, Ctx>::Orthogonalizer(Ctx& context, Index max_cols, Index max_basis)
     : ladder_(max_cols, kEps<T>),

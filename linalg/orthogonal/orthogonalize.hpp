@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/orthogonal/ortho_counts.hpp>
 #include <heddle/linalg/orthogonal/ortho_ladder.hpp>
 #include <initializer_list>
 
@@ -25,18 +26,6 @@ struct OrthoReport {
                             ///< Rank 0; the block spans what it spanned
   bool finite = true;  ///< false: the block or its image holds NaN or Inf. Rank 0; the block is
                        ///< left as it was
-};
-
-/// How often each rung was used over a solve; stands in the result.
-struct OrthoCounts {
-  Index cholqr = 0;
-  Index cholqr2 = 0;
-  Index shifted = 0;
-  Index svqb = 0;
-  Index dropped = 0;  ///< columns lost to rank deficiency
-
-  void add(const OrthoReport& report, Index columns) noexcept;
-  OrthoCounts& operator+=(const OrthoCounts& other) noexcept;
 };
 
 /// Block Gram-Schmidt and the ladder of Cholesky QR, with working memory for blocks of up to

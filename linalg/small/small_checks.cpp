@@ -21,11 +21,4 @@ void require_cholesky_qr_shapes(Shape T, Shape N, Shape status) {
                                     T.rows, T.cols, N.rows, N.cols, status.rows, status.cols));
 }
 
-void require_eigensolver_shapes(Shape H, Shape theta, Shape Z) {
-  const Index m = H.rows;
-  if (H.cols == m && theta.rows == m && theta.cols == 1 && Z.rows == m && Z.cols == m) return;
-  throw InvalidArgument(fmt::format("SymmetricEigensolver: H {}x{}, theta {}x{}, Z {}x{}", m,
-                                    H.cols, theta.rows, theta.cols, Z.rows, Z.cols));
-}
-
 }  // namespace heddle

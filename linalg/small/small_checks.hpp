@@ -8,6 +8,5 @@ namespace heddle {
 
 void require_small_multiply_shapes(Shape A, Shape B, Shape C);    ///< C = A B, transposed by then
 void require_cholesky_qr_shapes(Shape T, Shape N, Shape status);  ///< T = [C; G], N = [−C M; M]
-void require_eigensolver_shapes(Shape H, Shape theta, Shape Z);   ///< H Z = Z diag(θ)
 
 }  // namespace heddle

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <heddle/linalg/data/small_matrix.hpp>
-#include <memory>
 
 /// Dense problems of order b … a few hundred (and the n×n problem of a small matrix), in
 /// double.
@@ -82,11 +81,7 @@ class SymmetricEigensolver<HostContext> {
 
 class CudaContext;
 
-// The same in device memory. Those that return a status wait for the device.
-
-CholeskyStatus cholesky(CudaContext& context, SmallView<double, DeviceSpace> G);
-
-void invert_upper(CudaContext& context, SmallView<double, DeviceSpace> R);
+// The same in device memory. The calls queue their work on the context's stream.
 
 void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
                               SmallView<double, DeviceSpace> N,
@@ -95,21 +90,5 @@ void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, Devic
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<double, DeviceSpace> A,
                     bool transpose_a, ConstSmallView<double, DeviceSpace> B, bool transpose_b,
                     double beta, SmallView<double, DeviceSpace> C);
-
-template <>
-class SymmetricEigensolver<CudaContext> {
- public:
-  SymmetricEigensolver();
-  ~SymmetricEigensolver();
-  SymmetricEigensolver(SymmetricEigensolver&&) noexcept;
-  SymmetricEigensolver& operator=(SymmetricEigensolver&&) noexcept;
-
-  bool compute(CudaContext& context, ConstSmallView<double, DeviceSpace> H,
-               SmallView<double, DeviceSpace> theta, SmallView<double, DeviceSpace> Z);
-
- private:
-  struct Storage;
-  std::unique_ptr<Storage> storage_;
-};
 
 }  // namespace heddle

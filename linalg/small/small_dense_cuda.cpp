@@ -54,7 +54,7 @@ void invert_large(CudaContext& context, int order, SmallView<double, DeviceSpace
                           context.stream()));
 }
 
-/// `cholesky_qr_coefficients` for orders that no block of threads holds.
+/// `cholesky_qr_coefficients` for orders that do not fit one thread block.
 void large_cholesky_qr(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
                        SmallView<double, DeviceSpace> N, SmallView<double, DeviceSpace> status) {
   const Index b = T.cols;
@@ -80,39 +80,14 @@ void large_cholesky_qr(CudaContext& context, ConstSmallView<double, DeviceSpace>
 
 }  // namespace
 
-CholeskyStatus cholesky(CudaContext& context, SmallView<double, DeviceSpace> G) {
-  require_square("cholesky", {G.rows, G.cols});
-  const int order = static_cast<int>(G.rows);
-  if (order == 0) return {true, 1};
-  if (order <= kMaxFactorOrder) {
-    launch_cholesky(context.stream(), order, G.data, G.ld,
-                    static_cast<double*>(context.scratch(2 * sizeof(double))));
-  } else {
-    LargeFactor(context, order, G).factor(context, order, G);
-  }
-  auto* status = static_cast<double*>(context.staging(2 * sizeof(double)));
-  context.copy_to_host(status, context.scratch(2 * sizeof(double)), 2 * sizeof(double));
-  return {status[0] != 0, status[1]};
-}
-
-void invert_upper(CudaContext& context, SmallView<double, DeviceSpace> R) {
-  require_square("invert_upper", {R.rows, R.cols});
-  const int order = static_cast<int>(R.rows);
-  if (order == 0) return;
-  if (order <= kMaxFactorOrder) {
-    return launch_invert_upper(context.stream(), order, R.data, R.ld);
-  }
-  const auto size = static_cast<std::size_t>(order);
-  invert_large(context, order, R,
-               static_cast<double*>(context.scratch(size * size * sizeof(double))));
-}
-
 void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
                               SmallView<double, DeviceSpace> N,
                               SmallView<double, DeviceSpace> status) {
   require_cholesky_qr_shapes({T.rows, T.cols}, {N.rows, N.cols}, {status.rows, status.cols});
   if (T.cols == 0) return;
-  if (T.cols > kMaxFactorOrder) return large_cholesky_qr(context, T, N, status);
+  if (!fits_one_block(T.cols, context.device().shared_bytes_per_block)) {
+    return large_cholesky_qr(context, T, N, status);
+  }
   launch_cholesky_qr(context.stream(), static_cast<int>(T.rows - T.cols), static_cast<int>(T.cols),
                      T.data, T.ld, N.data, N.ld, status.data);
 }

@@ -12,23 +12,6 @@ constexpr int kFactorThreads = 512;
 /// column falls on few banks of shared memory.
 __host__ __device__ int staged_ld(int order) { return order | 1; }
 
-/// Copies the upper triangle of A into shared memory, or back out with zeros below.
-__device__ void stage_upper(const double* A, Index ld, int order, double* staged) {
-  for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
-    const int i = e % order;
-    const int j = e / order;
-    staged[i + j * staged_ld(order)] = i <= j ? A[i + j * ld] : 0;
-  }
-  __syncthreads();
-}
-
-__device__ void unstage(const double* staged, int order, double* A, Index ld) {
-  __syncthreads();
-  for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
-    A[e % order + e / order * ld] = staged[e % order + e / order * staged_ld(order)];
-  }
-}
-
 /// The least and the largest of diag(R); `least` is 0 where there is no R.
 struct DiagonalRange {
   double least;
@@ -85,28 +68,6 @@ __device__ void invert_staged(int order, double* R) {
     }
     __syncthreads();
   }
-}
-
-/// One block. Writes status = {1 if all pivots were positive, else 0; min/max of diag(R)}.
-__global__ void __launch_bounds__(kFactorThreads)
-    cholesky_kernel(int order, double* G, Index ld, double* status) {
-  extern __shared__ double R[];
-  stage_upper(G, ld, order, R);
-  const DiagonalRange range = factor_staged(order, R);
-  if (range.least > 0) unstage(R, order, G, ld);
-  if (threadIdx.x == 0) {
-    status[0] = range.least > 0;
-    status[1] = range.least > 0 ? range.least / range.most : 0;
-  }
-}
-
-/// One block.
-__global__ void __launch_bounds__(kFactorThreads)
-    invert_upper_kernel(int order, double* A, Index ld) {
-  extern __shared__ double R[];
-  stage_upper(A, ld, order, R);
-  invert_staged(order, R);
-  unstage(R, order, A, ld);
 }
 
 /// The upper triangle of H = G − CᵀC in shared memory; T = [C; G], C of `basis` rows.
@@ -293,32 +254,24 @@ __global__ void identity_kernel(int order, double* A) {
   }
 }
 
-template <class Kernel>
-std::size_t raise_shared_limit(Kernel* kernel, int order, int columns) {
-  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(staged_ld(order)) *
-                            static_cast<std::size_t>(columns);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)));
-  return bytes;
+/// Shared memory for a staged matrix and one column more.
+std::size_t staged_bytes(int order) {
+  return sizeof(double) * static_cast<std::size_t>(staged_ld(order)) *
+         static_cast<std::size_t>(order + 1);
 }
 
 }  // namespace
 
-void launch_cholesky(cudaStream_t stream, int order, double* G, Index ld, double* status) {
-  const std::size_t shared = raise_shared_limit(cholesky_kernel, order, order);
-  cholesky_kernel<<<1, kFactorThreads, shared, stream>>>(order, G, ld, status);
-  check_launch();
-}
-
-void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld) {
-  const std::size_t shared = raise_shared_limit(invert_upper_kernel, order, order + 1);
-  invert_upper_kernel<<<1, kFactorThreads, shared, stream>>>(order, R, ld);
-  check_launch();
+bool fits_one_block(Index order, std::size_t shared_bytes) noexcept {
+  constexpr std::size_t kFixed = sizeof(double) * (kMaxFactorOrder + kFactorThreads);
+  return order <= kMaxFactorOrder && staged_bytes(static_cast<int>(order)) + kFixed <= shared_bytes;
 }
 
 void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
                         double* N, Index ldn, double* status) {
-  const std::size_t shared = raise_shared_limit(cholesky_qr_kernel, order, order + 1);
+  const std::size_t shared = staged_bytes(order);
+  check(cudaFuncSetAttribute(cholesky_qr_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared)));
   cholesky_qr_kernel<<<1, kFactorThreads, shared, stream>>>(basis, order, T, ldt, N, ldn, status);
   check_launch();
 }

@@ -8,17 +8,14 @@
 /// in shared memory where cuSOLVER would need several launches. None waits for the device.
 namespace heddle {
 
-/// The largest order that fits in a block's shared memory.
+/// The largest order that one thread block factors.
 inline constexpr int kMaxFactorOrder = 128;
 
-/// G = RᵀR, R over G, zeros below; order ≤ kMaxFactorOrder. Only the upper triangle is read.
-/// status = {1, min/max of diag(R)}, or {0, 0} and G as it was if a pivot is not positive.
-void launch_cholesky(cudaStream_t stream, int order, double* G, Index ld, double* status);
+/// Whether one thread block factors a matrix of this order: the matrix must fit in the
+/// `shared_bytes` that the device has per block. An H100 or H200 has room for kMaxFactorOrder.
+bool fits_one_block(Index order, std::size_t shared_bytes) noexcept;
 
-/// R ← R⁻¹, R upper triangular; order ≤ kMaxFactorOrder. Zeros below.
-void launch_invert_upper(cudaStream_t stream, int order, double* R, Index ld);
-
-/// `cholesky_qr_coefficients` (small_dense.hpp) for order ≤ kMaxFactorOrder, c = `basis`.
+/// `cholesky_qr_coefficients` (small_dense.hpp) for an order that fits one block, c = `basis`.
 void launch_cholesky_qr(cudaStream_t stream, int basis, int order, const double* T, Index ldt,
                         double* N, Index ldn, double* status);
 
@@ -30,8 +27,9 @@ void launch_scale_remainder(cudaStream_t stream, int order, double* H, Index ldh
 void launch_finish_cholesky_qr(cudaStream_t stream, int order, const double* factor,
                                const double* scale, double* M, Index ldm, double* status);
 
-/// After a factorisation of any order: zeros below the diagonal of R, and the same status from
-/// cuSOLVER's `info`.
+/// After a factorisation of any order by cuSOLVER: zeros below the diagonal of R, and
+/// status = {1, min/max of diag(R)}, or {0, 0} where `info` or the diagonal says that there is no
+/// R.
 void launch_finish_factor(cudaStream_t stream, int order, double* R, Index ld, const int* info,
                           double* status);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
@@ -126,20 +127,18 @@ std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace
            static_cast<double>(entry(A, worst.col, worst.row))}};
 }
 
-template HostCsrMatrix<float> csr_from_triplets(HostContext&, Index, Index,
-                                                std::span<const Triplet<float>>);
-template HostCsrMatrix<float> transpose(HostContext&, CsrView<float, HostSpace>);
-template HostCsrMatrix<float> convert(HostContext&, CsrView<float, HostSpace>);
-template HostCsrMatrix<double> convert(HostContext&, CsrView<float, HostSpace>);
-template bool is_diagonal(CsrView<float, HostSpace>);
-template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<float, HostSpace>, double);
+#define HEDDLE_INSTANTIATE(T)                                               \
+  template HostCsrMatrix<T> csr_from_triplets(HostContext&, Index, Index,   \
+                                              std::span<const Triplet<T>>); \
+  template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>); \
+  template bool is_diagonal(CsrView<T, HostSpace>);                         \
+  template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<T, HostSpace>, double);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-template HostCsrMatrix<double> csr_from_triplets(HostContext&, Index, Index,
-                                                 std::span<const Triplet<double>>);
-template HostCsrMatrix<double> transpose(HostContext&, CsrView<double, HostSpace>);
-template HostCsrMatrix<float> convert(HostContext&, CsrView<double, HostSpace>);
-template HostCsrMatrix<double> convert(HostContext&, CsrView<double, HostSpace>);
-template bool is_diagonal(CsrView<double, HostSpace>);
-template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<double, HostSpace>, double);
+#define HEDDLE_INSTANTIATE(To, From) \
+  template HostCsrMatrix<To> convert(HostContext&, CsrView<From, HostSpace>);
+HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

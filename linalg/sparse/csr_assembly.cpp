@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
 
 namespace heddle {
@@ -127,7 +128,8 @@ HostCsrMatrix<T> CsrAssembler<T>::close_gaps(const HostCsrMatrix<T>& A, const In
   return dense;
 }
 
-template class CsrAssembler<float>;
-template class CsrAssembler<double>;
+#define HEDDLE_INSTANTIATE(T) template class CsrAssembler<T>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

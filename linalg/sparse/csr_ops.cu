@@ -1,6 +1,7 @@
 #include <bit>
 #include <cmath>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -15,11 +16,11 @@ using Count = unsigned long long;
 /// Bits that the longest column's sum may take.
 constexpr int kSumBits = 62;
 
-constexpr Index kMaxBlocks = 132 * 16;
-
-unsigned blocks_for(Index threads) {
-  return static_cast<unsigned>(
-      std::clamp<Index>(ceil_div<Index>(threads, kThreads), 1, kMaxBlocks));
+/// Thread blocks for work that `threads` threads would do in one step each.
+unsigned blocks_for(const CudaContext& context, Index threads) {
+  constexpr Index kBlocksPerMultiprocessor = 16;
+  const Index most = kBlocksPerMultiprocessor * context.device().multiprocessors;
+  return static_cast<unsigned>(std::clamp<Index>(ceil_div<Index>(threads, kThreads), 1, most));
 }
 
 __device__ Index thread_index() { return Index{blockIdx.x} * kThreads + threadIdx.x; }
@@ -120,8 +121,8 @@ Count largest_of(CudaContext& context, const Buffer<Count, DeviceSpace>& values)
   Buffer<Count, DeviceSpace> largest(context, 1);
   clear(context, largest);
   const auto count = static_cast<Index>(values.size());
-  largest_kernel<<<blocks_for(count), kThreads, 0, context.stream()>>>(count, values.data(),
-                                                                       largest.data());
+  largest_kernel<<<blocks_for(context, count), kThreads, 0, context.stream()>>>(
+      count, values.data(), largest.data());
   check_launch();
   return fetched(context, largest);
 }
@@ -141,7 +142,7 @@ double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
   Buffer<Count, DeviceSpace> largest(context, 1);
   clear(context, columns);
   clear(context, largest);
-  const unsigned blocks = blocks_for(A.nnz);
+  const unsigned blocks = blocks_for(context, A.nnz);
   survey_kernel<<<blocks, kThreads, 0, context.stream()>>>(A, columns.data(), largest.data());
   check_launch();
   const auto entry = std::bit_cast<double>(fetched(context, largest));
@@ -158,8 +159,8 @@ template <Scalar T>
 Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
   require_square("extract_diagonal", Shape{A.rows, A.cols});
   Buffer<T, DeviceSpace> diagonal(context, static_cast<std::size_t>(A.rows));
-  extract_diagonal_kernel<<<blocks_for(A.rows), kThreads, 0, context.stream()>>>(A,
-                                                                                 diagonal.data());
+  extract_diagonal_kernel<<<blocks_for(context, A.rows), kThreads, 0, context.stream()>>>(
+      A, diagonal.data());
   check_launch();
   return diagonal;
 }
@@ -169,7 +170,8 @@ CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, 
   require_square("with_stored_diagonal", Shape{A.rows, A.cols});
   Buffer<Count, DeviceSpace> missing(context, 1);
   clear(context, missing);
-  count_missing_kernel<<<blocks_for(A.rows), kThreads, 0, context.stream()>>>(A, missing.data());
+  count_missing_kernel<<<blocks_for(context, A.rows), kThreads, 0, context.stream()>>>(
+      A, missing.data());
   check_launch();
   if (fetched(context, missing) > 0) {
     HostContext host;
@@ -187,32 +189,27 @@ void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
                          CsrMatrix<T, DeviceSpace>& A) {
   require_square("scale_symmetrically", Shape{A.rows(), A.cols()});
   require_one_per_column("scale_symmetrically", Shape{static_cast<Index>(d.size()), 1}, A.cols());
-  scale_kernel<<<blocks_for(A.rows() * kWarp), kThreads, 0, context.stream()>>>(A.view(), d.data(),
-                                                                                A.values());
+  scale_kernel<<<blocks_for(context, A.rows() * kWarp), kThreads, 0, context.stream()>>>(
+      A.view(), d.data(), A.values());
   check_launch();
 }
 
 template <Scalar T>
 void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace>& A) {
   require_square("shift_diagonal", Shape{A.rows(), A.cols()});
-  shift_diagonal_kernel<<<blocks_for(A.rows()), kThreads, 0, context.stream()>>>(
+  shift_diagonal_kernel<<<blocks_for(context, A.rows()), kThreads, 0, context.stream()>>>(
       A.view(), static_cast<T>(shift), A.values());
   check_launch();
 }
 
-template double norm_1(CudaContext&, CsrView<float, DeviceSpace>);
-template double norm_1(CudaContext&, CsrView<double, DeviceSpace>);
-template Buffer<float, DeviceSpace> extract_diagonal(CudaContext&, CsrView<float, DeviceSpace>);
-template Buffer<double, DeviceSpace> extract_diagonal(CudaContext&, CsrView<double, DeviceSpace>);
-template CsrMatrix<float, DeviceSpace> with_stored_diagonal(CudaContext&,
-                                                            CsrView<float, DeviceSpace>);
-template CsrMatrix<double, DeviceSpace> with_stored_diagonal(CudaContext&,
-                                                             CsrView<double, DeviceSpace>);
-template void scale_symmetrically(CudaContext&, const Buffer<float, DeviceSpace>&,
-                                  CsrMatrix<float, DeviceSpace>&);
-template void scale_symmetrically(CudaContext&, const Buffer<double, DeviceSpace>&,
-                                  CsrMatrix<double, DeviceSpace>&);
-template void shift_diagonal(CudaContext&, double, CsrMatrix<float, DeviceSpace>&);
-template void shift_diagonal(CudaContext&, double, CsrMatrix<double, DeviceSpace>&);
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template double norm_1(CudaContext&, CsrView<T, DeviceSpace>);                                  \
+  template Buffer<T, DeviceSpace> extract_diagonal(CudaContext&, CsrView<T, DeviceSpace>);        \
+  template CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext&, CsrView<T, DeviceSpace>); \
+  template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,                  \
+                                    CsrMatrix<T, DeviceSpace>&);                                  \
+  template void shift_diagonal(CudaContext&, double, CsrMatrix<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

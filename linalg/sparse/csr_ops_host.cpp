@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 
@@ -116,17 +117,13 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
   });
 }
 
-template double norm_1(HostContext&, CsrView<float, HostSpace>);
-template double norm_1(HostContext&, CsrView<double, HostSpace>);
-template Buffer<float, HostSpace> extract_diagonal(HostContext&, CsrView<float, HostSpace>);
-template Buffer<double, HostSpace> extract_diagonal(HostContext&, CsrView<double, HostSpace>);
-template HostCsrMatrix<float> with_stored_diagonal(HostContext&, CsrView<float, HostSpace>);
-template HostCsrMatrix<double> with_stored_diagonal(HostContext&, CsrView<double, HostSpace>);
-template void scale_symmetrically(HostContext&, const Buffer<float, HostSpace>&,
-                                  HostCsrMatrix<float>&);
-template void scale_symmetrically(HostContext&, const Buffer<double, HostSpace>&,
-                                  HostCsrMatrix<double>&);
-template void shift_diagonal(HostContext&, double, HostCsrMatrix<float>&);
-template void shift_diagonal(HostContext&, double, HostCsrMatrix<double>&);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template double norm_1(HostContext&, CsrView<T, HostSpace>);                                     \
+  template Buffer<T, HostSpace> extract_diagonal(HostContext&, CsrView<T, HostSpace>);             \
+  template HostCsrMatrix<T> with_stored_diagonal(HostContext&, CsrView<T, HostSpace>);             \
+  template void scale_symmetrically(HostContext&, const Buffer<T, HostSpace>&, HostCsrMatrix<T>&); \
+  template void shift_diagonal(HostContext&, double, HostCsrMatrix<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
 #include <string>
@@ -57,9 +58,9 @@ HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
   return laplacian;
 }
 
-template HostCsrMatrix<float> graph_laplacian(HostContext&, CsrView<float, HostSpace>,
-                                              LaplacianKind);
-template HostCsrMatrix<double> graph_laplacian(HostContext&, CsrView<double, HostSpace>,
-                                               LaplacianKind);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> graph_laplacian(HostContext&, CsrView<T, HostSpace>, LaplacianKind);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

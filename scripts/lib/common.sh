@@ -8,7 +8,7 @@
 kBuildPackages=(g++:g++ cmake:cmake make:make libeigen3-dev libfmt-dev zlib1g-dev libyaml-cpp-dev
   libcli11-dev libspdlog-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
-kTestPackages=(ninja-build:ninja libgtest-dev libbenchmark-dev clang:clang++ libclang-rt-dev
+kTestPackages=(ninja-build:ninja ccache:ccache libgtest-dev libbenchmark-dev clang:clang++ libclang-rt-dev
   libomp-dev clang-format-14:clang-format-14 shellcheck:shellcheck)
 
 say() { printf '== %s\n' "$*"; }

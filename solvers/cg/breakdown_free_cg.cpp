@@ -2,11 +2,11 @@
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/cg/solve.hpp>
+#include <heddle/solvers/cg/breakdown_free_cg.hpp>
 #include <limits>
 #include <utility>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 /// Gram matrices are summed in double in every precision.
@@ -40,8 +40,8 @@ BreakdownFreeCg<T, Ctx>::BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& co
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::run() {
   // R = B − A X                                                                n×s
-  for (Index k = columns_.start(); !columns_.finished(k); ++k) {
-    if (columns_.restart_due()) restart();  // P = orth(M⁻¹R)                   n×r, r ≤ s
+  for (Index k = columns_.start(); !columns_.finish_iteration(k); ++k) {
+    if (columns_.take_restart()) restart();  // P = orth(M⁻¹R)                   n×r, r ≤ s
     step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α        α r×s
     directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)             β r×s
   }
@@ -87,8 +87,8 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   orthonormalize_Z(status);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
-  if (directions_.count > 0) judge_energy();
-  judge_directions(status);
+  if (directions_.count > 0) read_energy_status();
+  read_direction_status(status);
 }
 
 /// G = PᵀQ and W with W Wᵀ = G⁻¹, or 0 where G is not positive definite.
@@ -122,8 +122,8 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
   if (!s_.eigensolver.compute(*s_.host, G, theta, V)) {
     return columns_.end(SolveStatus::breakdown, "products with A are not finite");
   }
-  columns_.meet_rayleigh_quotient(theta(directions_.count - 1, 0));
-  columns_.judge_least_rayleigh_quotient(theta(0, 0), directions_.count);
+  columns_.add_rayleigh_quotient(theta(directions_.count - 1, 0));
+  columns_.check_least_rayleigh_quotient(theta(0, 0), directions_.count);
   if (columns_.ended()) return;
   const double size = std::max(-theta(0, 0), columns_.largest_rayleigh_quotient());
   for (Index j = 0; j < directions_.count; ++j) {
@@ -166,19 +166,19 @@ void BreakdownFreeCg<T, Ctx>::orthonormalize_Z(Part status) {
 
 /// What the packet says of the factor of G that the last step used.
 template <Scalar T, class Ctx>
-void BreakdownFreeCg<T, Ctx>::judge_energy() {
+void BreakdownFreeCg<T, Ctx>::read_energy_status() {
   if (directions_.careful) return;
-  for (Index j = 0; j < directions_.count; ++j) columns_.meet_rayleigh_quotient(energy_.here(j, j));
+  for (Index j = 0; j < directions_.count; ++j) columns_.add_rayleigh_quotient(energy_.here(j, j));
   const SmallView<double, HostSpace> status = energy_status_.here;
   const bool factored = status(CholeskyQrStatus::diagonal_ratio, 0) > 0;
   directions_.careful = !factored || status(CholeskyQrStatus::least_square, 0) <
                                          kCarefulBelow * columns_.largest_rayleigh_quotient();
-  if (!factored) columns_.ask_for_restart();  // the step did nothing
+  if (!factored) columns_.request_restart();  // the step did nothing
 }
 
 /// What the packet says of P; if it is not orthonormal, the ladder makes it so.
 template <Scalar T, class Ctx>
-void BreakdownFreeCg<T, Ctx>::judge_directions(Part status) {
+void BreakdownFreeCg<T, Ctx>::read_direction_status(Part status) {
   const Index s = columns_.active();
   OrthoReport report;
   report.rank = s;
@@ -192,7 +192,7 @@ void BreakdownFreeCg<T, Ctx>::judge_directions(Part status) {
   if (!report.finite) {
     columns_.end(SolveStatus::breakdown, "search directions are not finite");
   } else if (directions_.count == 0 && !restarted) {
-    columns_.ask_for_restart();
+    columns_.request_restart();
   }
 }
 
@@ -200,4 +200,4 @@ void BreakdownFreeCg<T, Ctx>::judge_directions(Part status) {
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

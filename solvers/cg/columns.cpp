@@ -6,10 +6,11 @@
 #include <heddle/solvers/cg/spd_probe.hpp>
 #include <limits>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 constexpr Index kProbes = 4;
+constexpr Index kMostRefuted = 3;    // claims of convergence, each no better than an earlier one
 constexpr double kResidualGap = 10;  // of the fresh residual to that of the recurrence
 
 /// The next narrower block that products have a kernel for: the largest power of two below.
@@ -30,11 +31,9 @@ LinearColumns<T, Ctx>::LinearColumns(Ctx& context, const LinearSystem<T, Ctx>& s
       system_(system),
       options_(options),
       refresh_interval_(refresh_interval),
-      monitor_(monitor),
       s_(storage),
       result_(storage.result),
-      ending_(options.max_iterations, options.time_limit_s),
-      checkpointer_(options.checkpoint, std::move(identity)),
+      engine_(context, options, std::move(identity), monitor, result_.history, kMostRefuted),
       applications_before_(system.A->columns_applied()),
       best_excess_(std::numeric_limits<double>::infinity()),
       best_claim_(std::numeric_limits<double>::infinity()) {}
@@ -45,10 +44,7 @@ Index LinearColumns<T, Ctx>::start() {
   const Block X = result_.solution.columns(0, b);
   set_zero(context_, X);
   scale_right_hand_sides();
-  if (checkpointer_.resumes() && !ended()) {
-    resume();
-    return std::ssize(result_.history);
-  }
+  if (!ended() && resume()) return std::ssize(result_.history);
   const bool guess = system_.initial_guess.cols() > 0;
   nonzero_ = bring_forward(b, [](const LinearColumn& column) { return column.rhs_norm != 0; });
   if (guess) gather(system_.initial_guess, X.columns(0, nonzero_));
@@ -197,7 +193,7 @@ void LinearColumns<T, Ctx>::refresh() {
   fresh_residuals(active_);
   for (const LinearColumn& column : columns()) {
     if (!column.converged() && column.norm > kResidualGap * column.recurrence_norm) {
-      restart_due_ = true;
+      restart_requested_ = true;
     }
   }
 }
@@ -238,7 +234,7 @@ void LinearColumns<T, Ctx>::swap_columns(Index i, Index j) {
 }
 
 template <Scalar T, class Ctx>
-void LinearColumns<T, Ctx>::judge_least_rayleigh_quotient(double least, Index m) noexcept {
+void LinearColumns<T, Ctx>::check_least_rayleigh_quotient(double least, Index m) noexcept {
   const double epsilon = std::numeric_limits<T>::epsilon();
   const double rounding =
       10 * static_cast<double>(m) * epsilon * std::max({-least, rayleigh_, norm_A()});
@@ -264,4 +260,4 @@ double LinearColumns<T, Ctx>::backward_error(const LinearColumn& column) const {
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

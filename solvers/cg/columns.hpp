@@ -2,18 +2,16 @@
 
 #include <cmath>
 #include <heddle/solvers/cg/columns_storage.hpp>
-#include <heddle/solvers/iteration/checkpointer.hpp>
-#include <heddle/solvers/iteration/stop_control.hpp>
+#include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 #include <heddle/solvers/problem/options.hpp>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
-namespace heddle {
-
-using namespace detail;
+namespace heddle::detail {
 
 /// The columns of a linear system while a conjugate gradient method works on them: scaling,
 /// convergence, fresh residuals, the columns that leave, and how a solve ends. X and R hold the
@@ -34,9 +32,8 @@ class LinearColumns {
   /// begin with.
   Index start();
 
-  /// Records the iteration and decides whether the solve goes on. May make R afresh and move
-  /// columns.
-  bool finished(Index iteration);
+  /// Ends an iteration: whether the solve has ended. May make R afresh and move columns.
+  bool finish_iteration(Index iteration);
 
   /// Completes the result: fresh residuals, X in the order and the scale of B, without columns that
   /// are worse than what they began with.
@@ -46,14 +43,31 @@ class LinearColumns {
   Block X() { return s_.result.solution.columns(0, active_); }
   Block R() { return s_.R.columns(0, active_); }
 
+  // The hooks of the engine, see `IterativeSolve`.
+  IterationRecord record() const;
+  MonitorState shown(const IterationRecord& record);
+  std::optional<StopControl::Stop> trouble() const;
+  Claim claim();
+  bool at_rounding() const;
+  bool stagnated();
+  void archive(Archive& archive);
+  template <class Visit>
+  void for_each_block(const Visit& visit) {
+    visit(result_.solution.columns(0, nonzero_));
+    visit(s_.R.columns(0, active_));
+    visit(s_.directions.P.columns(0, s_.directions.count));
+  }
+
   /// Of the active columns.
   std::span<LinearColumn> columns() {
     return {s_.columns.data(), static_cast<std::size_t>(active_)};
   }
 
-  /// Whether, since the last call, R has become something that old directions do not fit.
-  bool restart_due() noexcept { return std::exchange(restart_due_, false); }
-  void ask_for_restart() noexcept { restart_due_ = true; }
+  /// Requests search directions that depend on R alone: the old ones do not fit R any more.
+  void request_restart() noexcept { restart_requested_ = true; }
+
+  /// Whether a restart was requested since the last call.
+  bool take_restart() noexcept { return std::exchange(restart_requested_, false); }
 
   /// Converged columns stay as long as no other exceeds what the criterion allows by more than this
   /// factor: for methods in which they help the others to converge.
@@ -70,39 +84,34 @@ class LinearColumns {
   bool measure(ConstSmallView<double, HostSpace> norms);
 
   /// Takes a Rayleigh quotient pᵀAp/pᵀp: with others, an estimate of ‖A‖.
-  void meet_rayleigh_quotient(double value) noexcept {
+  void add_rayleigh_quotient(double value) noexcept {
     if (std::isfinite(value)) rayleigh_ = std::max(rayleigh_, value);
   }
   double largest_rayleigh_quotient() const noexcept { return rayleigh_; }
 
   /// Ends the solve if the least Rayleigh quotient of m directions is not finite, or below zero by
   /// more than rounding, 10 m ε ‖A‖: A is indefinite.
-  void judge_least_rayleigh_quotient(double least, Index m) noexcept;
+  void check_least_rayleigh_quotient(double least, Index m) noexcept;
 
   /// Ends the solve: a direction was needed, and no pᵀAp is positive.
   void end_without_energy() noexcept {
     end(SolveStatus::breakdown, "no direction of positive energy is left: A is singular");
   }
 
-  void end(SolveStatus status, std::string_view reason) noexcept { ending_.end(status, reason); }
-  bool ended() const noexcept { return ending_.ended(); }
+  void end(SolveStatus status, std::string_view reason) noexcept { engine_.end(status, reason); }
+  bool ended() const noexcept { return engine_.ended(); }
 
  private:
   void probe_preconditioner();
   void scale_right_hand_sides();
-  void resume();
-  void archive(Archive& archive);
-  template <class Visit>
-  void for_each_block(const Visit& visit);
+  bool resume();
   void gather(ConstBlockView<T, Space> source, Block target);
   void scale(Block X, double (*factor)(const LinearColumn&));
   void fresh_residuals(Index count);
   void refresh();
-  bool verified();
+  Claim verify();
   void shrink();
-  bool stalled(Index iteration);
   bool diverged() const;
-  bool at_rounding() const;
   void restore_order();
   void take_back();
   double allowed_growth() const;
@@ -111,31 +120,26 @@ class LinearColumns {
   double norm_A() const;
   double backward_error(const LinearColumn& column) const;
   double worst_excess() const;
-  void record(Index iteration);
-  bool monitor_agrees();
   Index applications() const { return system_.A->columns_applied() - applications_before_; }
 
   Ctx& context_;
   const LinearSystem<T, Ctx>& system_;
   const LinearOptions& options_;
   Index refresh_interval_;
-  const Monitor& monitor_;
   Storage& s_;
   LinearResult<T, Space>& result_;
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, where there is an M
-  StopControl ending_;
-  Checkpointer checkpointer_;
+  Engine<Ctx> engine_;
   Index applications_before_;
   Index active_ = 0;
   Index nonzero_ = 0;  // leading columns with b ≠ 0
   double stay_below_ = 0;
-  double rayleigh_ = 0;         // the largest met
-  double best_excess_;          // least worst_excess so far
-  Index best_iteration_ = 0;    // and when
-  double best_claim_;           // the same among refuted claims of convergence
-  Index fruitless_claims_ = 0;  // claims no better than an earlier one
-  bool restart_due_ = true;
+  double rayleigh_ = 0;       // the largest met
+  double best_excess_;        // least worst_excess so far
+  Index best_iteration_ = 0;  // and when
+  double best_claim_;         // the same among refuted claims of convergence
+  bool restart_requested_ = true;
   bool measured_ = false;  // norms in s_.columns belong to fresh residuals of all columns
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -8,10 +8,9 @@
 #include <limits>
 
 /// When a solve for the columns of a linear system ends, and with what; checkpoints on the way.
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
-constexpr Index kMaxFruitlessClaims = 3;
 constexpr Index kPatience = 200;  // iterations without progress, or a third of all if that is more
 constexpr double kProgress = 0.9;
 
@@ -22,31 +21,34 @@ constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::ep
 }  // namespace
 
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::finished(Index iteration) {
+bool LinearColumns<T, Ctx>::finish_iteration(Index iteration) {
   if (ended()) return true;
-  checkpointer_.capture(result_.history, [&](Archive& numbers) { archive(numbers); });
-  record(iteration);
-  const std::optional<StopControl::Stop> stop =
-      ending_.requested(context_, iteration, !monitor_agrees());
-  if (std::isfinite(worst_excess()) && checkpointer_.due(context_, stop.has_value())) {
-    checkpointer_.write(context_, result_.history,
-                        [&](const auto& visit) { for_each_block(visit); });
-  }
+  engine_.capture(*this);
+  result_.iterations = iteration;
+  engine_.finish_iteration(*this, "all columns converged and passed verification");
+  if (!ended()) shrink();
+  return ended();
+}
+
+template <Scalar T, class Ctx>
+std::optional<StopControl::Stop> LinearColumns<T, Ctx>::trouble() const {
+  if (std::isfinite(worst_excess())) return std::nullopt;
+  return StopControl::Stop{SolveStatus::breakdown, "a residual is not finite"};
+}
+
+template <Scalar T, class Ctx>
+Claim LinearColumns<T, Ctx>::claim() {
+  const Index iteration = result_.iterations;
   if (iteration > 0 && iteration % refresh_interval_ == 0) refresh();
   const double excess = worst_excess();
   if (!std::isfinite(excess)) {
     end(SolveStatus::breakdown, "a residual is not finite");
   } else if (diverged()) {
     end(SolveStatus::breakdown, "residuals grow without bound: A is singular");
-  } else if (excess <= 1 && verified()) {
-    end(SolveStatus::converged, "all columns converged and passed verification");
-  } else if (stop) {
-    ending_.end(*stop);
-  } else if (stalled(iteration)) {
-    end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
+  } else if (excess <= 1) {
+    return verify();
   }
-  if (!ended()) shrink();
-  return ended();
+  return Claim::none;
 }
 
 /// What an iteration begins with, but for the long blocks.
@@ -54,34 +56,22 @@ template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
   archive.values(applied, active_, nonzero_, rayleigh_, best_excess_, best_iteration_, best_claim_,
-                 fruitless_claims_, restart_due_, measured_, result_.iterations,
-                 result_.matrix_passes, result_.orthogonalization, s_.directions.count,
-                 s_.directions.careful);
+                 restart_requested_, measured_, result_.iterations, result_.matrix_passes,
+                 result_.orthogonalization, s_.directions.count, s_.directions.careful);
   if (archive.loading()) applications_before_ = system_.A->columns_applied() - applied;
-  ending_.archive(archive);
   archive.list(s_.columns);
 }
 
-/// visit(block) for X, R and P.
 template <Scalar T, class Ctx>
-template <class Visit>
-void LinearColumns<T, Ctx>::for_each_block(const Visit& visit) {
-  visit(result_.solution.columns(0, nonzero_));
-  visit(s_.R.columns(0, active_));
-  visit(s_.directions.P.columns(0, s_.directions.count));
-}
-
-template <Scalar T, class Ctx>
-void LinearColumns<T, Ctx>::resume() {
+bool LinearColumns<T, Ctx>::resume() {
   const std::vector<LinearColumn> given = s_.columns;
-  checkpointer_.resume(
-      context_, result_.history, [&](Archive& numbers) { archive(numbers); },
-      [&](const auto& visit) { for_each_block(visit); });
+  if (!engine_.resume(*this)) return false;
   for (const LinearColumn& column : s_.columns) {
     if (column.rhs_norm == given[static_cast<std::size_t>(column.index)].rhs_norm) continue;
     throw InputError(options_.checkpoint.file.string(), 0,
                      "is the checkpoint of another solve, with other right-hand sides");
   }
+  return true;
 }
 
 template <Scalar T, class Ctx>
@@ -89,11 +79,7 @@ void LinearColumns<T, Ctx>::finish() {
   const Index b = system_.B.cols();
   if (!measured_) fresh_residuals(nonzero_);
   restore_order();
-  if (ending_.status() == SolveStatus::converged) {
-    checkpointer_.discard();
-  } else {
-    take_back();
-  }
+  if (engine_.status() != SolveStatus::converged) take_back();
   Index converged = 0;
   double worst = 0;
   for (std::size_t j = 0; j < s_.columns.size(); ++j) {
@@ -104,10 +90,9 @@ void LinearColumns<T, Ctx>::finish() {
     result_.backward_errors[j] = backward_error(column);
     keep_worst(worst, result_.residuals[j]);
   }
-  result_.status = ending_.status();
   result_.operator_applications = applications();
-  ending_.write_sentence({converged, b, "columns", result_.iterations, "iterations", worst},
-                         result_.reason);
+  result_.status = engine_.conclude(
+      {converged, b, "columns", result_.iterations, "iterations", worst}, result_.reason);
 }
 
 /// X in the order and the scale of B.
@@ -145,39 +130,36 @@ void LinearColumns<T, Ctx>::take_back() {
 /// precision. After trouble, or if A is as good as singular, residuals are all that counts.
 template <Scalar T, class Ctx>
 double LinearColumns<T, Ctx>::allowed_growth() const {
-  const SolveStatus status = ending_.status();
+  const SolveStatus status = engine_.status();
   const bool stopped = status == SolveStatus::max_iterations || status == SolveStatus::time_limit ||
                        status == SolveStatus::interrupted;
   if (!stopped || s_.directions.careful) return 1;
   return 1 / std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-/// Whether fresh residuals confirm that all columns have converged; else those that have not are
-/// the active ones.
+/// Whether fresh residuals confirm that all columns have converged. If not, the columns that have
+/// not converged become the active ones. A claim counts as refuted where it brought less than a
+/// halving of the excess over the best earlier one.
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::verified() {
+Claim LinearColumns<T, Ctx>::verify() {
   const PhaseScope phase(context_, Phase::verify);
   fresh_residuals(nonzero_);
   active_ = bring_forward(nonzero_, [](const LinearColumn& column) { return !column.converged(); });
-  if (active_ == 0) return true;
-  restart_due_ = true;
+  if (active_ == 0) return Claim::confirmed;
+  restart_requested_ = true;
   const double excess = worst_excess();
   if (!std::isfinite(excess)) {
     end(SolveStatus::breakdown, "a residual is not finite");
-  } else if (excess > 0.5 * best_claim_ && ++fruitless_claims_ >= kMaxFruitlessClaims) {
-    if (at_rounding()) {
-      end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
-    } else {
-      end(SolveStatus::verification_failed,
-          "the iteration claims convergence, products made afresh do not confirm it");
-    }
+    return Claim::none;
   }
+  const bool fruitless = excess > 0.5 * best_claim_;
   best_claim_ = std::min(best_claim_, excess);
-  return false;
+  return fruitless ? Claim::refuted : Claim::none;
 }
 
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::stalled(Index iteration) {
+bool LinearColumns<T, Ctx>::stagnated() {
+  const Index iteration = result_.iterations;
   const double excess = worst_excess();
   if (excess < kProgress * best_excess_) {
     best_excess_ = excess;
@@ -217,33 +199,31 @@ double LinearColumns<T, Ctx>::worst_excess() const {
 }
 
 template <Scalar T, class Ctx>
-void LinearColumns<T, Ctx>::record(Index iteration) {
+IterationRecord LinearColumns<T, Ctx>::record() const {
   IterationRecord now;
-  now.iteration = result_.iterations = iteration;
+  now.iteration = result_.iterations;
   for (const LinearColumn& column : s_.columns) {
     now.converged += column.converged();
     if (column.norm == 0) continue;
     keep_worst(now.worst_residual, column.norm / column.rhs_norm);
   }
-  now.seconds = ending_.seconds();
   now.active_columns = active_;
   now.operator_applications = applications();
-  result_.history.push_back(now);
+  return now;
 }
 
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::monitor_agrees() {
-  if (!monitor_) return true;
+MonitorState LinearColumns<T, Ctx>::shown(const IterationRecord& record) {
   s_.monitor_residuals.assign(s_.columns.size(), 0.0);
   for (const LinearColumn& column : s_.columns) {
     if (column.norm == 0) continue;
     s_.monitor_residuals[static_cast<std::size_t>(column.index)] = column.norm / column.rhs_norm;
   }
-  return monitor_({result_.history.back(), system_.B.cols(), {}, s_.monitor_residuals});
+  return {record, system_.B.cols(), {}, s_.monitor_residuals};
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LinearColumns<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -3,7 +3,7 @@
 #include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/cg/columns_storage.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 
 template <Scalar T, class Ctx>
 LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index b)
@@ -37,4 +37,4 @@ void LinearColumnsStorage<T, Ctx>::reset() {
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

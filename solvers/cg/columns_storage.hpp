@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// What is known of a column of a linear system, in the scaling in which it is solved.
 struct LinearColumn {
@@ -53,4 +53,4 @@ struct LinearColumnsStorage {
   LinearResult<T, Space> result;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

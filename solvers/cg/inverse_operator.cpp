@@ -14,7 +14,7 @@ constexpr Index kMaxIterations = 1000;  // mass matrices take some dozens
 template <Scalar T, class Ctx>
 InverseOperator<T, Ctx>::InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B,
                                          CsrView<T, Space> matrix)
-    : LinearOperator<T, Ctx>(B.rows(), B.cols()), B_(&B), jacobi_(context, matrix) {}
+    : LinearOperator<T, Ctx>(B.row_range(), B.column_range()), B_(&B), jacobi_(context, matrix) {}
 
 template <Scalar T, class Ctx>
 const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
@@ -30,7 +30,7 @@ const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
 template <Scalar T, class Ctx>
 bool InverseOperator<T, Ctx>::works(Ctx& context) {
   MultiVector<T, Space> x(context, this->cols(), 1);
-  fill_random<T>(context, 0, 0, x.view());
+  fill_random<T>(context, 0, 0, x.view(), B_->row_range().first);
   constexpr double kEnough = 100 * kRoundings * std::numeric_limits<T>::epsilon();
   return solve(context, x.view()).residuals.front() <= kEnough;
 }

@@ -1,9 +1,9 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/cg/solve.hpp>
+#include <heddle/solvers/cg/pseudo_block_cg.hpp>
 #include <utility>
 
-namespace heddle {
+namespace heddle::detail {
 
 template <Scalar T, class Ctx>
 PseudoBlockCg<T, Ctx>::PseudoBlockCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage)
@@ -14,8 +14,8 @@ PseudoBlockCg<T, Ctx>::PseudoBlockCg(Ctx& context, LinearColumns<T, Ctx>& column
 template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::run() {
   // R = B − A X                                                                        n×s
-  for (Index k = columns_.start(); !columns_.finished(k); ++k) {
-    if (columns_.restart_due()) restart();  // P = M⁻¹R                                 n×s
+  for (Index k = columns_.start(); !columns_.finish_iteration(k); ++k) {
+    if (columns_.take_restart()) restart();  // P = M⁻¹R                                 n×s
     step();  // Q = A P, α_j = r_jᵀz_j/p_jᵀq_j;  x_j ← x_j + α_j p_j, r_j ← r_j − α_j q_j
     directions();  // Z = M⁻¹R, β_j = r_jᵀz_j/(r_jᵀz_j before);  p_j ← z_j + β_j p_j
   }
@@ -45,7 +45,7 @@ void PseudoBlockCg<T, Ctx>::step() {
   const Part energies = s_.rayleigh.add(s, 1);
   column_dots<T>(context_, P(), Q, energies.there);
   s_.rayleigh.fetch(context_);
-  judge_energies(energies.here);
+  check_energies(energies.here);
   if (columns_.ended()) return;
   const SmallView<double, HostSpace> alpha = s_.factors.view(s, 1);
   for (Index j = 0; j < s; ++j) {
@@ -61,16 +61,16 @@ void PseudoBlockCg<T, Ctx>::step() {
 
 /// What p_jᵀAp_j says of A; may end the solve.
 template <Scalar T, class Ctx>
-void PseudoBlockCg<T, Ctx>::judge_energies(ConstSmallView<double, HostSpace> energies) {
+void PseudoBlockCg<T, Ctx>::check_energies(ConstSmallView<double, HostSpace> energies) {
   const auto quotient = [&](Index j) {
     return energies(j, 0) / lengths_.here(j, 0) / lengths_.here(j, 0);
   };
-  for (Index j = 0; j < energies.rows; ++j) columns_.meet_rayleigh_quotient(quotient(j));
+  for (Index j = 0; j < energies.rows; ++j) columns_.add_rayleigh_quotient(quotient(j));
   bool lost = false;
   for (Index j = 0; j < energies.rows; ++j) {
     const bool solved = columns_.columns()[static_cast<std::size_t>(j)].energy == 0;
     if (solved || energies(j, 0) > 0) continue;
-    columns_.judge_least_rayleigh_quotient(quotient(j), 1);
+    columns_.check_least_rayleigh_quotient(quotient(j), 1);
     lost = true;
   }
   if (lost) columns_.end_without_energy();
@@ -114,4 +114,4 @@ void PseudoBlockCg<T, Ctx>::subtract(ConstBlockView<T, Space> U, ConstBlockView<
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -6,7 +6,7 @@
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <limits>
 
-namespace heddle {
+namespace heddle::detail {
 
 /// What a probe says of an operator that should be symmetric positive definite.
 enum class SpdProbe { passed, asymmetric, indefinite, not_finite };
@@ -18,7 +18,7 @@ template <Scalar T, class Ctx>
 SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
                    BlockView<T, typename Ctx::Space> Y, BlockView<T, typename Ctx::Space> MY) {
   const Index k = Y.cols();
-  fill_random<T>(context, 0, 0, Y);
+  fill_random<T>(context, 0, 0, Y, M.row_range().first);
   M.apply(context, Y, MY);
   packet.clear();
   const auto products = packet.add(k, k);
@@ -39,4 +39,4 @@ SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
   return SpdProbe::passed;
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

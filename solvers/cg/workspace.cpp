@@ -1,5 +1,5 @@
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/cg/solve.hpp>
+#include <heddle/solvers/cg/workspace.hpp>
 
 namespace heddle {
 

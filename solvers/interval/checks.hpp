@@ -12,9 +12,9 @@ template <Scalar T, class Ctx>
 void check_interval(const EigenProblem<T, Ctx>& problem, const IntervalOptions& options) {
   const Require require{"interval_eigenpairs"};
   require(problem.A != nullptr, "the problem has no A");
-  const Index n = problem.A->rows();
-  require(n >= 1 && problem.A->cols() == n, "A must be square with a row at least, it is {}x{}", n,
-          problem.A->cols());
+  const Index n = problem.A->row_range().global;
+  require(n >= 1 && problem.A->column_range().global == n,
+          "A must be square with a row at least, it is {}x{}", n, problem.A->column_range().global);
   require(problem.B == nullptr, "only the standard problem A x = lambda x is solved, B is {}x{}",
           problem.B == nullptr ? 0 : problem.B->rows(),
           problem.B == nullptr ? 0 : problem.B->cols());

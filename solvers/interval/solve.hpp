@@ -1,10 +1,11 @@
 #pragma once
 
+#include <heddle/linalg/data/row_range.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
+#include <heddle/solvers/interval/workspace.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
-#include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
-#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/spectrum/chebyshev_series.hpp>
 #include <heddle/solvers/spectrum/spectral_density.hpp>
 #include <optional>
@@ -12,23 +13,6 @@
 #include <vector>
 
 namespace heddle::detail {
-
-/// The memory of filtered subspace iteration with m columns, multiplied b at once.
-template <Scalar T, class Ctx>
-struct IntervalBlocks {
-  using Space = typename Ctx::Space;
-
-  IntervalBlocks(Ctx& context, Index n, Index m, Index b);
-
-  MultiVector<T, Space> X;        // n×m
-  MultiVector<T, Space> product;  // F or A times b columns of X
-  detail::ChebyshevRecurrence<T, Ctx> recurrence;
-  Orthogonalizer<T, Ctx> orthogonalizer;
-  EigenVerifier<T, Ctx> verifier;
-  SmallMatrix<double, Space> dots;  // xᵀFx, m×1
-  std::vector<double> weights;      // the same on the host
-  std::vector<Index> inside;        // the Ritz pairs in the interval, least residuals first
-};
 
 /// One solve of `interval_eigenpairs`: the steps that the loop in `run` is made of.
 template <Scalar T, class Ctx>
@@ -43,27 +27,33 @@ class IntervalSolve {
 
   EigenResult<T, Space> run();
 
+  // The hooks of the engine, see `IterativeSolve`.
+  IterationRecord record();
+  MonitorState shown(const IterationRecord& record) const;
+  std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
+  Claim claim();
+  bool at_rounding() const { return false; }
+  bool stagnated();
+
  private:
   void plan();
   void filter();
   void ritz();
-  void judge();
+  void adapt();
   void finish();
 
   void set_width(const SpectralDensity& density);
   void draw(Index columns);
   void set_degree(double degree);
   void orthonormalize();
-  void weigh();
-  void adapt();
+  void read_weights();
   bool contains(double lambda) const noexcept;
   bool settled() const;
   bool trusted() const noexcept;
-  Index shown() const noexcept;
+  Index count_believed() const noexcept;
   double worst_residual() const;
-  void record();
-  bool monitor_agrees();
   void end_crowded(std::string reason);
+  Index n() const noexcept { return rows_.global; }  // order of the problem
   Index columns() const noexcept { return s_->X.cols(); }
   double value(Index j) const { return s_->verifier.values()[static_cast<std::size_t>(j)]; }
   double residual(Index j) const { return s_->verifier.residuals()[static_cast<std::size_t>(j)]; }
@@ -71,18 +61,17 @@ class IntervalSolve {
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   const IntervalOptions& options_;
-  const Monitor& monitor_;
-  Index n_;
-  StopControl ending_;
+  RowRange rows_;  // of X
   Index applications_before_;
   EigenResult<T, Space> result_;
+  Engine<Ctx> engine_;
   EigenConvergence convergence_;
   StagnationTest stagnation_;
-  std::optional<IntervalBlocks<T, Ctx>> s_;
-  detail::ChebyshevInterval spectrum_;
+  std::optional<IntervalWorkspace<T, Ctx>> s_;  // for the width of X
+  ChebyshevInterval spectrum_;
   double from_ = 0;  // the angles that F leaves: the interval's, or more if that is very narrow
   double to_ = 0;
-  std::vector<double> coefficients_;  // of F; none: X is the whole space
+  std::vector<double> coefficients_;  // of F, empty where X is the whole space
   Index filtered_ = 0;                // times that F was applied to all columns of X
   Index real_ = 0;                    // pairs of the interval as xᵀFx told before the last filter
   double least_weight_ = 1;

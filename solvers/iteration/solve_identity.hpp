@@ -33,7 +33,7 @@ std::vector<std::string> eigen_identity(std::string_view solver,
   if (options.checkpoint.file.empty()) return {};
   return {fact("solver", solver),
           fact("bytes of a number", sizeof(T)),
-          fact("n", problem.A->rows()),
+          fact("n", problem.A->row_range().global),
           operator_fact("A", problem.A),
           operator_fact("B", problem.B),
           operator_fact("preconditioner", problem.preconditioner),

@@ -51,6 +51,7 @@ class LobpcgSolve {
 
   void start_constraints();
   void start_X();
+  void draw(Block V);
   void set_norms();
   void refresh();
   void queue_residuals();

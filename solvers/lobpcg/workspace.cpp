@@ -16,7 +16,7 @@ template <Scalar T, class Ctx>
 LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& sizes)
     : context(&ctx),
       shape(sizes),
-      blocks(ctx, sizes.n, sizes.block, sizes.max_locked(), sizes.pencil),
+      blocks(ctx, sizes.rows.local, sizes.block, sizes.max_locked(), sizes.pencil),
       orthogonalizer(ctx, std::max(sizes.block, sizes.constraints),
                      sizes.max_locked() + 2 * sizes.block),
       ritz(ctx, 3 * sizes.block, sizes.block),
@@ -30,7 +30,7 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
                                     &monitor_residuals, &result.eigenvalues, &result.residuals}) {
     list->reserve(pairs);
   }
-  result.eigenvectors = MultiVector<T, Space>(ctx, sizes.n, sizes.nev);
+  result.eigenvectors = MultiVector<T, Space>(ctx, sizes.rows.local, sizes.nev);
 }
 
 template <Scalar T, class Ctx>

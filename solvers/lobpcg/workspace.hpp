@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/data/row_range.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/lobpcg/blocks.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
@@ -10,11 +11,14 @@ namespace heddle::detail {
 
 /// What fixes the sizes of all memory of a LOBPCG solve.
 struct LobpcgShape {
-  Index n = 0;
+  RowRange rows;  ///< of X
   Index nev = 0;
   Index block = 0;
   Index constraints = 0;
   bool pencil = false;
+
+  /// Order of the problem.
+  Index n() const noexcept { return rows.global; }
 
   /// Columns of Y: the constraints, and locked pairs, of which at most one block is not wanted.
   Index max_locked() const noexcept { return constraints + nev + block; }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/linalg/orthogonal/orthogonalize.hpp>
+#include <heddle/linalg/orthogonal/ortho_counts.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -16,7 +16,7 @@ struct LeastSquaresProblem {
   ConstBlockView<T, Space> initial_guess{};          ///< n×b, or empty: zero
 };
 
-/// What a least-squares solve gives back; entry j of a list belongs to column j of B.
+/// The result of a least-squares solve. Entry j of a list belongs to column j of B.
 template <Scalar T, class Space>
 struct LeastSquaresResult {
   SolveStatus status = SolveStatus::breakdown;
@@ -29,25 +29,28 @@ struct LeastSquaresResult {
   MultiVector<T, Space> solution;        ///< n×b
 };
 
-/// Bytes of the context's memory that a solve with m×n A for b columns holds beside the operators,
-/// B and the initial guess, its result included. `scalar_size`: bytes of a scalar of the blocks.
+/// Bytes of the context's memory that a solve with an m×n A and b columns holds, its result
+/// included, without the operators, B and the initial guess. `scalar_size`: bytes of a scalar of
+/// the blocks.
 double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_size);
 
-/// Least squares by block CG on AᵀA X = AᵀB, AᵀA not formed.
+/// Least squares by block CG on AᵀA X = AᵀB. AᵀA is not formed.
 ///
-/// Converged is measured on the residual Aᵀ(b − A x) of the normal equations, formed from b − A x,
-/// as CGLS does: relative to ‖Aᵀb‖, or absolute. Where that is larger than what block CG's own
-/// residuals say, or where there is an initial guess, block CG solves for a correction from it. A
-/// correction that makes both ‖Aᵀ(b − A x)‖ and ‖b − A x‖ of a column larger is not taken: no
-/// solution is worse than the initial guess. `CgAlgorithm::breakdown_free` gives way to
-/// `pseudo_block` where it breaks down or stagnates, as it may if A lacks rank or nearly so, and at
-/// once where m < n: directions that columns share reach the null space of AᵀA, and the solution
-/// would not be that of least norm.
-/// If A does not have full column rank, the solution is the one nearest to the initial guess: that
-/// of least norm where none is given. An ill-conditioned A takes some κ(A)·log iterations; without
-/// a preconditioner, solutions lose about κ(A)²·tolerance.
+/// The criterion applies to the residual Aᵀ(b − A x) of the normal equations, formed from b − A x
+/// as in CGLS: relative to ‖Aᵀb‖, or absolute. Where this residual is larger than the one that
+/// block CG computes by recurrence, or where there is an initial guess, block CG solves for a
+/// correction of X. A correction that increases both ‖Aᵀ(b − A x)‖ and ‖b − A x‖ of a column is
+/// discarded for that column, so that no solution is worse than the initial guess.
 ///
-/// Numerical trouble is a status as in `block_cg`; misuse throws `InvalidArgument` naming both
+/// `CgAlgorithm::breakdown_free` is replaced by `pseudo_block` where it breaks down or stagnates,
+/// as may happen if A is rank deficient or nearly so, and from the start where m < n: search
+/// directions that columns share reach the null space of AᵀA, and the solution would not be that of
+/// least norm. If A does not have full column rank, the solution is the one nearest to the initial
+/// guess. That is the one of least norm where no guess is given. An ill-conditioned A takes about
+/// κ(A)·log iterations. Without a preconditioner, the error of the solution is about
+/// κ(A)²·tolerance.
+///
+/// Numerical trouble is a status as in `block_cg`. Misuse throws `InvalidArgument` naming both
 /// sides. Source: Björck, Elfving, Strakoš, SIAM J. Matrix Anal. Appl. 19 (1998) 720.
 template <Scalar T, class Ctx>
 LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,

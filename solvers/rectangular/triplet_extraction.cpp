@@ -8,12 +8,11 @@
 #include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/rectangular/triplet_extraction.hpp>
 
-namespace heddle {
-
-using namespace detail;
+namespace heddle::detail {
 namespace {
 
-/// Another stream than those of the eigensolvers' start blocks.
+/// The random stream for columns that complete a basis. It differs from those of the eigensolvers'
+/// start blocks.
 constexpr std::uint64_t kFillStream = 1u << 20;
 
 void reverse_columns(SmallView<double, HostSpace> M) {
@@ -22,7 +21,7 @@ void reverse_columns(SmallView<double, HostSpace> M) {
   }
 }
 
-/// M ← A, by products with the columns of the identity.
+/// M ← A, by products with panels of the identity.
 template <Scalar T, class Ctx>
 void multiply_identity(Ctx& context, HostContext& host, LinearOperator<T, Ctx>& A,
                        SmallView<double, HostSpace> M) {
@@ -54,7 +53,7 @@ void send_rounded(Ctx& context, HostContext& host, ConstSmallView<double, HostSp
     for (Index i = 0; i < X.rows(); ++i) rounded.view()(i, j) = static_cast<T>(M(i, j));
   }
   send<T>(context, rounded.view(), X);
-  context.synchronize();  // `rounded` must last until then
+  context.synchronize();  // the copy reads `rounded` until then
 }
 
 }  // namespace
@@ -76,7 +75,8 @@ TripletExtraction<T, Ctx>::TripletExtraction(Ctx& context, const AdjointPair<T, 
       norms_(context, max_cols, 1),
       seed_(seed) {}
 
-/// A X = Q R, Q with as many columns as X even where A X has a lower rank.
+/// A X = Q R. Q has as many columns as X: where A X has a lower rank, random columns complete it.
+/// Returns false if A X is not finite.
 template <Scalar T, class Ctx>
 bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X) {
   const Index c = X.cols();
@@ -100,7 +100,8 @@ bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X)
   return true;
 }
 
-/// R = P diag(σ) Zᵀ for the c×c R at hand, the wanted end first.
+/// R = P diag(σ) Zᵀ for the leading c×c block of R_, ordered from the wanted end. Returns false if
+/// R is not finite.
 template <Scalar T, class Ctx>
 bool TripletExtraction<T, Ctx>::decompose(Which which, Index c) {
   const SmallView<double, HostSpace> P = P_.view(c, c);
@@ -185,7 +186,7 @@ void TripletExtraction<T, Ctx>::measure(Ctx& context, ConstBlockView<T, Space> U
   send(context, ConstSmallView<double, HostSpace>{values_.data(), k, 1, k}, theta_.view(k, 1));
   residuals_.assign(static_cast<std::size_t>(k), 0);
   orthogonality_ = 0;
-  // A has no fewer rows than columns: the memory of A X holds Aᵀ U.
+  // A has at least as many rows as columns, so Aᵀ U fits into the memory of A X.
   const BlockView<T, Space> W = W_.columns(0, k);
   const BlockView<T, Space> shorter{W.data(), V.rows(), k, W.ld()};
   add_residuals(context, *pair_.A, V, U, W);                   // A V − U Σ    m×k
@@ -226,4 +227,4 @@ void TripletExtraction<T, Ctx>::add_orthogonality(Ctx& context, ConstBlockView<T
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <heddle/linalg/base/philox.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <vector>
@@ -228,7 +229,9 @@ MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A) {
   return features;
 }
 
-template MatrixFeatures matrix_features(HostContext&, CsrView<float, HostSpace>);
-template MatrixFeatures matrix_features(HostContext&, CsrView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T) \
+  template MatrixFeatures matrix_features(HostContext&, CsrView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
-#include <heddle/spmm/kernels/cuda/dispatch.hpp>
-#include <heddle/spmm/kernels/cuda/panels.hpp>
+#include <heddle/spmm/features/panel_columns.hpp>
 #include <vector>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 /// Of some rows. Whole numbers, so that the order of the sums does not matter.
@@ -66,7 +66,7 @@ double panel_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   CsrView<T, DeviceSpace> whole = A;
   whole.rows = panels * kPanelRows;
   Buffer<Index, DeviceSpace> distinct(context, static_cast<std::size_t>(samples));
-  launch_count_panel_columns(whole, stride, distinct.data(), context.stream());
+  launch_count_panel_columns(context, whole, stride, 1, distinct.data());
 
   const auto sum = [&](const Index* device, Index pitch) {
     std::vector<Index> host(static_cast<std::size_t>(samples));
@@ -104,7 +104,9 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   return features;
 }
 
-template MatrixFeatures device_features(CudaContext&, const CsrView<float, DeviceSpace>&);
-template MatrixFeatures device_features(CudaContext&, const CsrView<double, DeviceSpace>&);
+#define HEDDLE_INSTANTIATE(T) \
+  template MatrixFeatures device_features(CudaContext&, const CsrView<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

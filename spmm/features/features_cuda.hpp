@@ -3,7 +3,7 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/spmm/features/features.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// The features of A that kernel choice uses: size, row lengths and `reuse_8` (from at most a few
 /// thousand panels, evenly spread); the others stay 0. Reads the row offsets once. Waits for the
@@ -11,4 +11,4 @@ namespace heddle::cuda {
 template <class T>
 MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpace>& A);
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/data/buffer.hpp>
-#include <heddle/spmm/kernels/host/row_split.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spmm/kernels/kernel_table.hpp>
+#include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_host.hpp>
 #include <heddle/spmm/transpose/stored_transpose.hpp>
@@ -12,24 +13,19 @@
 namespace heddle {
 namespace {
 
-constexpr std::string_view kRowSplit = "row_split";
-constexpr std::string_view kReference = "reference";
-
 bool is_choice(const std::string& asked) {
   const auto& ways = spmm_choices();
   return std::find(ways.begin(), ways.end(), asked) != ways.end();
 }
 
-std::string_view choose_kernel(const HostContext& context, const std::string& asked) {
-  if (is_choice(asked)) return kRowSplit;
-  const auto& known = spmm_kernels(context);
-  const auto found = std::find(known.begin(), known.end(), asked);
-  if (found == known.end()) {
-    throw InvalidArgument(fmt::format("SpMM kernel '{}' is not known on the host; known: {}, {}",
-                                      asked, fmt::join(spmm_choices(), ", "),
-                                      fmt::join(known, ", ")));
-  }
-  return *found;
+/// The kernel of that name, the one of `choose_on_host` for a way to choose.
+const detail::KernelRow<HostSpace>& choose_kernel(const std::string& asked) {
+  const auto& table = detail::host_kernel_table();
+  const auto* row = table.find(is_choice(asked) ? detail::choose_on_host() : asked);
+  if (row != nullptr) return *row;
+  throw InvalidArgument(fmt::format("SpMM kernel '{}' is not known on the host; known: {}, {}",
+                                    asked, fmt::join(spmm_choices(), ", "),
+                                    fmt::join(table.names(), ", ")));
 }
 
 /// Throws unless C = op(A) B fits, where op(A) is rows×cols.
@@ -69,11 +65,10 @@ template <Scalar T>
 struct SpmmPlan<T, HostContext>::State {
   CsrView<T, HostSpace> A;
   SpmmOptions options;
-  std::string_view kernel;
-  detail::RowSchedule schedule;
-  Buffer<T, HostSpace> partials;
-  std::optional<detail::IndexedTranspose<T>> indexed;
-  std::optional<detail::StoredTranspose<T, HostContext>> stored;
+  const detail::KernelRow<HostSpace>& row;
+  std::unique_ptr<detail::KernelPlan<T, HostSpace>> kernel;  ///< that of `row`
+  std::optional<detail::IndexedTranspose<T>> indexed = {};
+  std::optional<detail::StoredTranspose<T, HostContext>> stored = {};
 
   detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) {
     if (!indexed) indexed.emplace(context, A);
@@ -89,14 +84,9 @@ struct SpmmPlan<T, HostContext>::State {
 template <Scalar T>
 SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, CsrView<T, HostSpace> A,
                                    const SpmmOptions& options)
-    : state_(std::make_unique<State>()) {
-  state_->A = A;
-  state_->options = options;
-  state_->kernel = choose_kernel(context, options.kernel);
-  if (state_->kernel != kRowSplit) return;
-  state_->schedule = detail::schedule_rows(A);
-  state_->partials = Buffer<T, HostSpace>(
-      context, state_->schedule.segments.size() * static_cast<std::size_t>(detail::kMaxSlab<T>));
+    : state_(std::make_unique<State>(State{A, options, choose_kernel(options.kernel), nullptr})) {
+  detail::KernelMatrix<T, HostSpace> matrix{A, {}};
+  state_->kernel = state_->row.make(context, matrix);
 }
 
 template <Scalar T>
@@ -114,12 +104,7 @@ void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
   check_shapes("C = A B", A, A.rows, A.cols, B, C);
   if (C.empty()) return;
   if (alpha == T{0}) return scale_block(context, beta, C);
-  if (state_->kernel == kReference) {
-    reference_spmm(static_cast<double>(alpha), A, B, static_cast<double>(beta), C);
-  } else {
-    detail::row_split(A, A.values, state_->schedule, state_->partials.data(), context.threads(),
-                      alpha, B, beta, C);
-  }
+  state_->kernel->run(context, {A, B.data(), B.ld(), C.data(), C.ld(), C.cols(), alpha, beta});
   context.profile().count(compulsory_bytes(C.cols()) + bytes_read(beta, C), flops(A, C.cols()));
 }
 
@@ -149,38 +134,22 @@ double SpmmPlan<T, HostContext>::compulsory_bytes(Index N) const noexcept {
 
 template <Scalar T>
 std::string_view SpmmPlan<T, HostContext>::kernel(Index) const noexcept {
-  return state_->kernel;
+  return state_->row.traits.name;
 }
 
 template <Scalar T>
 std::string SpmmPlan<T, HostContext>::reason(Index N) const {
-  if (!is_choice(state_->options.kernel)) return fmt::format("{} was asked for", state_->kernel);
-  const detail::RowSchedule& schedule = state_->schedule;
-  std::string text =
-      N == 1 ? "one column: vectorised along the rows" : "vectorised over the columns of the block";
-  if (schedule.grouped_nnz > 0) {
-    text += fmt::format(
-        "; {:.0f} % of the entries stand in rows with equal columns, which are "
-        "multiplied together",
-        100.0 * static_cast<double>(schedule.grouped_nnz) / static_cast<double>(state_->A.nnz));
-  }
-  if (schedule.strip_rows > 0) {
-    text += fmt::format("; the planes of a grid are gone through in strips of {} rows",
-                        schedule.strip_rows);
-  }
-  if (!schedule.heavy_rows.empty()) {
-    text += fmt::format("; {} heavy rows are split into {} segments", schedule.heavy_rows.size(),
-                        schedule.segments.size());
-  }
-  return text;
+  return is_choice(state_->options.kernel)
+             ? state_->kernel->reason(N)
+             : fmt::format("{} was asked for", state_->row.traits.name);
 }
 
 const std::vector<std::string_view>& spmm_kernels(const HostContext&) {
-  static const std::vector<std::string_view> kNames = {kRowSplit, kReference};
-  return kNames;
+  return detail::host_kernel_table().names();
 }
 
-template class SpmmPlan<float, HostContext>;
-template class SpmmPlan<double, HostContext>;
+#define HEDDLE_INSTANTIATE(T) template class SpmmPlan<T, HostContext>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/spmm/kernels/cuda/scale.hpp>
 #include <heddle/spmm/select/measure.hpp>
-#include <type_traits>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 struct DestroyEvent {
@@ -20,18 +21,18 @@ Event make_event() {
   return Event(event);
 }
 
-}  // namespace
-
+/// Milliseconds of one product by `kernel`, which must be prepared: the median of `repeats` after
+/// one that warms up. C is overwritten. Waits for the device.
 template <class T>
-double measure_product(CudaContext& context, SpmmExecutor<T>& executor, CudaKernel kernel,
+double measure_product(CudaContext& context, KernelPlan<T, DeviceSpace>& kernel,
                        const SpmmProduct<T>& product, int repeats) {
   const Event begin = make_event();
   const Event end = make_event();
-  executor.run(kernel, product);
+  run_or_scale(context, kernel, product);
   std::vector<float> times(static_cast<std::size_t>(repeats));
   for (float& time : times) {
     check(cudaEventRecord(begin.get(), context.stream()));
-    executor.run(kernel, product);
+    run_or_scale(context, kernel, product);
     check(cudaEventRecord(end.get(), context.stream()));
     check(cudaEventSynchronize(end.get()));
     check(cudaEventElapsedTime(&time, begin.get(), end.get()));
@@ -41,8 +42,10 @@ double measure_product(CudaContext& context, SpmmExecutor<T>& executor, CudaKern
   return static_cast<double>(*middle);
 }
 
+}  // namespace
+
 template <class T>
-KernelChoice choose_by_measuring(CudaContext& context, SpmmExecutor<T>& executor,
+KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSpace>& kernels,
                                  const SpmmProduct<T>& product) {
   constexpr int kRepeats = 5;
   MultiVector<T, DeviceSpace> C(context, product.A.rows, product.N);
@@ -51,30 +54,28 @@ KernelChoice choose_by_measuring(CudaContext& context, SpmmExecutor<T>& executor
   trial.ldc = C.ld();
   trial.beta = T{0};
 
-  const std::vector<CudaKernel> candidates =
-      kernel_candidates(executor.features(), product.N, sizeof(T));
-  CudaKernel best = candidates.front();
+  const std::vector<std::string_view> candidates =
+      kernel_candidates(kernels.features(), product.N, sizeof(T));
+  std::string_view best = candidates.front();
   double best_time = 0;
   std::string measured;
-  for (const CudaKernel kernel : candidates) {
-    executor.prepare(kernel, product.N);
-    const double time = measure_product(context, executor, kernel, trial, kRepeats);
-    measured += fmt::format("{}{} {:.4f} ms", measured.empty() ? "" : ", ", name_of(kernel), time);
-    if (kernel == candidates.front() || time < best_time) {
-      best = kernel;
+  for (const std::string_view name : candidates) {
+    KernelPlan<T, DeviceSpace>& kernel = kernels.get(context, *cuda_kernel_table().find(name));
+    kernel.prepare(context, product.N);
+    const double time = measure_product(context, kernel, trial, kRepeats);
+    measured += fmt::format("{}{} {:.4f} ms", measured.empty() ? "" : ", ", name, time);
+    if (name == candidates.front() || time < best_time) {
+      best = name;
       best_time = time;
     }
   }
   return {best, "measured: " + measured};
 }
 
-template double measure_product(CudaContext&, SpmmExecutor<float>&, CudaKernel,
-                                const SpmmProduct<float>&, int);
-template double measure_product(CudaContext&, SpmmExecutor<double>&, CudaKernel,
-                                const SpmmProduct<double>&, int);
-template KernelChoice choose_by_measuring(CudaContext&, SpmmExecutor<float>&,
-                                          const SpmmProduct<float>&);
-template KernelChoice choose_by_measuring(CudaContext&, SpmmExecutor<double>&,
-                                          const SpmmProduct<double>&);
+#define HEDDLE_INSTANTIATE(T)                                                             \
+  template KernelChoice choose_by_measuring(CudaContext&, MatrixKernels<T, DeviceSpace>&, \
+                                            const SpmmProduct<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -1,19 +1,16 @@
 #pragma once
 
-#include <heddle/spmm/plan/executor.hpp>
+#include <heddle/spmm/kernels/cuda/product.hpp>
+#include <heddle/spmm/kernels/matrix_kernels.hpp>
+#include <heddle/spmm/select/select.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
-/// Milliseconds of one product by `kernel`, which must be prepared: the median of `repeats`, timed
-/// by events, after one warm-up. C is overwritten. Waits for the device.
+/// The fastest of `kernel_candidates` on the product's A and B, prepared: each is timed by events,
+/// the median of five products after one that warms up. C is left alone: the results are written to
+/// a block of its shape that is allocated for the time of the measurement. Waits for the device.
 template <class T>
-double measure_product(CudaContext& context, SpmmExecutor<T>& executor, CudaKernel kernel,
-                       const SpmmProduct<T>& product, int repeats);
-
-/// The fastest of `kernel_candidates` on the product's A and B, prepared. C is left alone: the
-/// results go to a block of its shape that is allocated meanwhile. Waits for the device.
-template <class T>
-KernelChoice choose_by_measuring(CudaContext& context, SpmmExecutor<T>& executor,
+KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSpace>& kernels,
                                  const SpmmProduct<T>& product);
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

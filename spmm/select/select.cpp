@@ -1,19 +1,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
+#include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/nonzero_parallel/nonzero_parallel_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
+#include <heddle/spmm/kernels/cuda/row_split/row_split_kernel.hpp>
+#include <heddle/spmm/kernels/host/row_split/row_split_kernel.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle {
+
+const std::vector<std::string_view>& spmm_choices() {
+  static const std::vector<std::string_view> kWays = {"auto", "rule", "rule_row_mean", "measure"};
+  return kWays;
+}
+
+}  // namespace heddle
+
+namespace heddle::detail {
 namespace {
 
-constexpr std::array<std::string_view, 11> kNames = {
-    "row_split",     "row_parallel",  "row_cached",       "row_broadcast",
-    "merge",         "merge_path",    "nonzero_parallel", "panel_mma",
-    "cusparse_alg1", "cusparse_alg2", "cusparse_alg3"};
+constexpr std::string_view kRowSplit = cuda::RowSplitKernel::kTraits.name;
+constexpr std::string_view kRowParallel = cuda::RowParallelKernel::kTraits.name;
+constexpr std::string_view kRowCached = cuda::RowCachedKernel::kTraits.name;
+constexpr std::string_view kMerge = cuda::MergeKernel::kTraits.name;
+constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
+constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
+constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 
 /// σ/d up to which a few lane groups a row even rows out, and from which only equal nonzeros do.
 constexpr double kUneven = 1.2;
@@ -36,9 +54,6 @@ constexpr Index kSeveralGroups = 16;
 constexpr double kLongRows = 32;
 /// Mean row length below which finished rows count as much as nonzeros.
 constexpr double kManyRows = 32;
-/// Entries of C from which a thread for one or two of them keeps an H200 busy: what it holds at
-/// once.
-constexpr Index kBusyDevice = 132 * 2048;
 /// Mean row length below which Yang et al. split nonzeros.
 constexpr double kShortRows = 9.35;
 
@@ -51,38 +66,23 @@ bool is_very_uneven(const MatrixFeatures& A) noexcept {
   return A.variation() > kVeryUneven || static_cast<double>(A.row_max) > kHeavyRow * A.row_mean;
 }
 
-CudaKernel by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
-  if (N <= kVeryNarrow) return CudaKernel::nonzero_parallel;
-  return is_very_uneven(A) && A.row_mean < kManyRows ? CudaKernel::merge_path : CudaKernel::merge;
+std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
+  if (N <= kVeryNarrow) return kNonzeroParallel;
+  return is_very_uneven(A) && A.row_mean < kManyRows ? kMergePath : kMerge;
 }
 
-CudaKernel by_rows(const MatrixFeatures& A, Index N) noexcept {
-  if (N <= kVeryNarrow && A.row_mean >= kLongRows) return CudaKernel::row_parallel;
-  return A.reuse_8 < kNoReuse ? CudaKernel::row_cached : CudaKernel::row_split;
+std::string_view by_rows(const MatrixFeatures& A, Index N) noexcept {
+  if (N <= kVeryNarrow && A.row_mean >= kLongRows) return kRowParallel;
+  return A.reuse_8 < kNoReuse ? kRowCached : kRowSplit;
 }
 
 }  // namespace
 
-const std::vector<std::string_view>& spmm_choices() {
-  static const std::vector<std::string_view> kWays = {"auto", "rule", "rule_row_mean", "measure"};
-  return kWays;
-}
-
-std::span<const std::string_view> cuda_kernel_names() noexcept { return kNames; }
-
-std::string_view name_of(CudaKernel kernel) noexcept {
-  return kNames[static_cast<std::size_t>(kernel)];
-}
-
-std::optional<CudaKernel> cuda_kernel_named(std::string_view name) noexcept {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<CudaKernel>(found - kNames.begin());
-}
+std::string_view choose_on_host() noexcept { return RowSplitKernel::kTraits.name; }
 
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
   if (has_panels(A, N)) {
-    return {CudaKernel::panel_mma,
+    return {kPanelMma,
             fmt::format("eight neighbouring rows use a row of B {:.1f} times", A.reuse_8)};
   }
   std::string why =
@@ -90,44 +90,35 @@ KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
                   A.variation(), A.row_mean, A.row_max);
   if (is_very_uneven(A)) return {by_nonzeros(A, N), std::move(why)};
   if (A.variation() > kUneven) {
-    return {N <= kSeveralGroups ? CudaKernel::row_parallel : by_nonzeros(A, N), std::move(why)};
+    return {N <= kSeveralGroups ? kRowParallel : by_nonzeros(A, N), std::move(why)};
   }
   return {by_rows(A, N), std::move(why)};
 }
 
 KernelChoice choose_by_row_mean(const MatrixFeatures& A) {
-  return {A.row_mean < kShortRows ? CudaKernel::merge : CudaKernel::row_split,
+  return {A.row_mean < kShortRows ? kMerge : kRowSplit,
           fmt::format("mean row length {:.2f}, bound {}", A.row_mean, kShortRows)};
 }
 
-std::vector<CudaKernel> kernel_candidates(const MatrixFeatures& A, Index N,
-                                          std::size_t scalar_bytes) {
-  std::vector<CudaKernel> candidates = {choose_by_features(A, N, scalar_bytes).kernel};
-  const auto consider = [&](CudaKernel kernel) {
+std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N,
+                                                std::size_t scalar_bytes) {
+  std::vector<std::string_view> candidates = {choose_by_features(A, N, scalar_bytes).kernel};
+  const auto consider = [&](std::string_view kernel) {
     if (std::find(candidates.begin(), candidates.end(), kernel) == candidates.end()) {
       candidates.push_back(kernel);
     }
   };
-  if (A.reuse_8 >= kNoReuse) consider(CudaKernel::panel_mma);
-  if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(CudaKernel::row_parallel);
+  if (A.reuse_8 >= kNoReuse) consider(kPanelMma);
+  if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(kRowParallel);
   consider(A.variation() > kUneven ? by_nonzeros(A, N) : by_rows(A, N));
   return candidates;
 }
 
-int row_groups(const MatrixFeatures& A) noexcept {
-  const double groups = std::clamp(A.row_mean / 4, 1.0, 32.0);
-  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(groups))));
-}
-
-int row_lanes(const MatrixFeatures& A) noexcept {
-  constexpr double kTwoRounds = 8;
-  constexpr int kWarpSize = 32;
-  return A.row_mean <= kTwoRounds ? kWarpSize / 2 : kWarpSize;
-}
-
-int forced_row_groups(const MatrixFeatures& A, Index N) noexcept {
+int forced_row_groups(const MatrixFeatures& A, Index N, const DeviceSizes& device) noexcept {
+  // A thread computes one or two entries of C.
+  const bool busy = A.rows * N >= device.resident_threads();
   const bool even = A.variation() <= kUneven && !is_very_uneven(A);
-  return even && A.rows * N >= kBusyDevice ? 1 : row_groups(A);
+  return even && busy ? 1 : cuda::row_groups(A);
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -1,10 +1,12 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
-#include <heddle/spmm/kernels/cuda/row_split.hpp>
+#include <heddle/spmm/kernels/cuda/row_split/launch_row_split.hpp>
+#include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_cuda.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 template <class T>
@@ -36,11 +38,12 @@ template <class T>
 void IndexedTranspose<T>::run(CudaContext& context, const SpmmProduct<T>& product) const {
   GatheredProduct<T> gathered = {product, pattern_.positions.data()};
   gathered.A = At_;
-  launch_row_split(gathered, forced_row_groups(features_, product.N), row_lanes(features_),
-                   context.stream());
+  const int groups = forced_row_groups(features_, product.N, context.device());
+  launch_row_split(context, gathered, groups, row_lanes(features_));
 }
 
-template class IndexedTranspose<float>;
-template class IndexedTranspose<double>;
+#define HEDDLE_INSTANTIATE(T) template class IndexedTranspose<T>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

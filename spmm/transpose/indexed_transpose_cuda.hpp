@@ -5,7 +5,7 @@
 #include <heddle/spmm/kernels/cuda/product.hpp>
 #include <heddle/spmm/transpose/transposed_pattern.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// Products with Aᵀ by `row_split` on its pattern, the values read where A keeps them.
 template <class T>
@@ -27,4 +27,4 @@ class IndexedTranspose {
   MatrixFeatures features_;
 };
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

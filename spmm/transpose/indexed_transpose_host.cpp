@@ -1,5 +1,6 @@
-#include <heddle/spmm/kernels/host/gathered_values.hpp>
-#include <heddle/spmm/kernels/host/row_split.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spmm/kernels/host/row_split/gathered_values.hpp>
+#include <heddle/spmm/kernels/host/row_split/row_split.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_host.hpp>
 
 namespace heddle::detail {
@@ -9,7 +10,7 @@ IndexedTranspose<T>::IndexedTranspose(HostContext& context, const CsrView<T, Hos
     : pattern_(transposed_pattern(context, A)),
       At_(pattern_.view(A)),
       schedule_(schedule_rows(At_)),
-      partials_(context, schedule_.segments.size() * static_cast<std::size_t>(kMaxSlab<T>)) {}
+      partials_(context, schedule_.segments.size() * static_cast<std::size_t>(kMaxStripe<T>)) {}
 
 template <Scalar T>
 void IndexedTranspose<T>::multiply(HostContext& context, T alpha,
@@ -19,7 +20,8 @@ void IndexedTranspose<T>::multiply(HostContext& context, T alpha,
   row_split(At_, values, schedule_, partials_.data(), context.threads(), alpha, B, beta, C);
 }
 
-template class IndexedTranspose<float>;
-template class IndexedTranspose<double>;
+#define HEDDLE_INSTANTIATE(T) template class IndexedTranspose<T>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/spmm/kernels/host/row_schedule.hpp>
+#include <heddle/spmm/kernels/host/row_split/row_schedule.hpp>
 #include <heddle/spmm/transpose/transposed_pattern.hpp>
 
 namespace heddle::detail {

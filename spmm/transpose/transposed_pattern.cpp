@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/spmm/transpose/transposed_pattern.hpp>
 #include <limits>
@@ -60,9 +61,10 @@ TransposedPattern<HostSpace> transposed_pattern(HostContext& context,
   return At;
 }
 
-template TransposedPattern<HostSpace> transposed_pattern(HostContext&,
-                                                         const CsrView<float, HostSpace>&);
-template TransposedPattern<HostSpace> transposed_pattern(HostContext&,
-                                                         const CsrView<double, HostSpace>&);
+#define HEDDLE_INSTANTIATE(T)                                            \
+  template TransposedPattern<HostSpace> transposed_pattern(HostContext&, \
+                                                           const CsrView<T, HostSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

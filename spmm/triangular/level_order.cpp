@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/triangular/level_order.hpp>
 
 namespace heddle::detail {
@@ -105,7 +106,9 @@ void check_triangular_shapes(Index order, Shape X, Shape Y) {
                                     order, order, X.rows, X.cols, Y.rows, Y.cols));
 }
 
-template LevelOrder<float> order_by_levels(HostContext&, CsrView<float, HostSpace>, Triangle);
-template LevelOrder<double> order_by_levels(HostContext&, CsrView<double, HostSpace>, Triangle);
+#define HEDDLE_INSTANTIATE(T) \
+  template LevelOrder<T> order_by_levels(HostContext&, CsrView<T, HostSpace>, Triangle);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -1,7 +1,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/triangular/row_flags.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 RowFlags::RowFlags(CudaContext& context, Index rows)
     : memory_(context, static_cast<std::size_t>(rows) + 1) {
@@ -25,4 +25,4 @@ void RowFlags::clear(CudaContext& context) {
   tickets_taken_ = 0;
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -3,7 +3,7 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// How the rows of one launch tell each other that they are solved. A row is solved when its flag
 /// is `epoch`; flags that earlier launches set differ, so nothing is reset between launches. Blocks
@@ -33,4 +33,4 @@ class RowFlags {
   std::uint32_t tickets_taken_ = 0;
 };
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

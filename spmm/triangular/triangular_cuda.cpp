@@ -1,3 +1,4 @@
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/triangular.hpp>
 #include <heddle/spmm/triangular/level_order.hpp>
@@ -5,13 +6,6 @@
 #include <utility>
 
 namespace heddle {
-namespace {
-
-/// Threads that an H200 holds, twice.
-constexpr Index kManyThreads = 2 * 132 * 2048;
-
-}  // namespace
-
 template <Scalar T>
 struct TriangularPlan<T, CudaContext>::State {
   CsrMatrix<T, DeviceSpace> entries;
@@ -19,7 +13,7 @@ struct TriangularPlan<T, CudaContext>::State {
   Buffer<T, DeviceSpace> inverse_diagonal;
   std::vector<Index> level_begins;
   TriangularSchedule schedule;
-  cuda::RowFlags flags;
+  detail::cuda::RowFlags flags;
 
   State(CudaContext& context, detail::LevelOrder<T> order, TriangularSchedule asked)
       : entries(place(context, std::move(order.entries))),
@@ -31,10 +25,12 @@ struct TriangularPlan<T, CudaContext>::State {
 
   Index levels() const { return static_cast<Index>(level_begins.size()) - 1; }
 
-  /// Whether a level is worth a launch.
-  bool launches(const cuda::Substitution<T>& substitution) const {
+  /// Whether a level is worth a launch: the levels fill the device twice over in the mean.
+  bool launches(const DeviceSizes& device,
+                const detail::cuda::Substitution<T>& substitution) const {
     if (schedule != TriangularSchedule::automatic) return schedule == TriangularSchedule::launches;
-    return entries.rows() * cuda::threads_of_row(substitution) >= levels() * kManyThreads;
+    return entries.rows() * detail::cuda::threads_of_row(substitution) >=
+           levels() * 2 * device.resident_threads();
   }
 };
 
@@ -59,18 +55,18 @@ void TriangularPlan<T, CudaContext>::solve(CudaContext& context, ConstBlockView<
   const CsrMatrix<T, DeviceSpace>& N = state_->entries;
   detail::check_triangular_shapes(N.rows(), {X.rows(), X.cols()}, {Y.rows(), Y.cols()});
   if (Y.empty()) return;
-  const cuda::Substitution<T> substitution{N.view(),
-                                           state_->rows.data(),
-                                           state_->inverse_diagonal.data(),
-                                           X.data(),
-                                           X.ld(),
-                                           Y.data(),
-                                           Y.ld(),
-                                           Y.cols()};
-  if (state_->launches(substitution)) {
-    cuda::launch_by_levels(context, substitution, state_->level_begins);
+  const detail::cuda::Substitution<T> substitution{N.view(),
+                                                   state_->rows.data(),
+                                                   state_->inverse_diagonal.data(),
+                                                   X.data(),
+                                                   X.ld(),
+                                                   Y.data(),
+                                                   Y.ld(),
+                                                   Y.cols()};
+  if (state_->launches(context.device(), substitution)) {
+    detail::cuda::launch_by_levels(context, substitution, state_->level_begins);
   } else {
-    cuda::launch_by_flags(context, substitution, state_->flags);
+    detail::cuda::launch_by_flags(context, substitution, state_->flags);
   }
   context.profile().count(detail::substitution_bytes<T>(N.nnz(), N.rows(), Y.cols()),
                           detail::substitution_flops(N.nnz(), N.rows(), Y.cols()));
@@ -81,7 +77,8 @@ Index TriangularPlan<T, CudaContext>::levels() const noexcept {
   return state_->levels();
 }
 
-template class TriangularPlan<float, CudaContext>;
-template class TriangularPlan<double, CudaContext>;
+#define HEDDLE_INSTANTIATE(T) template class TriangularPlan<T, CudaContext>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

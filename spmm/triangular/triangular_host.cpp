@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/triangular.hpp>
 #include <heddle/spmm/triangular/level_order.hpp>
 #include <utility>
@@ -116,7 +117,8 @@ Index TriangularPlan<T, HostContext>::levels() const noexcept {
   return state_->order.levels();
 }
 
-template class TriangularPlan<float, HostContext>;
-template class TriangularPlan<double, HostContext>;
+#define HEDDLE_INSTANTIATE(T) template class TriangularPlan<T, HostContext>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,10 +1,11 @@
 #include <cuda/atomic>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/triangular/triangular_kernels.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -182,7 +183,8 @@ bool is_vectorisable(const Substitution<T>& s) {
   return s.N % kVectorWidth<T> == 0 && rows_are_aligned(s.X, s.ldx) && rows_are_aligned(s.Y, s.ldy);
 }
 
-/// Calls f.template operator()<Config>() for the columns of a slab and the length of the mean row.
+/// Calls f.template operator()<Config>() for the columns of a stripe and the length of the mean
+/// row.
 template <class T, class F>
 void dispatch_team(const Substitution<T>& s, F&& f) {
   dispatch_lanes<T>(is_vectorisable(s), s.N, kWarpSize, [&]<int kWidth, int kLanes>() {
@@ -195,16 +197,16 @@ void dispatch_team(const Substitution<T>& s, F&& f) {
   });
 }
 
-/// Calls f(substitution of a slab) for slabs of as many columns as a warp's lanes hold.
+/// Calls f(substitution of a stripe) for stripes of as many columns as a warp's lanes hold.
 template <class T, class F>
-void for_each_slab(const Substitution<T>& s, F&& f) {
+void for_each_stripe(const Substitution<T>& s, F&& f) {
   const Index most = is_vectorisable(s) ? kWarpSize * kVectorWidth<T> : kWarpSize;
   for (Index first = 0; first < s.N; first += most) {
-    Substitution<T> slab = s;
-    slab.X += first;
-    slab.Y += first;
-    slab.N = std::min(most, s.N - first);
-    f(slab);
+    Substitution<T> stripe = s;
+    stripe.X += first;
+    stripe.Y += first;
+    stripe.N = std::min(most, s.N - first);
+    f(stripe);
   }
 }
 
@@ -212,11 +214,11 @@ void for_each_slab(const Substitution<T>& s, F&& f) {
 
 template <class T>
 void launch_by_flags(CudaContext& context, const Substitution<T>& substitution, RowFlags& flags) {
-  for_each_slab(substitution, [&](const Substitution<T>& slab) {
-    dispatch_team(slab, [&]<class Config>() {
-      const unsigned blocks = blocks_for(slab.entries.rows, Config::kRows);
+  for_each_stripe(substitution, [&](const Substitution<T>& stripe) {
+    dispatch_team(stripe, [&]<class Config>() {
+      const unsigned blocks = blocks_for(stripe.entries.rows, Config::kRows);
       flags_kernel<Config>
-          <<<blocks, kThreads, 0, context.stream()>>>(slab, flags.next(context, blocks));
+          <<<blocks, kThreads, 0, context.stream()>>>(stripe, flags.next(context, blocks));
       check_launch();
     });
   });
@@ -225,14 +227,14 @@ void launch_by_flags(CudaContext& context, const Substitution<T>& substitution, 
 template <class T>
 void launch_by_levels(CudaContext& context, const Substitution<T>& substitution,
                       const std::vector<Index>& level_begins) {
-  for_each_slab(substitution, [&](const Substitution<T>& slab) {
-    dispatch_team(slab, [&]<class Config>() {
+  for_each_stripe(substitution, [&](const Substitution<T>& stripe) {
+    dispatch_team(stripe, [&]<class Config>() {
       for (std::size_t l = 0; l + 1 < level_begins.size(); ++l) {
         const Index begin = level_begins[l];
         const Index end = level_begins[l + 1];
         level_kernel<Config>
-            <<<blocks_for(end - begin, Config::kRows), kThreads, 0, context.stream()>>>(slab, begin,
-                                                                                        end);
+            <<<blocks_for(end - begin, Config::kRows), kThreads, 0, context.stream()>>>(stripe,
+                                                                                        begin, end);
         check_launch();
       }
     });
@@ -246,12 +248,11 @@ int threads_of_row(const Substitution<T>& substitution) {
   return threads;
 }
 
-template void launch_by_flags(CudaContext&, const Substitution<float>&, RowFlags&);
-template void launch_by_flags(CudaContext&, const Substitution<double>&, RowFlags&);
-template void launch_by_levels(CudaContext&, const Substitution<float>&, const std::vector<Index>&);
-template void launch_by_levels(CudaContext&, const Substitution<double>&,
-                               const std::vector<Index>&);
-template int threads_of_row(const Substitution<float>&);
-template int threads_of_row(const Substitution<double>&);
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void launch_by_flags(CudaContext&, const Substitution<T>&, RowFlags&);                  \
+  template void launch_by_levels(CudaContext&, const Substitution<T>&, const std::vector<Index>&); \
+  template int threads_of_row(const Substitution<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -8,13 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "support/source_dir.hpp"
+
 namespace heddle::apps {
 namespace {
 
 /// The texts that the fuzzer starts from too.
 std::vector<std::string> corpus() {
   std::vector<std::string> texts;
-  const auto folder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "tests/fuzz/corpus/config";
+  const auto folder = heddle::test::source_dir() / "tests/fuzz/corpus/config";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     std::ifstream stream(file.path(), std::ios::binary);
     texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());

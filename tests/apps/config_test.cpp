@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "support/source_dir.hpp"
+
 namespace heddle::apps {
 namespace {
 
@@ -349,7 +351,7 @@ TEST(Config, OptionsOfBlockCg) {
 }
 
 TEST(Recipes, EachIsAValidConfiguration) {
-  const std::filesystem::path folder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "configs";
+  const std::filesystem::path folder = heddle::test::source_dir() / "configs";
   std::set<SolverType> solvers;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".yaml") continue;

@@ -8,6 +8,8 @@
 #include <support/temporary_folder.hpp>
 #include <vector>
 
+#include "support/source_dir.hpp"
+
 namespace heddle::apps {
 namespace {
 
@@ -41,7 +43,7 @@ const std::vector<Recipe> kRecipes = {
      {"problem.matrix.size=[5, 5, 5]", "problem.mass.size=[5, 5, 5]"}},
 };
 
-const std::filesystem::path kFolder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "configs";
+const std::filesystem::path kFolder = heddle::test::source_dir() / "configs";
 
 /// A dense Matrix Market file of 300 rows.
 template <class Entry>

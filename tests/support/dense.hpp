@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/views.hpp>
 
 namespace heddle::test {
@@ -25,6 +26,16 @@ Eigen::MatrixXd to_dense(ConstBlockView<T, HostSpace> X) {
     for (Index j = 0; j < X.cols(); ++j) dense(i, j) = static_cast<double>(X(i, j));
   }
   return dense;
+}
+
+/// A dense matrix as a block, rounded to T.
+template <Scalar T>
+MultiVector<T, HostSpace> to_block(HostContext& context, const Eigen::MatrixXd& dense) {
+  MultiVector<T, HostSpace> block(context, dense.rows(), dense.cols());
+  for (Index i = 0; i < block.rows(); ++i) {
+    for (Index j = 0; j < block.cols(); ++j) block.view()(i, j) = static_cast<T>(dense(i, j));
+  }
+  return block;
 }
 
 /// The eigenvalues of a symmetric matrix, ascending.

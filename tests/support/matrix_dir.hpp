@@ -5,6 +5,8 @@
 #include <optional>
 #include <system_error>
 
+#include "support/source_dir.hpp"
+
 namespace heddle::test {
 
 /// The folder of real matrices with its MANIFEST.tsv: the environment variable
@@ -13,7 +15,7 @@ namespace heddle::test {
 inline std::optional<std::filesystem::path> matrix_dir() {
   namespace fs = std::filesystem;
   const char* given = std::getenv("HEDDLE_MATRIX_DIR");
-  const fs::path beside = fs::path(HEDDLE_SOURCE_DIR) / "../shared/matrices";
+  const fs::path beside = source_dir() / "../shared/matrices";
   const fs::path folder = given != nullptr ? fs::path(given) : beside.lexically_normal();
   std::error_code ignored;
   if (!fs::is_regular_file(folder / "MANIFEST.tsv", ignored)) return std::nullopt;

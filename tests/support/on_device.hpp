@@ -218,18 +218,6 @@ inline void cholesky_qr_coefficients(OnDevice on, ConstSmallView<double, HostSpa
       G, M, status);
 }
 
-inline CholeskyStatus cholesky(OnDevice on, SmallView<double, HostSpace> G) {
-  CholeskyStatus status;
-  mirrored(
-      on, [&](CudaContext& c, auto g) { status = heddle::cholesky(c, g); }, G);
-  return status;
-}
-
-inline void invert_upper(OnDevice on, SmallView<double, HostSpace> R) {
-  mirrored(
-      on, [](CudaContext& c, auto r) { heddle::invert_upper(c, r); }, R);
-}
-
 inline void small_multiply(OnDevice on, double alpha, ConstSmallView<double, HostSpace> A,
                            bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
                            double beta, SmallView<double, HostSpace> C) {

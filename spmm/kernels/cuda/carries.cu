@@ -1,9 +1,10 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -35,17 +36,19 @@ __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
 }  // namespace
 
 template <class T>
-void launch_add_carries(const SpmmProduct<T>& product, const MergePath& path, Index stretches,
-                        const T* carries, cudaStream_t stream) {
+void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,
+                        Index stretches, const T* carries) {
   const Index teams = (path.stretches() + stretches - 1) / stretches;
   if (teams < 2) return;
   launch_second_pass(add_carries_kernel<T>, blocks_for(teams * product.N, kThreads), kThreads,
-                     stream, product, path.points(), path.stretches(), stretches, teams, carries);
+                     context.stream(), product, path.points(), path.stretches(), stretches, teams,
+                     carries);
 }
 
-template void launch_add_carries(const SpmmProduct<float>&, const MergePath&, Index, const float*,
-                                 cudaStream_t);
-template void launch_add_carries(const SpmmProduct<double>&, const MergePath&, Index, const double*,
-                                 cudaStream_t);
+#define HEDDLE_INSTANTIATE(T)                                                                    \
+  template void launch_add_carries(CudaContext&, const SpmmProduct<T>&, const MergePath&, Index, \
+                                   const T*);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -2,7 +2,7 @@
 
 #include <heddle/spmm/kernels/cuda/merge_path.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// The fix-up pass of kernels whose teams (blocks or warps) each walk `stretches` stretches of a
 /// merge path and leave the unfinished last row's sum behind.
@@ -11,7 +11,7 @@ namespace heddle::cuda {
 /// that row has stored its own part. Adds α times the carries to C, each row's in the order of the
 /// teams: deterministic. Moves teams·N·sizeof(T) bytes and the touched rows of C.
 template <class T>
-void launch_add_carries(const SpmmProduct<T>& product, const MergePath& path, Index stretches,
-                        const T* carries, cudaStream_t stream);
+void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,
+                        Index stretches, const T* carries);
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -8,7 +8,7 @@
 /// Second passes that are set up while the first still runs (programmatic dependent launch, from
 /// compute capability 9.0 on): for small matrices the gap between two kernels is a good part of the
 /// product.
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// To be called by the first pass, as early as it likes: the second may be set up.
 __device__ inline void allow_next_pass() {
@@ -41,4 +41,4 @@ void launch_second_pass(void (*kernel)(Parameters...), dim3 grid, dim3 block, cu
   check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

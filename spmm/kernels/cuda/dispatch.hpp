@@ -6,7 +6,7 @@
 #include <utility>
 
 /// From numbers known at run time to the template arguments of a kernel.
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// Calls f.template operator()<k>() for the k of the ascending list `k0, ks…` that is the first not
 /// below `wanted`, or the last.
@@ -20,7 +20,7 @@ void dispatch_at_least(int wanted, F&& f) {
 
 /// Calls f.template operator()<kWidth, kLanes>(): how many values a thread loads at once, and how
 /// many lanes serve the `N` columns of a row (a power of two up to `most_lanes` ≤ 32; more columns
-/// than they hold are done in slabs).
+/// than they hold are done in stripes).
 template <class T, class F>
 void dispatch_lanes(bool vectorisable, Index N, Index most_lanes, F&& f) {
   const auto lanes_for = [&](int width) {
@@ -46,4 +46,4 @@ inline unsigned blocks_for(Index a, Index b) noexcept {
   return static_cast<unsigned>((a + b - 1) / b);
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

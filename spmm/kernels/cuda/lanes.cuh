@@ -8,7 +8,7 @@
 /// Kernels state how many blocks a multiprocessor must hold (`kBlocks` of their configurations):
 /// left alone, the compiler spares registers by ordering the gathers of B one after the other,
 /// where a few in flight a thread gain more than the last warps do.
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 inline constexpr int kWarpSize = 32;
 inline constexpr unsigned kFullWarp = 0xffffffffu;
@@ -171,4 +171,4 @@ __device__ void accumulate(const std::int32_t* columns, Values values, int first
   for (int u = 0; u < kUnroll - 1; ++u) multiply_add(a[u], b[u], sum);
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -1,8 +1,9 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -52,7 +53,9 @@ MergePath::MergePath(CudaContext& context, const CsrView<T, DeviceSpace>& A, Pat
   check_launch();
 }
 
-template MergePath::MergePath(CudaContext&, const CsrView<float, DeviceSpace>&, PathMeasure);
-template MergePath::MergePath(CudaContext&, const CsrView<double, DeviceSpace>&, PathMeasure);
+#define HEDDLE_INSTANTIATE(T) \
+  template MergePath::MergePath(CudaContext&, const CsrView<T, DeviceSpace>&, PathMeasure);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

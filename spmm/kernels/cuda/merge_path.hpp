@@ -3,8 +3,9 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/kernels/cuda/product.hpp>
+#include <heddle/spmm/kernels/kernel_plan.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// A place in the walk through a sparse matrix that finishes rows and consumes nonzeros in order.
 struct PathPoint {
@@ -43,4 +44,13 @@ class MergePath {
   Index step_ = 0;
 };
 
-}  // namespace heddle::cuda
+/// The path of this measure that all kernels of the matrix share.
+template <class T>
+std::shared_ptr<const MergePath> shared_merge_path(CudaContext& context,
+                                                   KernelMatrix<T, DeviceSpace>& matrix,
+                                                   PathMeasure measure) {
+  return matrix.formats.template get<MergePath>(
+      static_cast<int>(measure), [&] { return MergePath(context, matrix.A, measure); });
+}
+
+}  // namespace heddle::detail::cuda

@@ -2,7 +2,7 @@
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_offsets.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -22,4 +22,4 @@ void launch_narrow_offsets(const std::int64_t* offsets, Index count, std::int32_
   check_launch();
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

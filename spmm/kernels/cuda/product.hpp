@@ -1,28 +1,11 @@
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <heddle/spmm/kernels/product.hpp>
 
-#include <heddle/linalg/data/views.hpp>
+namespace heddle::detail::cuda {
 
-namespace heddle::cuda {
-
-/// C = α A B + β C with everything in device memory: what every SpMM launcher takes.
-///
-/// B is A.cols×N and C is A.rows×N, row-major. For β = 0, C is not read and may be uninitialised.
-/// C must not share memory with A or B.
 template <class T>
-struct SpmmProduct {
-  using Value = T;
-
-  CsrView<T, DeviceSpace> A;
-  const T* B = nullptr;
-  Index ldb = 0;
-  T* C = nullptr;
-  Index ldc = 0;
-  Index N = 0;
-  T alpha = 1;
-  T beta = 0;
-};
+using SpmmProduct = detail::SpmmProduct<T, DeviceSpace>;
 
 /// A product with an A whose values stand in another order: that of entry k is
 /// A.values[positions[k]].
@@ -58,4 +41,4 @@ bool is_vectorisable(const SpmmProduct<T>& product) noexcept {
          rows_are_aligned(product.C, product.ldc);
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -1,8 +1,9 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/scale.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -18,12 +19,14 @@ __global__ __launch_bounds__(kThreads) void scale_kernel(SpmmProduct<T> p) {
 }  // namespace
 
 template <class T>
-void launch_scale(const SpmmProduct<T>& product, cudaStream_t stream) {
-  scale_kernel<<<blocks_for(product.A.rows * product.N, kThreads), kThreads, 0, stream>>>(product);
+void launch_scale(CudaContext& context, const SpmmProduct<T>& product) {
+  const unsigned blocks = blocks_for(product.A.rows * product.N, kThreads);
+  scale_kernel<<<blocks, kThreads, 0, context.stream()>>>(product);
   check_launch();
 }
 
-template void launch_scale(const SpmmProduct<float>&, cudaStream_t);
-template void launch_scale(const SpmmProduct<double>&, cudaStream_t);
+#define HEDDLE_INSTANTIATE(T) template void launch_scale(CudaContext&, const SpmmProduct<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::cuda
+}  // namespace heddle::detail::cuda

@@ -1,11 +1,20 @@
 #pragma once
 
 #include <heddle/spmm/kernels/cuda/product.hpp>
+#include <heddle/spmm/kernels/kernel_plan.hpp>
 
-namespace heddle::cuda {
+namespace heddle::detail::cuda {
 
 /// C = β C, the product where A or α is zero; C is not read for β = 0.
 template <class T>
-void launch_scale(const SpmmProduct<T>& product, cudaStream_t stream);
+void launch_scale(CudaContext& context, const SpmmProduct<T>& product);
 
-}  // namespace heddle::cuda
+/// The product by `kernel`, or by `launch_scale` where A or α is zero.
+template <class T>
+void run_or_scale(CudaContext& context, KernelPlan<T, DeviceSpace>& kernel,
+                  const SpmmProduct<T>& product) {
+  if (product.A.nnz == 0 || product.alpha == T{0}) return launch_scale(context, product);
+  kernel.run(context, product);
+}
+
+}  // namespace heddle::detail::cuda

@@ -35,6 +35,8 @@ TEST_F(CudaContextTest, DescribesItsDevice) {
   EXPECT_FALSE(device.name.empty());
   EXPECT_GE(device.compute_capability, 80);
   EXPECT_GT(device.multiprocessors, 0);
+  EXPECT_EQ(device.threads_per_multiprocessor % 32, 0);
+  EXPECT_GE(device.threads_per_multiprocessor, 1024);
   EXPECT_GE(device.memory_bytes, context().free_bytes() / 2);
   EXPECT_GE(device.driver_version, device.runtime_version / 1000 * 1000);
 }

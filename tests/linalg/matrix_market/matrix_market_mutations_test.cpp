@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuzz/matrix_market_property.hpp"
+#include "support/source_dir.hpp"
 
 namespace heddle {
 namespace {
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> corpus() {
   std::vector<fs::path> paths;
   for (const auto& entry :
-       fs::directory_iterator(fs::path(HEDDLE_SOURCE_DIR) / "tests/fuzz/corpus/matrix_market")) {
+       fs::directory_iterator(test::source_dir() / "tests/fuzz/corpus/matrix_market")) {
     paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());

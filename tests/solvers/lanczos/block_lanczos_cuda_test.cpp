@@ -1,3 +1,4 @@
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 
 #include "solvers/eigen_test_support.hpp"

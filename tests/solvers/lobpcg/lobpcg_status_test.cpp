@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <limits>
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <limits>

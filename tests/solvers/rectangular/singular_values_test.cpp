@@ -400,7 +400,7 @@ TEST(NullVectors, ThatDoNotExistAreNotFound) {
   const Monitor no_monitor;
   NullVectorOptions options;
   options.limit = 1e-8;
-  const Ending ending(1000, 1e9);
+  const StopControl ending(1000, 1e9);
   for (const Index columns : {1, 2}) {
     MultiVector<double, HostSpace> U(context, 31, columns);
     NullVectors<double, HostContext> search(context, pair.pair(), options, ending, no_monitor);

@@ -67,6 +67,14 @@ class ProductCase {
     return {memory.data() + layout_.left, A_.rows, N_, ld()};
   }
 
+  /// All memory of C after the product by a plan on the host.
+  std::vector<T> on_host(HostContext& context, const SpmmPlan<T, HostContext>& plan) {
+    std::vector<T> result = C_.data();
+    plan.multiply(context, alpha_, {B_.data().data() + layout_.left, A_.cols, N_, ld()}, beta_,
+                  {result.data() + layout_.left, A_.rows, N_, ld()});
+    return result;
+  }
+
   /// Expects of all memory of C after the product that each entry agrees with the reference to
   /// rounding in its own sum and that nothing else has changed.
   void expect(const std::vector<T>& result, const std::string& what) {

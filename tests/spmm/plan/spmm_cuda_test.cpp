@@ -4,11 +4,13 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "spmm/kernels/row_per_thread.hpp"
 #include "spmm/plan/product_case.hpp"
 #include "support/matrices.hpp"
 
@@ -207,12 +209,27 @@ TYPED_TEST(SpmmCuda, ZeroAlphaReadsNeitherMatrixNorBlock) {
   }
 }
 
+TYPED_TEST(SpmmCuda, ARegisteredKernelIsChosenByItsName) {
+  using T = TypeParam;
+  test::register_row_per_thread();
+  const TestMatrix<T> A = test::power_law_matrix<T>(300, 300, 290);
+  const DeviceMatrix<T> device(this->context(), A);
+  const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {"row_per_thread"});
+  EXPECT_EQ(plan.kernel(8), "row_per_thread");
+  EXPECT_EQ(plan.reason(8), "asked for");
+  Case<T> product(A, 8, {1, 2}, static_cast<T>(-0.7), static_cast<T>(1.3));
+  const int before = test::row_per_thread_products();
+  product.expect(product.multiply(this->context(), plan), "row_per_thread");
+  EXPECT_EQ(test::row_per_thread_products(), before + 1);
+}
+
 TYPED_TEST(SpmmCuda, SameBitsEveryTime) {
   using T = TypeParam;
   const TestMatrix<T> A = test::power_law_matrix<T>(3000, 3000, 2900);
   const DeviceMatrix<T> device(this->context(), A);
-  for (const std::string_view name : spmm_kernels(this->context())) {
-    if (name.starts_with("cusparse")) continue;
+  for (const auto& row : detail::cuda_kernel_table().rows()) {
+    if (!row.traits.repeatable) continue;
+    const std::string_view name = row.traits.name;
     const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {std::string(name)});
     for (const Index N : {1, 7, 32}) {
       Case<T> product(A, N, {0, 0}, T{1}, T{0});
@@ -232,14 +249,15 @@ TYPED_TEST(SpmmCuda, AllocatesNothingOnceAWidthIsPrepared) {
   const DeviceMatrix<T> device(this->context(), A);
   Buffer<T, DeviceSpace> B(this->context(), 300 * 16);
   Buffer<T, DeviceSpace> C(this->context(), 300 * 16);
-  for (const std::string_view name : spmm_kernels(this->context())) {
+  for (const auto& row : detail::cuda_kernel_table().rows()) {
+    const std::string_view name = row.traits.name;
     const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {std::string(name)});
     const auto multiply = [&] {
       plan.multiply(this->context(), T{1}, ConstBlockView<T, DeviceSpace>(B.data(), 300, 16, 16),
                     T{0}, BlockView<T, DeviceSpace>(C.data(), 300, 16, 16));
     };
     plan.prepare(this->context(), 16);
-    if (name.starts_with("cusparse")) multiply();
+    if (!row.traits.prepares_by_width) multiply();
     const auto prepared = this->context().allocation_count().allocations;
     multiply();
     multiply();

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
+#include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <set>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 /// Rows of the given mean and spread; the longest three deviations above the mean.
@@ -20,46 +22,35 @@ MatrixFeatures matrix(double mean, double variation, double reuse) {
   return features;
 }
 
-TEST(SelectKernel, NamesAreOneToOne) {
-  const auto names = cuda_kernel_names();
-  EXPECT_EQ(std::set<std::string_view>(names.begin(), names.end()).size(), names.size());
-  for (const std::string_view name : names) {
-    const auto kernel = cuda_kernel_named(name);
-    ASSERT_TRUE(kernel.has_value()) << name;
-    EXPECT_EQ(name_of(*kernel), name);
-  }
-  EXPECT_FALSE(cuda_kernel_named("auto").has_value());
-}
-
 TEST(SelectKernel, RowMeanRuleSplitsNonzerosOfShortRows) {
-  EXPECT_EQ(choose_by_row_mean(matrix(9.34, 0, 1)).kernel, CudaKernel::merge);
-  EXPECT_EQ(choose_by_row_mean(matrix(9.35, 0, 1)).kernel, CudaKernel::row_split);
+  EXPECT_EQ(choose_by_row_mean(matrix(9.34, 0, 1)).kernel, "merge");
+  EXPECT_EQ(choose_by_row_mean(matrix(9.35, 0, 1)).kernel, "row_split");
 }
 
 TEST(SelectKernel, EvenRowsAreSplitByRows) {
-  EXPECT_EQ(choose_by_features(matrix(7, 0.05, 1.3), 16, 8).kernel, CudaKernel::row_split);
-  EXPECT_EQ(choose_by_features(matrix(16, 0, 1), 16, 8).kernel, CudaKernel::row_cached);
-  EXPECT_EQ(choose_by_features(matrix(7, 0.05, 1.3), 1, 8).kernel, CudaKernel::row_split);
-  EXPECT_EQ(choose_by_features(matrix(78, 0.05, 4.5), 1, 8).kernel, CudaKernel::row_parallel);
+  EXPECT_EQ(choose_by_features(matrix(7, 0.05, 1.3), 16, 8).kernel, "row_split");
+  EXPECT_EQ(choose_by_features(matrix(16, 0, 1), 16, 8).kernel, "row_cached");
+  EXPECT_EQ(choose_by_features(matrix(7, 0.05, 1.3), 1, 8).kernel, "row_split");
+  EXPECT_EQ(choose_by_features(matrix(78, 0.05, 4.5), 1, 8).kernel, "row_parallel");
 }
 
 TEST(SelectKernel, UnevenRowsAreSplitByNonzeros) {
-  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 16, 8).kernel, CudaKernel::merge_path);
-  EXPECT_EQ(choose_by_features(matrix(300, 3, 1.2), 16, 8).kernel, CudaKernel::merge);
-  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 1, 8).kernel, CudaKernel::nonzero_parallel);
+  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 16, 8).kernel, "merge_path");
+  EXPECT_EQ(choose_by_features(matrix(300, 3, 1.2), 16, 8).kernel, "merge");
+  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 1, 8).kernel, "nonzero_parallel");
 }
 
 TEST(SelectKernel, OneHeavyRowMakesRowsUneven) {
   MatrixFeatures features = matrix(7, 0.05, 1.3);
   features.row_max = 100000;
-  EXPECT_EQ(choose_by_features(features, 16, 8).kernel, CudaKernel::merge_path);
+  EXPECT_EQ(choose_by_features(features, 16, 8).kernel, "merge_path");
 }
 
 TEST(SelectKernel, SharedColumnsGoToPanels) {
-  EXPECT_EQ(choose_by_features(matrix(78, 0.2, 4.5), 8, 8).kernel, CudaKernel::panel_mma);
-  EXPECT_EQ(choose_by_features(matrix(27, 0.05, 2.6), 32, 8).kernel, CudaKernel::panel_mma);
-  EXPECT_EQ(choose_by_features(matrix(27, 0.05, 2.6), 8, 8).kernel, CudaKernel::row_split);
-  EXPECT_NE(choose_by_features(matrix(78, 0.2, 4.5), 1, 8).kernel, CudaKernel::panel_mma);
+  EXPECT_EQ(choose_by_features(matrix(78, 0.2, 4.5), 8, 8).kernel, "panel_mma");
+  EXPECT_EQ(choose_by_features(matrix(27, 0.05, 2.6), 32, 8).kernel, "panel_mma");
+  EXPECT_EQ(choose_by_features(matrix(27, 0.05, 2.6), 8, 8).kernel, "row_split");
+  EXPECT_NE(choose_by_features(matrix(78, 0.2, 4.5), 1, 8).kernel, "panel_mma");
 }
 
 TEST(SelectKernel, CandidatesAreFewDistinctAndBeginWithTheChoice) {
@@ -70,7 +61,10 @@ TEST(SelectKernel, CandidatesAreFewDistinctAndBeginWithTheChoice) {
         const auto candidates = kernel_candidates(features, N, 8);
         EXPECT_EQ(candidates.front(), choose_by_features(features, N, 8).kernel);
         EXPECT_LE(candidates.size(), 4u);
-        EXPECT_EQ(std::set<CudaKernel>(candidates.begin(), candidates.end()).size(),
+        for (const std::string_view name : candidates) {
+          EXPECT_NE(cuda_kernel_table().find(name), nullptr) << name;
+        }
+        EXPECT_EQ(std::set<std::string_view>(candidates.begin(), candidates.end()).size(),
                   candidates.size());
       }
     }
@@ -78,25 +72,33 @@ TEST(SelectKernel, CandidatesAreFewDistinctAndBeginWithTheChoice) {
 }
 
 TEST(SelectKernel, RowGroupsFollowTheRowLength) {
-  EXPECT_EQ(row_groups(matrix(0, 0, 1)), 1);
-  EXPECT_EQ(row_groups(matrix(7, 0, 1)), 2);
-  EXPECT_EQ(row_groups(matrix(1000, 0, 1)), 32);
+  EXPECT_EQ(cuda::row_groups(matrix(0, 0, 1)), 1);
+  EXPECT_EQ(cuda::row_groups(matrix(7, 0, 1)), 2);
+  EXPECT_EQ(cuda::row_groups(matrix(1000, 0, 1)), 32);
 }
+
+constexpr DeviceSizes kH200 = {.multiprocessors = 132, .threads_per_multiprocessor = 2048};
 
 TEST(SelectKernel, ForcedRowsGetGroupsWhereTheyAreFewOrUneven) {
   const MatrixFeatures even = matrix(32, 0.1, 1);
-  EXPECT_EQ(forced_row_groups(even, 8), 1);
-  EXPECT_EQ(forced_row_groups(even, 1), row_groups(even));
-  EXPECT_EQ(forced_row_groups(matrix(32, 1.5, 1), 64), 8);
+  EXPECT_EQ(forced_row_groups(even, 8, kH200), 1);
+  EXPECT_EQ(forced_row_groups(even, 1, kH200), cuda::row_groups(even));
+  EXPECT_EQ(forced_row_groups(matrix(32, 1.5, 1), 64, kH200), 8);
   MatrixFeatures few = even;
   few.rows = 100;
-  EXPECT_EQ(forced_row_groups(few, 64), 8);
+  EXPECT_EQ(forced_row_groups(few, 64, kH200), 8);
 }
 
-TEST(SelectKernel, ShortRowsAreDoneInNarrowSlabs) {
-  EXPECT_EQ(row_lanes(matrix(7, 0.1, 1)), 16);
-  EXPECT_EQ(row_lanes(matrix(27, 0.1, 1)), 32);
+TEST(SelectKernel, ASmallDeviceIsBusyWithFewerRows) {
+  const MatrixFeatures even = matrix(32, 0.1, 1);
+  const DeviceSizes small = {.multiprocessors = 40, .threads_per_multiprocessor = 1024};
+  EXPECT_EQ(forced_row_groups(even, 1, small), 1);
+}
+
+TEST(SelectKernel, ShortRowsAreDoneInNarrowStripes) {
+  EXPECT_EQ(cuda::row_lanes(matrix(7, 0.1, 1)), 16);
+  EXPECT_EQ(cuda::row_lanes(matrix(27, 0.1, 1)), 32);
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::detail

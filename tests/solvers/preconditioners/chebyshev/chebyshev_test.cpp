@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/views.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+/// How one way to multiply did on one matrix and width.
+struct KernelTiming {
+  std::string kernel;   ///< "cusparse_alg2 column-major" names the layout where it is not row-major
+  double warm_ms = 0;   ///< median, products queued one after the other
+  double cold_ms = 0;   ///< median, the caches overwritten before each
+  double error = 0;     ///< largest |entry − reference| over ε times the size of its sum
+  std::string failure;  ///< why there are no numbers; empty if there are
+};
+
+/// One matrix, precision and width.
+struct WidthComparison {
+  Index N = 0;
+  double compulsory_bytes = 0;
+  double flops = 0;
+  std::string chosen;  ///< the kernel of `SpmmOptions::kernel` = "auto", and why
+  std::string reason;
+  std::vector<KernelTiming> kernels;
+
+  /// The fastest cuSPARSE algorithm in any layout, warm; 0 if none ran.
+  double best_cusparse_ms() const;
+  /// The fastest kernel of heddle's own, warm; 0 if none ran.
+  double best_own_ms() const;
+  /// The chosen kernel, warm; 0 if it did not run.
+  double chosen_ms() const;
+};
+
+struct ComparisonOptions {
+  std::vector<Index> widths = {8, 16, 32, 64};
+  std::vector<std::string> kernels;  ///< of heddle's own; none: all
+  bool cusparse = true;              ///< all its CSR algorithms, row- and column-major
+};
+
+/// Bytes per second that a large copy in device memory reads and writes.
+double measure_bandwidth(CudaContext& context);
+
+/// Checks every kernel on evenly spread rows against sums in double on the host, then times it.
+/// A kernel that fails or is wrong is reported as such and not timed. Throws `InvalidArgument` for
+/// an unknown kernel, `OutOfMemory` if A, B and C do not fit.
+template <Scalar T>
+std::vector<WidthComparison> compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
+                                             const ComparisonOptions& options);
+
+}  // namespace heddle::bench

@@ -1,0 +1,118 @@
+#include "spmm_comparison/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <heddle/linalg/base/error.hpp>
+#include <nlohmann/json.hpp>
+
+namespace heddle::bench {
+namespace {
+
+double per_second(double amount, double ms) { return ms > 0 ? amount / (ms * 1e-3) : 0; }
+
+double fraction_of_bound(const WidthComparison& width, double ms, double bandwidth) {
+  return per_second(width.compulsory_bytes, ms) / bandwidth;
+}
+
+/// Geometric mean and minimum of ratios.
+struct Ratios {
+  double log_sum = 0;
+  double least = 0;
+  int count = 0;
+
+  void add(double ratio) {
+    log_sum += std::log(ratio);
+    least = count == 0 ? ratio : std::min(least, ratio);
+    ++count;
+  }
+  double mean() const { return count > 0 ? std::exp(log_sum / count) : 0; }
+};
+
+nlohmann::json to_json(const WidthComparison& width, double bandwidth) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const KernelTiming& timing : width.kernels) {
+    nlohmann::json entry = {{"kernel", timing.kernel}, {"rounding_errors", timing.error}};
+    if (timing.failure.empty()) {
+      entry["warm_ms"] = timing.warm_ms;
+      entry["cold_ms"] = timing.cold_ms;
+      entry["fraction_of_bound"] = fraction_of_bound(width, timing.warm_ms, bandwidth);
+    } else {
+      entry["failure"] = timing.failure;
+    }
+    kernels.push_back(std::move(entry));
+  }
+  return {{"N", width.N},           {"compulsory_bytes", width.compulsory_bytes},
+          {"flops", width.flops},   {"chosen", width.chosen},
+          {"reason", width.reason}, {"kernels", std::move(kernels)}};
+}
+
+}  // namespace
+
+void print(const MatrixComparison& comparison, double bandwidth) {
+  fmt::print("{}: {} x {}, {} nonzeros, {:.1f} a row, {} precision\n", comparison.matrix,
+             comparison.rows, comparison.cols, comparison.nnz,
+             static_cast<double>(comparison.nnz) /
+                 static_cast<double>(std::max<Index>(comparison.rows, 1)),
+             comparison.precision);
+  for (const WidthComparison& width : comparison.widths) {
+    fmt::print("  N = {}: {} ({})\n", width.N, width.chosen, width.reason);
+    fmt::print("    {:<28}{:>10}{:>10}{:>10}{:>9}{:>8}{:>8}\n", "kernel", "warm ms", "cold ms",
+               "GFLOP/s", "GB/s", "bound", "ratio");
+    for (const KernelTiming& timing : width.kernels) {
+      const std::string name = (timing.kernel == width.chosen ? "* " : "  ") + timing.kernel;
+      if (!timing.failure.empty()) {
+        fmt::print("    {:<28}{}\n", name, timing.failure);
+        continue;
+      }
+      fmt::print("    {:<28}{:>10.4f}{:>10.4f}{:>10.1f}{:>9.0f}{:>8.3f}{:>8.2f}\n", name,
+                 timing.warm_ms, timing.cold_ms, per_second(width.flops, timing.warm_ms) * 1e-9,
+                 per_second(width.compulsory_bytes, timing.warm_ms) * 1e-9,
+                 fraction_of_bound(width, timing.warm_ms, bandwidth),
+                 width.best_cusparse_ms() / timing.warm_ms);
+    }
+  }
+}
+
+void print_summary(const SpmmReport& report) {
+  Ratios chosen;
+  Ratios fastest;
+  for (const MatrixComparison& matrix : report.matrices) {
+    for (const WidthComparison& width : matrix.widths) {
+      const double vendor = width.best_cusparse_ms();
+      if (vendor > 0 && width.chosen_ms() > 0) chosen.add(vendor / width.chosen_ms());
+      if (vendor > 0 && width.best_own_ms() > 0) fastest.add(vendor / width.best_own_ms());
+    }
+  }
+  fmt::print("{}, {:.0f} GB/s; {} cases against the best cuSPARSE\n", report.device.name,
+             report.bandwidth * 1e-9, chosen.count);
+  fmt::print("chosen kernel:  geometric mean {:.2f}, least {:.2f}\n", chosen.mean(), chosen.least);
+  fmt::print("fastest kernel: geometric mean {:.2f}, least {:.2f}\n", fastest.mean(),
+             fastest.least);
+}
+
+void write_json(const SpmmReport& report, const std::filesystem::path& path) {
+  nlohmann::json document = {{"device", report.device.name},
+                             {"bandwidth_bytes_per_second", report.bandwidth},
+                             {"matrices", nlohmann::json::array()}};
+  for (const MatrixComparison& matrix : report.matrices) {
+    nlohmann::json widths = nlohmann::json::array();
+    for (const WidthComparison& width : matrix.widths) {
+      widths.push_back(to_json(width, report.bandwidth));
+    }
+    document["matrices"].push_back({{"matrix", matrix.matrix},
+                                    {"precision", matrix.precision},
+                                    {"rows", matrix.rows},
+                                    {"cols", matrix.cols},
+                                    {"nnz", matrix.nnz},
+                                    {"widths", std::move(widths)}});
+  }
+  std::ofstream file(path);
+  file << document.dump(2) << '\n';
+  file.close();
+  if (!file) throw InputError(path.string(), 0, "cannot be written");
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <heddle/linalg/context/context.hpp>
+
+namespace heddle {
+
+/// How many threads a GPU can run at once: what rules that divide work among threads depend on.
+/// The defaults are those of an NVIDIA H100 or H200, so that such rules can be asked without a GPU.
+struct DeviceSizes {
+  int multiprocessors = 132;
+  int threads_per_multiprocessor = 2048;  ///< resident at once on one multiprocessor
+
+  /// Threads resident at once on the whole device.
+  constexpr Index resident_threads() const noexcept {
+    return Index{multiprocessors} * threads_per_multiprocessor;
+  }
+};
+
+}  // namespace heddle

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <heddle/solvers/cg/columns.hpp>
+#include <heddle/solvers/cg/workspace.hpp>
+
+namespace heddle::detail {
+
+/// One solve by breakdown-free block CG: the steps that the loop in `run` is made of.
+///
+/// A steady iteration brings one packet to the host. The small problems of a step are factored
+/// where the blocks are, and how that went stands in the packet; a factor that does not exist is
+/// zero, so the step that took it did nothing and the iteration starts anew from there.
+template <Scalar T, class Ctx>
+class BreakdownFreeCg {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = typename BlockCgWorkspace<T, Ctx>::Storage;
+
+  /// Everything is kept by reference and must outlive the solve.
+  BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage);
+
+  void run();
+
+ private:
+  using Part = typename Packet<Ctx>::Part;
+
+  void restart();
+  void step();
+  void directions();
+
+  Block P() { return directions_.P.columns(0, directions_.count); }
+  Block Q() { return s_.columns.scratch.columns(0, directions_.count); }
+  void factor_energy();
+  void invert_by_eigenvectors();
+  SmallView<double, Space> energy_solve(ConstBlockView<T, Space> U, ConstBlockView<T, Space> V);
+  void orthonormalize_Z(Part status);
+  void read_energy_status();
+  void read_direction_status(Part status);
+
+  Ctx& context_;
+  LinearColumns<T, Ctx>& columns_;
+  Storage& s_;
+  SearchDirections<T, Space>& directions_;
+  Part norms_{};          // ‖r_j‖
+  Part energy_{};         // G = PᵀQ
+  Part energy_status_{};  // of its factor
+  Index kept_ = 0;        // columns of W
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <heddle/solvers/cg/columns.hpp>
+#include <heddle/solvers/cg/workspace.hpp>
+
+namespace heddle::detail {
+
+/// One solve by CG on each column, with products for all columns at once.
+///
+/// A steady iteration brings two packets to the host, for α and for β. The first brings ‖p_j‖, too,
+/// which making P gave: so Rayleigh quotients cost no pass over P.
+template <Scalar T, class Ctx>
+class PseudoBlockCg {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = typename BlockCgWorkspace<T, Ctx>::Storage;
+
+  /// Everything is kept by reference and must outlive the solve.
+  PseudoBlockCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage);
+
+  void run();
+
+ private:
+  using Part = typename Packet<Ctx>::Part;
+
+  void restart();
+  void step();
+  void directions();
+
+  Block P() { return directions_.P.columns(0, columns_.active()); }
+  Part expect_lengths();
+  void check_energies(ConstSmallView<double, HostSpace> energies);
+  void subtract(ConstBlockView<T, Space> U, ConstBlockView<T, Space> V, Block W,
+                SmallView<double, Space> norms);
+
+  Ctx& context_;
+  LinearColumns<T, Ctx>& columns_;
+  Storage& s_;
+  SearchDirections<T, Space>& directions_;
+  Part norms_{};    // ‖r_j‖
+  Part lengths_{};  // ‖p_j‖
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <heddle/linalg/data/packet.hpp>
+#include <heddle/linalg/orthogonal/orthogonalize.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/cg/columns_storage.hpp>
+#include <memory>
+
+namespace heddle {
+
+/// The memory behind `BlockCgWorkspace`, for n×b systems on one context.
+template <Scalar T, class Ctx>
+struct BlockCgWorkspace<T, Ctx>::Storage {
+  Storage(Ctx& ctx, Index n, Index b);
+
+  Ctx* context;
+  detail::LinearColumnsStorage<T, Ctx> columns;
+  MultiVector<T, Space> Z;
+  Orthogonalizer<T, Ctx> orthogonalizer;
+  SmallMatrix<double, Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
+  SmallMatrix<double, Space> product;      // PᵀR or QᵀZ, r×s
+  SmallMatrix<double, Space> half;         // Wᵀ times it
+  SmallMatrix<double, Space> coefficient;  // α, β, or what makes P orthonormal
+  std::unique_ptr<HostContext> host;
+  SymmetricEigensolver<HostContext> eigensolver;
+  SmallMatrix<double, HostSpace> eigenvectors;  // of PᵀAP
+  SmallMatrix<double, HostSpace> eigenvalues;
+
+  // Of CG on each column:
+  Packet<Ctx> rayleigh;  // ‖p_j‖, p_jᵀAp_j; outlasts the end of an iteration
+  SmallMatrix<double, HostSpace> factors;   // α or β
+  SmallMatrix<double, Space> unused_norms;  // ‖x_j‖
+};
+
+}  // namespace heddle

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <heddle/solvers/interval/interval_eigenpairs.hpp>
+
+namespace heddle::detail {
+
+/// Up to this order a dense solve costs less than iterating.
+inline constexpr Index kIntervalDenseOrder = 256;
+
+/// Random vectors of the spectral density.
+inline constexpr Index kDensityVectors = 16;
+
+/// The most columns that X may have in a solve of order n.
+Index max_interval_columns(const IntervalOptions& options, Index n) noexcept;
+
+}  // namespace heddle::detail

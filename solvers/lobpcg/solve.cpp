@@ -1,0 +1,60 @@
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/solve_identity.hpp>
+#include <heddle/solvers/lobpcg/solve.hpp>
+#include <string>
+#include <vector>
+
+/// The loop. The steps are in steps.cpp, the end in ending.cpp.
+namespace heddle::detail {
+namespace {
+
+constexpr Index kMostRefuted = 4;  // claims of convergence
+
+template <Scalar T, class Ctx>
+std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
+                                  Index block) {
+  std::vector<std::string> facts = eigen_identity("lobpcg", problem, options, block);
+  if (!facts.empty()) facts.push_back(fact("refresh_interval", options.refresh_interval));
+  return facts;
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                 const LobpcgOptions& options, const Monitor& monitor,
+                                 Storage& storage)
+    : context_(context),
+      problem_(problem),
+      options_(options),
+      s_(storage),
+      blocks_(storage.blocks),
+      ritz_(storage.ritz),
+      result_(storage.result),
+      engine_(context, options, identity(problem, options, storage.shape.block), monitor,
+              result_.history, kMostRefuted),
+      applications_before_(problem.A->columns_applied()) {}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::run() {
+  // X, XᵀBX = I, XᵀAX = Θ                               n×b
+  for (Index k = start(); !engine_.ended(); ++k) {
+    if (refresh_due_) refresh();  // X and P orthonormal anew, A X and A P afresh
+    engine_.capture(*this);       // for a checkpoint
+    residuals();                  // R = A X − B X Θ                             n×b
+    if (decision_due(k)) {        // now, or else with what else the step brings to the host
+      if (!go_on(k)) continue;
+      lock_converged();  // Y ← [Y X₁]
+    }
+    search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W, SᵀAW  n×w
+    if (!go_on(k)) continue;
+    rayleigh_ritz();  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P                S = [X P W]
+  }
+  finish();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/kind.hpp>
+
+namespace heddle::detail {
+namespace {
+
+constexpr Index kMaxDegree = 1000;
+
+/// It keeps the scaled matrix with all of the diagonal, three blocks and a diagonal.
+PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes, const PreconditionerOptions&) {
+  const double matrix = sizes.matrix_bytes(sizes.nnz + sizes.rows);
+  return {.matrix = matrix, .kept = matrix + sizes.vector_bytes(3 * sizes.block + 1)};
+}
+
+}  // namespace
+
+PreconditionerKind chebyshev_kind() {
+  return {
+      .name = "chebyshev",
+      .doc = "a polynomial in the matrix that approximates its inverse",
+      .keys = {{.name = "degree",
+                .doc = "of chebyshev, which multiplies one time less",
+                .integers = IntegerRange{1, kMaxDegree},
+                .fallback = Index{ChebyshevPreconditioner<double, HostContext>::kDefaultDegree},
+                .aliases = {"order", "poly_deg", "polynomial_degree"}}},
+      .near_inverse = true,
+      .describe_options =
+          [](const PreconditionerOptions& options) {
+            return fmt::format(", degree {}", options.integer("degree"));
+          },
+      .estimate_bytes = estimate_bytes,
+      .maker =
+          []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                  const PreconditionerOptions& options, const SpmmOptions& spmm) {
+            const int degree = static_cast<int>(options.integer("degree"));
+            return std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, A, degree, spmm);
+          },
+  };
+}
+
+}  // namespace heddle::detail

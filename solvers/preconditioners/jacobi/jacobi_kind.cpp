@@ -1,0 +1,23 @@
+#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/preconditioners/kind.hpp>
+
+namespace heddle::detail {
+
+PreconditionerKind jacobi_kind() {
+  return {
+      .name = "jacobi",
+      .doc = "divides each row by its diagonal entry",
+      .needs = MatrixAccess::diagonal,
+      .estimate_bytes =
+          [](const PreconditionerSizes& sizes, const PreconditionerOptions&) {
+            return PreconditionerBytes{.kept = sizes.vector_bytes(1)};
+          },
+      .maker =
+          []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                  const PreconditionerOptions&, const SpmmOptions&) {
+            return std::make_unique<JacobiPreconditioner<T, Ctx>>(context, A);
+          },
+  };
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/options.hpp>
+#include <heddle/solvers/preconditioners/preconditioned_problem.hpp>
+#include <heddle/solvers/preconditioners/setup_cost.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace heddle {
+
+/// The sizes from which a preconditioner's memory follows.
+struct PreconditionerSizes {
+  Index rows = 0;                            ///< order of the matrix
+  Index nnz = 0;                             ///< its stored entries
+  Index block = 1;                           ///< columns of the widest block that it multiplies
+  std::size_t scalar_size = sizeof(double);  ///< bytes per scalar
+
+  /// Bytes of a sparse matrix of the same order with so many entries.
+  double matrix_bytes(Index entries) const noexcept;
+  /// Bytes of so many vectors.
+  double vector_bytes(Index count) const noexcept;
+};
+
+/// Estimated bytes of the context's memory. They do not count what the plans of products add to a
+/// stored matrix. Estimates are at least 0.75 times what is allocated, and at most twice as much
+/// unless the row says that they are bounds.
+struct PreconditionerBytes {
+  double matrix = 0;  ///< of the matrix that the preconditioner stores
+  double kept = 0;    ///< of all that it keeps between applications, `matrix` included
+  double setup = 0;   ///< at the peak of its setup, where that exceeds `kept`; else 0
+};
+
+/// A preconditioner and what its setup took.
+template <Scalar T, class Ctx>
+struct MadePreconditioner {
+  std::unique_ptr<Preconditioner<T, Ctx>> preconditioner;
+  SetupCost cost;
+
+  Preconditioner<T, Ctx>* get() const noexcept { return preconditioner.get(); }
+};
+
+/// Makes a preconditioner for a matrix in the memory of `Ctx`, which is not needed afterwards.
+template <Scalar T, class Ctx>
+using MakePreconditioner = std::function<std::unique_ptr<Preconditioner<T, Ctx>>(
+    Ctx&, CsrView<T, typename Ctx::Space>, const PreconditionerOptions&, const SpmmOptions&)>;
+
+/// One `MakePreconditioner` per pair of scalar and context.
+class PreconditionerMaker {
+ public:
+  /// Makes nothing.
+  PreconditionerMaker() = default;
+
+  /// `make` is usually a generic lambda that serves all pairs:
+  ///
+  ///     []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+  ///                             const PreconditionerOptions& options, const SpmmOptions&) {
+  ///       return std::make_unique<MyPreconditioner<T, Ctx>>(context, A, options.integer("key"));
+  ///     }
+  ///
+  /// It may serve fewer pairs, by taking only a `HostContext&` for example.
+  template <class F>
+  PreconditionerMaker(F make) {
+    std::apply([&](auto&... pair) { (assign(pair, make), ...); }, pairs_);
+  }
+
+  /// Whether it serves any pair.
+  explicit operator bool() const noexcept {
+    return std::apply([](const auto&... pair) { return (static_cast<bool>(pair) || ...); }, pairs_);
+  }
+
+  /// The function for one pair, empty if the pair is not served.
+  template <Scalar T, class Ctx>
+  const MakePreconditioner<T, Ctx>& get() const noexcept {
+    return std::get<MakePreconditioner<T, Ctx>>(pairs_);
+  }
+
+ private:
+  template <Scalar T, class Ctx, class F>
+  static void assign(MakePreconditioner<T, Ctx>& pair, const F& make) {
+    if constexpr (std::is_constructible_v<MakePreconditioner<T, Ctx>, const F&>) pair = make;
+  }
+
+  std::tuple<MakePreconditioner<float, HostContext>, MakePreconditioner<double, HostContext>
+#ifdef HEDDLE_HAS_CUDA
+             ,
+             MakePreconditioner<float, CudaContext>, MakePreconditioner<double, CudaContext>
+#endif
+             >
+      pairs_;
+};
+
+/// All that is to be said about one preconditioner: a row of `preconditioner_table`.
+struct PreconditionerKind {
+  std::string name{};                          ///< by which users choose it, such as "chebyshev"
+  std::string doc{};                           ///< one line
+  std::vector<PreconditionerKey> keys{};       ///< its options
+  MatrixAccess needs = MatrixAccess::entries;  ///< what it must know of the matrix
+  /// It comes so near to A⁻¹ that it hides the eigenvectors of the largest end of a single matrix.
+  bool near_inverse = false;
+  /// What reports add to the name, such as ", degree 12". Empty: nothing.
+  std::function<std::string(const PreconditionerOptions&)> describe_options{};
+  /// Empty: no memory worth counting.
+  std::function<PreconditionerBytes(const PreconditionerSizes&, const PreconditionerOptions&)>
+      estimate_bytes{};
+  PreconditionerMaker maker{};
+
+  /// The defaults of the keys, replaced by what is `given`. Throws `InvalidArgument` for an unknown
+  /// option or a value out of range, see `PreconditionerOptions`.
+  PreconditionerOptions options(const OptionValues& given = {}) const;
+
+  /// Why this preconditioner does not suit `problem`, as a part of a sentence that begins with its
+  /// name. Empty: it does.
+  std::string unsuitable(const PreconditionedProblem& problem) const;
+
+  /// What reports add to the name, such as ", degree 12".
+  std::string describe(const PreconditionerOptions& options) const;
+
+  PreconditionerBytes bytes(const PreconditionerSizes& sizes,
+                            const PreconditionerOptions& options) const;
+
+  /// Makes it for the square A in the context's memory, which is not needed afterwards. A carries
+  /// only its shape where `needs` is `products`, and may be diagonal where that is `diagonal`.
+  /// Throws `InvalidArgument` if A is not square or the pair of scalar and context is not served,
+  /// `OutOfMemory`.
+  template <Scalar T, class Ctx>
+  MadePreconditioner<T, Ctx> make(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                  const PreconditionerOptions& options,
+                                  const SpmmOptions& spmm = {}) const {
+    const MakePreconditioner<T, Ctx>& make_pair = maker.template get<T, Ctx>();
+    if (!make_pair) refuse_pair();
+    SetupCost cost(context);
+    std::unique_ptr<Preconditioner<T, Ctx>> made = make_pair(context, A, options, spmm);
+    cost.stop(context);
+    return {std::move(made), cost};
+  }
+
+ private:
+  [[noreturn]] void refuse_pair() const;
+};
+
+}  // namespace heddle

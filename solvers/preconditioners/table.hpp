@@ -1,0 +1,64 @@
+#pragma once
+
+#include <deque>
+#include <heddle/solvers/preconditioners/kind.hpp>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// Preconditioners by name. All functions may be called from several threads.
+class PreconditionerTable {
+ public:
+  explicit PreconditionerTable(std::deque<PreconditionerKind> kinds);
+
+  /// The row of that name, null if there is none. It stays where it is as long as the table lives.
+  const PreconditionerKind* find(std::string_view name) const;
+
+  /// The same. Throws `InvalidArgument` for an unknown name, listing the known ones.
+  const PreconditionerKind& get(std::string_view name) const;
+
+  /// All names, in the order in which the rows were added.
+  std::vector<std::string_view> names() const;
+
+  /// Appends a row. Throws `InvalidArgument` if its name is empty, taken, "none" or "auto", if it
+  /// has no maker, if two keys share a name, or if a key does not accept its own default.
+  void add(PreconditionerKind kind);
+
+ private:
+  const PreconditionerKind* find_locked(std::string_view name) const;
+
+  mutable std::mutex mutex_;
+  std::deque<PreconditionerKind> kinds_;  // a deque: rows keep their addresses
+};
+
+/// The table of the process: the preconditioners of heddle, and those that user code adds.
+PreconditionerTable& preconditioner_table();
+
+/// The rule of `automatic_preconditioner`, for documentation.
+inline constexpr std::string_view kAutomaticPreconditionerRule =
+    "chebyshev for the smallest end and for linear systems, jacobi for the largest end of a "
+    "pencil, else none";
+
+/// The name of the preconditioner that `problem` gets where none is chosen, "none" for no
+/// preconditioner. That is the answer for least squares and for operators without a matrix, too.
+std::string_view automatic_preconditioner(const PreconditionedProblem& problem);
+
+/// The preconditioner `name` of the table for A, with `options` in place of its defaults:
+///
+///     auto M = make_preconditioner<double>(context, "chebyshev", A.view(), {{"degree", 8}});
+///     problem.preconditioner = M.get();
+///
+/// A is in the context's memory and not needed afterwards. Throws as `PreconditionerTable::get`,
+/// `PreconditionerKind::options` and `PreconditionerKind::make` do.
+template <Scalar T, class Ctx>
+MadePreconditioner<T, Ctx> make_preconditioner(Ctx& context, std::string_view name,
+                                               CsrView<T, typename Ctx::Space> A,
+                                               const OptionValues& options = {},
+                                               const SpmmOptions& spmm = {}) {
+  const PreconditionerKind& kind = preconditioner_table().get(name);
+  return kind.make<T>(context, A, kind.options(options), spmm);
+}
+
+}  // namespace heddle

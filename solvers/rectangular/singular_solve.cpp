@@ -1,0 +1,325 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/earlier_parts.hpp>
+#include <heddle/solvers/rectangular/null_vectors.hpp>
+#include <heddle/solvers/rectangular/projected_operator.hpp>
+#include <heddle/solvers/rectangular/singular_solve.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// Operations of the decomposition that take as long as a column's product with AᵀA, per row and
+/// column of A. Measured on the host with about five entries per row. On a GPU it is an estimate,
+/// as the decomposition runs on the host.
+template <class Ctx>
+constexpr double kOperationsOfProduct = std::same_as<Ctx, HostContext> ? 40 : 4;
+
+constexpr int kMaxRounds = 4;
+
+/// An eigensolver aims at this share of what the criterion allows.
+constexpr double kMargin = 0.3;
+
+/// The least tolerance that an eigensolver can meet.
+template <Scalar T>
+constexpr double kLeastTolerance = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// Another stream than those of the eigensolvers and of the extraction.
+constexpr std::uint64_t kNullStream = 1u << 21;
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+SingularSolve<T, Ctx>::SingularSolve(Ctx& context, const AdjointPair<T, Ctx>& pair,
+                                     const SingularOptions& options, const Monitor& monitor)
+    : context_(context),
+      pair_(pair),
+      applied_before_(pair.columns_applied()),
+      wide_(pair.A->rows() < pair.A->cols()),
+      tall_(wide_ ? pair.transposed() : pair),
+      n_(tall_.A->cols()),
+      route_(singular_route(options, tall_.A->rows(), n_)),
+      decomposition_{static_cast<double>(tall_.A->rows()), static_cast<double>(n_)},
+      options_(options),
+      criterion_(options.criterion, options.tolerance),
+      monitor_(monitor),
+      ending_(options.max_iterations, options.time_limit_s),
+      U_(context, tall_.A->rows(), options.nev),
+      V_(context, n_, options.nev),
+      extraction_(context, tall_, route_ == SingularRoute::dense ? n_ : options.nev, options.seed) {
+}
+
+template <Scalar T, class Ctx>
+SingularResult<T, typename Ctx::Space> SingularSolve<T, Ctx>::run() {
+  route_ == SingularRoute::iterate ? iterate() : solve_dense();
+  if (route_ == SingularRoute::iterate && decomposition_may_help()) {
+    ending_.reopen();
+    decompose();
+  }
+  write_end();
+  result_.operator_applications = applied();
+  result_.orthogonalization += extraction_.counts();
+  result_.left_vectors = std::move(wide_ ? V_ : U_);
+  result_.right_vectors = std::move(wide_ ? U_ : V_);
+  return std::move(result_);
+}
+
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::solve_dense() {
+  if (route_ == SingularRoute::decompose) return decompose();
+  MultiVector<T, Space> identity(context_, n_, n_);
+  set_identity(context_, identity.view());
+  if (take_triplets(identity.view(), options_.nev)) end_dense();
+}
+
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::decompose() {
+  release_workspaces();
+  if (!extraction_.decompose_all(context_, options_.which, U_.view(), V_.view())) {
+    end_not_finite();
+    return;
+  }
+  measure();
+  end_dense();
+}
+
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::end_dense() {
+  if (criterion_.all_pass(errors())) {
+    ending_.end(SolveStatus::converged, "solved as a dense problem");
+  } else {
+    ending_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+  }
+}
+
+/// Whether to decompose all of A after the eigensolver has failed.
+template <Scalar T, class Ctx>
+bool SingularSolve<T, Ctx>::decomposition_may_help() const {
+  const SolveStatus status = ending_.status();
+  // A limit of iterations below the default was set on purpose.
+  const bool limited = result_.iterations >= options_.max_iterations &&
+                       options_.max_iterations < EigenOptions{}.max_iterations;
+  return status != SolveStatus::converged && status != SolveStatus::interrupted &&
+         status != SolveStatus::time_limit && !limited && may_decompose();
+}
+
+/// Whether A is small enough for the available time and memory.
+template <Scalar T, class Ctx>
+bool SingularSolve<T, Ctx>::may_decompose() const {
+  return decomposition_.acceptable() && decomposition_.seconds() < ending_.seconds_left();
+}
+
+/// The number of columns whose products with AᵀA cost as much as the decomposition of A. Infinite
+/// where A may not be decomposed.
+template <Scalar T, class Ctx>
+double SingularSolve<T, Ctx>::most_products() const {
+  if (!may_decompose()) return std::numeric_limits<double>::infinity();
+  return decomposition_.operations() /
+         (kOperationsOfProduct<Ctx> * (decomposition_.longer + decomposition_.shorter));
+}
+
+/// Rounds of the eigensolver on AᵀA, each with a stricter tolerance and from the vectors of the one
+/// before, until the triplets extracted from its vectors pass.
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::iterate() {
+  NormalEquationsOperator<T, Ctx> F(context_, tall_);
+  EigenProblem<T, Ctx> problem;
+  problem.A = &F;
+  const double squared_norm = estimate_squared_norm(problem);
+  if (!std::isfinite(squared_norm)) {
+    return ending_.end(SolveStatus::breakdown, "products with A are not finite");
+  }
+  double tolerance = first_tolerance(F.one_norm(), squared_norm);
+  for (int round = 1;; ++round) {
+    tolerance = std::clamp(tolerance, kLeastTolerance<T>, kMargin);
+    const EigenResult<T, Space>& pairs = solve_eigenproblem(problem, tolerance);
+    const Index found = std::ssize(pairs.eigenvalues);
+    if (found > 0 && !take_triplets(pairs.eigenvectors.columns(0, found), found)) return;
+    // Once all pairs are found, rounding may end a stricter round before its criterion holds, or
+    // keep residuals from fresh products from confirming convergence.
+    const bool rounding_ended =
+        (pairs.status == SolveStatus::stagnated && round > 1) ||
+        (pairs.status == SolveStatus::verification_failed && found == options_.nev);
+    if (pairs.status != SolveStatus::converged && !rounding_ended) {
+      return ending_.end(pairs.status, pairs.reason);
+    }
+    if (criterion_.left_vectors_missing(errors()) && !complete_left_vectors()) return;
+    if (criterion_.all_pass(errors())) {
+      return ending_.end(SolveStatus::converged, "all triplets converged and passed verification");
+    }
+    if (rounding_ended || tolerance <= kLeastTolerance<T>) {
+      return ending_.end(SolveStatus::stagnated, "the normal equations are solved to rounding");
+    }
+    if (round == kMaxRounds) {
+      return ending_.end(SolveStatus::verification_failed,
+                         "the normal equations are solved, the triplets are not");
+    }
+    tolerance *= kMargin / criterion_.worst_excess(errors());
+    problem.initial_guess = V_.columns(0, found);
+  }
+}
+
+/// ‖A‖₂² from below, by one cycle of Lanczos steps, and the norm of the result. NaN where products
+/// are not finite.
+template <Scalar T, class Ctx>
+double SingularSolve<T, Ctx>::estimate_squared_norm(const EigenProblem<T, Ctx>& problem) {
+  BlockLanczosOptions options;
+  options.nev = 1;
+  options.which = Which::largest;
+  options.block_size = 4;
+  options.tolerance = kMargin;
+  options.max_iterations = 1;
+  options.filter = LanczosFilter::none;
+  options.seed = options_.seed;
+  const auto pairs = block_lanczos(context_, problem, options);
+  if (pairs.eigenvalues.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const double square = std::max(pairs.eigenvalues.front(), 0.0);
+  result_.norm = std::sqrt(square);
+  return square;
+}
+
+/// The tolerance of the first round, from ‖AᵀA‖₁ where it is known and ‖A‖₂². The residual of an
+/// eigenpair is σ times that of the triplet. For σ = ‖A‖₂ this tolerance suffices.
+template <Scalar T, class Ctx>
+double SingularSolve<T, Ctx>::first_tolerance(std::optional<double> one_norm,
+                                              double squared_norm) const {
+  const double share = one_norm && *one_norm > 0 ? squared_norm / *one_norm : 1;
+  const double norm = result_.norm;
+  return kMargin * share * (squared_norm > 0 ? criterion_.allowed(norm, norm) / norm : 1);
+}
+
+template <Scalar T, class Ctx>
+const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenproblem(
+    const EigenProblem<T, Ctx>& problem, double tolerance) {
+  const EarlierParts earlier{result_.iterations, ending_.seconds(), applied(),
+                             NormalEquationsOperator<T, Ctx>::kProducts};
+  const Monitor monitor = earlier.watch(monitor_);
+  const auto fill = [&](EigenOptions& options) {
+    options = options_;
+    options.criterion = Criterion::norm;
+    options.tolerance = tolerance;
+    options.max_iterations = options_.max_iterations - result_.iterations;
+    options.time_limit_s = std::max(0.0, ending_.seconds_left());
+  };
+  EigenResult<T, Space>* pairs = nullptr;
+  if (options_.solver == SingularSolver::lobpcg) {
+    LobpcgOptions options;
+    fill(options);
+    pairs = &lobpcg(context_, problem, options, lobpcg_workspace_, monitor);
+  } else {
+    BlockLanczosOptions options;
+    fill(options);
+    const auto products = static_cast<double>(problem.A->columns_applied());
+    options.max_applications = std::max(1.0, most_products() - products);
+    pairs = &block_lanczos(context_, problem, options, lanczos_workspace_, monitor);
+  }
+  earlier.append(pairs->history, result_.history);
+  result_.iterations += pairs->iterations;
+  result_.orthogonalization += pairs->orthogonalization;
+  return *pairs;
+}
+
+/// Puts the `count` best triplets that the space of X holds into the result, with their errors. If
+/// they are not finite, ends the solve and returns false.
+template <Scalar T, class Ctx>
+bool SingularSolve<T, Ctx>::take_triplets(ConstBlockView<T, Space> X, Index count) {
+  const auto U = U_.columns(0, count);
+  if (!extraction_.extract(context_, options_.which, X, U, V_.columns(0, count))) {
+    return end_not_finite();
+  }
+  measure();
+  return true;
+}
+
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::measure() {
+  const Index count = std::ssize(extraction_.values());
+  extraction_.measure(context_, U_.columns(0, count), V_.columns(0, count));
+  result_.singular_values = extraction_.values();
+  result_.norm = std::max(result_.norm, extraction_.largest());
+  result_.orthogonality = extraction_.orthogonality();
+  result_.residuals.clear();
+  for (const double residual : extraction_.residuals()) {
+    result_.residuals.push_back(residual == 0 ? 0 : residual / result_.norm);
+  }
+}
+
+/// Finds vectors of the longer side for σ near zero, from the outermost σ to the last one whose
+/// triplet does not pass. If there are none, ends the solve and returns false.
+template <Scalar T, class Ctx>
+bool SingularSolve<T, Ctx>::complete_left_vectors() {
+  release_workspaces();
+  const Index k = std::ssize(result_.singular_values);
+  const bool smallest = options_.which == Which::smallest;
+  Index first = 0;
+  Index last = k - 1;
+  while (smallest && criterion_.passes(errors(), last)) --last;
+  while (!smallest && criterion_.passes(errors(), first)) ++first;
+  const Index count = last + 1 - first;
+  const auto U = U_.columns(first, count);
+  const auto known = smallest ? U_.columns(count, k - count) : U_.columns(0, first);
+  NullVectorOptions options;
+  options.limit = criterion_.allowed(0, result_.norm) / std::sqrt(static_cast<double>(count));
+  options.seed = options_.seed;
+  options.stream = kNullStream;
+  // The search removes the range of A restricted to vectors orthogonal to V. A V must stay: it
+  // contains the wanted vectors as far as their σ are not zero.
+  ProjectedOperator<T, Ctx> beside_V(context_, *tall_.A_transposed, V_.columns(0, k));
+  const AdjointPair<T, Ctx> others{tall_.A, &beside_V};
+  const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, ending_, monitor_)
+                                 .find(known, U, result_.orthogonalization);
+  if (!extraction_.refine(context_, options_.which, first, U, V_.columns(first, count))) {
+    return end_not_finite();
+  }
+  measure();
+  if (status == SolveStatus::converged) return true;
+  ending_.end(status, "vectors of the longer side for singular values near zero were not found");
+  return false;
+}
+
+/// Of the triplets that were measured last.
+template <Scalar T, class Ctx>
+TripletErrors SingularSolve<T, Ctx>::errors() const {
+  return {result_.singular_values, extraction_.residuals(), result_.orthogonality, result_.norm};
+}
+
+/// Columns multiplied by A or Aᵀ since the solve began.
+template <Scalar T, class Ctx>
+Index SingularSolve<T, Ctx>::applied() const {
+  return pair_.columns_applied() - applied_before_;
+}
+
+/// Frees the memory of the eigensolver for what follows it.
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::release_workspaces() {
+  lobpcg_workspace_ = {};
+  lanczos_workspace_ = {};
+}
+
+template <Scalar T, class Ctx>
+bool SingularSolve<T, Ctx>::end_not_finite() {
+  ending_.end(SolveStatus::breakdown, "products with A are not finite");
+  return false;
+}
+
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::write_end() {
+  result_.status = ending_.status();
+  const std::vector<double>& r = result_.residuals;
+  const double worst =
+      r.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::max_element(r.begin(), r.end());
+  result_.reason =
+      fmt::format("{}: {} triplets, worst residual {:.2e}", ending_.reason(), r.size(), worst);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

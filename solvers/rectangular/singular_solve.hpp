@@ -1,0 +1,71 @@
+#pragma once
+
+#include <heddle/solvers/iteration/stop_control.hpp>
+#include <heddle/solvers/lanczos/block_lanczos.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/rectangular/singular_route.hpp>
+#include <heddle/solvers/rectangular/singular_values.hpp>
+#include <heddle/solvers/rectangular/triplet_criterion.hpp>
+#include <heddle/solvers/rectangular/triplet_extraction.hpp>
+#include <optional>
+
+namespace heddle::detail {
+
+/// One search for singular triplets. It works on the one of A and Aᵀ that has at least as many rows
+/// as columns, called `tall_`. U and V are the vectors of its rows and its columns.
+template <Scalar T, class Ctx>
+class SingularSolve {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Everything is kept by reference and must outlive the search. `options` has a tolerance.
+  SingularSolve(Ctx& context, const AdjointPair<T, Ctx>& pair, const SingularOptions& options,
+                const Monitor& monitor);
+
+  /// Finds the triplets, once.
+  SingularResult<T, Space> run();
+
+ private:
+  void solve_dense();
+  void decompose();
+  void end_dense();
+  bool decomposition_may_help() const;
+  bool may_decompose() const;
+  double most_products() const;
+
+  void iterate();
+  double estimate_squared_norm(const EigenProblem<T, Ctx>& problem);
+  double first_tolerance(std::optional<double> one_norm, double squared_norm) const;
+  const EigenResult<T, Space>& solve_eigenproblem(const EigenProblem<T, Ctx>& problem,
+                                                  double tolerance);
+
+  bool take_triplets(ConstBlockView<T, Space> X, Index count);
+  void measure();
+  bool complete_left_vectors();
+  TripletErrors errors() const;
+
+  Index applied() const;
+  void release_workspaces();
+  bool end_not_finite();
+  void write_end();
+
+  Ctx& context_;
+  AdjointPair<T, Ctx> pair_;
+  Index applied_before_;
+  bool wide_;
+  AdjointPair<T, Ctx> tall_;  // rows ≥ columns
+  Index n_;                   // its columns
+  SingularRoute route_;
+  DecompositionCost decomposition_;
+  const SingularOptions& options_;
+  TripletCriterion<T> criterion_;
+  const Monitor& monitor_;
+  StopControl ending_;
+  MultiVector<T, Space> U_, V_;  // of tall_
+  TripletExtraction<T, Ctx> extraction_;
+  LobpcgWorkspace<T, Ctx> lobpcg_workspace_;
+  BlockLanczosWorkspace<T, Ctx> lanczos_workspace_;
+  SingularResult<T, Space> result_;
+};
+
+}  // namespace heddle::detail

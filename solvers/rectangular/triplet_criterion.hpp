@@ -1,0 +1,45 @@
+#pragma once
+
+#include <heddle/solvers/problem/options.hpp>
+#include <span>
+
+namespace heddle::detail {
+
+/// The measured errors of singular triplets. The lists have one entry per triplet.
+struct TripletErrors {
+  std::span<const double> values;     ///< σ
+  std::span<const double> residuals;  ///< max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂)
+  double orthogonality;               ///< max(|UᵀU − I|, |VᵀV − I|)
+  double norm;                        ///< ‖A‖₂, or an estimate from below
+};
+
+/// Which errors of singular triplets a criterion allows.
+template <Scalar T>
+class TripletCriterion {
+ public:
+  TripletCriterion(Criterion criterion, double tolerance) noexcept
+      : criterion_(criterion), tolerance_(tolerance) {}
+
+  /// The largest residual that is allowed at σ.
+  double allowed(double sigma, double norm) const noexcept;
+
+  /// Whether the residual of one triplet is allowed.
+  bool passes(const TripletErrors& errors, Index triplet) const noexcept;
+
+  /// Whether all triplets pass, with orthonormal vectors.
+  bool all_pass(const TripletErrors& errors) const noexcept;
+
+  /// The largest ratio of an error to what is allowed: infinite where vectors are not orthonormal,
+  /// else at least 1. The error of a triplet is the smaller of its residual and σ, because the
+  /// search for left vectors makes a triplet pass whose σ is small enough.
+  double worst_excess(const TripletErrors& errors) const noexcept;
+
+  /// Whether nothing but left vectors of σ near zero keeps triplets from passing.
+  bool left_vectors_missing(const TripletErrors& errors) const noexcept;
+
+ private:
+  Criterion criterion_;
+  double tolerance_;
+};
+
+}  // namespace heddle::detail

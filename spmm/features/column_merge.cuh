@@ -1,0 +1,54 @@
+#pragma once
+
+#include <heddle/spmm/features/panel_columns.hpp>
+#include <limits>
+
+namespace heddle::detail::cuda {
+
+/// Merges the ascending columns of a panel's rows, a lane per row: `next` names the smallest column
+/// that is still unread in any row. All lanes of the warp take part.
+class ColumnMerge {
+ public:
+  static constexpr unsigned kAllLanes = 0xffffffffu;
+  static constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
+
+  /// `row` is the lane's, or anything from `rows` on for a lane without one.
+  __device__ ColumnMerge(const std::int64_t* row_offsets, const std::int32_t* columns, Index rows,
+                         Index row)
+      : columns_(columns),
+        position_(row_offsets[min(row, rows)]),
+        end_(row_offsets[min(row + 1, rows)]) {
+    read_head();
+  }
+
+  /// The smallest unread column, `kNone` at the end; the same in the panel's lanes.
+  __device__ std::int32_t next() const {
+    std::int32_t smallest = head_;
+#pragma unroll
+    for (int step = kPanelRows / 2; step > 0; step /= 2) {
+      smallest = min(smallest, __shfl_xor_sync(kAllLanes, smallest, step, kPanelRows));
+    }
+    return smallest;
+  }
+
+  /// Whether this lane's row has an entry in `column`, which is then read.
+  __device__ bool take(std::int32_t column) {
+    if (column == kNone || head_ != column) return false;
+    ++position_;
+    read_head();
+    return true;
+  }
+
+  /// Of the first unread entry of this lane's row.
+  __device__ Index position() const { return position_; }
+
+ private:
+  __device__ void read_head() { head_ = position_ < end_ ? __ldg(columns_ + position_) : kNone; }
+
+  const std::int32_t* columns_;
+  Index position_;
+  Index end_;
+  std::int32_t head_ = kNone;
+};
+
+}  // namespace heddle::detail::cuda

@@ -1,0 +1,188 @@
+#include <climits>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/merge/merge_plan.hpp>
+
+namespace heddle::detail::cuda {
+namespace {
+
+template <int kWidthOf, int kLanesOf>
+struct MergeConfig {
+  static constexpr int kWidth = kWidthOf;  // values a lane loads at once
+  static constexpr int kLanes = kLanesOf;  // lanes of a group, which walks its part of the path
+  static constexpr int kThreads = 256;
+  static constexpr int kBlocks = 4;                  // at least, a multiprocessor: see lanes.cuh
+  static constexpr int kGroups = kThreads / kLanes;  // a block
+  static constexpr int kStripe = kLanes * kWidth;
+  static constexpr int kUnroll = 4;
+};
+
+/// A group's walk over its part of the path: rows that end in it are stored, but the first, which
+/// may have begun before, is kept in `head`; `open` is the sum of the row that is unfinished at the
+/// end. Nonzeros are counted from the first of the walk, in 32 bits.
+template <class Config, class T>
+struct Walk {
+  using Sum = Lane<T, Config::kWidth>;
+  static constexpr int kUnroll = Config::kUnroll;
+
+  const SpmmProduct<T>& p;
+  Index column;
+  PathPoint begin;
+  PathPoint end;
+  Index row;
+  int row_end;
+  Sum head;
+  Sum open;
+
+  __device__ Walk(const SpmmProduct<T>& product, Index column_of, PathPoint from, PathPoint to)
+      : p(product), column(column_of), begin(from), end(to), row(from.row) {
+    read_row_end();
+  }
+
+  __device__ void read_row_end() {
+    const Index left = p.A.row_offsets[min(row + 1, p.A.rows)] - begin.nonzero;
+    row_end = static_cast<int>(min(left, Index{INT_MAX}));
+  }
+
+  __device__ void finish_row() {
+    if (row == begin.row) {
+      head = open;
+    } else {
+      stream(p.alpha, open, p.beta, p.C + row * p.ldc + column);
+    }
+    open = Sum{};
+    ++row;
+    read_row_end();
+  }
+
+  /// Adds `count` ≤ kUnroll nonzeros from the k-th on, their loads in flight together. Most often
+  /// no row ends among them: a check for each would cost as much as the sums.
+  template <bool kAll>
+  __device__ void step(const std::int32_t* columns, const T* values, int k, int count) {
+    T a[kUnroll];
+    Sum b[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (kAll || u < count) {
+        b[u] = load_row<Config::kWidth>(p.B + column, __ldg(columns + k + u), b_pitch(p));
+        a[u] = __ldg(values + k + u);
+      }
+    }
+    if (kAll && row_end >= k + kUnroll) {
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) multiply_add(a[u], b[u], open);
+      return;
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (kAll || u < count) {
+        while (row_end <= k + u) finish_row();
+        multiply_add(a[u], b[u], open);
+      }
+    }
+  }
+
+  __device__ void run() {
+    const std::int32_t* columns = p.A.columns + begin.nonzero;
+    const T* values = p.A.values + begin.nonzero;
+    const int length = static_cast<int>(end.nonzero - begin.nonzero);
+    int k = 0;
+    for (; k + kUnroll <= length; k += kUnroll) step<true>(columns, values, k, kUnroll);
+    if (k < length) step<false>(columns, values, k, length - k);
+    while (row < end.row) finish_row();
+  }
+};
+
+template <class Config, class T>
+__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kernel(
+    SpmmProduct<T> p, const PathPoint* points, Index stretches, Index span, T* carries) {
+  using Sum = Lane<T, Config::kWidth>;
+  allow_next_pass();
+  __shared__ Sum open_sums[Config::kGroups][Config::kLanes];
+  __shared__ bool finishes[Config::kGroups];
+
+  const int group = threadIdx.x / Config::kLanes;
+  const int lane = threadIdx.x % Config::kLanes;
+  const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe + lane * Config::kWidth;
+  const Index stretch =
+      min((static_cast<Index>(blockIdx.x) * Config::kGroups + group) * span, stretches);
+  const bool active = column < p.N;
+
+  Walk<Config, T> walk(p, column, points[stretch], points[min(stretch + span, stretches)]);
+  if (active) walk.run();
+  const bool finished = walk.begin.row < walk.end.row;
+  open_sums[group][lane] = walk.open;
+  if (lane == 0) finishes[group] = finished;
+  __syncthreads();
+  if (!active) return;
+
+  // The row open at the end of group g is begun by the last group up to g that finishes one.
+  const auto sum_until = [&](int last) {
+    int first = last;
+    while (first > 0 && !finishes[first]) --first;
+    Sum sum;
+    for (int g = first; g <= last; ++g) add(open_sums[g][lane], sum);
+    return sum;
+  };
+  if (finished) {
+    Sum sum;
+    if (group > 0) sum = sum_until(group - 1);
+    add(walk.head, sum);
+    stream(p.alpha, sum, p.beta, p.C + walk.begin.row * p.ldc + column);
+  }
+  if (group == Config::kGroups - 1) {
+    const Sum carry = sum_until(group);
+    store(T{1}, carry, T{0}, carries + blockIdx.x * p.N + column);
+  }
+}
+
+/// Lanes of a group at most.
+constexpr Index kMostLanes = kWarpSize;
+
+/// Stretches that a group of so many lanes walks: one, unless there are more than fill the device
+/// twice, and then up to as many as make kLongestWalk rows or nonzeros.
+Index stretches_per_group(const MergePath& path, int lanes, const DeviceSizes& device) {
+  constexpr Index kLongestWalk = 128;
+  return std::clamp<Index>(path.stretches() * lanes / (2 * device.resident_threads()), 1,
+                           std::max<Index>(1, kLongestWalk / path.step()));
+}
+
+template <class T>
+using Plan = MergePlan<T, PathMeasure::nonzeros>;
+
+}  // namespace
+
+KernelMakers<DeviceSpace> MergeKernel::makers() { return makers_of<Plan, DeviceSpace>(); }
+
+template <class T>
+Index merge_carries(const MergePath& path, Index N) {
+  constexpr Index kFewestGroups = MergeConfig<1, kWarpSize>::kGroups;
+  return blocks_for(path.stretches(), kFewestGroups) * N;
+}
+
+template <class T>
+void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,
+                  T* carries) {
+  dispatch_lanes(product, kMostLanes, [&]<int kWidth, int kLanes>() {
+    using Config = MergeConfig<kWidth, kLanes>;
+    const Index span = stretches_per_group(path, kLanes, context.device());
+    const dim3 grid(blocks_for(path.stretches(), Config::kGroups * span),
+                    blocks_for(product.N, Config::kStripe));
+    merge_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
+        product, path.points(), path.stretches(), span, carries);
+    check_launch();
+    launch_add_carries(context, product, path, Config::kGroups * span, carries);
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                               \
+  template Index merge_carries<T>(const MergePath&, Index); \
+  template void launch_merge(CudaContext&, const SpmmProduct<T>&, const MergePath&, T*);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail::cuda

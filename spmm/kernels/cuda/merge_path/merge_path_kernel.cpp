@@ -1,0 +1,14 @@
+#include <heddle/spmm/kernels/cuda/merge/merge_plan.hpp>
+#include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
+
+namespace heddle::detail::cuda {
+namespace {
+
+template <class T>
+using Plan = MergePlan<T, PathMeasure::rows_and_nonzeros>;
+
+}  // namespace
+
+KernelMakers<DeviceSpace> MergePathKernel::makers() { return makers_of<Plan, DeviceSpace>(); }
+
+}  // namespace heddle::detail::cuda

@@ -1,0 +1,272 @@
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/grow.hpp>
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
+
+namespace heddle::detail::cuda {
+namespace {
+
+template <int kWidthOf, int kLoadsOf, int kShareOf, bool kSplitOf>
+struct PanelMmaConfig {
+  static constexpr int kWidth = kWidthOf;   // columns of B in one load
+  static constexpr int kLoads = kLoadsOf;   // loads of a lane from one row of B
+  static constexpr int kShare = kShareOf;   // warps that share a unit
+  static constexpr bool kSplit = kSplitOf;  // whether long panels are cut into units
+  static constexpr int kThreads = 256;
+  static constexpr int kWarps = kThreads / kWarpSize;
+  static constexpr int kUnits = kWarps / kShare;
+  static constexpr int kStripe = 8 * kWidth * kLoads;
+  // Tiles in flight against warps (one H200): narrow stripes gain from tiles, those of 32 columns
+  // from warps; where two warps share long panels, from tiles again.
+  static constexpr int kColumns = kWidth * kLoads;
+  static constexpr bool kLongPanels = kColumns == 8 && kShare == 2;
+  static constexpr int kBlocks = kColumns == 4 ? 4 : kColumns > 8 || kLongPanels ? 2 : 3;
+  static constexpr int kUnroll = kColumns == 1  ? (kShare == 1 ? 8 : 4)
+                                 : kColumns < 4 ? 4
+                                 : kColumns < 8 ? 3
+                                 : kLongPanels  ? 4
+                                                : 2;
+  static_assert(kWarps % kShare == 0);
+};
+
+/// c += a·b with A 8×4, B 4×8, C 8×8 over a warp: lane 4i + k holds A(i, k), lane 4j + k holds
+/// B(k, j), lane 4i + q holds C(i, 2q) and C(i, 2q + 1).
+__device__ void multiply_tile(double a, double b, double (&c)[2]) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a), "d"(b));
+}
+
+/// A lane's part of a panel's product. Column j of the tensor cores' B stands for column
+/// kWidth·j + v of the block in the v-th of kWidth products, so that a lane's loads are wide and
+/// its sums are neighbours: sums[l][v][e] belongs to column (8l + 2q + e)·kWidth + v of the stripe.
+template <class Config>
+struct PanelSums {
+  double values[Config::kLoads][Config::kWidth][2] = {};
+};
+
+/// Adds tiles first … last − 1 of the panel whose values begin at `values`. `B` points at the
+/// lane's first column of row 0; `active[l]` tells whether its l-th load is within the block.
+template <class Config, class T>
+__device__ void add_tiles(const PanelsView<T>& panels, const T* values, Index first, Index last,
+                          const T* B, Index ldb, const bool (&active)[Config::kLoads],
+                          PanelSums<Config>& sums) {
+  const int lane = threadIdx.x % kWarpSize;
+  const unsigned before = (1u << lane) - 1;
+  for (Index tile = first; tile < last; tile += Config::kUnroll) {
+    T a[Config::kUnroll];
+    Lane<T, Config::kWidth> b[Config::kUnroll][Config::kLoads];
+#pragma unroll
+    for (int u = 0; u < Config::kUnroll; ++u) {
+      const Index own = min(tile + u, last - 1);
+      const std::int32_t column = __ldg(panels.columns + own * kTileColumns + lane % kTileColumns);
+      const uint2 header = __ldg(reinterpret_cast<const uint2*>(panels.headers) + own);
+      const bool present = tile + u < last && (header.x >> lane & 1u) != 0;
+      a[u] = present ? __ldg(values + header.y + __popc(header.x & before)) : T{0};
+#pragma unroll
+      for (int l = 0; l < Config::kLoads; ++l) {
+        if (active[l]) {
+          b[u][l] = load<Config::kWidth>(B + column * ldb + l * 8 * Config::kWidth);
+        }
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < Config::kUnroll; ++u) {
+#pragma unroll
+      for (int l = 0; l < Config::kLoads; ++l) {
+#pragma unroll
+        for (int v = 0; v < Config::kWidth; ++v) {
+          multiply_tile(a[u], b[u][l][v], sums.values[l][v]);
+        }
+      }
+    }
+  }
+}
+
+/// Adds the sums of the warps that share a unit into those of its first, pairwise: fixed order.
+template <class Config>
+__device__ void add_shares(PanelSums<Config>& sums) {
+  if constexpr (Config::kShare > 1) {
+    constexpr int kSums = 2 * Config::kWidth * Config::kLoads;
+    __shared__ double shared[Config::kUnits * Config::kShare / 2][kSums][kWarpSize];
+    const int warp = threadIdx.x / kWarpSize;
+    const int lane = threadIdx.x % kWarpSize;
+    const int share = warp % Config::kShare;
+    const int first_slot = warp / Config::kShare * (Config::kShare / 2);
+    double* own = &sums.values[0][0][0];
+#pragma unroll
+    for (int step = Config::kShare / 2; step > 0; step /= 2) {
+      if (share >= step && share < 2 * step) {
+#pragma unroll
+        for (int s = 0; s < kSums; ++s) shared[first_slot + share - step][s][lane] = own[s];
+      }
+      __syncthreads();
+      if (share < step) {
+#pragma unroll
+        for (int s = 0; s < kSums; ++s) own[s] += shared[first_slot + share][s][lane];
+      }
+      __syncthreads();
+    }
+  }
+}
+
+/// A unit's sums of `kWidth` columns of one row: to C, or to the unit's part.
+template <bool kSplit, class T, int kWidth>
+__device__ void store_sum(const SpmmProduct<T>& p, const PanelUnit& unit, double* parts,
+                          int panel_row, Index column, const double (&sums)[kWidth]) {
+  const Index row = unit.panel * kPanelRows + panel_row;
+  if (row >= p.A.rows || column >= p.N) return;
+  if (kSplit && unit.part >= 0) {
+    double* to = parts + (unit.part * kPanelRows + panel_row) * p.N + column;
+#pragma unroll
+    for (int v = 0; v < kWidth; ++v) to[v] = sums[v];
+    return;
+  }
+  Lane<T, kWidth> sum;
+#pragma unroll
+  for (int v = 0; v < kWidth; ++v) sum[v] = static_cast<T>(sums[v]);
+  store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+}
+
+template <class Config, class T>
+__global__ __launch_bounds__(Config::kThreads,
+                             Config::kBlocks) void panel_mma_kernel(SpmmProduct<T> p,
+                                                                    PanelsView<T> panels,
+                                                                    double* parts) {
+  const int warp = threadIdx.x / kWarpSize;
+  const int lane = threadIdx.x % kWarpSize;
+  const Index index = static_cast<Index>(blockIdx.x) * Config::kUnits + warp / Config::kShare;
+  const Index stripe = static_cast<Index>(blockIdx.y) * Config::kStripe;
+
+  PanelSums<Config> sums;
+  PanelUnit unit{};
+  const bool active_unit = index < panels.unit_count;
+  if (active_unit) {
+    unit = Config::kSplit
+               ? panels.units[index]
+               : PanelUnit{index, panels.tile_begin[index], panels.tile_begin[index + 1], -1};
+    const Index tiles = unit.last_tile - unit.first_tile;
+    const int share = warp % Config::kShare;
+    const Index column = stripe + lane / kTileColumns * Config::kWidth;
+    bool active[Config::kLoads];
+#pragma unroll
+    for (int l = 0; l < Config::kLoads; ++l) active[l] = column + l * 8 * Config::kWidth < p.N;
+    add_tiles(panels, panels.values + panels.row_offsets[unit.panel * kPanelRows],
+              unit.first_tile + tiles * share / Config::kShare,
+              unit.first_tile + tiles * (share + 1) / Config::kShare, p.B + column, p.ldb, active,
+              sums);
+  }
+  add_shares(sums);
+
+  if (warp % Config::kShare != 0 || !active_unit) return;
+#pragma unroll
+  for (int l = 0; l < Config::kLoads; ++l) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      double sum[Config::kWidth];
+#pragma unroll
+      for (int v = 0; v < Config::kWidth; ++v) sum[v] = sums.values[l][v][e];
+      store_sum<Config::kSplit>(p, unit, parts, lane / 4,
+                                stripe + (8 * l + 2 * (lane % 4) + e) * Config::kWidth, sum);
+    }
+  }
+}
+
+constexpr int kPartThreads = 256;
+
+/// A thread adds the parts of one entry of a split panel, in order.
+template <class T>
+__global__ __launch_bounds__(kPartThreads) void add_parts_kernel(SpmmProduct<T> p,
+                                                                 const SplitPanel* split_panels,
+                                                                 Index split_count,
+                                                                 const double* parts) {
+  wait_for_first_pass();
+  const Index i = static_cast<Index>(blockIdx.x) * kPartThreads + threadIdx.x;
+  const Index per_panel = kPanelRows * p.N;
+  if (i >= split_count * per_panel) return;
+  const SplitPanel split = split_panels[i / per_panel];
+  const Index entry = i % per_panel;
+  const Index row = split.panel * kPanelRows + entry / p.N;
+  if (row >= p.A.rows) return;
+  double sum = 0;
+  for (Index part = split.first_part; part < split.last_part; ++part) {
+    sum += parts[part * per_panel + entry];
+  }
+  store(p.alpha, Lane<T, 1>{{static_cast<T>(sum)}}, p.beta, p.C + row * p.ldc + entry % p.N);
+}
+
+template <class T>
+void launch_add_parts(const SpmmProduct<T>& product, const PanelsView<T>& panels,
+                      const double* parts, cudaStream_t stream) {
+  if (panels.split_count == 0) return;
+  const Index entries = panels.split_count * kPanelRows * product.N;
+  launch_second_pass(add_parts_kernel<T>, blocks_for(entries, kPartThreads), kPartThreads, stream,
+                     product, panels.split_panels, panels.split_count, parts);
+}
+
+template <class Config, class T>
+void launch(const SpmmProduct<T>& product, const PanelsView<T>& panels, double* parts,
+            cudaStream_t stream) {
+  const dim3 grid(blocks_for(panels.unit_count, Config::kUnits),
+                  blocks_for(product.N, Config::kStripe));
+  panel_mma_kernel<Config><<<grid, Config::kThreads, 0, stream>>>(product, panels, parts);
+  check_launch();
+}
+
+template <class T>
+void launch_panel_mma(const SpmmProduct<T>& product, const Panels<T>& panels, double* parts,
+                      cudaStream_t stream) {
+  constexpr int kWidest = kVectorWidth<T>;
+  const PanelsView<T>& view = panels.view();
+  const auto launch_loads = [&]<int kWidth>() {
+    const Index columns = 8 * kWidth;
+    const auto loads = static_cast<int>(std::min<Index>(4, (product.N + columns - 1) / columns));
+    dispatch_at_least<1, 2, 4>(loads, [&]<int kLoads>() {
+      dispatch_at_least<1, 2, 4, 8>(panels.warps_per_unit(), [&]<int kShare>() {
+        if (view.units != nullptr) {
+          launch<PanelMmaConfig<kWidth, kLoads, kShare, true>>(product, view, parts, stream);
+        } else {
+          launch<PanelMmaConfig<kWidth, kLoads, kShare, false>>(product, view, parts, stream);
+        }
+      });
+    });
+  };
+  if (!is_vectorisable(product) || product.N <= 8) {
+    launch_loads.template operator()<1>();
+  } else if (product.N <= 16 || kWidest == 2) {
+    launch_loads.template operator()<2>();
+  } else {
+    launch_loads.template operator()<kWidest>();
+  }
+  launch_add_parts(product, view, parts, stream);
+}
+
+template <class T>
+class PanelMmaPlan : public KernelPlan<T, DeviceSpace> {
+ public:
+  PanelMmaPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
+      : panels_(context, matrix.A) {}
+
+  void prepare(CudaContext& context, Index N) override {
+    grow(context, parts_, panels_.parts() * kPanelRows * N);
+  }
+
+  void run(CudaContext& context, const SpmmProduct<T>& product) override {
+    launch_panel_mma(product, panels_, parts_.data(), context.stream());
+  }
+
+ private:
+  Panels<T> panels_;
+  Buffer<double, DeviceSpace> parts_;  ///< sums of the units of long panels
+};
+
+}  // namespace
+
+KernelMakers<DeviceSpace> PanelMmaKernel::makers() {
+  return makers_of<PanelMmaPlan, DeviceSpace>();
+}
+
+}  // namespace heddle::detail::cuda

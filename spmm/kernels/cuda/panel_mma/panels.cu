@@ -1,0 +1,173 @@
+#include <cub/device/device_scan.cuh>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spmm/features/column_merge.cuh>
+#include <heddle/spmm/features/panel_columns.hpp>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
+#include <vector>
+
+namespace heddle::detail::cuda {
+namespace {
+
+/// Warps per multiprocessor that fill it.
+constexpr Index kEnoughWarps = 32;
+/// Tiles that a warp has at least before a unit's tiles are shared out.
+constexpr Index kFewestTiles = 4;
+constexpr Index kMostWarpsPerUnit = 8;
+/// Panels are uneven if the longest has more than that many times the mean tiles.
+constexpr Index kEvenPanels = 2;
+/// Tiles a warp of a unit of a long panel: enough that adding the parts does not count.
+constexpr Index kUnitTiles = 64;
+/// Units that each warp works off where there are tiles enough, so that the last ones are short.
+constexpr Index kUnitsPerWarp = 8;
+
+struct PanelsConfig {
+  static constexpr int kThreads = 128;
+  static constexpr int kPanels = kThreads / kPanelRows;  // a lane a row
+};
+
+template <class Config, class T>
+__global__ __launch_bounds__(Config::kThreads) void fill_panels_kernel(CsrView<T, DeviceSpace> A,
+                                                                       const Index* tile_begin,
+                                                                       std::int32_t* columns,
+                                                                       TileHeader* headers,
+                                                                       T* values) {
+  const Index panels = (A.rows + kPanelRows - 1) / kPanelRows;
+  const Index panel = static_cast<Index>(blockIdx.x) * Config::kPanels + threadIdx.x / kPanelRows;
+  const int lane = threadIdx.x % kPanelRows;
+  const Index row = panel < panels ? panel * kPanelRows + lane : A.rows;
+  const Index first_value = A.row_offsets[min(panel * kPanelRows, A.rows)];
+  ColumnMerge merge(A.row_offsets, A.columns, A.rows, row);
+
+  std::uint32_t offset = 0;
+  std::int32_t last_column = 0;
+  for (Index tile = panel < panels ? tile_begin[panel] : 0;; ++tile) {
+    if (!__any_sync(kFullWarp, merge.next() != ColumnMerge::kNone)) break;
+    const bool exists = merge.next() != ColumnMerge::kNone;
+    const Index source = merge.position();
+    std::uint32_t own = 0;  // bit k: this row has an entry in column k of the tile
+    for (int k = 0; k < kTileColumns; ++k) {
+      const std::int32_t column = merge.next();
+      if (column != ColumnMerge::kNone) last_column = column;
+      if (merge.take(column)) own |= 1u << k;
+      if (exists && lane == 0) columns[tile * kTileColumns + k] = last_column;
+    }
+    const int count = __popc(own);
+    int before = count;
+    std::uint32_t present = own << (kTileColumns * lane);
+#pragma unroll
+    for (int step = 1; step < kPanelRows; step *= 2) {
+      const int other = __shfl_up_sync(kFullWarp, before, step, kPanelRows);
+      if (lane >= step) before += other;
+      present |= __shfl_xor_sync(kFullWarp, present, step, kPanelRows);
+    }
+    before -= count;
+    if (exists && lane == 0) headers[tile] = {present, offset};
+    for (int k = 0; k < count; ++k) {
+      values[first_value + offset + before + k] = __ldg(A.values + source + k);
+    }
+    offset += __popc(present);
+  }
+}
+
+template <class T>
+void launch_fill_panels(const CsrView<T, DeviceSpace>& A, const Index* tile_begin,
+                        std::int32_t* columns, TileHeader* headers, T* values,
+                        cudaStream_t stream) {
+  using Config = PanelsConfig;
+  const Index panels = (A.rows + kPanelRows - 1) / kPanelRows;
+  fill_panels_kernel<Config><<<blocks_for(panels, Config::kPanels), Config::kThreads, 0, stream>>>(
+      A, tile_begin, columns, headers, values);
+  check_launch();
+}
+
+/// begin[i] = Σ counts before i, in place; returns begin[size − 1].
+Index exclusive_sum(CudaContext& context, Index* counts, Index size) {
+  std::size_t bytes = 0;
+  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, counts, size, context.stream()));
+  Buffer<char, DeviceSpace> scratch(context, bytes);
+  check(
+      cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts, counts, size, context.stream()));
+  Index total = 0;
+  context.copy_to_host(&total, counts + size - 1, sizeof total);
+  return total;
+}
+
+}  // namespace
+
+template <class T>
+Panels<T>::Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+  view_.rows = A.rows;
+  const Index count = view_.count();
+  const auto size = [](Index n) { return static_cast<std::size_t>(n); };
+  tile_begin_ = Buffer<Index, DeviceSpace>(context, size(count + 1));
+  check(cudaMemsetAsync(tile_begin_.data() + count, 0, sizeof(Index), context.stream()));
+  launch_count_panel_columns(context, A, 1, kTileColumns, tile_begin_.data());
+  tiles_ = exclusive_sum(context, tile_begin_.data(), count + 1);
+  columns_ = Buffer<std::int32_t, DeviceSpace>(context, size(tiles_ * kTileColumns));
+  headers_ = Buffer<TileHeader, DeviceSpace>(context, size(tiles_));
+  values_ = Buffer<T, DeviceSpace>(context, size(A.nnz));
+  if (count > 0) {
+    launch_fill_panels(A, tile_begin_.data(), columns_.data(), headers_.data(), values_.data(),
+                       context.stream());
+  }
+  split_long_panels(context);
+  view_.row_offsets = A.row_offsets;
+  view_.tile_begin = tile_begin_.data();
+  view_.columns = columns_.data();
+  view_.headers = headers_.data();
+  view_.values = values_.data();
+}
+
+template <class T>
+void Panels<T>::split_long_panels(CudaContext& context) {
+  const Index count = view_.count();
+  view_.unit_count = count;
+  if (count == 0) return;
+  const Index enough_warps = kEnoughWarps * context.device().multiprocessors;
+  const Index shared_by = std::min(enough_warps / count, tiles_ / (count * kFewestTiles));
+  warps_per_unit_ = static_cast<int>(
+      std::bit_ceil(static_cast<unsigned>(std::clamp<Index>(shared_by, 1, kMostWarpsPerUnit))));
+
+  std::vector<Index> begin(static_cast<std::size_t>(count + 1));
+  context.copy_to_host(begin.data(), tile_begin_.data(), begin.size() * sizeof(Index));
+  Index longest = 0;
+  for (std::size_t p = 0; p + 1 < begin.size(); ++p) {
+    longest = std::max(longest, begin[p + 1] - begin[p]);
+  }
+  if (longest * count <= kEvenPanels * tiles_) return;
+
+  const Index unit_tiles = std::max(kUnitTiles, tiles_ / (kUnitsPerWarp * enough_warps)) *
+                           static_cast<Index>(warps_per_unit_);
+  std::vector<PanelUnit> units;
+  std::vector<SplitPanel> split;
+  for (Index panel = 0; panel < count; ++panel) {
+    const Index first = begin[static_cast<std::size_t>(panel)];
+    const Index tiles = begin[static_cast<std::size_t>(panel) + 1] - first;
+    const Index pieces = std::max<Index>(1, (tiles + unit_tiles - 1) / unit_tiles);
+    if (pieces > 1) split.push_back({panel, parts_, parts_ + pieces});
+    for (Index i = 0; i < pieces; ++i) {
+      units.push_back({panel, first + tiles * i / pieces, first + tiles * (i + 1) / pieces,
+                       pieces > 1 ? parts_++ : -1});
+    }
+  }
+  const auto upload = [&]<class U>(const std::vector<U>& host) {
+    Buffer<U, DeviceSpace> device(context, host.size());
+    if (!host.empty()) context.copy_to_device(device.data(), host.data(), host.size() * sizeof(U));
+    return device;
+  };
+  units_ = upload(units);
+  split_panels_ = upload(split);
+  view_.units = units_.data();
+  view_.unit_count = static_cast<Index>(units.size());
+  view_.split_panels = split_panels_.data();
+  view_.split_count = static_cast<Index>(split.size());
+}
+
+#define HEDDLE_INSTANTIATE(T) template class Panels<T>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail::cuda

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/features/panel_columns.hpp>
+
+namespace heddle::detail::cuda {
+
+/// Distinct columns of a panel in a tile: with `kPanelRows`, the shape of A in the tensor cores'
+/// double-precision product of 8×4 by 4×8.
+inline constexpr int kTileColumns = 4;
+
+/// A tile of a panel: which entries it has and where their values begin.
+struct TileHeader {
+  std::uint32_t present;  ///< bit 4·i + k: the panel's row i has an entry in the tile's column k
+  std::uint32_t offset;   ///< of the tile's first value from the panel's first
+};
+
+/// The tiles that a team of warps multiplies: all of a panel's, or a part of a long panel's.
+struct PanelUnit {
+  Index panel;
+  Index first_tile;
+  Index last_tile;  ///< one past
+  Index part;  ///< where the unit's sums go until the panel's parts are added; −1: a whole panel
+};
+
+/// A panel in several units, whose sums are parts first_part … last_part − 1.
+struct SplitPanel {
+  Index panel;
+  Index first_part;
+  Index last_part;  ///< one past
+};
+
+/// What `panel_mma` reads of A.
+template <class T>
+struct PanelsView {
+  Index rows = 0;
+  const std::int64_t* row_offsets = nullptr;  ///< of A: panel p's values begin at row_offsets[8p]
+  const Index* tile_begin = nullptr;          ///< panel p has tiles tile_begin[p] … [p + 1] − 1
+  const std::int32_t* columns = nullptr;      ///< 4 a tile, the last repeated to fill the last tile
+  const TileHeader* headers = nullptr;        ///< one a tile
+  const T* values = nullptr;                  ///< by tiles, in a tile by rows
+  const PanelUnit* units = nullptr;           ///< null where every panel is one unit
+  const SplitPanel* split_panels = nullptr;
+  Index unit_count = 0;
+  Index split_count = 0;
+
+  constexpr Index count() const noexcept { return (rows + kPanelRows - 1) / kPanelRows; }
+};
+
+/// A in panels of 8 rows whose distinct columns, ascending, are dealt into tiles of 4, with only
+/// the entries that A has: nnz·sizeof(T) + 24 bytes a tile. Where panels differ much in length, the
+/// long ones are cut into units of about equal tiles.
+template <class T>
+class Panels {
+ public:
+  Panels() = default;
+
+  /// Builds the panels on the device and waits for the number of tiles. A's offsets are not copied
+  /// and must outlive this. Throws `OutOfMemory`, and `InvalidArgument` if eight rows hold 2³²
+  /// entries.
+  Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A);
+
+  const PanelsView<T>& view() const noexcept { return view_; }
+  Index tiles() const noexcept { return tiles_; }
+
+  /// Warps that share a unit's tiles: 1 where there are panels enough to fill a device.
+  int warps_per_unit() const noexcept { return warps_per_unit_; }
+  /// Units whose sums are added up afterwards.
+  Index parts() const noexcept { return parts_; }
+
+ private:
+  void split_long_panels(CudaContext& context);
+
+  Buffer<Index, DeviceSpace> tile_begin_;
+  Buffer<std::int32_t, DeviceSpace> columns_;
+  Buffer<TileHeader, DeviceSpace> headers_;
+  Buffer<T, DeviceSpace> values_;
+  Buffer<PanelUnit, DeviceSpace> units_;
+  Buffer<SplitPanel, DeviceSpace> split_panels_;
+  PanelsView<T> view_;
+  Index tiles_ = 0;
+  Index parts_ = 0;
+  int warps_per_unit_ = 1;
+};
+
+}  // namespace heddle::detail::cuda

@@ -1,0 +1,85 @@
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
+
+namespace heddle::detail::cuda {
+namespace {
+
+template <int kWidthOf, int kLanesOf>
+struct RowCachedConfig {
+  static constexpr int kWidth = kWidthOf;  // values a lane loads at once
+  static constexpr int kLanes = kLanesOf;  // lanes a row
+  static constexpr int kThreads = 256;
+  static constexpr int kBlocks = 5;  // at least, a multiprocessor: see lanes.cuh
+  static constexpr int kRows = kThreads / kLanes;
+  static constexpr int kStripe = kLanes * kWidth;
+  static constexpr int kUnroll = 4;
+  static constexpr int kChunk = 1024;  // nonzeros of A in shared memory
+  static_assert(kChunk % kThreads == 0);
+};
+
+template <class Config, class T>
+__global__ __launch_bounds__(Config::kThreads,
+                             Config::kBlocks) void row_cached_kernel(SpmmProduct<T> p) {
+  __shared__ std::int32_t columns[Config::kChunk];
+  __shared__ T values[Config::kChunk];
+
+  const Index first_row = static_cast<Index>(blockIdx.x) * Config::kRows;
+  const Index last_row = min(first_row + Config::kRows, p.A.rows);
+  const Index row = min(first_row + threadIdx.x / Config::kLanes, last_row);
+  const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe +
+                       threadIdx.x % Config::kLanes * Config::kWidth;
+  const bool active = row < last_row && column < p.N;
+  const Index begin = active ? p.A.row_offsets[row] : 0;
+  const Index end = active ? p.A.row_offsets[row + 1] : 0;
+  const Index block_end = p.A.row_offsets[last_row];
+
+  Lane<T, Config::kWidth> sum;
+  for (Index chunk = p.A.row_offsets[first_row]; chunk < block_end; chunk += Config::kChunk) {
+    const Index chunk_end = min(chunk + Config::kChunk, block_end);
+    for (Index k = chunk + threadIdx.x; k < chunk_end; k += Config::kThreads) {
+      columns[k - chunk] = __ldg(p.A.columns + k);
+      values[k - chunk] = __ldg(p.A.values + k);
+    }
+    __syncthreads();
+    const int last = static_cast<int>(min(end, chunk_end) - chunk);
+    for (int k = static_cast<int>(max(begin, chunk) - chunk); k < last; k += Config::kUnroll) {
+      Lane<T, Config::kWidth> b[Config::kUnroll];
+#pragma unroll
+      for (int u = 0; u < Config::kUnroll; ++u) {
+        if (k + u < last) b[u] = load_row<Config::kWidth>(p.B + column, columns[k + u], b_pitch(p));
+      }
+#pragma unroll
+      for (int u = 0; u < Config::kUnroll; ++u) {
+        if (k + u < last) multiply_add(values[k + u], b[u], sum);
+      }
+    }
+    __syncthreads();
+  }
+  if (active) store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+}
+
+template <class T>
+class RowCachedPlan : public KernelPlan<T, DeviceSpace> {
+ public:
+  RowCachedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>&) {}
+
+  void run(CudaContext& context, const SpmmProduct<T>& product) override {
+    dispatch_lanes(product, kWarpSize, [&]<int kWidth, int kLanes>() {
+      using Config = RowCachedConfig<kWidth, kLanes>;
+      const dim3 grid(blocks_for(product.A.rows, Config::kRows),
+                      blocks_for(product.N, Config::kStripe));
+      row_cached_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(product);
+      check_launch();
+    });
+  }
+};
+
+}  // namespace
+
+KernelMakers<DeviceSpace> RowCachedKernel::makers() {
+  return makers_of<RowCachedPlan, DeviceSpace>();
+}
+
+}  // namespace heddle::detail::cuda

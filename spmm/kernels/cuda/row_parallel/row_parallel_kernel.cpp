@@ -1,0 +1,30 @@
+#include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/row_split/launch_row_split.hpp>
+#include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
+
+namespace heddle::detail::cuda {
+namespace {
+
+constexpr Index kMostLanes = 32;  // a warp
+
+template <class T>
+class RowParallelPlan : public KernelPlan<T, DeviceSpace> {
+ public:
+  RowParallelPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix)
+      : groups_(row_groups(matrix.features)) {}
+
+  void run(CudaContext& context, const SpmmProduct<T>& product) override {
+    launch_row_split(context, product, groups_, kMostLanes);
+  }
+
+ private:
+  int groups_;
+};
+
+}  // namespace
+
+KernelMakers<DeviceSpace> RowParallelKernel::makers() {
+  return makers_of<RowParallelPlan, DeviceSpace>();
+}
+
+}  // namespace heddle::detail::cuda

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <heddle/spmm/kernels/kernel_table.hpp>
+
+namespace heddle::detail::cuda {
+
+/// Row split with one lane group per row: see `launch_row_split` with one group.
+///
+/// Good for rows of similar length, because a warp takes as long as its longest row.
+struct RowSplitKernel {
+  static constexpr KernelTraits kTraits = {
+      .name = "row_split",
+      .description = "a lane group per row of C, each lane some neighbouring columns"};
+  static KernelMakers<DeviceSpace> makers();
+};
+
+}  // namespace heddle::detail::cuda

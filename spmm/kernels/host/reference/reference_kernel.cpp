@@ -1,0 +1,22 @@
+#include <heddle/spmm/kernels/host/reference/reference_kernel.hpp>
+#include <heddle/spmm/spmm.hpp>
+
+namespace heddle::detail {
+namespace {
+
+template <class T>
+class ReferencePlan : public KernelPlan<T, HostSpace> {
+ public:
+  ReferencePlan(HostContext&, const KernelMatrix<T, HostSpace>&) {}
+
+  void run(HostContext&, const SpmmProduct<T, HostSpace>& p) override {
+    reference_spmm<T>(static_cast<double>(p.alpha), p.A, {p.B, p.A.cols, p.N, p.ldb},
+                      static_cast<double>(p.beta), {p.C, p.A.rows, p.N, p.ldc});
+  }
+};
+
+}  // namespace
+
+KernelMakers<HostSpace> ReferenceKernel::makers() { return makers_of<ReferencePlan, HostSpace>(); }
+
+}  // namespace heddle::detail

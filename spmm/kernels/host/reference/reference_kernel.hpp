@@ -1,0 +1,14 @@
+#pragma once
+
+#include <heddle/spmm/kernels/kernel_table.hpp>
+
+namespace heddle::detail {
+
+/// `reference_spmm`, so that it can be asked for by name.
+struct ReferenceKernel {
+  static constexpr KernelTraits kTraits = {
+      .name = "reference", .description = "three loops on one thread, summed in double: for tests"};
+  static KernelMakers<HostSpace> makers();
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,193 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spmm/kernels/host/row_split/row_kernels.hpp>
+#include <heddle/spmm/kernels/host/row_split/row_split.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+// Rows that a stripe of a wide block goes through before the next stripe: their part of A then
+// comes from the first-level cache.
+constexpr Index kRowsOfStripe = 32 * kMaxRunHeight;
+
+// The kernels for one width, by height.
+template <Scalar T, class Values>
+struct Kernels {
+  using Rows = void (*)(const Product<T, Values>&, Index first, Index last) noexcept;
+  using Segment = void (*)(const Product<T, Values>&, Index begin, Index end, T* sum) noexcept;
+
+  std::array<Rows, kMaxRunHeight> rows;  // [height − 1]
+  Segment segment;
+};
+
+template <Scalar T, class Values, int W, int V>
+constexpr Kernels<T, Values> kernels_of_shape() {
+  static_assert(kMaxRunHeight == 3);
+  return {{multiply_rows<T, W, V, 1, Values>, multiply_rows<T, W, V, 2, Values>,
+           multiply_rows<T, W, V, 3, Values>},
+          multiply_segment<T, W, V, Values>};
+}
+
+template <Scalar T, class Values, int W, int... V>
+Kernels<T, Values> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
+  static constexpr std::array<Kernels<T, Values>, sizeof...(V)> kTable = {
+      kernels_of_shape<T, Values, W, V + 1>()...};
+  return kTable[static_cast<std::size_t>((N - 1) / W)];
+}
+
+// The kernels for N columns, N ≤ kMaxStripe<T>: vectors of as many lanes as N has columns, at most
+// a register's.
+template <Scalar T, class Values, int W = static_cast<int>(kLanes<T>)>
+Kernels<T, Values> kernels_for(Index N) {
+  if constexpr (W == 1) {
+    return {{multiply_rows_by_vector<T, 1, Values>, multiply_rows_by_vector<T, 2, Values>,
+             multiply_rows_by_vector<T, 3, Values>},
+            multiply_segment_by_vector<T, Values>};
+  } else {
+    if (N < W) return kernels_for<T, Values, W / 2>(N);
+    constexpr int kMost = W == kLanes<T> ? kMaxVectors : 2;
+    return kernels_of_lanes<T, Values, W>(N, std::make_integer_sequence<int, kMost>());
+  }
+}
+
+// The columns of a block in stripes of about equal width, each with its kernels.
+template <Scalar T, class Values>
+class ColumnStripes {
+ public:
+  explicit ColumnStripes(const Product<T, Values>& whole)
+      : whole_(whole),
+        count_((whole.N + kMaxStripe<T> - 1) / kMaxStripe<T>),
+        width_((whole.N + count_ - 1) / count_) {
+    if (count_ > 1) width_ = round_up_to_lanes<T>(width_);
+  }
+
+  Index count() const noexcept { return count_; }
+
+  Product<T, Values> operator[](Index stripe) const noexcept {
+    Product<T, Values> product = whole_;
+    const Index first = stripe * width_;
+    product.B += first;
+    product.C += first;
+    product.N = std::min(width_, whole_.N - first);
+    return product;
+  }
+
+ private:
+  Product<T, Values> whole_;
+  Index count_;
+  Index width_;
+};
+
+template <Scalar T, class Values>
+void multiply_run(const ColumnStripes<T, Values>& stripes, const RowRun& run) {
+  const Index step = stripes.count() == 1 ? run.last - run.first : kRowsOfStripe;
+  for (Index first = run.first; first < run.last; first += step) {
+    const Index last = std::min(first + step, run.last);
+    for (Index s = 0; s < stripes.count(); ++s) {
+      const Product<T, Values> product = stripes[s];
+      kernels_for<T, Values>(product.N).rows[static_cast<std::size_t>(run.height - 1)](product,
+                                                                                       first, last);
+    }
+  }
+}
+
+// Whether the rows of B between a row's first and last column are more than a core's second-level
+// cache, so that most of them are not there any more when the next row needs them.
+template <Scalar T>
+bool outgrows_cache(const RowSchedule& schedule, Index N) {
+  constexpr Index kCache = Index{1} << 20;
+  return schedule.spread * N * static_cast<Index>(sizeof(T)) > kCache;
+}
+
+template <Scalar T>
+Prefetch choose_prefetch(const RowSchedule& schedule, Index N) {
+  if (schedule.advances) return Prefetch::front;
+  return outgrows_cache<T>(schedule, N) ? Prefetch::entries : Prefetch::none;
+}
+
+// Chunks that a thread takes at a time: all of its share, so that it finds what it used before in
+// its own cache; or, where that is hopeless, one, so that the threads work side by side and share
+// what their common cache holds. Strips keep within the cache.
+template <Scalar T>
+Index chunks_at_a_time(const RowSchedule& schedule, Index N, Index threads) {
+  if (schedule.strip_rows == 0 && outgrows_cache<T>(schedule, N)) return 1;
+  return (static_cast<Index>(schedule.chunks.size()) + threads - 1) / threads;
+}
+
+// Whether C is stored past the caches: a block that no cache would hold until it is read again, in
+// rows of whole, aligned registers. The lines of C are then not read before they are overwritten.
+template <Scalar T>
+bool streams(T beta, const BlockView<T, HostSpace>& C) {
+  constexpr std::size_t kCached = std::size_t{32} << 20;
+  const auto bytes = static_cast<std::size_t>(C.rows() * C.cols()) * sizeof(T);
+  return beta == T{0} && bytes > kCached && C.cols() % kLanes<T> == 0 && C.ld() % kLanes<T> == 0 &&
+         reinterpret_cast<std::uintptr_t>(C.data()) % kVectorBytes == 0;
+}
+
+// Adds the segments of a heavy row in order.
+template <Scalar T, class Values>
+void add_segments(const Product<T, Values>& p, const HeavyRow& heavy, const T* partials) {
+  T* const c = p.C + heavy.row * p.ldc;
+  for (Index j = 0; j < p.N; ++j) {
+    T sum{0};
+    for (std::size_t s = heavy.first_segment; s < heavy.last_segment; ++s) {
+      sum += partials[static_cast<Index>(s) * kMaxStripe<T> + j];
+    }
+    c[j] = p.beta == T{0} ? p.alpha * sum : p.alpha * sum + p.beta * c[j];
+  }
+}
+
+}  // namespace
+
+template <Scalar T, class Values>
+void row_split(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
+               T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
+               const BlockView<T, HostSpace>& C) {
+  const ColumnStripes<T, Values> stripes({A, values, B.data(), B.ld(), C.data(), C.ld(), C.cols(),
+                                          alpha, beta, choose_prefetch<T>(schedule, C.cols()),
+                                          streams(beta, C)});
+  const auto chunks = static_cast<Index>(schedule.chunks.size());
+  const auto segments = static_cast<Index>(schedule.segments.size());
+  const int team = static_cast<int>(std::clamp<Index>(std::max(chunks, segments), 1, threads));
+  const Index share = std::max<Index>(1, chunks_at_a_time<T>(schedule, C.cols(), team));
+#pragma omp parallel num_threads(team)
+  {
+#pragma omp for schedule(static, share) nowait
+    for (Index c = 0; c < chunks; ++c) {
+      const RowChunk& chunk = schedule.chunks[static_cast<std::size_t>(c)];
+      for (std::size_t r = chunk.first_run; r < chunk.last_run; ++r) {
+        multiply_run(stripes, schedule.runs[r]);
+      }
+    }
+    end_streaming();
+    for (Index stripe = 0; segments > 0 && stripe < stripes.count(); ++stripe) {
+      const Product<T, Values> product = stripes[stripe];
+      const auto kernel = kernels_for<T, Values>(product.N).segment;
+#pragma omp for schedule(static)
+      for (Index s = 0; s < segments; ++s) {
+        const RowSegment& segment = schedule.segments[static_cast<std::size_t>(s)];
+        kernel(product, segment.begin, segment.end, partials + s * kMaxStripe<T>);
+      }
+#pragma omp for schedule(static)
+      for (std::size_t h = 0; h < schedule.heavy_rows.size(); ++h) {
+        add_segments(product, schedule.heavy_rows[h], partials);
+      }
+    }
+  }
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void row_split(const CsrView<T, HostSpace>&, const T*, const RowSchedule&, T*, int, T,  \
+                          const ConstBlockView<T, HostSpace>&, T, const BlockView<T, HostSpace>&); \
+  template void row_split(const CsrView<T, HostSpace>&, GatheredValues<T>, const RowSchedule&, T*, \
+                          int, T, const ConstBlockView<T, HostSpace>&, T,                          \
+                          const BlockView<T, HostSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

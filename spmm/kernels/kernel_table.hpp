@@ -1,0 +1,88 @@
+#pragma once
+
+#include <deque>
+#include <heddle/spmm/kernels/kernel_plan.hpp>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+/// One table of SpMM kernels per backend. A kernel is a folder beside this file with a class
+/// derived from `KernelPlan`, and a row of the table. Plans, options and configuration files find
+/// it by its name there.
+namespace heddle::detail {
+
+/// What the table says of a kernel. All text is of static storage duration.
+struct KernelTraits {
+  std::string_view name;               ///< as `SpmmOptions::kernel` takes it
+  std::string_view description;        ///< one line
+  std::string_view keeps = "nothing";  ///< bytes beside A, a formula in nnz, rows, N, sizeof(T)
+  std::string_view limits = "none";    ///< matrices or blocks that it refuses
+  bool repeatable = true;              ///< equal input gives equal bits, from run to run
+  bool prepares_by_width = true;       ///< false: the first product of a shape allocates, too
+};
+
+/// Makes the plan of a kernel for one matrix. It may keep the view of A, never a reference to the
+/// `KernelMatrix`.
+template <class T, class Space>
+using MakeKernel = std::unique_ptr<KernelPlan<T, Space>> (*)(typename ContextOf<Space>::type&,
+                                                             KernelMatrix<T, Space>&);
+
+/// One for each scalar.
+template <class Space>
+using KernelMakers = std::tuple<MakeKernel<float, Space>, MakeKernel<double, Space>>;
+
+/// The makers of `Plan<T>`, a class derived from `KernelPlan<T, Space>` with a constructor from
+/// (context, KernelMatrix&).
+template <template <class> class Plan, class Space>
+KernelMakers<Space> makers_of() {
+  const auto maker = []<class T>(T) -> MakeKernel<T, Space> {
+    return [](typename ContextOf<Space>::type& context,
+              KernelMatrix<T, Space>& matrix) -> std::unique_ptr<KernelPlan<T, Space>> {
+      return std::make_unique<Plan<T>>(context, matrix);
+    };
+  };
+  return {maker(float{}), maker(double{})};
+}
+
+/// A kernel: its traits and how it is made. The makers are null in a build without its backend,
+/// where the table still names it.
+template <class Space>
+struct KernelRow {
+  KernelTraits traits;
+  KernelMakers<Space> makers;
+
+  template <class T>
+  std::unique_ptr<KernelPlan<T, Space>> make(typename ContextOf<Space>::type& context,
+                                             KernelMatrix<T, Space>& matrix) const {
+    return std::get<MakeKernel<T, Space>>(makers)(context, matrix);
+  }
+};
+
+/// The kernels of one backend, in the order in which they are listed to users. Rows are never
+/// removed, so pointers to them stay valid.
+template <class Space>
+class KernelTable {
+ public:
+  explicit KernelTable(const std::vector<KernelRow<Space>>& rows = {});
+
+  /// The row of that name, nullptr if there is none.
+  const KernelRow<Space>* find(std::string_view name) const noexcept;
+
+  const std::deque<KernelRow<Space>>& rows() const noexcept { return rows_; }
+  const std::vector<std::string_view>& names() const noexcept { return names_; }
+
+  /// Adds a kernel, which is then chosen by its name like the built-in ones. To be called before
+  /// other threads use the table. Throws `InvalidArgument` if the name is taken.
+  void add(const KernelRow<Space>& row);
+
+ private:
+  std::deque<KernelRow<Space>> rows_;
+  std::vector<std::string_view> names_;
+};
+
+/// The tables of this process, with the built-in kernels to begin with.
+KernelTable<HostSpace>& host_kernel_table();
+KernelTable<DeviceSpace>& cuda_kernel_table();
+
+}  // namespace heddle::detail

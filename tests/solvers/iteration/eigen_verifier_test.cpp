@@ -1,0 +1,225 @@
+#include <gtest/gtest.h>
+
+#include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "solvers/eigen_test_support.hpp"
+#include "support/dense.hpp"
+
+namespace heddle {
+namespace detail {}
+using namespace detail;
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using test::to_dense;
+using test::tolerance;
+
+constexpr Index kPairs = 7;
+
+/// The pencil of a small elastic body and what the verifier finds of n×k blocks V.
+template <class T>
+class EigenVerifierTest : public testing::Test {
+ protected:
+  EigenVerifierTest()
+      : V(context_, n(), kPairs), problem{.A = &stiffness_, .B = &mass_}, verifier_(context_, n()) {
+    fill_random<T>(context_, 5, 0, V.view());
+  }
+
+  Index n() const { return stiffness_.rows(); }
+  MatrixXd A() const { return to_dense(stiffness_.matrix()); }
+  MatrixXd B() const {
+    return problem.B == nullptr ? MatrixXd::Identity(n(), n()) : to_dense(mass_.matrix());
+  }
+  MatrixXd dense_V() { return to_dense<T>(V.view()); }
+
+  /// A Rayleigh–Ritz step over V by slabs of that width.
+  DenseFailure rayleigh_ritz(Which which = Which::smallest, Index slab = 3) {
+    make_scratch(slab);
+    return verifier_.rayleigh_ritz(context_, problem, which, V.view(), AV_.view(), BV_.view());
+  }
+
+  void measure(Index slab = 3) {
+    make_scratch(slab);
+    verifier_.measure(context_, problem, V.view(), AV_.view(), BV_.view());
+  }
+
+  bool report(double tolerance, EigenResult<T, HostSpace>& result) {
+    const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+    return verifier_.report({Criterion::norm, tolerance, norm1(A()), norm1(B()), epsilon}, result);
+  }
+
+  static double norm1(const MatrixXd& M) { return M.cwiseAbs().colwise().sum().maxCoeff(); }
+
+  HostContext context_{2};
+  SparseOperator<T, HostContext> stiffness_ =
+      test::make_operator<T>(context_, {"elasticity3d", {3, 2, 2}});
+  SparseOperator<T, HostContext> mass_ =
+      test::make_operator<T>(context_, {"elasticity3d_mass", {3, 2, 2}});
+  MultiVector<T, HostSpace> V;
+  EigenProblem<T, HostContext> problem;
+  EigenVerifier<T, HostContext> verifier_;
+
+ private:
+  void make_scratch(Index slab) {
+    AV_ = {context_, n(), slab};
+    if (problem.B != nullptr) BV_ = {context_, n(), slab};
+  }
+
+  MultiVector<T, HostSpace> AV_, BV_;
+};
+
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(EigenVerifierTest, Scalars);
+
+/// The Ritz values of a pencil over the columns of V, ascending.
+VectorXd ritz_values(const MatrixXd& A, const MatrixXd& B, const MatrixXd& V) {
+  return Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd>(
+             V.transpose() * A * V, V.transpose() * B * V, Eigen::EigenvaluesOnly)
+      .eigenvalues();
+}
+
+TYPED_TEST(EigenVerifierTest, GivesTheRitzPairsOfTheSpan) {
+  using T = TypeParam;
+  for (const bool pencil : {true, false}) {
+    this->problem.B = pencil ? &this->mass_ : nullptr;
+    const MatrixXd A = this->A(), B = this->B();
+    const double n = static_cast<double>(this->n());
+    for (const Index slab : {1, 3, 7, 9}) {  // of one column, uneven, all at once, wider than V
+      SCOPED_TRACE("slabs of " + std::to_string(slab) + (pencil ? ", B given" : ", B = I"));
+      fill_random<T>(this->context_, 5, 0, this->V.view());
+      const MatrixXd before = this->dense_V();
+      VectorXd expected = ritz_values(A, B, before);
+      const bool largest = slab == 3;
+      if (largest) expected.reverseInPlace();
+      ASSERT_EQ(this->rayleigh_ritz(largest ? Which::largest : Which::smallest, slab),
+                DenseFailure::none);
+      const MatrixXd V = this->dense_V();
+      const double scale = expected.cwiseAbs().maxCoeff();
+      ASSERT_EQ(this->verifier_.values().size(), static_cast<std::size_t>(kPairs));
+      for (Index j = 0; j < kPairs; ++j) {
+        EXPECT_NEAR(this->verifier_.values()[static_cast<std::size_t>(j)], expected(j),
+                    tolerance<T>(scale, n, 64));
+      }
+      const MatrixXd gram = V.transpose() * B * V;
+      EXPECT_LE((gram - MatrixXd::Identity(kPairs, kPairs)).cwiseAbs().maxCoeff(),
+                tolerance<T>(1, n, 64));
+      const MatrixXd projected = V.transpose() * A * V;
+      EXPECT_LE((projected - MatrixXd(expected.asDiagonal())).cwiseAbs().maxCoeff(),
+                tolerance<T>(scale, n, 64));
+      const MatrixXd outside = V - before * before.colPivHouseholderQr().solve(V);
+      EXPECT_LE(outside.norm(), tolerance<T>(V.norm(), n, 64)) << "the span has changed";
+      EXPECT_NEAR(this->verifier_.projected_norm_A(), this->norm1(before.transpose() * A * before),
+                  tolerance<T>(this->norm1(before.transpose() * A * before), n));
+      EXPECT_NEAR(this->verifier_.projected_norm_B(), this->norm1(before.transpose() * B * before),
+                  tolerance<T>(this->norm1(before.transpose() * B * before), n));
+    }
+  }
+}
+
+TYPED_TEST(EigenVerifierTest, MeasuresResidualsAndOrthogonality) {
+  using T = TypeParam;
+  for (const bool pencil : {true, false}) {
+    this->problem.B = pencil ? &this->mass_ : nullptr;
+    const MatrixXd A = this->A(), B = this->B();
+    fill_random<T>(this->context_, 5, 0, this->V.view());
+    ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+    for (Index i = 0; i < this->n(); ++i) {  // spoils the second pair and its orthogonality
+      this->V.view()(i, 1) *= 2;
+      this->V.view()(i, 1) += this->V.view()(i, 4);
+    }
+    const MatrixXd V = this->dense_V();
+    const MatrixXd G = V.transpose() * B * V - MatrixXd::Identity(kPairs, kPairs);
+    for (const Index slab : {1, 3, 7, 9}) {
+      this->measure(slab);
+      for (Index j = 0; j < kPairs; ++j) {
+        const double value = this->verifier_.values()[static_cast<std::size_t>(j)];
+        const double expected = (A * V.col(j) - value * B * V.col(j)).norm() / V.col(j).norm();
+        const double size = A.norm() + std::abs(value) * B.norm();
+        EXPECT_NEAR(this->verifier_.residuals()[static_cast<std::size_t>(j)], expected,
+                    tolerance<T>(size, 1))
+            << j;
+      }
+      EXPECT_NEAR(this->verifier_.orthogonality(), G.cwiseAbs().maxCoeff(), tolerance<T>(5, 81));
+    }
+  }
+}
+
+TYPED_TEST(EigenVerifierTest, AllOfTheSpaceHasTheEigenvaluesOfThePencil) {
+  using T = TypeParam;
+  const Index n = this->n();
+  this->V = {this->context_, n, n};
+  set_identity<T>(this->context_, this->V.view());
+  ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+  this->measure();
+  const VectorXd expected = ritz_values(this->A(), this->B(), MatrixXd::Identity(n, n));
+  const double scale = expected.cwiseAbs().maxCoeff();
+  EigenResult<T, HostSpace> result;
+  EXPECT_TRUE(this->report(tolerance<T>(1, static_cast<double>(n)), result));
+  ASSERT_EQ(result.eigenvalues.size(), static_cast<std::size_t>(n));
+  for (std::size_t j = 0; j < result.eigenvalues.size(); ++j) {
+    EXPECT_NEAR(result.eigenvalues[j], expected(static_cast<Index>(j)),
+                tolerance<T>(scale, static_cast<double>(n)));
+    EXPECT_DOUBLE_EQ(
+        result.residuals[j],
+        this->verifier_.residuals()[j] /
+            (this->norm1(this->A()) + std::abs(result.eigenvalues[j]) * this->norm1(this->B())));
+  }
+  EXPECT_EQ(result.orthogonality, this->verifier_.orthogonality());
+  EXPECT_FALSE(this->report(0, result)) << "no residual is zero";
+}
+
+TYPED_TEST(EigenVerifierTest, NothingPassesThatIsNotOrthonormal) {
+  using T = TypeParam;
+  ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+  this->measure();
+  EigenResult<T, HostSpace> result;
+  EXPECT_TRUE(this->report(10, result));  // by residuals everything would pass
+  for (Index i = 0; i < this->n(); ++i) this->V.view()(i, 2) *= 2;
+  this->measure();
+  EXPECT_FALSE(this->report(10, result));
+  EXPECT_NEAR(result.orthogonality, 3, tolerance<T>(3, static_cast<double>(this->n())));
+}
+
+TYPED_TEST(EigenVerifierTest, NaNPassesNothing) {
+  using T = TypeParam;
+  ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+  this->V.view()(3, 5) = std::numeric_limits<T>::quiet_NaN();
+  this->measure();
+  EigenResult<T, HostSpace> result;
+  EXPECT_FALSE(this->report(10, result));
+  EXPECT_TRUE(std::isnan(result.orthogonality));
+  EXPECT_TRUE(std::isnan(result.residuals[5]));
+  EXPECT_NE(this->rayleigh_ritz(), DenseFailure::none);
+  fill_random<T>(this->context_, 5, 0, this->V.view());
+  std::vector<double> diagonal = test::counting(this->n());
+  diagonal[3] = std::numeric_limits<double>::quiet_NaN();
+  test::DiagonalOperator<T> A(diagonal);
+  this->problem.A = &A;
+  EXPECT_EQ(this->rayleigh_ritz(), DenseFailure::not_finite);
+}
+
+TYPED_TEST(EigenVerifierTest, DependentColumnsAreRefused) {
+  for (const bool pencil : {true, false}) {
+    this->problem.B = pencil ? &this->mass_ : nullptr;
+    fill_random<TypeParam>(this->context_, 5, 0, this->V.view());
+    for (Index i = 0; i < this->n(); ++i) this->V.view()(i, 4) = 0;
+    const MatrixXd before = this->dense_V();
+    EXPECT_EQ(this->rayleigh_ritz(), DenseFailure::indefinite);
+    EXPECT_EQ(this->dense_V(), before) << "V was changed";
+  }
+}
+
+TYPED_TEST(EigenVerifierTest, AnIndefiniteBIsRefused) {
+  std::vector<double> diagonal(static_cast<std::size_t>(this->n()), 1.0);
+  diagonal[0] = -1e4;
+  test::DiagonalOperator<TypeParam> B(diagonal);
+  this->problem.B = &B;
+  EXPECT_EQ(this->rayleigh_ritz(), DenseFailure::indefinite);
+}
+
+}  // namespace
+}  // namespace heddle

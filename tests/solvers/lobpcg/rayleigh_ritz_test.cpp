@@ -1,0 +1,237 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
+#include <limits>
+
+#include "support/dense.hpp"
+#include "support/tolerance.hpp"
+
+namespace heddle {
+namespace detail {}
+using namespace detail;
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index kRows = 60;
+constexpr Index kBlock = 5;
+
+/// A pencil with eigenvalues from about −60 to 60 and the basis S = [X P W] of a LOBPCG
+/// iteration on it, made by dense algebra in double.
+template <class T>
+class RayleighRitzTest : public testing::Test {
+ protected:
+  RayleighRitzTest() : ritz_(context_, 3 * kBlock, kBlock), packet_(context_, 9 * kBlock * kBlock) {
+    A_ = random(kRows, kRows);
+    A_ = 4 * (A_ + A_.transpose()).eval();
+    B_ = random(kRows, kRows);
+    B_ = MatrixXd::Identity(kRows, kRows) + 0.1 * (B_ * B_.transpose()).eval();
+    XP_ = MatrixXd(kRows, 0);
+  }
+
+  MatrixXd random(Index rows, Index cols) {
+    MultiVector<double, HostSpace> block(context_, rows, cols);
+    fill_random<double>(context_, 11, ++streams_, block.view());
+    return test::to_dense<double>(block.view());
+  }
+
+  /// S ← [X P W] with w new columns, B-orthonormal.
+  void append_random(Index w) {
+    MatrixXd W = random(kRows, w);
+    for (int sweep = 0; sweep < 2; ++sweep) {
+      W -= XP_ * (XP_.transpose() * B_ * W);
+      const MatrixXd R = (W.transpose() * B_ * W).llt().matrixU();
+      W = R.triangularView<Eigen::Upper>().solve<Eigen::OnTheRight>(W);
+    }
+    S_.resize(kRows, XP_.cols() + w);
+    S_ << XP_, W;
+  }
+
+  bool solve(Index x_cols, Index wanted, Index skip = 0, Which which = Which::smallest) {
+    const auto S = test::to_block<T>(context_, S_);
+    const auto AS = test::to_block<T>(context_, A_ * S_);
+    packet_.clear();
+    ritz_.project(context_, S.view(), AS.view(), packet_);
+    packet_.fetch(context_);
+    return ritz_.solve(context_, x_cols, wanted, skip, which);
+  }
+
+  /// [Z₁ C_P] as a dense matrix.
+  MatrixXd coefficients() const {
+    const ConstSmallView<double, HostSpace> C = ritz_.coefficients();
+    MatrixXd dense(C.rows, C.cols);
+    for (Index i = 0; i < C.rows; ++i) {
+      for (Index j = 0; j < C.cols; ++j) dense(i, j) = C(i, j);
+    }
+    return dense;
+  }
+
+  VectorXd theta() const {
+    return Eigen::Map<const VectorXd>(ritz_.theta().data(), std::ssize(ritz_.theta()));
+  }
+
+  /// [X P] ← S [Z₁ C_P].
+  void update() { XP_ = S_ * coefficients(); }
+
+  /// The Ritz values over the span of S, ascending, whatever its basis.
+  VectorXd dense_ritz_values() const {
+    return Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd>(
+               S_.transpose() * A_ * S_, S_.transpose() * B_ * S_, Eigen::EigenvaluesOnly)
+        .eigenvalues();
+  }
+
+  /// All that a solve promises of its Ritz pairs and directions.
+  void expect_ritz_pairs(const VectorXd& expected) const {
+    ASSERT_EQ(theta().size(), expected.size());
+    EXPECT_LE((theta() - expected).cwiseAbs().maxCoeff(), rounding());
+    const MatrixXd C = coefficients();
+    ASSERT_EQ(C.cols(), ritz_.block() + ritz_.directions());
+    EXPECT_LE((C.transpose() * C - MatrixXd::Identity(C.cols(), C.cols())).cwiseAbs().maxCoeff(),
+              test::tolerance<double>(1, static_cast<double>(C.rows())));
+    const MatrixXd H = C.transpose() * S_.transpose() * A_ * S_ * C;
+    MatrixXd diagonal = H;  // XᵀAX = Θ, XᵀAP = 0, PᵀAP anything
+    diagonal.topRows(expected.size()).setZero();
+    diagonal.leftCols(expected.size()).setZero();
+    diagonal.topLeftCorner(expected.size(), expected.size()) = expected.asDiagonal();
+    EXPECT_LE((H - diagonal).cwiseAbs().maxCoeff(), rounding());
+  }
+
+  double rounding() const { return test::tolerance<T>(A_.norm(), kRows); }
+
+  HostContext context_{2};
+  RayleighRitz<T, HostContext> ritz_;
+  Packet<HostContext> packet_;
+  MatrixXd A_, B_, XP_, S_;
+  std::uint64_t streams_ = 0;
+};
+
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(RayleighRitzTest, Scalars);
+
+TYPED_TEST(RayleighRitzTest, EveryStepSolvesTheDenseProblem) {
+  for (const Which which : {Which::smallest, Which::largest}) {
+    this->ritz_.reset();
+    this->XP_ = MatrixXd(kRows, 0);
+    this->append_random(kBlock);
+    for (int step = 0; step < 5; ++step) {
+      SCOPED_TRACE(step);
+      VectorXd expected = this->dense_ritz_values();
+      if (which == Which::largest) expected.reverseInPlace();
+      ASSERT_TRUE(this->solve(kBlock, kBlock, 0, which));
+      EXPECT_EQ(this->ritz_.block(), kBlock);
+      EXPECT_EQ(this->ritz_.directions(), step == 0 ? 0 : kBlock);  // none without a P or W
+      this->expect_ritz_pairs(expected.head(kBlock));
+      this->update();
+      this->append_random(kBlock);
+    }
+  }
+}
+
+TYPED_TEST(RayleighRitzTest, DirectionsCompleteTheRitzVectorsToTheOldX) {
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->update();
+  this->append_random(kBlock);
+  for (const Index skip : {0, 2}) {
+    this->ritz_.forget();
+    ASSERT_TRUE(this->solve(kBlock, kBlock, skip));
+    EXPECT_EQ(this->ritz_.directions(), kBlock - skip);
+    const MatrixXd C = this->coefficients();
+    MatrixXd PW = C.leftCols(kBlock);  // the P and W parts of the Ritz vectors
+    PW.topRows(kBlock).setZero();
+    for (Index j = 0; j < kBlock; ++j) {
+      const double outside = (PW.col(j) - C * (C.transpose() * PW.col(j))).norm();
+      EXPECT_EQ(outside <= test::tolerance<double>(1, 10), j >= skip) << j << ": " << outside;
+    }
+  }
+}
+
+TYPED_TEST(RayleighRitzTest, KnowsHowFarValuesMoved) {
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  for (const double change : this->ritz_.theta_change()) EXPECT_TRUE(std::isinf(change));
+  this->update();
+  const VectorXd before = this->theta();
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  const VectorXd moved = (this->theta() - before).cwiseAbs();
+  EXPECT_GT(moved.minCoeff(), 1e-3);
+  for (int step = 0; step < 2; ++step) {  // the second is one without W
+    for (Index j = 0; j < kBlock; ++j) {
+      EXPECT_EQ(this->ritz_.theta_change()[static_cast<std::size_t>(j)], moved(j));
+    }
+    this->update();
+    this->append_random(0);
+    ASSERT_TRUE(this->solve(kBlock, kBlock));
+  }
+}
+
+TYPED_TEST(RayleighRitzTest, GoesOnWithoutTheLeadingPairs) {
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->update();
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->update();
+  const VectorXd all = this->theta();
+  this->ritz_.drop_leading(2);
+  this->XP_ = this->XP_.rightCols(this->XP_.cols() - 2).eval();
+  EXPECT_EQ(this->theta(), all.tail(kBlock - 2));
+  this->append_random(3);
+  ASSERT_TRUE(this->solve(kBlock - 2, kBlock - 2));
+  this->expect_ritz_pairs(this->dense_ritz_values().head(kBlock - 2));
+}
+
+TYPED_TEST(RayleighRitzTest, WhatWasChangedFromOutsideIsForgotten) {
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->append_random(kBlock);  // X stays empty: the Ritz vectors are not used
+  this->ritz_.forget();
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->expect_ritz_pairs(this->dense_ritz_values().head(kBlock));
+}
+
+TYPED_TEST(RayleighRitzTest, OfASmallBasisAllPairsAreGiven) {
+  this->append_random(3);
+  ASSERT_TRUE(this->solve(3, kBlock));
+  EXPECT_EQ(this->ritz_.block(), 3);
+  this->expect_ritz_pairs(this->dense_ritz_values());
+}
+
+TYPED_TEST(RayleighRitzTest, NaNIsToldAndTheNextStepBeginsAnew) {
+  this->append_random(kBlock);
+  const MatrixXd good = this->A_;
+  this->A_(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(this->solve(kBlock, kBlock));
+  this->A_ = good;
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->expect_ritz_pairs(this->dense_ritz_values());
+}
+
+TYPED_TEST(RayleighRitzTest, GoesOnFromAnArchive) {
+  using T = TypeParam;
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->update();
+  this->append_random(kBlock);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  this->update();
+  this->append_random(kBlock);
+  std::vector<std::byte> memory;
+  Archive save(memory, Archive::Mode::save);
+  this->ritz_.archive(save);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  const VectorXd theta = this->theta();
+  const MatrixXd C = this->coefficients();
+  this->ritz_ = RayleighRitz<T, HostContext>(this->context_, 3 * kBlock, kBlock);
+  Archive load(memory, Archive::Mode::load);
+  this->ritz_.archive(load);
+  ASSERT_TRUE(this->solve(kBlock, kBlock));
+  EXPECT_EQ(this->theta(), theta);
+  EXPECT_EQ(this->coefficients(), C);
+}
+
+}  // namespace
+}  // namespace heddle
