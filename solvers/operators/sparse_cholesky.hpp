@@ -18,7 +18,7 @@ class SparseCholesky {
   SparseCholesky(HostContext& context, const CsrView<double, HostSpace>& A,
                  const CsrView<double, HostSpace>& B, double max_entries);
 
-  /// Whether L has at most `max_entries`. If not, no other function may be called.
+  /// Whether L has at most `max_entries`. If not, nothing else may be asked for.
   bool fits() const noexcept { return fits_; }
 
   /// Entries of L.

@@ -12,8 +12,8 @@ struct SpectrumBounds {
   double smallest_ritz = 0;  ///< ≥ λ_min, proven
   double largest_ritz = 0;   ///< ≤ λ_max, proven
   double upper = 0;          ///< largest Ritz value plus the last residual, likewise not proven
-  double smallest_residual = 0;  ///< ‖A x − θ x‖ of the smallest Ritz pair, a bound on its error
-  double largest_residual = 0;  ///< ‖A x − θ x‖ of the largest Ritz pair
+  double smallest_residual = 0;  ///< ‖A x − θ x‖ of the smallest Ritz pair, about its error
+  double largest_residual = 0;   ///< ‖A x − θ x‖ of the largest Ritz pair
 };
 
 /// The number of Lanczos steps where none is given.
