@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
+#include <memory>
 
 namespace heddle {
 

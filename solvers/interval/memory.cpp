@@ -25,4 +25,4 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * 12 * m * m;
 }
 
-namespace detail {}  // namespace heddle
+}  // namespace heddle

@@ -4,6 +4,7 @@
 #include <heddle/linalg/data/packet.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
+#include <heddle/solvers/lobpcg/ritz_values.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <span>
 #include <vector>
@@ -52,6 +53,9 @@ class RayleighRitz {
   std::span<const double> theta_change() const noexcept {
     return {theta_change_.data(), static_cast<std::size_t>(block_)};
   }
+
+  /// `theta` and `theta_change`.
+  RitzValues values() const noexcept { return {theta(), theta_change()}; }
 
   /// Forgets the first k Ritz pairs, which left X.
   void drop_leading(Index k);

@@ -30,10 +30,14 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
       s_(storage),
       blocks_(storage.blocks),
       ritz_(storage.ritz),
+      pairs_(storage.pairs),
       result_(storage.result),
       engine_(context, options, identity(problem, options, storage.shape.block), monitor,
               result_.history, kMostRefuted),
-      applications_before_(problem.A->columns_applied()) {}
+      verification_(context, problem, options, storage),
+      applications_before_(problem.A->columns_applied()) {
+  pairs_.reset(options);
+}
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::run() {
@@ -42,13 +46,15 @@ void LobpcgSolve<T, Ctx>::run() {
     if (refresh_due_) refresh();  // X and P orthonormal anew, A X and A P afresh
     engine_.capture(*this);       // for a checkpoint
     residuals();                  // R = A X − B X Θ                             n×b
-    if (decision_due(k)) {        // now, or else with what else the step brings to the host
-      if (!go_on(k)) continue;
+    if (pairs_.decision_due(ritz_.values(),
+                            k)) {  // now, or else with what else the step brings to the host
+      if (!finish_iteration(k)) continue;
       lock_converged();  // Y ← [Y X₁]
     }
     search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W, SᵀAW  n×w
-    if (!go_on(k)) continue;
-    rayleigh_ritz();  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P                S = [X P W]
+    if (!finish_iteration(k)) continue;
+    rayleigh_ritz();  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P                S = [X
+                      // P W]
   }
   finish();
 }

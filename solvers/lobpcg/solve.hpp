@@ -1,8 +1,8 @@
 #pragma once
 
-#include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
+#include <heddle/solvers/lobpcg/verification.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
 #include <initializer_list>
 
@@ -39,39 +39,29 @@ class LobpcgSolve {
   }
 
  private:
-  // The steps, in the order of the loop. When and how it ends is in detail/lobpcg_ending.cpp.
+  // The steps, in the order of the loop.
   Index start();
   void residuals();
-  bool decision_due(Index iteration) const;
-  bool go_on(Index iteration);
+  bool finish_iteration(Index iteration);
   void lock_converged();
   void search_directions();
   void rayleigh_ritz();
   void finish();
 
-  void start_constraints();
   void start_X();
   void draw(Block V);
   void set_norms();
   void refresh();
   void queue_residuals();
-  void observe();
+  void read_residuals();
   void fill_W(Index first, Index active, Index fresh);
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
   void project_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
-  Index block_wanted() const;
-  Index enough_to_lock() const;
-  bool more_to_come() const;
-  double locking_factor() const;
-  bool guards_agree() const;
-  bool converged(Index j, double factor) const;
-  void count_converged();
-  bool verify();
-  bool collect_pairs(Block V);
-  double worst_residual() const;
+  /// Whether X and Y span the whole space.
+  bool spans_space() const { return blocks_.locked() + blocks_.x() == s_.shape.n(); }
   Index applications() const;
 
   Ctx& context_;
@@ -80,27 +70,22 @@ class LobpcgSolve {
   Storage& s_;
   LobpcgBlocks<T, Ctx>& blocks_;
   RayleighRitz<T, Ctx>& ritz_;
+  LobpcgPairs& pairs_;
   EigenResult<T, Space>& result_;
-  EigenConvergence convergence_;
   StagnationTest stagnation_;
   Engine<Ctx> engine_;
+  LobpcgVerification<T, Ctx> verification_;
   Index applications_before_;
   Part residual_norms_{};      // of the step, in the packet
   Part x_norms_{};             // likewise, for a pencil
   Index constraints_ = 0;      // leading columns of Y
-  Index leading_ = 0;          // leading columns of X that pass the criterion
-  Index wanted_in_X_ = 0;      // leading columns of X among the nev best of locked and X
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
-  Index last_lock_ = 0;         // iteration of the last lock
-  Index fresh_directions_ = 0;  // random columns that the next W takes in
-  Index comparable_steps_ = 0;  // observed since the columns of X last changed their places
-  double strictness_ = 1;       // of the criterion; halved by each failed check
-  bool refresh_due_ = false;    // before the next step X, P, A X and A P must be made afresh
-  bool restarted_ = false;      // without P, after a first stagnation
-  bool observed_ = false;       // the host knows the residuals of this step
-  bool judged_ = false;         // and drew its conclusions
-  bool measured_ = false;       // the result holds verified numbers
+  Index fresh_directions_ = 0;    // random columns that the next W takes in
+  bool refresh_due_ = false;      // before the next step X, P, A X and A P must be made afresh
+  bool restarted_ = false;        // without P, after a first stagnation
+  bool residuals_known_ = false;  // the host knows the residuals of this step
+  bool finished_ = false;         // the engine has ended this iteration
 };
 
 }  // namespace heddle::detail

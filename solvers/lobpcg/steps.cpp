@@ -7,38 +7,24 @@
 #include <utility>
 
 namespace heddle::detail {
-namespace {
-
-constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
-constexpr Index kLockingPatience = 100;  // steps without a lock, after which this will do:
-constexpr double kPatientLockingFactor = 0.3;
-
-}  // namespace
-
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::start() {
   if (engine_.resume(*this)) return std::ssize(result_.history);
-  start_constraints();
+  blocks_.reset();
+  if (const Index c = problem_.constraints.cols(); c > 0) {
+    copy(context_, problem_.constraints, blocks_.Y(0, c));
+    constraints_ = make_orthonormal(blocks_.Y(0, c), blocks_.BY(0, c), {});
+    blocks_.set_locked(constraints_);
+  }
   start_X();
   if (!engine_.ended()) set_norms();
   return 0;
 }
 
 template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::start_constraints() {
-  const Index c = problem_.constraints.cols();
-  blocks_.reset();
-  if (c == 0) return;
-  const Block Y = blocks_.Y(0, c);
-  copy(context_, problem_.constraints, Y);
-  constraints_ = make_orthonormal(Y, blocks_.BY(0, c), {});
-  blocks_.set_locked(constraints_);
-}
-
-template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  const Index guards = std::min<Index>(2, b - 1);  // stay random, see guards_agree
+  const Index guards = std::min<Index>(2, b - 1);  // stay random, see LobpcgPairs
   const Index guesses = streams_ == 0 ? std::min(b - guards, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n() - s_.shape.constraints) {
@@ -55,7 +41,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
     rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
   }
   blocks_.set_x(rank);
-  leading_ = rank;  // no P yet
+  pairs_.set_leading(rank);  // no P yet
   if (rank == 0 && problem_.B != nullptr && constraints_ == 0) {
     engine_.end(SolveStatus::indefinite,
                 "B is not positive definite: x'Bx = 0 for all start vectors");
@@ -93,14 +79,15 @@ void LobpcgSolve<T, Ctx>::set_norms() {
     for (Index j = 0; j < x.rows; ++j) estimate = std::max(estimate, image(j, 0) / x(j, 0));
     return estimate;
   };
-  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm(problem_.A, ax),
-                                  norm(problem_.B, bx), std::numeric_limits<T>::epsilon());
+  pairs_.set_convergence(EigenConvergence(options_.criterion, options_.tolerance,
+                                          norm(problem_.A, ax), norm(problem_.B, bx),
+                                          std::numeric_limits<T>::epsilon()));
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::residuals() {
   queue_residuals();
-  observed_ = judged_ = false;
+  residuals_known_ = finished_ = false;
 }
 
 template <Scalar T, class Ctx>
@@ -118,39 +105,23 @@ void LobpcgSolve<T, Ctx>::queue_residuals() {
 }
 
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::decision_due(Index iteration) const {
-  if (comparable_steps_ < 2 || iteration >= options_.max_iterations) return true;
-  // Would what a lock or the end waits for be there, should residuals go on to fall as they did?
-  const auto may_arrive = [&](Index pairs, double factor) {
-    for (std::size_t j = 0; j < static_cast<std::size_t>(pairs); ++j) {
-      const double rate = std::min(1.0, s_.residuals[j] / s_.residuals_before[j]);
-      const double expected = 0.5 * rate * s_.residuals[j];
-      if (!convergence_.passes(ritz_.theta()[j], expected, strictness_ * factor)) return false;
-    }
-    return true;
-  };
-  return may_arrive(wanted_in_X_, 1) ||
-         (enough_to_lock() <= wanted_in_X_ && may_arrive(enough_to_lock(), locking_factor()));
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::observe() {
+void LobpcgSolve<T, Ctx>::read_residuals() {
   s_.packet.fetch(context_);
-  if (observed_) return;
-  observed_ = true;
-  ++comparable_steps_;
-  std::swap(s_.residuals, s_.residuals_before);
+  if (residuals_known_) return;
+  residuals_known_ = true;
+  const std::span<double> residuals = pairs_.next_residuals();
   for (Index j = 0; j < blocks_.x(); ++j) {
     const double norm = blocks_.pencil() ? x_norms_.here(j, 0) : 1;
-    s_.residuals[static_cast<std::size_t>(j)] = residual_norms_.here(j, 0) / norm;
+    residuals[static_cast<std::size_t>(j)] = residual_norms_.here(j, 0) / norm;
   }
-  count_converged();
+  pairs_.count(ritz_.values(), spans_space(), result_.iterations);
 }
 
+/// Ends the iteration once its residuals are known: whether the step is to be completed.
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::go_on(Index iteration) {
-  if (!observed_) observe();
-  if (!engine_.ended() && !std::exchange(judged_, true)) {
+bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
+  if (!residuals_known_) read_residuals();
+  if (!engine_.ended() && !std::exchange(finished_, true)) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
   }
@@ -158,37 +129,21 @@ bool LobpcgSolve<T, Ctx>::go_on(Index iteration) {
 }
 
 template <Scalar T, class Ctx>
-Index LobpcgSolve<T, Ctx>::enough_to_lock() const {
-  const Index enough = std::max<Index>(1, std::min(options_.nev / 2, s_.shape.block / 4));
-  return std::min(enough, blocks_.x());
-}
-
-template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_converged() {
-  const std::span<const double> theta = ritz_.theta();
-  Index k = 0;
-  while (k < std::min(leading_, wanted_in_X_) && converged(k, locking_factor())) ++k;
-  if (k < enough_to_lock()) return;
-  for (Index j = 0; j < k; ++j) {
-    s_.locked_values.push_back(theta[static_cast<std::size_t>(j)]);
-    s_.locked_residuals.push_back(s_.residuals[static_cast<std::size_t>(j)]);
-  }
+  const Index k = pairs_.lockable(ritz_.values(), spans_space(), result_.iterations);
+  if (k == 0) return;
+  pairs_.lock(ritz_.values(), k, result_.iterations);
   blocks_.lock(context_, k);
   ritz_.drop_leading(k);
   stagnation_.restart(result_.iterations);
-  last_lock_ = result_.iterations;
-  comparable_steps_ = 0;
   fresh_directions_ = k;
-  std::copy(s_.residuals.begin() + k, s_.residuals.begin() + k + blocks_.x(), s_.residuals.begin());
-  leading_ -= k;
-  wanted_in_X_ -= k;
   if (blocks_.x() == 0) {  // the whole block is done: the next one starts from nothing
     fresh_directions_ = 0;
     start_X();
     if (engine_.ended()) return;
     residuals();
-    observe();
-    judged_ = true;
+    read_residuals();
+    finished_ = true;
   }
 }
 
@@ -196,7 +151,7 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   if (engine_.ended()) return;
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
-  const Index first = leading_;
+  const Index first = pairs_.leading();
   const Index active = std::min(blocks_.x() - first, room);
   // A Krylov space of b vectors holds b directions of an eigenspace: what is locked is replaced by
   // random directions, or further copies of a multiple eigenvalue would never be met.
@@ -208,7 +163,7 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   orthonormalize_W();
   if (engine_.ended()) return;
   project_W();
-  observe();
+  read_residuals();
 }
 
 /// W = [T⁻¹R_J V], R_J the columns `first` … first + active − 1 of R, V random.
@@ -236,7 +191,7 @@ bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
                     {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.W(), blocks_.BW(),
                     status.there);
   project_W();
-  observe();
+  read_residuals();
   if (!came_out_orthonormal<T>(status.here, blocks_.w())) return false;
   ++result_.orthogonalization.cholqr2;
   return true;
@@ -269,7 +224,8 @@ void LobpcgSolve<T, Ctx>::project_W() {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
-  if (!ritz_.solve(context_, blocks_.x(), block_wanted(), leading_, options_.which)) {
+  if (!ritz_.solve(context_, blocks_.x(), pairs_.block_wanted(s_.shape.block), pairs_.leading(),
+                   options_.which)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
@@ -279,7 +235,7 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
 /// The same for an S of which nothing is known but A S, on the host at once.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
-  comparable_steps_ = 0;
+  pairs_.forget_order();
   ritz_.forget();
   s_.packet.clear();
   ritz_.project(context_, blocks_.S(), blocks_.AS(), s_.packet);
@@ -288,17 +244,8 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
 }
 
 template <Scalar T, class Ctx>
-Index LobpcgSolve<T, Ctx>::block_wanted() const {
-  const Index b = s_.shape.block;
-  const Index nev = options_.nev;
-  const Index guards = nev < b ? b - nev : std::max<Index>(2, b / 4);
-  const Index locked = blocks_.locked() - constraints_;
-  return std::min(b, std::max(nev - locked, wanted_in_X_) + guards);
-}
-
-template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::refresh() {
-  measured_ = false;
+  verification_.set_outdated();
   const Index x = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
   if (x < blocks_.x()) {
     blocks_.set_x(x);
@@ -326,41 +273,6 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
                 "start vectors, or products with A, B or T, are not finite");
   }
   return made.rank;
-}
-
-template <Scalar T, class Ctx>
-double LobpcgSolve<T, Ctx>::locking_factor() const {
-  if (kLockingFactor * options_.tolerance < convergence_.noise_floor()) return 1;
-  // Coupling to the locked pairs, which do not move any more, may keep residuals above a tenth.
-  const bool waited = result_.iterations - last_lock_ > kLockingPatience;
-  return waited ? kPatientLockingFactor : kLockingFactor;
-}
-
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::converged(Index j, double factor) const {
-  const auto column = static_cast<std::size_t>(j);
-  const double theta = ritz_.theta()[column];
-  const bool exact = blocks_.locked() + blocks_.x() == s_.shape.n();  // X spans the space
-  return convergence_.passes(theta, s_.residuals[column], strictness_ * factor) &&
-         (exact || convergence_.settled(theta, ritz_.theta_change()[column]));
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::count_converged() {
-  const std::span<const double> theta = ritz_.theta();
-  const auto better_or_equal = [&](double a, double b) {
-    return options_.which == Which::smallest ? a <= b : a >= b;
-  };
-  // Where all of X will be locked, to make room for more, its columns go on until they can be.
-  const double factor = more_to_come() ? locking_factor() : 1;
-  leading_ = wanted_in_X_ = 0;
-  for (Index j = 0; j < blocks_.x(); ++j) {
-    const auto ahead = std::count_if(
-        s_.locked_values.begin(), s_.locked_values.end(),
-        [&](double value) { return better_or_equal(value, theta[static_cast<std::size_t>(j)]); });
-    if (j + ahead < options_.nev) ++wanted_in_X_;
-    if (leading_ == j && converged(j, factor)) ++leading_;
-  }
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;

@@ -21,13 +21,12 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
                      sizes.max_locked() + 2 * sizes.block),
       ritz(ctx, 3 * sizes.block, sizes.block),
       verifier(ctx, sizes.nev),
+      pairs(sizes.nev, sizes.block),
       theta(ctx, sizes.block, 1),
-      packet(ctx, packet_capacity(sizes.block)),
-      residuals(static_cast<std::size_t>(sizes.block)),
-      residuals_before(static_cast<std::size_t>(sizes.block)) {
+      packet(ctx, packet_capacity(sizes.block)) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
-  for (std::vector<double>* list : {&locked_values, &locked_residuals, &monitor_values,
-                                    &monitor_residuals, &result.eigenvalues, &result.residuals}) {
+  for (std::vector<double>* list :
+       {&monitor_values, &monitor_residuals, &result.eigenvalues, &result.residuals}) {
     list->reserve(pairs);
   }
   result.eigenvectors = MultiVector<T, Space>(ctx, sizes.rows.local, sizes.nev);
@@ -35,8 +34,6 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
 
 template <Scalar T, class Ctx>
 void LobpcgWorkspace<T, Ctx>::Storage::reset() {
-  locked_values.clear();
-  locked_residuals.clear();
   ritz.reset();
   result.status = SolveStatus::breakdown;
   result.reason.clear();

@@ -4,6 +4,7 @@
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/lobpcg/blocks.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/lobpcg/pairs.hpp>
 #include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
 #include <vector>
 
@@ -44,12 +45,9 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   Orthogonalizer<T, Ctx> orthogonalizer;
   detail::RayleighRitz<T, Ctx> ritz;
   detail::EigenVerifier<T, Ctx> verifier;
+  detail::LobpcgPairs pairs;
   SmallMatrix<double, Space> theta;       // of X, for R = AX − BX Θ
   Packet<Ctx> packet;                     // what a step brings to the host
-  std::vector<double> residuals;          // ‖r_j‖/‖x_j‖ of X
-  std::vector<double> residuals_before;   // a step ago
-  std::vector<double> locked_values;      // of the locked pairs, in the order of locking
-  std::vector<double> locked_residuals;   // theirs
   std::vector<double> monitor_values;     // what a monitor sees
   std::vector<double> monitor_residuals;  // likewise, scaled
   EigenResult<T, Space> result;

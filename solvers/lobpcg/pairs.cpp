@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/iteration/worst.hpp>
+#include <heddle/solvers/lobpcg/pairs.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
+constexpr Index kLockingPatience = 100;  // steps without a lock, after which this will do:
+constexpr double kPatientLockingFactor = 0.3;
+
+}  // namespace
+
+LobpcgPairs::LobpcgPairs(Index nev, Index block)
+    : block_(block),
+      residuals_(static_cast<std::size_t>(block)),
+      residuals_before_(static_cast<std::size_t>(block)) {
+  for (auto* list : {&locked_values_, &locked_residuals_}) {
+    list->reserve(static_cast<std::size_t>(nev + block));
+  }
+}
+
+void LobpcgPairs::reset(const EigenOptions& options) {
+  options_ = &options;
+  convergence_ = {};
+  locked_values_.clear();
+  locked_residuals_.clear();
+  leading_ = wanted_in_X_ = comparable_steps_ = last_lock_ = 0;
+  strictness_ = 1;
+}
+
+std::span<double> LobpcgPairs::next_residuals() {
+  ++comparable_steps_;
+  std::swap(residuals_, residuals_before_);
+  return residuals_;
+}
+
+bool LobpcgPairs::better(double a, double b) const noexcept {
+  return options_->which == Which::smallest ? a < b : a > b;
+}
+
+double LobpcgPairs::locking_factor(Index iteration) const noexcept {
+  if (kLockingFactor * options_->tolerance < convergence_.noise_floor()) return 1;
+  // Coupling to the locked pairs, which do not move any more, may keep residuals above a tenth.
+  const bool waited = iteration - last_lock_ > kLockingPatience;
+  return waited ? kPatientLockingFactor : kLockingFactor;
+}
+
+Index LobpcgPairs::enough_to_lock(Index columns) const noexcept {
+  const Index enough = std::max<Index>(1, std::min(options_->nev / 2, block_ / 4));
+  return std::min(enough, columns);
+}
+
+bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool exact) const {
+  const auto column = static_cast<std::size_t>(j);
+  const double theta = ritz.theta[column];
+  return convergence_.passes(theta, residuals_[column], strictness_ * factor) &&
+         (exact || convergence_.settled(theta, ritz.change[column]));
+}
+
+void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
+  // Where all of X will be locked, to make room for more, its columns go on until they can be.
+  const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
+  leading_ = wanted_in_X_ = 0;
+  for (Index j = 0; j < ritz.count(); ++j) {
+    const double theta = ritz.theta[static_cast<std::size_t>(j)];
+    const auto ahead =
+        std::count_if(locked_values_.begin(), locked_values_.end(),
+                      [&](double value) { return value == theta || better(value, theta); });
+    if (j + ahead < options_->nev) ++wanted_in_X_;
+    if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
+  }
+}
+
+bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
+  if (comparable_steps_ < 2 || iteration >= options_->max_iterations) return true;
+  const auto may_arrive = [&](Index pairs, double factor) {
+    for (std::size_t j = 0; j < static_cast<std::size_t>(pairs); ++j) {
+      const double rate = std::min(1.0, residuals_[j] / residuals_before_[j]);
+      const double expected = 0.5 * rate * residuals_[j];
+      if (!convergence_.passes(ritz.theta[j], expected, strictness_ * factor)) return false;
+    }
+    return true;
+  };
+  const Index enough = enough_to_lock(ritz.count());
+  return may_arrive(wanted_in_X_, 1) ||
+         (enough <= wanted_in_X_ && may_arrive(enough, locking_factor(iteration - 1)));
+}
+
+bool LobpcgPairs::more_to_come(Index columns) const noexcept {
+  return locked() + columns < options_->nev;
+}
+
+bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
+  return !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ && guard_is_at_rest(ritz, guessed);
+}
+
+/// Pairs that were not found from random vectors alone may be exact and yet not the wanted ones. A
+/// guard vector that has come to rest above them shows that nothing is left below: the last one
+/// where X began with guesses, which may be exact, too; else the first.
+bool LobpcgPairs::guard_is_at_rest(const RitzValues& ritz, bool guessed) const {
+  if (!guessed && locked_values_.empty()) return true;
+  const Index guard = guessed ? ritz.count() - 1 : wanted_in_X_;
+  if (guard < wanted_in_X_ || guard >= ritz.count()) return true;
+  const auto column = static_cast<std::size_t>(guard);
+  return convergence_.scaled(ritz.theta[column], residuals_[column]) <=
+         std::sqrt(options_->tolerance);
+}
+
+Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {
+  const double factor = locking_factor(iteration);
+  Index k = 0;
+  while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, factor, exact)) ++k;
+  return k < enough_to_lock(ritz.count()) ? 0 : k;
+}
+
+void LobpcgPairs::lock(const RitzValues& ritz, Index k, Index iteration) {
+  const auto end = static_cast<std::ptrdiff_t>(k);
+  locked_values_.insert(locked_values_.end(), ritz.theta.begin(), ritz.theta.begin() + end);
+  locked_residuals_.insert(locked_residuals_.end(), residuals_.begin(), residuals_.begin() + end);
+  std::copy(residuals_.begin() + end, residuals_.begin() + ritz.count(), residuals_.begin());
+  leading_ -= k;
+  wanted_in_X_ -= k;
+  last_lock_ = iteration;
+  forget_order();
+}
+
+bool LobpcgPairs::is_best_locked(Index pair, Index count) const noexcept {
+  const auto i = static_cast<std::size_t>(pair);
+  Index rank = 0;
+  for (std::size_t j = 0; j < locked_values_.size(); ++j) {
+    const double a = locked_values_[j];
+    if (better(a, locked_values_[i]) || (a == locked_values_[i] && j < i)) ++rank;
+  }
+  return rank < count;
+}
+
+Index LobpcgPairs::converged() const noexcept {
+  return std::min(options_->nev, locked() + std::min(leading_, wanted_in_X_));
+}
+
+double LobpcgPairs::worst_residual(const RitzValues& ritz) const {
+  double worst = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
+    keep_worst(worst, convergence_.scaled(ritz.theta[j], residuals_[j]));
+  }
+  return worst;
+}
+
+void LobpcgPairs::list(const RitzValues& ritz, std::vector<double>& values,
+                       std::vector<double>& residuals) const {
+  values = locked_values_;
+  residuals = locked_residuals_;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
+    values.push_back(ritz.theta[j]);
+    residuals.push_back(residuals_[j]);
+  }
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    residuals[j] = convergence_.scaled(values[j], residuals[j]);
+  }
+}
+
+Index LobpcgPairs::block_wanted(Index block) const noexcept {
+  const Index nev = options_->nev;
+  const Index guards = nev < block ? block - nev : std::max<Index>(2, block / 4);
+  return std::min(block, std::max(nev - locked(), wanted_in_X_) + guards);
+}
+
+void LobpcgPairs::archive(Archive& archive) {
+  archive.values(convergence_, leading_, wanted_in_X_, comparable_steps_, last_lock_, strictness_);
+  for (auto* list : {&residuals_, &residuals_before_, &locked_values_, &locked_residuals_}) {
+    archive.list(*list);
+  }
+}
+
+}  // namespace heddle::detail

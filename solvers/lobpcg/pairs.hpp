@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <heddle/solvers/iteration/archive.hpp>
+#include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/lobpcg/ritz_values.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <span>
+#include <vector>
+
+namespace heddle::detail {
+
+/// The pairs of a LOBPCG solve in numbers: which are locked, and which of those in X are wanted,
+/// have converged or may be locked.
+///
+/// X holds the best Ritz pairs beside the locked ones, best first. Its `leading` first pairs pass
+/// the criterion. Its `wanted_in_X` first pairs are among the nev best of all.
+class LobpcgPairs {
+ public:
+  LobpcgPairs() = default;
+
+  /// Memory for X of up to `block` columns.
+  LobpcgPairs(Index nev, Index block);
+
+  /// Starts a solve: nothing is locked. `options` must outlive the solve.
+  void reset(const EigenOptions& options);
+
+  const EigenConvergence& convergence() const noexcept { return convergence_; }
+  void set_convergence(const EigenConvergence& convergence) { convergence_ = convergence; }
+
+  Index locked() const noexcept { return static_cast<Index>(locked_values_.size()); }
+  Index leading() const noexcept { return leading_; }
+  Index wanted_in_X() const noexcept { return wanted_in_X_; }
+
+  /// Takes all of X, of that many columns, for leading: no search directions belong to it yet.
+  void set_leading(Index columns) noexcept { leading_ = columns; }
+
+  /// The columns of X have changed their places: the residuals of the last step are not comparable
+  /// with those of the next.
+  void forget_order() noexcept { comparable_steps_ = 0; }
+
+  /// Where to put ‖r_j‖/‖x_j‖ of this step. Those of the last step are kept beside them.
+  std::span<double> next_residuals();
+
+  /// Sets `leading` and `wanted_in_X` from the residuals. `exact`: X and the locked pairs span the
+  /// whole space, so that values that still move do not matter.
+  void count(const RitzValues& ritz, bool exact, Index iteration);
+
+  /// Whether this step may have to end the solve or lock pairs, should residuals go on to fall as
+  /// they did. If not, the residuals need not be waited for.
+  bool decision_due(const RitzValues& ritz, Index iteration) const;
+
+  /// Whether X and the locked pairs together are fewer than nev.
+  bool more_to_come(Index columns) const noexcept;
+
+  /// Whether all wanted pairs pass the criterion and no pair can have been missed. `guessed`: X
+  /// began with initial guesses.
+  bool all_converged(const RitzValues& ritz, bool guessed) const;
+
+  /// How many leading pairs of X are to be locked now.
+  Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
+
+  /// Moves the first k pairs of X to the locked ones.
+  void lock(const RitzValues& ritz, Index k, Index iteration);
+
+  /// Whether a locked pair is among the `count` best of the locked ones.
+  bool is_best_locked(Index pair, Index count) const noexcept;
+
+  /// Halves what the criterion allows, after a claim of convergence that was refuted.
+  void tighten() noexcept { strictness_ *= 0.5; }
+
+  /// Wanted pairs that have converged, as the history counts them.
+  Index converged() const noexcept;
+
+  /// The largest scaled residual of the wanted pairs in X, NaN if one is.
+  double worst_residual(const RitzValues& ritz) const;
+
+  /// Values and scaled residuals of the locked pairs and of the wanted ones in X.
+  void list(const RitzValues& ritz, std::vector<double>& values,
+            std::vector<double>& residuals) const;
+
+  /// Columns of the next X: room for what is still wanted, and guard vectors.
+  Index block_wanted(Index block) const noexcept;
+
+  void archive(Archive& archive);
+
+ private:
+  bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
+  bool guard_is_at_rest(const RitzValues& ritz, bool guessed) const;
+  double locking_factor(Index iteration) const noexcept;
+  Index enough_to_lock(Index columns) const noexcept;
+  bool better(double a, double b) const noexcept;
+
+  const EigenOptions* options_ = nullptr;
+  Index block_ = 0;
+  EigenConvergence convergence_;
+  std::vector<double> residuals_;         // ‖r_j‖/‖x_j‖ of X
+  std::vector<double> residuals_before_;  // one step earlier
+  std::vector<double> locked_values_;     // in the order of locking
+  std::vector<double> locked_residuals_;
+  Index leading_ = 0;
+  Index wanted_in_X_ = 0;
+  Index comparable_steps_ = 0;  // since the columns of X last changed their places
+  Index last_lock_ = 0;         // iteration
+  double strictness_ = 1;       // factor on what the criterion allows
+};
+
+}  // namespace heddle::detail

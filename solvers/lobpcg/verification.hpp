@@ -1,0 +1,38 @@
+#pragma once
+
+#include <heddle/solvers/lobpcg/workspace.hpp>
+
+namespace heddle::detail {
+
+/// Verifies the pairs of a LOBPCG solve with fresh products, and puts them into its result.
+template <Scalar T, class Ctx>
+class LobpcgVerification {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
+
+  /// Everything is kept by reference and must outlive the verification.
+  LobpcgVerification(Ctx& context, const EigenProblem<T, Ctx>& problem, const EigenOptions& options,
+                     Storage& storage)
+      : context_(context), problem_(problem), options_(options), s_(storage) {}
+
+  /// A Rayleigh–Ritz step over the best nev pairs, and their residuals, into the result: whether
+  /// all pass. If not, the criterion is tightened. Overwrites A S and B S.
+  bool verify();
+
+  /// Whether the result holds what the last `verify` measured, and X has not moved since.
+  bool is_current() const noexcept { return current_; }
+  void set_outdated() noexcept { current_ = false; }
+
+ private:
+  bool rotate_pairs(Block V);
+
+  Ctx& context_;
+  const EigenProblem<T, Ctx>& problem_;
+  const EigenOptions& options_;
+  Storage& s_;
+  bool current_ = false;
+};
+
+}  // namespace heddle::detail
