@@ -13,25 +13,26 @@ namespace heddle::detail {
 /// (1996) 886 (the order); Davis, Direct Methods for Sparse Linear Systems, 2006, chapter 4.
 class SparseCholesky {
  public:
-  /// Analyses the pattern, until L has more than `max_entries`. A and B, symmetric of one order,
-  /// may go afterwards; B without rows is the identity.
+  /// Analyses the pattern, and stops once L has more than `max_entries`. A and B are symmetric of
+  /// the same order and are not needed afterwards. A B without rows is the identity.
   SparseCholesky(HostContext& context, const CsrView<double, HostSpace>& A,
                  const CsrView<double, HostSpace>& B, double max_entries);
 
-  /// Whether L has `max_entries` at most; if not, there is nothing else to be had.
+  /// Whether L has at most `max_entries`. If not, nothing else may be asked for.
   bool fits() const noexcept { return fits_; }
 
   /// Entries of L.
   double entries() const noexcept { return entries_; }
 
-  /// Multiplications that making L takes, Σ c² over the lengths c of its columns.
+  /// Multiplications of the factorisation: Σ c² over the lengths c of the columns of L.
   double operations() const noexcept { return operations_; }
 
-  /// The row of A at each place of the order: row k of P X is row order()[k] of X.
+  /// The permutation P as a list: row k of P X is row order()[k] of X.
   const std::vector<std::int32_t>& order() const noexcept { return order_; }
 
-  /// Lᵀ, its diagonal first in each row. Nothing where A − σB is not positive definite or, by a
-  /// pivot that is rounding noise beside its diagonal entry, hardly: L would be of no use.
+  /// Lᵀ, with the diagonal first in each row. Nothing if A − σB is not positive definite, or so
+  /// nearly singular that a pivot is rounding noise beside its diagonal entry. L would then be of
+  /// no use.
   std::optional<HostCsrMatrix<double>> factor(HostContext& context, double sigma) const;
 
  private:

@@ -5,15 +5,16 @@
 
 namespace heddle::detail {
 
-/// Y = L⁻ᵀL⁻¹X for a sparse lower triangular L, exactly, by substitution in the order of levels
-/// (see `TriangularPlan`). The same bits every time, on the host for every number of threads.
+/// Y = L⁻ᵀL⁻¹X for a sparse lower triangular L, by substitution level by level (see
+/// `TriangularPlan`), not by iteration. The bits are the same every time, on the host for every
+/// number of threads.
 template <Scalar T, class Ctx>
 class TriangularSolves {
  public:
   using Space = typename Ctx::Space;
 
-  /// L in host memory, its diagonal at the end of each row; not needed afterwards. Keeps L and Lᵀ
-  /// in the context's memory. Throws `InvalidArgument` if L is no such matrix.
+  /// L is in host memory, with its diagonal at the end of each row, and is not needed afterwards.
+  /// Keeps L and Lᵀ in the context's memory. Throws `InvalidArgument` if L is no such matrix.
   TriangularSolves(Ctx& context, CsrView<T, HostSpace> L);
 
   /// X and Y n×b, row-major, any ld; Y may be X, else they must not overlap. Never allocates.

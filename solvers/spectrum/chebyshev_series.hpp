@@ -7,7 +7,8 @@
 
 namespace heddle::detail {
 
-/// The interval [lower, upper] that Chebyshev polynomials are mapped to, x ↦ (x − c)/e.
+/// The interval [lower, upper] = [c − e, c + e] of x that x ↦ (x − c)/e maps to [−1, 1], where
+/// Chebyshev polynomials are bounded by 1.
 struct ChebyshevInterval {
   double lower = -1;
   double upper = 1;
@@ -15,21 +16,23 @@ struct ChebyshevInterval {
   double middle() const noexcept { return 0.5 * (lower + upper); }      ///< c
   double half_width() const noexcept { return 0.5 * (upper - lower); }  ///< e
 
-  /// arccos((x − c)/e), of the nearest end where x lies outside.
+  /// arccos((x − c)/e). An x outside of the interval counts as its nearest end.
   double angle(double x) const noexcept;
 
-  /// The x of an angle, of the nearest end for angles outside of [0, π].
+  /// The x with angle(x) = `angle`. Angles outside of [0, π] count as the nearest of these.
   double at(double angle) const noexcept;
 };
 
 /// c_k, k ≤ degree, of the polynomial Σ c_k T_k((x − c)/e) that smooths the indicator function of
-/// [a, b] by Jackson's kernel. On the interval it has values from 0 to 1: ½ at a and b where the
-/// other end is further away than the kernel is wide, π/degree in the angle, and no ripples.
-/// Source: Weiße, Wellein, Alvermann, Fehske, Rev. Mod. Phys. 78 (2006) 275, section II.C.
+/// [a, b] by Jackson's kernel. On the interval its values are between 0 and 1, without ripples. At
+/// a and b it is ½, provided that they are further apart than the width of the kernel, π/degree in
+/// the angle. Source: Weiße, Wellein, Alvermann, Fehske, Rev. Mod. Phys. 78 (2006) 275, section
+/// II.C.
 std::vector<double> band_pass_coefficients(const ChebyshevInterval& interval, double a, double b,
                                            Index degree);
 
-/// The blocks T_k((A − c)/e) X one after the other, by their three-term recurrence.
+/// The blocks T_k((A − c)/e) X for k = 1, 2, …, by the three-term recurrence of the Chebyshev
+/// polynomials.
 template <Scalar T, class Ctx>
 class ChebyshevRecurrence {
  public:
@@ -42,11 +45,11 @@ class ChebyshevRecurrence {
   /// Memory for X of up to `block` columns of length n. Throws `OutOfMemory`.
   ChebyshevRecurrence(Ctx& context, Index n, Index block);
 
-  /// k = 1: T_0 X = X, which is copied, and T_1 X. A is kept by pointer.
+  /// Sets k = 1: copies T_0 X = X and computes T_1 X. A is kept by pointer.
   void start(Ctx& context, LinearOperator<T, Ctx>& A, const ChebyshevInterval& interval,
              ConstBlock X);
 
-  /// k ← k + 1: one product with A.
+  /// k ← k + 1. Takes one product with A.
   void step(Ctx& context);
 
   ConstBlock term() const noexcept { return term_.columns(0, cols_); }      ///< T_k X
@@ -63,8 +66,9 @@ class ChebyshevRecurrence {
   MultiVector<T, Space> product_;  // A times a term where A cannot accumulate
 };
 
-/// Y = Σ c_k T_k((A − c)/e) X, at least two coefficients; X and Y n×b, not overlapping. `stop` is
-/// asked between products; once it says so, the answer is false and Y an unfinished sum.
+/// Y = Σ c_k T_k((A − c)/e) X with at least two coefficients. X and Y are n×b and must not overlap.
+/// `stop` is called between products. Once it returns true, the function returns false and Y is an
+/// unfinished sum.
 template <Scalar T, class Ctx>
 bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearOperator<T, Ctx>& A,
                   const ChebyshevInterval& interval, const std::vector<double>& coefficients,

@@ -5,18 +5,18 @@
 
 namespace heddle::detail {
 
-/// What some Lanczos steps say about a spectrum. Infinite where A holds numbers that are not
+/// What some Lanczos steps tell about the spectrum of A. Infinite where A has entries that are not
 /// finite.
 struct SpectrumBounds {
-  double lower = 0;  ///< smallest Ritz value minus the last residual: a bound, if not proven
-  double smallest_ritz = 0;      ///< proves that λ_min is not larger
-  double largest_ritz = 0;       ///< proves that λ_max is not smaller
-  double upper = 0;              ///< largest Ritz value plus the last residual
-  double smallest_residual = 0;  ///< ‖A x − θ x‖ of the smallest Ritz pair: close to its error
-  double largest_residual = 0;  ///< of the largest
+  double lower = 0;          ///< smallest Ritz value minus the last residual, not a proven bound
+  double smallest_ritz = 0;  ///< ≥ λ_min, proven
+  double largest_ritz = 0;   ///< ≤ λ_max, proven
+  double upper = 0;          ///< largest Ritz value plus the last residual, likewise not proven
+  double smallest_residual = 0;  ///< ‖A x − θ x‖ of the smallest Ritz pair, about its error
+  double largest_residual = 0;   ///< ‖A x − θ x‖ of the largest Ritz pair
 };
 
-/// Lanczos steps where nothing else is said.
+/// The number of Lanczos steps where none is given.
 inline constexpr Index kBoundsSteps = 12;
 
 /// Bounds on the spectrum of A, symmetric, from Lanczos steps with a random start.
@@ -24,7 +24,7 @@ inline constexpr Index kBoundsSteps = 12;
 template <Scalar T, class Ctx>
 SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index steps = kBoundsSteps);
 
-/// The same for a stored matrix.
+/// The same for a stored matrix A, symmetric.
 template <Scalar T, class Ctx>
 SpectrumBounds lanczos_bounds(Ctx& context, CsrView<T, typename Ctx::Space> A);
 

@@ -55,7 +55,7 @@ TYPED_TEST(TriangularSolvesTest, SolvesWithTheProductOfTheTriangles) {
   for (const auto& [n, length] : {std::pair<Index, Index>{1, 1}, {40, 1}, {150, 4}, {60, 60}}) {
     const auto L = lower_triangle<T>(n, length);
     const MatrixXd dense = to_dense(L.view());
-    const TriangularSolves<T, HostContext> solves(this->context_, L.view());
+    const detail::TriangularSolves<T, HostContext> solves(this->context_, L.view());
     for (const Index cols : {1, 3, 8}) {
       test::RandomBlock<T> X(n, cols, cols + 1, 1), Y(n, cols, cols + 2, 2);
       const MatrixXd expected = (dense * dense.transpose()).llt().solve(to_dense<T>(X.view()));
@@ -71,7 +71,7 @@ TYPED_TEST(TriangularSolvesTest, SolvesWithTheProductOfTheTriangles) {
 TYPED_TEST(TriangularSolvesTest, CountsTheLevelsThatDependOnEachOther) {
   using T = TypeParam;
   const auto levels = [&](const test::TestMatrix<T>& L) {
-    return TriangularSolves<T, HostContext>(this->context_, L.view()).levels();
+    return detail::TriangularSolves<T, HostContext>(this->context_, L.view()).levels();
   };
   const Index n = 12;
   const auto with_left = [&](auto left) {
@@ -88,7 +88,7 @@ TYPED_TEST(TriangularSolvesTest, CountsTheLevelsThatDependOnEachOther) {
 
 TYPED_TEST(TriangularSolvesTest, AMatrixThatIsNoLowerTriangleIsRefused) {
   using T = TypeParam;
-  using Solves = TriangularSolves<T, HostContext>;
+  using Solves = detail::TriangularSolves<T, HostContext>;
   const auto upper = test::matrix_with_pattern<T>(3, 3, [](Index i) {
     return i < 2 ? std::vector<Index>{i, i + 1} : std::vector<Index>{i};
   });

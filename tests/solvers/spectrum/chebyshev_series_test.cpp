@@ -20,7 +20,7 @@ namespace {
 using std::numbers::pi;
 using test::tolerance;
 
-constexpr ChebyshevInterval kInterval{2, 10};  // c = 6, e = 4
+constexpr detail::ChebyshevInterval kInterval{2, 10};  // c = 6, e = 4
 
 /// T_k(x) in closed form.
 double chebyshev(Index k, double x) {
@@ -60,7 +60,7 @@ double series(const std::vector<double>& coefficients, double x) {
 TEST(BandPass, HasValuesFromZeroToOneAndHalfAtBothEnds) {
   constexpr double kFrom = 4, kTo = 7;
   for (const Index degree : {40, 160}) {
-    const auto coefficients = band_pass_coefficients(kInterval, kFrom, kTo, degree);
+    const auto coefficients = detail::band_pass_coefficients(kInterval, kFrom, kTo, degree);
     ASSERT_EQ(std::ssize(coefficients), degree + 1);
     const double width = pi / static_cast<double>(degree);  // of the kernel, in the angle
     for (int i = 0; i <= 1000; ++i) {
@@ -80,7 +80,7 @@ TEST(BandPass, HasValuesFromZeroToOneAndHalfAtBothEnds) {
 }
 
 TEST(BandPass, IsTheIdentityWhereTheBandIsTheInterval) {
-  const auto coefficients = band_pass_coefficients(kInterval, 2, 10, 30);
+  const auto coefficients = detail::band_pass_coefficients(kInterval, 2, 10, 30);
   EXPECT_NEAR(coefficients[0], 1, 1e-15);
   for (std::size_t k = 1; k < coefficients.size(); ++k) EXPECT_NEAR(coefficients[k], 0, 1e-15);
 }
@@ -138,7 +138,8 @@ TYPED_TEST(ChebyshevSeries, TermsAreThePolynomialsInClosedForm) {
   for (LinearOperator<T, HostContext>* A :
        {static_cast<LinearOperator<T, HostContext>*>(&plain),
         static_cast<LinearOperator<T, HostContext>*>(&stored)}) {
-    ChebyshevRecurrence<T, HostContext> recurrence(this->context_, this->n(), 5);  // wider than X
+    detail::ChebyshevRecurrence<T, HostContext> recurrence(this->context_, this->n(),
+                                                           5);  // wider than X
     for (int again = 0; again < 2; ++again) {
       recurrence.start(this->context_, *A, kInterval, this->X_.view());
       for (Index k = 1; k < 25; ++k) {
@@ -157,13 +158,15 @@ TYPED_TEST(ChebyshevSeries, TermsAreThePolynomialsInClosedForm) {
 TYPED_TEST(ChebyshevSeries, AFilterIsTheSumOfItsTerms) {
   using T = TypeParam;
   SparseOperator<T, HostContext> A = this->stored();
-  ChebyshevRecurrence<T, HostContext> recurrence(this->context_, this->n(), 3);
+  detail::ChebyshevRecurrence<T, HostContext> recurrence(this->context_, this->n(), 3);
   MultiVector<T, HostSpace> Y(this->context_, this->n(), 3);
   for (const std::vector<double>& coefficients :
-       {std::vector<double>{0.5, -2}, {0, 0, 0, 1}, band_pass_coefficients(kInterval, 4, 7, 20)}) {
+       {std::vector<double>{0.5, -2},
+        {0, 0, 0, 1},
+        detail::band_pass_coefficients(kInterval, 4, 7, 20)}) {
     const Index before = A.columns_applied();
-    ASSERT_TRUE(apply_series<T>(this->context_, recurrence, A, kInterval, coefficients,
-                                this->X_.view(), Y.view(), [] { return false; }));
+    ASSERT_TRUE(detail::apply_series<T>(this->context_, recurrence, A, kInterval, coefficients,
+                                        this->X_.view(), Y.view(), [] { return false; }));
     EXPECT_EQ(A.columns_applied() - before, 3 * (std::ssize(coefficients) - 1));
     this->expect_rows(
         Y.view(), [&](double d) { return series(coefficients, d); }, 100);
@@ -173,12 +176,12 @@ TYPED_TEST(ChebyshevSeries, AFilterIsTheSumOfItsTerms) {
 TYPED_TEST(ChebyshevSeries, AFilterStopsBetweenProducts) {
   using T = TypeParam;
   SparseOperator<T, HostContext> A = this->stored();
-  ChebyshevRecurrence<T, HostContext> recurrence(this->context_, this->n(), 3);
+  detail::ChebyshevRecurrence<T, HostContext> recurrence(this->context_, this->n(), 3);
   MultiVector<T, HostSpace> Y(this->context_, this->n(), 3);
   int asked = 0;
-  EXPECT_FALSE(apply_series<T>(this->context_, recurrence, A, kInterval,
-                               std::vector<double>(10, 1.0), this->X_.view(), Y.view(),
-                               [&] { return ++asked == 3; }));
+  EXPECT_FALSE(detail::apply_series<T>(this->context_, recurrence, A, kInterval,
+                                       std::vector<double>(10, 1.0), this->X_.view(), Y.view(),
+                                       [&] { return ++asked == 3; }));
   EXPECT_EQ(asked, 3);
   EXPECT_EQ(A.columns_applied(), 3 * 3);  // T_1, T_2 and T_3
 }

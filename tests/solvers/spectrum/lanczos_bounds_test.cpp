@@ -20,9 +20,10 @@ using test::tolerance;
 template <class T>
 class LanczosBounds : public testing::Test {
  protected:
-  SpectrumBounds of_diagonal(const std::vector<double>& diagonal, Index steps = kBoundsSteps) {
+  detail::SpectrumBounds of_diagonal(const std::vector<double>& diagonal,
+                                     Index steps = detail::kBoundsSteps) {
     test::DiagonalOperator<T> A(diagonal);
-    return lanczos_bounds<T>(context_, A, steps);
+    return detail::lanczos_bounds<T>(context_, A, steps);
   }
 
   HostContext context_{2};
@@ -32,7 +33,8 @@ using Scalars = testing::Types<float, double>;
 TYPED_TEST_SUITE(LanczosBounds, Scalars);
 
 /// What the bounds of a spectrum with these ends must satisfy.
-void expect_enclosed(const SpectrumBounds& bounds, double least, double greatest, double rounding) {
+void expect_enclosed(const detail::SpectrumBounds& bounds, double least, double greatest,
+                     double rounding) {
   EXPECT_LE(bounds.lower, least + rounding);
   EXPECT_GE(bounds.smallest_ritz, least - rounding);
   EXPECT_LE(bounds.largest_ritz, greatest + rounding);
@@ -53,12 +55,12 @@ TYPED_TEST(LanczosBounds, EncloseKnownSpectra) {
     const auto A = generate<T>(this->context_, spec);
     const Eigen::VectorXd exact = test::eigenvalues(test::to_dense(A.view()));
     const double greatest = exact(exact.size() - 1);
-    const SpectrumBounds bounds = lanczos_bounds<T>(this->context_, A.view());
+    const detail::SpectrumBounds bounds = detail::lanczos_bounds<T>(this->context_, A.view());
     expect_enclosed(bounds, exact(0), greatest, tolerance<T>(greatest, 12));
     EXPECT_GT(bounds.largest_ritz, 0.8 * greatest);
     EXPECT_LT(bounds.upper, 1.5 * greatest);
     SparseOperator<T, HostContext> op(this->context_, generate<T>(this->context_, spec));
-    EXPECT_EQ(lanczos_bounds<T>(this->context_, op).upper, bounds.upper);
+    EXPECT_EQ(detail::lanczos_bounds<T>(this->context_, op).upper, bounds.upper);
   }
 }
 
@@ -79,7 +81,7 @@ TYPED_TEST(LanczosBounds, AsManyStepsAsRowsAreExact) {
   using T = TypeParam;
   const std::vector<double> diagonal{-3, 1, 2.5, 7, 11};
   for (const Index steps : {5, 50}) {
-    const SpectrumBounds bounds = this->of_diagonal(diagonal, steps);
+    const detail::SpectrumBounds bounds = this->of_diagonal(diagonal, steps);
     const double rounding = tolerance<T>(11, 5, 64);
     EXPECT_NEAR(bounds.smallest_ritz, -3, rounding);
     EXPECT_NEAR(bounds.largest_ritz, 11, rounding);
@@ -92,7 +94,7 @@ TYPED_TEST(LanczosBounds, AsManyStepsAsRowsAreExact) {
 TYPED_TEST(LanczosBounds, AnEigenvalueLiesWithinTheResidualOfEachEnd) {
   const std::vector<double> diagonal = test::counting(200);
   for (const Index steps : {2, 5, 30}) {
-    const SpectrumBounds bounds = this->of_diagonal(diagonal, steps);
+    const detail::SpectrumBounds bounds = this->of_diagonal(diagonal, steps);
     const auto distance = [&](double theta) {
       const double nearest = std::clamp(std::round(theta), 1.0, 200.0);
       return std::abs(theta - nearest);
@@ -105,16 +107,16 @@ TYPED_TEST(LanczosBounds, AnEigenvalueLiesWithinTheResidualOfEachEnd) {
 
 TYPED_TEST(LanczosBounds, OfSmallMatricesAreTheirEigenvalues) {
   const double rounding = tolerance<TypeParam>(4, 1);
-  const SpectrumBounds one = this->of_diagonal({-4});
+  const detail::SpectrumBounds one = this->of_diagonal({-4});
   EXPECT_NEAR(one.lower, -4, rounding);
   EXPECT_NEAR(one.upper, -4, rounding);
-  const SpectrumBounds multiple = this->of_diagonal(std::vector<double>(30, 4.0));
+  const detail::SpectrumBounds multiple = this->of_diagonal(std::vector<double>(30, 4.0));
   EXPECT_NEAR(multiple.smallest_ritz, 4, 30 * rounding);
   expect_enclosed(multiple, 4, 4, 30 * rounding);
-  const SpectrumBounds zero = this->of_diagonal(std::vector<double>(30, 0.0));
+  const detail::SpectrumBounds zero = this->of_diagonal(std::vector<double>(30, 0.0));
   EXPECT_EQ(zero.lower, 0);
   EXPECT_EQ(zero.upper, 0);
-  const SpectrumBounds empty = this->of_diagonal({});
+  const detail::SpectrumBounds empty = this->of_diagonal({});
   EXPECT_EQ(empty.lower, 0);
   EXPECT_EQ(empty.upper, 0);
 }
@@ -124,7 +126,7 @@ TYPED_TEST(LanczosBounds, AreInfiniteWhereNumbersAreNotFinite) {
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), kInfinity}) {
     std::vector<double> diagonal = test::counting(20);
     diagonal[3] = bad;
-    const SpectrumBounds bounds = this->of_diagonal(diagonal);
+    const detail::SpectrumBounds bounds = this->of_diagonal(diagonal);
     EXPECT_EQ(bounds.lower, -kInfinity);
     EXPECT_EQ(bounds.smallest_ritz, -kInfinity);
     EXPECT_EQ(bounds.largest_ritz, kInfinity);
