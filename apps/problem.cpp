@@ -25,10 +25,10 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source) {
 
 Matrix load_A(HostContext& context, const ProblemConfig& problem) {
   Matrix A = load_matrix(context, problem.matrix);
+  detail::check_shape(A, problem.transform == Transform::normal_equations);
   if (problem.transform == Transform::none || problem.transform == Transform::normal_equations) {
     return A;
   }
-  detail::check_square(ProblemPart::matrix, A);
   const LaplacianKind kind = problem.transform == Transform::laplacian
                                  ? LaplacianKind::combinatorial
                                  : LaplacianKind::normalized;

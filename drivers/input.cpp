@@ -11,17 +11,6 @@
 namespace heddle::detail {
 namespace {
 
-void check_A(HostContext& context, const Problem& problem) {
-  const Matrix& A = problem.A;
-  if (problem.normal_equations) {
-    if (A.rows() > 0 && A.cols() > 0) return;
-    throw ProblemError(ProblemPart::matrix,
-                       fmt::format("the matrix is {} x {}, it has no entries", A.rows(), A.cols()));
-  }
-  check_square(ProblemPart::matrix, A);
-  if (A.is_stored()) check_symmetric(context, ProblemPart::matrix, A);
-}
-
 void check_B(HostContext& context, const Matrix& B, Index order) {
   check_square(ProblemPart::mass, B);
   if (B.rows() != order) {
@@ -181,6 +170,13 @@ Request choose_method(const Request& request, const ProblemSizes& problem) {
   return chosen;
 }
 
+void check_shape(const Matrix& A, bool normal_equations) {
+  if (!normal_equations) return check_square(ProblemPart::matrix, A);
+  if (A.rows() > 0 && A.cols() > 0) return;
+  throw ProblemError(ProblemPart::matrix,
+                     fmt::format("the matrix is {} x {}, it has no entries", A.rows(), A.cols()));
+}
+
 std::string describe_rows(const Problem& problem) {
   return problem.normal_equations ? fmt::format("has {} rows", problem.A.rows())
                                   : fmt::format("has order {}", problem.A.rows());
@@ -190,7 +186,10 @@ void prepare(HostContext& context, Problem& problem, const Request& request) {
   check_method(request, problem);
   check_mixed(request);
   check_callables(request, problem);
-  check_A(context, problem);
+  check_shape(problem.A, problem.normal_equations);
+  if (problem.A.is_stored() && !problem.normal_equations) {
+    check_symmetric(context, ProblemPart::matrix, problem.A);
+  }
   const Index order = problem.order();
   if (problem.B) check_B(context, *problem.B, order);
   const std::string rows = describe_rows(problem);

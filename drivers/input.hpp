@@ -12,6 +12,10 @@ namespace heddle::detail {
 /// `request` with its method and its limit of iterations chosen for `problem`.
 Request choose_method(const Request& request, const ProblemSizes& problem);
 
+/// Throws `ProblemError` unless A is square and has rows, or, with `normal_equations`, has rows and
+/// columns.
+void check_shape(const Matrix& A, bool normal_equations);
+
 /// How messages tell of the length that a column of the right-hand sides has: "has order 3".
 std::string describe_rows(const Problem& problem);
 
