@@ -44,7 +44,10 @@ Index LinearColumns<T, Ctx>::start() {
   const Block X = result_.solution.columns(0, b);
   set_zero(context_, X);
   scale_right_hand_sides();
-  if (!ended() && resume()) return std::ssize(result_.history);
+  if (engine_.resumes() && !ended()) {
+    resume();
+    return std::ssize(result_.history);
+  }
   const bool guess = system_.initial_guess.cols() > 0;
   nonzero_ = bring_forward(b, [](const LinearColumn& column) { return column.rhs_norm != 0; });
   if (guess) gather(system_.initial_guess, X.columns(0, nonzero_));

@@ -104,7 +104,7 @@ class LinearColumns {
  private:
   void probe_preconditioner();
   void scale_right_hand_sides();
-  bool resume();
+  void resume();
   void gather(ConstBlockView<T, Space> source, Block target);
   void scale(Block X, double (*factor)(const LinearColumn&));
   void fresh_residuals(Index count);

@@ -63,15 +63,14 @@ void LinearColumns<T, Ctx>::archive(Archive& archive) {
 }
 
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::resume() {
+void LinearColumns<T, Ctx>::resume() {
   const std::vector<LinearColumn> given = s_.columns;
-  if (!engine_.resume(*this)) return false;
+  engine_.resume(*this);
   for (const LinearColumn& column : s_.columns) {
     if (column.rhs_norm == given[static_cast<std::size_t>(column.index)].rhs_norm) continue;
     throw InputError(options_.checkpoint.file.string(), 0,
                      "is the checkpoint of another solve, with other right-hand sides");
   }
-  return true;
 }
 
 template <Scalar T, class Ctx>

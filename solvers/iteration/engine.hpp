@@ -72,11 +72,14 @@ class Engine {
         checkpointer_(options.checkpoint, std::move(identity)),
         most_refuted_(most_refuted) {}
 
+  /// Whether the options ask to resume from a checkpoint.
+  bool resumes() const noexcept { return checkpointer_.resumes(); }
+
   /// Restores `solve` and the history from the checkpoint. False if the options do not ask for it.
   /// Throws `InputError` for a file that is missing, damaged or of another solve.
   template <ResumableSolve Solve>
   bool resume(Solve& solve) {
-    if (!checkpointer_.resumes()) return false;
+    if (!resumes()) return false;
     checkpointer_.resume(context_, history_, state_of(solve), blocks_of(solve));
     return true;
   }

@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <heddle/solvers/lobpcg/pairs.hpp>
+#include <limits>
+#include <vector>
+
+namespace heddle::detail {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+constexpr double kAtRest[] = {0, 0, 0, 0, 0, 0};
+
+/// Pairs of a solve for the four smallest with a block of six, criterion ‖r‖ ≤ 1e-6.
+class LobpcgPairsTest : public testing::Test {
+ protected:
+  LobpcgPairsTest() {
+    options_.nev = 4;
+    options_.tolerance = kTolerance;
+    options_.criterion = Criterion::absolute;
+    pairs_.reset(options_);
+    pairs_.set_convergence(EigenConvergence(Criterion::absolute, kTolerance, 10, 1,
+                                            std::numeric_limits<double>::epsilon()));
+  }
+
+  RitzValues values() const { return {theta_, {kAtRest, theta_.size()}}; }
+
+  void step(const std::vector<double>& residuals, Index iteration = 0) {
+    std::ranges::copy(residuals, pairs_.next_residuals().begin());
+    pairs_.count(values(), false, iteration);
+  }
+
+  EigenOptions options_;
+  LobpcgPairs pairs_{4, 6};
+  std::vector<double> theta_{1, 2, 3, 4, 5, 6};
+};
+
+TEST_F(LobpcgPairsTest, LeadingPairsEndAtTheFirstThatFails) {
+  step({1e-7, 1e-7, 1e-3, 1e-7, 1, 1});
+  EXPECT_EQ(pairs_.leading(), 2);
+  EXPECT_EQ(pairs_.wanted_in_X(), 4);
+  EXPECT_EQ(pairs_.converged(), 2);
+  EXPECT_FALSE(pairs_.all_converged(values(), false));
+  EXPECT_DOUBLE_EQ(pairs_.worst_residual(values()), 1e-3 / (10 + 3));
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1, 1});
+  EXPECT_TRUE(pairs_.all_converged(values(), false));
+}
+
+TEST_F(LobpcgPairsTest, AGuessNeedsAGuardAtRest) {
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1});
+  EXPECT_FALSE(pairs_.all_converged(values(), true));
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1, 1e-3});  // √tolerance, scaled
+  EXPECT_TRUE(pairs_.all_converged(values(), true));
+}
+
+TEST_F(LobpcgPairsTest, PairsATenthBelowTheToleranceAreLocked) {
+  step({5e-8, 5e-8, 5e-7, 1, 1, 1});
+  EXPECT_EQ(pairs_.leading(), 3);
+  ASSERT_EQ(pairs_.lockable(values(), false, 0), 2);
+  EXPECT_EQ(pairs_.lockable(values(), false, 101), 2);
+  pairs_.lock(values(), 2, 0);
+  theta_.erase(theta_.begin(), theta_.begin() + 2);
+  EXPECT_EQ(pairs_.locked(), 2);
+  EXPECT_EQ(pairs_.leading(), 1);
+  EXPECT_EQ(pairs_.wanted_in_X(), 2);
+  EXPECT_DOUBLE_EQ(pairs_.worst_residual(values()), 1 / (10 + 4.0));
+  std::vector<double> listed, residuals;
+  pairs_.list(values(), listed, residuals);
+  EXPECT_EQ(listed, (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_DOUBLE_EQ(residuals[0], 5e-8 / 11);
+  EXPECT_DOUBLE_EQ(residuals[2], 5e-7 / 13);
+  // A pair that turns out better than the locked ones takes the place of one of them.
+  theta_ = {0.5, 1.5, 1.6, 1.7};
+  step({1, 1, 1, 1});
+  EXPECT_EQ(pairs_.wanted_in_X(), 3);
+  EXPECT_TRUE(pairs_.is_best_locked(0, 1));
+  EXPECT_FALSE(pairs_.is_best_locked(1, 1));
+}
+
+TEST_F(LobpcgPairsTest, ASingleConvergedPairOfManyMustWait) {
+  LobpcgPairs wide(4, 16);
+  wide.reset(options_);
+  wide.set_convergence(pairs_.convergence());
+  std::ranges::copy(std::vector<double>{1e-9, 1, 1, 1, 1, 1}, wide.next_residuals().begin());
+  wide.count(values(), false, 0);
+  EXPECT_EQ(wide.leading(), 1);
+  EXPECT_EQ(wide.lockable(values(), false, 0), 0);  // two at least: nev / 2
+}
+
+TEST_F(LobpcgPairsTest, DecisionsAreDueWhenResidualsMayArrive) {
+  EXPECT_TRUE(pairs_.decision_due(values(), 0));  // nothing to compare
+  step({1, 1, 1, 1, 1, 1});
+  EXPECT_TRUE(pairs_.decision_due(values(), 1));
+  step({0.5, 0.5, 0.5, 0.5, 1, 1});
+  EXPECT_FALSE(pairs_.decision_due(values(), 2));
+  EXPECT_TRUE(pairs_.decision_due(values(), options_.max_iterations));
+  step({5e-4, 5e-4, 5e-4, 5e-4, 1, 1});  // a thousandth per step: below 1e-6 in the next
+  EXPECT_TRUE(pairs_.decision_due(values(), 3));
+  pairs_.forget_order();
+  EXPECT_TRUE(pairs_.decision_due(values(), 4));
+}
+
+TEST_F(LobpcgPairsTest, ARefutedClaimHalvesWhatIsAllowed) {
+  const std::vector<double> residuals{7e-7, 7e-7, 7e-7, 7e-7, 1, 1};
+  step(residuals);
+  EXPECT_EQ(pairs_.leading(), 4);
+  pairs_.tighten();
+  step(residuals);
+  EXPECT_EQ(pairs_.leading(), 0);
+}
+
+TEST_F(LobpcgPairsTest, RoomForWhatIsWantedAndGuards) {
+  step({5e-8, 5e-8, 1, 1, 1, 1});
+  EXPECT_EQ(pairs_.block_wanted(6), 6);
+  pairs_.lock(values(), 2, 0);
+  EXPECT_EQ(pairs_.block_wanted(6), 4);  // two wanted, two guards
+}
+
+TEST_F(LobpcgPairsTest, AnArchiveHoldsAllOfThem) {
+  step({5e-8, 5e-8, 5e-7, 1, 1, 1});
+  pairs_.lock(values(), 2, 0);
+  theta_.erase(theta_.begin(), theta_.begin() + 2);
+  std::vector<std::byte> memory;
+  Archive saved(memory, Archive::Mode::save);
+  pairs_.archive(saved);
+  LobpcgPairs other(4, 6);
+  other.reset(options_);
+  Archive loaded(memory, Archive::Mode::load);
+  other.archive(loaded);
+  EXPECT_EQ(other.locked(), 2);
+  EXPECT_EQ(other.leading(), 1);
+  EXPECT_EQ(other.wanted_in_X(), 2);
+  EXPECT_EQ(other.worst_residual(values()), pairs_.worst_residual(values()));
+}
+
+}  // namespace
+}  // namespace heddle::detail
