@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/stagnation.hpp>
 #include <limits>
 
 namespace heddle {

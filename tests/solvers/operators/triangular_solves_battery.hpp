@@ -53,7 +53,7 @@ void expect_solves_with_bcsstk17(Ctx& context) {
   if (!folder) GTEST_SKIP() << "no matrix folder";
   HostContext host;
   const auto A = read_matrix_market<double>(host, *folder / "bcsstk17.mtx.gz");
-  const auto L = incomplete_cholesky<double>(host, A.view()).L;
+  const auto L = detail::incomplete_cholesky<double>(host, A.view()).L;
   const detail::TriangularSolves<double, Ctx> solves(context, L.view());
   EXPECT_GT(solves.levels(), 100);
   EXPECT_LT(solves.levels(), L.rows());
