@@ -16,8 +16,10 @@ inline nlohmann::json solve_with_kernel(const std::string& device, const std::st
                                .write("case.yaml",
                                       "problem: {matrix: {generate: laplace2d, size: [20, 17]}}\n"
                                       "solver: {nev: 4, tolerance: 1e-8}\n"
-                                      "output: {directory: out}\n"
-                                      "device: " +
+                                      "output: {directory: " +
+                                          (folder.path() / "out").string() +
+                                          "}\n"
+                                          "device: " +
                                           device + "\nspmm: {kernel: " + kernel + "}\n")
                                .string();
   const char* const arguments[] = {"heddle-lobpcg", file.c_str(), "--quiet"};

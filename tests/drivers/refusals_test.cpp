@@ -66,7 +66,8 @@ TEST(Refusals, Requests) {
             "no preconditioner is named \"magic\", the names are: jacobi, block_jacobi, chebyshev, "
             "incomplete_cholesky");
   EXPECT_EQ(refusal(problem, {.nev = 1, .which = Which::largest, .preconditioner = {}}), "");
-  EXPECT_EQ(refusal(problem, {.nev = 1, .spmm = {.kernel = "magic"}}).substr(0, 44),
+  EXPECT_EQ(refusal(problem, {.nev = 1, .spmm = {.kernel = "magic"}, .device = DeviceChoice::host})
+                .substr(0, 44),
             "spmm.kernel: magic is not known on the host;");
   EXPECT_EQ(refusal(problem, {.interval = RealInterval{0, 1}, .precision = Precision::mixed}),
             "precision: mixed does not go with an interval");
