@@ -56,13 +56,13 @@ void BreakdownFreeCg<T, Ctx>::restart() {
   column_norms<T>(context_, columns_.R(), norms_.there);
   directions();
   if (directions_.count > 0 || columns_.ended()) return;
-  columns_.end(SolveStatus::breakdown, "no search direction is left");
+  columns_.end(Stop{SolveStatus::breakdown, "no search direction is left"});
 }
 
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::step() {
   if (columns_.ended()) return;
-  columns_.multiply_A(P(), Q());
+  columns_.products().multiply_A(P(), Q());
   factor_energy();
   if (columns_.ended()) return;
   const PhaseScope phase(context_, Phase::update);
@@ -77,7 +77,7 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Block Z = s_.Z.columns(0, columns_.active());
-  const ConstBlockView<T, Space> MR = columns_.precondition(Z);
+  const ConstBlockView<T, Space> MR = columns_.products().precondition(Z);
   if (directions_.count > 0) {
     multiply<T>(context_, -1, P(), energy_solve(Q(), MR), 1, MR, Z);
   } else if (MR.data() != Z.data()) {
@@ -120,12 +120,12 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
   }
   kept_ = 0;
   if (!s_.eigensolver.compute(*s_.host, G, theta, V)) {
-    return columns_.end(SolveStatus::breakdown, "products with A are not finite");
+    return columns_.end(Stop{SolveStatus::breakdown, "products with A are not finite"});
   }
-  columns_.add_rayleigh_quotient(theta(directions_.count - 1, 0));
+  columns_.norm_A().add_rayleigh_quotient(theta(directions_.count - 1, 0));
   columns_.check_least_rayleigh_quotient(theta(0, 0), directions_.count);
   if (columns_.ended()) return;
-  const double size = std::max(-theta(0, 0), columns_.largest_rayleigh_quotient());
+  const double size = std::max(-theta(0, 0), columns_.norm_A().largest_rayleigh_quotient());
   for (Index j = 0; j < directions_.count; ++j) {
     if (!(theta(j, 0) > kGramEpsilon * size)) continue;
     const double scale = 1 / std::sqrt(theta(j, 0));
@@ -168,11 +168,13 @@ void BreakdownFreeCg<T, Ctx>::orthonormalize_Z(Part status) {
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::read_energy_status() {
   if (directions_.careful) return;
-  for (Index j = 0; j < directions_.count; ++j) columns_.add_rayleigh_quotient(energy_.here(j, j));
+  for (Index j = 0; j < directions_.count; ++j)
+    columns_.norm_A().add_rayleigh_quotient(energy_.here(j, j));
   const SmallView<double, HostSpace> status = energy_status_.here;
   const bool factored = status(CholeskyQrStatus::diagonal_ratio, 0) > 0;
-  directions_.careful = !factored || status(CholeskyQrStatus::least_square, 0) <
-                                         kCarefulBelow * columns_.largest_rayleigh_quotient();
+  directions_.careful =
+      !factored || status(CholeskyQrStatus::least_square, 0) <
+                       kCarefulBelow * columns_.norm_A().largest_rayleigh_quotient();
   if (!factored) columns_.request_restart();  // the step did nothing
 }
 
@@ -190,7 +192,7 @@ void BreakdownFreeCg<T, Ctx>::read_direction_status(Part status) {
   s_.columns.result.orthogonalization.add(report, s);
   const bool restarted = std::exchange(directions_.count, report.rank) == 0;
   if (!report.finite) {
-    columns_.end(SolveStatus::breakdown, "search directions are not finite");
+    columns_.end(Stop{SolveStatus::breakdown, "search directions are not finite"});
   } else if (directions_.count == 0 && !restarted) {
     columns_.request_restart();
   }

@@ -24,6 +24,7 @@ class BreakdownFreeCg {
 
  private:
   using Part = typename Packet<Ctx>::Part;
+  using Stop = StopControl::Stop;
 
   void restart();
   void step();

@@ -11,8 +11,13 @@ template <Scalar T, class Ctx>
 void check_block_cg(const LinearSystem<T, Ctx>& system, const BlockCgOptions& options) {
   const Require require{"block_cg"};
   require(system.A != nullptr, "the system has no A");
-  const Index n = system.A->rows();
-  require(system.A->cols() == n, "A must be square, it is {}x{}", n, system.A->cols());
+  const RowRange& rows = system.A->row_range();
+  const RowRange& columns = system.A->column_range();
+  require(columns.global == rows.global, "A must be square, it is {}x{}", rows.global,
+          columns.global);
+  require(columns == rows, "A must keep rows {} to {} of X in this process, it keeps {} to {}",
+          rows.first, rows.first + rows.local, columns.first, columns.first + columns.local);
+  const Index n = rows.local;
   const LinearOperator<T, Ctx>* M = system.preconditioner;
   require(M == nullptr || (M->rows() == n && M->cols() == n),
           "the preconditioner must be {}x{} like A, it is {}x{}", n, n, M ? M->rows() : 0,

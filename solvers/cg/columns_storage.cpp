@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/cg/columns_storage.hpp>
@@ -12,23 +11,23 @@ LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index 
       scratch(context, n, b),
       packet(context, b * b + 2 * b + 2 * CholeskyQrStatus::rows),
       factors(context, b, 1),
-      columns(static_cast<std::size_t>(b)) {
-  monitor_residuals.reserve(columns.size());
-  result.residuals.reserve(columns.size());
-  result.backward_errors.reserve(columns.size());
+      ledger(b) {
+  monitor_residuals.reserve(ledger.columns.size());
+  result.residuals.reserve(ledger.columns.size());
+  result.backward_errors.reserve(ledger.columns.size());
   result.solution = MultiVector<T, Space>(context, n, b);
 }
 
 template <Scalar T, class Ctx>
 void LinearColumnsStorage<T, Ctx>::reset() {
-  std::fill(columns.begin(), columns.end(), LinearColumn{});
+  ledger.reset();
   directions.count = 0;
   directions.follow_columns = directions.careful = false;
   result.status = SolveStatus::breakdown;
   result.reason.clear();
   result.iterations = result.matrix_passes = result.operator_applications = 0;
-  result.residuals.assign(columns.size(), 0.0);
-  result.backward_errors.assign(columns.size(), 0.0);
+  result.residuals.assign(ledger.columns.size(), 0.0);
+  result.backward_errors.assign(ledger.columns.size(), 0.0);
   result.history.clear();
   result.orthogonalization = {};
 }

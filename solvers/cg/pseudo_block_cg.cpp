@@ -40,7 +40,7 @@ void PseudoBlockCg<T, Ctx>::step() {
   if (lengths_.here.rows != s) {  // columns have left, or a checkpoint is gone on from
     column_norms<T>(context_, P(), expect_lengths().there);
   }
-  columns_.multiply_A(P(), Q);
+  columns_.products().multiply_A(P(), Q);
   const PhaseScope phase(context_, Phase::update);
   const Part energies = s_.rayleigh.add(s, 1);
   column_dots<T>(context_, P(), Q, energies.there);
@@ -65,7 +65,7 @@ void PseudoBlockCg<T, Ctx>::check_energies(ConstSmallView<double, HostSpace> ene
   const auto quotient = [&](Index j) {
     return energies(j, 0) / lengths_.here(j, 0) / lengths_.here(j, 0);
   };
-  for (Index j = 0; j < energies.rows; ++j) columns_.add_rayleigh_quotient(quotient(j));
+  for (Index j = 0; j < energies.rows; ++j) columns_.norm_A().add_rayleigh_quotient(quotient(j));
   bool lost = false;
   for (Index j = 0; j < energies.rows; ++j) {
     const bool solved = columns_.columns()[static_cast<std::size_t>(j)].energy == 0;
@@ -81,7 +81,7 @@ void PseudoBlockCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
   const Block Z = s_.Z.columns(0, s);
-  const ConstBlockView<T, Space> MR = columns_.precondition(Z);
+  const ConstBlockView<T, Space> MR = columns_.products().precondition(Z);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
   const SmallView<double, HostSpace> factors = s_.factors.view(s, 1);

@@ -32,7 +32,7 @@ void require_adjoint_pair(const char* caller, const AdjointPair<T, Ctx>& pair) {
 template <Scalar T, class Ctx>
 NormalEquationsOperator<T, Ctx>::NormalEquationsOperator(Ctx& context,
                                                          const AdjointPair<T, Ctx>& pair)
-    : LinearOperator<T, Ctx>(checked(pair).A->cols(), pair.A->cols()),
+    : LinearOperator<T, Ctx>(checked(pair).A->column_range(), pair.A->column_range()),
       pair_(pair),
       AX_(context, pair.A->rows(), 1) {}
 

@@ -13,7 +13,10 @@ class ProjectedOperator final : public LinearOperator<T, Ctx> {
 
   /// A and Q must outlive this operator.
   ProjectedOperator(Ctx& context, LinearOperator<T, Ctx>& A, ConstBlockView<T, Space> Q)
-      : LinearOperator<T, Ctx>(A.rows(), A.cols()), A_(A), Q_(Q), QtY_(context, Q.cols(), 1) {}
+      : LinearOperator<T, Ctx>(A.row_range(), A.column_range()),
+        A_(A),
+        Q_(Q),
+        QtY_(context, Q.cols(), 1) {}
 
  protected:
   /// Allocates when a block is wider than all before.

@@ -395,6 +395,29 @@ TEST(BlockCgMisuse, ShapesThatDoNotFitAreNamed) {
             "block_cg: the initial guess must be 30x3 like B, it is 30x2");
 }
 
+/// One process's part of a matrix.
+class Part final : public LinearOperator<double, HostContext> {
+ public:
+  Part(const RowRange& rows, const RowRange& columns) : LinearOperator(rows, columns) {}
+
+ private:
+  void apply_block(HostContext&, ConstBlockView<double, HostSpace>,
+                   BlockView<double, HostSpace>) override {}
+};
+
+TEST(BlockCgMisuse, TheOrderIsThatOfTheProblemAndBlocksHaveTheRowsOfThisProcess) {
+  HostContext context;
+  const auto B = random_vectors<double>(context, 30, 3);
+  const auto short_B = random_vectors<double>(context, 29, 3);
+  Part wide({30, 30, 100}, {30, 30, 90}), shifted({30, 30, 100}, {0, 30, 100});
+  EXPECT_EQ(complaint({&wide, nullptr, B.view()}), "block_cg: A must be square, it is 100x90");
+  EXPECT_EQ(complaint({&shifted, nullptr, B.view()}),
+            "block_cg: A must keep rows 30 to 60 of X in this process, it keeps 0 to 30");
+  Part square({30, 30, 100}, {30, 30, 100});
+  EXPECT_EQ(complaint({&square, nullptr, short_B.view()}),
+            "block_cg: B must have A's 30 rows and at least one column, it is 29x3");
+}
+
 TEST(BlockCgMisuse, OptionsOutOfRangeAreNamed) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {5, 6}});

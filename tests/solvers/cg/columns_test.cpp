@@ -21,7 +21,7 @@ constexpr Index kRows = 30;
 constexpr Index kNever = 1000;
 
 /// A diagonal system with b random right-hand sides and the columns that a method would work on.
-/// The test plays the method.
+/// The test takes the place of the method.
 template <class T>
 class LinearColumnsTest : public testing::Test {
  protected:
@@ -161,10 +161,10 @@ TYPED_TEST(LinearColumnsTest, ZeroRightHandSidesHaveZeroSolutionsAndTheOrderIsRe
     const auto places = this->active_places();
     return std::set<Index>(places.begin(), places.end());
   }());
-  ASSERT_FALSE(this->columns_->finished(iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(iteration));
   this->set_solution({1, 2, 4, 5});
   ASSERT_TRUE(this->claim({1, 2, 4, 5}));
-  ASSERT_TRUE(this->columns_->finished(++iteration));
+  ASSERT_TRUE(this->columns_->finish_iteration(++iteration));
   const auto& result = this->finish();
   EXPECT_EQ(result.status, SolveStatus::converged);
   EXPECT_EQ(result.iterations, 1);
@@ -185,13 +185,13 @@ TYPED_TEST(LinearColumnsTest, ZeroRightHandSidesHaveZeroSolutionsAndTheOrderIsRe
 TYPED_TEST(LinearColumnsTest, ConvergedColumnsLeaveOnceAPowerOfTwoIsEnough) {
   this->make_system(8);
   Index iteration = this->start();
-  ASSERT_FALSE(this->columns_->finished(iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(iteration));
   this->set_solution({0, 3, 6});
   ASSERT_TRUE(this->claim({0, 3, 6}));
-  ASSERT_FALSE(this->columns_->finished(++iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(++iteration));
   EXPECT_EQ(this->columns_->active(), 8) << "five of eight: products would not be cheaper";
   ASSERT_TRUE(this->claim({0, 3, 6, 1}));  // a false claim of column 1, unverified so far
-  ASSERT_FALSE(this->columns_->finished(++iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(++iteration));
   const auto places = this->active_places();
   EXPECT_EQ(std::set<Index>(places.begin(), places.end()), std::set<Index>({2, 4, 5, 7}));
   this->expect_untouched_columns();
@@ -205,10 +205,10 @@ TYPED_TEST(LinearColumnsTest, ConvergedColumnsStayAsLongAsTheMethodWants) {
   this->columns_->stay_together_below(1e6);  // all others have 10⁴ times what is allowed
   this->set_solution({0, 1, 2, 3, 4, 5, 6});
   ASSERT_TRUE(this->claim({0, 1, 2, 3, 4, 5, 6}));
-  ASSERT_FALSE(this->columns_->finished(++iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(++iteration));
   EXPECT_EQ(this->columns_->active(), 8);
   this->columns_->stay_together_below(1e3);
-  ASSERT_FALSE(this->columns_->finished(++iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(++iteration));
   EXPECT_EQ(this->active_places(), std::vector<Index>{7});
 }
 
@@ -222,7 +222,7 @@ TYPED_TEST(LinearColumnsTest, DirectionsMoveWithTheirColumnsWhereTheyBelongToThe
     copy<T>(this->context_, this->columns_->R(), directions.P.view());
     this->set_solution({0, 2, 3});
     ASSERT_TRUE(this->claim({0, 2, 3}));
-    ASSERT_FALSE(this->columns_->finished(++iteration));
+    ASSERT_FALSE(this->columns_->finish_iteration(++iteration));
     ASSERT_EQ(this->active_places(), std::vector<Index>{1});
     EXPECT_EQ(directions.P.view()(5, 0) == this->columns_->R()(5, 0), follow);
   }
@@ -231,22 +231,22 @@ TYPED_TEST(LinearColumnsTest, DirectionsMoveWithTheirColumnsWhereTheyBelongToThe
 TYPED_TEST(LinearColumnsTest, ClaimsAreVerified) {
   this->make_system(3);
   Index iteration = this->start();
-  ASSERT_FALSE(this->columns_->finished(iteration));
-  EXPECT_TRUE(this->columns_->restart_due());
-  EXPECT_FALSE(this->columns_->restart_due()) << "the call before took note of it";
+  ASSERT_FALSE(this->columns_->finish_iteration(iteration));
+  EXPECT_TRUE(this->columns_->take_restart());
+  EXPECT_FALSE(this->columns_->take_restart()) << "the call before cleared the request";
   this->set_solution({1});
   this->claim({0, 1, 2});
-  ASSERT_FALSE(this->columns_->finished(++iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(++iteration));
   const auto places = this->active_places();
   EXPECT_EQ(std::set<Index>(places.begin(), places.end()), std::set<Index>({0, 2}));
-  EXPECT_TRUE(this->columns_->restart_due());
+  EXPECT_TRUE(this->columns_->take_restart());
   this->expect_untouched_columns();
   for (int claims = 0; claims < 2; ++claims) {
     this->claim({0, 2});
-    ASSERT_FALSE(this->columns_->finished(++iteration));
+    ASSERT_FALSE(this->columns_->finish_iteration(++iteration));
   }
   this->claim({0, 2});
-  EXPECT_TRUE(this->columns_->finished(++iteration));
+  EXPECT_TRUE(this->columns_->finish_iteration(++iteration));
   EXPECT_EQ(this->finish().status, SolveStatus::verification_failed);
 }
 
@@ -260,7 +260,7 @@ TYPED_TEST(LinearColumnsTest, AfterTroubleColumnsThatAreWorseBecomeWhatTheyWere)
     this->set_solution({1}, 3);     // of residual 2: worse
     this->set_solution({2}, std::numeric_limits<double>::quiet_NaN());
     ASSERT_TRUE(this->claim({}));  // X has changed: fresh residuals are due
-    this->columns_->end(SolveStatus::breakdown, "for a test");
+    this->columns_->end(StopControl::Stop{SolveStatus::breakdown, "for a test"});
     const auto& result = this->finish();
     const double first = with_guess ? 0.5 : 1;
     for (Index i = 0; i < kRows; ++i) {
@@ -282,10 +282,10 @@ TYPED_TEST(LinearColumnsTest, AfterAStopResidualsMayHaveGrownByTheRootOfTheCondi
   this->make_system(2);
   this->options_.max_iterations = 1;
   Index iteration = this->start();
-  ASSERT_FALSE(this->columns_->finished(iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(iteration));
   this->set_solution({0}, 100);
   this->set_solution({1}, 1e9);
-  ASSERT_TRUE(this->columns_->finished(++iteration));
+  ASSERT_TRUE(this->columns_->finish_iteration(++iteration));
   const auto& result = this->finish();
   EXPECT_EQ(result.status, SolveStatus::max_iterations);
   EXPECT_NEAR(result.residuals[0], 99, tolerance<T>(100, kRows));
@@ -322,10 +322,10 @@ TYPED_TEST(LinearColumnsTest, TheMonitorSeesResidualsInTheOrderOfB) {
     return state.record.iteration < 1;
   };
   Index iteration = this->start();
-  ASSERT_FALSE(this->columns_->finished(iteration));
+  ASSERT_FALSE(this->columns_->finish_iteration(iteration));
   EXPECT_EQ(seen, std::vector<double>({0, 1, 1, 1}));
   this->claim({2});
-  ASSERT_TRUE(this->columns_->finished(++iteration));
+  ASSERT_TRUE(this->columns_->finish_iteration(++iteration));
   EXPECT_EQ(seen, std::vector<double>({0, 1, 0, 1}));
   EXPECT_EQ(this->finish().status, SolveStatus::interrupted);
 }
@@ -339,7 +339,7 @@ TYPED_TEST(LinearColumnsTest, MeasuresEnergiesOfThePreconditionedResiduals) {
   ASSERT_FALSE(this->columns_->ended());
   MultiVector<T, HostSpace> Z(this->context_, kRows, 2);
   this->storage_->packet.clear();
-  const auto MR = this->columns_->precondition(Z.view());
+  const auto MR = this->columns_->products().precondition(Z.view());
   this->storage_->packet.fetch(this->context_);
   ASSERT_TRUE(this->claim({}));
   for (Index j = 0; j < 2; ++j) {
@@ -385,10 +385,10 @@ TYPED_TEST(LinearColumnsTest, ANegativeRayleighQuotientBeyondRoundingIsAnIndefin
   const auto status_after = [&](double least) {
     this->make_system(2);
     this->start();
-    this->columns_->meet_rayleigh_quotient(100);
-    this->columns_->meet_rayleigh_quotient(std::numeric_limits<double>::infinity());
-    EXPECT_EQ(this->columns_->largest_rayleigh_quotient(), 100);
-    this->columns_->judge_least_rayleigh_quotient(least, 2);
+    this->columns_->norm_A().add_rayleigh_quotient(100);
+    this->columns_->norm_A().add_rayleigh_quotient(std::numeric_limits<double>::infinity());
+    EXPECT_EQ(this->columns_->norm_A().largest_rayleigh_quotient(), 100);
+    this->columns_->check_least_rayleigh_quotient(least, 2);
     if (!this->columns_->ended()) return SolveStatus::converged;
     return this->finish().status;
   };

@@ -42,8 +42,8 @@ class Solve {
     history.push_back({.iteration = iteration, .worst_residual = ritz_values.back()});
   }
 
-  void note(Checkpointer& checkpointer) {
-    checkpointer.note(history, [this](Archive& archive) { numbers(archive); });
+  void capture(Checkpointer& checkpointer) {
+    checkpointer.capture(history, [this](Archive& archive) { numbers(archive); });
   }
   void write(Checkpointer& checkpointer) {
     checkpointer.write(host_, history, [this](const auto& visit) { blocks(visit); });
@@ -100,7 +100,7 @@ class CheckpointerTest : public testing::Test {
     Checkpointer checkpointer(options, kIdentity);
     Solve<T> solve(rows);
     solve.iterate();
-    solve.note(checkpointer);
+    solve.capture(checkpointer);
     solve.write(checkpointer);
   }
 
@@ -139,7 +139,7 @@ TYPED_TEST(CheckpointerTest, NumbersAndBlocksComeBackToTheBit) {
     Solve<TypeParam> solve(rows);
     Checkpointer checkpointer(keep, kIdentity);
     for (int k = 0; k < 3; ++k) solve.iterate();
-    solve.note(checkpointer);
+    solve.capture(checkpointer);
     solve.write(checkpointer);
 
     Solve<TypeParam> other(rows, 17);
@@ -156,12 +156,12 @@ TYPED_TEST(CheckpointerTest, NumbersAndBlocksComeBackToTheBit) {
   }
 }
 
-TYPED_TEST(CheckpointerTest, HoldsTheNumbersAsTheyWereNoted) {
+TYPED_TEST(CheckpointerTest, HoldsTheNumbersAsTheyWereCaptured) {
   const CheckpointOptions keep = this->keep(), go_on = this->go_on();
   Solve<TypeParam> solve(4);
   Checkpointer checkpointer(keep, kIdentity);
   solve.iterate();
-  solve.note(checkpointer);
+  solve.capture(checkpointer);
   solve.iterate();
   solve.write(checkpointer);
   Solve<TypeParam> other(4);
@@ -177,7 +177,7 @@ TYPED_TEST(CheckpointerTest, TheLatestReplacesTheOneBefore) {
   Checkpointer checkpointer(keep, kIdentity);
   for (int k = 0; k < 2; ++k) {
     solve.iterate();
-    solve.note(checkpointer);
+    solve.capture(checkpointer);
     solve.write(checkpointer);
   }
   Solve<TypeParam> other(4);
@@ -267,7 +267,7 @@ TYPED_TEST(CheckpointerTest, ALinkStaysALink) {
   Solve<TypeParam> solve(4);
   solve.resume(checkpointer);
   solve.iterate();
-  solve.note(checkpointer);
+  solve.capture(checkpointer);
   const std::string before = contents(link);
   solve.write(checkpointer);
   EXPECT_TRUE(std::filesystem::is_symlink(link));
@@ -282,13 +282,13 @@ TYPED_TEST(CheckpointerTest, AFailureToWriteIsToldAndTheOneBeforeStays) {
   forgiving.on_failure = [&](const std::string& reason) { told = reason; };
   Checkpointer checkpointer(forgiving, kIdentity);
   Solve<TypeParam> solve(4);
-  solve.note(checkpointer);
+  solve.capture(checkpointer);
   solve.write(checkpointer);
   EXPECT_EQ(told, "");
   const std::string before = contents(forgiving.file);
   std::filesystem::create_directory(forgiving.file.string() + ".part");  // where it is written
   solve.iterate();
-  solve.note(checkpointer);
+  solve.capture(checkpointer);
   solve.write(checkpointer);
   EXPECT_NE(told.find("state"), std::string::npos) << told;
   EXPECT_EQ(contents(forgiving.file), before);
@@ -298,7 +298,7 @@ TYPED_TEST(CheckpointerTest, AFailureToWriteThatNobodyTakesEndsTheSolve) {
   const CheckpointOptions strict = this->keep();
   Checkpointer checkpointer(strict, kIdentity);
   Solve<TypeParam> solve(4);
-  solve.note(checkpointer);
+  solve.capture(checkpointer);
   std::filesystem::create_directory(strict.file.string() + ".part");
   EXPECT_THROW(solve.write(checkpointer), InputError);
   EXPECT_FALSE(std::filesystem::exists(strict.file));
@@ -310,7 +310,7 @@ TEST(Checkpointer, DiscardRemovesTheFile) {
   Checkpointer checkpointer(keep, kIdentity);
   checkpointer.discard();  // nothing was written yet
   Solve<double> solve(4);
-  solve.note(checkpointer);
+  solve.capture(checkpointer);
   solve.write(checkpointer);
   EXPECT_TRUE(std::filesystem::exists(keep.file));
   checkpointer.discard();
@@ -322,10 +322,11 @@ TEST(Checkpointer, IsDueAfterItsTimeAndAtAStop) {
   const CheckpointOptions always{.file = folder.path() / "a", .every_s = 0};
   const CheckpointOptions rarely{.file = folder.path() / "b", .every_s = 1e9};
   const CheckpointOptions none;
-  EXPECT_TRUE(Checkpointer(always, {}).due(false));
-  EXPECT_FALSE(Checkpointer(rarely, {}).due(false));
-  EXPECT_TRUE(Checkpointer(rarely, {}).due(true));
-  EXPECT_FALSE(Checkpointer(none, {}).due(true));
+  HostContext context(1);
+  EXPECT_TRUE(Checkpointer(always, {}).due(context, false));
+  EXPECT_FALSE(Checkpointer(rarely, {}).due(context, false));
+  EXPECT_TRUE(Checkpointer(rarely, {}).due(context, true));
+  EXPECT_FALSE(Checkpointer(none, {}).due(context, true));
 }
 
 TEST(Checkpointer, WithoutAFileNothingIsResumed) {

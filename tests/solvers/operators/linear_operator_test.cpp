@@ -3,6 +3,8 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/normal_equations.hpp>
+#include <heddle/solvers/rectangular/projected_operator.hpp>
 
 namespace heddle {
 namespace {
@@ -39,6 +41,19 @@ TEST(LinearOperator, BlocksHaveTheRowsThatAreHere) {
   EXPECT_EQ(A.columns_applied(), 2);
   MultiVector<double, HostSpace> whole(context, 30, 2);
   EXPECT_THROW(A.apply(context, whole.view(), Y.view()), InvalidArgument);
+}
+
+TEST(LinearOperator, WrappersHoldTheRowsOfWhatTheyWrap) {
+  HostContext context(1);
+  const RowRange rows{3, 4, 20}, columns{5, 6, 30};
+  Part A(rows, columns), A_transposed(columns, rows);
+  const NormalEquationsOperator<double, HostContext> F(context, {&A, &A_transposed});
+  EXPECT_EQ(F.row_range(), columns);
+  EXPECT_EQ(F.column_range(), columns);
+  const MultiVector<double, HostSpace> Q(context, 4, 2);
+  const detail::ProjectedOperator<double, HostContext> P(context, A, Q.view());
+  EXPECT_EQ(P.row_range(), rows);
+  EXPECT_EQ(P.column_range(), columns);
 }
 
 }  // namespace

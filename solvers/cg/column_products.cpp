@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/cg/column_products.hpp>
+#include <heddle/solvers/cg/spd_probe.hpp>
+
+namespace heddle::detail {
+namespace {
+
+constexpr Index kProbes = 4;
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+auto ColumnProducts<T, Ctx>::probe_preconditioner() -> std::optional<Stop> {
+  if (system_.preconditioner == nullptr) return std::nullopt;
+  const Index k = std::min<Index>(kProbes, system_.B.cols());
+  switch (probe_spd(context_, *system_.preconditioner, s_.packet, s_.scratch.columns(0, k),
+                    s_.R.columns(0, k))) {
+    case SpdProbe::passed:
+      break;
+    case SpdProbe::not_finite:
+      return Stop{SolveStatus::breakdown, "products with the preconditioner are not finite"};
+    case SpdProbe::indefinite:
+      return Stop{SolveStatus::indefinite, "the preconditioner is not positive definite"};
+    case SpdProbe::asymmetric:
+      return Stop{SolveStatus::indefinite, "the preconditioner is not symmetric"};
+  }
+  return std::nullopt;
+}
+
+template <Scalar T, class Ctx>
+void ColumnProducts<T, Ctx>::multiply_A(ConstBlockView<T, Space> P, Block Q) {
+  system_.A->apply(context_, P, Q);
+  if (P.cols() > 0) ++s_.result.matrix_passes;
+}
+
+template <Scalar T, class Ctx>
+auto ColumnProducts<T, Ctx>::precondition(Block Z) -> ConstBlockView<T, Space> {
+  const Block R = s_.R.columns(0, s_.ledger.active);
+  if (system_.preconditioner == nullptr) return R;
+  system_.preconditioner->apply(context_, R, Z);
+  energies_ = s_.packet.add(R.cols(), 1);
+  column_dots<T>(context_, R, Z, energies_.there);
+  return Z;
+}
+
+template <Scalar T, class Ctx>
+auto ColumnProducts<T, Ctx>::measure(ConstSmallView<double, HostSpace> norms)
+    -> std::optional<Stop> {
+  std::optional<Stop> first;
+  const auto keep_first = [&](SolveStatus status, std::string_view reason) {
+    if (!first) first = Stop{status, reason};
+  };
+  for (Index j = 0; j < s_.ledger.active; ++j) {
+    LinearColumn& column = s_.ledger[j];
+    column.norm = norms(j, 0);
+    column.earlier_energy = column.energy;
+    column.energy =
+        system_.preconditioner != nullptr ? energies_.here(j, 0) : column.norm * column.norm;
+    if (!std::isfinite(column.norm) || !std::isfinite(column.energy)) {
+      keep_first(SolveStatus::breakdown, "products with A or the preconditioner are not finite");
+    } else if (column.norm > 0 && !(column.energy > 0)) {
+      keep_first(SolveStatus::indefinite,
+                 "the preconditioner is not positive definite: r'M⁻¹r <= 0 was met");
+    }
+  }
+  return first;
+}
+
+template <Scalar T, class Ctx>
+void ColumnProducts<T, Ctx>::fresh_residuals(Index count) {
+  const PhaseScope phase(context_, Phase::residual);
+  const Block X = s_.result.solution.columns(0, count);
+  const Block R = s_.R.columns(0, count);
+  const Block AX = s_.scratch.columns(0, count);
+  multiply_A(X, AX);
+  order_.gather(system_.B, R);
+  s_.packet.clear();
+  const auto norms = s_.packet.add(count, 1);
+  const auto x_norms = s_.packet.add(count, 1);
+  const SmallView<double, HostSpace> ones = norms.here;
+  std::fill_n(ones.data, count, 1.0);
+  send(context_, ones, s_.factors.view(count, 1));
+  residual<T>(context_, R, AX, s_.factors.view(count, 1), R, norms.there);
+  column_norms<T>(context_, X, x_norms.there);
+  s_.packet.fetch(context_);
+  for (Index j = 0; j < count; ++j) {
+    s_.ledger[j].norm = norms.here(j, 0);
+    s_.ledger[j].x_norm = x_norms.here(j, 0);
+  }
+}
+
+template <Scalar T, class Ctx>
+void ColumnProducts<T, Ctx>::archive(Archive& archive) {
+  Index applied = applications();
+  archive.values(applied);
+  if (archive.loading()) applications_before_ = system_.A->columns_applied() - applied;
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class ColumnProducts<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

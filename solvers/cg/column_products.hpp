@@ -1,0 +1,60 @@
+#pragma once
+
+#include <heddle/solvers/cg/column_order.hpp>
+#include <heddle/solvers/problem/linear_system.hpp>
+#include <optional>
+
+namespace heddle::detail {
+
+/// The products of a solve with A and the preconditioner, and the norms that they yield.
+template <Scalar T, class Ctx>
+class ColumnProducts {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = LinearColumnsStorage<T, Ctx>;
+  using Stop = StopControl::Stop;
+
+  /// Everything is kept by reference and must outlive the solve.
+  ColumnProducts(Ctx& context, const LinearSystem<T, Ctx>& system, ColumnOrder<T, Ctx>& order,
+                 Storage& storage)
+      : context_(context),
+        system_(system),
+        order_(order),
+        s_(storage),
+        applications_before_(system.A->columns_applied()) {}
+
+  /// A stop where products with random columns refute that the preconditioner is symmetric positive
+  /// definite. R is scratch.
+  std::optional<Stop> probe_preconditioner();
+
+  /// Q = A P, counted as a matrix pass.
+  void multiply_A(ConstBlockView<T, Space> P, Block Q);
+
+  /// M⁻¹R of the active columns: R itself where M = I, else made in Z, and r_jᵀM⁻¹r_j are added to
+  /// the packet.
+  ConstBlockView<T, Space> precondition(Block Z);
+
+  /// Takes ‖r_j‖ of the active columns, and r_jᵀM⁻¹r_j from the fetched packet. A stop where they
+  /// are not finite or refute that M is positive definite.
+  std::optional<Stop> measure(ConstSmallView<double, HostSpace> norms);
+
+  /// R ← B − A X, ‖r‖ and ‖x‖ for the first `count` columns.
+  void fresh_residuals(Index count);
+
+  /// Columns multiplied by A since the solve began.
+  Index applications() const { return system_.A->columns_applied() - applications_before_; }
+
+  /// Saves or loads `applications()`.
+  void archive(Archive& archive);
+
+ private:
+  Ctx& context_;
+  const LinearSystem<T, Ctx>& system_;
+  ColumnOrder<T, Ctx>& order_;
+  Storage& s_;
+  typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, where there is an M
+  Index applications_before_;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <heddle/linalg/context/context.hpp>
+#include <heddle/solvers/iteration/archive.hpp>
+#include <limits>
+
+namespace heddle::detail {
+
+/// Whether a solve still makes progress, judged by the excess: the largest ‖r‖ of the active
+/// columns relative to what the criterion allows.
+class ColumnProgress {
+ public:
+  /// Takes the excess of an iteration. True if it has not improved by a tenth for 200 iterations,
+  /// or for a third of all iterations if that is more. The count then starts afresh.
+  bool stalled(Index iteration, double excess) noexcept;
+
+  /// Takes the excess that refuted a claim of convergence. True if it is more than half of the
+  /// least one so far.
+  bool fruitless_claim(double excess) noexcept;
+
+  void archive(Archive& archive) { archive.values(best_excess_, best_iteration_, best_claim_); }
+
+ private:
+  double best_excess_ = std::numeric_limits<double>::infinity();
+  Index best_iteration_ = 0;  // of best_excess_
+  double best_claim_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace heddle::detail
