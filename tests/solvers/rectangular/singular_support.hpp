@@ -47,7 +47,7 @@ void expect_triplets(const CsrView<T, HostSpace>& A, const SingularOptions& opti
   const Eigen::VectorXd truth = true_singular_values(A);
   const double norm = truth[0];
   const double n = static_cast<double>(A.rows + A.cols);
-  const double rounding = tolerance<T>(norm, n);
+  const double rounding = test::tolerance<T>(norm, n);
   const double tolerance = options.tolerance == 0 ? kDefaultTolerance<T> : options.tolerance;
   const double allowed = tolerance * norm + rounding;
   const Eigen::MatrixXd U = to_dense<T>(result.left_vectors.columns(0, k));
@@ -62,7 +62,7 @@ void expect_triplets(const CsrView<T, HostSpace>& A, const SingularOptions& opti
     EXPECT_LE((dense.transpose() * U.col(j) - sigma * V.col(j)).norm(), allowed) << "triplet " << j;
     EXPECT_LE(result.residuals[static_cast<std::size_t>(j)] * norm, allowed);
   }
-  const double orthogonal = tolerance<T>(1, n, 64);
+  const double orthogonal = test::tolerance<T>(1, n, 64);
   const Eigen::MatrixXd I = Eigen::MatrixXd::Identity(k, k);
   EXPECT_LE((U.transpose() * U - I).cwiseAbs().maxCoeff(), orthogonal);
   EXPECT_LE((V.transpose() * V - I).cwiseAbs().maxCoeff(), orthogonal);

@@ -86,12 +86,12 @@ struct WarpSum {
     }
   }
 
-  /// carry(column …) = sums, of a row of N entries.
-  __device__ void store_carry(T* carry, Index N, Index column) const {
+  /// carries(warp, column …) = sums, with carries in rows of p.N entries.
+  __device__ void store_carry(const SpmmProduct<T>& p, T* carries, Index warp, Index column) const {
 #pragma unroll
     for (int i = 0; i < Config::kLoads; ++i) {
       const Index j = column + i * Config::kWidth;
-      if (j < N) store(T{1}, parts[i], T{0}, carry + j);
+      if (j < p.N) store(T{1}, parts[i], T{0}, carries + warp * p.N + j);
     }
   }
 };
@@ -153,7 +153,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void nonzero_par
     }
     open = Sum{};
   }
-  if (lane == 0) open.store_carry(carries + warp * p.N, p.N, column);
+  if (lane == 0) open.store_carry(p, carries, warp, column);
 }
 
 template <class Config, class T>
