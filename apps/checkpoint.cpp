@@ -79,12 +79,6 @@ void prepare_checkpoint(Config& config, bool resume, const Problem& input,
   facts.push_back(fmt::format("spmm.kernel: {}", config.request.spmm.kernel));
 }
 
-std::string describe_checkpoint(const CheckpointOptions& checkpoint) {
-  if (checkpoint.file.empty()) return "";
-  return fmt::format("{}, every {:g} s{}", checkpoint.file.string(), checkpoint.every_s,
-                     checkpoint.resume ? "; goes on from it" : "");
-}
-
 std::string checkpoint_hint(const CheckpointOptions& checkpoint) {
   std::error_code ignored;
   if (checkpoint.file.empty() || !std::filesystem::exists(checkpoint.file, ignored)) return "";

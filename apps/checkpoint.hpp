@@ -19,9 +19,6 @@ namespace heddle::apps {
 void prepare_checkpoint(Config& config, bool resume, const Problem& input,
                         const ProblemFacts& problem, const std::vector<std::string_view>& outputs);
 
-/// How the header tells of it; empty where none is kept.
-std::string describe_checkpoint(const CheckpointOptions& checkpoint);
-
 /// What to do with the file that a run left, a line; empty where it left none.
 std::string checkpoint_hint(const CheckpointOptions& checkpoint);
 

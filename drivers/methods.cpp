@@ -275,13 +275,6 @@ std::string_view method_name(Method method) noexcept {
   return "";
 }
 
-bool may_invert(const Request& request, const ProblemSizes& sizes) {
-  const LanczosFilter filter = request.filter.value_or(LanczosFilter::automatic);
-  return request.method == Method::block_lanczos && !request.interval && !sizes.normal_equations &&
-         request.which == Which::smallest &&
-         (filter == LanczosFilter::automatic || filter == LanczosFilter::inverse);
-}
-
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves) {
   const LanczosFilter fallback = inner_solves ? LanczosFilter::none : LanczosFilter::automatic;
   return {eigen_options(request), request.max_basis, request.filter.value_or(fallback)};

@@ -61,9 +61,6 @@ const MethodKind& method_of(const Request& request, const ProblemSizes& sizes);
 /// The name of the iteration: "lobpcg", "block_lanczos", "block_cg"; "auto".
 std::string_view method_name(Method method) noexcept;
 
-/// Whether block Lanczos may factor A − σB.
-bool may_invert(const Request& request, const ProblemSizes& sizes);
-
 /// `inner_solves`: whether every product with B⁻¹A takes a solve with B.
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves = false);
 

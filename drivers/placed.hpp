@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
-#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/request.hpp>
 #include <heddle/drivers/solution.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -14,6 +15,7 @@
 #include <heddle/solvers/problem/linear_system.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -110,6 +112,9 @@ HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
   HostContext context(1);
   return csr_from_triplets<T>(context, A.rows, A.rows, diagonal);
 }
+
+/// Whether block Lanczos may factor A − σB for `request`, its method chosen.
+bool may_invert(const Request& request, const ProblemSizes& sizes);
 
 /// A problem in the memory of the context that solves it. Block Lanczos divides by B: at once where
 /// B is diagonal, else by an inner solve. At the smallest end it may factor A − σB instead. Where B

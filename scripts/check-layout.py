@@ -8,10 +8,14 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "lib"))
+from classes import classes
 from layout import METHODS, MODULES, arrows, circular, includes, public_headers, room, sources
 
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 60
+MAX_MEMBER_FUNCTIONS = 30  # without constructors, destructor and assignment
+LIBRARIES = MODULES[: MODULES.index("drivers")]  # apps may include the inside of drivers
+SHARED = "linalg/base"  # what every module of this project may use, installed or not
 EVERYTHING = [*MODULES, "bench", "tests"]
 NO_MIRROR = {"support", "consumer", "fuzz"}  # folders of tests/ that mirror no module
 
@@ -26,6 +30,9 @@ def check_includes(root):
                 yield f"{at} {module} includes {target}, which stands above it"
             if path in public and target not in public:
                 yield f"{at} an installed header includes {target}, which is not installed"
+            is_private = target not in public and theirs != SHARED
+            if module == "apps" and target.parts[0] in LIBRARIES and is_private:
+                yield f"{at} {target} is not installed: apps use the public headers of a library"
             if room(path) == theirs:
                 continue
             if theirs.split("/")[1] in METHODS and target not in public:
@@ -59,6 +66,14 @@ def check_lengths(root):
             first = {i: at for i, at in first.items() if i < indent} | {indent: number}
 
 
+def check_classes(root):
+    for path in sources(root, EVERYTHING):
+        for line, name, count in classes((root / path).read_text()):
+            if count > MAX_MEMBER_FUNCTIONS:
+                what = f"{count} member functions in {name}, at most {MAX_MEMBER_FUNCTIONS}"
+                yield f"{path}:{line}: {what}"
+
+
 def check_mirror(root):
     for path in sources(root, ["tests"]):
         mirrored = Path(*path.parts[1:-1])
@@ -68,7 +83,7 @@ def check_mirror(root):
 
 if __name__ == "__main__":
     tree = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
-    checks = (check_includes, check_circles, check_lengths, check_mirror)
+    checks = (check_includes, check_circles, check_lengths, check_classes, check_mirror)
     found = [finding for check in checks for finding in check(tree)]
     for finding in found:
         print(finding)

@@ -136,6 +136,21 @@ const std::vector<std::string_view>& spmm_kernels(const HostContext&);
 /// Kernel names that `SpmmOptions::kernel` takes on a GPU, beside the ways to choose.
 const std::vector<std::string_view>& spmm_kernels(const CudaContext&);
 
+/// Kernel names of all backends, each once, whether or not this build and machine have the backend.
+std::vector<std::string_view> all_spmm_kernels();
+
+/// A kernel and one sentence why.
+struct KernelChoice {
+  std::string_view kernel;  ///< of static storage duration
+  std::string reason;
+};
+
+/// The kernel that "rule" chooses on a GPU to multiply A by N columns, for values of `scalar_bytes`
+/// bytes each. Needs no GPU. Uses rows, cols, nnz, row lengths and `reuse_8` of the features alone.
+/// Thresholds: measured on one NVIDIA H200. Their form follows Huang et al., arXiv:2106.16064 (σ/d
+/// for balance, N and d for the reduction) and adds the reuse R(8) for tensor cores.
+KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes);
+
 /// The readable reference: C = α A B + β C by three loops, summed in double. For tests. β = 0 does
 /// not read C, α = 0 neither A nor B. Shapes must fit.
 template <Scalar T>

@@ -1,7 +1,6 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
-#include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
@@ -164,11 +163,7 @@ void Schema::spmm() {
           "auto and rule: chosen for the matrix; measure: the fastest on it; a name: "
           "of a kernel that the device has");
   for (const std::string_view way : spmm_choices()) kernel.word(way);
-  const auto& host_kernels = detail::host_kernel_table();
-  for (const std::string_view name : host_kernels.names()) kernel.word(name);
-  for (const std::string_view name : detail::cuda_kernel_table().names()) {
-    if (host_kernels.find(name) == nullptr) kernel.word(name);  // else it is there already
-  }
+  for (const std::string_view name : all_spmm_kernels()) kernel.word(name);
   kernel.fallback("auto").store(
       [](Node node, Config& config) { config.request.spmm.kernel = node.text; });
 }

@@ -3,7 +3,6 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
-#include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <span>
@@ -67,8 +66,7 @@ MatrixReport inspect(HostContext& context, std::string name, CsrView<double, Hos
   if (A.rows == A.cols) inspect_square(context, A, report);
   const SpmmPlan<double, HostContext> plan(context, A);
   for (const Index N : widths) {
-    const detail::KernelChoice cuda =
-        detail::choose_by_features(report.features, N, sizeof(double));
+    const KernelChoice cuda = choose_by_features(report.features, N, sizeof(double));
     report.kernels.push_back({N, plan.compulsory_bytes(N), std::string(plan.kernel(N)),
                               plan.reason(N), std::string(cuda.kernel), cuda.reason});
   }

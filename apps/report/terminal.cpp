@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <heddle/apps/checkpoint.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <iterator>
@@ -40,6 +39,13 @@ std::string describe_device(const ProblemFacts& problem) {
 
 std::string describe_matrix(const MatrixSource& source, Index n, Index nnz) {
   return fmt::format("{}: {} rows, {} entries", source.describe(), n, nnz);
+}
+
+/// The file of the checkpoint and how often it is written; empty where none is kept.
+std::string describe_checkpoint(const CheckpointOptions& checkpoint) {
+  if (checkpoint.file.empty()) return "";
+  return fmt::format("{}, every {:g} s{}", checkpoint.file.string(), checkpoint.every_s,
+                     checkpoint.resume ? "; goes on from it" : "");
 }
 
 /// What is wanted, in a few words.

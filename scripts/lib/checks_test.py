@@ -8,6 +8,31 @@ from itertools import combinations
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
+CLASS = """template <class T>
+class Wide final : public Base<T> {
+ public:
+  Wide() : a_(g()), b_{g()} {}
+  explicit Wide(int a) : a_(a) { f(); f(); }
+  ~Wide();
+  Wide& operator=(const Wide&) = delete;
+  using F = void (*)(int);  // f(); f();
+  friend bool operator==(const Wide&, const Wide&);
+  struct Inner {
+    int f();
+    std::string text = "f(); } g();";
+  };
+  std::function<void(int)> call = [](int k) { g(k); };
+  int count = size(2);
+"""
+MEMBERS = """  template <class A, class B = std::pair<A, int>>
+  auto first(A a = {}, B b = {}) const noexcept(sizeof(A) > 1) -> decltype(a < b) { return g(a); }
+  explicit operator bool() const { return a_ < 0; }
+  [[nodiscard]] T& operator()(int i) { if (i) { g(); } return a_; }
+ private:
+  std::vector<Wide<T>> last(
+      std::function<void(int)> f,
+      int k);
+"""
 CLEAN = {
     "linalg/CMakeLists.txt": "heddle_module(linalg PUBLIC_HEADERS data/views.hpp SOURCES)",
     "linalg/data/views.hpp": "struct A {\n  int a;\n};\n",
@@ -16,6 +41,7 @@ CLEAN = {
     "solvers/lobpcg/solve.hpp": "#include <heddle/solvers/lobpcg/lobpcg.hpp>\n",
     "tests/solvers/lobpcg/solve_test.cpp": "#include <heddle/solvers/lobpcg/solve.hpp>\n",
     "tests/support/tolerance.hpp": "void f() {\n" + "  g();\n" * 58 + "}\n" + "// end\n" * 390,
+    "tests/support/functions.hpp": CLASS + "  void f() const;\n" * 30 + "};\n",
     "docs/architecture.md": "<!-- rooms: begin -->\n<!-- rooms: end -->\n",
 }
 BROKEN = {  # what check-layout.py must say: the files that make it say so
@@ -33,6 +59,10 @@ BROKEN = {  # what check-layout.py must say: the files that make it say so
         "linalg/c.hpp": "#include <heddle/linalg/a/a.hpp>\n"},
     "lines in a file": {"bench/long.cpp": "int a;\n" * 451},
     "lines in a function": {"linalg/data/f.cpp": "void f(\n    int a) {\n" + "  g();\n\n" * 29 + "}\n"},
+    "31 member functions in Wide": {
+        "linalg/data/wide.hpp": CLASS + "  void f();\n" * 27 + MEMBERS + "};\n"},
+    "apps use the public headers": {
+        "apps/a.cpp": "#include <heddle/linalg/data/inner.hpp>\n", "linalg/data/inner.hpp": ""},
     "there is no solvers/lanczos/": {"tests/solvers/lanczos/a_test.cpp": ""},
 }
 

@@ -9,13 +9,13 @@
 
 namespace heddle::detail {
 
-/// A sequence of values in memory, saved or loaded: one function of a class, which names its values
-/// in some order, serves both.
+/// Saves values to memory or loads them. A class passes its values to an archive in one function,
+/// which serves both: what is saved and loaded, and its order, cannot differ.
 class Archive {
  public:
   enum class Mode { save, load };
 
-  /// Appends to `memory`, or reads it from its start on; it must outlive the archive.
+  /// Appends to `memory`, or reads it from its start on. `memory` must outlive the archive.
   Archive(std::vector<std::byte>& memory, Mode mode) noexcept : memory_(memory), mode_(mode) {}
 
   bool loading() const noexcept { return mode_ == Mode::load; }
@@ -29,7 +29,7 @@ class Archive {
   requires std::is_trivially_copyable_v<Value>
   void list(std::vector<Value>& values) { list(values, values.size()); }
 
-  /// The first `count` entries of `values`; when loading, as many as there were.
+  /// Saves the first `count` entries of `values`, or loads as many as were saved.
   template <class Value>
   requires std::is_trivially_copyable_v<Value>
   void list(std::vector<Value>& values, std::size_t count) {

@@ -4,9 +4,11 @@
 
 namespace heddle {
 
-/// Throws `InputError` for a file that a solve must not begin with: without `resume` one that is
-/// there, be it a checkpoint that would be lost or anything else; with `resume` one that is missing
-/// or no checkpoint; in both cases one that cannot be written.
+/// Throws `InputError` if `options.file` is not fit for the solve:
+/// - without `resume`, if the file exists, since a checkpoint or anything else would be lost;
+/// - with `resume`, if it is missing or not a checkpoint;
+/// - in both cases, if it cannot be written.
+/// Does nothing if `options.file` is empty.
 void check_checkpoint_file(const CheckpointOptions& options);
 
 }  // namespace heddle

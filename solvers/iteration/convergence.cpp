@@ -5,10 +5,11 @@
 namespace heddle::detail {
 namespace {
 
-/// Share of what is allowed by which a settled value may still move in a step: residuals follow.
+/// A settled value may change per step by this share of the allowed residual. The residual follows.
 constexpr double kSettled = 0.01;
 
-/// Rounding moves values, which are means over a vector, by less than it adds to a residual.
+/// Rounding changes a value, which is a mean over a vector, by less than it adds to a residual.
+/// This is the share of the noise floor of residuals that counts as rounding of a value.
 constexpr double kValueNoise = 0.1;
 
 }  // namespace

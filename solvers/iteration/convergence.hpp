@@ -29,11 +29,12 @@ class EigenConvergence {
   /// residual ≤ factor × what the criterion allows at λ. False for NaN.
   bool passes(double lambda, double residual, double factor = 1) const noexcept;
 
-  /// Whether a step that moved the value λ by `change` left it where it is: by a hundredth of what
-  /// the criterion allows and of √tolerance |λ| ‖B‖₁, or by rounding. A small residual says that λ
-  /// is near some eigenvalue; values that still move show that it is not yet the wanted one, where
-  /// ‖A‖ dwarfs what is wanted. There (penalty terms in a stiffness matrix), what is allowed may
-  /// exceed λ itself.
+  /// Whether a step that changed the value λ by `change` shows that λ has settled: the change is at
+  /// most a hundredth of what the criterion allows and of √tolerance |λ| ‖B‖₁, or it is rounding.
+  ///
+  /// A small residual says that λ is near some eigenvalue. A value that still changes is not yet
+  /// the wanted one. This matters where ‖A‖ is much larger than the wanted eigenvalues, as with
+  /// penalty terms in a stiffness matrix: the allowed residual may then exceed λ itself.
   bool settled(double lambda, double change) const noexcept;
 
   /// Below this share of `scale` a residual is rounding noise: 100 ε.

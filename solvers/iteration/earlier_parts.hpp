@@ -6,13 +6,13 @@
 
 namespace heddle::detail {
 
-/// What a solve had done before one of its parts, a solve of its own, began: the part's records
-/// count from there on.
+/// What a solve had done before one of its parts began, which is a solve of its own. The records of
+/// the part are counted on from there.
 struct EarlierParts {
   Index iterations = 0;
   double seconds = 0;
   Index applications = 0;
-  Index applications_each = 1;  ///< of the whole, for one of the part
+  Index applications_each = 1;  ///< applications of the whole per application of the part
 
   IterationRecord after(IterationRecord record) const noexcept {
     record.iteration += iterations;
@@ -25,7 +25,8 @@ struct EarlierParts {
     for (const IterationRecord& record : part) whole.push_back(after(record));
   }
 
-  /// What the part is to call in place of `monitor`, which must outlive it.
+  /// The monitor for the part, which calls `monitor` with the counts of the whole. `monitor` must
+  /// outlive it.
   Monitor watch(const Monitor& monitor) const {
     if (!monitor) return {};
     return [earlier = *this, &monitor](const MonitorState& state) {

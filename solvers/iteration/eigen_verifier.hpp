@@ -11,8 +11,8 @@
 
 namespace heddle::detail {
 
-/// The last word on eigenpairs: a Rayleigh–Ritz step over all of them and their residuals and
-/// orthogonality, everything from fresh products with A and B. Shared by the eigensolvers.
+/// Verifies eigenpairs: a Rayleigh–Ritz step over all of them, their residuals and their
+/// orthogonality, all from fresh products with A and B. Shared by the eigensolvers.
 template <Scalar T, class Ctx>
 class EigenVerifier {
  public:
@@ -24,8 +24,8 @@ class EigenVerifier {
   EigenVerifier(Ctx& context, Index max_pairs);
 
   /// V ← V Z with VᵀBV = I and VᵀAV = diag(values), best first. V n×k, its columns independent.
-  /// AV and BV are scratch of n rows and any width: products are made in slabs of that width; BV is
-  /// unused if B = I.
+  /// AV and BV are scratch of n rows and any width. Products are computed for so many columns at a
+  /// time. BV is unused if B = I.
   DenseFailure rayleigh_ritz(Ctx& context, const EigenProblem<T, Ctx>& problem, Which which,
                              BlockView<T, Space> V, BlockView<T, Space> AV, BlockView<T, Space> BV);
 
@@ -33,8 +33,8 @@ class EigenVerifier {
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
 
-  /// Puts what the last `measure` found into `result`; whether all pairs pass with orthonormal
-  /// vectors.
+  /// Writes what the last `measure` found to `result`. True if all pairs pass and their vectors are
+  /// orthonormal.
   bool report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
 
   /// ‖VᵀAV‖₁ and ‖VᵀBV‖₁ for the V that the last `rayleigh_ritz` was given.

@@ -41,7 +41,7 @@ concept IterativeSolve = requires(Solve& solve, const IterationRecord& record) {
 
 /// An `IterativeSolve` that can resume from a checkpoint.
 ///
-///   archive(archive)       saves or loads what an iteration begins with, but for the long blocks
+///   archive(archive)       saves or loads what an iteration begins with, except the long blocks
 ///   for_each_block(visit)  visit(block) for the long blocks that an iteration begins with
 template <class Solve>
 concept ResumableSolve = IterativeSolve<Solve> && requires(Solve& solve, Archive& archive) {
@@ -98,14 +98,13 @@ class Engine {
   ///   2  stop ← monitor, iteration or time limit   at step 6
   ///   3  trouble()                                 with the trouble
   ///   4  write the checkpoint, if stop or due      –
-  ///   5  claim()                                   if confirmed: `converged`; if refuted too
-  ///   often:
-  ///                                                `stagnated` if at_rounding(), else
-  ///                                                `verification_failed`
+  ///   5  claim()                                   if confirmed: `converged`
+  ///                                                if refuted too often: `stagnated` where
+  ///                                                at_rounding(), else `verification_failed`
   ///   6  stop?                                     `interrupted`, `max_iterations`, `time_limit`
   ///   7  stagnated()                               `stagnated`
   ///
-  /// `converged`: the reason in that case.
+  /// `converged`: the reason that the result gives with that status.
   template <IterativeSolve Solve>
   void finish_iteration(Solve& solve, std::string_view converged) {
     const IterationRecord& record = append_record(solve);

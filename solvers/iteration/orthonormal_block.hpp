@@ -9,17 +9,19 @@
 
 namespace heddle::detail {
 
-/// What making a block orthonormal to bases gave.
+/// The outcome of `make_orthonormal`.
 struct OrthonormalBlock {
   Index rank = 0;  ///< leading columns that are orthonormal; the others are zero
   bool indefinite = false;
   bool finite = true;
 };
 
-/// V ← a B-orthonormal basis of what remains of span(V) outside of `bases`, BV ← B V (V itself
-/// where B is null). Projections and the orthonormalisation ladder take turns until a round changes
-/// nothing by Daniel's test, three rounds at most, so that it ends with a projection onto what is
-/// already nearly orthonormal. Adds the ladder's rungs to `counts`.
+/// V ← a B-orthonormal basis of span((I − QQᵀB) V) for the columns Q of all `bases`. BV ← B V.
+/// Where B is null, BV is V.
+///
+/// A round is a projection and the orthonormalisation ladder. There are at most three. A round in
+/// which the projection changes little by Daniel's test and V is nearly orthonormal before the
+/// ladder is the last. Adds the rungs of the ladder to `counts`.
 template <Scalar T, class Ctx>
 OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
                                   LinearOperator<T, Ctx>* B,
@@ -47,9 +49,9 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
   return result;
 }
 
-/// The same in the common case, queued without waiting: two rounds of block Gram–Schmidt with
-/// Cholesky QR. `status` (`CholeskyQrStatus::rows`×2, a column a round) tells
-/// `came_out_orthonormal` whether it was the common case; if not, V is lost.
+/// `make_orthonormal` for the common case, queued without waiting: two rounds of block Gram–Schmidt
+/// with Cholesky QR. From `status` (`CholeskyQrStatus::rows`×2, one column per round)
+/// `came_out_orthonormal` tells whether it was the common case. If not, V is lost.
 template <Scalar T, class Ctx>
 void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
                        LinearOperator<T, Ctx>* B,
@@ -63,9 +65,10 @@ void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
   }
 }
 
-/// Whether `queue_orthonormal` left an orthonormal V of b columns: what the first round kept was
-/// more than rounding, in the factor and in the bases (whose QᵀQ − I Pythagoras does not know of),
-/// and the second, of what was nearly orthonormal, changed little.
+/// Whether `queue_orthonormal` left an orthonormal V of b columns. Two conditions hold then:
+/// - What the first round kept is more than rounding, both in the Cholesky factor and beside the
+///   projections. (These take Q as exactly orthonormal.)
+/// - The second round got a nearly orthonormal block and changed it little.
 template <Scalar T>
 bool came_out_orthonormal(ConstSmallView<double, HostSpace> status, Index b) {
   constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();

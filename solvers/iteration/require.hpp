@@ -9,8 +9,8 @@
 
 namespace heddle::detail {
 
-/// What a solver demands of its caller: require(holds, format, values…) throws `InvalidArgument`
-/// with the solver's name before the message where something does not hold.
+/// Checks the arguments of a solver: require(holds, format, values…) throws `InvalidArgument`
+/// unless `holds`. The message begins with the name of the solver.
 struct Require {
   std::string_view solver;
 
@@ -22,7 +22,7 @@ struct Require {
   }
 };
 
-/// An operator, where there is one, is n×n.
+/// Requires that an operator is n×n, unless it is null.
 template <Scalar T, class Ctx>
 void require_square(const Require& require, const char* name, Index n,
                     const LinearOperator<T, Ctx>* op) {
@@ -31,13 +31,13 @@ void require_square(const Require& require, const char* name, Index n,
           op ? op->cols() : 0);
 }
 
-/// A relative tolerance, or 0 for the default.
+/// Requires a relative tolerance in (0, 1), or 0 for the default.
 inline void require_tolerance(const Require& require, double tolerance) {
   require(tolerance == 0 || (tolerance > 0 && tolerance < 1),
           "the tolerance must lie in (0, 1), it is {}", tolerance);
 }
 
-/// When to give up.
+/// Requires limits of iterations and time that are not negative.
 template <class Options>
 void require_limits(const Require& require, const Options& options) {
   require(options.max_iterations >= 0, "max_iterations must not be negative, it is {}",
@@ -46,14 +46,14 @@ void require_limits(const Require& require, const Options& options) {
           options.time_limit_s);
 }
 
-/// A solve that is made of several keeps none.
+/// Requires that no checkpoint was asked for. For methods that consist of several solves.
 template <class Options>
 void require_no_checkpoint(const Require& require, const Options& options) {
   require(options.checkpoint.file.empty(), "checkpoints are not kept here, but {} was asked for",
           options.checkpoint.file.string());
 }
 
-/// When a checkpoint is due, and what to resume from.
+/// Requires checkpoint options that fit together.
 inline void require_checkpoint(const Require& require, const CheckpointOptions& checkpoint) {
   require(checkpoint.every_s >= 0, "checkpoints must not be a negative time apart, it is {} s",
           checkpoint.every_s);
@@ -61,7 +61,7 @@ inline void require_checkpoint(const Require& require, const CheckpointOptions& 
           "there is no checkpoint file to resume from");
 }
 
-/// What every eigensolver's options owe, but for nev.
+/// Requires what all eigensolvers require of their options, except nev.
 inline void require_eigen_options(const Require& require, const EigenOptions& options) {
   require_tolerance(require, options.tolerance);
   require(options.block_size >= 0, "the block size must not be negative, it is {}",
@@ -70,7 +70,7 @@ inline void require_eigen_options(const Require& require, const EigenOptions& op
   require_checkpoint(require, options.checkpoint);
 }
 
-/// What the options of every solver of linear systems owe.
+/// Requires what all solvers of linear systems require of their options.
 inline void require_linear_options(const Require& require, const LinearOptions& options) {
   if (options.criterion == LinearCriterion::relative) {
     require_tolerance(require, options.tolerance);

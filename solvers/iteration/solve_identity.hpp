@@ -10,13 +10,13 @@
 
 namespace heddle::detail {
 
-/// "NAME: VALUE"; numbers with all their digits.
+/// "NAME: VALUE", with all digits of a number.
 template <class Value>
 std::string fact(std::string_view name, const Value& value) {
   return fmt::format("{}: {}", name, value);
 }
 
-/// What tells an operator from another as far as a solver can see it.
+/// The fact that tells an operator from another, as far as a solver can see a difference.
 template <Scalar T, class Ctx>
 std::string operator_fact(std::string_view name, const LinearOperator<T, Ctx>* op) {
   if (op == nullptr) return fact(name, "none");
@@ -24,8 +24,8 @@ std::string operator_fact(std::string_view name, const LinearOperator<T, Ctx>* o
   return fact(name, norm ? fmt::format("of 1-norm {}", *norm) : "given");
 }
 
-/// What must be the same in an eigensolve that goes on from a checkpoint; nothing where none is
-/// kept. `block` is the one chosen.
+/// The facts that must be the same in an eigensolve that resumes from a checkpoint. Empty where no
+/// checkpoint is kept. `block`: columns of the block that the solver chose.
 template <Scalar T, class Ctx>
 std::vector<std::string> eigen_identity(std::string_view solver,
                                         const EigenProblem<T, Ctx>& problem,

@@ -7,16 +7,24 @@
 
 namespace heddle::detail {
 
-/// The long blocks of a LOBPCG solve. S = [X P W] lies side by side in one n×3b block, AS = A S and
-/// BS = B S beside it, so that a step reads S once; Y holds the constraints and, behind them, the
-/// locked eigenvectors. Where B = I, BS is S and BY is Y.
+/// S, A S or B S as its parts: all = [X P W], and XP = [X P].
+template <Scalar T, class Space>
+struct LobpcgParts {
+  BlockView<T, Space> X, P, W, XP, all;
+};
+
+/// The long blocks of a LOBPCG solve. S = [X P W], A S and B S are each stored in one n×3b block,
+/// so that a step reads S once. Y holds the constraints and, behind them, the locked eigenvectors.
+/// Where B = I, BS is S and BY is Y.
 ///
-/// X starts at a column offset after its leading columns were locked, until the next update.
+/// After the leading columns of X were locked, S begins behind them, at a column offset, until the
+/// next update.
 template <Scalar T, class Ctx>
 class LobpcgBlocks {
  public:
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
+  using Parts = LobpcgParts<T, Space>;
 
   LobpcgBlocks() = default;
 
@@ -31,7 +39,7 @@ class LobpcgBlocks {
     BY_ = MultiVector<T, Space>(context, n, max_locked);
   }
 
-  /// Nothing locked, X empty.
+  /// No locked columns, X empty.
   void reset() noexcept {
     locked_ = 0;
     restart(0);
@@ -49,31 +57,20 @@ class LobpcgBlocks {
   Index locked() const noexcept { return locked_; }  ///< columns of Y, constraints included
   bool pencil() const noexcept { return pencil_; }
 
-  Block X() { return S_.columns(offset_, x_); }
-  Block P() { return S_.columns(offset_ + x_, p_); }
-  Block W() { return S_.columns(offset_ + x_ + p_, w_); }
-  Block S() { return S_.columns(offset_, x_ + p_ + w_); }
-  Block AX() { return AS_.columns(offset_, x_); }
-  Block AP() { return AS_.columns(offset_ + x_, p_); }
-  Block AW() { return AS_.columns(offset_ + x_ + p_, w_); }
-  Block AS() { return AS_.columns(offset_, x_ + p_ + w_); }
-  Block BX() { return BS().columns(0, x_); }
-  Block BP() { return BS().columns(x_, p_); }
-  Block BW() { return BS().columns(x_ + p_, w_); }
-  Block BS() { return (pencil_ ? BS_ : S_).columns(offset_, x_ + p_ + w_); }
+  Parts S() { return parts_of(S_); }
+  Parts AS() { return parts_of(AS_); }
+  Parts BS() { return parts_of(pencil_ ? BS_ : S_); }
 
-  /// Room for the residuals of all of X: the end of AS, free until A W is made. Locking the leading
-  /// columns of X drops the leading columns of R, too.
+  /// The residuals of all columns of X, n×x. They are stored in the last columns of AS, which are
+  /// free until A W is computed. Locking the leading columns of X drops those of R, too.
   Block R() { return AS_.columns(AS_.cols() - x_, x_); }
 
   Block Y(Index first, Index count) { return Y_.columns(first, count); }
   Block BY(Index first, Index count) { return (pencil_ ? BY_ : Y_).columns(first, count); }
 
   Basis<T, Space> locked_basis() { return {Y(0, locked_), BY(0, locked_)}; }
-  Basis<T, Space> X_basis() { return {X(), BX()}; }
-  Basis<T, Space> XP_basis() {
-    return {S_.columns(offset_, x_ + p_), (pencil_ ? BS_ : S_).columns(offset_, x_ + p_)};
-  }
+  Basis<T, Space> X_basis() { return {S().X, BS().X}; }
+  Basis<T, Space> XP_basis() { return {S().XP, BS().XP}; }
 
   void set_w(Index w) noexcept { w_ = w; }
   void set_p(Index p) noexcept {
@@ -86,45 +83,53 @@ class LobpcgBlocks {
   }
   void set_locked(Index locked) noexcept { locked_ = locked; }
 
-  /// Moves the first k columns of X behind Y.
+  /// Moves the first k columns of X to the end of Y.
   void lock(Ctx& context, Index k) {
-    copy(context, X().columns(0, k), Y(locked_, k));
-    if (pencil_) copy(context, BX().columns(0, k), BY(locked_, k));
+    copy(context, S().X.columns(0, k), Y(locked_, k));
+    if (pencil_) copy(context, BS().X.columns(0, k), BY(locked_, k));
     locked_ += k;
     offset_ += k;
     x_ -= k;
   }
 
-  /// [X P] ← S C, and A and B times it alike; C = [Z₁ C_P] m×(x + p).
+  /// [X P] ← S C, and likewise A [X P] and B [X P]. C = [Z₁ C_P] m×(x + p).
   void update(Ctx& context, ConstSmallView<double, Space> C, Index x, Index p) {
     const PhaseScope phase(context, Phase::update);
-    multiply(context, 1.0, S(), C, 0.0, S_.columns(0, x + p));
-    multiply(context, 1.0, AS(), C, 0.0, AS_.columns(0, x + p));
-    if (pencil_) multiply(context, 1.0, BS(), C, 0.0, BS_.columns(0, x + p));
+    multiply(context, 1.0, S().all, C, 0.0, S_.columns(0, x + p));
+    multiply(context, 1.0, AS().all, C, 0.0, AS_.columns(0, x + p));
+    if (pencil_) multiply(context, 1.0, BS().all, C, 0.0, BS_.columns(0, x + p));
     offset_ = w_ = 0;
     x_ = x;
     p_ = p;
   }
 
-  /// The sizes of all blocks.
+  /// Saves or loads the numbers of columns.
   void archive(Archive& archive) { archive.values(offset_, x_, p_, locked_); }
 
-  /// visit(block) for what an iteration begins with: Y, X and P, with A and B times them.
+  /// Calls visit(block) for each block that an iteration begins with: Y and [X P], and their
+  /// products with A and B where those are stored.
   template <class Visit>
   void for_each(const Visit& visit) {
     visit(Y(0, locked_));
-    visit(S_.columns(offset_, x_ + p_));
-    visit(AS_.columns(offset_, x_ + p_));
+    visit(S().XP);
+    visit(AS().XP);
     if (!pencil_) return;
     visit(BY(0, locked_));
-    visit(BS_.columns(offset_, x_ + p_));
+    visit(BS().XP);
   }
 
-  /// The whole of AS and BS as scratch; their contents are lost. BS is empty if B = I.
+  /// All of AS and BS as scratch memory. A caller that writes there overwrites their contents.
+  /// BS_scratch is empty if B = I.
   Block AS_scratch() { return AS_.view(); }
   Block BS_scratch() { return BS_.view(); }
 
  private:
+  Parts parts_of(MultiVector<T, Space>& block) {
+    return {block.columns(offset_, x_), block.columns(offset_ + x_, p_),
+            block.columns(offset_ + x_ + p_, w_), block.columns(offset_, x_ + p_),
+            block.columns(offset_, x_ + p_ + w_)};
+  }
+
   MultiVector<T, Space> S_, AS_, BS_, Y_, BY_;
   bool pencil_ = false;
   Index offset_ = 0;

@@ -4,7 +4,7 @@
 #include <heddle/solvers/lobpcg/solve.hpp>
 #include <limits>
 
-/// When a LOBPCG solve ends, and with what: the hooks of the engine and the result.
+// The end of a LOBPCG solve: the hooks of the engine, and the result.
 namespace heddle::detail {
 template <Scalar T, class Ctx>
 IterationRecord LobpcgSolve<T, Ctx>::record() const {
@@ -32,7 +32,7 @@ std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
 template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), problem_.initial_guess.cols() > 0)) return Claim::none;
-  refresh_due_ = true;  // A X and A P give way to the products made here
+  refresh_due_ = true;  // because the verification overwrites A S and B S
   return verification_.verify() ? Claim::confirmed : Claim::refuted;
 }
 
@@ -44,7 +44,7 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
     return false;
   }
   if (restarted_) return true;
-  restarted_ = true;  // once more from X alone: P may hold what blocks the way
+  restarted_ = true;  // one restart without P, which may be what prevents progress
   stagnation_.restart(iteration);
   blocks_.set_p(0);
   refresh_due_ = true;
@@ -56,7 +56,7 @@ Index LobpcgSolve<T, Ctx>::applications() const {
   return problem_.A->columns_applied() - applications_before_;
 }
 
-/// What an iteration begins with, but for the long blocks.
+/// Saves or loads what an iteration begins with, except the long blocks.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();

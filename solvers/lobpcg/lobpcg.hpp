@@ -13,19 +13,20 @@ struct LobpcgOptions : EigenOptions {
   Index refresh_interval = 50;  ///< iterations between fresh products A X, A P
 };
 
-/// The block that `lobpcg` iterates on a matrix of order n with c constraints: `block_size` if
-/// given, else nev and some guards, or for large nev a modest block that locks converged pairs. All
-/// of n − c where n is so small that the block spans the space: the first Rayleigh–Ritz step is
+/// Columns b of the block X that `lobpcg` iterates for a matrix of order n with c constraints:
+/// `block_size` if given, else nev and some guard vectors. For large nev the default is a modest
+/// block that finds the pairs in turns and locks those that have converged. Where n − c is
+/// small, or such a block would fill most of the space, b = n − c: the first Rayleigh–Ritz step is
 /// then the dense solve.
 Index lobpcg_block_size(const EigenOptions& options, Index n, Index constraints = 0);
 
-/// Bytes of the context's memory that a solve holds beside the operators, its result included.
-/// `scalar_size`: bytes of a scalar of the blocks.
+/// Estimate of the bytes in the context's memory that a solve allocates, its result included, the
+/// operators excluded. `scalar_size`: bytes of a scalar of the blocks.
 double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constraints, bool pencil,
                            std::size_t scalar_size);
 
 /// All memory of a solve, its result included. A second solve of the same shape (n, nev, block
-/// size, constraints, pencil or not) on the same context allocates nothing.
+/// size, number of constraints, with or without B) on the same context allocates nothing.
 template <Scalar T, class Ctx>
 class LobpcgWorkspace {
  public:
@@ -37,7 +38,7 @@ class LobpcgWorkspace {
   LobpcgWorkspace(LobpcgWorkspace&&) noexcept;
   LobpcgWorkspace& operator=(LobpcgWorkspace&&) noexcept;
 
-  /// The memory of the last solve, null before the first; `lobpcg` lays it out.
+  /// The memory of the last solve, null before the first. `lobpcg` allocates it.
   std::unique_ptr<Storage>& storage() noexcept { return storage_; }
 
  private:
@@ -47,14 +48,15 @@ class LobpcgWorkspace {
 /// Locally optimal block preconditioned conjugate gradients for the `nev` smallest or largest pairs
 /// of A x = λ B x.
 ///
-/// Ordered soft locking, hard locking of pairs a tenth below the tolerance, guard vectors; S = [X P
-/// W] is kept B-orthonormal, so each step is a standard dense problem of order ≤ 3b. `converged` is
-/// granted after a Rayleigh–Ritz step and residuals from fresh products only. Numerical trouble is
-/// a status in the result; misuse (shapes, nev ≥ n − c, a tolerance that is not in (0, 1)) throws
-/// `InvalidArgument` naming both sides.
+/// The method uses ordered soft locking, guard vectors, and hard locking of pairs whose residuals
+/// are a tenth of what the tolerance allows. S = [X P W] is kept B-orthonormal, so each step is a
+/// standard dense eigenproblem of order ≤ 3b. The status is `converged` only after a Rayleigh–Ritz
+/// step and residuals from fresh products have confirmed it. Numerical trouble is a status in the
+/// result. Misuse (shapes, nev ≥ n − c, a tolerance outside (0, 1)) throws `InvalidArgument`, which
+/// names both sides.
 ///
-/// The result lives in the workspace until its next solve. `problem.A`, `B` and `preconditioner`
-/// must be symmetric; nothing checks that here.
+/// The result is stored in the workspace until the next solve with it. `problem.A`, `B` and
+/// `preconditioner` must be symmetric. This is not checked.
 /// Sources: Knyazev, SISC 23 (2001) 517; Hetmaniuk & Lehoucq, JCP 218 (2006) 324; Duersch, Shao,
 /// Yang, Gu, SISC 40 (2018) C655.
 template <Scalar T, class Ctx>

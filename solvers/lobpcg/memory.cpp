@@ -4,16 +4,17 @@
 namespace heddle {
 namespace {
 
-/// Up to this order a dense solve costs less than iterating, and settles every hard case.
+/// Up to this order a dense solve costs less than iterating, and has no hard cases.
 constexpr Index kDenseOrder = 256;
 
-/// S = [X P W] and the locked pairs must leave the iteration room to move.
+/// The space must have at least this many blocks of dimensions beside the wanted pairs: S = [X P W]
+/// takes three, and the iteration needs directions outside of S and the locked pairs.
 constexpr Index kBlocksOfRoom = 5;
 
-/// Beyond this many pairs locking with a modest block is faster than one block for all.
+/// A wider block costs more than finding the pairs in turns and locking them.
 constexpr Index kWidestDefault = 48;
 
-/// Widths are multiples of this: what the SpMM and dense kernels are made for.
+/// The default block is a multiple of this width, for which the SpMM and dense kernels are written.
 constexpr Index kWidthUnit = 4;
 
 }  // namespace
@@ -21,7 +22,7 @@ constexpr Index kWidthUnit = 4;
 Index lobpcg_block_size(const EigenOptions& options, Index n, Index constraints) {
   const Index space = n - constraints;
   const Index nev = std::min(options.nev, space);
-  Index block = std::min(options.block_size, space);  // wider ones could overflow what follows
+  Index block = std::min(options.block_size, space);  // so that the products below do not overflow
   if (block == 0) {
     const Index with_guards = nev + std::max<Index>(2, nev / 8);
     const Index rounded = (with_guards + kWidthUnit - 1) / kWidthUnit * kWidthUnit;

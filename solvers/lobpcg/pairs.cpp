@@ -8,7 +8,7 @@ namespace heddle::detail {
 namespace {
 
 constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
-constexpr Index kLockingPatience = 100;  // steps without a lock, after which this will do:
+constexpr Index kLockingPatience = 100;  // steps without a lock, after which the next factor holds
 constexpr double kPatientLockingFactor = 0.3;
 
 }  // namespace
@@ -43,7 +43,8 @@ bool LobpcgPairs::better(double a, double b) const noexcept {
 
 double LobpcgPairs::locking_factor(Index iteration) const noexcept {
   if (kLockingFactor * options_->tolerance < convergence_.noise_floor()) return 1;
-  // Coupling to the locked pairs, which do not move any more, may keep residuals above a tenth.
+  // Locked vectors are not improved any more. Their errors couple to X and may keep its residuals
+  // above a tenth of the tolerance.
   const bool waited = iteration - last_lock_ > kLockingPatience;
   return waited ? kPatientLockingFactor : kLockingFactor;
 }
@@ -61,7 +62,8 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool ex
 }
 
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
-  // Where all of X will be locked, to make room for more, its columns go on until they can be.
+  // Where all of X must be locked before further pairs are iterated, a column keeps its search
+  // directions until its residual is small enough for locking.
   const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
   leading_ = wanted_in_X_ = 0;
   for (Index j = 0; j < ritz.count(); ++j) {
@@ -97,9 +99,10 @@ bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
   return !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ && guard_is_at_rest(ritz, guessed);
 }
 
-/// Pairs that were not found from random vectors alone may be exact and yet not the wanted ones. A
-/// guard vector that has come to rest above them shows that nothing is left below: the last one
-/// where X began with guesses, which may be exact, too; else the first.
+/// Pairs that were not found from random vectors alone may be exact and yet not the wanted ones.
+/// That a guard vector beyond them has nearly converged, too, shows that no better pair is missing.
+/// Where X began with guesses, this is the last guard vector, because the first ones may be exact
+/// guesses of other pairs. Otherwise it is the first.
 bool LobpcgPairs::guard_is_at_rest(const RitzValues& ritz, bool guessed) const {
   if (!guessed && locked_values_.empty()) return true;
   const Index guard = guessed ? ritz.count() - 1 : wanted_in_X_;

@@ -10,8 +10,8 @@
 
 namespace heddle::detail {
 
-/// The pairs of a LOBPCG solve in numbers: which are locked, and which of those in X are wanted,
-/// have converged or may be locked.
+/// The bookkeeping of the pairs of a LOBPCG solve, without their vectors: which pairs are locked,
+/// and which of the pairs in X are wanted, have converged or may be locked.
 ///
 /// X holds the best Ritz pairs beside the locked ones, best first. Its `leading` first pairs pass
 /// the criterion. Its `wanted_in_X` first pairs are among the nev best of all.
@@ -32,25 +32,25 @@ class LobpcgPairs {
   Index leading() const noexcept { return leading_; }
   Index wanted_in_X() const noexcept { return wanted_in_X_; }
 
-  /// Takes all of X, of that many columns, for leading: no search directions belong to it yet.
+  /// Counts all `columns` columns of X as leading, because none of them has search directions yet.
   void set_leading(Index columns) noexcept { leading_ = columns; }
 
   /// The columns of X have changed their places: the residuals of the last step are not comparable
   /// with those of the next.
   void forget_order() noexcept { comparable_steps_ = 0; }
 
-  /// Where to put ‖r_j‖/‖x_j‖ of this step. Those of the last step are kept beside them.
+  /// Memory for ‖r_j‖/‖x_j‖ of this step. Those of the last step are kept.
   std::span<double> next_residuals();
 
   /// Sets `leading` and `wanted_in_X` from the residuals. `exact`: X and the locked pairs span the
   /// whole space, so that values that still move do not matter.
   void count(const RitzValues& ritz, bool exact, Index iteration);
 
-  /// Whether this step may have to end the solve or lock pairs, should residuals go on to fall as
-  /// they did. If not, the residuals need not be waited for.
+  /// Whether this step may end the solve or lock pairs if residuals fall as fast as in the last
+  /// step. If not, the step may be queued before its residuals are known.
   bool decision_due(const RitzValues& ritz, Index iteration) const;
 
-  /// Whether X and the locked pairs together are fewer than nev.
+  /// Whether X of `columns` columns and the locked pairs together are fewer than nev.
   bool more_to_come(Index columns) const noexcept;
 
   /// Whether all wanted pairs pass the criterion and no pair can have been missed. `guessed`: X

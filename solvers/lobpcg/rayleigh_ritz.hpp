@@ -14,8 +14,9 @@ namespace heddle::detail {
 /// The projected problem of LOBPCG: Ritz pairs of A over the span of S = [X P W], SᵀBS = I, and new
 /// conjugate directions, all in the coefficients of S.
 ///
-/// H = SᵀAS is m×m. Its [X P] part is carried over from the last step, where it was diagonalised:
-/// XᵀAX = Θ, XᵀAP = 0; only the columns of W cost a pass over n. Source: Hetmaniuk & Lehoucq, JCP
+/// H = SᵀAS is m×m. Its [X P] part is known from the last step: XᵀAX = Θ, XᵀAP = 0, and PᵀAP was
+/// computed from the coefficients. Only the columns of W take a pass over blocks of length n.
+/// Sources: Hetmaniuk & Lehoucq, JCP
 /// 218 (2006) 324, section 3; Duersch et al., SISC 40 (2018) C655, section 4.2.
 template <Scalar T, class Ctx>
 class RayleighRitz {
@@ -27,15 +28,16 @@ class RayleighRitz {
   /// Room for m ≤ max_order columns in S and blocks X of up to max_block.
   RayleighRitz(Ctx& context, Index max_order, Index max_block);
 
-  /// Queues SᵀAS, of which only the columns of W are unknown, into `packet`. S = [X P W] n×m,
-  /// AS = A S.
+  /// Queues the unknown columns of SᵀAS, which are SᵀAW unless H was forgotten, into `packet`.
+  /// S = [X P W] n×m, AS = A S.
   void project(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> AS,
                Packet<Ctx>& packet);
 
-  /// Once the packet is fetched: solves H Z = Z Θ for `block` = min(wanted, m) Ritz pairs at the
-  /// `which` end and makes the coefficients of the new P from the Ritz vectors `skip` … x_cols − 1:
-  /// their P and W parts, orthonormalised against all of Z₁ (so that P costs nothing of length n).
-  /// X is the first x_cols columns of S. False if H is not finite; nothing is changed then.
+  /// Solves H Z = Z Θ for `block` = min(wanted, m) Ritz pairs at the `which` end. Call it after the
+  /// packet was fetched. X is the first x_cols columns of S. The coefficients of the new P are the
+  /// P and W rows of the Ritz vectors `skip` … x_cols − 1, orthonormalised against all of Z₁. So P
+  /// takes no orthonormalisation of blocks of length n. False if H is not finite. The Ritz pairs
+  /// are then unchanged.
   bool solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which);
 
   Index block() const noexcept { return block_; }            ///< columns of the new X
@@ -49,7 +51,8 @@ class RayleighRitz {
     return {theta_.data(), static_cast<std::size_t>(block_)};
   }
 
-  /// How far each of these moved in the last step that had a W; infinite where there was none.
+  /// How far each of these moved in the last step that had a W. Infinite for a value without a
+  /// predecessor.
   std::span<const double> theta_change() const noexcept {
     return {theta_change_.data(), static_cast<std::size_t>(block_)};
   }
@@ -57,13 +60,13 @@ class RayleighRitz {
   /// `theta` and `theta_change`.
   RitzValues values() const noexcept { return {theta(), theta_change()}; }
 
-  /// Forgets the first k Ritz pairs, which left X.
+  /// Forgets the first k Ritz pairs, which were locked.
   void drop_leading(Index k);
 
-  /// X and P were changed from outside: nothing of H is known.
+  /// Forgets H, because X and P were changed otherwise than by the last coefficients.
   void forget() noexcept { known_ = 0; }
 
-  /// What `project` and `solve` take from the step before.
+  /// Saves or loads what `project` and `solve` need from the step before.
   void archive(Archive& archive) {
     archive.values(order_, known_, block_, directions_);
     archive.list(theta_);

@@ -5,7 +5,7 @@
 
 namespace heddle::detail {
 
-/// The Ritz values θ of X, best first, and how far each moved in the last step that had a W.
+/// The Ritz values θ of X, best first, and by how much each changed in the last step that had a W.
 struct RitzValues {
   std::span<const double> theta;
   std::span<const double> change;  ///< infinite where there was no value before

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-/// The loop. The steps are in steps.cpp, the end in ending.cpp.
+// The loop. The steps are in steps.cpp, the end in ending.cpp.
 namespace heddle::detail {
 namespace {
 
-constexpr Index kMostRefuted = 4;  // claims of convergence
+constexpr Index kMostRefuted = 4;  // claims of convergence that fresh products refute
 
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
@@ -41,20 +41,19 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::run() {
-  // X, XᵀBX = I, XᵀAX = Θ                               n×b
+  // start: X n×b with XᵀBX = I and XᵀAX = Θ
   for (Index k = start(); !engine_.ended(); ++k) {
-    if (refresh_due_) refresh();  // X and P orthonormal anew, A X and A P afresh
-    engine_.capture(*this);       // for a checkpoint
-    residuals();                  // R = A X − B X Θ                             n×b
-    if (pairs_.decision_due(ritz_.values(),
-                            k)) {  // now, or else with what else the step brings to the host
+    if (refresh_due_) refresh();  // X, P orthonormal anew, A X, A P by fresh products
+    engine_.capture(*this);       // the state for a checkpoint
+    residuals();                  // R = A X − B X Θ                                  n×b
+    // Where no decision depends on R, its norms are read with the results of the next step.
+    if (pairs_.decision_due(ritz_.values(), k)) {
       if (!finish_iteration(k)) continue;
       lock_converged();  // Y ← [Y X₁]
     }
-    search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W, SᵀAW  n×w
+    search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W, SᵀAW      n×w
     if (!finish_iteration(k)) continue;
-    rayleigh_ritz();  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P                S = [X
-                      // P W]
+    rayleigh_ritz();  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P; S = [X P W]       n×m
   }
   finish();
 }

@@ -21,8 +21,8 @@ class LobpcgSolve {
   LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
               const Monitor& monitor, Storage& storage);
 
-  /// Iterates until the pairs are converged and verified, or something else ends it; the result
-  /// then stands in the storage.
+  /// Iterates until the pairs have converged and are verified, or until another reason ends the
+  /// solve. The result is then in the storage.
   void run();
 
   // The hooks of the engine, see `IterativeSolve`.
@@ -76,14 +76,14 @@ class LobpcgSolve {
   Engine<Ctx> engine_;
   LobpcgVerification<T, Ctx> verification_;
   Index applications_before_;
-  Part residual_norms_{};      // of the step, in the packet
-  Part x_norms_{};             // likewise, for a pencil
+  Part residual_norms_{};      // ‖r_j‖ of the step, in the packet
+  Part x_norms_{};             // ‖x_j‖, if B ≠ I
   Index constraints_ = 0;      // leading columns of Y
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
-  Index fresh_directions_ = 0;    // random columns that the next W takes in
-  bool refresh_due_ = false;      // before the next step X, P, A X and A P must be made afresh
-  bool restarted_ = false;        // without P, after a first stagnation
+  Index fresh_directions_ = 0;    // random columns of the next W
+  bool refresh_due_ = false;      // the next iteration begins with `refresh`
+  bool restarted_ = false;        // without P, after the first stagnation
   bool residuals_known_ = false;  // the host knows the residuals of this step
   bool finished_ = false;         // the engine has ended this iteration
 };

@@ -24,21 +24,21 @@ Index LobpcgSolve<T, Ctx>::start() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  const Index guards = std::min<Index>(2, b - 1);  // stay random, see LobpcgPairs
+  const Index guards = std::min<Index>(2, b - 1);  // stay random, see LobpcgPairs::all_converged
   const Index guesses = streams_ == 0 ? std::min(b - guards, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n() - s_.shape.constraints) {
-    set_identity(context_, blocks_.X().columns(0, b), s_.shape.rows.first);
+    set_identity(context_, blocks_.S().X.columns(0, b), s_.shape.rows.first);
   } else {
-    draw(blocks_.X());
+    draw(blocks_.S().X);
     if (guesses > 0) {
-      copy(context_, problem_.initial_guess.columns(0, guesses), blocks_.X().columns(0, guesses));
+      copy(context_, problem_.initial_guess.columns(0, guesses), blocks_.S().X.columns(0, guesses));
     }
   }
-  Index rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
+  Index rank = make_orthonormal(blocks_.S().X, blocks_.BS().X, {blocks_.locked_basis()});
   if (rank < b && !engine_.ended()) {  // a guess that depends on itself or on the constraints
-    draw(blocks_.X().columns(rank, b - rank));
-    rank = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
+    draw(blocks_.S().X.columns(rank, b - rank));
+    rank = make_orthonormal(blocks_.S().X, blocks_.BS().X, {blocks_.locked_basis()});
   }
   blocks_.set_x(rank);
   pairs_.set_leading(rank);  // no P yet
@@ -49,11 +49,11 @@ void LobpcgSolve<T, Ctx>::start_X() {
     engine_.end(SolveStatus::breakdown, "no start vector is independent of the constraints");
   }
   if (engine_.ended()) return;
-  problem_.A->apply(context_, blocks_.X(), blocks_.AX());
+  problem_.A->apply(context_, blocks_.S().X, blocks_.AS().X);
   rayleigh_ritz_afresh();
 }
 
-/// V ← random columns, other ones with each call.
+/// V ← random columns, different ones in each call.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::draw(Block V) {
   fill_random(context_, options_.seed, streams_++, V, s_.shape.rows.first);
@@ -61,16 +61,17 @@ void LobpcgSolve<T, Ctx>::draw(Block V) {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::set_norms() {
-  // Where ‖A‖₁ is not known: max ‖A x‖/‖x‖ over the start block.
+  // Where an operator does not know its 1-norm, the estimate is max ‖A x‖/‖x‖ over the columns of
+  // X.
   s_.packet.clear();
   const auto norms_of = [&](Block V) {
     const auto part = s_.packet.add(V.cols(), 1);
     column_norms<T>(context_, V, part.there);
     return part.here;
   };
-  const SmallView<double, HostSpace> x = norms_of(blocks_.X());
-  const SmallView<double, HostSpace> ax = norms_of(blocks_.AX());
-  const SmallView<double, HostSpace> bx = norms_of(blocks_.BX());
+  const SmallView<double, HostSpace> x = norms_of(blocks_.S().X);
+  const SmallView<double, HostSpace> ax = norms_of(blocks_.AS().X);
+  const SmallView<double, HostSpace> bx = norms_of(blocks_.BS().X);
   s_.packet.fetch(context_);
   const auto norm = [&](LinearOperator<T, Ctx>* op, SmallView<double, HostSpace> image) {
     if (op == nullptr) return 1.0;
@@ -98,10 +99,10 @@ void LobpcgSolve<T, Ctx>::queue_residuals() {
   send(context_, {ritz_.theta().data(), x, 1, x}, theta);
   s_.packet.clear();
   residual_norms_ = s_.packet.add(x, 1);
-  residual(context_, blocks_.AX(), blocks_.BX(), theta, blocks_.R(), residual_norms_.there);
+  residual(context_, blocks_.AS().X, blocks_.BS().X, theta, blocks_.R(), residual_norms_.there);
   if (!blocks_.pencil()) return;
   x_norms_ = s_.packet.add(x, 1);
-  column_norms(context_, blocks_.X(), x_norms_.there);
+  column_norms(context_, blocks_.S().X, x_norms_.there);
 }
 
 template <Scalar T, class Ctx>
@@ -117,7 +118,7 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
   pairs_.count(ritz_.values(), spans_space(), result_.iterations);
 }
 
-/// Ends the iteration once its residuals are known: whether the step is to be completed.
+/// Ends the iteration, which needs its residuals. True if the step is to be completed.
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
   if (!residuals_known_) read_residuals();
@@ -137,7 +138,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   ritz_.drop_leading(k);
   stagnation_.restart(result_.iterations);
   fresh_directions_ = k;
-  if (blocks_.x() == 0) {  // the whole block is done: the next one starts from nothing
+  if (blocks_.x() == 0) {  // all of X was locked, so that a new X starts from random columns
     fresh_directions_ = 0;
     start_X();
     if (engine_.ended()) return;
@@ -153,12 +154,12 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first = pairs_.leading();
   const Index active = std::min(blocks_.x() - first, room);
-  // A Krylov space of b vectors holds b directions of an eigenspace: what is locked is replaced by
-  // random directions, or further copies of a multiple eigenvalue would never be met.
+  // The block Krylov space of b start vectors holds at most b directions of an eigenspace. Random
+  // directions replace the locked ones, so that further copies of a multiple eigenvalue are found.
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
   fill_W(first, active, fresh);
   if (orthonormal_in_two_rounds()) return;
-  queue_residuals();  // A W took their place
+  queue_residuals();  // again, because A W was written over them
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
@@ -166,29 +167,30 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   read_residuals();
 }
 
-/// W = [T⁻¹R_J V], R_J the columns `first` … first + active − 1 of R, V random.
+/// W ← [T⁻¹R_J V] with R_J the columns `first` … first + active − 1 of R, and V random columns.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
   blocks_.set_w(active + fresh);
   const Block R_J = blocks_.R().columns(first, active);
-  const Block W_J = blocks_.W().columns(0, active);
+  const Block W_J = blocks_.S().W.columns(0, active);
   if (problem_.preconditioner != nullptr) {
     problem_.preconditioner->apply(context_, R_J, W_J);
   } else {
     copy(context_, R_J, W_J);
   }
   if (fresh > 0) {
-    draw(blocks_.W().columns(active, fresh));
+    draw(blocks_.S().W.columns(active, fresh));
   }
 }
 
-/// Makes W and projects A on it without a look at the numbers, and only then reads how it went.
+/// Queues the orthonormalisation of W by two rounds of Gram–Schmidt and the projection of A, and
+/// reads only then whether W became orthonormal. If not, it returns false and W is lost.
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
   if (blocks_.w() == 0) return false;
   const Part status = s_.packet.add(CholeskyQrStatus::rows, 2);
   queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
-                    {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.W(), blocks_.BW(),
+                    {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.S().W, blocks_.BS().W,
                     status.there);
   project_W();
   read_residuals();
@@ -197,17 +199,17 @@ bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
   return true;
 }
 
-/// The same for a W that may hold anything, of any rank.
+/// Orthonormalises a W of any rank by the ladder. It waits for the results of each rung.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   const auto orthonormal = [&] {
-    return make_orthonormal(blocks_.W(), blocks_.BW(),
+    return make_orthonormal(blocks_.S().W, blocks_.BS().W,
                             {blocks_.locked_basis(), blocks_.XP_basis()});
   };
   Index rank = orthonormal();
-  if (rank == 0 && blocks_.w() > 0 &&
-      !engine_.ended()) {  // every residual lies in the basis: look elsewhere
-    draw(blocks_.W());
+  if (rank == 0 && blocks_.w() > 0 && !engine_.ended()) {
+    // All residuals lie in the span of [Y X P]. Random directions may lead out of it.
+    draw(blocks_.S().W);
     rank = orthonormal();
   }
   blocks_.set_w(rank);
@@ -218,8 +220,8 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::project_W() {
-  problem_.A->apply(context_, blocks_.W(), blocks_.AW());
-  ritz_.project(context_, blocks_.S(), blocks_.AS(), s_.packet);
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
 }
 
 template <Scalar T, class Ctx>
@@ -232,13 +234,13 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
 }
 
-/// The same for an S of which nothing is known but A S, on the host at once.
+/// A Rayleigh–Ritz step for an S of which only A S is known. It waits for all of SᵀAS.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
   pairs_.forget_order();
   ritz_.forget();
   s_.packet.clear();
-  ritz_.project(context_, blocks_.S(), blocks_.AS(), s_.packet);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
   s_.packet.fetch(context_);
   rayleigh_ritz();
 }
@@ -246,16 +248,16 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::refresh() {
   verification_.set_outdated();
-  const Index x = make_orthonormal(blocks_.X(), blocks_.BX(), {blocks_.locked_basis()});
+  const Index x = make_orthonormal(blocks_.S().X, blocks_.BS().X, {blocks_.locked_basis()});
   if (x < blocks_.x()) {
     blocks_.set_x(x);
   } else {
-    blocks_.set_p(
-        make_orthonormal(blocks_.P(), blocks_.BP(), {blocks_.locked_basis(), blocks_.X_basis()}));
+    blocks_.set_p(make_orthonormal(blocks_.S().P, blocks_.BS().P,
+                                   {blocks_.locked_basis(), blocks_.X_basis()}));
   }
   if (x == 0) engine_.end(SolveStatus::breakdown, "the block lost all of its directions");
   if (engine_.ended()) return;
-  problem_.A->apply(context_, blocks_.S(), blocks_.AS());
+  problem_.A->apply(context_, blocks_.S().all, blocks_.AS().all);
   rayleigh_ritz_afresh();
   refresh_due_ = false;
   steps_since_refresh_ = 0;

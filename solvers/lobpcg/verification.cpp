@@ -16,7 +16,7 @@ bool LobpcgVerification<T, Ctx>::verify() {
     s_.verifier.measure(context_, problem_, V, s_.blocks.AS_scratch(), s_.blocks.BS_scratch());
     if (s_.verifier.report(s_.pairs.convergence(), s_.result)) return true;
   }
-  s_.pairs.tighten();  // Rayleigh–Ritz in a cluster mixes residuals that just passed
+  s_.pairs.tighten();  // because a Rayleigh–Ritz step in a cluster mixes residuals that just passed
   return false;
 }
 
@@ -31,7 +31,7 @@ bool LobpcgVerification<T, Ctx>::rotate_pairs(Block V) {
     if (!s_.pairs.is_best_locked(i, from_Y)) continue;
     copy(context_, s_.blocks.Y(constraints + i, 1), V.columns(filled++, 1));
   }
-  copy(context_, s_.blocks.X().columns(0, from_X), V.columns(filled, from_X));
+  copy(context_, s_.blocks.S().X.columns(0, from_X), V.columns(filled, from_X));
   return s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, s_.blocks.AS_scratch(),
                                    s_.blocks.BS_scratch()) == DenseFailure::none;
 }

@@ -4,7 +4,7 @@
 
 namespace heddle::detail {
 
-/// Verifies the pairs of a LOBPCG solve with fresh products, and puts them into its result.
+/// Verifies the pairs of a LOBPCG solve with fresh products and writes them to its result.
 template <Scalar T, class Ctx>
 class LobpcgVerification {
  public:
@@ -17,11 +17,11 @@ class LobpcgVerification {
                      Storage& storage)
       : context_(context), problem_(problem), options_(options), s_(storage) {}
 
-  /// A Rayleigh–Ritz step over the best nev pairs, and their residuals, into the result: whether
-  /// all pass. If not, the criterion is tightened. Overwrites A S and B S.
+  /// Writes the Ritz pairs over the span of the best nev pairs and their residuals to the result.
+  /// True if all of them pass. If not, the criterion is tightened. Overwrites A S and B S.
   bool verify();
 
-  /// Whether the result holds what the last `verify` measured, and X has not moved since.
+  /// Whether the result holds what the last `verify` measured, and X has not changed since.
   bool is_current() const noexcept { return current_; }
   void set_outdated() noexcept { current_ = false; }
 

@@ -5,7 +5,7 @@
 namespace heddle {
 namespace {
 
-/// Three norms a column at the start; in a step two, the status of two rounds and SᵀAS.
+/// The start takes three norms per column. A step takes two, the status of two rounds and SᵀAS.
 Index packet_capacity(Index block) {
   return 3 * block + 2 * CholeskyQrStatus::rows + 9 * block * block;
 }

@@ -10,7 +10,7 @@
 
 namespace heddle::detail {
 
-/// What fixes the sizes of all memory of a LOBPCG solve.
+/// The numbers that determine the sizes of all memory of a LOBPCG solve.
 struct LobpcgShape {
   RowRange rows;  ///< of X
   Index nev = 0;
@@ -21,7 +21,7 @@ struct LobpcgShape {
   /// Order of the problem.
   Index n() const noexcept { return rows.global; }
 
-  /// Columns of Y: the constraints, and locked pairs, of which at most one block is not wanted.
+  /// Columns of Y: the constraints and the locked pairs, which may exceed nev by at most one block.
   Index max_locked() const noexcept { return constraints + nev + block; }
 
   bool operator==(const LobpcgShape&) const = default;
@@ -47,9 +47,9 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   detail::EigenVerifier<T, Ctx> verifier;
   detail::LobpcgPairs pairs;
   SmallMatrix<double, Space> theta;       // of X, for R = AX − BX Θ
-  Packet<Ctx> packet;                     // what a step brings to the host
-  std::vector<double> monitor_values;     // what a monitor sees
-  std::vector<double> monitor_residuals;  // likewise, scaled
+  Packet<Ctx> packet;                     // results of a step on their way to the host
+  std::vector<double> monitor_values;     // that a monitor is shown
+  std::vector<double> monitor_residuals;  // scaled, likewise
   EigenResult<T, Space> result;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
+#include <heddle/spmm/spmm.hpp>
 
 namespace heddle::detail {
 
@@ -32,3 +33,16 @@ template class KernelTable<HostSpace>;
 template class KernelTable<DeviceSpace>;
 
 }  // namespace heddle::detail
+
+namespace heddle {
+
+std::vector<std::string_view> all_spmm_kernels() {
+  const detail::KernelTable<HostSpace>& host = detail::host_kernel_table();
+  std::vector<std::string_view> names = host.names();
+  for (const std::string_view name : detail::cuda_kernel_table().names()) {
+    if (host.find(name) == nullptr) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace heddle

@@ -75,7 +75,7 @@ template <Scalar T>
 struct SpmmPlan<T, CudaContext>::State {
   /// The choice for one width, and its kernel.
   struct Prepared {
-    detail::KernelChoice choice;
+    KernelChoice choice;
     detail::KernelPlan<T, DeviceSpace>* kernel;
   };
 
@@ -86,7 +86,7 @@ struct SpmmPlan<T, CudaContext>::State {
   std::optional<detail::cuda::IndexedTranspose<T>> indexed = {};
   std::optional<detail::StoredTranspose<T, CudaContext>> stored = {};
 
-  detail::KernelChoice choose(Index N) const {
+  KernelChoice choose(Index N) const {
     switch (asked.choosing) {
       case Choosing::by_row_mean:
         return detail::choose_by_row_mean(kernels.features());
@@ -96,10 +96,10 @@ struct SpmmPlan<T, CudaContext>::State {
       case Choosing::by_measuring:
         break;
     }
-    return detail::choose_by_features(kernels.features(), N, sizeof(T));
+    return choose_by_features(kernels.features(), N, sizeof(T));
   }
 
-  const Prepared& prepare(CudaContext& context, Index N, detail::KernelChoice choice) {
+  const Prepared& prepare(CudaContext& context, Index N, KernelChoice choice) {
     auto& kernel = kernels.get(context, *detail::cuda_kernel_table().find(choice.kernel));
     kernel.prepare(context, N);
     return prepared.emplace(N, Prepared{std::move(choice), &kernel}).first->second;
@@ -110,9 +110,9 @@ struct SpmmPlan<T, CudaContext>::State {
                                                  const detail::cuda::SpmmProduct<T>& product) {
     const auto found = prepared.find(product.N);
     if (found != prepared.end()) return *found->second.kernel;
-    detail::KernelChoice choice = asked.choosing == Choosing::by_measuring
-                                      ? detail::cuda::choose_by_measuring(context, kernels, product)
-                                      : choose(product.N);
+    KernelChoice choice = asked.choosing == Choosing::by_measuring
+                              ? detail::cuda::choose_by_measuring(context, kernels, product)
+                              : choose(product.N);
     return *prepare(context, product.N, std::move(choice)).kernel;
   }
 

@@ -80,21 +80,6 @@ std::string_view by_rows(const MatrixFeatures& A, Index N) noexcept {
 
 std::string_view choose_on_host() noexcept { return RowSplitKernel::kTraits.name; }
 
-KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
-  if (has_panels(A, N)) {
-    return {kPanelMma,
-            fmt::format("eight neighbouring rows use a row of B {:.1f} times", A.reuse_8)};
-  }
-  std::string why =
-      fmt::format("row lengths spread by {:.2f} of their mean {:.1f}, the longest is {}",
-                  A.variation(), A.row_mean, A.row_max);
-  if (is_very_uneven(A)) return {by_nonzeros(A, N), std::move(why)};
-  if (A.variation() > kUneven) {
-    return {N <= kSeveralGroups ? kRowParallel : by_nonzeros(A, N), std::move(why)};
-  }
-  return {by_rows(A, N), std::move(why)};
-}
-
 KernelChoice choose_by_row_mean(const MatrixFeatures& A) {
   return {A.row_mean < kShortRows ? kMerge : kRowSplit,
           fmt::format("mean row length {:.2f}, bound {}", A.row_mean, kShortRows)};
@@ -122,3 +107,23 @@ int forced_row_groups(const MatrixFeatures& A, Index N, const DeviceSizes& devic
 }
 
 }  // namespace heddle::detail
+
+namespace heddle {
+
+KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
+  using namespace detail;
+  if (has_panels(A, N)) {
+    return {kPanelMma,
+            fmt::format("eight neighbouring rows use a row of B {:.1f} times", A.reuse_8)};
+  }
+  std::string why =
+      fmt::format("row lengths spread by {:.2f} of their mean {:.1f}, the longest is {}",
+                  A.variation(), A.row_mean, A.row_max);
+  if (is_very_uneven(A)) return {by_nonzeros(A, N), std::move(why)};
+  if (A.variation() > kUneven) {
+    return {N <= kSeveralGroups ? kRowParallel : by_nonzeros(A, N), std::move(why)};
+  }
+  return {by_rows(A, N), std::move(why)};
+}
+
+}  // namespace heddle

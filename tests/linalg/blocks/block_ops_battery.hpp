@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "linalg/blocks/block_ops_truth.hpp"
 #include "support/random_block.hpp"
 #include "support/tolerance.hpp"
 
@@ -16,6 +17,8 @@
 namespace heddle {
 namespace {
 
+using test::expect_gram;
+using test::expect_product;
 using test::RandomBlock;
 using test::RandomSmall;
 using test::tolerance;
@@ -36,27 +39,6 @@ std::vector<std::pair<Index, Index>> width_pairs() {
     pairs.emplace_back(kCols[k], kCols[(3 * k + 2) % kCols.size()]);
   }
   return pairs;
-}
-
-/// G against Σ_i x_i y_i in long double, entry by entry relative to Σ_i |x_i y_i|.
-template <class T>
-void expect_gram(ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-                 ConstSmallView<double, HostSpace> G) {
-  for (Index i = 0; i < X.cols(); ++i) {
-    for (Index j = 0; j < Y.cols(); ++j) {
-      long double sum = 0;
-      long double size = 0;
-      for (Index r = 0; r < X.rows(); ++r) {
-        const long double product = static_cast<long double>(X(r, i)) * Y(r, j);
-        sum += product;
-        size += std::abs(product);
-      }
-      ASSERT_NEAR(G(i, j), static_cast<double>(sum),
-                  tolerance<double>(static_cast<double>(size), static_cast<double>(X.rows())))
-          << "entry " << i << ", " << j << " of " << X.cols() << "x" << Y.cols() << ", n "
-          << X.rows();
-    }
-  }
 }
 
 TYPED_TEST_P(BlockOps, GramOfTwoBlocks) {
@@ -114,28 +96,6 @@ TYPED_TEST_P(BlockOps, GramPassesNanOnToItsRowAndColumnOnly) {
   for (Index j = 0; j < 20; ++j) {
     for (Index i = 0; i < 20; ++i) {
       ASSERT_EQ(std::isnan(G.view()(i, j)), i == 11 || j == 11);
-    }
-  }
-}
-
-/// Y against α X C + β Y₀ in long double, row by row.
-template <class T>
-void expect_product(double alpha, ConstBlockView<T, HostSpace> X,
-                    ConstSmallView<double, HostSpace> C, double beta,
-                    ConstBlockView<T, HostSpace> Y0, ConstBlockView<T, HostSpace> Y) {
-  for (Index i = 0; i < Y.rows(); ++i) {
-    for (Index j = 0; j < Y.cols(); ++j) {
-      long double sum = beta == 0 ? 0.0L : static_cast<long double>(beta) * Y0(i, j);
-      long double size = std::abs(sum);
-      for (Index k = 0; k < X.cols(); ++k) {
-        const long double term = static_cast<long double>(alpha) * X(i, k) * C(k, j);
-        sum += term;
-        size += std::abs(term);
-      }
-      ASSERT_NEAR(static_cast<double>(Y(i, j)), static_cast<double>(sum),
-                  tolerance<T>(static_cast<double>(size), static_cast<double>(X.cols())))
-          << "entry " << i << ", " << j << " of " << Y.rows() << "x" << Y.cols() << " from "
-          << X.cols() << " columns";
     }
   }
 }

@@ -29,10 +29,10 @@ LobpcgBlocks<T, HostContext> filled(HostContext& context, bool pencil) {
   blocks.restart(kBlock);
   blocks.set_p(3);
   blocks.set_w(2);
-  fill_random<T>(context, 1, 0, blocks.S());
-  fill_random<T>(context, 1, 1, blocks.AS());
+  fill_random<T>(context, 1, 0, blocks.S().all);
+  fill_random<T>(context, 1, 1, blocks.AS().all);
   fill_random<T>(context, 1, 2, blocks.Y(0, kMaxLocked));
-  if (pencil) fill_random<T>(context, 1, 3, blocks.BS());
+  if (pencil) fill_random<T>(context, 1, 3, blocks.BS().all);
   if (pencil) fill_random<T>(context, 1, 4, blocks.BY(0, kMaxLocked));
   return blocks;
 }
@@ -54,27 +54,29 @@ TYPED_TEST_SUITE(LobpcgBlocksTest, Scalars);
 TYPED_TEST(LobpcgBlocksTest, XPAndWLieSideBySide) {
   for (const bool pencil : {true, false}) {
     auto blocks = filled<TypeParam>(this->context_, pencil);
-    const auto expect_side_by_side = [&](auto all, auto X, auto P, auto W) {
-      ASSERT_EQ(all.cols(), kBlock + 3 + 2);
-      MatrixXd together(kRows, all.cols());
-      together << this->dense(X), this->dense(P), this->dense(W);
-      EXPECT_EQ(this->dense(all), together);
+    const auto expect_side_by_side = [&](const auto& parts) {
+      ASSERT_EQ(parts.all.cols(), kBlock + 3 + 2);
+      MatrixXd together(kRows, parts.all.cols());
+      together << this->dense(parts.X), this->dense(parts.P), this->dense(parts.W);
+      EXPECT_EQ(this->dense(parts.all), together);
+      EXPECT_EQ(this->dense(parts.XP), together.leftCols(kBlock + 3));
     };
-    expect_side_by_side(blocks.S(), blocks.X(), blocks.P(), blocks.W());
-    expect_side_by_side(blocks.AS(), blocks.AX(), blocks.AP(), blocks.AW());
-    expect_side_by_side(blocks.BS(), blocks.BX(), blocks.BP(), blocks.BW());
+    expect_side_by_side(blocks.S());
+    expect_side_by_side(blocks.AS());
+    expect_side_by_side(blocks.BS());
     EXPECT_EQ(blocks.XP_basis().Q.cols(), kBlock + 3);
-    EXPECT_EQ(this->dense(blocks.XP_basis().BQ), this->dense(blocks.BS().columns(0, kBlock + 3)));
+    EXPECT_EQ(this->dense(blocks.XP_basis().BQ),
+              this->dense(blocks.BS().all.columns(0, kBlock + 3)));
   }
 }
 
 TYPED_TEST(LobpcgBlocksTest, WithoutBItsProductsAreTheBlocksThemselves) {
   auto blocks = filled<TypeParam>(this->context_, false);
-  EXPECT_EQ(blocks.BS().data(), blocks.S().data());
+  EXPECT_EQ(blocks.BS().all.data(), blocks.S().all.data());
   EXPECT_EQ(blocks.BY(0, 2).data(), blocks.Y(0, 2).data());
   EXPECT_EQ(blocks.BS_scratch().cols(), 0);
   auto pencil = filled<TypeParam>(this->context_, true);
-  EXPECT_NE(pencil.BS().data(), pencil.S().data());
+  EXPECT_NE(pencil.BS().all.data(), pencil.S().all.data());
   EXPECT_NE(pencil.BY(0, 2).data(), pencil.Y(0, 2).data());
 }
 
@@ -83,16 +85,16 @@ TYPED_TEST(LobpcgBlocksTest, LockingMovesTheLeadingColumnsBehindY) {
     auto blocks = filled<TypeParam>(this->context_, pencil);
     blocks.set_w(0);
     fill_random<TypeParam>(this->context_, 2, 0, blocks.R());
-    const MatrixXd S = this->dense(blocks.S()), AS = this->dense(blocks.AS()),
-                   BS = this->dense(blocks.BS()), R = this->dense(blocks.R());
+    const MatrixXd S = this->dense(blocks.S().all), AS = this->dense(blocks.AS().all),
+                   BS = this->dense(blocks.BS().all), R = this->dense(blocks.R());
     const MatrixXd Y = this->dense(blocks.Y(0, 1)), BY = this->dense(blocks.BY(0, 1));
     blocks.lock(this->context_, 2);
     EXPECT_EQ(blocks.x(), kBlock - 2);
     EXPECT_EQ(blocks.p(), 3);
     EXPECT_EQ(blocks.locked(), 3);
-    EXPECT_EQ(this->dense(blocks.S()), S.rightCols(S.cols() - 2));
-    EXPECT_EQ(this->dense(blocks.AS()), AS.rightCols(S.cols() - 2));
-    EXPECT_EQ(this->dense(blocks.BS()), BS.rightCols(S.cols() - 2));
+    EXPECT_EQ(this->dense(blocks.S().all), S.rightCols(S.cols() - 2));
+    EXPECT_EQ(this->dense(blocks.AS().all), AS.rightCols(S.cols() - 2));
+    EXPECT_EQ(this->dense(blocks.BS().all), BS.rightCols(S.cols() - 2));
     EXPECT_EQ(this->dense(blocks.R()), R.rightCols(kBlock - 2));
     MatrixXd locked(kRows, 3), B_locked(kRows, 3);
     locked << Y, S.leftCols(2);
@@ -107,10 +109,10 @@ TYPED_TEST(LobpcgBlocksTest, AnUpdateMultipliesAllBlocksAndReturnsToTheStart) {
   for (const bool pencil : {true, false}) {
     SCOPED_TRACE(pencil);
     auto blocks = filled<T>(this->context_, pencil);
-    const T* start = blocks.S().data();
+    const T* start = blocks.S().all.data();
     blocks.lock(this->context_, 1);
-    const MatrixXd S = this->dense(blocks.S()), AS = this->dense(blocks.AS()),
-                   BS = this->dense(blocks.BS());
+    const MatrixXd S = this->dense(blocks.S().all), AS = this->dense(blocks.AS().all),
+                   BS = this->dense(blocks.BS().all);
     test::RandomSmall coefficients(S.cols(), 5, 9);
     const auto C = coefficients.view();
     const MatrixXd dense_C = Eigen::Map<const MatrixXd>(C.data, C.rows, C.cols);
@@ -119,21 +121,21 @@ TYPED_TEST(LobpcgBlocksTest, AnUpdateMultipliesAllBlocksAndReturnsToTheStart) {
     EXPECT_EQ(blocks.p(), 2);
     EXPECT_EQ(blocks.w(), 0);
     const double rounding = test::tolerance<T>(1, static_cast<double>(S.cols()));
-    EXPECT_LE((this->dense(blocks.S()) - S * dense_C).cwiseAbs().maxCoeff(), rounding);
-    EXPECT_LE((this->dense(blocks.AS()) - AS * dense_C).cwiseAbs().maxCoeff(), rounding);
-    EXPECT_LE((this->dense(blocks.BS()) - BS * dense_C).cwiseAbs().maxCoeff(), rounding);
-    EXPECT_EQ(blocks.S().data(), start);
+    EXPECT_LE((this->dense(blocks.S().all) - S * dense_C).cwiseAbs().maxCoeff(), rounding);
+    EXPECT_LE((this->dense(blocks.AS().all) - AS * dense_C).cwiseAbs().maxCoeff(), rounding);
+    EXPECT_LE((this->dense(blocks.BS().all) - BS * dense_C).cwiseAbs().maxCoeff(), rounding);
+    EXPECT_EQ(blocks.S().all.data(), start);
   }
 }
 
 TYPED_TEST(LobpcgBlocksTest, ResidualsLeaveXAndPAlone) {
   auto blocks = filled<TypeParam>(this->context_, true);
   blocks.set_p(kBlock);
-  const MatrixXd AX = this->dense(blocks.AX()), AP = this->dense(blocks.AP());
+  const MatrixXd AX = this->dense(blocks.AS().X), AP = this->dense(blocks.AS().P);
   set_zero<TypeParam>(this->context_, blocks.R());
   EXPECT_EQ(blocks.R().cols(), kBlock);
-  EXPECT_EQ(this->dense(blocks.AX()), AX);
-  EXPECT_EQ(this->dense(blocks.AP()), AP);
+  EXPECT_EQ(this->dense(blocks.AS().X), AX);
+  EXPECT_EQ(this->dense(blocks.AS().P), AP);
 }
 
 TYPED_TEST(LobpcgBlocksTest, ACheckpointHoldsAllThatAnIterationBeginsWith) {
@@ -159,9 +161,9 @@ TYPED_TEST(LobpcgBlocksTest, ACheckpointHoldsAllThatAnIterationBeginsWith) {
     EXPECT_EQ(next, saved.size());
     blocks.set_w(0);
     other.set_w(0);
-    EXPECT_EQ(this->dense(other.S()), this->dense(blocks.S()));
-    EXPECT_EQ(this->dense(other.AS()), this->dense(blocks.AS()));
-    EXPECT_EQ(this->dense(other.BS()), this->dense(blocks.BS()));
+    EXPECT_EQ(this->dense(other.S().all), this->dense(blocks.S().all));
+    EXPECT_EQ(this->dense(other.AS().all), this->dense(blocks.AS().all));
+    EXPECT_EQ(this->dense(other.BS().all), this->dense(blocks.BS().all));
     EXPECT_EQ(this->dense(other.locked_basis().Q), this->dense(blocks.locked_basis().Q));
     EXPECT_EQ(this->dense(other.locked_basis().BQ), this->dense(blocks.locked_basis().BQ));
   }

@@ -1,79 +1,21 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
-#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/rectangular/null_vectors.hpp>
 #include <heddle/solvers/rectangular/singular_values.hpp>
-#include <limits>
-#include <set>
-#include <string>
 
-#include "solvers/eigen_test_support.hpp"
-#include "solvers/rectangular/adjoint_support.hpp"
-#include "support/dense.hpp"
-#include "support/matrices.hpp"
-#include "support/tolerance.hpp"
+#include "solvers/rectangular/singular_support.hpp"
 
 namespace heddle {
 namespace {
 
+using test::expect_triplets;
+using test::geometric;
+using test::options_for;
+using test::shifted_diagonal;
 using test::SparsePair;
 using test::TestMatrix;
-
-/// All singular values, descending: |entries| where no row or column has two, else those of a dense
-/// decomposition.
-template <class T>
-Eigen::VectorXd true_singular_values(const CsrView<T, HostSpace>& A) {
-  std::set<std::int32_t> columns;
-  bool alone = true;
-  for (Index i = 0; i < A.rows; ++i) alone &= A.row_offsets[i + 1] - A.row_offsets[i] <= 1;
-  for (Index e = 0; e < A.nnz; ++e) alone &= columns.insert(A.columns[e]).second;
-  if (!alone) return Eigen::JacobiSVD<Eigen::MatrixXd>(test::to_dense(A)).singularValues();
-  Eigen::VectorXd sigma = Eigen::VectorXd::Zero(std::min(A.rows, A.cols));
-  for (Index e = 0; e < A.nnz; ++e) sigma[e] = std::abs(static_cast<double>(A.values[e]));
-  std::sort(sigma.begin(), sigma.end(), std::greater<>());
-  return sigma;
-}
-
-/// The triplets are as many as asked for, agree with a dense decomposition, and U and V are
-/// orthonormal and fit A; all of it by products of our own.
-template <class T>
-void expect_triplets(const CsrView<T, HostSpace>& A, const SingularOptions& options,
-                     const SingularResult<T, HostSpace>& result) {
-  SCOPED_TRACE(::testing::Message() << A.rows << "x" << A.cols << ", nev " << options.nev);
-  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
-  const Index k = options.nev;
-  ASSERT_EQ(std::ssize(result.singular_values), k);
-  const Eigen::MatrixXd dense = test::to_dense(A);
-  const Eigen::VectorXd truth = true_singular_values(A);
-  const double norm = truth[0];
-  const double n = static_cast<double>(A.rows + A.cols);
-  const double rounding = test::tolerance<T>(norm, n);
-  const double tolerance = options.tolerance == 0 ? kDefaultTolerance<T> : options.tolerance;
-  const double allowed = tolerance * norm + rounding;
-  const Eigen::MatrixXd U = test::to_dense<T>(result.left_vectors.columns(0, k));
-  const Eigen::MatrixXd V = test::to_dense<T>(result.right_vectors.columns(0, k));
-  ASSERT_EQ(U.rows(), A.rows);
-  ASSERT_EQ(V.rows(), A.cols);
-  for (Index j = 0; j < k; ++j) {
-    const double sigma = result.singular_values[static_cast<std::size_t>(j)];
-    const Index rank = options.which == Which::largest ? j : truth.size() - 1 - j;
-    EXPECT_NEAR(sigma, truth[rank], allowed) << "triplet " << j;
-    EXPECT_LE((dense * V.col(j) - sigma * U.col(j)).norm(), allowed) << "triplet " << j;
-    EXPECT_LE((dense.transpose() * U.col(j) - sigma * V.col(j)).norm(), allowed) << "triplet " << j;
-    EXPECT_LE(result.residuals[static_cast<std::size_t>(j)] * norm, allowed);
-  }
-  const double orthogonal = test::tolerance<T>(1, n, 64);
-  const Eigen::MatrixXd I = Eigen::MatrixXd::Identity(k, k);
-  EXPECT_LE((U.transpose() * U - I).cwiseAbs().maxCoeff(), orthogonal);
-  EXPECT_LE((V.transpose() * V - I).cwiseAbs().maxCoeff(), orthogonal);
-  EXPECT_LE(result.orthogonality, orthogonal);
-}
 
 /// A = Σ over `rank` of random sparse columns times rows, as triplets: rank-deficient.
 template <class T>
@@ -94,17 +36,6 @@ TestMatrix<T> low_rank_matrix(Index rows, Index cols, Index rank) {
   return matrix;
 }
 
-/// rows×cols with σ_i on its diagonal, shifted by one row: empty rows and columns beside them.
-template <class T>
-TestMatrix<T> shifted_diagonal(Index rows, Index cols, const std::vector<double>& sigma) {
-  TestMatrix<T> matrix = test::matrix_with_pattern<T>(rows, cols, [&](Index i) {
-    const bool stored = i >= 1 && i <= std::ssize(sigma);
-    return stored ? std::vector<Index>{i - 1} : std::vector<Index>{};
-  });
-  for (std::size_t i = 0; i < sigma.size(); ++i) matrix.values[i] = static_cast<T>(sigma[i]);
-  return matrix;
-}
-
 template <class T>
 class SingularTriplets : public ::testing::Test {
  protected:
@@ -121,15 +52,6 @@ class SingularTriplets : public ::testing::Test {
 };
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(SingularTriplets, Scalars);
-
-SingularOptions options_for(Index nev, Which which,
-                            SingularSolver solver = SingularSolver::automatic) {
-  SingularOptions options;
-  options.nev = nev;
-  options.which = which;
-  options.solver = solver;
-  return options;
-}
 
 TYPED_TEST(SingularTriplets, BothEndsOfSmallTallWideAndSquareMatrices) {
   for (const Which which : {Which::largest, Which::smallest}) {
@@ -230,43 +152,6 @@ TYPED_TEST(SingularTriplets, ByEachEigensolverWhereItIterates) {
   }
 }
 
-TEST(SingularTripletsDouble, HistoryCountsOnFromRoundToRound) {
-  HostContext context(2);
-  std::vector<double> sigma{1e-3, 2e-3, 4e-3};
-  for (int i = 3; i < 520; ++i) sigma.push_back(0.5 + 0.5 * i / 520);
-  SparsePair<double> pair(context, shifted_diagonal<double>(530, 520, sigma).view());
-  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
-    SingularOptions options = options_for(3, Which::smallest, solver);
-    options.criterion = Criterion::relative;
-    std::vector<IterationRecord> seen;
-    const Index before = pair.pair().columns_applied();
-    const auto result =
-        singular_triplets(context, pair.pair(), options, [&](const MonitorState& state) {
-          seen.push_back(state.record);
-          EXPECT_LE(state.record.operator_applications, pair.pair().columns_applied() - before);
-          return true;
-        });
-    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
-    for (const std::vector<IterationRecord>& records : {result.history, seen}) {
-      ASSERT_FALSE(records.empty());
-      for (std::size_t i = 1; i < records.size(); ++i) {
-        EXPECT_GE(records[i].iteration, records[i - 1].iteration);
-        EXPECT_GE(records[i].seconds, records[i - 1].seconds);
-        EXPECT_GE(records[i].operator_applications, records[i - 1].operator_applications);
-      }
-      EXPECT_EQ(records.back().iteration, result.iterations);
-      EXPECT_GT(records.back().operator_applications, result.operator_applications / 2);
-    }
-  }
-}
-
-/// `count` values from 1 down to `least`, in equal ratios.
-std::vector<double> geometric(int count, double least) {
-  std::vector<double> sigma;
-  for (int i = 0; i < count; ++i) sigma.push_back(std::pow(least, i / (count - 1.0)));
-  return sigma;
-}
-
 TYPED_TEST(SingularTriplets, GradedOnesThatNoEigensolverReachesAreDecomposed) {
   const double least = sizeof(TypeParam) == sizeof(double) ? 1e-7 : 1e-4;
   for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
@@ -359,169 +244,6 @@ TEST(SingularTripletsDouble, ZerosByEachCriterion) {
     EXPECT_LE(result.singular_values[1], 1e-13 * result.norm);
     EXPECT_NEAR(result.singular_values[2], 3, 1e-9 * result.norm);
   }
-}
-
-TEST(SingularTripletsDouble, TheSearchForVectorsOfZerosCanBeStopped) {
-  HostContext context(2);
-  const std::vector<double> sigma(520, 1.0);
-  SparsePair<double> pair(context, shifted_diagonal<double>(700, 522, sigma).view());
-  const Monitor stop_block_cg = [](const MonitorState& state) {
-    return !state.eigenvalues.empty();
-  };
-  const auto result =
-      singular_triplets(context, pair.pair(), options_for(3, Which::smallest), stop_block_cg);
-  EXPECT_EQ(result.status, SolveStatus::interrupted) << result.reason;
-  EXPECT_NE(result.reason.find("vectors of the longer side"), std::string::npos) << result.reason;
-  EXPECT_EQ(std::ssize(result.residuals), 3);
-}
-
-TEST(SingularTripletsDouble, CountsOrthonormalisations) {
-  HostContext context(1);
-  SparsePair<double> pair(context,
-                          shifted_diagonal<double>(6000, 520, std::vector<double>(3, 1.0)).view());
-  const auto counts = [&](Index nev, Which which, SingularSolver solver) {
-    return singular_triplets(context, pair.pair(), options_for(nev, which, solver))
-        .orthogonalization;
-  };
-  const OrthoCounts dense = counts(140, Which::largest, SingularSolver::automatic);
-  EXPECT_EQ(dense.dropped, 517);
-  EXPECT_GT(dense.cholqr + dense.cholqr2 + dense.shifted + dense.svqb, 0);
-  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
-    const OrthoCounts iterated = counts(2, Which::smallest, solver);
-    EXPECT_GT(iterated.cholqr + iterated.cholqr2, 0);
-  }
-}
-
-TEST(NullVectors, ThatDoNotExistAreNotFound) {
-  HostContext context(2);
-  SparsePair<double> pair(context,
-                          shifted_diagonal<double>(31, 30, std::vector<double>(30, 1.0)).view());
-  OrthoCounts counts;
-  const Monitor no_monitor;
-  detail::NullVectorOptions options;
-  options.limit = 1e-8;
-  const detail::StopControl control(1000, 1e9);
-  for (const Index columns : {1, 2}) {
-    MultiVector<double, HostSpace> U(context, 31, columns);
-    detail::NullVectors<double, HostContext> search(context, pair.pair(), options, control,
-                                                    no_monitor);
-    // Only the first row is empty.
-    EXPECT_EQ(search.find({}, U.view(), counts),
-              columns == 1 ? SolveStatus::converged : SolveStatus::verification_failed);
-    if (columns == 1) {
-      EXPECT_NEAR(std::abs(U.view()(0, 0)), 1, test::tolerance<double>(1, 31));
-    }
-  }
-}
-
-TEST(SingularTripletsDouble, SaysWhenItStoppedEarly) {
-  std::vector<double> sigma;
-  for (int i = 0; i < 600; ++i) sigma.push_back(1 + 1e-3 * i);
-  HostContext context(2);
-  SparsePair<double> pair(context, shifted_diagonal<double>(601, 600, sigma).view());
-  SingularOptions options = options_for(4, Which::smallest, SingularSolver::lobpcg);
-  options.max_iterations = 2;
-  const auto result = singular_triplets(context, pair.pair(), options);
-  EXPECT_EQ(result.status, SolveStatus::max_iterations) << result.reason;
-  EXPECT_EQ(std::ssize(result.singular_values), 4);
-  options.max_iterations = 1000;
-  const auto stopped =
-      singular_triplets(context, pair.pair(), options, [](const MonitorState&) { return false; });
-  EXPECT_EQ(stopped.status, SolveStatus::interrupted) << stopped.reason;
-}
-
-TEST(SingularTripletsDouble, NothingIsDecomposedThatWouldOutlastTheTimeLimit) {
-  HostContext context(2);
-  SparsePair<double> pair(context,
-                          shifted_diagonal<double>(1201, 1200, geometric(1200, 1e-6)).view());
-  SingularOptions options = options_for(2, Which::smallest, SingularSolver::lobpcg);
-  options.time_limit_s = 4;  // the decomposition is thought to take 5
-  const auto result = singular_triplets(context, pair.pair(), options);
-  EXPECT_NE(result.status, SolveStatus::converged) << result.reason;
-  EXPECT_GT(result.iterations, 0);
-}
-
-TEST(SingularTripletsDouble, NumbersThatAreNotFiniteAreABreakdown) {
-  HostContext context(2);
-  for (const Index cols : {20, 600}) {
-    TestMatrix<double> A = test::band_matrix<double>(610, cols, 2);
-    A.values[5] = std::numeric_limits<double>::quiet_NaN();
-    SparsePair<double> pair(context, A.view());
-    const auto result = singular_triplets(context, pair.pair(), options_for(2, Which::largest));
-    EXPECT_EQ(result.status, SolveStatus::breakdown) << result.reason;
-  }
-}
-
-TEST(SingularTripletsDouble, MemoryIsForetold) {
-  std::vector<double> sigma(300);
-  for (std::size_t i = 0; i < sigma.size(); ++i) sigma[i] = 1 + 0.01 * static_cast<double>(i);
-  const auto foretold = [&](Index rows, Index cols, const SingularOptions& options) {
-    SCOPED_TRACE(::testing::Message() << rows << "x" << cols << ", nev " << options.nev);
-    HostContext context;
-    const auto last = sigma.begin() + std::min<Index>(std::ssize(sigma), cols);
-    SparsePair<double> pair(context,
-                            shifted_diagonal<double>(rows, cols, {sigma.begin(), last}).view());
-    const auto before = static_cast<double>(context.allocation_count().live_bytes);
-    const auto result = singular_triplets(context, pair.pair(), options);
-    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
-    const double peak = static_cast<double>(context.allocation_count().peak_bytes) - before;
-    const double bytes = singular_memory_bytes(options, rows, cols, sizeof(double));
-    EXPECT_LE(peak, 1.2 * bytes);  // as near as the eigensolvers' own
-    EXPECT_GE(peak, 0.6 * bytes);
-  };
-  foretold(2000, 300, options_for(80, Which::largest));   // decomposed on the host
-  foretold(10000, 120, options_for(30, Which::largest));  // as a dense problem
-  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
-    foretold(2000, 1000, options_for(6, Which::largest, solver));
-    foretold(9000, 320, options_for(6, Which::smallest, solver));  // vectors of zeros
-    foretold(600, 2000, options_for(6, Which::smallest, solver));
-  }
-  sigma = geometric(600, 1e-6);
-  foretold(2000, 600, options_for(2, Which::smallest));  // decomposed after an eigensolver
-}
-
-TEST(SingularTripletsDouble, SameBitsForEveryNumberOfThreads) {
-  const auto matrix = test::random_matrix<double>(1200, 900, 5);
-  std::vector<double> first;
-  for (const int threads : {1, 3}) {
-    HostContext context(threads);
-    SparsePair<double> pair(context, matrix.view());
-    const auto result = singular_triplets(context, pair.pair(), options_for(4, Which::largest));
-    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
-    if (threads == 1) first = result.singular_values;
-    EXPECT_EQ(result.singular_values, first);
-  }
-}
-
-TEST(SingularTripletsDouble, MisuseNamesBothSides) {
-  HostContext context(1);
-  SparsePair<double> pair(context, test::band_matrix<double>(7, 4, 2).view());
-  SparsePair<double> other(context, test::band_matrix<double>(4, 6, 2).view());
-  const auto message = [&](const AdjointPair<double, HostContext>& operators,
-                           const SingularOptions& options) -> std::string {
-    try {
-      singular_triplets(context, operators, options);
-    } catch (const InvalidArgument& error) {
-      return error.what();
-    }
-    return "";
-  };
-  const SingularOptions fine = options_for(2, Which::largest);
-  EXPECT_EQ(message({nullptr, pair.pair().A}, fine),
-            "singular_triplets: both A and its transpose are needed, A is missing");
-  EXPECT_EQ(message({pair.pair().A, other.pair().A}, fine),
-            "singular_triplets: A is 7x4, what is given as its transpose 4x6");
-  EXPECT_EQ(message(pair.pair(), options_for(5, Which::largest)),
-            "singular_triplets: nev must be at least 1 and at most the shorter side of A, 4; it "
-            "is 5");
-  SingularOptions bad = fine;
-  bad.tolerance = 2;
-  EXPECT_EQ(message(pair.pair(), bad),
-            "singular_triplets: the tolerance must lie in (0, 1), it is 2");
-  bad.criterion = Criterion::absolute;
-  bad.tolerance = 0;
-  EXPECT_EQ(message(pair.pair(), bad),
-            "singular_triplets: an absolute tolerance must be positive, it is 0");
 }
 
 }  // namespace

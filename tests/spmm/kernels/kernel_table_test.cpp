@@ -33,6 +33,17 @@ TEST(KernelTable, NamesAreOneToOne) {
   expect_distinct_names(detail::cuda_kernel_table());
 }
 
+TEST(KernelTable, AllNamesAreThoseOfEachBackendOnce) {
+  const std::vector<std::string_view> all = all_spmm_kernels();
+  std::set<std::string_view> expected;
+  for (const auto& names :
+       {detail::host_kernel_table().names(), detail::cuda_kernel_table().names()}) {
+    expected.insert(names.begin(), names.end());
+  }
+  EXPECT_EQ(std::set<std::string_view>(all.begin(), all.end()), expected);
+  EXPECT_EQ(all.size(), expected.size());
+}
+
 TEST(KernelTable, RefusesANameThatIsTaken) {
   detail::KernelTable<HostSpace> table;
   table.add({.traits = {.name = "one", .description = "the first"}, .makers = {}});

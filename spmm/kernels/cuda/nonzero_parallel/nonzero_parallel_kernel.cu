@@ -85,6 +85,15 @@ struct WarpSum {
       if (j < p.N) store(p.alpha, parts[i], p.beta, p.C + row * p.ldc + j);
     }
   }
+
+  /// carries(warp, column …) = sums, with carries in rows of p.N entries.
+  __device__ void store_carry(const SpmmProduct<T>& p, T* carries, Index warp, Index column) const {
+#pragma unroll
+    for (int i = 0; i < Config::kLoads; ++i) {
+      const Index j = column + i * Config::kWidth;
+      if (j < p.N) store(T{1}, parts[i], T{0}, carries + warp * p.N + j);
+    }
+  }
 };
 
 template <class Config, class T>
@@ -144,13 +153,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void nonzero_par
     }
     open = Sum{};
   }
-  if (lane == 0) {
-#pragma unroll
-    for (int i = 0; i < Config::kLoads; ++i) {
-      const Index j = column + i * Config::kWidth;
-      if (j < p.N) store(T{1}, open.parts[i], T{0}, carries + warp * p.N + j);
-    }
-  }
+  if (lane == 0) open.store_carry(p, carries, warp, column);
 }
 
 template <class Config, class T>
