@@ -4,7 +4,6 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
-#include <heddle/solvers/rectangular/projected_operator.hpp>
 
 namespace heddle {
 namespace {
@@ -50,10 +49,6 @@ TEST(LinearOperator, WrappersHoldTheRowsOfWhatTheyWrap) {
   const NormalEquationsOperator<double, HostContext> F(context, {&A, &A_transposed});
   EXPECT_EQ(F.row_range(), columns);
   EXPECT_EQ(F.column_range(), columns);
-  const MultiVector<double, HostSpace> Q(context, 4, 2);
-  const detail::ProjectedOperator<double, HostContext> P(context, A, Q.view());
-  EXPECT_EQ(P.row_range(), rows);
-  EXPECT_EQ(P.column_range(), columns);
 }
 
 }  // namespace
