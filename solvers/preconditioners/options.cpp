@@ -46,8 +46,8 @@ PreconditionerOptions::PreconditionerOptions(std::string_view preconditioner,
                                              const OptionValues& given) {
   for (const PreconditionerKey& key : keys) values_.emplace(key.name, key.fallback);
   for (const auto& [name, value] : given) {
-    const auto key =
-        std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return k.name == name; });
+    const auto key = std::find_if(keys.begin(), keys.end(),
+                                  [&name = name](const auto& k) { return k.name == name; });
     if (key == keys.end()) {
       throw InvalidArgument(fmt::format("preconditioner {} has no option \"{}\": {}",
                                         preconditioner, name, list_names(keys)));

@@ -15,7 +15,7 @@ using test::ProcessResult;
 
 class CgProcess : public test::SolverProcess {
  protected:
-  CgProcess() : SolverProcess(HEDDLE_CG) {}
+  CgProcess() : SolverProcess("heddle-cg") {}
 
   MultiVector<double, HostSpace> solution() {
     HostContext context(1);

@@ -23,18 +23,18 @@ struct Solver {
 };
 
 const std::vector<Solver> kSolvers = {
-    {HEDDLE_LOBPCG,
+    {"heddle-lobpcg",
      "problem: {matrix: {generate: laplace2d, size: [70, 71]}}\n"
      "solver: {nev: 9, block_size: 6, tolerance: 1e-9, preconditioner: {type: none}}\n"
      "output: {eigenvectors: npy}\n",
      "eigenvectors.npy"},
-    {HEDDLE_LANCZOS,
+    {"heddle-lanczos",
      "problem: {matrix: {generate: laplace2d, size: [80, 81]}}\n"
      "solver: {nev: 9, block_size: 4, max_basis: 32, which: largest, filter: none,\n  tolerance: "
      "1e-8}\n"
      "output: {eigenvectors: npy}\n",
      "eigenvectors.npy"},
-    {HEDDLE_CG,
+    {"heddle-cg",
      "problem: {matrix: {generate: laplace2d, size: [150, 151]}, rhs: {random: 5}}\n"
      "solver: {tolerance: 1e-10, preconditioner: {type: none}}\n"
      "output: {solution: npy}\n",

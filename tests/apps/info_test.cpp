@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/executable.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace heddle::apps {
@@ -118,7 +119,8 @@ struct Outcome {
 
 Outcome heddle_info(const std::string& arguments) {
   Outcome run;
-  FILE* pipe = popen(("{ " + std::string(HEDDLE_INFO) + " " + arguments + "; } 2>&1").c_str(), "r");
+  FILE* pipe =
+      popen(("{ " + test::executable("heddle-info") + " " + arguments + "; } 2>&1").c_str(), "r");
   std::array<char, 4096> chunk;
   for (std::size_t count = 0; (count = std::fread(chunk.data(), 1, chunk.size(), pipe)) > 0;) {
     run.output.append(chunk.data(), count);

@@ -6,7 +6,7 @@ namespace {
 
 class LanczosProcessData : public test::SolverProcess {
  protected:
-  LanczosProcessData() : SolverProcess(HEDDLE_LANCZOS) {}
+  LanczosProcessData() : SolverProcess("heddle-lanczos") {}
 };
 
 /// 518 rows of this stiffness matrix are rows of the identity, and its other end is near 1e10: no

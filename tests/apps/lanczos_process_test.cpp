@@ -18,7 +18,7 @@ using test::ProcessResult;
 
 class LanczosProcess : public test::SolverProcess {
  protected:
-  LanczosProcess() : SolverProcess(HEDDLE_LANCZOS) {}
+  LanczosProcess() : SolverProcess("heddle-lanczos") {}
 
   /// The file holds four columns of `rows`.
   void expect_rows(const std::string& name, int rows) {

@@ -9,7 +9,7 @@ namespace {
 
 class LeastSquaresProcessData : public test::SolverProcess {
  protected:
-  LeastSquaresProcessData() : SolverProcess(HEDDLE_CG) {}
+  LeastSquaresProcessData() : SolverProcess("heddle-cg") {}
 };
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -13,7 +13,7 @@ using test::ProcessResult;
 
 class LeastSquaresProcess : public test::SolverProcess {
  protected:
-  LeastSquaresProcess() : SolverProcess(HEDDLE_CG) {}
+  LeastSquaresProcess() : SolverProcess("heddle-cg") {}
 
   MultiVector<double, HostSpace> solution() {
     HostContext context(1);

@@ -7,7 +7,7 @@ namespace heddle::apps::test {
 /// Runs heddle-lobpcg in a folder of its own.
 class LobpcgProcess : public SolverProcess {
  protected:
-  LobpcgProcess() : SolverProcess(HEDDLE_LOBPCG) {}
+  LobpcgProcess() : SolverProcess("heddle-lobpcg") {}
 };
 
 }  // namespace heddle::apps::test

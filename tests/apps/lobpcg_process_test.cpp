@@ -366,9 +366,10 @@ TEST_F(LobpcgProcess, OutputThatNobodyMayWrite) {
 TEST_F(LobpcgProcess, AFullDisk) {
   // A limit on the size of files stands for the disk: the first write beyond it fails.
   folder_.write("case.yaml", kGrid + "output: {directory: out, eigenvectors: mtx}");
-  const ProcessResult run = run_process(
-      folder_.path(), {"CUDA_VISIBLE_DEVICES=", "/bin/sh", "-c",
-                       "trap '' XFSZ; ulimit -f 4; exec \"$0\" case.yaml", HEDDLE_LOBPCG});
+  const ProcessResult run =
+      run_process(folder_.path(), {"CUDA_VISIBLE_DEVICES=", "/bin/sh", "-c",
+                                   "trap '' XFSZ; ulimit -f 4; exec \"$0\" case.yaml",
+                                   test::executable("heddle-lobpcg")});
   EXPECT_EQ(run.exit_code, 2) << run.err;
   EXPECT_NE(run.err.find("out/eigenvectors.mtx: cannot be written: File too large\n"),
             std::string::npos)

@@ -28,12 +28,12 @@ class OnGpu : public test::SolverProcess {
 
 class LanczosOnGpu : public OnGpu {
  protected:
-  LanczosOnGpu() : OnGpu(HEDDLE_LANCZOS) {}
+  LanczosOnGpu() : OnGpu("heddle-lanczos") {}
 };
 
 class CgOnGpu : public OnGpu {
  protected:
-  CgOnGpu() : OnGpu(HEDDLE_CG) {}
+  CgOnGpu() : OnGpu("heddle-cg") {}
 };
 
 TEST_F(LanczosOnGpu, FindsTheEigenvaluesThatTheHostFinds) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <apps/executable.hpp>
 #include <apps/process.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -22,24 +23,24 @@ struct Recipe {
 
 const std::vector<Recipe> kRecipes = {
     {"continue",
-     HEDDLE_LOBPCG,
+     "heddle-lobpcg",
      {"problem.matrix={generate: laplace1d, size: [300]}", "problem.transform=laplacian",
       "problem.initial_guess=x.mtx", "problem.constraints=ones.mtx", "solver.nev=2"}},
-    {"fiedler_vectors", HEDDLE_LANCZOS, {"problem.matrix.size=[2000]"}},
-    {"graph_spectrum", HEDDLE_LOBPCG, {"problem.matrix.size=[2000]"}},
-    {"interval", HEDDLE_LANCZOS, {"problem.matrix.size=[12, 13, 14]"}},
-    {"largest", HEDDLE_LOBPCG, {"problem.matrix.size=[20, 20]"}},
-    {"largest_lanczos", HEDDLE_LANCZOS, {"problem.matrix.size=[12, 13, 14]"}},
-    {"least_squares", HEDDLE_CG, {"problem.matrix.size=[900, 300]"}},
-    {"long_run", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 13, 14]", "checkpoint.file=state"}},
-    {"many_pairs", HEDDLE_LOBPCG, {"problem.matrix.size=[30, 29]", "solver.nev=60"}},
-    {"many_right_hand_sides", HEDDLE_CG, {"problem.matrix.size=[5, 5, 5]"}},
-    {"matrix_file", HEDDLE_LOBPCG, {"problem.matrix={generate: wathen, size: [12, 12]}"}},
-    {"mixed_precision", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 12, 12]"}},
-    {"quickstart", HEDDLE_LOBPCG, {"problem.matrix.size=[12, 12, 12]"}},
-    {"singular_values", HEDDLE_LANCZOS, {"problem.matrix.size=[900, 300]"}},
+    {"fiedler_vectors", "heddle-lanczos", {"problem.matrix.size=[2000]"}},
+    {"graph_spectrum", "heddle-lobpcg", {"problem.matrix.size=[2000]"}},
+    {"interval", "heddle-lanczos", {"problem.matrix.size=[12, 13, 14]"}},
+    {"largest", "heddle-lobpcg", {"problem.matrix.size=[20, 20]"}},
+    {"largest_lanczos", "heddle-lanczos", {"problem.matrix.size=[12, 13, 14]"}},
+    {"least_squares", "heddle-cg", {"problem.matrix.size=[900, 300]"}},
+    {"long_run", "heddle-lobpcg", {"problem.matrix.size=[12, 13, 14]", "checkpoint.file=state"}},
+    {"many_pairs", "heddle-lobpcg", {"problem.matrix.size=[30, 29]", "solver.nev=60"}},
+    {"many_right_hand_sides", "heddle-cg", {"problem.matrix.size=[5, 5, 5]"}},
+    {"matrix_file", "heddle-lobpcg", {"problem.matrix={generate: wathen, size: [12, 12]}"}},
+    {"mixed_precision", "heddle-lobpcg", {"problem.matrix.size=[12, 12, 12]"}},
+    {"quickstart", "heddle-lobpcg", {"problem.matrix.size=[12, 12, 12]"}},
+    {"singular_values", "heddle-lanczos", {"problem.matrix.size=[900, 300]"}},
     {"vibration_modes",
-     HEDDLE_LOBPCG,
+     "heddle-lobpcg",
      {"problem.matrix.size=[5, 5, 5]", "problem.mass.size=[5, 5, 5]"}},
 };
 
@@ -60,7 +61,7 @@ TEST_P(Recipes, Converge) {
   const heddle::test::TemporaryFolder folder;
   folder.write("ones.mtx", column([](int) { return 1; }));
   folder.write("x.mtx", column([](int i) { return i; }));
-  std::vector<std::string> words = {"CUDA_VISIBLE_DEVICES=", recipe.executable,
+  std::vector<std::string> words = {"CUDA_VISIBLE_DEVICES=", test::executable(recipe.executable),
                                     (kFolder / (recipe.name + ".yaml")).string(), "--set",
                                     "output.directory=out"};
   for (const std::string& assignment : recipe.overrides) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <apps/executable.hpp>
 #include <apps/process.hpp>
 #include <chrono>
 #include <filesystem>
@@ -18,7 +19,8 @@ namespace heddle::apps::test {
 /// Runs a solver's executable in a folder of its own.
 class SolverProcess : public testing::Test {
  protected:
-  explicit SolverProcess(std::filesystem::path executable) : executable_(std::move(executable)) {}
+  /// `name`: of the executable, e.g. heddle-cg.
+  explicit SolverProcess(const std::string& name) : executable_(executable(name)) {}
 
   heddle::test::TemporaryFolder folder_;
 

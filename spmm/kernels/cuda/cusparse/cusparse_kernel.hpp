@@ -13,7 +13,7 @@ namespace heddle::detail::cuda {
 /// run. Throws `InvalidArgument` if A has 2³¹ rows or entries, `DeviceError` if cuSPARSE refuses.
 template <int kAlgorithm>
 struct CusparseKernel {
-  static constexpr std::string_view kNames[] = {"cusparse_alg1", "cusparse_alg2", "cusparse_alg3"};
+  static constexpr std::string_view kNames[3] = {"cusparse_alg1", "cusparse_alg2", "cusparse_alg3"};
   static constexpr KernelTraits kTraits = {.name = kNames[kAlgorithm - 1],
                                            .description = "cuSPARSE's product for CSR",
                                            .keeps = "4·(rows + 1) and cuSPARSE's buffer",
