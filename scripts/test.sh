@@ -7,7 +7,7 @@
 #               matrix folder; cuda where there is a GPU), an installed package and its consumer;
 #               with a CUDA toolkit all GPU code is compiled too
 #   --sanitize  host tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   --fuzz      each fuzz target for 30 seconds, built with clang
+#   --fuzz      each fuzz target for 20 seconds, built with clang
 #   --quick     --format and --release without the data tests
 # Without a part all of them run. Builds in build/test, build/sanitize and build/fuzz. Installs
 # missing packages (as root, or with sudo). Real matrices: HEDDLE_MATRIX_DIR, by default
@@ -34,11 +34,11 @@ check() { # NAME COMMAND...
   return "$status"
 }
 
-configure_and_build() { # PRESET FOLDER OPTIONS...
-  local preset=$1 build=$2
-  shift 2
+configure_and_build() { # PRESET FOLDER TARGET OPTIONS...
+  local preset=$1 build=$2 target=$3
+  shift 3
   cmake --preset "$preset" -B "$build" -DHEDDLE_WERROR=ON "$@" &&
-    cmake --build "$build" --parallel "$cores"
+    cmake --build "$build" --target "$target" --parallel "$cores"
 }
 
 # Runs ctest and adds up what it counted.
@@ -104,19 +104,19 @@ run_release() {
   else
     say "CUDA code is not compiled: no CUDA toolkit here"
   fi
-  check "Release build, warnings as errors" configure_and_build release build/test "${cuda[@]}" ||
-    return 0
+  check "Release build, warnings as errors" \
+    configure_and_build release build/test all "${cuda[@]}" || return 0
   run_ctest build/test "$@"
 }
 
 run_sanitize() {
   check "Build with AddressSanitizer and UndefinedBehaviorSanitizer" \
-    configure_and_build sanitize build/sanitize || return 0
+    configure_and_build sanitize build/sanitize all || return 0
   run_ctest build/sanitize --label-regex host
 }
 
 run_fuzz() {
-  check "Fuzz targets, built with clang" configure_and_build fuzz build/fuzz || return 0
+  check "Fuzz targets, built with clang" configure_and_build fuzz build/fuzz fuzzers || return 0
   run_ctest build/fuzz --label-regex fuzz
 }
 
