@@ -53,6 +53,10 @@ HexahedronMatrix hexahedron_stiffness(double youngs_modulus, double poisson_rati
       }
     }
   }
+  // Where a compiler contracts products and sums, K_pq and K_qp are rounded differently.
+  for (std::size_t q = 0; q < K.size(); ++q) {
+    for (std::size_t p = 0; p < q; ++p) K[q][p] = K[p][q];
+  }
   return K;
 }
 
