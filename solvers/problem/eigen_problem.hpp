@@ -5,7 +5,8 @@
 
 namespace heddle {
 
-/// The problem A x = λ B x, A symmetric, B symmetric positive definite. Nothing is owned.
+/// The eigenproblem A x = λ B x with A symmetric and B symmetric positive definite, both n×n. The
+/// struct owns none of its operators and blocks. They must outlive the solve.
 template <Scalar T, class Ctx>
 struct EigenProblem {
   using Space = typename Ctx::Space;
@@ -13,11 +14,12 @@ struct EigenProblem {
   LinearOperator<T, Ctx>* A = nullptr;
   LinearOperator<T, Ctx>* B = nullptr;               ///< null: B = I
   Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< null: identity
-  ConstBlockView<T, Space> constraints{};  ///< n×c: eigenvectors are sought B-orthogonal to it
-  ConstBlockView<T, Space>
-      initial_guess{};  ///< n×g: the first b − 2 are used, the others of X are random
-  LinearOperator<T, Ctx>* B_inverse = nullptr;  ///< applies B⁻¹; only block Lanczos needs it
-  /// Of A and B; block Lanczos factors where that pays at the smallest end, see `LanczosFilter`.
+  ConstBlockView<T, Space> constraints{};    ///< n×c: eigenvectors are sought B-orthogonal to it
+  ConstBlockView<T, Space> initial_guess{};  ///< n×g. The first min(g, b − 2) columns start X
+                                             ///< (n×b). The other columns of X are random
+  LinearOperator<T, Ctx>* B_inverse = nullptr;  ///< applies B⁻¹. Only block Lanczos needs it
+  /// Applies (A − σB)⁻¹. Block Lanczos factors A − σB if the smallest eigenvalues are wanted and
+  /// this costs less than polynomial filters, see `LanczosFilter`. Null: it never factors.
   ShiftedInverse<T, Ctx>* shifted_inverse = nullptr;
 };
 

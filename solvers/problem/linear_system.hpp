@@ -4,8 +4,8 @@
 
 namespace heddle {
 
-/// The linear systems A X = B for all columns of B at once, A symmetric positive definite. Nothing
-/// is owned.
+/// The linear systems A X = B for all columns of B at once, with A symmetric positive definite. The
+/// struct owns none of its operators and blocks. They must outlive the solve.
 template <Scalar T, class Ctx>
 struct LinearSystem {
   using Space = typename Ctx::Space;

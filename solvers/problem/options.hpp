@@ -10,22 +10,23 @@ namespace heddle {
 /// Which end of the spectrum is wanted.
 enum class Which { smallest, largest };
 
-/// When a pair (λ, x) with residual r = A x − λ B x, scaled to ‖x‖₂ = 1, counts as converged.
+/// The condition under which a pair (λ, x) counts as converged, with the residual r = A x − λ B x
+/// and ‖x‖₂ = 1.
 enum class Criterion {
   norm,      ///< ‖r‖ ≤ tolerance·(‖A‖₁ + |λ| ‖B‖₁)
   relative,  ///< ‖r‖ ≤ tolerance·|λ|·‖B‖₁ (‖I‖₁ = 1)
   absolute,  ///< ‖r‖ ≤ tolerance
 };
 
-/// The tolerance where none is given.
+/// The tolerance of a solve whose options leave it at 0.
 template <Scalar T>
 inline constexpr double kDefaultTolerance = sizeof(T) == sizeof(double) ? 1e-8 : 1e-5;
 
-/// What every eigensolver is asked for.
+/// The options that all eigensolvers share.
 struct EigenOptions {
   Index nev = 6;  ///< pairs wanted
   Which which = Which::smallest;
-  Index block_size = 0;  ///< columns iterated at once; 0: chosen from nev
+  Index block_size = 0;  ///< columns iterated at once. 0: chosen from nev
   double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
   Criterion criterion = Criterion::norm;
   Index max_iterations = 1000;
@@ -34,13 +35,14 @@ struct EigenOptions {
   CheckpointOptions checkpoint{};
 };
 
-/// When a column x of a linear system with residual r = b − A x counts as converged.
+/// The condition under which a column x of a linear system counts as converged. Its residual is
+/// r = b − A x.
 enum class LinearCriterion {
   relative,  ///< ‖r‖₂ ≤ tolerance·‖b‖₂
   absolute,  ///< ‖r‖₂ ≤ tolerance
 };
 
-/// What every solver of linear systems is asked for.
+/// The options that all solvers of linear systems share.
 struct LinearOptions {
   double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
   LinearCriterion criterion = LinearCriterion::relative;

@@ -10,31 +10,32 @@ namespace heddle {
 
 /// How a solve ended.
 enum class SolveStatus {
-  converged,  ///< and verified with fresh products
+  converged,  ///< converged, and verified with fresh products with the operators
   max_iterations,
   time_limit,
-  breakdown,            ///< no direction left to go, or numbers that are not finite
-  stagnated,            ///< residuals stopped falling at what the precision can reach
+  breakdown,            ///< no search direction is left, or numbers are not finite
+  stagnated,            ///< residuals have stopped falling at the level of rounding
   indefinite,           ///< B (or, for linear systems, A) is not positive definite
-  verification_failed,  ///< the recurrence said converged, the fresh products did not
-  interrupted,          ///< by the monitor
+  verification_failed,  ///< the recurrence met the criterion, residuals from fresh products did not
+  interrupted,          ///< the monitor returned false
 };
 
-/// The status as it stands in `result.json`.
+/// The name of the status in `result.json`.
 std::string_view status_name(SolveStatus status) noexcept;
 
-/// One iteration as the history keeps it and the monitor sees it.
+/// One iteration in the history of a solve.
 struct IterationRecord {
   Index iteration = 0;
-  Index converged = 0;        ///< wanted pairs that pass the criterion, in order; columns that do
-  double worst_residual = 0;  ///< largest among the wanted, scaled as in `EigenResult::residuals`
-                              ///< or `LinearResult::residuals`
+  Index converged = 0;  ///< wanted pairs that pass the criterion, counted from the first up to the
+                        ///< first that does not. For linear systems: columns that pass
+  double worst_residual = 0;  ///< largest residual of the wanted pairs or columns, scaled as in
+                              ///< `EigenResult::residuals` or `LinearResult::residuals`
   double seconds = 0;         ///< since the solve began
   Index active_columns = 0;   ///< columns of this iteration's search directions
   Index operator_applications = 0;  ///< columns multiplied by A so far
 };
 
-/// What an eigensolver gives back.
+/// The result of an eigensolver.
 template <Scalar T, class Space>
 struct EigenResult {
   SolveStatus status = SolveStatus::breakdown;
@@ -43,7 +44,7 @@ struct EigenResult {
   Index operator_applications = 0;  ///< columns multiplied by A
   Index inverse_applications = 0;   ///< columns solved with A − σB by a `ShiftedInverse`
   std::vector<double> eigenvalues;  ///< ascending for smallest, descending for largest
-  /// ‖A x − λ B x‖₂ / ((‖A‖₁ + |λ| ‖B‖₁) ‖x‖₂), recomputed at the end.
+  /// ‖A x − λ B x‖₂ / ((‖A‖₁ + |λ| ‖B‖₁) ‖x‖₂) of each pair, recomputed at the end.
   std::vector<double> residuals;
   double orthogonality = 0;  ///< max |XᵀBX − I|, recomputed at the end
   std::vector<IterationRecord> history;
@@ -51,17 +52,18 @@ struct EigenResult {
   MultiVector<T, Space> eigenvectors;  ///< n × eigenvalues.size() in its first columns
 };
 
-/// What a solver of linear systems A X = B gives back; entry j of a list belongs to column j of B.
+/// The result of a solver of linear systems A X = B. Entry j of each list belongs to column j of B.
 template <Scalar T, class Space>
 struct LinearResult {
   SolveStatus status = SolveStatus::breakdown;
   std::string reason;  ///< a sentence
   Index iterations = 0;
-  Index matrix_passes = 0;          ///< products of A with a block, of whatever width
+  Index matrix_passes = 0;          ///< products of A with a block of any width
   Index operator_applications = 0;  ///< columns multiplied by A
   std::vector<double> residuals;    ///< ‖b − A x‖₂ / ‖b‖₂, recomputed at the end
-  /// ‖b − A x‖₂ / (‖A‖ ‖x‖₂ + ‖b‖₂), recomputed at the end; ‖A‖ is ‖A‖₁ where the operator knows
-  /// it, else the largest Rayleigh quotient met. About ε is the least that rounding allows.
+  /// ‖b − A x‖₂ / (‖A‖ ‖x‖₂ + ‖b‖₂), recomputed at the end. ‖A‖ is the `one_norm()` of the operator
+  /// if it has one, else the largest Rayleigh quotient of the search directions. Rounding limits
+  /// the backward error to about ε from below.
   std::vector<double> backward_errors;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
