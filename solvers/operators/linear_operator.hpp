@@ -6,8 +6,9 @@
 
 namespace heddle {
 
-/// A linear map y = A x applied to blocks: matrices, preconditioners, a user's own code.
-/// Derive from it and implement `apply_block` (and `one_norm` where it is known).
+/// A linear map Y = A X that is applied to blocks of vectors. Base class of matrices,
+/// preconditioners and operators of user code. A derived class implements `apply_block`, and
+/// `one_norm` if ‖A‖₁ is available.
 template <Scalar T, class Ctx>
 class LinearOperator {
  public:
@@ -15,44 +16,46 @@ class LinearOperator {
 
   virtual ~LinearOperator() = default;
 
-  /// Y = A X; X cols×b, Y rows×b, not overlapping. Throws `InvalidArgument` if shapes do not fit.
+  /// Y = A X with X cols×b and Y rows×b, which must not overlap. Throws `InvalidArgument` if shapes
+  /// do not fit.
   void apply(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
 
-  /// Y = α A X + β Y in one pass, where the operator can do that; else false, with nothing done.
-  /// Shapes as for `apply`; the columns count as multiplied.
+  /// Y = α A X + β Y in one pass. Returns false, and leaves Y as it is, if the operator has no such
+  /// product. Shapes as for `apply`. The columns count as multiplied.
   bool accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
                   BlockView<T, Space> Y);
 
-  /// Rows of Y and of X in this process's memory.
+  /// Rows of Y (`rows`) and of X (`cols`) in the memory of this process.
   Index rows() const noexcept { return row_range_.local; }
   Index cols() const noexcept { return column_range_.local; }
 
-  /// Which rows of the whole Y these are, and which rows of the whole X, that is columns of A. A
-  /// solver that numbers rows, to fill a block with random numbers for one, counts from `first`.
+  /// The rows of the global Y (`row_range`) and of the global X, that is the columns of A
+  /// (`column_range`), that this process holds. A solver that numbers rows globally, for example to
+  /// fill a block with random numbers, counts from `first`.
   const RowRange& row_range() const noexcept { return row_range_; }
   const RowRange& column_range() const noexcept { return column_range_; }
 
-  /// ‖A‖₁ where known. Otherwise solvers estimate it from products that they make anyway: LOBPCG
-  /// from those with its start block, block Lanczos from its Ritz values, block CG from the
-  /// Rayleigh quotients of its search directions.
+  /// ‖A‖₁, or nothing if it is not available. Solvers then estimate it from products that they
+  /// compute anyway: LOBPCG from the products with its start block, block Lanczos from its Ritz
+  /// values, and block CG from the Rayleigh quotients of its search directions.
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
-  /// Columns multiplied so far.
+  /// The number of columns multiplied so far.
   Index columns_applied() const noexcept { return columns_applied_; }
 
  protected:
-  /// A map whose X and Y are in this process's memory from the first row to the last.
+  /// A map whose X and Y lie in the memory of this process with all their rows.
   LinearOperator(Index rows, Index cols) noexcept
       : LinearOperator(RowRange::whole(rows), RowRange::whole(cols)) {}
 
-  /// A map of which this process holds a part.
+  /// A map whose X and Y are distributed over processes. This process holds the given rows.
   LinearOperator(const RowRange& rows, const RowRange& columns) noexcept
       : row_range_(rows), column_range_(columns) {}
 
-  /// Y = A X with shapes already checked and b ≥ 1.
+  /// Computes Y = A X. `apply` has checked the shapes, and b ≥ 1.
   virtual void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
 
-  /// Y = α A X + β Y likewise, or false.
+  /// Computes Y = α A X + β Y, or returns false without touching Y. Shapes as for `apply_block`.
   virtual bool accumulate_block(Ctx&, double, ConstBlockView<T, Space>, double,
                                 BlockView<T, Space>) {
     return false;

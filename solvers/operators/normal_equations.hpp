@@ -5,48 +5,49 @@
 
 namespace heddle {
 
-/// A rectangular matrix and its transpose, which sparse formats multiply by equally fast only if
-/// both are stored: two `SparseOperator`s, of a matrix and of its `transpose`, or a user's own
-/// code. Nothing is owned.
+/// A rectangular matrix A and its transpose as two operators: two `SparseOperator`s, of a matrix
+/// and of its `transpose`, or operators of user code. Products with a sparse matrix and its
+/// transpose are equally fast only if both are stored. The operators are not owned.
 template <Scalar T, class Ctx>
 struct AdjointPair {
   LinearOperator<T, Ctx>* A = nullptr;             ///< m×n
-  LinearOperator<T, Ctx>* A_transposed = nullptr;  ///< Aᵀ, n×m; nothing checks its values
+  LinearOperator<T, Ctx>* A_transposed = nullptr;  ///< Aᵀ, n×m. Its values are not checked
 
-  /// The same for Aᵀ.
+  /// The pair (Aᵀ, A).
   AdjointPair transposed() const noexcept { return {A_transposed, A}; }
 
-  /// Columns multiplied by A or by Aᵀ so far.
+  /// The number of columns multiplied by A or by Aᵀ so far.
   Index columns_applied() const noexcept {
     return A->columns_applied() + A_transposed->columns_applied();
   }
 };
 
-/// Throws `InvalidArgument`, in the name of `caller`, if an operator is missing or the shapes are
-/// not those of a matrix and its transpose.
+/// Throws `InvalidArgument` if an operator is missing or the shapes are not those of a matrix and
+/// its transpose. The message begins with `caller`.
 template <Scalar T, class Ctx>
 void require_adjoint_pair(const char* caller, const AdjointPair<T, Ctx>& pair);
 
-/// F = AᵀA as products with A and Aᵀ, without forming it: symmetric, positive semidefinite, its
-/// eigenvalues the squares of A's singular values. For A Aᵀ, give it the transposed pair.
-/// `columns_applied` counts columns of F; each is a column multiplied by A and one by Aᵀ, which
-/// these count themselves.
+/// The operator F = AᵀA, n×n for an m×n A, applied as Y = Aᵀ(A X) without forming AᵀA. F is
+/// symmetric positive semidefinite, and its eigenvalues are the squares of the singular values of
+/// A. Given the transposed pair, the operator is A Aᵀ. `columns_applied` counts columns multiplied
+/// by F. The operators A and Aᵀ count their own products.
 template <Scalar T, class Ctx>
 class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  static constexpr Index kProducts = 2;  ///< columns multiplied by A or Aᵀ for a column of F
+  static constexpr Index kProducts = 2;  ///< products with A or Aᵀ per product with F
 
-  /// The operators must outlive this one. Throws `InvalidArgument` by `require_adjoint_pair`.
+  /// The operators must outlive this one. Throws `InvalidArgument` as `require_adjoint_pair` does.
   NormalEquationsOperator(Ctx& context, const AdjointPair<T, Ctx>& pair);
 
-  /// ‖A‖₁‖Aᵀ‖₁ where both are known: an upper bound of ‖AᵀA‖₁. Criteria that measure against the
-  /// norm are looser by what it exceeds that; `singular_triplets` makes up for it.
+  /// ‖A‖₁‖Aᵀ‖₁, an upper bound of ‖AᵀA‖₁, or nothing if one of the norms is not available. A
+  /// criterion relative to this bound is looser than one relative to ‖AᵀA‖₁. `singular_triplets`
+  /// corrects for the difference.
   std::optional<double> one_norm() const override;
 
  protected:
-  /// Allocates when a block is wider than all before.
+  /// Allocates if the block is wider than all blocks before.
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
   bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
                         BlockView<T, Space> Y) override;
@@ -56,7 +57,7 @@ class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
 
   AdjointPair<T, Ctx> pair_;
   MultiVector<T, Space> AX_;  // m × the widest block so far
-  bool accumulates_ = true;   // whether Aᵀ does, as far as is known
+  bool accumulates_ = true;   // false once Aᵀ has refused `accumulate`
 };
 
 }  // namespace heddle

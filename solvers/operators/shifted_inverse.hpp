@@ -7,19 +7,19 @@
 
 namespace heddle {
 
-/// Y = (A − σB)⁻¹ X for a positive definite A − σB, by its sparse Cholesky factorisation: what
-/// turns the smallest eigenvalues λ of A x = λ B x into the largest ones, 1/(λ − σ), of
-/// (A − σB)⁻¹B.
+/// Y = (A − σB)⁻¹ X for a positive definite A − σB, by its sparse Cholesky factorisation. This
+/// shift-and-invert transformation turns the smallest eigenvalues λ of A x = λ B x into the largest
+/// eigenvalues 1/(λ − σ) of (A − σB)⁻¹B.
 ///
-/// Nothing is computed before it is asked for, so a solver can be given one in case it pays. The
-/// pattern is analysed at the first question for the cost; `factor` factors on the host, in double,
-/// in an approximate minimum degree order. The triangular systems are solved by levels of rows.
-/// That a factor exists proves σ to be smaller than every eigenvalue (Sylvester's law of inertia),
-/// as B is positive definite.
+/// The constructor computes nothing, so that a solver can be given a `ShiftedInverse` that it may
+/// never use. The pattern is analysed when the cost is first asked for. `factor` factors on the
+/// host, in double, in an approximate minimum degree order. The triangular systems are solved by
+/// levels of rows. Because B is positive definite, the existence of a factor proves that σ is
+/// smaller than every eigenvalue (Sylvester's law of inertia).
 ///
-/// The solves are backward stable: Y belongs to an A − σB with an error of rounding. Residuals of
-/// eigenpairs thereby reach ε‖A‖ whatever the condition of A − σB, without refinement.
-/// Source: Ericsson & Ruhe, Math. Comp. 35 (1980) 1251 (the transformation).
+/// The solves are backward stable: Y is exact for a matrix that differs from A − σB by rounding
+/// errors. Therefore residuals of eigenpairs reach ε‖A‖ for any condition number of A − σB, without
+/// iterative refinement. Source: Ericsson & Ruhe, Math. Comp. 35 (1980) 1251 (the transformation).
 template <Scalar T, class Ctx>
 class ShiftedInverse final : public LinearOperator<T, Ctx> {
  public:
@@ -28,29 +28,30 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
 
   static constexpr double kDefaultMaxBytes = 4.0 * 1024 * 1024 * 1024;
 
-  /// A and B (without rows: the identity), in the context's memory, symmetric, must outlive this
-  /// object. `max_bytes`: of host memory that the factorisation may take, and of the context's that
-  /// the factor may. Throws `InvalidArgument` if A is not square or B of another shape.
+  /// A and B are symmetric, lie in the context's memory and must outlive this object. A B without
+  /// rows stands for the identity. `max_bytes` limits the host memory of the factorisation and the
+  /// context's memory of the factor. Throws `InvalidArgument` if A is not square or B has another
+  /// shape.
   explicit ShiftedInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
   ~ShiftedInverse() override;
 
-  /// What factoring once and solving for `columns` columns costs, in columns that A could be
-  /// multiplied with in that time; nothing where the factor would take more than `max_bytes`.
-  /// From the numbers of entries and operations, which the pattern tells.
+  /// The cost of one factorisation and of solves for `columns` columns, in units of the product of
+  /// A with one column. Nothing if the factor would take more than `max_bytes`. The estimate uses
+  /// the numbers of entries and operations, which follow from the pattern.
   std::optional<double> cost_in_products(Ctx& context, double columns);
 
-  /// About how long `factor` takes, from the number of operations, for a host that has other things
-  /// to do; 0 where the factor would take more than `max_bytes`.
+  /// An estimate of the seconds that `factor` takes, from the number of operations. 0 if the factor
+  /// would take more than `max_bytes`.
   double seconds_to_factor(Ctx& context);
 
-  /// Factors A − σB, which nothing interrupts. False, and nothing can be applied, if that is not
-  /// positive definite, or so close to singular that a pivot is rounding noise. Throws
-  /// `OutOfMemory` where the factor would take more than `max_bytes`.
+  /// Factors A − σB. The factorisation cannot be interrupted. Returns false if A − σB is not
+  /// positive definite, or so close to singular that a pivot is rounding noise. The inverse cannot
+  /// be applied then. Throws `OutOfMemory` if the factor would take more than `max_bytes`.
   bool factor(Ctx& context, double sigma);
 
   double shift() const noexcept { return shift_; }  ///< σ of the last factor
 
-  /// Entries of L, 0 before the first factor.
+  /// The number of entries of L, 0 before the first factorisation.
   double factor_entries() const noexcept;
 
  protected:

@@ -6,18 +6,18 @@
 
 namespace heddle {
 
-/// A stored sparse matrix as an operator with its multiplication plan. The matrix is owned by the
-/// operator or by the caller, as the constructor says.
+/// A stored sparse matrix as an operator, with its multiplication plan. The constructor determines
+/// whether the operator or the caller owns the matrix.
 template <Scalar T, class Ctx>
 class SparseOperator final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// Plans the multiplication. ‖A‖₁ is computed once, here.
+  /// Takes ownership of A, plans its products and computes ‖A‖₁ once.
   SparseOperator(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& options = {});
 
-  /// The same for a matrix that belongs to the caller and must outlive the operator unchanged.
-  /// Nothing of it is copied.
+  /// The same for a matrix that belongs to the caller. It is not copied and must outlive the
+  /// operator unchanged.
   SparseOperator(Ctx& context, CsrView<T, Space> A, const SpmmOptions& options = {});
 
   std::optional<double> one_norm() const override { return one_norm_; }
