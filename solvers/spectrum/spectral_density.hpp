@@ -6,56 +6,60 @@
 
 namespace heddle {
 
-/// How finely and how surely eigenvalues are counted.
+/// The resolution and the statistical accuracy with which eigenvalues are counted.
 struct SpectralDensityOptions {
-  /// Distance at which eigenvalues are told apart, in their own unit; 0: a 300th of the spectrum's
-  /// width. Products with each vector go as its inverse, from 32 to 8192.
+  /// The distance at which eigenvalues are resolved, in the unit of the eigenvalues. 0: a 300th of
+  /// the spectrum's width. The number of products per vector is proportional to 1/resolution,
+  /// between 32 and 8192.
   double resolution = 0;
-  Index vectors = 32;     ///< random vectors; statistical errors fall as 1/√vectors
-  Index block_size = 16;  ///< of them multiplied at once
+  Index vectors = 32;     ///< random vectors. Statistical errors decrease as 1/√vectors
+  Index block_size = 16;  ///< random vectors that are multiplied at once
   std::uint64_t seed = 42;
 };
 
 /// An estimated number of eigenvalues.
 struct EigenvalueCount {
   double count = 0;
-  /// Standard deviation of `count`, from the scatter between the random vectors; about
-  /// √(2 count/vectors). 0 where there was one vector.
+  /// Standard deviation of `count`, estimated from the scatter between the random vectors. It is
+  /// about √(2 count/vectors), and 0 for a single vector.
   double deviation = 0;
 };
 
-/// How many eigenvalues of a symmetric operator lie where, by the kernel polynomial method: the
-/// trace of a polynomial that smooths the indicator function of an interval, averaged over random
-/// vectors.
+/// Estimated numbers of eigenvalues of a symmetric operator in intervals, by the kernel polynomial
+/// method. A count is the trace of a polynomial in A that approximates the indicator function of
+/// the interval, estimated by quadratic forms with random vectors.
 ///
-/// `count` has two errors. The statistical one is estimated: the mean over all seeds lies within
-/// 3 deviations but in a few cases in 1000. The other one is that an eigenvalue near the end of an
-/// interval counts in part, by half at the end itself: nearer than about `resolution`.
+/// `count` has two errors. The statistical error is estimated by `deviation`: except in a few cases
+/// per 1000, the mean over all seeds lies within 3 deviations. The smoothing error comes from
+/// eigenvalues within about `resolution` of an end of the interval. They count in part, by one half
+/// at the end itself.
 ///
 /// Source: Weiße, Wellein, Alvermann, Fehske, Rev. Mod. Phys. 78 (2006) 275; Di Napoli, Polizzi,
 /// Saad, Numer. Linear Algebra Appl. 23 (2016) 674.
 class SpectralDensity {
  public:
-  /// From the moments of all vectors x, xᵀT_k(Ã)x/xᵀx, k = 0 … degree running fastest; Ã is A with
-  /// [lower, upper], which holds its spectrum, mapped to [−1, 1].
+  /// `moments` holds xᵀT_k(Ã)x/xᵀx for all random vectors x, with k = 0 … degree running fastest. Ã
+  /// is A shifted and scaled so that [lower, upper], which contains the spectrum of A, becomes [−1,
+  /// 1].
   SpectralDensity(Index n, double lower, double upper, Index degree, std::vector<double> moments);
 
   Index order() const noexcept { return n_; }  ///< n, the number of all eigenvalues
 
-  /// An interval that holds the spectrum, hardly wider than it.
+  /// [lower(), upper()] contains the spectrum and is hardly wider.
   double lower() const noexcept { return lower_; }
   double upper() const noexcept { return upper_; }
 
-  /// Width of the smoothing in the middle of the spectrum; it is finer towards the ends.
+  /// The width of the smoothing in the middle of the spectrum. It decreases towards the ends.
   double resolution() const noexcept;
 
-  /// False where products with A were not finite; all counts are then NaN.
+  /// False if products with A were not finite. All counts are then NaN.
   bool finite() const noexcept;
 
-  /// Eigenvalues in [a, b], a ≤ b. Exactly n for all of [lower, upper].
+  /// The estimated number of eigenvalues in [a, b], a ≤ b. It is exactly n for [lower(), upper()].
   EigenvalueCount count(double a, double b) const;
 
-  /// Eigenvalues in each of `bins` ≥ 1 equal parts of [lower, upper], from below.
+  /// The estimated numbers of eigenvalues in `bins` ≥ 1 equal parts of [lower(), upper()], in
+  /// ascending order.
   std::vector<EigenvalueCount> histogram(Index bins) const;
 
  private:
@@ -66,12 +70,13 @@ class SpectralDensity {
   std::vector<double> moments_;
 };
 
-/// The spectral density of A, symmetric; nothing checks that here. The same bits for the same seed.
+/// The spectral density of a symmetric A. The symmetry is not checked. The same seed gives the same
+/// bits.
 ///
-/// The ends of the spectrum come from Lanczos steps. Eigenvalues beyond would show in moments
-/// larger than any inside can cause: the interval is then widened, and the moments made anew.
-/// Throws `InvalidArgument`, naming both sides, where A is not square or empty or an option is out
-/// of range; `OutOfMemory`.
+/// The ends of the spectrum are estimated by Lanczos steps. Moments larger than any eigenvalue in
+/// the interval can cause show that eigenvalues lie outside. The interval is then widened, and the
+/// moments are computed again. Throws `InvalidArgument`, naming both sides, if A is not square, A
+/// is empty or an option is out of range. Throws `OutOfMemory`.
 template <Scalar T, class Ctx>
 SpectralDensity spectral_density(Ctx& context, LinearOperator<T, Ctx>& A,
                                  const SpectralDensityOptions& options = {});
