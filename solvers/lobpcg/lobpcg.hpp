@@ -8,20 +8,20 @@
 
 namespace heddle {
 
-/// LOBPCG's own options beside those of every eigensolver.
+/// The options of LOBPCG, beside those of all eigensolvers.
 struct LobpcgOptions : EigenOptions {
-  Index refresh_interval = 50;  ///< iterations between fresh products A X, A P
+  Index refresh_interval = 50;  ///< iterations between recomputations of A X and A P
 };
 
-/// Columns b of the block X that `lobpcg` iterates for a matrix of order n with c constraints:
-/// `block_size` if given, else nev and some guard vectors. For large nev the default is a modest
-/// block that finds the pairs in turns and locks those that have converged. Where n − c is
-/// small, or such a block would fill most of the space, b = n − c: the first Rayleigh–Ritz step is
-/// then the dense solve.
+/// The number b of columns of the block X that `lobpcg` iterates for a matrix of order n with c
+/// constraints. It is `block_size` if given, else nev plus some guard vectors. For large nev the
+/// default block is narrower than nev. Pairs are then found in several groups, and converged pairs
+/// are locked. If n − c is small, or the block would fill most of the space, b = n − c. The first
+/// Rayleigh–Ritz step then solves the whole problem as a dense one.
 Index lobpcg_block_size(const EigenOptions& options, Index n, Index constraints = 0);
 
-/// Estimate of the bytes in the context's memory that a solve allocates, its result included, the
-/// operators excluded. `scalar_size`: bytes of a scalar of the blocks.
+/// Estimated bytes of the context's memory that a solve allocates, with its result and without the
+/// operators. `scalar_size`: bytes per scalar of the blocks.
 double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constraints, bool pencil,
                            std::size_t scalar_size);
 
@@ -49,11 +49,11 @@ class LobpcgWorkspace {
 /// of A x = λ B x.
 ///
 /// The method uses ordered soft locking, guard vectors, and hard locking of pairs whose residuals
-/// are a tenth of what the tolerance allows. S = [X P W] is kept B-orthonormal, so each step is a
-/// standard dense eigenproblem of order ≤ 3b. The status is `converged` only after a Rayleigh–Ritz
-/// step and residuals from fresh products have confirmed it. Numerical trouble is a status in the
-/// result. Misuse (shapes, nev ≥ n − c, a tolerance outside (0, 1)) throws `InvalidArgument`, which
-/// names both sides.
+/// are at most a tenth of what the tolerance allows. S = [X P W] is kept B-orthonormal, so each
+/// step is a standard dense eigenproblem of order ≤ 3b. The status is `converged` only after a
+/// Rayleigh–Ritz step and residuals from fresh products have confirmed it. Numerical trouble is a
+/// status in the result. Misuse (shapes, nev ≥ n − c, a tolerance outside (0, 1)) throws
+/// `InvalidArgument`, which names both sides.
 ///
 /// The result is stored in the workspace until the next solve with it. `problem.A`, `B` and
 /// `preconditioner` must be symmetric. This is not checked.
@@ -65,7 +65,7 @@ EigenResult<T, typename Ctx::Space>& lobpcg(Ctx& context, const EigenProblem<T, 
                                             LobpcgWorkspace<T, Ctx>& workspace,
                                             const Monitor& monitor = {});
 
-/// The same with a workspace of its own.
+/// The same with a workspace that exists only during the call.
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> lobpcg(Ctx& context, const EigenProblem<T, Ctx>& problem,
                                            const LobpcgOptions& options,
