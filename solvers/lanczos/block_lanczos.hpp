@@ -12,24 +12,25 @@ namespace heddle {
 /// Which operators block Lanczos may iterate on instead of C = B⁻¹A. The wanted eigenvalues of a
 /// polynomial in C or of (A − σB)⁻¹B are well separated where those of C are not.
 enum class LanczosFilter {
-  /// A Chebyshev polynomial as soon as the Ritz values tell what to damp, unless its degree would
-  /// be so low that it saves nothing. At the smallest end `problem.shifted_inverse`, if there is
-  /// one, as soon as the polynomials cost more than a factorisation and its solves would.
+  /// A Chebyshev polynomial in C as soon as the Ritz values determine the interval to damp, unless
+  /// its degree would be so low that it saves nothing. If the smallest eigenvalues are wanted and
+  /// there is a `problem.shifted_inverse`, the solve changes to (A − σB)⁻¹B once the polynomials
+  /// cost more than a factorisation and its solves.
   automatic,
-  none,       ///< C itself. For products with C that are expensive
-  chebyshev,  ///< a polynomial, or C itself where a polynomial saves nothing
-  inverse,    ///< `problem.shifted_inverse`, after a first cycle on C. For the smallest end only
+  none,       ///< C itself, for products with C that are expensive
+  chebyshev,  ///< a polynomial in C, or C itself where a polynomial saves nothing
+  inverse,  ///< `problem.shifted_inverse`, after a first cycle on C. Only for smallest eigenvalues
 };
 
-/// The options of block Lanczos: those of every eigensolver and its own.
+/// The options of block Lanczos, beside those of all eigensolvers.
 struct BlockLanczosOptions : EigenOptions {
-  /// Columns of the basis at which it is restarted, rounded up to whole blocks. At least nev + 2
-  /// blocks. 0: chosen from nev and the block size.
+  /// The number of basis columns at which the iteration restarts, rounded up to a multiple of the
+  /// block size b, at least nev + 2b. 0: chosen from nev and b.
   Index max_basis = 0;
   LanczosFilter filter = LanczosFilter::automatic;
-  /// The most columns that may be multiplied by A in a solve. A cycle under a polynomial that would
-  /// exceed it is not begun. The solve then ends as `max_iterations`. For callers that can fall
-  /// back on another method.
+  /// The most columns that a solve may multiply by A. A cycle with a polynomial filter that would
+  /// exceed this number is not begun. The solve then ends as `max_iterations`. For callers that can
+  /// use another method instead.
   double max_applications = std::numeric_limits<double>::infinity();
 };
 
@@ -51,8 +52,8 @@ struct BlockLanczosShape {
 /// The shape that `block_lanczos` chooses for a problem of order n.
 BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index n, bool pencil);
 
-/// Bytes of the context's memory that a solve holds, its result included but not the operators.
-/// `scalar_size`: bytes per scalar of the blocks.
+/// Estimated bytes of the context's memory that a solve holds, with its result and without the
+/// operators. `scalar_size`: bytes per scalar of the blocks.
 double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
                                   std::size_t scalar_size);
 
@@ -78,28 +79,30 @@ class BlockLanczosWorkspace {
 
 /// Block Lanczos with thick restart for the `nev` smallest or largest pairs of A x = λ B x.
 ///
-/// The first Krylov spaces are those of C = B⁻¹A, which is self-adjoint in ⟨x, y⟩ = xᵀBy. The next
-/// ones are those of a Chebyshev polynomial in C, which damps all but the wanted end. Its interval
-/// and degree come from the Ritz values and are improved with them. A polynomial replaces dense
-/// work by products with A. Where the smallest end is so badly separated that a factorisation costs
-/// less than the polynomials, and `problem.shifted_inverse` is there, Krylov spaces of (A − σB)⁻¹B
-/// take over. The factorisation proves that σ lies below the spectrum.
+/// The first Krylov spaces are those of C = B⁻¹A, which is self-adjoint in ⟨x, y⟩ = xᵀBy. Later
+/// ones are those of a Chebyshev polynomial in C, which damps all eigenvalues except the wanted end
+/// of the spectrum. Its interval and degree are computed from the Ritz values and are improved as
+/// these become more accurate. A polynomial replaces orthogonalisation by products with A. If the
+/// smallest eigenvalues are wanted, there is a `problem.shifted_inverse`, and a factorisation costs
+/// less than the polynomials, the method changes to Krylov spaces of (A − σB)⁻¹B. The factorisation
+/// proves that σ lies below the spectrum.
 ///
-/// A pencil needs `problem.B_inverse`, the more exact the better: a `JacobiPreconditioner` of B
-/// where B is diagonal, else a solver for B as an operator, such as `InverseOperator`. At the
-/// smallest end a shifted inverse alone is enough. The first space is then its own.
+/// A problem with B ≠ I needs `problem.B_inverse`, which should be as exact as possible: a
+/// `JacobiPreconditioner` of B if B is diagonal, else an operator that solves with B, such as
+/// `InverseOperator`. For smallest eigenvalues a shifted inverse alone is enough. The first Krylov
+/// space is then that of (A − σB)⁻¹B.
 ///
-/// An iteration is a cycle that fills the basis up to a restart. The basis is fully
+/// An iteration is a cycle, that is, all steps from one restart to the next. The basis is fully
 /// reorthogonalised. Pairs that are exact to rounding are locked. Once all wanted pairs have
-/// converged, a further cycle starts from a random block orthogonal to them and looks for pairs
-/// that were missed, such as copies of a multiple eigenvalue. Where as many copies of an eigenvalue
-/// were found as the block has columns, the check continues until the block has come to rest beyond
-/// them. `converged` is granted after a Rayleigh–Ritz step and residuals from fresh products with A
-/// and B only. Numerical trouble is a status in the result; misuse throws `InvalidArgument` naming
-/// both sides. Constraints are not taken.
+/// converged, a further cycle starts from a random block orthogonal to them and searches for missed
+/// pairs, such as copies of a multiple eigenvalue. If as many copies of an eigenvalue were found as
+/// the block has columns, the search continues until Ritz values beyond the wanted ones have
+/// converged. The status is `converged` only after a Rayleigh–Ritz step and residuals from fresh
+/// products with A and B have confirmed the pairs. Numerical trouble is a status in the result.
+/// Misuse throws `InvalidArgument`, which names both sides. Constraints are not supported.
 ///
-/// The result lives in the workspace until its next solve. A and B must be symmetric, which is not
-/// checked. Sources: Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou & Saad,
+/// The result is stored in the workspace until the next solve with it. A and B must be symmetric.
+/// This is not checked. Sources: Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou & Saad,
 /// Numer. Algorithms 47 (2008) 341; Grimes, Lewis, Simon, SIAM J. Matrix Anal. Appl. 15 (1994) 228.
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
@@ -108,7 +111,7 @@ EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
                                                    BlockLanczosWorkspace<T, Ctx>& workspace,
                                                    const Monitor& monitor = {});
 
-/// The same with a workspace that lives for this call only.
+/// The same with a workspace that exists only during the call.
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> block_lanczos(Ctx& context, const EigenProblem<T, Ctx>& problem,
                                                   const BlockLanczosOptions& options,
