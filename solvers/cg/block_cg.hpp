@@ -8,20 +8,21 @@
 
 namespace heddle {
 
-/// How block CG uses its columns.
+/// The variants of block CG.
 enum class CgAlgorithm {
-  breakdown_free,  ///< one Krylov space, shared by all columns
-  pseudo_block,    ///< a space for each column: CG on all columns at once, sharing products only
+  breakdown_free,  ///< one block Krylov space, shared by all columns
+  pseudo_block,  ///< CG on each column separately. Only the products with A and M⁻¹ are done for
+                 ///< all columns at once
 };
 
-/// Block CG's own options beside those of every solver of linear systems.
+/// The options of block CG, beside those of all solvers of linear systems.
 struct BlockCgOptions : LinearOptions {
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;
-  Index refresh_interval = 50;  ///< iterations between residuals made afresh, R = B − A X
+  Index refresh_interval = 50;  ///< iterations between recomputations of R as B − A X
 };
 
-/// Bytes of the context's memory that a solve for b columns holds beside the operators and B, its
-/// result included. `scalar_size`: bytes of a scalar of the blocks.
+/// Estimated bytes of the context's memory that a solve for b columns of length n holds, with its
+/// result and without the operators and B. `scalar_size`: bytes per scalar of the blocks.
 double block_cg_memory_bytes(Index n, Index b, std::size_t scalar_size);
 
 /// All memory of a solve, its result included. A second solve of the same shape (n, b) on the same
@@ -37,44 +38,49 @@ class BlockCgWorkspace {
   BlockCgWorkspace(BlockCgWorkspace&&) noexcept;
   BlockCgWorkspace& operator=(BlockCgWorkspace&&) noexcept;
 
-  /// The memory of the last solve, null before the first; `block_cg` lays it out.
+  /// The memory of the last solve, null before the first. `block_cg` allocates it.
   std::unique_ptr<Storage>& storage() noexcept { return storage_; }
 
  private:
   std::unique_ptr<Storage> storage_;
 };
 
-/// Breakdown-free block conjugate gradients for A X = B.
+/// Block conjugate gradients for A X = B, A n×n symmetric positive definite, B and X n×b.
 ///
-/// Right-hand sides are scaled to norm about 1; where b = 0, x = 0. The search directions are an
-/// orthonormal basis of what the columns span together, so right-hand sides may depend on each
-/// other and there may be more of them than rows. Columns that have converged leave the block when
-/// those that have not fit a narrower one (16, 8, 4 … columns), unless they are nearly there, too.
-/// Every `refresh_interval` iterations, and where all columns seem to have converged, R = B − A X
-/// is made afresh; `converged` is granted for fresh residuals only. The energy norm of each
-/// column's error never grows.
+/// Each right-hand side is scaled to a norm in [1, 2). A column with b = 0 has the solution x = 0.
+/// In the breakdown-free variant, the search directions are an orthonormal basis of the span of all
+/// columns' directions. Therefore right-hand sides may be linearly dependent, and there may be more
+/// of them than rows. Converged columns are removed from the block once the other columns fit into
+/// a narrower one (16, 8, 4 … columns), unless these have nearly converged, too. R is recomputed as
+/// B − A X every `refresh_interval` iterations and when all columns seem to have converged. The
+/// status is `converged` only if recomputed residuals meet the criterion. The energy norm of each
+/// column's error never increases.
 ///
-/// Numerical trouble is a status in the result: `indefinite` (A, or the preconditioner: the reason
-/// says which), `stagnated` (the residuals are as small as rounding allows, not as the tolerance
-/// asks), `breakdown` (no direction of positive energy is left, as for a singular A, or numbers
-/// that are not finite), `verification_failed`. After it a column whose residual is larger than
-/// that of its initial guess is given back as that guess. A solve that was stopped, by a limit or
-/// the monitor, gives its last iterate, which has the least energy norm of the error. Misuse
-/// (shapes, a tolerance that is not in (0, 1), or not positive if absolute) throws
-/// `InvalidArgument` naming both sides.
+/// Numerical trouble is a status in the result:
+/// - `indefinite`: A or the preconditioner is not positive definite. The reason names which.
+/// - `stagnated`: rounding keeps the residuals above the tolerance.
+/// - `breakdown`: no search direction p with pᵀAp > 0 is left, as for a singular A, or numbers are
+///   not finite.
+/// - `verification_failed`: recomputed residuals do not meet the criterion.
 ///
-/// The result lives in the workspace until its next solve. A and the preconditioner must be
-/// symmetric; a probe with random vectors rejects a preconditioner that plainly is not (or not
-/// positive definite), nothing checks A.
-/// Sources: O'Leary, Linear Algebra Appl. 29 (1980) 293; Ji & Li, BIT 57 (2017) 379 (breakdown-free
-/// form); van der Vorst & Ye, SISC 22 (2000) 835 (residual replacement).
+/// After numerical trouble, a column whose residual is larger than that of its initial guess is
+/// replaced by that guess. A solve that was stopped by a limit or the monitor gives its last
+/// iterate, which has the smallest energy norm of the error. Misuse (wrong shapes, a tolerance
+/// outside (0, 1), or an absolute tolerance that is not positive) throws `InvalidArgument`, which
+/// names both sides.
+///
+/// The result is stored in the workspace until the next solve with it. A and the preconditioner
+/// must be symmetric. A probe with random vectors rejects a preconditioner that is clearly not
+/// symmetric positive definite. A is not checked. Sources: O'Leary, Linear Algebra Appl. 29 (1980)
+/// 293; Ji & Li, BIT 57 (2017) 379 (breakdown-free form); van der Vorst & Ye, SISC 22 (2000) 835
+/// (residual replacement).
 template <Scalar T, class Ctx>
 LinearResult<T, typename Ctx::Space>& block_cg(Ctx& context, const LinearSystem<T, Ctx>& system,
                                                const BlockCgOptions& options,
                                                BlockCgWorkspace<T, Ctx>& workspace,
                                                const Monitor& monitor = {});
 
-/// The same with a workspace of its own.
+/// The same with a workspace that exists only during the call.
 template <Scalar T, class Ctx>
 LinearResult<T, typename Ctx::Space> block_cg(Ctx& context, const LinearSystem<T, Ctx>& system,
                                               const BlockCgOptions& options,

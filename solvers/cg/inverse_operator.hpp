@@ -6,21 +6,23 @@
 
 namespace heddle {
 
-/// Y = B⁻¹ X for a symmetric positive definite matrix B, by CG on each column with Jacobi's
-/// preconditioner to residuals ‖x − B y‖ ≤ 50 ε ‖x‖: exact enough for C = B⁻¹A to be self-adjoint
-/// in ⟨x, y⟩ = xᵀBy as far as block Lanczos can tell. For well conditioned matrices, such as mass
-/// matrices of finite elements, where that takes some dozens of products with B (Wathen, IMA J.
+/// Y = B⁻¹ X for a symmetric positive definite matrix B, by CG on each column with the Jacobi
+/// preconditioner until ‖x − B y‖ ≤ 50 ε ‖x‖. With this accuracy C = B⁻¹A is self-adjoint in ⟨x, y⟩
+/// = xᵀBy to working precision, as block Lanczos requires. For well conditioned matrices, such as
+/// mass matrices of finite elements, a solve takes some dozens of products with B (Wathen, IMA J.
 /// Numer. Anal. 7 (1987) 449).
 template <Scalar T, class Ctx>
 class InverseOperator final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// Keeps a pointer to B; `matrix`, the same B, is not needed afterwards. Throws `OutOfMemory`.
+  /// Keeps a pointer to B. `matrix` is the same B as a stored matrix, and is not needed afterwards.
+  /// Throws `OutOfMemory`.
   InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B, CsrView<T, Space> matrix);
 
-  /// Whether a product with a random column comes out to rounding, within 1000 iterations. Where it
-  /// does not, B is too ill conditioned; products are then as good as these iterations make them.
+  /// Whether the solve for a random column reaches ‖x − B y‖ ≤ 50 ε ‖x‖ within 1000 iterations. If
+  /// not, B is too ill conditioned for this operator. Its products are then the iterates after 1000
+  /// iterations.
   bool works(Ctx& context);
 
  protected:
