@@ -5,7 +5,8 @@
 
 namespace heddle {
 
-/// min ‖b − A x‖₂ for all columns b of B at once. Nothing is owned.
+/// The least-squares problems min ‖b − A x‖₂ for all columns b of B at once. The struct owns none
+/// of its operators and blocks. They must outlive the solve.
 template <Scalar T, class Ctx>
 struct LeastSquaresProblem {
   using Space = typename Ctx::Space;
@@ -29,12 +30,12 @@ struct LeastSquaresResult {
   MultiVector<T, Space> solution;        ///< n×b
 };
 
-/// Bytes of the context's memory that a solve with an m×n A and b columns holds, its result
-/// included, without the operators, B and the initial guess. `scalar_size`: bytes of a scalar of
+/// Estimated bytes of the context's memory that a solve with an m×n A and b columns holds, with its
+/// result and without the operators, B and the initial guess. `scalar_size`: bytes per scalar of
 /// the blocks.
 double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_size);
 
-/// Least squares by block CG on AᵀA X = AᵀB. AᵀA is not formed.
+/// Least squares by block CG on the normal equations AᵀA X = AᵀB. AᵀA is not formed.
 ///
 /// The criterion applies to the residual Aᵀ(b − A x) of the normal equations, formed from b − A x
 /// as in CGLS: relative to ‖Aᵀb‖, or absolute. Where this residual is larger than the one that
@@ -43,15 +44,15 @@ double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_
 /// discarded for that column, so that no solution is worse than the initial guess.
 ///
 /// `CgAlgorithm::breakdown_free` is replaced by `pseudo_block` where it breaks down or stagnates,
-/// as may happen if A is rank deficient or nearly so, and from the start where m < n: search
-/// directions that columns share reach the null space of AᵀA, and the solution would not be that of
-/// least norm. If A does not have full column rank, the solution is the one nearest to the initial
-/// guess. That is the one of least norm where no guess is given. An ill-conditioned A takes about
-/// κ(A)·log iterations. Without a preconditioner, the error of the solution is about
-/// κ(A)²·tolerance.
+/// as may happen if A is rank deficient or nearly so, and from the start if m < n. Search
+/// directions that are shared by the columns would reach the null space of AᵀA, and the solution
+/// would not be the one of least norm. If A does not have full column rank, the solution is the one
+/// nearest to the initial guess. That is the one of least norm where no guess is given. An
+/// ill-conditioned A takes about κ(A)·log iterations. Without a preconditioner, the error of the
+/// solution is about κ(A)²·tolerance.
 ///
-/// Numerical trouble is a status as in `block_cg`. Misuse throws `InvalidArgument` naming both
-/// sides. Source: Björck, Elfving, Strakoš, SIAM J. Matrix Anal. Appl. 19 (1998) 720.
+/// Numerical trouble is a status as in `block_cg`. Misuse throws `InvalidArgument`, which names
+/// both sides. Source: Björck, Elfving, Strakoš, SIAM J. Matrix Anal. Appl. 19 (1998) 720.
 template <Scalar T, class Ctx>
 LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,
                                                          const LeastSquaresProblem<T, Ctx>& problem,

@@ -9,7 +9,7 @@ namespace heddle {
 
 /// The eigensolver that is applied to AᵀA.
 enum class SingularSolver {
-  automatic,  ///< block Lanczos: its filter makes it fast at both ends
+  automatic,  ///< block Lanczos, whose filter makes it fast at both ends
   block_lanczos,
   lobpcg,
 };
@@ -29,7 +29,7 @@ template <Scalar T, class Space>
 struct SingularResult {
   SolveStatus status = SolveStatus::breakdown;
   std::string reason;                   ///< a sentence
-  Index iterations = 0;                 ///< of the eigensolver; 0: solved as a dense problem
+  Index iterations = 0;                 ///< of the eigensolver. 0: solved as a dense problem
   Index operator_applications = 0;      ///< columns multiplied by A or Aᵀ
   std::vector<double> singular_values;  ///< ascending for smallest, descending for largest
   /// max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂) / ‖A‖₂, recomputed at the end.
@@ -43,12 +43,12 @@ struct SingularResult {
   MultiVector<T, Space> right_vectors;   ///< V, n × singular_values.size() likewise
 };
 
-/// Columns per product of a search in an m×n matrix: the eigensolver's block, or all of the shorter
-/// side where the search decomposes the matrix as a dense one.
+/// The number of columns per product in a search for singular triplets of an m×n matrix: the
+/// eigensolver's block size, or min(m, n) if the matrix is decomposed as a dense one.
 Index singular_block_size(const SingularOptions& options, Index m, Index n);
 
-/// Bytes of the context's memory that a search holds beside the two operators, its result included.
-/// `scalar_size`: bytes of a scalar of the blocks.
+/// Estimated bytes of the context's memory that a search holds, with its result and without the two
+/// operators. `scalar_size`: bytes per scalar of the blocks.
 double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
                              std::size_t scalar_size);
 
@@ -65,28 +65,27 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
 /// - If the shorter side is at most 512 long and A has at most 2²⁰ entries, zeros included, A is
 ///   decomposed on the host in double. All σ are then exact to ε‖A‖₂, also where A is singular or
 ///   nearly so.
-/// - Else, if the shorter side is at most 128 long or shorter than four times nev, V = I. This
-/// takes
-///   memory for two more blocks of the size of A stored as a dense matrix.
+/// - Else, if the shorter side is at most 128 long or shorter than four times nev, V = I, which
+///   needs memory for two more blocks of the size of A stored as a dense matrix.
 /// - Up to 2²⁵ entries, the decomposition on the host is the last resort, provided that it should
 ///   take at most two minutes and no longer than the time limit leaves. It replaces an eigensolver
 ///   that failed, unless it failed by a `max_iterations` below the default, and cycles of block
 ///   Lanczos whose products would take longer. It needs three times the size of the dense A and
 ///   about ten times that of AᵀA on the host. Nothing interrupts it.
 ///
-/// A v = 0 does not determine the vector of the longer side for σ = 0, which is any unit vector u
-/// with Aᵀu = 0 that is orthogonal to the other ones. A large residual ‖Aᵀu‖ shows that u is still
-/// to be found for a σ below what the criterion allows. In that case least squares removes from
-/// random vectors their part in the range of A restricted to vectors orthogonal to V, and Uᵀ A V
-/// gives the σ of the remaining vectors. A residual of `tolerance·σ` cannot be reached at σ = 0:
-/// with the criterion `relative`, σ up to 100·ε·‖A‖₂ may have residuals of that size, and σ between
-/// that and ε·‖A‖₂/tolerance end as `stagnated`.
+/// For σ = 0, A v = 0 does not determine the vector u of the longer side. It is any unit vector
+/// with Aᵀu = 0 that is orthogonal to the other vectors of this side. A large residual ‖Aᵀu‖ shows
+/// that u is still to be found for a σ below what the criterion allows. In that case least squares
+/// removes from random vectors their part in the range of A restricted to vectors orthogonal to V,
+/// and Uᵀ A V gives the σ of the remaining vectors. A residual of `tolerance·σ` cannot be reached
+/// at σ = 0. With the criterion `relative`, a σ up to 100·ε·‖A‖₂ may therefore have a residual of
+/// up to 100·ε·‖A‖₂. A σ between that and ε·‖A‖₂/tolerance ends as `stagnated`.
 ///
-/// The monitor is called for the eigensolver's iterations, which `max_iterations` limits, with
-/// squares of singular values. It is also called for the iterations of block CG in the search for
-/// vectors of σ = 0. Numerical trouble is a status in the result. Misuse throws `InvalidArgument`
-/// naming both sides. Source: Golub & Van Loan, Matrix Computations, 8.6 (Rayleigh–Ritz steps from
-/// one side); Hochstenbach, SISC 23 (2001) 606.
+/// The monitor is called after each iteration of the eigensolver, with the squares of the singular
+/// values. `max_iterations` limits these iterations. The monitor is also called after each
+/// iteration of block CG in the search for vectors of σ = 0. Numerical trouble is a status in the
+/// result. Misuse throws `InvalidArgument`, which names both sides. Source: Golub & Van Loan,
+/// Matrix Computations, 8.6 (Rayleigh–Ritz steps from one side); Hochstenbach, SISC 23 (2001) 606.
 template <Scalar T, class Ctx>
 SingularResult<T, typename Ctx::Space> singular_triplets(Ctx& context,
                                                          const AdjointPair<T, Ctx>& pair,
