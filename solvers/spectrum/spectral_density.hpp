@@ -39,8 +39,7 @@ struct EigenvalueCount {
 class SpectralDensity {
  public:
   /// `moments` holds xᵀT_k(Ã)x/xᵀx for all random vectors x, with k = 0 … degree running fastest. Ã
-  /// is A shifted and scaled so that [lower, upper], which contains the spectrum of A, becomes [−1,
-  /// 1].
+  /// is A shifted and scaled so that its spectrum, which [lower, upper] contains, lies in [−1, 1].
   SpectralDensity(Index n, double lower, double upper, Index degree, std::vector<double> moments);
 
   Index order() const noexcept { return n_; }  ///< n, the number of all eigenvalues
