@@ -17,25 +17,25 @@ namespace heddle {
 struct PreconditionerSizes {
   Index rows = 0;                            ///< order of the matrix
   Index nnz = 0;                             ///< its stored entries
-  Index block = 1;                           ///< columns of the widest block that it multiplies
+  Index block = 1;                           ///< columns of the widest block that it is applied to
   std::size_t scalar_size = sizeof(double);  ///< bytes per scalar
 
-  /// Bytes of a sparse matrix of the same order with so many entries.
+  /// Bytes of a sparse matrix of the same order with `entries` entries.
   double matrix_bytes(Index entries) const noexcept;
-  /// Bytes of so many vectors.
+  /// Bytes of `count` vectors of the same order.
   double vector_bytes(Index count) const noexcept;
 };
 
-/// Estimated bytes of the context's memory. They do not count what the plans of products add to a
-/// stored matrix. Estimates are at least 0.75 times what is allocated, and at most twice as much
-/// unless the row says that they are bounds.
+/// Estimated bytes of the context's memory. Data that SpMM plans add to a stored matrix are not
+/// included. An estimate is at least 0.75 times the allocated memory. It is at most twice that
+/// memory, unless the kind documents that it is only an upper bound.
 struct PreconditionerBytes {
   double matrix = 0;  ///< of the matrix that the preconditioner stores
-  double kept = 0;    ///< of all that it keeps between applications, `matrix` included
-  double setup = 0;   ///< at the peak of its setup, where that exceeds `kept`; else 0
+  double kept = 0;    ///< of all memory that it keeps between applications, `matrix` included
+  double setup = 0;   ///< at the peak of its setup if that exceeds `kept`, else 0
 };
 
-/// A preconditioner and what its setup took.
+/// A preconditioner and the cost of its setup.
 template <Scalar T, class Ctx>
 struct MadePreconditioner {
   std::unique_ptr<Preconditioner<T, Ctx>> preconditioner;
@@ -44,7 +44,7 @@ struct MadePreconditioner {
   Preconditioner<T, Ctx>* get() const noexcept { return preconditioner.get(); }
 };
 
-/// Makes a preconditioner for a matrix in the memory of `Ctx`, which is not needed afterwards.
+/// Makes a preconditioner for a matrix in the memory of `Ctx`. The matrix is not needed afterwards.
 template <Scalar T, class Ctx>
 using MakePreconditioner = std::function<std::unique_ptr<Preconditioner<T, Ctx>>(
     Ctx&, CsrView<T, typename Ctx::Space>, const PreconditionerOptions&, const SpmmOptions&)>;
@@ -52,7 +52,7 @@ using MakePreconditioner = std::function<std::unique_ptr<Preconditioner<T, Ctx>>
 /// One `MakePreconditioner` per pair of scalar and context.
 class PreconditionerMaker {
  public:
-  /// Makes nothing.
+  /// A maker that serves no pair.
   PreconditionerMaker() = default;
 
   /// `make` is usually a generic lambda that serves all pairs:
@@ -68,7 +68,7 @@ class PreconditionerMaker {
     std::apply([&](auto&... pair) { (assign(pair, make), ...); }, pairs_);
   }
 
-  /// Whether it serves any pair.
+  /// Whether the maker serves any pair of scalar and context.
   explicit operator bool() const noexcept {
     return std::apply([](const auto&... pair) { return (static_cast<bool>(pair) || ...); }, pairs_);
   }
@@ -94,29 +94,31 @@ class PreconditionerMaker {
       pairs_;
 };
 
-/// Everything about one preconditioner: a row of `preconditioner_table`. To offer one of your own,
-/// fill in a row and `add` it to the table. Methods and programs then find it by its name.
+/// The description of one preconditioner, which is a row of `preconditioner_table`. To offer a
+/// preconditioner of your own, fill in a row and `add` it to the table. Methods and programs then
+/// find it by its name.
 struct PreconditionerKind {
-  std::string name{};                          ///< by which users choose it, such as "chebyshev"
-  std::string doc{};                           ///< one line
+  std::string name{};  ///< the name by which users choose it, such as "chebyshev"
+  std::string doc{};   ///< one line
   std::vector<PreconditionerKey> keys{};       ///< its options
-  MatrixAccess needs = MatrixAccess::entries;  ///< what it must know of the matrix
-  /// It approximates A⁻¹ so well that it suppresses the eigenvectors at the largest end of A, and
-  /// must not be used to find them.
+  MatrixAccess needs = MatrixAccess::entries;  ///< the access to the matrix that it needs
+  /// Whether it approximates A⁻¹ so well that it suppresses the eigenvectors of the largest
+  /// eigenvalues of A. It must not be used to find these.
   bool near_inverse = false;
-  /// What reports add to the name, such as ", degree 12". Empty: nothing.
+  /// The text that reports add to the name, such as ", degree 12". Empty: reports add nothing.
   std::function<std::string(const PreconditionerOptions&)> describe_options{};
-  /// See `bytes`. Empty: it keeps no memory that is worth counting.
+  /// The function behind `bytes`. Empty: the preconditioner keeps only negligible memory.
   std::function<PreconditionerBytes(const PreconditionerSizes&, const PreconditionerOptions&)>
       estimate_bytes{};
   PreconditionerMaker maker{};  ///< see `make`
 
-  /// The defaults of the keys, replaced by what is `given`. Throws `InvalidArgument` for an unknown
-  /// option or a value out of range, see `PreconditionerOptions`.
+  /// The options with the values in `given`, and with the defaults of the keys where `given` has
+  /// none. Throws `InvalidArgument` for an unknown option or a value out of range, see
+  /// `PreconditionerOptions`.
   PreconditionerOptions options(const OptionValues& given = {}) const;
 
-  /// Why this preconditioner does not suit `problem`, as a part of a sentence that begins with its
-  /// name. Empty: it does.
+  /// The reason why this preconditioner does not suit `problem`, as the rest of a sentence that
+  /// begins with its name. Empty if it suits the problem.
   std::string unsuitable(const PreconditionedProblem& problem) const;
 
   /// What reports add to the name, such as ", degree 12".

@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// The solves that differ in the preconditioners that they take.
+/// The kinds of solves, as far as they differ in the preconditioners that suit them.
 enum class PreconditionedTask {
   eigenpairs,        ///< A x = λ B x by LOBPCG
   linear_system,     ///< A X = B by block CG
@@ -16,27 +16,28 @@ enum class PreconditionedTask {
 /// The matrix whose inverse a preconditioner approximates.
 enum class PreconditionedMatrix { A, B, normal_equations };
 
-/// For reports: "A", "B", "A^T A".
+/// The name of the matrix in reports: "A", "B" or "A^T A".
 std::string_view matrix_name(PreconditionedMatrix matrix) noexcept;
 
-/// What is known of a matrix. Each level includes those before it.
+/// The access to a matrix that is available or needed. Each level includes those before it.
 enum class MatrixAccess {
   products,  ///< products with blocks only
-  diagonal,  ///< the diagonal, too
+  diagonal,  ///< products and the diagonal
   entries,   ///< all entries
 };
 
-/// What the choice of a preconditioner depends on.
+/// The properties of a problem that determine which preconditioners suit it.
 struct PreconditionedProblem {
   PreconditionedTask task = PreconditionedTask::eigenpairs;
-  Which which = Which::smallest;  ///< the end that is wanted of `eigenpairs`
-  bool pencil = false;            ///< of `eigenpairs`: there is a B
-  bool stored = true;             ///< the matrices are stored, not only operators
+  Which which = Which::smallest;  ///< for `eigenpairs`: the wanted end of the spectrum
+  bool pencil = false;            ///< for `eigenpairs`: whether there is a B ≠ I
+  bool stored = true;             ///< whether the matrices are stored
 
-  /// B at the largest end of a pencil, AᵀA of least squares, else A.
+  /// The matrix to precondition: B for the largest eigenvalues of A x = λ B x, AᵀA for least
+  /// squares, else A.
   PreconditionedMatrix matrix() const noexcept;
 
-  /// What is known of `matrix()`. Of AᵀA that is at most its diagonal.
+  /// The available access to `matrix()`. For AᵀA this is at most `diagonal`.
   MatrixAccess access() const noexcept;
 };
 

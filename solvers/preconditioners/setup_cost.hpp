@@ -5,7 +5,8 @@
 
 namespace heddle {
 
-/// The cost of setting up a preconditioner: the time, and the context's memory that it keeps.
+/// The cost of setting up a preconditioner: the time in seconds, and the bytes of the context's
+/// memory that the preconditioner keeps.
 class SetupCost {
  public:
   /// Starts the measurement.

@@ -13,10 +13,12 @@ class PreconditionerTable {
  public:
   explicit PreconditionerTable(std::deque<PreconditionerKind> kinds);
 
-  /// The row of that name, null if there is none. It stays where it is as long as the table lives.
+  /// The row with the given name, null if there is none. Its address is valid as long as the table
+  /// exists.
   const PreconditionerKind* find(std::string_view name) const;
 
-  /// The same. Throws `InvalidArgument` for an unknown name, listing the known ones.
+  /// The row with the given name. Throws `InvalidArgument` for an unknown name, with a list of the
+  /// known ones.
   const PreconditionerKind& get(std::string_view name) const;
 
   /// All names, in the order in which the rows were added.
@@ -33,24 +35,26 @@ class PreconditionerTable {
   std::deque<PreconditionerKind> kinds_;  // a deque: rows keep their addresses
 };
 
-/// The table of the process: the preconditioners of heddle, and those that user code adds.
+/// The table of this process. It contains the preconditioners of heddle and those that user code
+/// adds.
 PreconditionerTable& preconditioner_table();
 
-/// The rule of `automatic_preconditioner`, for documentation.
+/// The rule of `automatic_preconditioner` as a text for documentation.
 inline constexpr std::string_view kAutomaticPreconditionerRule =
     "chebyshev for the smallest end and for linear systems, jacobi for the largest end of a "
     "pencil, else none";
 
-/// The name of the preconditioner that `problem` gets where none is chosen, "none" for no
-/// preconditioner. That is the answer for least squares and for operators without a matrix, too.
+/// The name of the preconditioner that `problem` gets if the user chooses none. "none" means no
+/// preconditioner. It is also the result for least squares and for operators without a stored
+/// matrix.
 std::string_view automatic_preconditioner(const PreconditionedProblem& problem);
 
-/// The preconditioner `name` of the table for A, with `options` in place of its defaults:
+/// Makes the preconditioner `name` of the table for A, with `options` in place of its defaults:
 ///
 ///     auto M = make_preconditioner<double>(context, "chebyshev", A.view(), {{"degree", 8}});
 ///     problem.preconditioner = M.get();
 ///
-/// A is in the context's memory and not needed afterwards. Throws as `PreconditionerTable::get`,
+/// A is in the context's memory and is not needed afterwards. Throws as `PreconditionerTable::get`,
 /// `PreconditionerKind::options` and `PreconditionerKind::make` do.
 template <Scalar T, class Ctx>
 MadePreconditioner<T, Ctx> make_preconditioner(Ctx& context, std::string_view name,

@@ -13,9 +13,9 @@ struct BlockJacobiSetup;
 
 }  // namespace detail
 
-/// Y = M⁻¹ X with M the diagonal blocks of A, such as the rows of all unknowns of a node, a cell or
-/// a particle. A block that is not positive definite is replaced by its diagonal, with the
-/// replacements of `JacobiPreconditioner`, so that M is positive definite for every A.
+/// Y = M⁻¹ X with M the block diagonal of A. A block couples, for example, all unknowns of a node,
+/// a cell or a particle. A block that is not positive definite is replaced by its diagonal, with
+/// the replacements of `JacobiPreconditioner`, so that M is positive definite for every A.
 template <Scalar T, class Ctx>
 class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
  public:
@@ -24,12 +24,12 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
   static constexpr Index kMaxBlockSize = 256;
   static constexpr Index kMaxFoundBlockSize = 32;
 
-  /// The blocks have `block_size` rows, the last one may have fewer. With 0 they are the runs of
-  /// consecutive rows that have entries in the same columns, cut after `kMaxFoundBlockSize` rows.
-  /// Such runs are found where all unknowns of a node are coupled with all unknowns of its
-  /// neighbours. The inverses are formed once, in double. A is in the context's memory and not
-  /// needed afterwards. Throws `InvalidArgument` if A is not square or the block size is negative
-  /// or exceeds `kMaxBlockSize`, `OutOfMemory`.
+  /// The blocks have `block_size` rows, and the last one may have fewer. If `block_size` is 0, the
+  /// blocks are the runs of consecutive rows that have entries in the same columns, cut after
+  /// `kMaxFoundBlockSize` rows. Such runs exist where all unknowns of a node are coupled with all
+  /// unknowns of its neighbours. The inverses are formed once, in double. A is in the context's
+  /// memory and is not needed afterwards. Throws `InvalidArgument` if A is not square, or the block
+  /// size is negative or exceeds `kMaxBlockSize`. Throws `OutOfMemory`.
   BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A, Index block_size = 0,
                             const SpmmOptions& options = {});
 

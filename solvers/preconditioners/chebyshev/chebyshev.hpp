@@ -13,16 +13,17 @@ struct ChebyshevSetup;
 
 }  // namespace detail
 
-/// Y = D^(-1/2) p(Â) D^(-1/2) X with Â = D^(-1/2) A D^(-1/2), D the |diagonal| of A (see
-/// `JacobiPreconditioner`): d steps of Chebyshev iteration for Â y = x from y = 0. Hence p is a
-/// polynomial of degree d − 1 that approximates 1/λ on [β/κ, β] with β ≥ λ_max(Â).
+/// Y = D^(-1/2) p(Â) D^(-1/2) X with Â = D^(-1/2) A D^(-1/2) and D = diag(|a_ii|), with the
+/// replacements of `JacobiPreconditioner`. p(Â) x is the result of d steps of Chebyshev iteration
+/// for Â y = x from y = 0. Hence p is a polynomial of degree d − 1 that approximates 1/λ on
+/// [β/κ, β] with β ≥ λ_max(Â).
 ///
-/// Positive definite for every symmetric A: 1 − λ p(λ) = T_d((c − λ)/e)/T_d(c/e), c the middle and
-/// e the half width of the interval, is less than 1 for λ in (0, β] and greater than 1 for λ < 0.
-/// It costs d − 1 products with A and no inner products. It saves iterations of the solver, and
-/// with them passes over its dense blocks. Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the
-/// three-term form); Saad, Iterative Methods for Sparse Linear Systems, 2003, section 12.3 (as a
-/// preconditioner).
+/// The preconditioner is positive definite for every symmetric A. With c the middle and e the half
+/// width of the interval, 1 − λ p(λ) = T_d((c − λ)/e)/T_d(c/e) is less than 1 for λ in (0, β] and
+/// greater than 1 for λ < 0. Therefore p(λ) > 0. An application costs d − 1 products with A and no
+/// inner products. It saves iterations of the solver, and with them passes over its dense blocks.
+/// Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the three-term form); Saad, Iterative Methods
+/// for Sparse Linear Systems, 2003, section 12.3 (as a preconditioner).
 template <Scalar T, class Ctx>
 class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
  public:
@@ -30,12 +31,12 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
 
   static constexpr int kDefaultDegree = 12;
 
-  /// Stores Â. A is in the context's memory and not needed afterwards. β is Gershgorin's bound or,
-  /// if smaller, the bound of a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011)
-  /// 480). κ is such that the d steps halve every error in the interval. Where the Lanczos steps
-  /// prove A indefinite, A + σ I with σ from their lower bound takes the place of Â, and D = I: the
-  /// smallest eigenvalue of A + σ I is near 0. Throws `InvalidArgument` if A is not square or d =
-  /// degree < 1, `OutOfMemory`.
+  /// Stores Â. A is in the context's memory and is not needed afterwards. β is Gershgorin's bound
+  /// or, if smaller, the bound of a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32
+  /// (2011) 480). κ is chosen such that the d steps halve every error in the interval. If the
+  /// Lanczos steps prove that A is indefinite, Â is replaced by A + σ I, with σ from their lower
+  /// bound, and D by I. The smallest eigenvalue of A + σ I is near 0. `degree` is d. Throws
+  /// `InvalidArgument` if A is not square or d < 1. Throws `OutOfMemory`.
   ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = kDefaultDegree,
                           const SpmmOptions& options = {});
 

@@ -13,7 +13,7 @@ class FactorSolves;
 
 }  // namespace detail
 
-/// How L⁻ᵀL⁻¹ is applied for an incomplete Cholesky factor L.
+/// The ways of applying L⁻ᵀL⁻¹ for an incomplete Cholesky factor L.
 enum class TriangularSolve {
   automatic,        ///< level_scheduled, because sweeps do not suit every matrix
   level_scheduled,  ///< exact substitution. Rows that do not depend on each other run in parallel.
@@ -22,27 +22,27 @@ enum class TriangularSolve {
 
 /// Y = L⁻ᵀ L⁻¹ X with L Lᵀ ≈ A the incomplete Cholesky factorisation without fill, IC(0). It is
 /// positive definite for every symmetric A: where a pivot is not positive, A + σ diag(A) is
-/// factored with the first of σ = 10⁻³, 2·10⁻³, 4·10⁻³, … for which all pivots are.
+/// factored with the first of σ = 10⁻³, 2·10⁻³, 4·10⁻³, … for which all pivots are positive.
 ///
 /// Iterated triangular solves are a positive definite preconditioner, too. They are nearly as good
 /// as exact ones where off-diagonal entries are of one sign (Laplacians), and of little use where
-/// pivots are small (ill-conditioned structures). Sums have a fixed order: results have the same
-/// bits every time, on the host for every number of threads. Sources: Meijerink & van der Vorst,
-/// Math. Comp. 31 (1977) 148; Manteuffel, Math. Comp. 34 (1980) 473; Anderson & Saad, Int. J. High
-/// Speed Computing 1 (1989) 73; Anzt, Chow, Dongarra, Euro-Par 2015, 650.
+/// pivots are small (ill-conditioned structures). Sums have a fixed order, so that results have the
+/// same bits every time, and on the host for every number of threads. Sources: Meijerink & van der
+/// Vorst, Math. Comp. 31 (1977) 148; Manteuffel, Math. Comp. 34 (1980) 473; Anderson & Saad, Int.
+/// J. High Speed Computing 1 (1989) 73; Anzt, Chow, Dongarra, Euro-Par 2015, 650.
 template <Scalar T, class Ctx>
 class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// Factors A on the host. A is in the context's memory and not needed afterwards. Throws
-  /// `InvalidArgument` if A is not square, `OutOfMemory`.
+  /// Factors A on the host. A is in the context's memory and is not needed afterwards. Throws
+  /// `InvalidArgument` if A is not square. Throws `OutOfMemory`.
   IncompleteCholeskyPreconditioner(Ctx& context, CsrView<T, Space> A,
                                    TriangularSolve solve = TriangularSolve::automatic);
   ~IncompleteCholeskyPreconditioner() override;
 
   double shift() const noexcept { return shift_; }   ///< σ
-  Index levels() const noexcept { return levels_; }  ///< of L, 0 if iterated
+  Index levels() const noexcept { return levels_; }  ///< levels of the rows of L, 0 if iterated
   const SetupCost& setup_cost() const noexcept { return cost_; }
 
  protected:

@@ -13,8 +13,8 @@ class JacobiPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// A is in the context's memory and not needed afterwards: only the inverse diagonal is kept.
-  /// Throws `InvalidArgument` if A is not square, `OutOfMemory`.
+  /// Computes the inverse of the diagonal. A is in the context's memory and is not needed
+  /// afterwards. Throws `InvalidArgument` if A is not square. Throws `OutOfMemory`.
   JacobiPreconditioner(Ctx& context, CsrView<T, Space> A);
 
  protected:
