@@ -12,40 +12,45 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #endif
 
-/// The one place where the context of a solve is chosen.
+/// The device of a solve. Only this header chooses between the host and a GPU.
 namespace heddle {
 
-/// The device that a solve runs on, and the host beside it that holds problems and solutions.
+/// The device that a solve runs on, and the context of the host memory that holds problems and
+/// solutions.
 class Device {
  public:
-  /// `choice`: `automatic` takes a GPU where one can be used, else the host. `threads`: of the
-  /// host, 0: as many as OpenMP offers. Throws `DeviceError` with the reason if a GPU was asked for
-  /// and none can be used.
+  /// With `choice` = `automatic`, the device is a GPU if one can be used, else the host. `threads`
+  /// is the number of host threads, 0 for the number that OpenMP offers. Throws `DeviceError` with
+  /// the reason if `choice` is a GPU and none can be used.
   explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0);
 
-  /// What `request` asks for. A problem with a callable is solved on the host: throws
-  /// `RequestError` if a GPU was asked for.
+  /// The device that `request` chooses for `problem`. A problem with a callable is solved on the
+  /// host. Throws `RequestError` if the request chooses a GPU for such a problem.
   Device(const Request& request, const Problem& problem);
 
   bool is_host() const noexcept { return context_.index() == 0; }
   std::string_view kind() const noexcept { return is_host() ? "host" : "cuda"; }
   const std::string& name() const noexcept { return name_; }  ///< "NVIDIA H200"; empty for the host
-  const std::string& note() const noexcept { return note_; }  ///< why, where that needs saying
+  const std::string& note() const noexcept {
+    return note_;
+  }  ///< why this device was chosen. Empty where it is obvious
 
   HostContext& host() noexcept { return *host_; }
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
 
-  /// Bytes that a solve may have: of a GPU those free now, of the host all that it was built with.
+  /// Bytes of device memory that a solve may use. For a GPU, this is the memory that is free now.
+  /// For the host, it is all physical memory.
   double memory_bytes() const;
 
-  /// body(context) with the context of the device, a `HostContext` or a `CudaContext`.
+  /// Calls body(context) with the context of the device, a `HostContext` or a `CudaContext`.
   template <class Body>
   decltype(auto) with_context(Body&& body) {
     return std::visit([&](auto& context) -> decltype(auto) { return body(*context); }, context_);
   }
 
  private:
-  /// A context of a kind that this build has. That of the host is owned by `host_`.
+  /// A context of one of the kinds that this build supports. The host's context is owned by
+  /// `host_`.
 #ifdef HEDDLE_HAS_CUDA
   using AnyContext = std::variant<HostContext*, std::unique_ptr<CudaContext>>;
 #else
@@ -62,20 +67,21 @@ class Device {
 
 namespace detail {
 
-/// Bytes of memory that this machine was built with.
+/// Bytes of physical memory of this machine.
 double host_memory_bytes();
 
-/// Bytes that a solve in `context` may have, as `Device::memory_bytes`.
+/// Bytes of memory that a solve in `context` may use, see `Device::memory_bytes`.
 double memory_bytes(const HostContext& context);
 #ifdef HEDDLE_HAS_CUDA
 double memory_bytes(const CudaContext& context);
 #endif
 
-/// The part of `problem` that is a callable on host blocks, as "A" or "B"; empty if none is.
+/// The name of the first part of `problem` that is a callable on host blocks, such as "A" or "B".
+/// Empty if there is none.
 std::string_view callable_part(const Problem& problem);
 
-/// Throws `RequestError` with the kernels that there are if `request.spmm.kernel` is none that the
-/// device has.
+/// Throws `RequestError`, with a list of the available kernels, if the device has no kernel with
+/// the name `request.spmm.kernel`.
 void check_kernel(Device& device, const Request& request);
 
 }  // namespace detail

@@ -6,25 +6,25 @@
 #include <heddle/drivers/request.hpp>
 #include <string>
 
-/// From what a caller gives to what a method works on.
+/// Checks and completes a problem and a request before a method solves them.
 namespace heddle::detail {
 
-/// `request` with its method and its limit of iterations chosen for `problem`.
+/// `request` with the method and the limit of iterations that suit `problem` in place of their
+/// automatic values.
 Request choose_method(const Request& request, const ProblemSizes& problem);
 
-/// Throws `ProblemError` unless A is square and has rows, or, with `normal_equations`, has rows and
-/// columns.
+/// Throws `ProblemError` if A is empty, or if A is not square and `normal_equations` is false.
 void check_shape(const Matrix& A, bool normal_equations);
 
-/// How messages tell of the length that a column of the right-hand sides has: "has order 3".
+/// The part of a message that names the length of a right-hand side, such as "has order 3".
 std::string describe_rows(const Problem& problem);
 
-/// Checks `problem` and completes it with the transpose that `request`, its method chosen, needs.
-/// Throws `ProblemError` for A not square or not symmetric (unless `normal_equations`), B of
-/// another order or shown not to be positive definite by a diagonal entry or a 2×2 principal minor,
-/// blocks of other length, a guess of another width than the right-hand sides; `RequestError` for a
-/// field that the problem rules out, such as nev too large for the order. `check_precision` holds,
-/// too.
+/// Checks `problem` and completes it with the transpose of A if `request` needs it. The method of
+/// `request` has been chosen. Throws `ProblemError` if A is not square or not symmetric (unless
+/// `normal_equations`), B has another order or cannot be positive definite (see
+/// `check_may_be_positive_definite`), a block has another length, or the initial guess has another
+/// width than the right-hand sides. Throws `RequestError` for a field that the problem rules out,
+/// such as an nev too large for the order. Throws as `check_precision` does.
 void prepare(HostContext& context, Problem& problem, const Request& request);
 
 }  // namespace heddle::detail

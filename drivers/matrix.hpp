@@ -10,11 +10,12 @@
 #include <span>
 #include <type_traits>
 
-/// Data of a problem in host memory: matrices and blocks that belong to the caller, or are shared.
+/// Matrices and blocks in host memory, as parts of a problem. They refer to memory of the caller,
+/// or share ownership of their memory.
 namespace heddle {
 
-/// A matrix in host memory: compressed sparse rows, or a callable that multiplies by it. Copies
-/// share the data. What belongs to the caller must outlive every copy, unchanged.
+/// A matrix in host memory, either stored as compressed sparse rows or given by a callable that
+/// multiplies by it. Copies share the data. Data of the caller must outlive every copy, unchanged.
 template <Scalar T>
 class HostMatrix {
  public:
@@ -24,15 +25,16 @@ class HostMatrix {
   /// 0×0.
   HostMatrix() = default;
 
-  /// Takes over A, whose context must outlive every copy.
+  /// Takes ownership of A, whose context must outlive every copy.
   HostMatrix(HostCsrMatrix<T> A);
 
   /// The caller's rows×cols matrix in compressed sparse rows: row i holds the entries
   /// row_offsets[i] … row_offsets[i+1] − 1 of `columns` (0-based, ascending in a row) and `values`.
   /// Row offsets are 64-bit or 32-bit integers, columns are 32-bit integers, values are floats or
-  /// doubles. Offsets of 64 bits, columns, and values of type T are not copied; offsets of 32 bits
-  /// and values of the other type are widened into memory of the matrix. Throws `InvalidArgument`
-  /// for sizes that do not fit, offsets that fall, and columns outside the matrix or out of order.
+  /// doubles. Offsets of 64 bits, columns, and values of type T are not copied. Offsets of 32 bits
+  /// and values of the other type are converted into memory that the matrix owns. Throws
+  /// `InvalidArgument` for sizes that do not fit, offsets that fall, and columns outside the matrix
+  /// or out of order.
   template <std::ranges::contiguous_range Offsets, std::ranges::contiguous_range Values>
   HostMatrix(Index rows, Index cols, const Offsets& row_offsets,
              std::span<const std::int32_t> columns, const Values& values)
@@ -51,20 +53,22 @@ class HostMatrix {
   /// empty or a size is negative.
   HostMatrix(Index rows, Index cols, Apply apply);
 
-  /// The matrix in the Matrix Market file at `path`. Throws what `read_matrix_market` throws.
+  /// The matrix in the Matrix Market file at `path`. Throws as `read_matrix_market` does.
   static HostMatrix read(const std::filesystem::path& path);
 
-  /// The matrix that `spec` describes. Throws what `heddle::generate` throws.
+  /// The matrix that `spec` describes. Throws as `heddle::generate` does.
   static HostMatrix generate(const GallerySpec& spec);
 
   Index rows() const noexcept { return view_.rows; }
   Index cols() const noexcept { return view_.cols; }
-  Index nnz() const noexcept { return view_.nnz; }  ///< 0 where the matrix is not stored
+  Index nnz() const noexcept {
+    return view_.nnz;
+  }  ///< stored entries, 0 if the matrix is not stored
 
-  /// Whether the matrix is stored; else only `apply` knows it.
+  /// Whether the matrix is stored. If not, it is given by `apply` alone.
   bool is_stored() const noexcept { return !apply_; }
 
-  /// The stored matrix. Where it is not stored, only the sizes are set.
+  /// The stored matrix. If the matrix is not stored, only the sizes of the view are set.
   CsrView<T, HostSpace> view() const noexcept { return view_; }
 
   const Apply& apply() const noexcept { return apply_; }
@@ -81,22 +85,23 @@ class HostMatrix {
                 std::span<const Value> values);
 
   CsrView<T, HostSpace> view_;
-  std::shared_ptr<const void> owner_;  // of what `view_` points to; null where the caller owns it
+  std::shared_ptr<const void> owner_;  // owns the arrays of `view_`. Null if the caller owns them
   Apply apply_;
 };
 
-/// A row-major block in host memory. Copies share the data. What belongs to the caller must outlive
-/// every copy, unchanged.
+/// A row-major block in host memory. Copies share the data. Data of the caller must outlive every
+/// copy, unchanged.
 template <Scalar T>
 class HostBlock {
  public:
   /// 0×0.
   HostBlock() = default;
 
-  /// Takes over X. `context`: that of X, kept alive; null where it outlives every copy anyway.
+  /// Takes ownership of X. `context` is the context of X, which is kept alive. It may be null if it
+  /// outlives every copy anyway.
   HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostContext> context = nullptr);
 
-  /// The caller's block.
+  /// A block that the caller owns. It is not copied.
   explicit HostBlock(ConstBlockView<T, HostSpace> X) noexcept : view_(X) {}
 
   /// The caller's rows×cols block, one row after the other. Throws `InvalidArgument` if `values`

@@ -6,14 +6,14 @@
 /// Matrices named on a command line.
 namespace heddle::detail {
 
-/// The structure that "NAME:SIZE,SIZE,…" or "NAME:SIZE,…:DENSITY" describes, e.g.
-/// "laplace3d:64,64,64" or "rmat:16:8"; "64x64x64" does as well. Whether there is such a structure
-/// is for `generate` to say. Throws `InvalidArgument` for sizes or a density that are not numbers.
+/// Parses "NAME:SIZE,SIZE,…" or "NAME:SIZE,…:DENSITY", for example "laplace3d:64,64,64" or
+/// "rmat:16:8". Sizes may also be separated by "x", as in "64x64x64". NAME is not checked here but
+/// by `generate`. Throws `InvalidArgument` for sizes or a density that are not numbers.
 GallerySpec parse_generator(const std::string& argument);
 
-/// The matrix that `argument` names: a Matrix Market file if there is one of that name, else a
-/// structure as above if it has a colon or is called like one. Throws what `read_matrix_market`,
-/// `parse_generator` and `generate` throw.
+/// The matrix that `argument` names. This is a Matrix Market file if a file of that name exists.
+/// Else it is a generated matrix if `argument` contains a colon or is the name of a generator.
+/// Throws as `read_matrix_market`, `parse_generator` and `generate` do.
 HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument);
 
 }  // namespace heddle::detail

@@ -4,27 +4,28 @@
 
 namespace heddle::detail {
 
-/// Bytes that solving a problem will hold at its peak, the problem included.
+/// Estimated peak memory of a solve in bytes, with the problem.
 struct MemoryEstimate {
   double device = 0;  ///< in the memory of the device that solves
-  double host = 0;    ///< in host memory; the same number where the host is that device
+  double host = 0;    ///< in host memory. The same number if the host is that device
 };
 
-/// What solving `problem` as `request`, its method chosen, says takes, on the host or on a GPU: at
-/// least 0.9 times the peak of the allocations of the context, at most twice that, for n ≥ 1000.
-/// The scratch of sums over rows is left out; an interval counts with the most columns that nev
-/// allows; what the kernels of a GPU keep beside a matrix counts as another copy of it.
+/// The estimate for solving `problem` by `request`, whose method has been chosen, on the host or on
+/// a GPU. For n ≥ 1000 it is between 0.9 times and twice the peak of the context's allocations. The
+/// scratch memory of sums over rows is not included. For an interval, the estimate assumes the most
+/// columns that nev allows. The data that GPU kernels keep beside a matrix count as another copy of
+/// the matrix.
 MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu);
 
 /// Throws `OutOfMemory` if `estimate` is more than the device or the host has.
 void check_memory(const MemoryEstimate& estimate, const Request& request, const Device& device);
 
-/// What asks for less memory.
+/// Advice in messages about too little memory.
 inline constexpr std::string_view kFewerPairs = "ask for fewer eigenpairs or a smaller block";
 inline constexpr std::string_view kFewerRightHandSides = "ask for fewer right-hand sides";
 
-/// Throws `OutOfMemory` with both numbers and `advice` if `bytes`, needed, are more than
-/// `available` to `owner`.
+/// Throws `OutOfMemory` with both numbers and `advice` if `bytes` > `available`. The message names
+/// `owner` as the owner of the available bytes.
 void require_memory(double bytes, double available, std::string_view owner,
                     std::string_view advice);
 

@@ -15,7 +15,8 @@ namespace heddle::detail {
 template <Scalar T, class Ctx>
 class PlacedProblem;
 
-/// What a method gives: a solution without vectors, and its vectors in the memory of the context.
+/// The result of a method: a solution without vectors, and the vectors in the memory of the
+/// context.
 template <Scalar T, class Space>
 struct Solved {
   Solution solution;
@@ -35,33 +36,34 @@ using MethodCalls = std::tuple<MethodCall<float, HostContext>, MethodCall<double
 #endif
                                >;
 
-/// All that distinguishes a method from the others. The functions take a request with its method
+/// The description of one method. The method of the requests passed to its functions has been
 /// chosen.
 struct MethodKind {
   std::string_view name;
-  std::string_view solves;  ///< the equation
+  std::string_view solves;  ///< the equation that it solves
   bool (*suits)(const Request&, const ProblemSizes&);
-  /// Columns that A multiplies at once.
+  /// The number of columns that A multiplies at once.
   Index (*block_size)(const Request&, const ProblemSizes&);
-  /// Bytes that the method holds beside the operators, its result included, for scalars of so many
-  /// bytes.
+  /// Estimated bytes that the method holds, with its result and without the operators.
+  /// `scalar_size`: bytes per scalar.
   double (*memory_bytes)(const Request&, const ProblemSizes&, std::size_t scalar_size);
-  /// Columns of the eigenvectors or the solution.
+  /// The number of columns of the eigenvectors or the solution.
   Index (*result_columns)(const Request&, const ProblemSizes&);
-  bool both_sides = false;  ///< it gives left vectors, too
+  bool both_sides = false;  ///< whether the result has left vectors
   MethodCalls calls;
 };
 
-/// All methods. Of several that suit, the first is taken.
+/// All methods. If several suit a request and a problem, the first one is used.
 const std::vector<MethodKind>& method_table();
 
-/// The method for `request`, its field `method` chosen, and a problem of `sizes`.
+/// The method for `request`, whose method has been chosen, and a problem of the given sizes.
 const MethodKind& method_of(const Request& request, const ProblemSizes& sizes);
 
-/// The name of the iteration: "lobpcg", "block_lanczos", "block_cg"; "auto".
+/// The name of `method`: "lobpcg", "block_lanczos", "block_cg" or "auto".
 std::string_view method_name(Method method) noexcept;
 
-/// `inner_solves`: whether every product with B⁻¹A takes a solve with B.
+/// The options of block Lanczos for `request`. `inner_solves`: whether each product with B⁻¹A needs
+/// an iterative solve with B.
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves = false);
 
 }  // namespace heddle::detail

@@ -8,13 +8,14 @@
 
 namespace heddle::detail {
 
-/// Solves in one precision.
+/// A function that solves a problem in one precision.
 template <Scalar T>
 using SolveIn = std::function<Solution(HostProblem<T>, const Request&, const Monitor&)>;
 
-/// Mixed precision: `single` as far as it reaches, then `full` from these vectors, within the same
-/// limits. The solution counts both stages. It is that of the first stage alone where double
-/// precision cannot take over.
+/// Solves in mixed precision: first by `single`, then by `full` with the vectors of the first stage
+/// as initial guess. The limits of iterations and time hold for both stages together. The counts in
+/// the solution include both stages. If the first stage ended with a status from which double
+/// precision cannot continue, its solution is returned.
 Solution solve_mixed(HostContext& host, Problem problem, const Request& request,
                      const Monitor& monitor, const SolveIn<float>& single,
                      const SolveIn<double>& full);

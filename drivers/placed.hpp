@@ -22,7 +22,7 @@
 
 namespace heddle::detail {
 
-/// A callable of the caller as an operator.
+/// An operator that applies a callable given by the caller.
 template <Scalar T>
 class CallableOperator final : public LinearOperator<T, HostContext> {
  public:
@@ -43,15 +43,15 @@ class CallableOperator final : public LinearOperator<T, HostContext> {
 /// A matrix as an operator in the memory of a context.
 template <Scalar T, class Ctx>
 struct PlacedMatrix {
-  std::unique_ptr<LinearOperator<T, Ctx>> product;  ///< null: there is no such matrix
-  SparseOperator<T, Ctx>* stored = nullptr;         ///< `product`, where the matrix is stored
-  HostMatrix<T> source{};                           ///< what `product` refers to on the host
+  std::unique_ptr<LinearOperator<T, Ctx>> product;  ///< null if there is no such matrix
+  SparseOperator<T, Ctx>* stored = nullptr;  ///< `product` if the matrix is stored, else null
+  HostMatrix<T> source{};                    ///< keeps the host data alive that `product` refers to
 
   explicit operator bool() const noexcept { return product != nullptr; }
   CsrView<T, typename Ctx::Space> matrix() const { return stored->matrix(); }
 };
 
-/// A where it is.
+/// Wraps A as an operator on the host, without a copy.
 template <Scalar T>
 PlacedMatrix<T, HostContext> place_matrix(HostContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
@@ -61,14 +61,14 @@ PlacedMatrix<T, HostContext> place_matrix(HostContext& context, HostMatrix<T> A,
   return {std::move(product), stored, std::move(A)};
 }
 
-/// X where it is.
+/// Returns X itself, because it already lies in host memory.
 template <Scalar T>
 HostBlock<T> place_block(HostContext&, HostBlock<T> X) {
   return X;
 }
 
 #ifdef HEDDLE_HAS_CUDA
-/// A copy of A in the memory of the GPU. The host's is released, unless it belongs to the caller.
+/// Copies A to the memory of the GPU. The host's A is released unless it belongs to the caller.
 template <Scalar T>
 PlacedMatrix<T, CudaContext> place_matrix(CudaContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
@@ -88,7 +88,7 @@ PlacedMatrix<T, CudaContext> place_matrix(CudaContext& context, HostMatrix<T> A,
   return {std::move(product), stored, {}};
 }
 
-/// A copy of X in the memory of the GPU.
+/// Copies X to the memory of the GPU.
 template <Scalar T>
 MultiVector<T, DeviceSpace> place_block(CudaContext& context, HostBlock<T> X) {
   MultiVector<T, DeviceSpace> copy(context, X.rows(), X.cols());
@@ -113,20 +113,21 @@ HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
   return csr_from_triplets<T>(context, A.rows, A.rows, diagonal);
 }
 
-/// Whether block Lanczos may factor A − σB for `request`, its method chosen.
+/// Whether block Lanczos may factor A − σB for `request`, whose method has been chosen.
 bool may_invert(const Request& request, const ProblemSizes& sizes);
 
-/// A problem in the memory of the context that solves it. Block Lanczos divides by B: at once where
-/// B is diagonal, else by an inner solve. At the smallest end it may factor A − σB instead. Where B
-/// is not diagonal and the factorisation is cheap, that is all it gets.
+/// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
+/// diagonal, else by an iterative inner solve. For smallest eigenvalues it may factor A − σB
+/// instead. If B is not diagonal and the factorisation is cheap, block Lanczos gets only the
+/// factorisation and no B⁻¹.
 template <Scalar T, class Ctx>
 class PlacedProblem {
  public:
   using Space = typename Ctx::Space;
 
-  /// Moves `problem` there, plans the products and sets up what `request` asks for beside them.
-  /// `plan`: the preconditioner. Throws `ProblemError` for a mass matrix that the method cannot
-  /// divide by.
+  /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
+  /// `plan` and the inverses that `request` needs. Throws `ProblemError` if the method needs B⁻¹
+  /// and solves with B do not converge.
   PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
                 const PreconditionerPlan& plan)
       : sizes_(problem.sizes()),
@@ -157,14 +158,14 @@ class PlacedProblem {
   PlacedProblem& operator=(const PlacedProblem&) = delete;
 
   const ProblemSizes& sizes() const noexcept { return sizes_; }
-  /// A as it is stored; null for a callable.
+  /// The operator of a stored A. Null if A is a callable.
   const SparseOperator<T, Ctx>* stored_A() const noexcept { return A_.stored; }
   PreconditionerCost preconditioner_cost() const noexcept {
     return made_ ? PreconditionerCost{made_->cost.seconds(), made_->cost.bytes()}
                  : PreconditionerCost{};
   }
 
-  /// Whether products with B⁻¹ are solves, and dear.
+  /// Whether products with B⁻¹ are iterative solves, which are expensive.
   bool inner_solves() const noexcept { return inner_solves_; }
 
   EigenProblem<T, Ctx> eigenproblem() {
@@ -177,7 +178,7 @@ class PlacedProblem {
             shifted_inverse_ ? &*shifted_inverse_ : nullptr};
   }
 
-  /// With `normal_equations`.
+  /// The pair (A, Aᵀ) of a problem with `normal_equations`.
   AdjointPair<T, Ctx> adjoint_pair() { return {A_.product.get(), A_transposed_.product.get()}; }
 
   LeastSquaresProblem<T, Ctx> least_squares_problem() {
@@ -207,7 +208,7 @@ class PlacedProblem {
     return shape_or_matrix(A_);
   }
 
-  /// The matrix, or its shape alone where it is not stored.
+  /// The matrix, or a view that has only its shape if it is not stored.
   static CsrView<T, Space> shape_or_matrix(const PlacedMatrix<T, Ctx>& A) {
     if (A.stored != nullptr) return A.matrix();
     return {A.product->rows(), A.product->cols()};
@@ -215,7 +216,7 @@ class PlacedProblem {
 
   void make_inverses(Ctx& context, const Request& request, bool diagonal_mass) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
-      constexpr double kShare = 0.25;  // of all memory, for the factor
+      constexpr double kShare = 0.25;  // the share of the memory that the factor may take
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
                                kShare * std::min(host_memory_bytes(), memory_bytes(context)));
     }
@@ -227,8 +228,8 @@ class PlacedProblem {
     }
   }
 
-  /// Whether inner solves are not worth it beside a factorisation: some hundred columns of a basis
-  /// take dozens of products each.
+  /// Whether a factorisation costs less than inner solves for some hundred columns of a basis, at
+  /// some dozens of products per column.
   bool inverts_at_once(Ctx& context, const Request& request) {
     if (request.filter == LanczosFilter::inverse) return true;
     constexpr double kColumns = 200;

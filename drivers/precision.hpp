@@ -3,14 +3,17 @@
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
 
-/// A problem in the precision that solves it.
+/// Conversion of a problem to the precision of the solve.
 namespace heddle::detail {
 
-/// Throws `ProblemError` where rounding to single precision would lose more than digits: a value
-/// beyond its range; a matrix, or a column of a block, whose entries are all so small that what
-/// underflows is not negligible beside the largest; a diagonal entry of a symmetric matrix that
-/// underflows, without which it may be singular. Least squares need the same of AᵀA, in double
-/// precision, too.
+/// Throws `ProblemError` if rounding to single precision would overflow, or underflow to an error
+/// that is not negligible:
+/// - a value exceeds the range of the precision,
+/// - all entries of a matrix or of a column of a block are so small that underflowing entries are
+///   not negligible beside the largest one,
+/// - a diagonal entry of a symmetric matrix underflows, so that the matrix may become singular.
+///
+/// For least squares, AᵀA must meet the same conditions, in double precision, too.
 void check_precision(const Problem& problem, const Request& request);
 
 /// `problem` rounded to single precision. Callables are not rounded: all matrices must be stored.

@@ -8,37 +8,38 @@
 
 namespace heddle::detail {
 
-/// A preconditioner as it will be made.
+/// The choice of a preconditioner, its matrix and its options for a solve.
 struct PreconditionerPlan {
-  const PreconditionerKind* kind = nullptr;               ///< null: none is made
-  PreconditionedMatrix matrix = PreconditionedMatrix::A;  ///< whose inverse it approximates
+  const PreconditionerKind* kind = nullptr;  ///< null: no preconditioner
+  PreconditionedMatrix matrix =
+      PreconditionedMatrix::A;  ///< the matrix whose inverse it approximates
   PreconditionerOptions options{"none", {}};
 
-  /// As requests name it: "none", "jacobi".
+  /// The name in requests, such as "none" or "jacobi".
   std::string_view name() const noexcept {
     return kind != nullptr ? std::string_view(kind->name) : "none";
   }
-  /// "none", "jacobi of A", "chebyshev of B, degree 10".
+  /// The description for reports, such as "none", "jacobi of A" or "chebyshev of B, degree 10".
   std::string describe() const;
 };
 
-/// What a solve of a problem of `sizes`, as `request` with its method chosen says, means to
-/// preconditioners. `stored`: whether the matrices are.
+/// The properties of a solve that determine which preconditioners suit it. The method of `request`
+/// has been chosen. `stored`: whether the matrices are stored.
 PreconditionedProblem preconditioned_problem(const Request& request, const ProblemSizes& sizes,
                                              bool stored = true);
 
-/// The same for `problem`: whether the matrix to precondition is stored.
+/// The same for `problem`, which determines whether the matrix to precondition is stored.
 PreconditionedProblem preconditioned_problem(const Request& request, const Problem& problem);
 
-/// The preconditioner that `asked` means for `problem`. Throws `InvalidArgument` for a name or an
-/// option that the table does not know.
+/// The preconditioner that `asked` chooses for `problem`. Throws `InvalidArgument` for a name or an
+/// option that is not in the table.
 PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
                                        const PreconditionedProblem& problem);
 
-/// The same for `problem`; none where the problem brings its own.
+/// The preconditioner that `request` chooses for `problem`. None if the problem contains one.
 PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem);
 
-/// How reports name the preconditioner of a solve.
+/// The name of the preconditioner of a solve in reports.
 std::string describe_preconditioner(const Request& request, const Problem& problem);
 
 }  // namespace heddle::detail

@@ -7,32 +7,35 @@
 
 namespace heddle {
 
-/// The sizes of a problem that the choice of a method and the memory of a solve follow from.
+/// The sizes of a problem. They determine the choice of a method and the memory of a solve.
 struct ProblemSizes {
   Index n = 0;  ///< rows of A
   Index constraints = 0;
   Index rhs = 0;
   bool pencil = false;
-  Index cols = 0;                 ///< of A, which is n×n but with `normal_equations`
-  bool normal_equations = false;  ///< as in the problem
+  Index cols = 0;                 ///< columns of A, which is n×n unless `normal_equations` is set
+  bool normal_equations = false;  ///< as in `HostProblem`
 };
 
-/// A problem in host memory: A x = λ B x or A X = R, A symmetric of order n; or, by AᵀA as an
-/// operator, A v = σ u or min ‖R − A X‖, A n×m of any shape. With right-hand sides R it is a linear
-/// system or least squares.
+/// A problem in host memory. Without `normal_equations` it is A x = λ B x or A X = R, with a
+/// symmetric n×n A. With `normal_equations` it is A v = σ u, Aᵀu = σ v or min ‖R − A X‖, with an
+/// n×m A of any shape. It is a linear system or a least-squares problem if there are right-hand
+/// sides R.
 template <Scalar T>
 struct HostProblem {
   HostMatrix<T> A{};
-  std::optional<HostMatrix<T>> B{};  ///< symmetric positive definite; none: B = I
+  std::optional<HostMatrix<T>> B{};  ///< symmetric positive definite. None: B = I
   HostBlock<T> constraints{};        ///< n×c: eigenvectors are sought B-orthogonal to its columns
-  HostBlock<T> initial_guess{};      ///< m×g; of a linear system g is r, or 0
-  HostBlock<T> rhs{};                ///< n×r, r = 0 for an eigenproblem
-  /// Singular triplets of A are wanted, or least squares.
+  HostBlock<T> initial_guess{};  ///< m×g, where m is the number of columns of A. With right-hand
+                                 ///< sides g is r or 0
+  HostBlock<T> rhs{};            ///< R, n×r. r = 0 for eigenpairs and singular triplets
+  /// Whether singular triplets of A or least-squares solutions are wanted, which are found by AᵀA
+  /// as an operator.
   bool normal_equations = false;
-  /// With `normal_equations`. None: made from A, which then must be stored.
+  /// Aᵀ, for `normal_equations`. None: it is made from A, which must then be stored.
   std::optional<HostMatrix<T>> A_transposed{};
-  /// M⁻¹ of the caller, symmetric positive definite, of the order of the vectors that A multiplies.
-  /// None: what the request asks for.
+  /// A preconditioner M⁻¹ given by the caller, m×m, symmetric positive definite. None: the request
+  /// chooses the preconditioner.
   std::optional<HostMatrix<T>> preconditioner{};
 
   Index order() const noexcept { return A.rows(); }
@@ -40,7 +43,7 @@ struct HostProblem {
   ProblemSizes sizes() const noexcept {
     return {order(), constraints.cols(), rhs.cols(), B.has_value(), A.cols(), normal_equations};
   }
-  /// Bytes of the matrices and blocks.
+  /// The bytes of all matrices and blocks.
   double bytes() const noexcept;
 };
 
@@ -49,8 +52,8 @@ using Problem = HostProblem<double>;
 /// A part of a problem.
 enum class ProblemPart { matrix, mass, constraints, initial_guess, rhs, preconditioner };
 
-/// A part of a problem that cannot be what the problem needs it to be. `what()` is
-/// "FIELD: message" with the field of `Problem`.
+/// The error for an invalid part of a problem, such as an A that is not symmetric. `what()` is
+/// "FIELD: message" with the name of the field of `Problem`.
 class ProblemError : public InvalidArgument {
  public:
   ProblemError(ProblemPart part, const std::string& message);
@@ -63,11 +66,12 @@ class ProblemError : public InvalidArgument {
   std::string message_;
 };
 
-/// A field of a request that the problem, or another field, rules out. `what()` begins with the
-/// field.
+/// The error for a field of a request that the problem or another field rules out. `what()` begins
+/// with the name of the field.
 class RequestError : public InvalidArgument {
  public:
-  /// `field`: of `Request`, dotted. `message` follows its name: " is 9, but …" or ": … ".
+  /// `field`: name of the field of `Request`, with dots between the names of nested fields.
+  /// `message` follows the name in `what()`, such as " is 9, but …" or ": … ".
   RequestError(std::string field, const std::string& message)
       : InvalidArgument(field + message), field_(std::move(field)) {}
 

@@ -10,18 +10,19 @@
 
 namespace heddle {
 
-/// Eigenvectors, singular vectors of a side or the solution of a linear system in host memory, one
-/// per column, in the scalar that solved: double, but with `Precision::single`.
+/// Eigenvectors, left or right singular vectors, or the solutions of linear systems, one per
+/// column, in host memory. The scalar is float for `Precision::single`, else double.
 using HostVectors = std::variant<HostBlock<double>, HostBlock<float>>;
 
-/// What making a preconditioner took.
+/// The cost of setting up a preconditioner.
 struct PreconditionerCost {
   double seconds = 0;
-  std::size_t bytes = 0;  ///< of the memory of the device that it keeps
+  std::size_t bytes = 0;  ///< bytes of device memory that the preconditioner keeps
 };
 
-/// What a solve gave: the fields of an `EigenResult`, a `SingularResult`, a `LinearResult` or a
-/// `LeastSquaresResult`, as there; those of other kinds are empty or 0.
+/// The result of a solve. It has the fields of an `EigenResult`, a `SingularResult`, a
+/// `LinearResult` or a `LeastSquaresResult`, with the same meaning. Fields that the result of the
+/// method does not have are empty or 0.
 struct Solution {
   SolveStatus status = SolveStatus::breakdown;
   std::string reason;  ///< a sentence
@@ -29,7 +30,7 @@ struct Solution {
   Index operator_applications = 0;
   Index inverse_applications = 0;
   std::vector<double> eigenvalues;
-  std::vector<double> singular_values;  ///< `eigenvalues` are then their squares
+  std::vector<double> singular_values;  ///< if there are any, `eigenvalues` are their squares
   std::vector<double> residuals;
   double orthogonality = 0;
   Index matrix_passes = 0;
@@ -37,23 +38,23 @@ struct Solution {
   std::vector<double> residual_norms;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
-  HostVectors vectors;       ///< n×k, k ≥ `count()`; of singular triplets the right ones
-  HostVectors left_vectors;  ///< of singular triplets, else empty
+  HostVectors vectors;       ///< k ≥ `count()` columns. For singular triplets: the right vectors
+  HostVectors left_vectors;  ///< left singular vectors of triplets, else empty
 
-  std::string method;       ///< that solved, as in the table of methods
+  std::string method;       ///< the method that solved, as in the table of methods
   std::string device;       ///< "host" or "cuda"
-  std::string device_note;  ///< why, where that needs saying
+  std::string device_note;  ///< why this device was chosen. Empty where it is obvious
   Index block_size = 0;     ///< columns multiplied by A at once
-  std::string spmm_kernel;  ///< that multiplied A by the block, and why; empty for a callable
+  std::string spmm_kernel;  ///< the kernel that multiplied A by the block. Empty for a callable
   std::string spmm_reason;
   std::string preconditioner_name;  ///< "jacobi of A", "none", …
   PreconditionerCost preconditioner;
   double setup_seconds = 0;
   double solve_seconds = 0;
-  Profile profile;             ///< of the device, over setup and solve
-  std::size_t peak_bytes = 0;  ///< of the memory of the device that was held at once
+  Profile profile;             ///< times on the device, over setup and solve
+  std::size_t peak_bytes = 0;  ///< the peak of the device memory held
 
-  /// Eigenvectors, or columns of the solution, that there are: the first of `vectors`.
+  /// The number of eigenvectors, triplets or solutions. They are the leading columns of `vectors`.
   Index count() const noexcept { return std::ssize(eigenvalues.empty() ? residuals : eigenvalues); }
 };
 

@@ -6,32 +6,33 @@
 #include <heddle/drivers/solution.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 
-/// From a problem in host memory to its solution there, in the precision, by the method and on the
-/// device that a request asks for:
+/// Solves a problem in host memory, in the precision, by the method and on the device that a
+/// request chooses. The solution is in host memory:
 ///
 ///     heddle::Problem problem{.A = heddle::Matrix(n, n, row_offsets, columns, values)};
 ///     heddle::Request request{.nev = 10};
 ///     heddle::Solution solution = heddle::solve(problem, request);
 namespace heddle {
 
-/// Solves `problem` on `device`, whatever `request.device` and `request.threads` say. Matrices and
-/// blocks move to the device once, the vectors back once (in mixed precision: for each of its two
-/// solves). On the host no matrix or block of the caller is copied in double precision. Only the
-/// transpose that `normal_equations` needs is made, where the problem has none.
+/// Solves `problem` on `device`. `request.device` and `request.threads` are ignored. Matrices and
+/// blocks are copied to the device once, and the vectors are copied back once. Mixed precision does
+/// this for each of its two solves. On the host, a solve in double precision copies no matrix or
+/// block of the caller. It only makes the transpose that `normal_equations` needs if the problem
+/// has none.
 ///
 /// Numerical trouble is a status in the solution. Throws `ProblemError` and `RequestError` (both
-/// `InvalidArgument`) for a problem or a request that cannot be, with both sides in the message;
-/// `InvalidArgument` for what the method refuses; `OutOfMemory` where the solve would take more
-/// memory than there is; `DeviceError`.
+/// `InvalidArgument`) for an invalid problem or request, with both sides in the message. Throws
+/// `InvalidArgument` for arguments that the method rejects, `OutOfMemory` if the solve would need
+/// more memory than is available, and `DeviceError`.
 Solution solve(Device& device, Problem problem, const Request& request,
                const Monitor& monitor = {});
 
-/// The same on the device that `request` asks for.
+/// Solves `problem` on the device that `request` chooses.
 Solution solve(const Problem& problem, const Request& request = {}, const Monitor& monitor = {});
 
 namespace detail {
 
-/// `solve` of a problem that `prepare` has checked, by a request whose method is chosen.
+/// Solves a problem that `prepare` has checked, by a request whose method has been chosen.
 Solution solve_prepared(Device& device, Problem problem, const Request& request,
                         const Monitor& monitor);
 
