@@ -7,7 +7,7 @@
 
 namespace heddle::detail {
 
-/// S, A S or B S as its parts: all = [X P W], and XP = [X P].
+/// Views of the parts of S, A S or B S: all = [X P W], and XP = [X P].
 template <Scalar T, class Space>
 struct LobpcgParts {
   BlockView<T, Space> X, P, W, XP, all;
@@ -28,7 +28,8 @@ class LobpcgBlocks {
 
   LobpcgBlocks() = default;
 
-  /// Blocks of up to `block` columns of length n, up to `max_locked` columns in Y.
+  /// Memory for X, P and W of up to `block` columns each, of length n, and for up to `max_locked`
+  /// columns in Y.
   LobpcgBlocks(Ctx& context, Index n, Index block, Index max_locked, bool pencil)
       : S_(context, n, 3 * block),
         AS_(context, n, 3 * block),
@@ -39,13 +40,13 @@ class LobpcgBlocks {
     BY_ = MultiVector<T, Space>(context, n, max_locked);
   }
 
-  /// No locked columns, X empty.
+  /// Sets Y and X to no columns.
   void reset() noexcept {
     locked_ = 0;
     restart(0);
   }
 
-  /// X of `x` columns at the start of S, no P, no W.
+  /// Places X with `x` columns at the start of S, without P and W.
   void restart(Index x) noexcept {
     offset_ = p_ = w_ = 0;
     x_ = x;
@@ -62,7 +63,8 @@ class LobpcgBlocks {
   Parts BS() { return parts_of(pencil_ ? BS_ : S_); }
 
   /// The residuals of all columns of X, n×x. They are stored in the last columns of AS, which are
-  /// free until A W is computed. Locking the leading columns of X drops those of R, too.
+  /// free until A W is computed. If the leading columns of X are locked, R no longer contains their
+  /// residuals.
   Block R() { return AS_.columns(AS_.cols() - x_, x_); }
 
   Block Y(Index first, Index count) { return Y_.columns(first, count); }

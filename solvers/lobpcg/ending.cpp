@@ -4,7 +4,7 @@
 #include <heddle/solvers/lobpcg/solve.hpp>
 #include <limits>
 
-// The end of a LOBPCG solve: the hooks of the engine, and the result.
+// The hooks of the engine in a LOBPCG solve, and the result.
 namespace heddle::detail {
 template <Scalar T, class Ctx>
 IterationRecord LobpcgSolve<T, Ctx>::record() const {
@@ -44,7 +44,7 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
     return false;
   }
   if (restarted_) return true;
-  restarted_ = true;  // one restart without P, which may be what prevents progress
+  restarted_ = true;  // one restart without P, because P may prevent progress
   stagnation_.restart(iteration);
   blocks_.set_p(0);
   refresh_due_ = true;

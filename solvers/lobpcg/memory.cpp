@@ -4,14 +4,14 @@
 namespace heddle {
 namespace {
 
-/// Up to this order a dense solve costs less than iterating, and has no hard cases.
+/// Up to this order, a dense solve costs less than iterating, and it always converges.
 constexpr Index kDenseOrder = 256;
 
 /// The space must have at least this many blocks of dimensions beside the wanted pairs: S = [X P W]
 /// takes three, and the iteration needs directions outside of S and the locked pairs.
 constexpr Index kBlocksOfRoom = 5;
 
-/// A wider block costs more than finding the pairs in turns and locking them.
+/// A block wider than this costs more than finding the pairs in several groups and locking them.
 constexpr Index kWidestDefault = 48;
 
 /// The default block is a multiple of this width, for which the SpMM and dense kernels are written.
@@ -39,7 +39,7 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
   const double per_image = 3 * b;                                    // S, A S, B S
   const double locked = static_cast<double>(constraints) + nev + b;  // Y, B Y
   const double columns = (pencil ? 3 : 2) * per_image + (pencil ? 2 : 1) * locked + nev;
-  const double small = 12 * 3 * b * 3 * b + 6 * nev * nev;  // H, Z, Grams, in double
+  const double small = 12 * 3 * b * 3 * b + 6 * nev * nev;  // H, Z and Gram matrices, in double
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
 }
 

@@ -7,8 +7,10 @@
 namespace heddle::detail {
 namespace {
 
-constexpr double kLockingFactor = 0.1;   // pairs are locked a tenth below the tolerance (Anasazi)
-constexpr Index kLockingPatience = 100;  // steps without a lock, after which the next factor holds
+constexpr double kLockingFactor =
+    0.1;  // share of the tolerance at which pairs are locked (as in Anasazi)
+constexpr Index kLockingPatience =
+    100;  // steps without locking after which kPatientLockingFactor is used
 constexpr double kPatientLockingFactor = 0.3;
 
 }  // namespace
@@ -62,7 +64,7 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool ex
 }
 
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
-  // Where all of X must be locked before further pairs are iterated, a column keeps its search
+  // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
   const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
   leading_ = wanted_in_X_ = 0;
@@ -99,10 +101,10 @@ bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
   return !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ && guard_is_at_rest(ritz, guessed);
 }
 
-/// Pairs that were not found from random vectors alone may be exact and yet not the wanted ones.
-/// That a guard vector beyond them has nearly converged, too, shows that no better pair is missing.
-/// Where X began with guesses, this is the last guard vector, because the first ones may be exact
-/// guesses of other pairs. Otherwise it is the first.
+/// Whether a guard vector has nearly converged, which shows that no better pair is missing. Pairs
+/// that were not found from random vectors alone may be exact eigenpairs and yet not the wanted
+/// ones. If X began with initial guesses, the last guard vector is tested, because the first ones
+/// may be exact guesses of other pairs. Otherwise the first guard vector is tested.
 bool LobpcgPairs::guard_is_at_rest(const RitzValues& ritz, bool guessed) const {
   if (!guessed && locked_values_.empty()) return true;
   const Index guard = guessed ? ritz.count() - 1 : wanted_in_X_;

@@ -35,15 +35,15 @@ class LobpcgPairs {
   /// Counts all `columns` columns of X as leading, because none of them has search directions yet.
   void set_leading(Index columns) noexcept { leading_ = columns; }
 
-  /// The columns of X have changed their places: the residuals of the last step are not comparable
-  /// with those of the next.
+  /// Notes that the columns of X have changed their places. The residuals of the last step are then
+  /// not comparable with those of the next.
   void forget_order() noexcept { comparable_steps_ = 0; }
 
   /// Memory for ‖r_j‖/‖x_j‖ of this step. Those of the last step are kept.
   std::span<double> next_residuals();
 
   /// Sets `leading` and `wanted_in_X` from the residuals. `exact`: X and the locked pairs span the
-  /// whole space, so that values that still move do not matter.
+  /// whole space. Changes of the Ritz values are then ignored.
   void count(const RitzValues& ritz, bool exact, Index iteration);
 
   /// Whether this step may end the solve or lock pairs if residuals fall as fast as in the last
@@ -57,7 +57,7 @@ class LobpcgPairs {
   /// began with initial guesses.
   bool all_converged(const RitzValues& ritz, bool guessed) const;
 
-  /// How many leading pairs of X are to be locked now.
+  /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
 
   /// Moves the first k pairs of X to the locked ones.
@@ -79,7 +79,7 @@ class LobpcgPairs {
   void list(const RitzValues& ritz, std::vector<double>& values,
             std::vector<double>& residuals) const;
 
-  /// Columns of the next X: room for what is still wanted, and guard vectors.
+  /// The number of columns of the next X, for the pairs that are still wanted and guard vectors.
   Index block_wanted(Index block) const noexcept;
 
   void archive(Archive& archive);

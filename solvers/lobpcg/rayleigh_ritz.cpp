@@ -25,7 +25,7 @@ void scale_column(Small M, Index j, double factor) {
 }
 
 /// Orthonormalises column j of M against columns 0 … j − 1 by two Gram-Schmidt sweeps. False if
-/// less than √ε of it remains: such a direction would be rounding noise.
+/// less than √ε of its norm remains, because such a direction would be rounding noise.
 bool orthonormalize_column(Small M, Index j) {
   const double before = std::sqrt(dot(M, j, j));
   if (!(before > 0)) return false;
@@ -112,7 +112,7 @@ void RayleighRitz<T, Ctx>::assemble() {
 template <Scalar T, class Ctx>
 void RayleighRitz<T, Ctx>::select(Small Z, Index wanted, Which which) {
   const Small values = ritz_values_.view(order_, 1);
-  const bool grown = order_ > block_ + directions_;  // a step without W moves no value
+  const bool grown = order_ > block_ + directions_;  // a step without W changes no Ritz value
   const Index block_before = std::exchange(block_, std::min(wanted, order_));
   const Small Z1 = C_.view(order_, block_);
   for (Index j = 0; j < block_; ++j) {

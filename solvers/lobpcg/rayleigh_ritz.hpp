@@ -15,9 +15,9 @@ namespace heddle::detail {
 /// conjugate directions, all in the coefficients of S.
 ///
 /// H = SᵀAS is m×m. Its [X P] part is known from the last step: XᵀAX = Θ, XᵀAP = 0, and PᵀAP was
-/// computed from the coefficients. Only the columns of W take a pass over blocks of length n.
-/// Sources: Hetmaniuk & Lehoucq, JCP
-/// 218 (2006) 324, section 3; Duersch et al., SISC 40 (2018) C655, section 4.2.
+/// computed from the coefficients. Only the columns of W need a pass over blocks of length n.
+/// Sources: Hetmaniuk & Lehoucq, JCP 218 (2006) 324, section 3; Duersch et al., SISC 40 (2018)
+/// C655, section 4.2.
 template <Scalar T, class Ctx>
 class RayleighRitz {
  public:
@@ -35,9 +35,9 @@ class RayleighRitz {
 
   /// Solves H Z = Z Θ for `block` = min(wanted, m) Ritz pairs at the `which` end. Call it after the
   /// packet was fetched. X is the first x_cols columns of S. The coefficients of the new P are the
-  /// P and W rows of the Ritz vectors `skip` … x_cols − 1, orthonormalised against all of Z₁. So P
-  /// takes no orthonormalisation of blocks of length n. False if H is not finite. The Ritz pairs
-  /// are then unchanged.
+  /// P and W rows of the Ritz vectors `skip` … x_cols − 1, orthonormalised against all of Z₁.
+  /// Therefore P needs no orthonormalisation of blocks of length n. False if H is not finite. The
+  /// Ritz pairs are then unchanged.
   bool solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which);
 
   Index block() const noexcept { return block_; }            ///< columns of the new X
@@ -51,8 +51,8 @@ class RayleighRitz {
     return {theta_.data(), static_cast<std::size_t>(block_)};
   }
 
-  /// How far each of these moved in the last step that had a W. Infinite for a value without a
-  /// predecessor.
+  /// The change of each of these Ritz values in the last step that had a W. Infinite for a value
+  /// without a predecessor.
   std::span<const double> theta_change() const noexcept {
     return {theta_change_.data(), static_cast<std::size_t>(block_)};
   }

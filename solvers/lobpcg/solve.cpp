@@ -8,7 +8,7 @@
 namespace heddle::detail {
 namespace {
 
-constexpr Index kMostRefuted = 4;  // claims of convergence that fresh products refute
+constexpr Index kMostRefuted = 4;  // the solve ends with this many refuted claims of convergence
 
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
@@ -46,7 +46,8 @@ void LobpcgSolve<T, Ctx>::run() {
     if (refresh_due_) refresh();  // X, P orthonormal anew, A X, A P by fresh products
     engine_.capture(*this);       // the state for a checkpoint
     residuals();                  // R = A X − B X Θ                                  n×b
-    // Where no decision depends on R, its norms are read with the results of the next step.
+    // If no decision depends on R, the host reads its norms together with the results of the next
+    // step.
     if (pairs_.decision_due(ritz_.values(), k)) {
       if (!finish_iteration(k)) continue;
       lock_converged();  // Y ← [Y X₁]

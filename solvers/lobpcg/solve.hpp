@@ -8,7 +8,8 @@
 
 namespace heddle::detail {
 
-/// One LOBPCG solve: the steps that the loop in `run` is made of, over the blocks of a workspace.
+/// One LOBPCG solve over the blocks of a workspace. The loop in `run` consists of the steps
+/// declared here.
 template <Scalar T, class Ctx>
 class LobpcgSolve {
  public:
@@ -22,7 +23,7 @@ class LobpcgSolve {
               const Monitor& monitor, Storage& storage);
 
   /// Iterates until the pairs have converged and are verified, or until another reason ends the
-  /// solve. The result is then in the storage.
+  /// solve. Then the result is in the storage.
   void run();
 
   // The hooks of the engine, see `IterativeSolve`.
@@ -81,11 +82,12 @@ class LobpcgSolve {
   Index constraints_ = 0;      // leading columns of Y
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
-  Index fresh_directions_ = 0;    // random columns of the next W
-  bool refresh_due_ = false;      // the next iteration begins with `refresh`
-  bool restarted_ = false;        // without P, after the first stagnation
-  bool residuals_known_ = false;  // the host knows the residuals of this step
-  bool finished_ = false;         // the engine has ended this iteration
+  Index fresh_directions_ = 0;  // number of random columns in the next W
+  bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
+  bool restarted_ =
+      false;  // whether the iteration was restarted without P, at the first stagnation
+  bool residuals_known_ = false;  // whether the residuals of this step are on the host
+  bool finished_ = false;         // whether the engine has finished this iteration
 };
 
 }  // namespace heddle::detail

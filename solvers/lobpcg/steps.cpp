@@ -24,7 +24,8 @@ Index LobpcgSolve<T, Ctx>::start() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  const Index guards = std::min<Index>(2, b - 1);  // stay random, see LobpcgPairs::all_converged
+  const Index guards =
+      std::min<Index>(2, b - 1);  // guard columns stay random, see LobpcgPairs::all_converged
   const Index guesses = streams_ == 0 ? std::min(b - guards, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n() - s_.shape.constraints) {
@@ -36,12 +37,13 @@ void LobpcgSolve<T, Ctx>::start_X() {
     }
   }
   Index rank = make_orthonormal(blocks_.S().X, blocks_.BS().X, {blocks_.locked_basis()});
-  if (rank < b && !engine_.ended()) {  // a guess that depends on itself or on the constraints
+  if (rank < b &&
+      !engine_.ended()) {  // linearly dependent guesses, or guesses in the span of the constraints
     draw(blocks_.S().X.columns(rank, b - rank));
     rank = make_orthonormal(blocks_.S().X, blocks_.BS().X, {blocks_.locked_basis()});
   }
   blocks_.set_x(rank);
-  pairs_.set_leading(rank);  // no P yet
+  pairs_.set_leading(rank);  // because there is no P yet
   if (rank == 0 && problem_.B != nullptr && constraints_ == 0) {
     engine_.end(SolveStatus::indefinite,
                 "B is not positive definite: x'Bx = 0 for all start vectors");
@@ -53,7 +55,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
   rayleigh_ritz_afresh();
 }
 
-/// V ← random columns, different ones in each call.
+/// V ← random columns, from a new random stream in each call.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::draw(Block V) {
   fill_random(context_, options_.seed, streams_++, V, s_.shape.rows.first);
@@ -61,8 +63,8 @@ void LobpcgSolve<T, Ctx>::draw(Block V) {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::set_norms() {
-  // Where an operator does not know its 1-norm, the estimate is max ‖A x‖/‖x‖ over the columns of
-  // X.
+  // If the 1-norm of an operator is not available, it is estimated by max ‖A x‖/‖x‖ over the
+  // columns x of X.
   s_.packet.clear();
   const auto norms_of = [&](Block V) {
     const auto part = s_.packet.add(V.cols(), 1);
@@ -118,7 +120,8 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
   pairs_.count(ritz_.values(), spans_space(), result_.iterations);
 }
 
-/// Ends the iteration, which needs its residuals. True if the step is to be completed.
+/// Finishes the iteration, for which its residuals must be known. True if the step is to be
+/// completed.
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
   if (!residuals_known_) read_residuals();
@@ -159,7 +162,7 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
   fill_W(first, active, fresh);
   if (orthonormal_in_two_rounds()) return;
-  queue_residuals();  // again, because A W was written over them
+  queue_residuals();  // again, because A W has overwritten the residuals
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
@@ -184,7 +187,8 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
 }
 
 /// Queues the orthonormalisation of W by two rounds of Gram–Schmidt and the projection of A, and
-/// reads only then whether W became orthonormal. If not, it returns false and W is lost.
+/// reads only then whether W is orthonormal. If not, it returns false, and the contents of W are
+/// invalid.
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
   if (blocks_.w() == 0) return false;
@@ -199,7 +203,8 @@ bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
   return true;
 }
 
-/// Orthonormalises a W of any rank by the ladder. It waits for the results of each rung.
+/// Orthonormalises a W of any rank by the orthonormalisation ladder. Waits for the results of each
+/// rung.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   const auto orthonormal = [&] {
@@ -208,7 +213,7 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   };
   Index rank = orthonormal();
   if (rank == 0 && blocks_.w() > 0 && !engine_.ended()) {
-    // All residuals lie in the span of [Y X P]. Random directions may lead out of it.
+    // All residuals lie in the span of [Y X P]. Random directions may have a part outside of it.
     draw(blocks_.S().W);
     rank = orthonormal();
   }
@@ -234,7 +239,7 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
 }
 
-/// A Rayleigh–Ritz step for an S of which only A S is known. It waits for all of SᵀAS.
+/// A Rayleigh–Ritz step for an S of which no part of SᵀAS is known. Waits for all of SᵀAS.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
   pairs_.forget_order();

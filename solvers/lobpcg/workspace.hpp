@@ -36,7 +36,7 @@ template <Scalar T, class Ctx>
 struct LobpcgWorkspace<T, Ctx>::Storage {
   Storage(Ctx& ctx, const detail::LobpcgShape& sizes);
 
-  /// Empties what a solve fills, keeping all memory.
+  /// Removes the data of the last solve. Keeps all memory.
   void reset();
 
   Ctx* context;
@@ -48,8 +48,8 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   detail::LobpcgPairs pairs;
   SmallMatrix<double, Space> theta;       // of X, for R = AX − BX Θ
   Packet<Ctx> packet;                     // results of a step on their way to the host
-  std::vector<double> monitor_values;     // that a monitor is shown
-  std::vector<double> monitor_residuals;  // scaled, likewise
+  std::vector<double> monitor_values;     // Ritz values passed to the monitor
+  std::vector<double> monitor_residuals;  // scaled residuals passed to the monitor
   EigenResult<T, Space> result;
 };
 
