@@ -9,8 +9,8 @@
 namespace heddle::detail {
 namespace {
 
-/// A round takes a block from noise to orthonormal. Random columns that replace noise take one
-/// round more.
+/// One round makes a block orthonormal unless columns are only noise. Random columns that replace
+/// noise need another round.
 constexpr int kMaxRounds = 5;
 
 }  // namespace

@@ -9,14 +9,14 @@
 
 namespace heddle::detail {
 
-/// Whether a block could be made orthonormal.
+/// The outcome of making a block orthonormal.
 struct FrontStatus {
-  bool indefinite = false;  ///< xᵀBx < 0 was met: B is not positive definite
+  bool indefinite = false;  ///< whether an xᵀBx < 0 occurred, so that B is not positive definite
   bool finite = true;
 };
 
 /// Makes a block W, n×b, orthonormal in ⟨x, y⟩ = xᵀBy and orthogonal to an orthonormal basis V.
-/// Columns that add nothing to V are replaced by random ones.
+/// Columns that lie in the span of V to rounding are replaced by random ones.
 template <Scalar T, class Ctx>
 class BlockOrthonormalizer {
  public:
@@ -24,28 +24,28 @@ class BlockOrthonormalizer {
   using Block = BlockView<T, Space>;
   using ConstBlock = ConstBlockView<T, Space>;
 
-  /// Room for V of up to `max_basis` columns and b = `block`. `pencil`: whether there is a B ≠ I.
-  /// `rows`: those of the vectors. Throws `OutOfMemory`.
+  /// Memory for V of up to `max_basis` columns and b = `block`. `pencil`: whether B ≠ I. `rows`:
+  /// the rows of the vectors. Throws `OutOfMemory`.
   BlockOrthonormalizer(Ctx& context, const RowRange& rows, Index max_basis, Index block,
                        bool pencil);
 
-  /// Begins a new solve. `B` (null: the identity) is kept by pointer. `seed` is that of all random
+  /// Begins a new solve. `B` (null: the identity) is kept by pointer. `seed` determines all random
   /// columns.
   void reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) noexcept;
 
-  /// W ← a block of random columns, other ones at each call.
+  /// W ← a block of random columns, from a new random stream in each call.
   void fill(Ctx& context, Block W);
 
   /// B X: X itself where B = I. Valid until the next call of any function.
   ConstBlock times_B(Ctx& context, ConstBlock X);
 
-  /// Orthonormalises W against V in the common case, queued without waiting. `status`,
-  /// `CholeskyQrStatus::rows`×2, tells `came_out` later whether it was the common case. If not, W
-  /// is lost.
+  /// Queues the orthonormalisation of W against V without waiting. It succeeds if W is not nearly
+  /// dependent. From `status`, `CholeskyQrStatus::rows`×2, `came_out` determines later whether it
+  /// succeeded. If not, the contents of W are invalid.
   void queue(Ctx& context, ConstBlock V, Block W, SmallView<double, Space> status);
   bool came_out(ConstSmallView<double, HostSpace> status) noexcept;
 
-  /// The same in all cases. Waits for the context once per round or more.
+  /// Orthonormalises any W against V. Waits for the context at least once per round.
   FrontStatus orthonormalize(Ctx& context, ConstBlock V, Block W);
 
   /// n×b of memory that is free between calls. Empty where B = I.
@@ -69,7 +69,8 @@ class BlockOrthonormalizer {
   LinearOperator<T, Ctx>* B_ = nullptr;
   OrthoCounts counts_;
   std::uint64_t seed_ = 0;
-  std::uint64_t random_blocks_ = 0;  // drawn so far: each is a stream of the generator
+  std::uint64_t random_blocks_ =
+      0;  // number drawn so far. Each has its own stream of the generator
 };
 
 }  // namespace heddle::detail

@@ -5,12 +5,12 @@
 namespace heddle::detail {
 namespace {
 
-/// ‖F x − θ x‖ of a Ritz pair at rest, relative to how far θ lies above what F leaves to the
-/// unwanted part of the spectrum.
+/// The largest ‖F x − θ x‖ of a settled Ritz pair, relative to the distance of θ above the
+/// eigenvalues of F in the unwanted part of the spectrum.
 constexpr double kAtRest = 0.01;
 
-/// The same relative to how far θ lies below that of the last locked pair. The share of a missed
-/// pair in this one is about the square.
+/// The largest ‖F x − θ x‖ relative to the distance of θ below the θ of the last locked pair. The
+/// share of a missed pair in the Ritz vector is about the square of this ratio.
 constexpr double kApart = 0.1;
 
 }  // namespace
@@ -26,9 +26,9 @@ bool Completeness::nothing_is_left(bool full) const {
 }
 
 bool Completeness::others_would_show(bool full) const {
-  // A Krylov space of b random vectors holds b directions of each eigenspace. Where it showed fewer
-  // copies of every eigenvalue, there are no more. Else the random block must have come to rest
-  // beyond the wanted pairs.
+  // A Krylov space of b random vectors contains up to b directions of each eigenspace. If fewer
+  // than b copies of every eigenvalue were found, there are no more. Otherwise the leading Ritz
+  // pair of the random block must have settled beyond the wanted pairs.
   const std::vector<double>& values = pairs_.wanted().values;
   Index copies = 1;
   Index most = 1;
@@ -44,17 +44,17 @@ bool Completeness::next_is_at_rest(bool full) const {
   const double residual = ritz_.residual(0);
   const double lambda = map_.lambda_at(theta);
   const double last_locked = map_.theta_of(pairs_.locked_pairs().values.back());
-  // Where F hardly tells the pair from the locked ones, a missed one may be part of it.
+  // If F hardly separates the pair from the locked ones, it may contain a part of a missed pair.
   const bool apart = residual <= kApart * (last_locked - theta);
   if (!apart && !pairs_.convergence().passes(lambda, pairs_.residual_of(0))) return false;
   if (!map_.inverts() && !map_.filters()) {
     return pairs_.convergence().scaled(lambda, pairs_.residual_of(0)) <= std::sqrt(tolerance_);
   }
-  // An inverse may leave as much to the unwanted end as the last Ritz value.
+  // Under an inverse, eigenvalues of F in the unwanted part may be as large as the last Ritz value.
   const double height = std::min(map_.separation(theta), theta - ritz_.value(ritz_.order() - 1));
   if (residual <= kAtRest * height) return true;
-  // A polynomial may damp the next pair like the rest, of which none then comes to rest. A missed
-  // pair would rise above them in a whole cycle, as high as the wanted ones do.
+  // A polynomial may damp the next pair as much as all others, none of which then settles. In a
+  // whole cycle, the θ of a missed pair would grow as large as those of the wanted pairs.
   return !map_.inverts() && full && residual <= kAtRest * map_.separation(last_locked);
 }
 

@@ -4,8 +4,8 @@
 
 namespace heddle::detail {
 
-/// Whether the pairs of a `PairLedger` are all that are wanted, or whether others were missed, such
-/// as further copies of a multiple eigenvalue. Copies nothing; everything is kept by reference.
+/// Decides whether the pairs of a `PairLedger` include all wanted pairs, or whether pairs may have
+/// been missed, such as further copies of a multiple eigenvalue. Everything is kept by reference.
 class Completeness {
  public:
   /// `block`: b, the columns of a step. `tolerance`: that of the criterion.
@@ -13,18 +13,20 @@ class Completeness {
                Index block, Index nev, double tolerance) noexcept
       : pairs_(pairs), map_(map), ritz_(ritz), block_(block), nev_(nev), tolerance_(tolerance) {}
 
-  /// Whether all wanted pairs have converged and, in a check, all that it has found.
+  /// Whether all wanted pairs have converged and, in a check, all pairs that the check has found.
   bool all_converged() const noexcept;
 
-  /// Whether a cycle may end before the basis is full: all wanted pairs have converged and, in a
-  /// check that has found none, the next one has come to rest. `full`: whether the basis is.
+  /// Whether a cycle may end before the basis is full. This is so if all wanted pairs have
+  /// converged and, in a check that has found no pair, the Ritz pair next to the wanted ones has
+  /// settled. `full`: whether the basis is full.
   bool nothing_is_left(bool full) const;
 
-  /// For a check that has found nothing: whether it would have shown a pair that was missed.
+  /// For a check that has found no pair: whether it would have found a missed pair.
   bool others_would_show(bool full) const;
 
-  /// For a check that has found nothing: whether the leading Ritz pair will not move any more by as
-  /// much as would count. Errors of Ritz values are squares of those of their vectors.
+  /// For a check that has found no pair: whether the remaining changes of the leading Ritz value
+  /// are too small to reach the wanted pairs. Errors of Ritz values are proportional to the squares
+  /// of the errors of their vectors.
   bool next_is_at_rest(bool full) const;
 
  private:

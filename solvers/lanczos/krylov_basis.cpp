@@ -91,12 +91,12 @@ FrontStatus KrylovBasis<T, Ctx>::expand(Ctx& context, LinearOperator<T, Ctx>& F)
     set_front(context);
     return {};
   }
-  F.apply(context, front_.view(), work_.view());  // W is lost
+  F.apply(context, front_.view(), work_.view());  // because the contents of W are invalid
   subtract_coupled(context, coupled);
   return orthonormalize(context);
 }
 
-/// The columns of [V V₊] that U is coupled to.
+/// The columns of [V V₊] to which U is coupled.
 template <Scalar T, class Ctx>
 auto KrylovBasis<T, Ctx>::coupled() const noexcept -> ConstBlock {
   return V_.columns(locked_ + projected_.first_coupled(), projected_.coupled() + block_);
@@ -108,7 +108,7 @@ void KrylovBasis<T, Ctx>::subtract_coupled(Ctx& context, ConstBlock coupled) {
   heddle::multiply<T>(context, -1, coupled, coefficients_, 1, work_.view());
 }
 
-/// V₊ ← an orthonormal basis of what remains of span(W), filled up at random.
+/// V₊ ← an orthonormal basis of the part of span(W) orthogonal to V, completed by random columns.
 template <Scalar T, class Ctx>
 FrontStatus KrylovBasis<T, Ctx>::orthonormalize(Ctx& context) {
   const PhaseScope phase(context, Phase::orthogonalize);
@@ -151,7 +151,7 @@ void KrylovBasis<T, Ctx>::restart(Ctx& context, ConstSmallView<double, HostSpace
   send_column(context);
 }
 
-/// The coefficients of the next subtraction after S changed.
+/// Sends the coefficients T₊ of the next U − V T₊ to the context, after S has changed.
 template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::send_column(Ctx& context) {
   const SmallView<double, Space> there = column_.view(order() + block_, block_);

@@ -17,8 +17,8 @@ namespace heddle::detail {
 ///
 ///     F V = V T + V₊ Sᵀ,   [V V₊]ᵀB[V V₊] = I,   T = VᵀBFV,   S = VᵀBFV₊,
 ///
-/// V n×k, the front V₊ n×b. A step makes the front part of V. T is block tridiagonal but for the
-/// arrow that a restart leaves:
+/// V is n×k, and the front V₊ is n×b. A step appends the front to V. T is block tridiagonal except
+/// for the arrow that a restart leaves:
 ///
 ///     T = [θ₁          s₁ᵀ        ]
 ///         [    ⋱       ⋮          ]
@@ -27,15 +27,16 @@ namespace heddle::detail {
 ///         [            β    T₂  ⋱ ]
 ///
 /// S couples the front to the last block of V, or, in the first step after a restart, to all of V.
-/// S is always taken from a product with F, so columns that were replaced at random need no care.
-/// Locked vectors lie before V and take part in the orthogonalisation only.
+/// S is always computed from a product with F. Therefore random columns that replaced dependent
+/// ones need no special treatment. Locked vectors are stored before V and are used only in the
+/// orthogonalisation.
 ///
-/// A step subtracts what is coupled, makes the block orthonormal, and then projects it against all
-/// of V once. The first subtraction leaves only rounding to be projected away there, so V is read
-/// twice per step and stays orthogonal to working precision. A step copies one packet to the host.
-/// It copies two where S is needed on the host before `expand`, as at the end of a cycle. Sources:
-/// Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602 (thick restart); Zhou & Saad, Numer.
-/// Algorithms 47 (2008) 341 (blocks).
+/// A step computes U − V T₊, where T₊ has nonzero rows only for the columns coupled to the front,
+/// makes this block orthonormal, and then projects it once against all of V. After the subtraction,
+/// only rounding errors remain to be projected out. Therefore V is read twice per step and stays
+/// orthogonal to working precision. A step copies one packet to the host, or two if S is needed on
+/// the host before `expand`, as at the end of a cycle. Sources: Wu & Simon, SIAM J. Matrix Anal.
+/// Appl. 22 (2000) 602 (thick restart); Zhou & Saad, Numer. Algorithms 47 (2008) 341 (blocks).
 template <Scalar T, class Ctx>
 class KrylovBasis {
  public:
@@ -43,55 +44,62 @@ class KrylovBasis {
   using Block = BlockView<T, Space>;
   using ConstBlock = ConstBlockView<T, Space>;
 
-  /// Room for locked vectors and V of up to `max_basis` columns together, blocks of b = `block`.
-  /// `rows`: those of the vectors, rows.global ≥ max_basis + b. Throws `OutOfMemory`.
+  /// Memory for locked vectors and V of up to `max_basis` columns together, and for fronts of
+  /// b = `block` columns. `rows`: the rows of the vectors, with rows.global ≥ max_basis + b. Throws
+  /// `OutOfMemory`.
   KrylovBasis(Ctx& context, const RowRange& rows, Index max_basis, Index block, bool pencil);
 
-  /// Empties the basis for a new solve. `B` (null: the identity) is kept by pointer. `seed` is that
-  /// of all random columns.
+  /// Empties the basis for a new solve. `B` (null: the identity) is kept by pointer. `seed`
+  /// determines all random columns.
   void reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) noexcept;
 
   /// Deletes V and the locked vectors. `draw_front` must follow.
   void clear() noexcept;
 
-  /// V₊ ← a random block orthogonal to the locked vectors, the first columns of `guess` (n×g) in it
-  /// where there are any. V must be empty. S is unknown until `multiply`.
+  /// V₊ ← an orthonormal block orthogonal to the locked vectors. It is made from the first columns
+  /// of `guess` (n×g), if there are any, and random columns. V must be empty. S is not defined
+  /// before `multiply`.
   FrontStatus draw_front(Ctx& context, ConstBlock guess = {});
 
-  /// V₊ ← an orthonormal basis of span(V C), C k×b in host memory, filled up at random; V ← [].
+  /// V₊ ← an orthonormal basis of span(V C), completed by random columns, with C k×b in host
+  /// memory. Then V ← [].
   FrontStatus combine_front(Ctx& context, ConstSmallView<double, HostSpace> C);
 
-  /// U ← F V₊ and its part of T: S and V₊ᵀBU. Queued, for `fetch_column` or `expand` to fetch.
+  /// Queues U ← F V₊ and its part of T, that is, S and V₊ᵀBU. `fetch_column` or `expand` copies
+  /// these to the host.
   void multiply(Ctx& context, LinearOperator<T, Ctx>& F);
 
-  /// Brings S and V₊ᵀBU to the host, into `projected`, if they are not there.
+  /// Copies S and V₊ᵀBU to the host, into `projected`, unless this was done.
   void fetch_column(Ctx& context);
 
   /// V ← [V V₊], V₊ ← an orthonormal basis of U − V T₊ where T₊ is the part of T that `multiply`
-  /// made. It is filled up at random where U adds nothing new. Waits for the context once. Where
-  /// blocks are nearly dependent, F V₊ is made again and more rounds follow.
+  /// made. Random columns complete it where U lies in the span of V. Waits for the context once. If
+  /// blocks are nearly dependent, F V₊ is computed again, and more rounds of orthonormalisation
+  /// follow.
   FrontStatus expand(Ctx& context, LinearOperator<T, Ctx>& F);
 
-  /// max ‖M v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖M‖₂. Only for a pencil. U is kept.
+  /// max ‖M v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖M‖₂. Only for B ≠ I. U is kept.
   double estimate_norm(Ctx& context, LinearOperator<T, Ctx>& M);
 
   /// V ← V Z, T ← ZᵀTZ = diag(θ), S ← ZᵀS; Z k×l with ZᵀZ = I, theta l×1.
   void restart(Ctx& context, ConstSmallView<double, HostSpace> Z,
                ConstSmallView<double, HostSpace> theta);
 
-  /// The first j columns of V become locked vectors. Only after `restart`.
+  /// Makes the first j columns of V locked vectors. Only after `restart`.
   void lock(Ctx& context, Index j);
 
-  /// x, an n-vector orthonormal to the locked vectors, becomes one of them. V must be empty.
+  /// Makes x (n×1), of norm 1 and orthogonal to the locked vectors, a locked vector. V must be
+  /// empty.
   void lock(Ctx& context, ConstBlock x);
 
-  /// Only the locked vectors in `order` remain, in that order. V must be empty.
+  /// Keeps only the locked vectors in `order`, in that order. V must be empty.
   void keep_locked(Ctx& context, std::span<const Index> order);
 
-  /// Saves or loads all but the long blocks. To be saved just after `fetch_column`.
+  /// Saves or loads everything except the long blocks. The state must be saved just after
+  /// `fetch_column`.
   void archive(Ctx& context, Archive& archive);
 
-  /// Calls visit(block) for the long blocks that are then in use.
+  /// Calls visit(block) for the long blocks that are in use just after `fetch_column`.
   template <class Visit>
   void for_each(const Visit& visit) {
     visit(V_.columns(0, locked_ + order() + block_));
@@ -102,7 +110,9 @@ class KrylovBasis {
   Index order() const noexcept { return projected_.order(); }  ///< k, the columns of V
   Index locked() const noexcept { return locked_; }            ///< locked vectors
   bool full() const noexcept { return locked_ + order() + block_ > max_basis_; }
-  bool multiplied() const noexcept { return multiplied_; }  ///< U and S are those of V₊
+  bool multiplied() const noexcept {
+    return multiplied_;
+  }  ///< whether U and S belong to the current V₊
 
   ConstBlock locked_vectors() const noexcept { return V_.columns(0, locked_); }
   ConstBlock V() const noexcept { return V_.columns(locked_, order()); }
@@ -124,21 +134,21 @@ class KrylovBasis {
   void send_column(Ctx& context);
 
   MultiVector<T, Space> V_;      // [locked V V₊], n×(max_basis + b)
-  MultiVector<T, Space> front_;  // V₊ again, its rows side by side for products with F
-  MultiVector<T, Space> work_;   // U, and what becomes the next front
+  MultiVector<T, Space> front_;  // a copy of V₊ with contiguous rows for products with F
+  MultiVector<T, Space> work_;   // U, which is turned into the next front
   BlockOrthonormalizer<T, Ctx> orthonormalizer_;
   ProjectedMatrix projected_;
   SmallMatrix<double, Space> column_;           // S and V₊ᵀBU after a restart
-  ConstSmallView<double, Space> coefficients_;  // those of the next subtraction
-  Packet<Ctx> packet_;                          // what a step brings to the host
-  typename Packet<Ctx>::Part packed_column_;    // S and V₊ᵀBU in it, only rows that count
-  SmallMatrix<double, Space> small_;            // coefficients sent from the host
-  std::vector<double> numbers_;                 // norms of a front on the host
+  ConstSmallView<double, Space> coefficients_;  // T₊ for the next U − V T₊
+  Packet<Ctx> packet_;                          // results of a step that are copied to the host
+  typename Packet<Ctx>::Part packed_column_;  // S and V₊ᵀBU in the packet, only their nonzero rows
+  SmallMatrix<double, Space> small_;          // coefficients sent from the host
+  std::vector<double> numbers_;               // norms of a front on the host
   Index max_basis_;
   Index block_;
   Index locked_ = 0;
   bool multiplied_ = false;
-  bool fetched_ = false;  // the host has what `multiply` made
+  bool fetched_ = false;  // whether the results of `multiply` are on the host
 };
 
 }  // namespace heddle::detail

@@ -81,7 +81,8 @@ void LanczosOperator<T, Ctx>::apply_block(Ctx& context, ConstBlock X, Block Y) {
 template <Scalar T, class Ctx>
 void LanczosOperator<T, Ctx>::apply_filter(Ctx& context, ConstBlock X, Block Y) {
   if (!recurrence_) recurrence_.emplace(context, this->rows(), block_);
-  // The recurrence is in λ: the interval of y is one of λ or, mirrored, of −λ.
+  // The recurrence is in λ. The interval of y is an interval of λ if y = λ, and is mirrored if
+  // y = −λ.
   const ChebyshevInterval& y = map_.filter()->interval;
   const int degree = map_.degree();
   const bool mirrored = map_.sign() == -1;

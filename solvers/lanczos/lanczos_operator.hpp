@@ -36,8 +36,9 @@ class PencilOperator final : public LinearOperator<T, Ctx> {
   BlockView<T, Space> AX_;
 };
 
-/// F, the operator that block Lanczos iterates on: −y, a Chebyshev polynomial in C = B⁻¹A, or
-/// (A − σB)⁻¹B, as its `SpectralMap` says. Its largest eigenvalues belong to the wanted ones of C.
+/// The operator F that block Lanczos iterates on: ∓C with C = B⁻¹A, a Chebyshev polynomial in C, or
+/// (A − σB)⁻¹B. `SpectralMap` describes its eigenvalues. The largest eigenvalues of F belong to the
+/// wanted eigenvalues of C.
 template <Scalar T, class Ctx>
 class LanczosOperator final : public LinearOperator<T, Ctx> {
  public:
@@ -45,7 +46,7 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   using Block = BlockView<T, Space>;
   using ConstBlock = ConstBlockView<T, Space>;
 
-  /// Memory for blocks of up to `block` columns. `rows`: those of the vectors. Throws
+  /// Memory for blocks of up to `block` columns. `rows`: the rows of the vectors. Throws
   /// `OutOfMemory`.
   LanczosOperator(Ctx& context, const RowRange& rows, Index block);
 
@@ -59,8 +60,8 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   /// pointer. `reach`: about the distance from σ to the far end of the spectrum.
   void set_inverse(ShiftedInverse<T, Ctx>& inverse, double reach) noexcept;
 
-  /// `stop` is asked between the products of a polynomial. Once it returns true, what `apply`
-  /// leaves is unfinished and `stopped` is true.
+  /// `stop` is called between the products of a polynomial. Once it returns true, the result of
+  /// `apply` is unfinished, and `stopped` is true.
   void set_stop(std::function<bool()> stop) {
     stop_ = std::move(stop);
     stopped_ = false;
@@ -69,15 +70,15 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
 
   const SpectralMap& map() const noexcept { return map_; }
 
-  /// About how many products with A take as long as one product with F.
+  /// The approximate number of products with A that take as long as one product with F.
   double effort() const noexcept;
 
   /// The largest |θ| passed to `raise_norm` since F last changed: a lower bound of ‖F‖.
   double norm() const noexcept { return norm_; }
   void raise_norm(double theta) noexcept { norm_ = std::max(norm_, std::abs(theta)); }
 
-  /// Saves or loads what F is. Loading an inverse factors `inverse` again, and throws `Error` if
-  /// that fails. `inverse` is null where there is none.
+  /// Saves or loads the choice of F. Loading an inverse factors `inverse` again, and throws `Error`
+  /// if that fails. `inverse` is null where there is none.
   void archive(Ctx& context, Archive& archive, ShiftedInverse<T, Ctx>* inverse);
 
   /// n×b of memory that is free between products.

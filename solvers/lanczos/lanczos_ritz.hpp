@@ -10,10 +10,10 @@ class LanczosRitz {
  public:
   LanczosRitz() = default;
 
-  /// Room for T of up to `max_order`, S of up to `block` columns.
+  /// Memory for T of order up to `max_order` and S of up to `block` columns.
   LanczosRitz(Index max_order, Index block);
 
-  /// T Z = Z diag(θ); T k×k, S k×b. False if T is not finite.
+  /// Solves T Z = Z diag(θ), with T k×k and S k×b. False if T is not finite.
   bool solve(ConstSmallView<double, HostSpace> T, ConstSmallView<double, HostSpace> S);
 
   Index order() const noexcept { return order_; }  ///< k
@@ -29,7 +29,8 @@ class LanczosRitz {
   /// ‖F x − θ x‖ of Ritz pair j: ‖Sᵀz_j‖₂, over all of S.
   double residual(Index j) const noexcept { return residuals_[static_cast<std::size_t>(j)]; }
 
-  /// C k×b, its columns orthogonal: column j sums the Ritz vectors j, j + b, … below `count`.
+  /// C k×b with orthogonal columns. Column j is the sum of the Ritz vectors j, j + b, … below
+  /// `count`.
   ConstSmallView<double, HostSpace> combination(Index count, Index b) noexcept;
 
  private:

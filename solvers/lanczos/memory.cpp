@@ -4,10 +4,10 @@
 namespace heddle {
 namespace {
 
-/// Up to this order a dense solve costs less than iterating, and settles every hard case.
+/// Up to this order, a dense solve costs less than iterating, and it always converges.
 constexpr Index kDenseOrder = 256;
 
-/// One width of the SpMM and dense kernels.
+/// A block width for which the SpMM and dense kernels are written.
 constexpr Index kDefaultBlock = 8;
 
 Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }

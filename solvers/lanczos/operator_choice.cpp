@@ -7,20 +7,20 @@
 namespace heddle::detail {
 namespace {
 
-/// Products that cost so much more than the analysis of a pattern, some 1000, that this does not
-/// matter.
+/// From this number of products on, the analysis of the pattern, which costs about 1000 products,
+/// is negligible.
 constexpr double kManyProducts = 5000;
 
-/// How far σ lies below 0 or the smallest eigenvalue that is known, in units of ‖C‖. From the
-/// second on, rounding can tell the matrix from a singular one. The last are for norms that are
-/// estimates.
+/// The distances of σ below 0 or below the smallest known eigenvalue that are tried in turn, in
+/// units of ‖C‖. From the second on, A − σB is distinguishable from a singular matrix in spite of
+/// rounding. The last ones are for norms that are only estimates.
 constexpr std::array<double, 6> kShifts = {0, 1e-10, 1e-7, 1e-4, 1e-1, 1e2};
 template <Scalar T>
 constexpr double kLeastShift = sizeof(T) == sizeof(double) ? 1e-10 : 1e-5;
 
-/// The first Ritz value of an inverse relative to that of another wanted pair, which inherits the
-/// rounding of the first: the largest ratio that is accepted, and the ratio after σ has been
-/// lowered for that reason.
+/// Limits of the ratio of the first Ritz value θ of an inverse to the θ of another wanted pair.
+/// Rounding errors of the first pair spoil the other one in proportion to this ratio. The constants
+/// are the largest accepted ratio, and the ratio after σ has been lowered for that reason.
 template <Scalar T>
 constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
 template <Scalar T>
@@ -29,22 +29,24 @@ constexpr double kWide = sizeof(T) == sizeof(double) ? 1e4 : 1e2;
 /// The distance of the damped interval from the wanted values, relative to the range of these.
 constexpr double kClearance = 0.02;
 
-/// Seconds that a factorisation which nobody asked for may take. Nothing interrupts it.
+/// The most seconds that a factorisation may take unless the user chose `LanczosFilter::inverse`.
+/// It cannot be interrupted.
 constexpr double kLongestFactorisation = 30;
 
-/// The largest ‖F x − θ x‖/θ at which θ tells where an eigenvalue lies.
+/// The largest ‖F x − θ x‖/θ at which θ locates an eigenvalue.
 constexpr double kLocated = 0.1;
 
-/// A filter is changed where the interval that it leaves undamped shrinks by this factor.
+/// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
-/// acosh of the filter's value at the wanted end. A larger one would save dense work, for steps
-/// that do more products, until values that differ by this factor leave too few digits to the
-/// smaller ones.
+/// acosh of the filter's value at the wanted end. A larger value means fewer steps with more
+/// products each, and less dense work. The values θ of the wanted pairs then differ by larger
+/// factors, so that the smaller ones lose digits.
 template <Scalar T>
 constexpr double kGrowth = sizeof(T) == sizeof(double) ? 4 : 2.5;
 
-/// A filter of a lower degree saves too little: the wanted end stands well apart without it.
+/// A filter of a lower degree would save too little, because the wanted end is well separated
+/// without it.
 constexpr double kMinDegree = 4;
 constexpr double kMaxDegree = 20000;
 
@@ -89,11 +91,11 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
   return std::min(last + 1, k);
 }
 
-/// The Ritz pair at which the interval to damp shall begin, or the order of the basis where there
-/// is none. Some guards lie between it and the wanted pairs. It lies beyond the values of these, of
-/// which the last may have many copies: F does not tell what lies at the end of the interval from
-/// what lies within. Ritz values lie above the eigenvalues of their rank, so that no fewer
-/// eigenvalues are left undamped.
+/// The index of the Ritz pair at whose value the damped interval begins, or the order of the basis
+/// if there is none. Some guard pairs lie between it and the wanted pairs. Its value must differ
+/// from the last wanted value, which may have many copies, because F maps values at the end of the
+/// interval and within it to similar θ. Ritz values y are upper bounds of the eigenvalues with the
+/// same index. Therefore at least as many eigenvalues as Ritz values remain undamped.
 template <Scalar T, class Ctx>
 Index OperatorChoice<T, Ctx>::last_undamped() const {
   const Index k = ritz_.order();
@@ -103,7 +105,7 @@ Index OperatorChoice<T, Ctx>::last_undamped() const {
   const double clear = first + (1 + kClearance) * (map_.y_of(last) - first);
   const auto told_apart = [&](double theta, double residual) {
     const double value = map_.lambda_at(theta);
-    // It may be a copy that has not converged.
+    // The pair may be a copy of the last wanted one that has not converged.
     if (map_.filters() && residual > map_.theta_of(last) - theta) return false;
     return map_.y_of(value) > clear && !pairs_.same_value(value, last);
   };
@@ -112,9 +114,9 @@ Index OperatorChoice<T, Ctx>::last_undamped() const {
   return j;
 }
 
-/// The polynomial that damps lower ≤ y ≤ upper, of the degree that makes θ large enough at
-/// y = `wanted`. Nothing if it is not worth a change: the interval is hardly larger than before, or
-/// a degree of 3 would do.
+/// The polynomial that damps lower ≤ y ≤ upper, with the degree that makes θ large enough at
+/// y = `wanted`. Nothing if the interval is hardly larger than before, or a degree below kMinDegree
+/// would be enough.
 template <Scalar T, class Ctx>
 std::optional<ChebyshevFilter> OperatorChoice<T, Ctx>::filter_for(double wanted, double lower,
                                                                   double upper) const {
@@ -142,8 +144,8 @@ bool OperatorChoice<T, Ctx>::too_many_applications(int degree) {
   return true;
 }
 
-/// Whether a factorisation costs less than what the polynomials cost so far and would in the next
-/// cycle. What waiting that long loses is no more than the cost of the factorisation.
+/// Whether a factorisation and its solves cost less than the products so far and in the next cycle
+/// together. Waiting until then wastes at most the cost of the factorisation.
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
   if (problem_.shifted_inverse == nullptr || options_.which == Which::largest) return false;
@@ -180,7 +182,7 @@ void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
               "A - sigma B is not positive definite for any sigma: B is not, or A not finite");
 }
 
-/// The largest wanted λ that the Ritz pairs of an inverse locate.
+/// The largest wanted λ that is located by the Ritz pairs of an inverse.
 template <Scalar T, class Ctx>
 double OperatorChoice<T, Ctx>::farthest_located() const {
   double farthest = pairs_.first_value();
@@ -212,12 +214,13 @@ auto OperatorChoice<T, Ctx>::lower_shift(double retreat) const -> Shift {
 
 template <Scalar T, class Ctx>
 void OperatorChoice<T, Ctx>::note_far_end() {
-  // A cycle after a restart, which drops the far end, may show less of it than earlier ones.
+  // A restart drops Ritz vectors of the far end. A later cycle may therefore give a smaller
+  // estimate than earlier ones.
   if (!map_.inverts() && !map_.filters()) far_end_ = std::max(far_end_, upper_end());
 }
 
-/// The far end of the spectrum as the cycle at hand shows it: the last Ritz value and, beyond it,
-/// the largest residual. Source: Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480.
+/// The estimate of the far end of the spectrum from the current cycle: the last Ritz value plus the
+/// largest residual. Source: Zhou & Li, SIAM J. Matrix Anal. Appl. 32 (2011) 480.
 template <Scalar T, class Ctx>
 double OperatorChoice<T, Ctx>::upper_end() const {
   double beyond = 0;

@@ -10,14 +10,15 @@
 
 namespace heddle::detail {
 
-/// Decides what block Lanczos iterates on, and sets F accordingly: C = B⁻¹A itself, a Chebyshev
-/// polynomial in C, or (A − σB)⁻¹B.
+/// Chooses the operator F that block Lanczos iterates on: C = B⁻¹A itself, a Chebyshev polynomial
+/// in C, or (A − σB)⁻¹B.
 ///
-/// A cycle on C tells the far end of the spectrum and an upper bound of the wanted values. From
-/// both follow the interval that a polynomial shall damp and its degree. An inverse takes over once
-/// the polynomials have cost, or would cost by the end of the next cycle, more products than a
-/// factorisation and its solves are worth. Where a limit leaves no room for what is to be done, the
-/// solve ends. Source: Zhou & Saad, Numer. Algorithms 47 (2008) 341 (polynomial filters).
+/// A cycle on C gives an estimate of the far end of the spectrum and upper bounds of the wanted
+/// values of y. They determine the interval that a polynomial damps and its degree. The inverse
+/// replaces the polynomials once these cost, by the end of the next cycle, more products than a
+/// factorisation and its solves. If a limit of time or products does not allow the next cycle or
+/// factorisation, the solve ends. Source: Zhou & Saad, Numer. Algorithms 47 (2008) 341 (polynomial
+/// filters).
 template <Scalar T, class Ctx>
 class OperatorChoice {
  public:
@@ -29,49 +30,51 @@ class OperatorChoice {
   /// F = −y, C itself.
   void use_C() noexcept { F_.set_problem(problem_, options_.which); }
 
-  /// Where σ is tried first, and the ‖C‖ in parts of which it is lowered.
+  /// The first σ to try, and the ‖C‖ in units of which σ is lowered.
   struct Shift {
     double highest;
     double scale;
   };
 
   /// F = (A − σB)⁻¹B with the first σ that a factorisation proves to lie below the spectrum. Ends
-  /// the solve where there is none.
+  /// the solve if there is none.
   void invert(const Shift& shift);
 
-  /// Replaces F by a better operator if the Ritz pairs at hand suggest one. Returns the number of
-  /// leading Ritz pairs whose vectors the next basis shall begin with; nothing where F stays, be it
-  /// because a limit leaves no room for a better one and ended the solve.
+  /// Replaces F by a better operator if the current Ritz pairs determine one. Returns the number of
+  /// leading Ritz pairs from whose vectors the next basis starts. Returns nothing if F is kept,
+  /// also if the solve was ended because a limit does not allow a better operator.
   std::optional<Index> improve();
 
-  /// Takes the far end of the spectrum as a cycle on C shows it. Other cycles show nothing of it.
+  /// Updates the estimate of the far end of the spectrum after a cycle on C. Does nothing after
+  /// other cycles.
   void note_far_end();
 
-  /// The largest y that may be an eigenvalue, as far as is known.
+  /// The estimate of the largest eigenvalue y.
   double far_end() const noexcept { return far_end_; }
 
-  /// Whether λ = `value` lies above the interval that the polynomial damps, where the polynomial
-  /// grows as it does below. The far end is then corrected.
+  /// Whether λ = `value` lies above the interval that the polynomial damps, where its absolute
+  /// value grows as it does below the interval. If so, corrects the estimate of the far end.
   bool corrects_far_end(double value);
 
-  /// Whether σ lies so near to the smallest eigenvalue that rounding in its θ spoils other pairs.
+  /// Whether σ is so near to the smallest eigenvalue that rounding errors of its large θ spoil
+  /// other pairs.
   bool shift_is_too_near() const;
 
-  /// A σ that lies lower: at `retreat` times its present distance from the smallest eigenvalue at
-  /// least.
+  /// A lower σ, whose distance from the smallest eigenvalue is at least `retreat` times the present
+  /// one.
   Shift lower_shift(double retreat) const;
 
-  /// Whether a factorisation fits into the time that is left. If not, the solve ends.
+  /// Whether a factorisation fits into the remaining time. If not, ends the solve.
   bool time_to_factor();
 
-  /// Whether a cycle under a polynomial of this degree would need more products than there may be.
-  /// Then the solve ends.
+  /// Whether a cycle under a polynomial of this degree would exceed `max_applications`. If so, ends
+  /// the solve.
   bool too_many_applications(int degree);
 
   Index applications() const;          ///< columns multiplied by A since the solve began
-  Index inverse_applications() const;  ///< columns solved with A − σB likewise
+  Index inverse_applications() const;  ///< columns solved with A − σB since the solve began
 
-  /// Saves or loads what is known and what F is.
+  /// Saves or loads the estimates and the choice of F.
   void archive(Archive& archive);
 
  private:
@@ -88,7 +91,7 @@ class OperatorChoice {
   const BlockLanczosOptions& options_;
   Index max_basis_;
   LanczosOperator<T, Ctx>& F_;
-  const SpectralMap& map_;  // that of F
+  const SpectralMap& map_;  // the map of F
   const LanczosRitz& ritz_;
   const PairLedger& pairs_;
   Engine<Ctx>& engine_;

@@ -11,7 +11,7 @@ namespace {
 /// the steps that they save.
 constexpr int kDegreeWorthMeasuring = 50;
 
-/// The distance to the next Ritz value of an inverse, relative to the value, that is allowed for.
+/// The smallest relative gap to the next Ritz value of an inverse for which error bounds hold.
 constexpr double kLeastGap = 0.01;
 
 }  // namespace
@@ -94,9 +94,9 @@ void PairLedger::take_bounds() {
   }
 }
 
-/// Whether the value of Ritz pair j of an inverse will not move by more than the tolerance or
-/// rounding, relative to its distance from σ. The error of a Ritz value with residual ρ is ρ²/gap.
-/// Gaps down to kLeastGap θ are allowed for.
+/// Whether the error of the value of Ritz pair j of an inverse is at most the tolerance or
+/// rounding, relative to its distance from σ. The error of a Ritz value with residual ρ is at most
+/// ρ²/gap. The gap is assumed to be at least kLeastGap·θ.
 bool PairLedger::settled(Index j) const noexcept {
   const double theta = ritz_.value(j);
   const double rounding = convergence_.noise_floor() * map_.condition(theta);
@@ -106,10 +106,11 @@ bool PairLedger::settled(Index j) const noexcept {
 
 bool PairLedger::worth_measuring(bool full) const {
   if (checking_) return false;
-  // Under a filter of high degree, errors among values that lie close together for A, but not for
-  // F, hardly count.
+  // Under a filter of high degree, values may be close together for A but well separated for F.
+  // Measured residuals are then much smaller than the bounds.
   if (!map_.inverts()) return map_.degree() > kDegreeWorthMeasuring;
-  // Under an inverse, rounding in what lies near the wanted end hardly counts.
+  // Under an inverse, errors in eigenvectors near the wanted end contribute little to measured
+  // residuals.
   if (!full) return false;  // further steps may make the bounds small enough
   const Index active = nev_ - locked();
   if (leading_ >= active || active > ritz_.order()) return false;

@@ -26,27 +26,27 @@ struct PairList {
   }
 };
 
-/// The norms that residuals are measured against, exact or estimated.
+/// The norms to which residuals are relative, exact or estimated.
 struct PencilNorms {
   double A = 0;  ///< ‖A‖₁
   double B = 1;  ///< ‖B‖₁, 1 for B = I
   bool known = false;
 
-  /// About ‖B⁻¹A‖.
+  /// An estimate of ‖B⁻¹A‖.
   double C() const noexcept { return B > 0 ? A / B : A; }
 };
 
-/// The wanted eigenpairs of a block Lanczos solve and how far each of them is, in numbers only: the
-/// vectors are in the `KrylovBasis`. Everything here is host memory.
+/// The values and residuals of the wanted eigenpairs of a block Lanczos solve. Their vectors are in
+/// the `KrylovBasis`. The ledger is in host memory.
 ///
-/// A wanted pair is either locked, its vector beside the basis, or active, one of the leading Ritz
-/// pairs. `leading` active pairs, counted from the first without a gap, have converged. Once all
-/// wanted pairs have, they are all locked and a check begins: a random block looks for pairs that
-/// were missed. In a check the active pairs are those among the Ritz pairs that lie within the
-/// locked ones, `missed` in number.
+/// A wanted pair is either locked or active. The vector of a locked pair is kept beside the basis.
+/// An active pair is one of the leading Ritz pairs. The first `leading` active pairs have
+/// converged. Once all wanted pairs have converged, they are all locked, and a check begins, in
+/// which a random block searches for missed pairs. In a check, the active pairs are the `missed`
+/// Ritz pairs whose values lie among those of the locked pairs.
 class PairLedger {
  public:
-  /// Room for the pairs of `shape`. `map` and `ritz` are those of the solve, kept by reference.
+  /// Memory for the pairs of `shape`. `map` and `ritz` are those of the solve, kept by reference.
   PairLedger(const SpectralMap& map, const LanczosRitz& ritz, const BlockLanczosShape& shape);
 
   /// Forgets all pairs, for a new solve. `epsilon`: machine precision of the scalar.
@@ -56,7 +56,7 @@ class PairLedger {
   const PencilNorms& norms() const noexcept { return norms_; }
   const EigenConvergence& convergence() const noexcept { return convergence_; }
 
-  /// The pairs at hand, locked ones first, then active ones in the order of the Ritz values.
+  /// The current pairs, locked ones first, then active ones in the order of the Ritz values.
   const PairList& wanted() const noexcept { return wanted_; }
   const PairList& locked_pairs() const noexcept { return locked_; }
   Index locked() const noexcept { return locked_.size(); }
@@ -76,19 +76,21 @@ class PairLedger {
   /// The residuals of the first nev of `wanted()`, scaled likewise. Valid until the next call.
   std::span<const double> scaled_residuals();
 
-  /// Takes the Ritz pairs of the last Rayleigh–Ritz step, with bounds for residuals.
+  /// Sets the active pairs to the Ritz pairs of the last Rayleigh–Ritz step, with bounds of their
+  /// residuals.
   void take_bounds();
 
-  /// Whether the bounds are too large and to measure residuals is cheap beside a step of the basis.
-  /// `full`: whether the basis has no room for another step.
+  /// Whether the bounds are too large and measuring the residuals is cheap compared with a step of
+  /// the basis. `full`: whether the basis has no room for another step.
   bool worth_measuring(bool full) const;
 
   /// Replaces bounds by measured residuals, and values by Rayleigh quotients unless F is an
   /// inverse, whose θ are more accurate. One number for each of `wanted()`.
   void take_measured(std::span<const double> values, std::span<const double> residuals);
 
-  /// How many leading Ritz values of a check lie among those of the locked pairs. It counts as many
-  /// as half of the basis can hold while they converge; the next check finds the others.
+  /// The number of leading Ritz values of a check that lie among those of the locked pairs. It is
+  /// limited to as many pairs as half of the basis can hold while they converge. The next check
+  /// finds the others.
   Index missed() const noexcept;
 
   /// Whether two values differ by no more than their residuals may, or by rounding.
@@ -97,31 +99,31 @@ class PairLedger {
   /// A bound on ‖A x − λ B x‖/‖x‖ of Ritz pair j.
   double residual_of(Index j) const noexcept;
 
-  /// The best `nev` pairs of `wanted()`: this many locked ones and this many active ones.
+  /// The best `nev` pairs of `wanted()`: the numbers of locked and of active pairs among them.
   struct Best {
     Index locked;
     Index active;
   };
   Best best() const noexcept;
 
-  /// Locks up to `most` leading pairs with ‖F x − θ x‖ ≤ `rounding`: how many.
+  /// Locks up to `most` leading pairs with ‖F x − θ x‖ ≤ `rounding`. Returns their number.
   Index lock_exact(Index most, double rounding);
 
-  /// Locks all of `wanted()`, and a check begins.
+  /// Locks all of `wanted()` and begins a check.
   void begin_check();
 
-  /// Sorts the locked pairs and drops all but the best `nev`: their former places, in the new
-  /// order. Empty where nothing changes.
+  /// Sorts the locked pairs and drops all but the best `nev`. Returns their former places, in the
+  /// new order. Empty if nothing changes.
   std::vector<Index> sort_locked();
 
-  /// Locks those of the measured pairs that pass the criterion and no others: the places of the
-  /// refuted ones. The check goes on only where none is refuted.
+  /// Locks exactly those of the measured pairs that pass the criterion. Returns the places of the
+  /// other pairs. The check continues only if all pairs pass.
   std::vector<Index> reopen(std::span<const double> values, std::span<const double> residuals);
 
   /// Unlocks all pairs and ends the check.
   void unlock() noexcept;
 
-  /// Asks for residuals ten times smaller: the last claim of convergence did not hold.
+  /// Makes the criterion ten times stricter, after a refuted claim of convergence.
   void tighten() noexcept { strictness_ *= 0.1; }
 
   /// Saves or loads what the next Rayleigh–Ritz step does not restore.

@@ -9,11 +9,11 @@ namespace heddle::detail {
 /// The small matrices of a Krylov decomposition F V = V T + V₊ Sᵀ, on the host: T = VᵀBFV, k×k,
 /// and the column of the front V₊, [S; V₊ᵀBFV₊] with S = VᵀBFV₊, (k + b)×b.
 ///
-/// S has rows that are zero except in the first step after a restart, which couples the front to
-/// all of V: those before `first_coupled`.
+/// The rows of S before `first_coupled` are zero. In the first step after a restart there are none,
+/// because the front is coupled to all of V.
 class ProjectedMatrix {
  public:
-  /// Room for T of order up to `max_order`, fronts of b = `block` columns.
+  /// Memory for T of order up to `max_order` and fronts of b = `block` columns.
   ProjectedMatrix(Index max_order, Index block);
 
   /// k ← 0.
@@ -21,7 +21,9 @@ class ProjectedMatrix {
 
   Index order() const noexcept { return order_; }  ///< k
   Index first_coupled() const noexcept { return first_coupled_; }
-  Index coupled() const noexcept { return order_ - first_coupled_; }  ///< rows of S that count
+  Index coupled() const noexcept {
+    return order_ - first_coupled_;
+  }  ///< number of rows of S that may be nonzero
 
   /// T, k×k, both triangles.
   ConstSmallView<double, HostSpace> T() noexcept { return all().block(0, 0, order_, order_); }
@@ -34,17 +36,17 @@ class ProjectedMatrix {
     return column_.view(max_order_ + block_, block_).block(0, 0, order_ + block_, block_);
   }
 
-  /// The column of the front from its rows that count, (coupled() + b)×b. V₊ᵀBFV₊ is made
-  /// symmetric.
+  /// Sets the column of the front from its rows that may be nonzero, (coupled() + b)×b. Makes
+  /// V₊ᵀBFV₊ symmetric.
   void set_column(ConstSmallView<double, HostSpace> coupled) noexcept;
 
-  /// The front joins V: T ← [T S; Sᵀ V₊ᵀBFV₊].
+  /// Appends the front to V: T ← [T S; Sᵀ V₊ᵀBFV₊].
   void append() noexcept;
 
   /// V ← V Z: T ← ZᵀTZ = diag(θ), S ← ZᵀS. Z k×l, theta l×1.
   void restart(ConstSmallView<double, HostSpace> Z, ConstSmallView<double, HostSpace> theta);
 
-  /// The first j columns of V leave it. Only after `restart`.
+  /// Removes the first j columns of V from T and S. Only after `restart`.
   void drop_first(Index j) noexcept;
 
   /// Saves or loads k and T, but not the column of the front.

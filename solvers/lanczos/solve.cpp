@@ -8,17 +8,20 @@
 namespace heddle::detail {
 namespace {
 
-/// How much further from the smallest eigenvalue σ moves once products refute what an inverse told.
+/// The factor on the distance of σ from the smallest eigenvalue after fresh products have refuted
+/// pairs of (A − σB)⁻¹B.
 constexpr double kRetreat = 100;
 
-/// Seconds beyond the time limit in which a step may still be finished. Where a checkpoint is kept,
-/// a step may take as long as it needs, as one is written at the end of a step only.
+/// Seconds beyond the time limit within which a step may still be finished. If a checkpoint is
+/// kept, a step may take as long as it needs, because checkpoints are only written at the end of a
+/// step.
 constexpr double kGrace = 1;
 
-/// Refuted claims of convergence with which a solve ends.
+/// The solve ends with this many refuted claims of convergence.
 constexpr Index kMostRefuted = 4;
 
-/// How much F adds to the noise of residuals, at most, where checks fail for nothing but rounding.
+/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+/// rounding, which F amplifies.
 constexpr double kAboveNoise = 10;
 
 template <Scalar T, class Ctx>
@@ -74,14 +77,15 @@ void BlockLanczosSolve<T, Ctx>::run() {
       rayleigh_ritz();  // T Z = Z Θ, ‖F x − θ x‖ = ‖Sᵀz‖                   k×k
       if (finished()) break;
       restart();  // V ← V Z, T ← Θ, S ← ZᵀS                               n×l
-      if (engine_.ended() || !basis_.multiplied()) continue;  // V₊ is another one
+      if (engine_.ended() || !basis_.multiplied()) continue;  // V₊ was replaced
     }
     end_if_lost(basis_.expand(context_, F_));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
 }
 
-/// Whether the solve goes on from a checkpoint, where `multiply` has just been done.
+/// Starts the solve. True if it resumes from a checkpoint, whose state follows a call of
+/// `multiply`.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::start() {
   choice_.use_C();
@@ -96,7 +100,7 @@ bool BlockLanczosSolve<T, Ctx>::start() {
   return false;
 }
 
-/// Ends for want of time in the midst of a product, with the Ritz pairs of the steps before.
+/// Ends the solve at the time limit within a product, with the Ritz pairs of the earlier steps.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::abandon_step() {
   engine_.end(SolveStatus::time_limit, "the time limit was reached");
@@ -110,11 +114,12 @@ bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
   return cycle_complete_ || (basis_.order() > 0 && engine_.out_of_time());
 }
 
-/// Whether it costs little beside a step to find out whether the cycle may end before the basis is
-/// full.
+/// Whether the test for ending the cycle before the basis is full costs little compared with a
+/// step.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::early_end_pays() const {
-  // Ritz pairs take some 10 k³ operations, a step at least 4 n b per product with A.
+  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b operations per product with
+  // A.
   const auto k = static_cast<double>(basis_.order());
   const double step =
       F_.effort() * static_cast<double>(s_.shape.n) * static_cast<double>(s_.shape.block);
@@ -138,7 +143,7 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   }
 }
 
-/// T Z = Z Θ, and how far the wanted pairs have converged.
+/// Solves T Z = Z Θ and determines which wanted pairs have converged.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
@@ -159,8 +164,8 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   return true;
 }
 
-/// ‖A‖₁ and ‖B‖₁ where they are known. Else estimates follow from what there is: products with the
-/// whole space, Ritz values, or products with the front.
+/// Sets ‖A‖₁ and ‖B‖₁ if the operators provide them. Otherwise they are estimated from products
+/// with the whole space, from Ritz values, or from products with the front.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::set_norms() {
   const bool dense = s_.shape.max_basis == 0;
@@ -182,8 +187,8 @@ void BlockLanczosSolve<T, Ctx>::set_norms() {
   pairs_.set_norms(norm_A, norm_B);
 }
 
-/// Whether the pairs at hand prove that an eigenvalue lies above the interval that the polynomial
-/// damps. Costs a product with A where they have not been measured.
+/// Whether the current pairs prove that an eigenvalue lies above the interval that the polynomial
+/// damps. Costs a product with A if the pairs have not been measured.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::beyond_interval() {
   if (!F_.map().filters()) return false;
@@ -221,8 +226,8 @@ MonitorState BlockLanczosSolve<T, Ctx>::shown(const IterationRecord& record) {
   return {record, options_.nev, values, residuals};
 }
 
-/// Convergence is claimed once all wanted pairs have converged and a check for others has found
-/// none. Where such a check is due, it follows the cycle.
+/// Claims convergence if all wanted pairs have converged and a check for missed pairs has found
+/// none. If such a check is still to be done, it follows this cycle.
 template <Scalar T, class Ctx>
 Claim BlockLanczosSolve<T, Ctx>::claim() {
   if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
@@ -247,7 +252,8 @@ bool BlockLanczosSolve<T, Ctx>::stagnated() {
                                pairs_.convergence().noise_floor());
 }
 
-/// Whether fresh products with A and B confirm the best pairs at hand. If not, what shall follow.
+/// Whether fresh products with A and B confirm the best pairs. If not, sets the action that follows
+/// the cycle.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::verify() {
   const PhaseScope phase(context_, Phase::verify);
@@ -298,7 +304,7 @@ void BlockLanczosSolve<T, Ctx>::restart() {
   }
 }
 
-/// Keeps the leading half of the Ritz vectors beside those that have converged, and locks what is
+/// Keeps the converged Ritz vectors and the leading half of the others, and locks pairs that are
 /// exact to rounding.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::thick_restart() {
@@ -306,25 +312,27 @@ void BlockLanczosSolve<T, Ctx>::thick_restart() {
   const Index b = s_.shape.block;
   const Index room = s_.shape.max_basis - basis_.locked();
   const Index keep = pairs_.leading() + (k - pairs_.leading()) / 2;
-  const Index kept = room - (room - keep + b - 1) / b * b;  // whole blocks fill the rest
+  const Index kept = room - (room - keep + b - 1) / b * b;  // so that whole blocks fill the rest
   basis_.restart(context_, ritz_.Z(kept), ritz_.theta(kept));
   const Index exact = pairs_.lock_exact(kept, std::numeric_limits<T>::epsilon() * F_.norm());
   if (exact > 0) basis_.lock(context_, exact);
 }
 
-/// Whether a better operator takes over, or a limit that leaves no room for one ended the solve.
+/// Whether a better operator replaces F, or a limit that does not allow a better one has ended the
+/// solve.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::improve_operator() {
   const std::optional<Index> vectors = choice_.improve();
   if (!vectors) {
-    has_pairs_ = engine_.ended();  // nothing was touched
+    has_pairs_ = engine_.ended();  // the basis was not changed
     return has_pairs_;
   }
   end_if_lost(basis_.combine_front(context_, ritz_.combination(*vectors, s_.shape.block)));
   return true;
 }
 
-/// Deletes the basis and the polynomial or inverse that spoilt it. The far end stays known.
+/// Deletes the basis and the polynomial or inverse that produced it. The estimate of the far end is
+/// kept.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::start_again() {
   stagnation_.restart(result_.iterations);
@@ -334,8 +342,8 @@ void BlockLanczosSolve<T, Ctx>::start_again() {
   end_if_lost(basis_.draw_front(context_));
 }
 
-/// Lowers σ and starts again: what was iterated with so large an inverse is no better than its
-/// rounding.
+/// Lowers σ and starts again. The old basis is deleted, because rounding errors of the large
+/// inverse spoil it.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
   has_pairs_ = !choice_.time_to_factor();
@@ -345,8 +353,8 @@ void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
   choice_.invert(shift);
 }
 
-/// Locks all wanted pairs, or those that the last check found, and looks for others from a random
-/// block.
+/// Locks all wanted pairs, or those that the last check found, and searches for missed pairs from a
+/// random block.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::begin_check() {
   stagnation_.restart(result_.iterations);
@@ -359,8 +367,9 @@ void BlockLanczosSolve<T, Ctx>::begin_check() {
   end_if_lost(basis_.draw_front(context_));
 }
 
-/// Pairs that fresh products refuted become the next front, pairs that they confirmed stay locked.
-/// The basis knows the residuals of neither, so the vectors cannot join it.
+/// Pairs that fresh products refuted become the next front. Confirmed pairs stay locked. The
+/// vectors cannot become part of the Krylov basis, because their coupling to the front is not
+/// known.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::reopen() {
   stagnation_.restart(result_.iterations);
@@ -413,7 +422,7 @@ void BlockLanczosSolve<T, Ctx>::finish() {
       {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
 }
 
-/// The numbers that the end of a cycle begins with. The long blocks are those of the basis.
+/// Saves or loads the numbers at the end of a cycle. The long blocks are those of the basis.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
   archive.values(stagnation_, cycle_complete_, result_.iterations);

@@ -10,19 +10,21 @@
 
 namespace heddle::detail {
 
-/// What follows the end of a cycle.
+/// The actions that may follow a cycle.
 enum class AfterCycle {
-  thick_restart,  ///< under the same operator, or a better one
-  start_again,    ///< an eigenvalue lies above the interval of the polynomial
-  lower_shift,    ///< σ lies so near to an eigenvalue that rounding spoils others
-  retreat,        ///< fresh products refuted the pairs of an inverse: σ moves much further away
-  begin_check,    ///< all wanted pairs have converged: a random block looks for others
-  reopen,         ///< fresh products refuted some of them: these are iterated on again
+  thick_restart,  ///< with the same operator F, or with a better one
+  start_again,    ///< new start on C, because an eigenvalue lies above the polynomial's interval
+  lower_shift,  ///< new start with a lower σ, because σ is so near to an eigenvalue that rounding
+                ///< spoils other pairs
+  retreat,  ///< new start with a much lower σ, because fresh products refuted pairs of (A − σB)⁻¹B
+  begin_check,  ///< all wanted pairs have converged, and a random block searches for missed pairs
+  reopen,       ///< fresh products refuted some pairs, and the iteration continues from these
 };
 
-/// One block Lanczos solve: the loop and its steps, over the memory of a workspace. What is
-/// iterated on is the matter of `OperatorChoice`, the pairs are those of `PairLedger`, whether they
-/// are all is asked of `Completeness`, and whether they are right of `Verification`.
+/// One block Lanczos solve over the memory of a workspace, with its loop and its steps.
+/// `OperatorChoice` chooses the operator F that is iterated on. `PairLedger` holds the values and
+/// residuals of the pairs. `Completeness` decides whether pairs may have been missed.
+/// `Verification` measures the pairs with fresh products.
 template <Scalar T, class Ctx>
 class BlockLanczosSolve {
  public:
@@ -34,8 +36,8 @@ class BlockLanczosSolve {
   BlockLanczosSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
                     const BlockLanczosOptions& options, const Monitor& monitor, Storage& storage);
 
-  /// Iterates until the pairs are converged and verified, or something else ends it. The result is
-  /// then in the storage.
+  /// Iterates until the pairs have converged and are verified, or until another reason ends the
+  /// solve. Then the result is in the storage.
   void run();
 
   // The hooks of the engine, see `ResumableSolve`. An iteration is a cycle.
@@ -68,7 +70,7 @@ class BlockLanczosSolve {
   bool verify();
   void end_if_lost(const FrontStatus& status);
 
-  // What may follow a cycle.
+  // The actions that may follow a cycle, see `AfterCycle`.
   void thick_restart();
   bool improve_operator();
   void start_again();
@@ -93,8 +95,8 @@ class BlockLanczosSolve {
   Completeness completeness_;
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;
-  bool cycle_complete_ = false;  // else a cycle ends for want of time
-  bool has_pairs_ = false;       // the Ritz pairs at hand are those of the basis
+  bool cycle_complete_ = false;  // false if the time limit ended the cycle
+  bool has_pairs_ = false;       // whether the current Ritz pairs are those of the basis
 };
 
 }  // namespace heddle::detail

@@ -12,12 +12,12 @@ struct ChebyshevFilter {
   int degree = 2;  ///< d
 };
 
-/// How the eigenvalues λ of C = B⁻¹A and the eigenvalues θ of F, the operator that block Lanczos
-/// iterates on, belong together.
+/// The relation between the eigenvalues λ of C = B⁻¹A and the eigenvalues θ of F, the operator that
+/// block Lanczos iterates on.
 ///
-/// Both ends of the spectrum are treated as one: y = λ where the smallest eigenvalues are wanted,
-/// y = −λ where the largest are. The wanted eigenvalues are then the smallest y, and F gives them
-/// its largest θ. F is one of three operators:
+/// With y = λ if the smallest eigenvalues are wanted, and y = −λ if the largest are, the wanted
+/// eigenvalues are always the smallest y. F maps them to its largest θ. F is one of three
+/// operators:
 ///
 ///     F = −y               C itself               θ = −y
 ///     F = T_d((c − y)/e)   a polynomial in C      θ = cosh(d·acosh((c − y)/e)) below the interval
@@ -31,11 +31,10 @@ class SpectralMap {
   explicit SpectralMap(Which which = Which::smallest) noexcept
       : sign_(which == Which::smallest ? 1 : -1) {}
 
-  /// F = T_d((c − y)/e), from now on.
+  /// Sets F = T_d((c − y)/e).
   void set_filter(const ChebyshevFilter& filter) noexcept { filter_ = filter; }
 
-  /// F = (A − σB)⁻¹B, from now on. `reach`: about the distance from σ to the far end of the
-  /// spectrum.
+  /// Sets F = (A − σB)⁻¹B. `reach`: about the distance from σ to the far end of the spectrum.
   void set_inverse(double sigma, double reach) noexcept;
 
   /// 1 where y = λ, −1 where y = −λ.
@@ -45,7 +44,7 @@ class SpectralMap {
   double sigma() const noexcept { return sigma_; }  ///< of the inverse
   double reach() const noexcept { return reach_; }  ///< of the inverse
 
-  /// Products with C that F takes; 1 for C itself and for an inverse.
+  /// The number of products with C per product with F. 1 for C itself and for an inverse.
   int degree() const noexcept { return filter_ ? filter_->degree : 1; }
 
   /// Whether F is a polynomial in C.
@@ -57,18 +56,18 @@ class SpectralMap {
   /// Whether λ = a lies nearer to the wanted end than b.
   bool before(double a, double b) const noexcept { return y_of(a) < y_of(b); }
 
-  /// The y that has the eigenvalue θ of F. A polynomial is not monotone in its interval: the lower
-  /// end of the interval stands for every θ ≤ 1.
+  /// The y that F maps to θ. A polynomial is not monotone in its interval. Therefore the result is
+  /// the lower end of the interval for every θ ≤ 1.
   double y_at(double theta) const noexcept;
 
-  /// The λ that has the eigenvalue θ of F.
+  /// The λ that F maps to θ.
   double lambda_at(double theta) const noexcept { return sign_ * y_at(theta); }
 
   /// θ of an eigenvalue λ of C. For a polynomial, λ must lie below its interval.
   double theta_of(double lambda) const noexcept;
 
-  /// How far θ lies above the largest eigenvalue that F leaves to the unwanted part of the
-  /// spectrum: θ − 1 under a polynomial, about θ under an inverse. Has no meaning for C itself.
+  /// The distance of θ above the largest eigenvalue of F in the unwanted part of the spectrum: θ −
+  /// 1 under a polynomial, about θ under an inverse. Not defined for C itself.
   double separation(double theta) const noexcept { return inverts_ ? theta : theta - 1; }
 
   /// A bound on ‖C x − λ x‖ with λ = lambda_at(θ), given `residual` = ‖F x − θ x‖.

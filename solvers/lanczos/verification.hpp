@@ -5,8 +5,8 @@
 
 namespace heddle::detail {
 
-/// The vectors of the best pairs at hand, and what fresh products with A and B say about them. The
-/// vectors and the measured numbers are left in the solve's result.
+/// Computes the vectors of the best current pairs and measures these pairs with fresh products with
+/// A and B. The vectors and the measured numbers are stored in the result of the solve.
 template <Scalar T, class Ctx>
 class Verification {
  public:
@@ -19,20 +19,22 @@ class Verification {
                const BlockLanczosOptions& options, Storage& storage) noexcept
       : context_(context), problem_(problem), options_(options), s_(storage) {}
 
-  /// The result's vectors ← those of the best pairs: locked ones, and Ritz vectors beside them.
+  /// Sets the result's vectors to those of the best pairs, locked ones and active Ritz vectors.
   void collect();
 
-  /// A Rayleigh–Ritz step over the result's first `count` vectors. False where it failed.
+  /// A Rayleigh–Ritz step over the result's first `count` vectors. False if it fails.
   bool rayleigh_ritz(Index count);
 
-  /// After that step: residuals and orthogonality of the result's wanted pairs. Whether all pass.
+  /// Measures residuals and orthogonality of the result's wanted pairs, after that step. True if
+  /// all pass.
   bool measure(Index count);
 
-  /// A Rayleigh–Ritz step over the leading Ritz vectors of the basis, a block of them. Costs a
-  /// product with A. The numbers of the result are then lost.
+  /// A Rayleigh–Ritz step over the leading block of Ritz vectors of the basis. Costs a product with
+  /// A. Overwrites the numbers of the result.
   void rayleigh_ritz_of_leading();
 
-  /// The Rayleigh quotient farthest from the wanted end in the last step; nothing if that failed.
+  /// The Rayleigh quotient farthest from the wanted end in the last step. Nothing if the step
+  /// failed.
   std::optional<double> farthest_value() const;
 
   /// Marks the numbers of the result as those of earlier Ritz pairs.
@@ -41,7 +43,7 @@ class Verification {
   /// Whether all pairs passed the last `measure`.
   bool passed() const noexcept { return passed_; }
 
-  /// Whether the result holds numbers that were measured for the Ritz pairs at hand.
+  /// Whether the result holds numbers that were measured for the current Ritz pairs.
   bool measured() const noexcept { return measured_; }
   DenseFailure failure() const noexcept { return failure_; }  ///< of the last step
 

@@ -15,7 +15,7 @@ struct BlockLanczosWorkspace<T, Ctx>::Storage {
   /// `local`: the rows of the n-vectors that this process holds.
   Storage(Ctx& ctx, const BlockLanczosShape& sizes, const RowRange& local);
 
-  /// Empties what a solve fills, keeping all memory.
+  /// Removes the data of the last solve. Keeps all memory.
   void reset();
 
   Ctx* context;
