@@ -33,8 +33,8 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
 /// width of the interval on both sides. The weight xᵀFx of a Ritz vector x with ‖x‖ = 1
 /// distinguishes Ritz pairs of the interval from mixtures of eigenvectors on both sides of it. A
 /// Ritz vector with a small weight shows that X spans more than the eigenvectors of the
-/// surroundings. Only then can no pair be missing. If X is too narrow for that, it is widened by
-/// random columns. If convergence is slow, the degree is increased.
+/// surroundings. Only then can no pair be missing. If X is too narrow for that, the solve starts
+/// again from a wider random X. If convergence is slow, the degree is increased.
 ///
 /// The status is `converged` if all residuals pass, computed from fresh products in each iteration,
 /// and no further pair is in the interval. The list of pairs may then be empty. If the interval
