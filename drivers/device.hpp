@@ -33,7 +33,7 @@ class Device {
   const std::string& name() const noexcept { return name_; }  ///< "NVIDIA H200"; empty for the host
   const std::string& note() const noexcept {
     return note_;
-  }  ///< why this device was chosen. Empty where it is obvious
+  }  ///< why `automatic` chose the host, else empty
 
   HostContext& host() noexcept { return *host_; }
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }

@@ -43,7 +43,7 @@ struct Solution {
 
   std::string method;       ///< the method that solved, as in the table of methods
   std::string device;       ///< "host" or "cuda"
-  std::string device_note;  ///< why this device was chosen. Empty where it is obvious
+  std::string device_note;  ///< why `automatic` chose the host, else empty
   Index block_size = 0;     ///< columns multiplied by A at once
   std::string spmm_kernel;  ///< the kernel that multiplied A by the block. Empty for a callable
   std::string spmm_reason;
@@ -51,7 +51,7 @@ struct Solution {
   PreconditionerCost preconditioner;
   double setup_seconds = 0;
   double solve_seconds = 0;
-  Profile profile;             ///< times on the device, over setup and solve
+  Profile profile;             ///< profile of the setup and the solve on the device
   std::size_t peak_bytes = 0;  ///< the peak of the device memory held
 
   /// The number of eigenvectors, triplets or solutions. They are the leading columns of `vectors`.
