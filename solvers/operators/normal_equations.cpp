@@ -66,7 +66,8 @@ template <Scalar T, class Ctx>
 bool NormalEquationsOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
                                                        ConstBlockView<T, Space> X, double beta,
                                                        BlockView<T, Space> Y) {
-  // Aᵀ refuses only after the product with A, so once is enough.
+  // Aᵀ can refuse only after the product with A, which is then wasted. Therefore it is tried only
+  // once.
   accumulates_ = accumulates_ &&
                  pair_.A_transposed->accumulate(context, alpha, multiply_A(context, X), beta, Y);
   return accumulates_;

@@ -13,28 +13,29 @@
 namespace heddle {
 namespace {
 
-/// What an entry of L takes while it is made: with Eigen, as a copy, and in two triangles.
+/// Bytes per entry of L during the factorisation: in Eigen's factor, in a copy of it, and in two
+/// triangles.
 template <Scalar T>
 constexpr double kBytesOfEntry = 2.0 * (sizeof(double) + sizeof(std::int32_t)) +
                                  2.0 * (sizeof(T) + sizeof(std::int32_t));
 
-/// Costs in units of an entry of A in a product with a block.
+/// Costs in units of the cost per entry of A in a product with a block.
 struct Rates {
-  double row;        ///< of the dense passes that go with a product
-  double solve;      ///< an entry of L
-  double operation;  ///< of the factorisation
+  double row;        ///< per row, for the dense passes beside a product
+  double solve;      ///< per entry of L, for a solve
+  double operation;  ///< per operation of the factorisation
 };
 
-/// On the host measured with blocks of 8 and two threads on matrices of 2000 to 27000 rows: 8 to 19
-/// for an entry, 2 to 8 for an operation. On a GPU estimates: the factorisation runs on the host,
-/// and levels of rows wait for each other.
+/// The host's rates were measured with blocks of 8 columns and two threads on matrices of 2000 to
+/// 27000 rows: 8 to 19 per entry, 2 to 8 per operation. The rates of a GPU are estimates, because
+/// the factorisation runs on the host and levels of rows wait for each other.
 template <class Ctx>
 constexpr Rates kRates = std::same_as<Ctx, HostContext> ? Rates{5, 12, 6} : Rates{5, 300, 200};
 
-/// Operations a second of a factorisation. Measured: 4·10⁹ in cache, a quarter of that beyond.
+/// Operations per second of a factorisation. Measured: 4·10⁹ in cache, a quarter of that beyond.
 constexpr double kOperationsPerSecond = 1e9;
 
-/// A in host memory, in double; a matrix without rows is no matrix.
+/// A in host memory, in double. If A has no rows, neither has the result.
 template <Scalar T>
 HostCsrMatrix<double> on_host(HostContext& host, HostContext&, const CsrView<T, HostSpace>& A) {
   return A.rows == 0 ? HostCsrMatrix<double>() : convert<double>(host, A);
@@ -59,7 +60,7 @@ HostCsrMatrix<T> permutation(HostContext& host, const std::vector<std::int32_t>&
 
 }  // namespace
 
-/// The analysis and, once there is one, a factor.
+/// The analysis of the pattern and, after `factor`, the factor.
 template <Scalar T, class Ctx>
 struct ShiftedInverse<T, Ctx>::Factors {
   Factors(Ctx& context, const Matrix& A, const Matrix& B, double max_entries)

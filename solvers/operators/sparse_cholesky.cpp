@@ -12,25 +12,26 @@ namespace {
 using EigenMatrix = Eigen::SparseMatrix<double>;
 using EigenMap = Eigen::Map<const EigenMatrix>;
 
-/// A pivot below this share of its diagonal entry is what rounding leaves of zero.
+/// A pivot below this share of its diagonal entry is zero to rounding.
 constexpr double kSmallestPivot = 256 * std::numeric_limits<double>::epsilon();
 
-/// What Eigen can index.
+/// The most entries that Eigen can index.
 constexpr double kMostEntries = std::numeric_limits<std::int32_t>::max();
 
 std::vector<std::int32_t> narrow_offsets(const CsrView<double, HostSpace>& A) {
   return {A.row_offsets, A.row_offsets + A.rows + 1};
 }
 
-/// A by columns; of a triangle stored by rows that is the other triangle, Aᵀ.
+/// The arrays of A by rows, read as a matrix by columns, which is Aᵀ. The lower triangle of a
+/// symmetric matrix becomes the upper one.
 EigenMap by_columns(const CsrView<double, HostSpace>& A, const std::vector<std::int32_t>& offsets,
                     const double* values) {
   const auto n = static_cast<Eigen::Index>(A.rows);
   return {n, n, static_cast<Eigen::Index>(A.nnz), offsets.data(), A.columns, values};
 }
 
-/// P A Pᵀ for row and column i at position[i], its lower triangle; and zeros for the entries of
-/// `other` and on the diagonal.
+/// The lower triangle of P A Pᵀ, where P moves row i to position[i]. It also stores zeros for the
+/// entries that only `other` has and on the diagonal.
 HostCsrMatrix<double> lower_triangle(HostContext& context, const CsrView<double, HostSpace>& A,
                                      const CsrView<double, HostSpace>& other,
                                      std::span<const std::int32_t> position) {
@@ -62,7 +63,7 @@ HostCsrMatrix<double> identity(HostContext& context, Index n) {
   return result;
 }
 
-/// The places that keep the fill small.
+/// An approximate minimum degree order, which keeps the fill small, as the position of each row.
 std::vector<std::int32_t> minimum_degree_order(const CsrView<double, HostSpace>& A,
                                                const CsrView<double, HostSpace>& B) {
   const auto offsets_A = narrow_offsets(A);
@@ -92,8 +93,8 @@ SparseCholesky::SparseCholesky(HostContext& context, const CsrView<double, HostS
   count_entries(max_entries);
 }
 
-/// Row i of L holds the paths in the elimination tree that lead from the columns of row i of A up
-/// to i.
+/// Counts the entries of L. Row i of L has entries in all columns on the paths of the elimination
+/// tree from the columns of row i of A up to i.
 void SparseCholesky::count_entries(double max_entries) {
   const CsrView<double, HostSpace> A = A_.view();
   const auto n = static_cast<std::size_t>(A.rows);
