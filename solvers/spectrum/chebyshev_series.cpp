@@ -19,7 +19,7 @@ double ChebyshevInterval::at(double angle) const noexcept {
 std::vector<double> band_pass_coefficients(const ChebyshevInterval& interval, double a, double b,
                                            Index degree) {
   constexpr double pi = std::numbers::pi;
-  const double from = interval.angle(b);  // the angle falls with x
+  const double from = interval.angle(b);  // the angle decreases with x
   const double to = interval.angle(a);
   const auto terms = static_cast<double>(degree) + 1;
   const double unit = pi / (terms + 1);

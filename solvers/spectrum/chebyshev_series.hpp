@@ -25,8 +25,8 @@ struct ChebyshevInterval {
 
 /// c_k, k ≤ degree, of the polynomial Σ c_k T_k((x − c)/e) that smooths the indicator function of
 /// [a, b] by Jackson's kernel. On the interval its values are between 0 and 1, without ripples. At
-/// a and b it is ½, provided that they are further apart than the width of the kernel, π/degree in
-/// the angle. Source: Weiße, Wellein, Alvermann, Fehske, Rev. Mod. Phys. 78 (2006) 275, section
+/// a and b its value is ½, provided that their angles differ by more than the width of the kernel,
+/// π/degree. Source: Weiße, Wellein, Alvermann, Fehske, Rev. Mod. Phys. 78 (2006) 275, section
 /// II.C.
 std::vector<double> band_pass_coefficients(const ChebyshevInterval& interval, double a, double b,
                                            Index degree);
@@ -63,7 +63,7 @@ class ChebyshevRecurrence {
   Index cols_ = 0;
   Index block_ = 0;
   MultiVector<T, Space> term_, before_;
-  MultiVector<T, Space> product_;  // A times a term where A cannot accumulate
+  MultiVector<T, Space> product_;  // A times a term, if A cannot accumulate
 };
 
 /// Y = Σ c_k T_k((A − c)/e) X with at least two coefficients. X and Y are n×b and must not overlap.

@@ -14,7 +14,7 @@
 namespace heddle::detail {
 namespace {
 
-/// A matrix that somebody else owns as an operator.
+/// An operator that refers to a matrix of another owner.
 template <Scalar T, class Ctx>
 class BorrowedMatrix final : public LinearOperator<T, Ctx> {
  public:
@@ -32,8 +32,9 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
   SpmmPlan<T, Ctx> plan_;
 };
 
-/// The tridiagonal matrix of `steps` Lanczos steps at most, H m×m, and the norm of the last
-/// residual. Vectors are not orthogonalised again: copies of Ritz values do no harm here.
+/// At most `steps` Lanczos steps. H receives the tridiagonal matrix, m×m. Returns m and the norm of
+/// the last residual. Vectors are not reorthogonalised, because copies of Ritz values do no harm
+/// here.
 template <Scalar T, class Ctx>
 std::pair<Index, double> lanczos_steps(Ctx& context, LinearOperator<T, Ctx>& A,
                                        SmallView<double, HostSpace> H) {

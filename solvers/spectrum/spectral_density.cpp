@@ -16,9 +16,10 @@
 namespace heddle {
 namespace {
 
-constexpr Index kEndSteps = 40;    // Lanczos steps that look for the ends of the spectrum
-constexpr double kMargin = 0.01;   // beyond them, in parts of the half width
-constexpr double kWidening = 0.1;  // where that was too little
+constexpr Index kEndSteps = 40;   // Lanczos steps to estimate the ends of the spectrum
+constexpr double kMargin = 0.01;  // margin beyond the estimated ends, relative to the half width
+constexpr double kWidening =
+    0.1;  // widening if the margin was too small, relative to the half width
 constexpr int kMaxWidenings = 20;
 
 constexpr Index kDefaultDegree = 512;
@@ -33,15 +34,15 @@ detail::ChebyshevInterval around(double lower, double upper, double margin, doub
   return {lower - beyond, upper + beyond};
 }
 
-/// An even degree whose kernel, π/degree wide in the angle, resolves what is asked for.
+/// An even degree whose kernel, π/degree wide in the angle, has the requested resolution.
 Index degree_for(double resolution, double half_width) {
   if (resolution == 0) return kDefaultDegree;
   const double half = std::ceil(0.5 * std::numbers::pi * half_width / resolution);
   return std::max(2 * static_cast<Index>(std::min<double>(half, kMaxDegree / 2)), kMinDegree);
 }
 
-/// The moments of the columns of X, each from 0 to `degree`, appended to `moments`: two from each
-/// product, T_2k = 2 T_k² − 1. Source: Weiße et al., section II.B.
+/// Appends the moments 0 … `degree` of each column of X to `moments`. Each product gives two
+/// moments by T_2k = 2 T_k² − 1. Source: Weiße et al., section II.B.
 template <Scalar T, class Ctx>
 void append_moments(Ctx& context, LinearOperator<T, Ctx>& A,
                     const detail::ChebyshevInterval& interval,
@@ -70,7 +71,7 @@ void append_moments(Ctx& context, LinearOperator<T, Ctx>& A,
   }
 }
 
-/// The moments of all random vectors, n-column blocks of which are multiplied at once.
+/// The moments of all random vectors, which are multiplied in blocks.
 template <Scalar T, class Ctx>
 std::vector<double> all_moments(Ctx& context, LinearOperator<T, Ctx>& A,
                                 const detail::ChebyshevInterval& interval, Index degree,
@@ -94,13 +95,13 @@ std::vector<double> all_moments(Ctx& context, LinearOperator<T, Ctx>& A,
   return moments;
 }
 
-/// Whether moments can be those of a spectrum in the interval, but for rounding.
+/// Whether moments are, up to rounding, possible for a spectrum within the interval.
 template <Scalar T>
 bool within(const std::vector<double>& moments, Index degree) {
   const double rounding =
       static_cast<double>(degree * degree) * static_cast<double>(std::numeric_limits<T>::epsilon());
   return std::all_of(moments.begin(), moments.end(), [&](double moment) {
-    return !(std::abs(moment) > 1.01 + rounding);  // one that is not a number stays
+    return !(std::abs(moment) > 1.01 + rounding);  // NaN counts as possible
   });
 }
 
@@ -139,7 +140,7 @@ EigenvalueCount SpectralDensity::count(double a, double b) const {
   double squares = 0;
   const std::size_t vectors = moments_.size() / c.size();
   for (std::size_t j = 0; j < vectors; ++j) {
-    double trace = 0;  // of the polynomial, as vector j alone has it
+    double trace = 0;  // estimated trace of the polynomial from vector j alone
     for (std::size_t k = 0; k < c.size(); ++k) trace += c[k] * moments_[j * c.size() + k];
     sum += trace;
     squares += trace * trace;
