@@ -9,13 +9,13 @@
 
 namespace heddle::detail {
 
-/// Saves values to memory or loads them. A class passes its values to an archive in one function,
-/// which serves both: what is saved and loaded, and its order, cannot differ.
+/// Saves values to memory or loads them. A class passes its values to an archive in one function
+/// for both directions. Therefore the saved and the loaded values, and their order, cannot differ.
 class Archive {
  public:
   enum class Mode { save, load };
 
-  /// Appends to `memory`, or reads it from its start on. `memory` must outlive the archive.
+  /// Appends to `memory`, or reads from its start. `memory` must outlive the archive.
   Archive(std::vector<std::byte>& memory, Mode mode) noexcept : memory_(memory), mode_(mode) {}
 
   bool loading() const noexcept { return mode_ == Mode::load; }

@@ -15,7 +15,8 @@ namespace heddle::detail {
 /// CRC-32. A file that is written replaces an earlier one as a whole, or not at all.
 class CheckpointFile {
  public:
-  /// Opens `path`. Throws `InputError` where it cannot be opened or, to load, is no checkpoint.
+  /// Opens `path`. Throws `InputError` if it cannot be opened or, when loading, is not a
+  /// checkpoint.
   CheckpointFile(const std::filesystem::path& path, Archive::Mode mode);
   ~CheckpointFile();
 
@@ -24,11 +25,11 @@ class CheckpointFile {
   /// Writes `count` bytes from `data`, or reads them into it. Throws `InputError`.
   void bytes(void* data, std::size_t count);
 
-  /// Ends a section: writes its check sum, or compares the stored one. Throws `InputError` where
-  /// they differ.
+  /// Ends a section: writes its check sum, or compares the stored one. Throws `InputError` if they
+  /// differ.
   void end_section();
 
-  /// Bytes that are left to read.
+  /// The number of bytes that are left to read.
   std::uint64_t left() const;
 
   /// Replaces the file at `path` by what was written. Throws `InputError`.

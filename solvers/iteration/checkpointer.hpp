@@ -18,16 +18,16 @@ namespace heddle::detail {
 /// Keeps the checkpoint of one solve.
 ///
 /// A solve calls `capture` at the head of each iteration. This copies the solve's numbers within
-/// host memory. As soon as it is known whether the solve may stop in this iteration, it calls
-/// `write` where `due` says so. Until then it must not change the long blocks that the iteration
-/// began with. What the iteration does to the numbers in between need not be undone.
+/// host memory. As soon as it is known whether the solve may stop in this iteration, the solve
+/// calls `due`, and `write` if that returns true. Until then it must not change the long blocks
+/// with which the iteration began. It may change the numbers that were copied.
 ///
-/// `state(archive)` names those numbers. `blocks(visit)` calls `visit(block)` for those blocks. On
-/// resumption it is called after `state`, which restores the widths of the blocks.
+/// `state(archive)` saves or loads those numbers. `blocks(visit)` calls `visit(block)` for those
+/// blocks. On resumption it is called after `state`, which restores the widths of the blocks.
 class Checkpointer {
  public:
-  /// `identity`: what must be the same in a solve that resumes, as "name: value". Throws as
-  /// `check_checkpoint_file` does.
+  /// `identity`: the facts that must be the same in a solve that resumes, as "name: value". Throws
+  /// as `check_checkpoint_file` does.
   Checkpointer(const CheckpointOptions& options, std::vector<std::string> identity);
 
   bool resumes() const noexcept { return kept() && options_.resume; }
@@ -81,7 +81,7 @@ class Checkpointer {
     file.end_section();
   }
 
-  /// Removes the file: the solve has converged and has nothing to resume.
+  /// Deletes the file, because a converged solve cannot be resumed.
   void discard() noexcept;
 
  private:
@@ -135,7 +135,7 @@ class Checkpointer {
   }
 
   const CheckpointOptions& options_;
-  std::filesystem::path file_;  // behind symbolic links
+  std::filesystem::path file_;  // with symbolic links resolved
   std::vector<std::string> identity_;
   std::vector<std::byte> captured_;
   std::size_t captured_records_ = 0;

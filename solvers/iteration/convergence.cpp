@@ -5,7 +5,7 @@
 namespace heddle::detail {
 namespace {
 
-/// A settled value may change per step by this share of the allowed residual. The residual follows.
+/// A settled value changes per step by at most this share of the allowed residual.
 constexpr double kSettled = 0.01;
 
 /// Rounding changes a value, which is a mean over a vector, by less than it adds to a residual.

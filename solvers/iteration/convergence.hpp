@@ -5,13 +5,14 @@
 
 namespace heddle::detail {
 
-/// max |XᵀBX − I| up to which eigenvectors, or singular vectors of a side, count as orthonormal.
+/// The largest max |XᵀBX − I| for which eigenvectors, or the left or right singular vectors, count
+/// as orthonormal.
 template <Scalar T>
 inline constexpr double kOrthogonalityLimit =
     1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// The convergence criterion of an eigenproblem with its norms at hand. Residual norms here are
-/// ‖A x − λ B x‖₂ / ‖x‖₂.
+/// The convergence criterion of an eigenproblem, with the norms of its operators. Residual norms
+/// here are ‖A x − λ B x‖₂ / ‖x‖₂.
 class EigenConvergence {
  public:
   EigenConvergence() = default;
@@ -20,21 +21,21 @@ class EigenConvergence {
   EigenConvergence(Criterion criterion, double tolerance, double norm_A, double norm_B,
                    double epsilon) noexcept;
 
-  /// What a residual norm is measured against in results: ‖A‖₁ + |λ| ‖B‖₁.
+  /// The divisor of residual norms in results: ‖A‖₁ + |λ| ‖B‖₁.
   double scale(double lambda) const noexcept;
 
   /// residual / scale(lambda); 0 for 0/0.
   double scaled(double lambda, double residual) const noexcept;
 
-  /// residual ≤ factor × what the criterion allows at λ. False for NaN.
+  /// Whether the residual is at most `factor` times the limit of the criterion at λ. False for NaN.
   bool passes(double lambda, double residual, double factor = 1) const noexcept;
 
   /// Whether a step that changed the value λ by `change` shows that λ has settled: the change is at
   /// most a hundredth of what the criterion allows and of √tolerance |λ| ‖B‖₁, or it is rounding.
   ///
-  /// A small residual says that λ is near some eigenvalue. A value that still changes is not yet
-  /// the wanted one. This matters where ‖A‖ is much larger than the wanted eigenvalues, as with
-  /// penalty terms in a stiffness matrix: the allowed residual may then exceed λ itself.
+  /// A small residual shows only that λ is near some eigenvalue. A value that still changes may not
+  /// yet be near the wanted one. This matters where ‖A‖ is much larger than the wanted eigenvalues,
+  /// as with penalty terms in a stiffness matrix: the allowed residual may then exceed λ itself.
   bool settled(double lambda, double change) const noexcept;
 
   /// Below this share of `scale` a residual is rounding noise: 100 ε.

@@ -6,8 +6,8 @@
 
 namespace heddle::detail {
 
-/// What a solve had done before one of its parts began, which is a solve of its own. The records of
-/// the part are counted on from there.
+/// The counts of a solve at the time when one of its parts begins, which is itself a solve. They
+/// are added to the records of that part.
 struct EarlierParts {
   Index iterations = 0;
   double seconds = 0;
@@ -25,7 +25,7 @@ struct EarlierParts {
     for (const IterationRecord& record : part) whole.push_back(after(record));
   }
 
-  /// The monitor for the part, which calls `monitor` with the counts of the whole. `monitor` must
+  /// A monitor for the part. It calls `monitor` with the counts of the whole solve. `monitor` must
   /// outlive it.
   Monitor watch(const Monitor& monitor) const {
     if (!monitor) return {};

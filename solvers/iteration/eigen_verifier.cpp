@@ -8,7 +8,7 @@
 namespace heddle::detail {
 namespace {
 
-/// Calls body(first, count) for the slabs of `width` columns that make up `cols`.
+/// Calls body(first, count) for successive groups of at most `width` columns out of `cols`.
 template <class Body>
 void for_each_slab(Index cols, Index width, const Body& body) {
   for (Index first = 0; first < cols; first += width) body(first, std::min(width, cols - first));

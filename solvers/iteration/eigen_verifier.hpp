@@ -20,12 +20,12 @@ class EigenVerifier {
 
   EigenVerifier() = default;
 
-  /// Room for up to `max_pairs` pairs.
+  /// Memory for up to `max_pairs` pairs.
   EigenVerifier(Ctx& context, Index max_pairs);
 
-  /// V ← V Z with VᵀBV = I and VᵀAV = diag(values), best first. V n×k, its columns independent.
-  /// AV and BV are scratch of n rows and any width. Products are computed for so many columns at a
-  /// time. BV is unused if B = I.
+  /// V ← V Z with VᵀBV = I and VᵀAV = diag(values), best first. V n×k, its columns independent. AV
+  /// and BV are scratch memory of n rows and any width. Products are computed for as many columns
+  /// at a time as they have. BV is unused if B = I.
   DenseFailure rayleigh_ritz(Ctx& context, const EigenProblem<T, Ctx>& problem, Which which,
                              BlockView<T, Space> V, BlockView<T, Space> AV, BlockView<T, Space> BV);
 
@@ -33,8 +33,8 @@ class EigenVerifier {
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
 
-  /// Writes what the last `measure` found to `result`. True if all pairs pass and their vectors are
-  /// orthonormal.
+  /// Writes the numbers of the last `measure` to `result`. True if all pairs pass and their vectors
+  /// are orthonormal.
   bool report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
 
   /// ‖VᵀAV‖₁ and ‖VᵀBV‖₁ for the V that the last `rayleigh_ritz` was given.

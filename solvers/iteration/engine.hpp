@@ -12,7 +12,7 @@
 
 namespace heddle::detail {
 
-/// What came of a solve's claim that it has converged.
+/// The outcome of a solve's claim that it has converged.
 enum class Claim {
   none,       ///< not claimed, or refuted with progress that makes another attempt worthwhile
   confirmed,  ///< fresh products confirm it
@@ -20,7 +20,7 @@ enum class Claim {
 };
 
 /// The hooks that a solve offers to `Engine::finish_iteration`, in the order of the calls. Each
-/// hook may call `Engine::end`. The steps behind it are then skipped.
+/// hook may call `Engine::end`. The steps that follow are then skipped.
 ///
 ///   record()       the numbers of the iteration. The engine adds the time.
 ///   shown(record)  what the monitor is shown. Called only where there is a monitor.
@@ -49,12 +49,12 @@ concept ResumableSolve = IterativeSolve<Solve> && requires(Solve& solve, Archive
   solve.for_each_block([](auto) {});
 };
 
-/// What all iterative solves do around their own steps: the history, the monitor, limits,
+/// The parts of a solve that all iterative methods share: the history, the monitor, limits,
 /// checkpoints, and the verification of claims of convergence.
 ///
-/// A solve calls `capture` at the head of an iteration and `finish_iteration` when it knows the
-/// residuals of that iteration, until `ended`. Everything is kept by reference and must outlive the
-/// engine.
+/// A solve calls `capture` at the beginning of each iteration, and `finish_iteration` when the
+/// residuals of that iteration are known, until `ended` returns true. Everything is kept by
+/// reference and must outlive the engine.
 template <Context Ctx>
 class Engine {
  public:
@@ -84,14 +84,14 @@ class Engine {
     return true;
   }
 
-  /// Copies what the iteration begins with, for a checkpoint. The long blocks must stay as they are
-  /// until `finish_iteration`.
+  /// Copies the numbers with which the iteration begins, for a checkpoint. The long blocks must not
+  /// change before `finish_iteration`.
   template <ResumableSolve Solve>
   void capture(Solve& solve) {
     checkpointer_.capture(history_, state_of(solve));
   }
 
-  /// Ends an iteration, and the solve with the first reason that is found:
+  /// Finishes an iteration. Ends the solve for the first of these reasons that applies:
   ///
   ///   step                                         ends the solve
   ///   1  history ← record()                        –
@@ -128,7 +128,7 @@ class Engine {
     return record;
   }
 
-  /// Ends the solve. Only the first call has an effect. The text behind `reason` must outlive the
+  /// Ends the solve. Only the first call has an effect. The characters of `reason` must outlive the
   /// engine.
   void end(SolveStatus status, std::string_view reason) noexcept { control_.end(status, reason); }
 

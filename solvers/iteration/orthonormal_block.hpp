@@ -19,9 +19,9 @@ struct OrthonormalBlock {
 /// V ← a B-orthonormal basis of span((I − QQᵀB) V) for the columns Q of all `bases`. BV ← B V.
 /// Where B is null, BV is V.
 ///
-/// A round is a projection and the orthonormalisation ladder. There are at most three. A round in
-/// which the projection changes little by Daniel's test and V is nearly orthonormal before the
-/// ladder is the last. Adds the rungs of the ladder to `counts`.
+/// A round consists of a projection and the orthonormalisation ladder. There are at most three
+/// rounds. The last one is the first in which the projection changes V little (Daniel's test) and V
+/// is nearly orthonormal before the ladder. Adds the rungs of the ladder to `counts`.
 template <Scalar T, class Ctx>
 OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
                                   LinearOperator<T, Ctx>* B,
@@ -49,9 +49,10 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
   return result;
 }
 
-/// `make_orthonormal` for the common case, queued without waiting: two rounds of block Gram–Schmidt
-/// with Cholesky QR. From `status` (`CholeskyQrStatus::rows`×2, one column per round)
-/// `came_out_orthonormal` tells whether it was the common case. If not, V is lost.
+/// Queues `make_orthonormal` for a V that is not nearly dependent, without waiting: two rounds of
+/// block Gram–Schmidt with Cholesky QR. From `status` (`CholeskyQrStatus::rows`×2, one column per
+/// round), `came_out_orthonormal` determines whether this succeeded. If not, the contents of V are
+/// invalid.
 template <Scalar T, class Ctx>
 void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
                        LinearOperator<T, Ctx>* B,
@@ -66,9 +67,10 @@ void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
 }
 
 /// Whether `queue_orthonormal` left an orthonormal V of b columns. Two conditions hold then:
-/// - What the first round kept is more than rounding, both in the Cholesky factor and beside the
-///   projections. (These take Q as exactly orthonormal.)
-/// - The second round got a nearly orthonormal block and changed it little.
+/// - The part of V that remains after the first round is larger than rounding errors, both in the
+///   Cholesky factor and relative to the projections. (The test assumes that Q is exactly
+///   orthonormal.)
+/// - The block was nearly orthonormal before the second round, which changed it little.
 template <Scalar T>
 bool came_out_orthonormal(ConstSmallView<double, HostSpace> status, Index b) {
   constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();

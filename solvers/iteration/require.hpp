@@ -46,7 +46,7 @@ void require_limits(const Require& require, const Options& options) {
           options.time_limit_s);
 }
 
-/// Requires that no checkpoint was asked for. For methods that consist of several solves.
+/// Requires that the options name no checkpoint file. For methods that consist of several solves.
 template <class Options>
 void require_no_checkpoint(const Require& require, const Options& options) {
   require(options.checkpoint.file.empty(), "checkpoints are not kept here, but {} was asked for",
@@ -61,7 +61,7 @@ inline void require_checkpoint(const Require& require, const CheckpointOptions& 
           "there is no checkpoint file to resume from");
 }
 
-/// Requires what all eigensolvers require of their options, except nev.
+/// Checks the options that all eigensolvers share, except nev.
 inline void require_eigen_options(const Require& require, const EigenOptions& options) {
   require_tolerance(require, options.tolerance);
   require(options.block_size >= 0, "the block size must not be negative, it is {}",
@@ -70,7 +70,7 @@ inline void require_eigen_options(const Require& require, const EigenOptions& op
   require_checkpoint(require, options.checkpoint);
 }
 
-/// Requires what all solvers of linear systems require of their options.
+/// Checks the options that all solvers of linear systems share.
 inline void require_linear_options(const Require& require, const LinearOptions& options) {
   if (options.criterion == LinearCriterion::relative) {
     require_tolerance(require, options.tolerance);

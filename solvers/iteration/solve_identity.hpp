@@ -16,7 +16,7 @@ std::string fact(std::string_view name, const Value& value) {
   return fmt::format("{}: {}", name, value);
 }
 
-/// The fact that tells an operator from another, as far as a solver can see a difference.
+/// The fact that identifies an operator, from the properties that a solver can see.
 template <Scalar T, class Ctx>
 std::string operator_fact(std::string_view name, const LinearOperator<T, Ctx>* op) {
   if (op == nullptr) return fact(name, "none");

@@ -12,8 +12,8 @@ class StagnationTest {
   /// smallest one so far was last improved by a tenth at least `kPatience` iterations ago.
   bool stagnated(Index iteration, double residual, double floor) noexcept;
 
-  /// Forgets the residuals so far: from `iteration` on, other pairs are iterated or the iteration
-  /// started from other vectors.
+  /// Forgets the residuals so far, because from `iteration` on other pairs or other start vectors
+  /// are iterated.
   void restart(Index iteration) noexcept {
     best_ = std::numeric_limits<double>::infinity();
     best_iteration_ = iteration;

@@ -9,20 +9,20 @@
 
 namespace heddle::detail {
 
-/// Why and when a solve ends: the first reason given, the limits of iterations and time, the clock,
-/// and the sentence of the result.
+/// Controls the end of a solve. It holds the first reason given, the limits of iterations and time,
+/// and the clock, and writes the sentence of the result.
 ///
-/// Every process of a context ends at the same iteration and for the same reason: decisions by the
-/// clock or by a monitor go through `Context::agree`.
+/// Every process of a context ends at the same iteration and for the same reason: decisions that
+/// depend on the clock or a monitor are made common by `Context::agree`.
 class StopControl {
  public:
-  /// A status and the reason for it. The text behind `reason` must outlive the `StopControl`.
+  /// A status and the reason for it. The characters of `reason` must outlive the `StopControl`.
   struct Stop {
     SolveStatus status;
     std::string_view reason;
   };
 
-  /// The clock starts here.
+  /// Starts the clock.
   StopControl(Index max_iterations, double time_limit_s) noexcept
       : max_iterations_(max_iterations), time_limit_s_(time_limit_s) {}
 
