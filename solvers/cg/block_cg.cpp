@@ -8,8 +8,9 @@
 namespace heddle {
 namespace {
 
-/// What must be the same in a solve that goes on from a checkpoint; nothing where none is kept. The
-/// options are complete: a default and the same value given are the same.
+/// The facts that must be the same in a solve that resumes from a checkpoint. Empty if no
+/// checkpoint is kept. Defaults have been filled in, so that a default and the same explicit value
+/// give the same facts.
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const LinearSystem<T, Ctx>& system,
                                   const BlockCgOptions& options) {

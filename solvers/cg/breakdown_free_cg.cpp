@@ -12,11 +12,11 @@ namespace {
 /// Gram matrices are summed in double in every precision.
 constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
 
-/// A block that has lost columns converges more slowly: near the end, products with all of them are
-/// fewer.
+/// Converged columns stay in the block once all residuals are within this multiple of their limits.
+/// Removing them slows the convergence of the others, which costs more products near the end.
 constexpr double kStayBelow = 10;
 
-/// Of the largest pᵀAp/pᵀp met, the part below which A may be about to turn out singular.
+/// If a pᵀAp/pᵀp is below this share of the largest one so far, A may be nearly singular.
 constexpr double kCarefulBelow = 1e-10;
 
 /// The diagonal ratio of the Cholesky factor of a Gram matrix of m unit columns above which the
@@ -91,7 +91,7 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   read_direction_status(status);
 }
 
-/// G = PᵀQ and W with W Wᵀ = G⁻¹, or 0 where G is not positive definite.
+/// Computes G = PᵀQ, r×r, and W with W Wᵀ = G⁻¹. W = 0 if G is not positive definite.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::factor_energy() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
@@ -109,7 +109,8 @@ void BreakdownFreeCg<T, Ctx>::factor_energy() {
   }
 }
 
-/// W from the eigenvectors of G with positive eigenvalues, if A is not indefinite.
+/// Computes W from the eigenvectors of G with positive eigenvalues. Ends the solve if A is
+/// indefinite.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
   const SmallView<double, HostSpace> G = energy_.here;
@@ -151,7 +152,7 @@ SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
   return result;
 }
 
-/// P ← an orthonormal basis of Z by one round of Cholesky QR, 0 if that fails; Z is kept.
+/// P ← an orthonormal basis of span(Z) by one round of Cholesky QR, or 0 if that fails. Z is kept.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::orthonormalize_Z(Part status) {
   const PhaseScope phase(context_, Phase::orthogonalize);
@@ -164,7 +165,7 @@ void BreakdownFreeCg<T, Ctx>::orthonormalize_Z(Part status) {
   multiply<T>(context_, 1, Z, M, 0, directions_.P.columns(0, s));
 }
 
-/// What the packet says of the factor of G that the last step used.
+/// Reads from the packet whether the last step had a factor of G.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::read_energy_status() {
   if (directions_.careful) return;
@@ -175,10 +176,10 @@ void BreakdownFreeCg<T, Ctx>::read_energy_status() {
   directions_.careful =
       !factored || status(CholeskyQrStatus::least_square, 0) <
                        kCarefulBelow * columns_.norm_A().largest_rayleigh_quotient();
-  if (!factored) columns_.request_restart();  // the step did nothing
+  if (!factored) columns_.request_restart();  // because the step had no effect
 }
 
-/// What the packet says of P; if it is not orthonormal, the ladder makes it so.
+/// Reads from the packet whether P is orthonormal. If not, the ladder orthonormalises it.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::read_direction_status(Part status) {
   const Index s = columns_.active();

@@ -5,11 +5,12 @@
 
 namespace heddle::detail {
 
-/// One solve by breakdown-free block CG: the steps that the loop in `run` is made of.
+/// One solve by breakdown-free block CG. The loop in `run` consists of the steps declared here.
 ///
-/// A steady iteration brings one packet to the host. The small problems of a step are factored
-/// where the blocks are, and how that went stands in the packet; a factor that does not exist is
-/// zero, so the step that took it did nothing and the iteration starts anew from there.
+/// An iteration normally copies one packet to the host. The small matrices of a step are factored
+/// in the context's memory, and the status of the factorisation is in the packet. A factor that
+/// does not exist is replaced by zero. The step that used it then had no effect, and the iteration
+/// restarts.
 template <Scalar T, class Ctx>
 class BreakdownFreeCg {
  public:

@@ -7,8 +7,8 @@
 
 namespace heddle::detail {
 
-/// What is known of one column A x = b of a linear system. Norms are those of the scaled column
-/// that is solved.
+/// The numbers of one column A x = b of a linear system. Norms are those of the scaled column that
+/// is solved.
 struct LinearColumn {
   Index index = 0;             ///< its place in B
   double scale = 1;            ///< power of two that b and x are multiplied by

@@ -35,7 +35,7 @@ template <Scalar T, class Ctx>
 void ColumnOrder<T, Ctx>::gather(ConstBlockView<T, Space> source, Block target) {
   for (Index first = 0; first < target.cols();) {
     const Index place = s_.ledger[first].index;
-    Index count = 1;  // columns that are neighbours in both orders
+    Index count = 1;  // number of columns that are adjacent in both orders
     while (first + count < target.cols() && s_.ledger[first + count].index == place + count) {
       ++count;
     }

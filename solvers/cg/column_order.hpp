@@ -9,7 +9,7 @@ namespace heddle::detail {
 
 /// The order and the scaling in which a solve holds its columns.
 ///
-/// The blocks X and R, the ledger, and P where it follows the columns are always permuted together.
+/// The blocks X and R, the ledger, and P if it follows the columns, are always permuted together.
 /// Column j of X is 2^k times the solution for column `ledger[j].index` of B, where 2^k is
 /// `ledger[j].scale`.
 template <Scalar T, class Ctx>
@@ -23,8 +23,8 @@ class ColumnOrder {
   /// Everything is kept by reference and must outlive the solve.
   ColumnOrder(Ctx& context, Storage& storage) : context_(context), s_(storage) {}
 
-  /// Begins with the order of B. Each column is scaled by the power of two that brings ‖b‖ into
-  /// [1, 2), and gets its limit from the tolerance. A stop where ‖b‖ is not finite.
+  /// Begins with the order of B. Each column is scaled by the power of two that brings ‖b‖ into [1,
+  /// 2), and gets its limit from the tolerance. Returns a stop if a ‖b‖ is not finite.
   std::optional<Stop> begin(ConstBlockView<T, Space> B, const LinearOptions& options);
 
   /// target ← the scaled columns of `source`, which is in the order of B, in the order of the

@@ -24,19 +24,19 @@ class ColumnProducts {
         s_(storage),
         applications_before_(system.A->columns_applied()) {}
 
-  /// A stop where products with random columns refute that the preconditioner is symmetric positive
-  /// definite. R is scratch.
+  /// Returns a stop if products with random columns show that the preconditioner is not symmetric
+  /// positive definite. R is scratch memory.
   std::optional<Stop> probe_preconditioner();
 
   /// Q = A P, counted as a matrix pass.
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
 
-  /// M⁻¹R of the active columns: R itself where M = I, else made in Z, and r_jᵀM⁻¹r_j are added to
-  /// the packet.
+  /// M⁻¹R for the active columns. If M = I, this is R itself. Otherwise it is computed in Z, and
+  /// r_jᵀM⁻¹r_j are added to the packet.
   ConstBlockView<T, Space> precondition(Block Z);
 
-  /// Takes ‖r_j‖ of the active columns, and r_jᵀM⁻¹r_j from the fetched packet. A stop where they
-  /// are not finite or refute that M is positive definite.
+  /// Takes ‖r_j‖ of the active columns, and r_jᵀM⁻¹r_j from the fetched packet. Returns a stop if
+  /// they are not finite, or show that M is not positive definite.
   std::optional<Stop> measure(ConstSmallView<double, HostSpace> norms);
 
   /// R ← B − A X, ‖r‖ and ‖x‖ for the first `count` columns.
@@ -53,7 +53,7 @@ class ColumnProducts {
   const LinearSystem<T, Ctx>& system_;
   ColumnOrder<T, Ctx>& order_;
   Storage& s_;
-  typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, where there is an M
+  typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, if M ≠ I
   Index applications_before_;
 };
 

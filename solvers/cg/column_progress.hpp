@@ -6,8 +6,8 @@
 
 namespace heddle::detail {
 
-/// Whether a solve still makes progress, judged by the excess: the largest ‖r‖ of the active
-/// columns relative to what the criterion allows.
+/// Decides whether a solve still makes progress, by the excess: the largest ‖r‖ of the active
+/// columns relative to its limit.
 class ColumnProgress {
  public:
   /// Takes the excess of an iteration. True if it has not improved by a tenth for 200 iterations,

@@ -10,13 +10,14 @@
 namespace heddle::detail {
 namespace {
 
-constexpr Index kMostRefuted = 3;    // claims of convergence, each no better than an earlier one
-constexpr double kResidualGap = 10;  // of the fresh residual to that of the recurrence
+constexpr Index kMostRefuted =
+    3;  // refuted claims of convergence with too little progress that end a solve
+constexpr double kResidualGap = 10;  // ratio of the recomputed residual to that of the recurrence
 
 constexpr StopControl::Stop kResidualNotFinite = {SolveStatus::breakdown,
                                                   "a residual is not finite"};
 
-/// Backward errors up to this are rounding: 10 ε.
+/// Backward errors up to this value are due to rounding: 10 ε.
 template <Scalar T>
 constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
@@ -29,25 +30,26 @@ Index narrower(Index columns) {
   return width;
 }
 
-/// Whether residuals have grown by 1/ε: by more than √κ(A), the most that CG allows, for every A
-/// that is not singular to the precision.
+/// Whether residuals have grown by more than 1/ε. In CG, ‖r‖ can grow by at most √κ(A), which is
+/// less than 1/ε for every A that is not singular to working precision.
 bool diverged(const std::vector<IterationRecord>& history, double epsilon) {
   const double first = std::max(1.0, history.front().worst_residual);
   const double growth = history.back().worst_residual / first;
   return growth * epsilon > 1;
 }
 
-/// How much larger than at first ‖r‖ may be at the end. A solve that was stopped has lessened the
-/// energy norm of each error, while ‖r‖ may have grown by √κ(A). That is less than 1/√ε if A is not
-/// singular to the precision. After trouble, or if A is nearly singular, only residuals count.
+/// The largest allowed ratio of ‖r‖ at the end to ‖r‖ at the start. A solve that was stopped has
+/// reduced the energy norm of each error, although ‖r‖ may have grown by √κ(A). This factor is less
+/// than 1/√ε if A is not singular to working precision. After numerical trouble, or if A is nearly
+/// singular, ‖r‖ must not have grown.
 double allowed_growth(SolveStatus status, bool careful, double epsilon) {
   const bool stopped = status == SolveStatus::max_iterations || status == SolveStatus::time_limit ||
                        status == SolveStatus::interrupted;
   return stopped && !careful ? 1 / std::sqrt(epsilon) : 1;
 }
 
-/// Columns whose ‖r‖ has grown by more than `growth` become what they began with: their initial
-/// guess, or zero. X is in the order and the scale of B.
+/// Resets columns whose ‖r‖ has grown by more than `growth` to their initial guess, or zero. X is
+/// in the order and the scale of B.
 template <Scalar T, class Ctx>
 void take_back(Ctx& context, const LinearSystem<T, Ctx>& system,
                LinearColumnsStorage<T, Ctx>& storage, double growth) {
@@ -226,7 +228,7 @@ bool LinearColumns<T, Ctx>::stagnated() {
   return at_rounding();
 }
 
-/// All numbers that an iteration begins with.
+/// Saves or loads all numbers with which an iteration begins.
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::archive(Archive& archive) {
   products_.archive(archive);
@@ -251,8 +253,8 @@ void LinearColumns<T, Ctx>::fresh_residuals(Index count) {
   measured_ = count == s_.ledger.nonzero;
 }
 
-/// Computes R of the active columns as B − A X. Requests a restart if the recurrence for R has
-/// drifted away from that: the search directions do not fit R any more.
+/// Computes R of the active columns as B − A X. Requests a restart if the R of the recurrence
+/// differs much from this, because the search directions are then not consistent with R.
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::refresh() {
   for (LinearColumn& column : columns()) column.recurrence_norm = column.norm;
@@ -264,7 +266,7 @@ void LinearColumns<T, Ctx>::refresh() {
   }
 }
 
-/// Converged columns leave the block once the others fit into a narrower one.
+/// Removes converged columns from the block once the others fit into a narrower one.
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::shrink() {
   if (s_.ledger.worst_excess() < stay_below_) return;

@@ -32,7 +32,7 @@ class LinearColumns {
   /// to begin with.
   Index start();
 
-  /// Ends an iteration: whether the solve has ended. May compute R afresh and move columns.
+  /// Finishes an iteration. True if the solve has ended. May recompute R and move columns.
   bool finish_iteration(Index iteration);
 
   /// Completes the result: fresh residuals, X in the order and the scale of B. A column that is
@@ -61,28 +61,30 @@ class LinearColumns {
     visit(s_.directions.P.columns(0, s_.directions.count));
   }
 
-  /// Requests search directions that depend on R alone: the old ones do not fit R any more.
+  /// Requests new search directions that depend on R alone, because the old ones are not consistent
+  /// with R any more.
   void request_restart() noexcept { restart_requested_ = true; }
 
   /// Whether a restart was requested since the last call.
   bool take_restart() noexcept { return std::exchange(restart_requested_, false); }
 
-  /// Converged columns stay active as long as ‖r‖ of every active column is within this multiple of
-  /// its limit: for methods in which they help the others to converge.
+  /// Sets a multiple of the limits on ‖r‖. Converged columns stay active while ‖r‖ of every active
+  /// column is within this multiple of its limit. For methods in which they help the others to
+  /// converge.
   void stay_together_below(double excess) noexcept { stay_below_ = excess; }
 
   ColumnProducts<T, Ctx>& products() noexcept { return products_; }
   OperatorNorm<T, Ctx>& norm_A() noexcept { return norm_A_; }
 
-  /// `ColumnProducts::measure`: false, and the solve has ended, where that gives a stop.
+  /// Calls `ColumnProducts::measure`. Ends the solve and returns false if that returns a stop.
   bool measure(ConstSmallView<double, HostSpace> norms);
 
-  /// Ends the solve where `OperatorNorm::check_least_rayleigh_quotient` gives a stop.
+  /// Ends the solve if `OperatorNorm::check_least_rayleigh_quotient` returns a stop.
   void check_least_rayleigh_quotient(double least, Index m) {
     end(norm_A_.check_least_rayleigh_quotient(least, m));
   }
 
-  /// Ends the solve: a direction was needed, and no pᵀAp is positive.
+  /// Ends the solve because there is no search direction p with pᵀAp > 0.
   void end_without_energy() noexcept {
     end(Stop{SolveStatus::breakdown, "no direction of positive energy is left: A is singular"});
   }
@@ -112,7 +114,8 @@ class LinearColumns {
   Engine<Ctx> engine_;
   double stay_below_ = 0;
   bool restart_requested_ = true;
-  bool measured_ = false;  // the norms in the ledger belong to fresh residuals of all columns
+  bool measured_ =
+      false;  // whether the norms in the ledger belong to recomputed residuals of all columns
 };
 
 }  // namespace heddle::detail

@@ -20,7 +20,7 @@ template <Scalar T, class Ctx>
 const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
     Ctx& context, ConstBlockView<T, Space> X) {
   BlockCgOptions options;
-  options.algorithm = CgAlgorithm::pseudo_block;  // of the two, the one with less dense work
+  options.algorithm = CgAlgorithm::pseudo_block;  // the variant with less dense work
   options.tolerance = kRoundings * std::numeric_limits<T>::epsilon();
   options.max_iterations = kMaxIterations;
   return block_cg<T, Ctx>(context, {.A = B_, .preconditioner = &jacobi_, .B = X}, options,

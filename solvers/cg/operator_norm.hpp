@@ -9,9 +9,9 @@
 
 namespace heddle::detail {
 
-/// The size of A: ‖A‖₁ where A knows it, else estimated by the largest Rayleigh quotient of the
-/// search directions, a lower bound of ‖A‖₂. What is measured against it: backward errors, and
-/// whether a negative Rayleigh quotient is rounding.
+/// The norm of A: ‖A‖₁ if the operator provides it, else the largest Rayleigh quotient of the
+/// search directions, a lower bound of ‖A‖₂. Backward errors are relative to it, and it determines
+/// whether a negative Rayleigh quotient is due to rounding.
 template <Scalar T, class Ctx>
 class OperatorNorm {
  public:
@@ -29,8 +29,8 @@ class OperatorNorm {
   }
   double largest_rayleigh_quotient() const noexcept { return rayleigh_; }
 
-  /// A stop if the least Rayleigh quotient of m directions is not finite, or negative by more than
-  /// rounding, 10 m ε ‖A‖: A is then indefinite.
+  /// Returns a stop if the least Rayleigh quotient of m directions is not finite or less than −10 m
+  /// ε ‖A‖. In the latter case A is indefinite.
   std::optional<Stop> check_least_rayleigh_quotient(double least, Index m) const;
 
   /// The normwise backward error ‖r‖/(‖A‖ ‖x‖ + ‖b‖) of a column, 0 where r = 0.

@@ -37,7 +37,7 @@ void PseudoBlockCg<T, Ctx>::step() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
   const Block Q = s_.columns.scratch.columns(0, s);
-  if (lengths_.here.rows != s) {  // columns have left, or a checkpoint is gone on from
+  if (lengths_.here.rows != s) {  // after columns were removed, or on resuming from a checkpoint
     column_norms<T>(context_, P(), expect_lengths().there);
   }
   columns_.products().multiply_A(P(), Q);
@@ -59,7 +59,7 @@ void PseudoBlockCg<T, Ctx>::step() {
   subtract(columns_.X(), P(), columns_.X(), s_.unused_norms.view(s, 1));
 }
 
-/// What p_jᵀAp_j says of A; may end the solve.
+/// Ends the solve if p_jᵀAp_j show that A is indefinite or singular, or are not finite.
 template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::check_energies(ConstSmallView<double, HostSpace> energies) {
   const auto quotient = [&](Index j) {
@@ -94,7 +94,7 @@ void PseudoBlockCg<T, Ctx>::directions() {
   directions_.count = s;
 }
 
-/// The place of ‖p_j‖ in a packet that holds nothing else yet.
+/// Clears the packet and reserves the place of ‖p_j‖ in it.
 template <Scalar T, class Ctx>
 auto PseudoBlockCg<T, Ctx>::expect_lengths() -> Part {
   s_.rayleigh.clear();

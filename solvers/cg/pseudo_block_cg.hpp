@@ -5,10 +5,12 @@
 
 namespace heddle::detail {
 
-/// One solve by CG on each column, with products for all columns at once.
+/// One solve by CG on each column separately, with products for all columns at once. The loop in
+/// `run` consists of the steps declared here.
 ///
-/// A steady iteration brings two packets to the host, for α and for β. The first brings ‖p_j‖, too,
-/// which making P gave: so Rayleigh quotients cost no pass over P.
+/// An iteration normally copies two packets to the host, for α and for β. The first also contains
+/// ‖p_j‖, which are computed with the update of P. Therefore Rayleigh quotients need no further
+/// pass over P.
 template <Scalar T, class Ctx>
 class PseudoBlockCg {
  public:

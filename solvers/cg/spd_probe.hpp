@@ -8,12 +8,13 @@
 
 namespace heddle::detail {
 
-/// What a probe says of an operator that should be symmetric positive definite.
+/// The outcome of a probe of an operator that should be symmetric positive definite.
 enum class SpdProbe { passed, asymmetric, indefinite, not_finite };
 
-/// Looks at G = YᵀM Y for random Y of a few columns: at its diagonal, and at whether it is
-/// symmetric to half of the digits. Finds what is plainly wrong, proves nothing. Y and MY n×k are
-/// scratch; the packet has room for k² numbers.
+/// Computes G = YᵀM Y for random Y (n×k) with a few columns. Tests whether its diagonal is positive
+/// and whether G is symmetric to half of the digits. The probe detects clear violations, and proves
+/// nothing if it passes. Y and MY, n×k, are scratch memory. The packet must have room for k²
+/// numbers.
 template <Scalar T, class Ctx>
 SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
                    BlockView<T, typename Ctx::Space> Y, BlockView<T, typename Ctx::Space> MY) {

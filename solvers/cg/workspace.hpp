@@ -20,14 +20,14 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
   SmallMatrix<double, Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
   SmallMatrix<double, Space> product;      // PᵀR or QᵀZ, r×s
   SmallMatrix<double, Space> half;         // Wᵀ times it
-  SmallMatrix<double, Space> coefficient;  // α, β, or what makes P orthonormal
+  SmallMatrix<double, Space> coefficient;  // α, β, or the factor that orthonormalises P
   std::unique_ptr<HostContext> host;
   SymmetricEigensolver<HostContext> eigensolver;
   SmallMatrix<double, HostSpace> eigenvectors;  // of PᵀAP
   SmallMatrix<double, HostSpace> eigenvalues;
 
   // Of CG on each column:
-  Packet<Ctx> rayleigh;  // ‖p_j‖, p_jᵀAp_j; outlasts the end of an iteration
+  Packet<Ctx> rayleigh;  // ‖p_j‖, p_jᵀAp_j. Valid beyond the end of an iteration
   SmallMatrix<double, HostSpace> factors;   // α or β
   SmallMatrix<double, Space> unused_norms;  // ‖x_j‖
 };
