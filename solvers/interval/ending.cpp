@@ -7,7 +7,7 @@
 #include <heddle/solvers/iteration/worst.hpp>
 #include <utility>
 
-/// When a solve for the pairs of an interval ends, and with what.
+/// The hooks of the engine in a solve for the pairs of an interval, and the result.
 namespace heddle::detail {
 
 template <Scalar T, class Ctx>
@@ -50,7 +50,7 @@ bool IntervalSolve<T, Ctx>::stagnated() {
   return stagnation_.stagnated(result_.iterations, worst_residual(), convergence_.noise_floor());
 }
 
-/// There are more pairs than were asked for.
+/// Ends the solve because the interval contains more than nev pairs.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::end_crowded(std::string reason) {
   crowded_ = std::move(reason);
@@ -63,7 +63,8 @@ bool IntervalSolve<T, Ctx>::contains(double lambda) const noexcept {
   return lambda >= options_.lower - rounding && lambda <= options_.upper + rounding;
 }
 
-/// How many of the pairs inside, those with the least residuals, are taken for real.
+/// The number of pairs in the interval, counted by ascending residuals, that are taken for
+/// eigenpairs.
 template <Scalar T, class Ctx>
 Index IntervalSolve<T, Ctx>::count_believed() const noexcept {
   const Index inside = std::ssize(s_->inside);

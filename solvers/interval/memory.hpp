@@ -7,7 +7,7 @@ namespace heddle::detail {
 /// Up to this order a dense solve costs less than iterating.
 inline constexpr Index kIntervalDenseOrder = 256;
 
-/// Random vectors of the spectral density.
+/// The number of random vectors of the spectral density.
 inline constexpr Index kDensityVectors = 16;
 
 /// The most columns that X may have in a solve of order n.

@@ -6,7 +6,7 @@
 namespace heddle::detail {
 namespace {
 
-/// Claims of convergence are made from fresh products and cannot be refuted.
+/// Claims of convergence are based on fresh products and cannot be refuted.
 constexpr Index kMostRefuted = 1;
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace heddle::detail {
 
-/// One solve of `interval_eigenpairs`: the steps that the loop in `run` is made of.
+/// One solve of `interval_eigenpairs`. The loop in `run` consists of the steps declared here.
 template <Scalar T, class Ctx>
 class IntervalSolve {
  public:
@@ -69,16 +69,18 @@ class IntervalSolve {
   StagnationTest stagnation_;
   std::optional<IntervalWorkspace<T, Ctx>> s_;  // for the width of X
   ChebyshevInterval spectrum_;
-  double from_ = 0;  // the angles that F leaves: the interval's, or more if that is very narrow
+  double from_ =
+      0;  // angles between which F passes: those of the interval, or wider if it is very narrow
   double to_ = 0;
   std::vector<double> coefficients_;  // of F, empty where X is the whole space
-  Index filtered_ = 0;                // times that F was applied to all columns of X
-  Index real_ = 0;                    // pairs of the interval as xᵀFx told before the last filter
+  Index filtered_ = 0;                // number of times that F was applied to all columns of X
+  Index real_ = 0;                    // pairs of the interval, counted by xᵀFx in the last filter
   double least_weight_ = 1;
   double worst_before_ = 0;
   std::uint64_t streams_ = 0;  // random blocks drawn
-  bool out_of_time_ = false;   // within a filter, which was left unfinished
-  std::string crowded_;        // the reason to end with more pairs than wanted
+  bool out_of_time_ =
+      false;             // whether the time limit was reached within a filter, which is unfinished
+  std::string crowded_;  // the reason to end with more pairs than wanted
 };
 
 }  // namespace heddle::detail

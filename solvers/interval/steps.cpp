@@ -13,18 +13,21 @@
 namespace heddle::detail {
 namespace {
 
-/// The filter falls from ½ at an end of the interval to a few hundredths over this many widths of
-/// its kernel, π/degree in the angle. Less takes more iterations, more a higher degree.
+/// The filter decreases from ½ at an end of the interval to a few hundredths over this many widths
+/// of its kernel, π/degree in the angle. A smaller value leads to more iterations, a larger one to
+/// a higher degree.
 constexpr double kFall = 2;
 constexpr double kMinDegree = 16;
 constexpr double kMaxDegree = 8192;
 
-constexpr double kReal = 0.25;   // xᵀFx from here on: x belongs to the interval
-constexpr double kBeyond = 0.1;  // xᵀFx up to here: x lies beyond its surroundings
-constexpr double kSlow = 0.3;    // residuals that fall less in an iteration: the degree grows
+constexpr double kReal = 0.25;  // x with xᵀFx ≥ kReal belongs to the interval
+constexpr double kBeyond =
+    0.1;  // x with xᵀFx ≤ kBeyond lies beyond the surroundings of the interval
+constexpr double kSlow =
+    0.3;  // the degree grows if an iteration reduces residuals by a larger factor than this
 
-/// Times that random columns must be filtered before xᵀFx says something: what is left of the n
-/// eigenvectors away from the interval is then small even together.
+/// The number of times that random columns must be filtered before xᵀFx is reliable. The components
+/// of all eigenvectors away from the interval are then small even together.
 constexpr Index kFiltersToTrust = 3;
 
 constexpr int kMaxRefills = 3;
@@ -61,8 +64,9 @@ void IntervalSolve<T, Ctx>::plan() {
   set_width(density);
 }
 
-/// m and the degree: eigenvalues as near to the interval as it is wide, in the angle, fit in X, or
-/// nearer ones only where they would be too many.
+/// Sets m and the degree so that X has a column for each eigenvalue whose distance from the
+/// interval is at most its width, in the angle. If these are too many columns, the distance is
+/// reduced.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::set_width(const SpectralDensity& density) {
   const Index b = interval_block_size(options_, n());
@@ -112,7 +116,7 @@ void IntervalSolve<T, Ctx>::filter() {
     out_of_time_ =
         !apply_series<T, Ctx>(context_, s_->recurrence, *problem_.A, spectrum_, coefficients_, X,
                               FX, [this] { return engine_.out_of_time(); });
-    if (out_of_time_) return orthonormalize();  // X still spans what it did, or more of the pairs
+    if (out_of_time_) return orthonormalize();  // the columns filtered so far have not become worse
     column_dots<T>(context_, X, FX, s_->dots.view(columns(), 1).block(first, 0, count, 1));
     copy<T>(context_, FX, X);
   }
@@ -121,7 +125,7 @@ void IntervalSolve<T, Ctx>::filter() {
   orthonormalize();
 }
 
-/// What xᵀFx says of the Ritz pairs before this filter.
+/// Classifies the Ritz pairs before this filter by their xᵀFx.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::read_weights() {
   const Index m = columns();
@@ -136,7 +140,7 @@ void IntervalSolve<T, Ctx>::read_weights() {
   }
 }
 
-/// X ← an orthonormal basis of its span, filled up at random where that is smaller.
+/// X ← an orthonormal basis of its span, completed by random columns if the rank is less than m.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::orthonormalize() {
   const PhaseScope phase(context_, Phase::orthogonalize);
@@ -180,7 +184,8 @@ bool IntervalSolve<T, Ctx>::trusted() const noexcept {
   return coefficients_.empty() || filtered_ >= kFiltersToTrust;
 }
 
-/// Whether the pairs in the interval are those that pass, and X reaches beyond its surroundings.
+/// Whether all pairs of the interval pass, and X contains vectors beyond the surroundings of the
+/// interval.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::settled() const {
   if (!trusted() || (!coefficients_.empty() && least_weight_ > kBeyond)) return false;
@@ -190,8 +195,8 @@ bool IntervalSolve<T, Ctx>::settled() const {
   return passing == real_ && result_.orthogonality <= kOrthogonalityLimit<T>;
 }
 
-/// A wider X where it does not reach beyond the surroundings of the interval, a sharper F where
-/// residuals fall slowly.
+/// Draws a wider X if X contains no vectors beyond the surroundings of the interval. Increases the
+/// degree of F if X cannot be widened or residuals decrease slowly.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::adapt() {
   const auto degree = static_cast<double>(coefficients_.size() - 1);

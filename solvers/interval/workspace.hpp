@@ -7,7 +7,7 @@
 
 namespace heddle::detail {
 
-/// The memory of filtered subspace iteration with m columns, multiplied b at once.
+/// The memory of filtered subspace iteration with m columns, which are multiplied in blocks of b.
 template <Scalar T, class Ctx>
 struct IntervalWorkspace {
   using Space = typename Ctx::Space;
