@@ -96,8 +96,8 @@ void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, doub
   result_.iterations += step.iterations;
   add(step.solution.view());
   if (step.status == SolveStatus::converged || worst_excess() <= 1) return;
-  // Where A is rank deficient or nearly so, rounding turns search directions that the columns share
-  // into directions without energy. The columns on their own meet such directions later.
+  // Where A is rank deficient or nearly so, rounding makes pᵀAᵀA p vanish for some search
+  // directions p that the columns share. CG on each column separately meets such directions later.
   const bool shared = algorithm_ == CgAlgorithm::breakdown_free;
   const bool broke_down = step.status == SolveStatus::breakdown ||
                           step.status == SolveStatus::indefinite ||

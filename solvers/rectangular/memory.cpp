@@ -23,15 +23,15 @@ BlockLanczosOptions lanczos_options(const SingularOptions& options) {
   return {static_cast<const EigenOptions&>(options)};
 }
 
-/// Of the eigensolver on AᵀA of order n.
+/// The bytes of the eigensolver on AᵀA of order n.
 double eigensolver_memory_bytes(const SingularOptions& options, Index n, std::size_t scalar_size) {
   return options.solver == SingularSolver::lobpcg
              ? lobpcg_memory_bytes(options, n, 0, false, scalar_size)
              : block_lanczos_memory_bytes(lanczos_options(options), n, false, scalar_size);
 }
 
-/// Of a search for `c` vectors of the longer side, which follows the eigensolver: the memory of
-/// block CG, and the blocks of each side of least squares and of `NullVectors`.
+/// The bytes of a search for `c` vectors of the longer side, which follows the eigensolver: the
+/// memory of block CG, and the blocks of least squares and of `NullVectors` on both sides.
 double completion_memory_bytes(Index c, double shorter, double longer, std::size_t scalar_size) {
   const double blocks = 3 * (shorter + longer) * as_double(c);
   return block_cg_memory_bytes(static_cast<Index>(shorter), c, scalar_size) +

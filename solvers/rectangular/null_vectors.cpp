@@ -52,8 +52,7 @@ SolveStatus NullVectors<T, Ctx>::remove_range(Block U) {
   problem.A = pair_;
   problem.B = U;
   BlockCgOptions options;
-  // A Krylov space shared by all columns reaches the null space of AᵀA, where no direction has
-  // energy.
+  // A Krylov space that all columns share would reach the null space of AᵀA, where pᵀAᵀA p = 0.
   options.algorithm = CgAlgorithm::pseudo_block;
   options.criterion = LinearCriterion::absolute;
   options.tolerance = kMargin * options_.limit;

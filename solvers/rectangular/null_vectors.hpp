@@ -29,8 +29,8 @@ class NullVectors {
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
 
-  /// `control` tells how much time the solve has left. The context, the operators, `control` and
-  /// the monitor must outlive the search.
+  /// `control` limits the time of the search. The context, the operators, `control` and the monitor
+  /// must outlive the search.
   NullVectors(Ctx& context, const AdjointPair<T, Ctx>& pair, const NullVectorOptions& options,
               const StopControl& control, const Monitor& monitor)
       : context_(context), pair_(pair), options_(options), control_(control), monitor_(monitor) {}

@@ -19,7 +19,7 @@ class ProjectedOperator final : public LinearOperator<T, Ctx> {
         QtY_(context, Q.cols(), 1) {}
 
  protected:
-  /// Allocates when a block is wider than all before.
+  /// Allocates if the block is wider than all blocks before.
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:

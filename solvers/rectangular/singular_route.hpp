@@ -23,8 +23,8 @@ struct DecompositionCost {
   double operations() const noexcept;
   double seconds() const noexcept;
 
-  /// Whether the decomposition is small enough to replace an eigensolver that fails. Nothing
-  /// interrupts it.
+  /// Whether the decomposition is small enough to replace an eigensolver that fails. It cannot be
+  /// interrupted.
   bool acceptable() const noexcept;
 };
 

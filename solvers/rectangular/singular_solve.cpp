@@ -26,7 +26,7 @@ constexpr int kMaxRounds = 4;
 /// An eigensolver aims at this share of what the criterion allows.
 constexpr double kMargin = 0.3;
 
-/// The least tolerance that an eigensolver can meet.
+/// The smallest tolerance that an eigensolver can meet.
 template <Scalar T>
 constexpr double kLeastTolerance = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
@@ -166,8 +166,8 @@ void SingularSolve<T, Ctx>::iterate() {
   }
 }
 
-/// ‖A‖₂² from below, by one cycle of Lanczos steps, and the norm of the result. NaN where products
-/// are not finite.
+/// A lower bound of ‖A‖₂² by one cycle of Lanczos steps. Also sets the norm of the result. NaN if
+/// products are not finite.
 template <Scalar T, class Ctx>
 double SingularSolve<T, Ctx>::estimate_squared_norm(const EigenProblem<T, Ctx>& problem) {
   BlockLanczosOptions options;
@@ -284,7 +284,7 @@ bool SingularSolve<T, Ctx>::complete_left_vectors() {
   return false;
 }
 
-/// Of the triplets that were measured last.
+/// The errors of the triplets that were measured last.
 template <Scalar T, class Ctx>
 TripletErrors SingularSolve<T, Ctx>::errors() const {
   return {result_.singular_values, extraction_.residuals(), result_.orthogonality, result_.norm};

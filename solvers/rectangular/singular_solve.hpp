@@ -12,7 +12,7 @@
 namespace heddle::detail {
 
 /// One search for singular triplets. It works on the one of A and Aᵀ that has at least as many rows
-/// as columns, called `tall_`. U and V are the vectors of its rows and its columns.
+/// as columns, called `tall_`. U holds its left and V its right singular vectors.
 template <Scalar T, class Ctx>
 class SingularSolve {
  public:

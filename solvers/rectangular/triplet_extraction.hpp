@@ -56,7 +56,7 @@ class TripletExtraction {
   /// max(|UᵀU − I|, |VᵀV − I|) of the vectors that `measure` was given.
   double orthogonality() const noexcept { return orthogonality_; }
 
-  /// Of all calls so far.
+  /// The counts of all calls so far.
   const OrthoCounts& counts() const noexcept { return counts_; }
 
  private:
