@@ -106,8 +106,9 @@ bool PairLedger::settled(Index j) const noexcept {
 
 bool PairLedger::worth_measuring(bool full) const {
   if (checking_) return false;
-  // Under a filter of high degree, values may be close together for A but well separated for F.
-  // Measured residuals are then much smaller than the bounds.
+  // Under a filter of high degree, the error of x lies mostly in eigenvectors whose λ are close to
+  // its own, although their θ are not. Such an error contributes little to ‖A x − λ x‖ but much to
+  // its bound.
   if (!map_.inverts()) return map_.degree() > kDegreeWorthMeasuring;
   // Under an inverse, errors in eigenvectors near the wanted end contribute little to measured
   // residuals.
