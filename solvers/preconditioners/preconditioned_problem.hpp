@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// The kinds of solves, as far as they differ in the preconditioners that suit them.
+/// The kinds of solves. Solves of one kind can use the same preconditioners.
 enum class PreconditionedTask {
   eigenpairs,        ///< A x = λ B x by LOBPCG
   linear_system,     ///< A X = B by block CG

@@ -54,7 +54,7 @@ BlockJacobiSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpac
   return {cost, inverse_diagonal_blocks(context, A, begins), std::ssize(begins) - 1, largest};
 }
 
-/// The same for a matrix on a GPU. The inverses are formed on the host, once per matrix.
+/// The same for a matrix on a GPU. The inverses are computed on the host, once per matrix.
 template <Scalar T>
 BlockJacobiSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<T, DeviceSpace> A,
                                          Index block_size) {

@@ -6,7 +6,7 @@
 namespace heddle::detail {
 namespace {
 
-/// Rows per block, 0 where the blocks are found from the matrix.
+/// The number of rows per block, 0 if the blocks are found from the matrix.
 Index block_size(const PreconditionerOptions& options) { return options.integer("block_size", 0); }
 
 /// Blocks that are found from the matrix hold no more entries than the matrix. In that case the

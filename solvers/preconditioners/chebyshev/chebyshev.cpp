@@ -25,7 +25,7 @@ struct ChebyshevSetup {
 
 namespace {
 
-/// c/e of the interval in which d steps halve every error: T_d(c/e) = 2.
+/// The ratio c/e of the interval in which d steps halve every error, from T_d(c/e) = 2.
 double middle_over_half_width(int degree) { return std::cosh(std::acosh(2.0) / degree); }
 
 template <Scalar T, class Ctx>

@@ -8,7 +8,8 @@ namespace {
 
 constexpr Index kMaxDegree = 1000;
 
-/// It keeps the scaled matrix with all of the diagonal, three blocks and a diagonal.
+/// The preconditioner keeps the scaled matrix with its full diagonal, three blocks of vectors and
+/// one diagonal.
 PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes, const PreconditionerOptions&) {
   const double matrix = sizes.matrix_bytes(sizes.nnz + sizes.rows);
   return {.matrix = matrix, .kept = matrix + sizes.vector_bytes(3 * sizes.block + 1)};

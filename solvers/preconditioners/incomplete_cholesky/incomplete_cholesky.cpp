@@ -16,7 +16,7 @@ IncompleteFactor<T> factor(HostContext& context, HostContext&, CsrView<T, HostSp
   return incomplete_cholesky(context, A);
 }
 
-/// The same for a matrix on a GPU. It is factored on the host, once per matrix.
+/// The same for a matrix on a GPU, which is copied to the host and factored there, once per matrix.
 template <Scalar T>
 IncompleteFactor<T> factor(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A) {
   return incomplete_cholesky(host, fetch(context, host, A).view());
@@ -40,7 +40,7 @@ class FactorSolves {
     std::visit([&](auto& way) { way.solve(context, X, Y); }, way_);
   }
 
-  /// Of L, 0 if iterated.
+  /// The levels of the rows of L, 0 if iterated.
   Index levels() const {
     const Exact* exact = std::get_if<Exact>(&way_);
     return exact != nullptr ? exact->levels() : 0;
@@ -62,8 +62,7 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
                                                                            TriangularSolve solve)
     : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
   HostContext beside;
-  // On the host, parts of the factor stay in the preconditioner, so they are allocated by
-  // `context`.
+  // On the host, `host` is `context` itself, because the preconditioner keeps parts of the factor.
   HostContext& host = host_of(context, beside);
   detail::IncompleteFactor<T> made = detail::factor(context, host, A);
   shift_ = made.shift;

@@ -22,8 +22,9 @@ std::string describe(const PreconditionerOptions& options) {
   return "";
 }
 
-/// It keeps two triangles. Solved by levels, each has the order of its rows, and solved by sweeps,
-/// there are two blocks and a diagonal. The factor is made beside its two triangles.
+/// The preconditioner keeps two triangles. With level-scheduled solves it also keeps the order of
+/// their rows, and with iterated solves two blocks and a diagonal. During the setup, the factor
+/// exists beside its two triangles.
 PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
                                    const PreconditionerOptions& options) {
   constexpr double kLevelOrderBytes = 16;  // per row: row numbers and flags of both triangles
