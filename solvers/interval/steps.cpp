@@ -24,7 +24,7 @@ constexpr double kReal = 0.25;  // x with xᵀFx ≥ kReal belongs to the interv
 constexpr double kBeyond =
     0.1;  // x with xᵀFx ≤ kBeyond lies beyond the surroundings of the interval
 constexpr double kSlow =
-    0.3;  // the degree grows if an iteration reduces residuals by a larger factor than this
+    0.3;  // the degree grows if residuals exceed this share of the previous ones
 
 /// The number of times that random columns must be filtered before xᵀFx is reliable. The components
 /// of all eigenvectors away from the interval are then small even together.
@@ -116,7 +116,7 @@ void IntervalSolve<T, Ctx>::filter() {
     out_of_time_ =
         !apply_series<T, Ctx>(context_, s_->recurrence, *problem_.A, spectrum_, coefficients_, X,
                               FX, [this] { return engine_.out_of_time(); });
-    if (out_of_time_) return orthonormalize();  // the columns filtered so far have not become worse
+    if (out_of_time_) return orthonormalize();  // X stays valid with only some columns filtered
     column_dots<T>(context_, X, FX, s_->dots.view(columns(), 1).block(first, 0, count, 1));
     copy<T>(context_, FX, X);
   }
