@@ -83,7 +83,7 @@ struct ShiftedInverse<T, Ctx>::Factors {
     out_of_order.emplace(context, back.view());
   }
 
-  HostContext beside{1};  // of a GPU
+  HostContext beside{1};  // the host, where Ctx is a GPU
   detail::SparseCholesky cholesky;
   std::optional<detail::TriangularSolves<T, Ctx>> solves;
   CsrMatrix<T, Space> there, back;  // P and Pᵀ

@@ -17,7 +17,8 @@ class TriangularSolves {
   /// Keeps L and Lᵀ in the context's memory. Throws `InvalidArgument` if L is no such matrix.
   TriangularSolves(Ctx& context, CsrView<T, HostSpace> L);
 
-  /// X and Y n×b, row-major, any ld; Y may be X, else they must not overlap. Never allocates.
+  /// X and Y are n×b, row-major, with any ld. Y may be X. Otherwise they must not overlap. Never
+  /// allocates.
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) const;
 
   Index levels() const noexcept { return lower_.levels(); }  ///< of L, as many as of Lᵀ
