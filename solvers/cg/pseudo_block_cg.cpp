@@ -59,7 +59,8 @@ void PseudoBlockCg<T, Ctx>::step() {
   subtract(columns_.X(), P(), columns_.X(), s_.unused_norms.view(s, 1));
 }
 
-/// Ends the solve if p_jᵀAp_j show that A is indefinite or singular, or are not finite.
+/// Ends the solve if a p_jᵀAp_j of an unsolved column is not positive. Then A is indefinite or
+/// singular.
 template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::check_energies(ConstSmallView<double, HostSpace> energies) {
   const auto quotient = [&](Index j) {
