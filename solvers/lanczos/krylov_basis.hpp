@@ -81,7 +81,7 @@ class KrylovBasis {
   /// max ‖M v‖₂/‖v‖₂ over the columns of V₊, an estimate of ‖M‖₂. Only for B ≠ I. U is kept.
   double estimate_norm(Ctx& context, LinearOperator<T, Ctx>& M);
 
-  /// V ← V Z, T ← ZᵀTZ = diag(θ), S ← ZᵀS; Z k×l with ZᵀZ = I, theta l×1.
+  /// V ← V Z, T ← ZᵀTZ = diag(θ), S ← ZᵀS, with Z k×l, ZᵀZ = I and theta l×1.
   void restart(Ctx& context, ConstSmallView<double, HostSpace> Z,
                ConstSmallView<double, HostSpace> theta);
 
