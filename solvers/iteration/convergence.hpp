@@ -17,14 +17,15 @@ class EigenConvergence {
  public:
   EigenConvergence() = default;
 
-  /// `norm_A`, `norm_B`: ‖A‖₁ and ‖B‖₁ or estimates of them; 1 for B = I. `epsilon`: of the scalar.
+  /// `norm_A`, `norm_B`: ‖A‖₁ and ‖B‖₁ or estimates of them, 1 for B = I. `epsilon`: machine
+  /// precision of the scalar.
   EigenConvergence(Criterion criterion, double tolerance, double norm_A, double norm_B,
                    double epsilon) noexcept;
 
   /// The divisor of residual norms in results: ‖A‖₁ + |λ| ‖B‖₁.
   double scale(double lambda) const noexcept;
 
-  /// residual / scale(lambda); 0 for 0/0.
+  /// residual / scale(lambda), and 0 for 0/0.
   double scaled(double lambda, double residual) const noexcept;
 
   /// Whether the residual is at most `factor` times the limit of the criterion at λ. False for NaN.

@@ -11,7 +11,7 @@ namespace heddle::detail {
 
 /// The outcome of `make_orthonormal`.
 struct OrthonormalBlock {
-  Index rank = 0;  ///< leading columns that are orthonormal; the others are zero
+  Index rank = 0;  ///< number of leading columns that are orthonormal. The others are zero
   bool indefinite = false;
   bool finite = true;
 };
