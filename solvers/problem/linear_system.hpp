@@ -11,7 +11,7 @@ struct LinearSystem {
   using Space = typename Ctx::Space;
 
   LinearOperator<T, Ctx>* A = nullptr;               ///< n×n
-  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< M⁻¹ ≈ A⁻¹, SPD; null: identity
+  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< M⁻¹ ≈ A⁻¹, SPD. Null: identity
   ConstBlockView<T, Space> B{};                      ///< n×b, b ≥ 1
   ConstBlockView<T, Space> initial_guess{};          ///< n×b, or empty: zero
 };
