@@ -12,7 +12,7 @@ struct LeastSquaresProblem {
   using Space = typename Ctx::Space;
 
   AdjointPair<T, Ctx> A{};                           ///< m×n, of any shape
-  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< M⁻¹ ≈ (AᵀA)⁻¹, SPD; null: identity
+  Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< M⁻¹ ≈ (AᵀA)⁻¹, SPD. Null: identity
   ConstBlockView<T, Space> B{};                      ///< m×b, b ≥ 1
   ConstBlockView<T, Space> initial_guess{};          ///< n×b, or empty: zero
 };

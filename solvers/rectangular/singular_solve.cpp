@@ -269,8 +269,8 @@ bool SingularSolve<T, Ctx>::complete_left_vectors() {
   options.limit = criterion_.allowed(0, result_.norm) / std::sqrt(static_cast<double>(count));
   options.seed = options_.seed;
   options.stream = kNullStream;
-  // The search removes the range of A restricted to vectors orthogonal to V. A V must stay: it
-  // contains the wanted vectors as far as their σ are not zero.
+  // The search removes the range of A restricted to vectors orthogonal to V. It must not remove the
+  // range of A V, which contains the wanted vectors with σ ≠ 0.
   ProjectedOperator<T, Ctx> beside_V(context_, *tall_.A_transposed, V_.columns(0, k));
   const AdjointPair<T, Ctx> others{tall_.A, &beside_V};
   const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, control_, monitor_)
