@@ -9,7 +9,7 @@
 namespace heddle {
 namespace {
 
-/// The reason why `problem` stays on the host; empty if it can move.
+/// The reason why `problem` must be solved on the host. Empty if it can be moved to a GPU.
 std::string host_reason(const Problem& problem) {
   const std::string_view part = detail::callable_part(problem);
   return part.empty() ? "" : fmt::format("{} is a callable on host blocks", part);

@@ -30,7 +30,9 @@ class Device {
 
   bool is_host() const noexcept { return context_.index() == 0; }
   std::string_view kind() const noexcept { return is_host() ? "host" : "cuda"; }
-  const std::string& name() const noexcept { return name_; }  ///< "NVIDIA H200"; empty for the host
+  const std::string& name() const noexcept {
+    return name_;
+  }  ///< such as "NVIDIA H200". Empty for the host
   const std::string& note() const noexcept {
     return note_;
   }  ///< why `automatic` chose the host, else empty

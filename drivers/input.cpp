@@ -28,7 +28,7 @@ std::string describe_columns(const Problem& problem) {
   return fmt::format("has {} columns", problem.A.cols());
 }
 
-/// Gives an empty block its length.
+/// Checks the length of a block, and gives an empty block this length.
 void check_block(Block& block, ProblemPart part, Index length, const std::string& described) {
   if (block.cols() == 0) {
     block = Block(ConstBlockView<double, HostSpace>(nullptr, length, 0, 0));
@@ -74,7 +74,7 @@ void check_basis(const Request& request, const ProblemSizes& sizes) {
                                  request.max_basis, block, least));
 }
 
-/// The method and the problem are for each other.
+/// Checks that the method solves this kind of problem.
 void check_method(const Request& request, const Problem& problem) {
   const std::string_view name = method_name(request.method);
   const Index rhs = problem.rhs.cols();
@@ -95,7 +95,7 @@ void check_method(const Request& request, const Problem& problem) {
   }
 }
 
-/// What mixed precision, which makes two solves, leaves out.
+/// Rejects options that mixed precision does not support, because it consists of two solves.
 void check_mixed(const Request& request) {
   if (request.precision != Precision::mixed) return;
   const auto refuse = [](std::string_view what) {
@@ -105,7 +105,8 @@ void check_mixed(const Request& request) {
   if (!request.checkpoint.file.empty()) refuse("a checkpoint");
 }
 
-/// What a callable, of which only products are known, leaves out.
+/// Rejects requests and problems that do not work with a callable, of which only products are
+/// known.
 void check_callables(const Request& request, const Problem& problem) {
   const std::string_view part = callable_part(problem);
   if (part.empty()) return;

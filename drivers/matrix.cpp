@@ -48,7 +48,7 @@ void check_columns(std::span<const Offset> offsets, std::span<const std::int32_t
   }
 }
 
-/// Arrays that had to be converted.
+/// The memory of arrays that had to be converted.
 template <Scalar T>
 struct Converted {
   std::vector<std::int64_t> row_offsets;
@@ -66,7 +66,7 @@ const To* as(std::span<const From> source, std::vector<To>& storage) {
   }
 }
 
-/// A matrix with the context that its memory comes from.
+/// A matrix together with the context that allocated its memory.
 template <Scalar T>
 struct OwnedMatrix {
   HostContext context;
@@ -161,7 +161,7 @@ HostMatrix<T> HostMatrix<T>::generate(const GallerySpec& spec) {
 template <Scalar T>
 HostBlock<T>::HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostContext> context) {
   struct Owned {
-    std::shared_ptr<const HostContext> context;  // released after the memory that it gave
+    std::shared_ptr<const HostContext> context;  // destroyed after the memory that it allocated
     MultiVector<T, HostSpace> X;
   };
   auto owned = std::make_shared<const Owned>(Owned{std::move(context), std::move(X)});

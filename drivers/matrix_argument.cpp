@@ -12,7 +12,8 @@
 namespace heddle::detail {
 namespace {
 
-/// Cuts the text before the first of `separators` off `rest`; all of it if there is none.
+/// Removes the text before the first of `separators` from `rest` and returns it. Without a
+/// separator this is all of `rest`.
 std::string_view next_part(std::string_view& rest, std::string_view separators) {
   const std::size_t end = std::min(rest.find_first_of(separators), rest.size());
   const std::string_view part = rest.substr(0, end);

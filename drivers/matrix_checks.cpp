@@ -12,15 +12,15 @@
 namespace heddle::detail {
 namespace {
 
-/// Up to this order a mass matrix is factorised to see whether it is positive definite; beyond it
-/// the fill may cost more than the solve, and some Lanczos steps must do.
+/// Up to this order, a mass matrix is factorised to determine whether it is positive definite.
+/// Above it, the fill may cost more than the solve, and the test consists of some Lanczos steps.
 constexpr Index kFactorizedOrder = 20000;
 
 [[noreturn]] void refuse_mass(const std::string& message) {
   throw ProblemError(ProblemPart::mass, message);
 }
 
-/// Refuses B where its factorisation B = L D Lᵀ meets a pivot that is not positive.
+/// Throws `ProblemError` if the factorisation B = L D Lᵀ has a pivot that is not positive.
 void check_pivots(CsrView<double, HostSpace> B) {
   const std::vector<int> offsets(B.row_offsets, B.row_offsets + B.rows + 1);
   const auto n = static_cast<int>(B.rows);
@@ -68,7 +68,7 @@ void check_may_be_positive_definite(HostContext& context, CsrView<double, HostSp
   if (std::all_of(B.values, B.values + B.nnz, [](double value) { return value == 0; })) {
     refuse_mass("the mass matrix is zero, it must be positive definite");
   }
-  std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // of the diagonal
+  std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // square roots of the diagonal
   const auto for_each_entry = [&B](auto&& visit) {
     for (Index i = 0; i < B.rows; ++i) {
       for (Index k = B.row_offsets[i]; k < B.row_offsets[i + 1]; ++k) {

@@ -26,16 +26,16 @@ class SolveBytes {
     return as_double(nnz) * (scalar_ + sizeof(std::int32_t)) +
            as_double(rows + 1) * sizeof(std::int64_t);
   }
-  /// Of vectors that A multiplies.
+  /// The bytes of `count` vectors that A multiplies.
   double columns(Index count) const { return block(problem_.A.cols(), count); }
 
-  /// What the solve gives: of singular triplets the vectors of both sides.
+  /// The bytes of the vectors of the result. For singular triplets: of both sides.
   double vectors() const {
     const Index count = method_.result_columns(request_, problem_.sizes());
     return columns(count) + (method_.both_sides ? block(problem_.order(), count) : 0);
   }
 
-  /// A, Aᵀ, B, and the blocks beside them.
+  /// The bytes of A, Aᵀ, B and the blocks of the problem.
   double input() const {
     return matrix(problem_.nnz()) + (problem_.B ? matrix(problem_.B->nnz()) : 0) +
            (problem_.A_transposed ? matrix(problem_.nnz(), problem_.A_transposed->rows()) : 0) +
@@ -52,10 +52,11 @@ class SolveBytes {
     return input() + std::max(solver() + preconditioner_.kept, preconditioner_.setup);
   }
 
-  /// What the kernels of a GPU keep beside the matrices, at most: panels of tiles, split points.
+  /// An upper bound of the bytes that GPU kernels keep beside the matrices, such as panels of tiles
+  /// and split points.
   double plans() const { return input() + preconditioner_.matrix; }
 
-  /// Copies that pass through the host when a preconditioner for a GPU is made there.
+  /// The bytes of copies in host memory while a preconditioner for a GPU is computed on the host.
   double detour() const { return matrix(problem_.nnz()) + 2 * preconditioner_.matrix; }
 
  private:
@@ -63,7 +64,7 @@ class SolveBytes {
     return as_double(rows) * as_double(count) * scalar_;
   }
 
-  /// Block Lanczos' solver for B.
+  /// The bytes of the inner solver for B in block Lanczos.
   double inverse_of_mass() const {
     if (request_.method != Method::block_lanczos || !problem_.B) return 0;
     if (is_diagonal(problem_.B->view())) return columns(1);

@@ -39,7 +39,7 @@ BlockCgOptions block_cg_options(const Request& request) {
           request.refresh_interval};
 }
 
-/// What all kinds of results have.
+/// Copies the fields that all kinds of results have.
 template <class Result>
 Solution common_part(const Result& result) {
   Solution solution;
@@ -88,7 +88,7 @@ Solved<T, Space> solved(LeastSquaresResult<T, Space> result) {
   return {std::move(solution), std::move(result.solution)};
 }
 
-/// The instances of `Call`, a generic lambda without captures.
+/// The instances of `Call`, a generic lambda without captures, one per pair of scalar and context.
 template <class Call, class... Calls>
 std::tuple<Calls...> instances(std::type_identity<std::tuple<Calls...>>) {
   return {static_cast<Calls>(Call{})...};

@@ -8,7 +8,7 @@
 namespace heddle::detail {
 namespace {
 
-/// `record` of a second stage as it counts from the beginning of the first.
+/// `record` of the second stage, with counts from the beginning of the first stage.
 IterationRecord after(const Solution& first, IterationRecord record) {
   record.iteration += first.iterations;
   record.seconds += first.setup_seconds + first.solve_seconds;
@@ -42,7 +42,7 @@ Block widened(HostContext& context, const HostBlock<float>& X, Index count) {
   return Block(std::move(result));
 }
 
-/// Whether double precision can take over from a first stage that ended so.
+/// Whether double precision can continue from a first stage that ended with `status`.
 bool worth_continuing(SolveStatus status) {
   switch (status) {
     case SolveStatus::converged:

@@ -255,10 +255,10 @@ class PlacedProblem {
   ProblemSizes sizes_;
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
   PlacedBlock constraints_, initial_guess_, rhs_;
-  std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // for block Lanczos
-  std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // likewise
-  bool inner_solves_ = false;                              // B_inverse_ is an InverseOperator
-  std::optional<MadePreconditioner<T, Ctx>> made_;         // empty: none
+  std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
+  std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
+  bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
+  std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
 };
 
 }  // namespace heddle::detail

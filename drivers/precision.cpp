@@ -11,11 +11,12 @@
 namespace heddle::detail {
 namespace {
 
-/// Between what magnitudes the largest of some numbers must be.
+/// The limits between which the largest magnitude of some numbers must lie.
 struct Limits {
   std::string of;
   double most;
-  double least;  ///< what underflows is less than the rounding of such a number
+  double
+      least;  ///< if the largest number has this size, an underflow is less than its rounding error
   std::string_view advice;
 };
 
@@ -31,12 +32,13 @@ const Limits& single_precision() {
   return limits;
 }
 
-/// Of numbers whose squares `limits` are for.
+/// The limits of numbers whose squares must lie within `limits`.
 Limits of_squares(const Limits& limits) {
   return {"A^T A in " + limits.of, std::sqrt(limits.most), std::sqrt(limits.least), limits.advice};
 }
 
-/// Refuses numbers, the largest of which has this magnitude.
+/// Throws `ProblemError` if `largest`, the largest magnitude of some numbers, is outside of
+/// `limits`.
 void check_scale(double largest, std::string_view what, const Limits& limits, ProblemPart part) {
   if (largest > limits.most) {
     throw ProblemError(part, fmt::format("{} has an entry of size {:g}, {} ends at {:.2g}: {}",
@@ -49,7 +51,7 @@ void check_scale(double largest, std::string_view what, const Limits& limits, Pr
 }
 
 void check_diagonal(CsrView<double, HostSpace> A, std::string_view what, ProblemPart part) {
-  constexpr double kSmallest = std::numeric_limits<float>::min();  // with all its digits
+  constexpr double kSmallest = std::numeric_limits<float>::min();  // the smallest normalised number
   for (Index i = 0; i < A.rows; ++i) {
     for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
       const double size = std::abs(A.values[k]);
@@ -70,7 +72,7 @@ void check_matrix(const Matrix& A, ProblemPart part, std::string_view what, cons
   check_scale(largest, what, limits, part);
 }
 
-/// Of a symmetric matrix, in single precision.
+/// Checks a symmetric matrix for single precision.
 void check_symmetric_matrix(const Matrix& A, ProblemPart part, std::string_view what) {
   check_matrix(A, part, what, single_precision());
   check_diagonal(A.view(), what, part);

@@ -18,13 +18,13 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Where a solve runs, and the host beside it.
+/// The context that a solve runs in, and the host context beside it.
 template <class Ctx>
 struct Place {
   Device& device;
   Ctx& context;
 
-  /// X in host memory, in a block that keeps its context alive.
+  /// Copies X to a block in host memory that keeps its context alive.
   template <Scalar T>
   HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
     return {fetch(context, device.host(), std::move(X)), device.shared_host()};
