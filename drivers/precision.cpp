@@ -15,8 +15,8 @@ namespace {
 struct Limits {
   std::string of;
   double most;
-  double
-      least;  ///< if the largest number has this size, an underflow is less than its rounding error
+  /// If the largest number has this size, an underflow is less than its rounding error.
+  double least;
   std::string_view advice;
 };
 

@@ -11,8 +11,8 @@ namespace heddle::detail {
 /// The choice of a preconditioner, its matrix and its options for a solve.
 struct PreconditionerPlan {
   const PreconditionerKind* kind = nullptr;  ///< null: no preconditioner
-  PreconditionedMatrix matrix =
-      PreconditionedMatrix::A;  ///< the matrix whose inverse it approximates
+  /// The matrix whose inverse it approximates.
+  PreconditionedMatrix matrix = PreconditionedMatrix::A;
   PreconditionerOptions options{"none", {}};
 
   /// The name in requests, such as "none" or "jacobi".

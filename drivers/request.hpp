@@ -34,8 +34,8 @@ struct PreconditionerRequest {
   /// A name from `preconditioner_table`, "none", or "auto" for the result of
   /// `automatic_preconditioner`.
   std::string type = "auto";
-  OptionValues
-      options{};  ///< options of this preconditioner. Options that are left out have their defaults
+  /// Options of this preconditioner. Options that are left out have their defaults.
+  OptionValues options{};
 };
 
 /// The method, the options and the device for solving a problem. A field whose comment names

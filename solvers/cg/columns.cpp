@@ -10,8 +10,8 @@
 namespace heddle::detail {
 namespace {
 
-constexpr Index kMostRefuted =
-    3;  // refuted claims of convergence with too little progress that end a solve
+/// Refuted claims of convergence with too little progress that end a solve.
+constexpr Index kMostRefuted = 3;
 constexpr double kResidualGap = 10;  // ratio of the recomputed residual to that of the recurrence
 
 constexpr StopControl::Stop kResidualNotFinite = {SolveStatus::breakdown,

@@ -114,8 +114,8 @@ class LinearColumns {
   Engine<Ctx> engine_;
   double stay_below_ = 0;
   bool restart_requested_ = true;
-  bool measured_ =
-      false;  // whether the norms in the ledger belong to recomputed residuals of all columns
+  // Whether the norms in the ledger belong to recomputed residuals of all columns.
+  bool measured_ = false;
 };
 
 }  // namespace heddle::detail

@@ -69,8 +69,8 @@ class IntervalSolve {
   StagnationTest stagnation_;
   std::optional<IntervalWorkspace<T, Ctx>> s_;  // for the width of X
   ChebyshevInterval spectrum_;
-  double from_ =
-      0;  // angles between which F passes: those of the interval, or wider if it is very narrow
+  // Angles between which F passes: those of the interval, or wider if it is very narrow.
+  double from_ = 0;
   double to_ = 0;
   std::vector<double> coefficients_;  // of F, empty where X is the whole space
   Index filtered_ = 0;                // number of times that F was applied to all columns of X
@@ -78,8 +78,8 @@ class IntervalSolve {
   double least_weight_ = 1;
   double worst_before_ = 0;
   std::uint64_t streams_ = 0;  // random blocks drawn
-  bool out_of_time_ =
-      false;             // whether the time limit was reached within a filter, which is unfinished
+  // Whether the time limit was reached within a filter, which is unfinished.
+  bool out_of_time_ = false;
   std::string crowded_;  // the reason to end with more pairs than wanted
 };
 

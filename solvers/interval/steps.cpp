@@ -21,10 +21,10 @@ constexpr double kMinDegree = 16;
 constexpr double kMaxDegree = 8192;
 
 constexpr double kReal = 0.25;  // x with xᵀFx ≥ kReal belongs to the interval
-constexpr double kBeyond =
-    0.1;  // x with xᵀFx ≤ kBeyond lies beyond the surroundings of the interval
-constexpr double kSlow =
-    0.3;  // the degree grows if residuals exceed this share of the previous ones
+/// x with xᵀFx ≤ kBeyond lies beyond the surroundings of the interval.
+constexpr double kBeyond = 0.1;
+/// The degree grows if residuals exceed this share of the previous ones.
+constexpr double kSlow = 0.3;
 
 /// The number of times that random columns must be filtered before xᵀFx is reliable. The components
 /// of all eigenvectors away from the interval are then small even together.

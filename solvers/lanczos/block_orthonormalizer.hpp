@@ -69,8 +69,8 @@ class BlockOrthonormalizer {
   LinearOperator<T, Ctx>* B_ = nullptr;
   OrthoCounts counts_;
   std::uint64_t seed_ = 0;
-  std::uint64_t random_blocks_ =
-      0;  // number drawn so far. Each has its own stream of the generator
+  // Number drawn so far. Each has its own stream of the generator.
+  std::uint64_t random_blocks_ = 0;
 };
 
 }  // namespace heddle::detail

@@ -7,10 +7,10 @@
 namespace heddle::detail {
 namespace {
 
-constexpr double kLockingFactor =
-    0.1;  // share of the tolerance at which pairs are locked (as in Anasazi)
-constexpr Index kLockingPatience =
-    100;  // steps without locking after which kPatientLockingFactor is used
+/// Share of the tolerance at which pairs are locked (as in Anasazi).
+constexpr double kLockingFactor = 0.1;
+/// Steps without locking after which kPatientLockingFactor is used.
+constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace {
 
 constexpr Index kEndSteps = 40;   // Lanczos steps to estimate the ends of the spectrum
 constexpr double kMargin = 0.01;  // margin beyond the estimated ends, relative to the half width
-constexpr double kWidening =
-    0.1;  // widening if the margin was too small, relative to the half width
+/// Widening if the margin was too small, relative to the half width.
+constexpr double kWidening = 0.1;
 constexpr int kMaxWidenings = 20;
 
 constexpr Index kDefaultDegree = 512;
