@@ -104,6 +104,10 @@ TEST(Refusals, SinglePrecision) {
   EXPECT_EQ(refusal({.A = huge.matrix()}, {.nev = 1, .precision = Precision::single}),
             "A: the matrix has an entry of size 2e+300, single precision ends at 3.4e+38: use "
             "precision: double");
+  EXPECT_EQ(refusal({.A = kChain.matrix(), .preconditioner = huge.matrix()},
+                    {.nev = 1, .precision = Precision::single}),
+            "preconditioner: the preconditioner has an entry of size 2e+300, single precision ends "
+            "at 3.4e+38: use precision: double");
 }
 
 }  // namespace
