@@ -32,7 +32,8 @@ struct HostProblem {
   /// Whether singular triplets of A or least-squares solutions are wanted, which are found by AᵀA
   /// as an operator.
   bool normal_equations = false;
-  /// Aᵀ, for `normal_equations`. None: it is made from A, which must then be stored.
+  /// Aᵀ, m×n. Read only with `normal_equations`. None: it is made from A, which must then be
+  /// stored.
   std::optional<HostMatrix<T>> A_transposed{};
   /// A preconditioner M⁻¹ given by the caller, m×m, symmetric positive definite. None: the request
   /// chooses the preconditioner.

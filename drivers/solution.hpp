@@ -11,7 +11,8 @@
 namespace heddle {
 
 /// Eigenvectors, left or right singular vectors, or the solutions of linear systems, one per
-/// column, in host memory. The scalar is float for `Precision::single`, else double.
+/// column, in host memory. The scalar is float for `Precision::single`, and for `Precision::mixed`
+/// if the first stage ended the solve. Otherwise it is double.
 using HostVectors = std::variant<HostBlock<double>, HostBlock<float>>;
 
 /// The cost of setting up a preconditioner.
