@@ -281,7 +281,7 @@ TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
 }
 
 TEST(Schema, TheReferenceOfAllKeysIsUpToDate) {
-  const auto path = test::source_dir() / "docs/configuration.md";
+  const auto path = heddle::test::source_dir() / "docs/configuration.md";
   EXPECT_EQ(heddle::test::contents(path), describe_keys_as_markdown())
       << "heddle-lobpcg --help-config=markdown > docs/configuration.md";
 }
