@@ -24,7 +24,6 @@ enum class OrthoMethod { cholqr, cholqr2, shifted_cholqr3, svqb };
 /// The last round is one by CholQR whose R⁻¹ is so small that X R⁻¹ is orthonormal at once. For
 /// each column, a bound on its rounding error is kept, which grows with the coefficients. A column
 /// is dropped if more than a tenth of it may be rounding.
-/// that may be rounding for more than a tenth is dropped.
 class OrthoLadder {
  public:
   /// For blocks of up to `max_cols` columns in a precision with unit roundoff `epsilon`/2.
