@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kResult = "result.json";
 constexpr std::string_view kHistory = "history.csv";
-/// What a solver writes its vectors to.
+/// The names of the files that a solver writes its vectors to.
 struct VectorFiles {
   std::string_view mtx;
   std::string_view npy;

@@ -12,7 +12,7 @@ namespace heddle::apps {
 
 /// The origin of configuration text: a file, or one `--set` on the command line.
 struct ConfigSource {
-  std::string name;                      ///< as messages show it
+  std::string name;                      ///< the name in messages
   std::filesystem::path base_directory;  ///< the folder that relative matrix paths in it refer to
   bool has_lines = true;                 ///< whether messages give lines and columns
 };
