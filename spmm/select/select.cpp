@@ -33,8 +33,8 @@ constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
 constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 
-/// σ/d up to which a few lane groups per row balance the rows, and above which only equal nonzeros
-/// per group do.
+/// Bounds on σ/d. Up to kUneven, a few lane groups per row balance the rows. From kVeryUneven on,
+/// only equal nonzeros per group do.
 constexpr double kUneven = 1.2;
 constexpr double kVeryUneven = 2;
 /// The ratio of the longest to the mean row length from which one row keeps its lanes busy while
