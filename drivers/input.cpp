@@ -95,6 +95,29 @@ void check_method(const Request& request, const Problem& problem) {
   }
 }
 
+/// What singular triplets and linear systems have no use for, and would silently leave out.
+void check_unused(const Request& request, const Problem& problem) {
+  const std::string_view name = method_of(request, problem.sizes()).name;
+  const bool ends_of_spectrum = is_eigensolver(request.method) && !problem.normal_equations;
+  if (problem.constraints.cols() > 0 && !ends_of_spectrum) {
+    throw ProblemError(ProblemPart::constraints, fmt::format("{} takes none", name));
+  }
+  if (!problem.normal_equations) return;
+  if (problem.B)
+    throw ProblemError(ProblemPart::mass, fmt::format("{} takes no mass matrix", name));
+  if (request.interval && request.method == Method::block_lanczos) {
+    throw RequestError("interval", fmt::format(": {} finds an end of the spectrum", name));
+  }
+}
+
+/// Aᵀ as given has the shape of Aᵀ.
+void check_transpose(const Matrix& A, const Matrix& A_transposed) {
+  if (A_transposed.rows() == A.cols() && A_transposed.cols() == A.rows()) return;
+  throw ProblemError(ProblemPart::matrix,
+                     fmt::format("the matrix is {} x {}, A_transposed {} x {}", A.rows(), A.cols(),
+                                 A_transposed.rows(), A_transposed.cols()));
+}
+
 /// What mixed precision, which makes two solves, leaves out.
 void check_mixed(const Request& request) {
   if (request.precision != Precision::mixed) return;
@@ -183,7 +206,9 @@ std::string describe_rows(const Problem& problem) {
 }
 
 void prepare(HostContext& context, Problem& problem, const Request& request) {
+  if (!problem.normal_equations) problem.A_transposed.reset();
   check_method(request, problem);
+  check_unused(request, problem);
   check_mixed(request);
   check_callables(request, problem);
   check_shape(problem.A, problem.normal_equations);
@@ -197,6 +222,7 @@ void prepare(HostContext& context, Problem& problem, const Request& request) {
   check_block(problem.initial_guess, ProblemPart::initial_guess, problem.A.cols(),
               describe_columns(problem));
   check_block(problem.rhs, ProblemPart::rhs, order, rows);
+  if (problem.A_transposed) check_transpose(problem.A, *problem.A_transposed);
   check_preconditioner(request, problem);
   if (problem.normal_equations && !problem.A_transposed) {
     problem.A_transposed = Matrix(transpose(context, problem.A.view()));

@@ -22,9 +22,9 @@ std::string describe_rows(const Problem& problem);
 /// Checks `problem` and completes it with the transpose that `request`, its method chosen, needs.
 /// Throws `ProblemError` for A not square or not symmetric (unless `normal_equations`), B of
 /// another order or shown not to be positive definite by a diagonal entry or a 2×2 principal minor,
-/// blocks of other length, a guess of another width than the right-hand sides; `RequestError` for a
-/// field that the problem rules out, such as nev too large for the order. `check_precision` holds,
-/// too.
+/// blocks of other length, parts that the method does not read, a guess of another width than the
+/// right-hand sides; `RequestError` for a field that the problem rules out, such as nev too large
+/// for the order. `check_precision` holds, too.
 void prepare(HostContext& context, Problem& problem, const Request& request);
 
 }  // namespace heddle::detail

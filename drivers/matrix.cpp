@@ -170,11 +170,17 @@ HostBlock<T>::HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostC
 }
 
 template <Scalar T>
-HostBlock<T>::HostBlock(Index rows, Index cols, std::span<const T> values)
-    : view_(values.data(), rows, cols, cols) {
-  if (rows * cols == static_cast<Index>(values.size())) return;
-  throw InvalidArgument(fmt::format("Block: {} numbers for {} rows of {} columns, which take {}",
-                                    values.size(), rows, cols, rows * cols));
+HostBlock<T>::HostBlock(Index rows, Index cols, std::span<const T> values) {
+  if (rows < 0 || cols < 0) {
+    throw InvalidArgument(fmt::format("Block: negative size: {}x{}", rows, cols));
+  }
+  const double needed = static_cast<double>(rows) * static_cast<double>(cols);  // may exceed Index
+  if (needed != static_cast<double>(values.size())) {
+    throw InvalidArgument(
+        fmt::format("Block: {} numbers for {} rows of {} columns, which take {:.0f}", values.size(),
+                    rows, cols, needed));
+  }
+  view_ = ConstBlockView<T, HostSpace>(values.data(), rows, cols, cols);
 }
 
 template class HostMatrix<float>;

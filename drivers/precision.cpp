@@ -111,6 +111,10 @@ void check_precision(const Problem& problem, const Request& request) {
     check_symmetric_matrix(problem.A, ProblemPart::matrix, kMatrix);
   }
   if (problem.B) check_symmetric_matrix(*problem.B, ProblemPart::mass, "the mass matrix");
+  if (problem.preconditioner) {
+    check_symmetric_matrix(*problem.preconditioner, ProblemPart::preconditioner,
+                           "the preconditioner");
+  }
   check_block(problem.constraints, ProblemPart::constraints);
   check_block(problem.initial_guess, ProblemPart::initial_guess);
   check_block(problem.rhs, ProblemPart::rhs);

@@ -29,7 +29,7 @@ struct HostProblem {
   HostBlock<T> rhs{};                ///< n×r, r = 0 for an eigenproblem
   /// Singular triplets of A are wanted, or least squares.
   bool normal_equations = false;
-  /// With `normal_equations`. None: made from A, which then must be stored.
+  /// m×n, read with `normal_equations` alone. None: made from A, which then must be stored.
   std::optional<HostMatrix<T>> A_transposed{};
   /// M⁻¹ of the caller, symmetric positive definite, of the order of the vectors that A multiplies.
   /// None: what the request asks for.

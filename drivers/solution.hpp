@@ -11,7 +11,8 @@
 namespace heddle {
 
 /// Eigenvectors, singular vectors of a side or the solution of a linear system in host memory, one
-/// per column, in the scalar that solved: double, but with `Precision::single`.
+/// per column, in the scalar that solved: double, but with `Precision::single`, and with
+/// `Precision::mixed` where the first stage ended the solve.
 using HostVectors = std::variant<HostBlock<double>, HostBlock<float>>;
 
 /// What making a preconditioner took.

@@ -3,6 +3,7 @@
 #include <drivers/chain.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <span>
 #include <string>
 #include <support/temporary_folder.hpp>
 
@@ -118,6 +119,8 @@ TEST(BlockView, ItsNumbersStayWhereTheyAre) {
   EXPECT_EQ(X.view().data(), values.data());
   EXPECT_EQ(X.view()(2, 1), 6);
   EXPECT_THROW(Block(3, 3, values), InvalidArgument);
+  EXPECT_THROW(Block(-3, -2, values), InvalidArgument);
+  EXPECT_THROW(Block(Index{1} << 62, 4, std::span<const double>()), InvalidArgument);
 }
 
 TEST(BlockView, KeepsTheContextOfWhatItOwns) {

@@ -94,6 +94,22 @@ TEST(Operator, SingularValuesNeedTheTranspose) {
   }
 }
 
+TEST(Operator, ATransposeThatNothingReadsIsLeftOut) {
+  const std::vector<std::int64_t> offsets{0, 1, 2};
+  const std::vector<std::int32_t> columns{0, 1};
+  const std::vector<double> values{2, 4};
+  const std::vector<double> ones(2, 1);
+  const auto unread = [](const auto&, const auto&) { FAIL() << "nothing needs the transpose"; };
+  const Solution solution = solve({.A = Matrix(2, 2, offsets, columns, values),
+                                   .rhs = Block(2, 1, ones),
+                                   .A_transposed = Matrix(2, 2, unread)},
+                                  {.preconditioner = {.type = "jacobi"}});
+  ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+  const auto x = std::get<Block>(solution.vectors).view();
+  EXPECT_NEAR(x(0, 0), 0.5, kAccuracy);
+  EXPECT_NEAR(x(1, 0), 0.25, kAccuracy);
+}
+
 TEST(Operator, StaysOnTheHost) {
   const Problem problem{.A = chain_operator()};
   const Solution solution = solve(problem, {.nev = 2, .which = Which::largest});

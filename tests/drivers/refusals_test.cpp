@@ -52,6 +52,31 @@ TEST(Refusals, Blocks) {
             "initial_guess: the initial guess has 3 columns, there are 2 right-hand sides");
 }
 
+TEST(Refusals, UnusedParts) {
+  const Matrix A = kChain.matrix();
+  const Block ones(8, 1, std::span(kNumbers).first(8));
+  EXPECT_EQ(refusal({.A = A, .constraints = ones, .rhs = ones}),
+            "constraints: block_cg takes none");
+  EXPECT_EQ(refusal({.A = A, .constraints = ones, .normal_equations = true}),
+            "constraints: singular_values takes none");
+  EXPECT_EQ(refusal({.A = A, .constraints = ones, .rhs = ones, .normal_equations = true}),
+            "constraints: least_squares takes none");
+  EXPECT_EQ(refusal({.A = A, .B = A, .normal_equations = true}),
+            "B: singular_values takes no mass matrix");
+  EXPECT_EQ(refusal({.A = A, .normal_equations = true}, {.interval = RealInterval{0, 1}}),
+            "interval: singular_values finds an end of the spectrum");
+}
+
+TEST(Refusals, Transposes) {
+  const std::vector<std::int64_t> offsets{0, 1, 2};
+  const std::vector<std::int32_t> columns{0, 1};
+  const std::vector<double> values{1, 2};
+  const Matrix wide(2, 3, offsets, columns, values);
+  EXPECT_EQ(refusal({.A = wide, .normal_equations = true, .A_transposed = wide}),
+            "A: the matrix is 2 x 3, A_transposed 2 x 3");
+  EXPECT_EQ(refusal({.A = wide, .normal_equations = true}), "");
+}
+
 TEST(Refusals, Requests) {
   const Problem problem{.A = kChain.matrix()};
   EXPECT_EQ(refusal(problem, {.nev = 8}),
@@ -79,6 +104,10 @@ TEST(Refusals, SinglePrecision) {
   EXPECT_EQ(refusal({.A = huge.matrix()}, {.nev = 1, .precision = Precision::single}),
             "A: the matrix has an entry of size 2e+300, single precision ends at 3.4e+38: use "
             "precision: double");
+  EXPECT_EQ(refusal({.A = kChain.matrix(), .preconditioner = huge.matrix()},
+                    {.nev = 1, .precision = Precision::single}),
+            "preconditioner: the preconditioner has an entry of size 2e+300, single precision ends "
+            "at 3.4e+38: use precision: double");
 }
 
 }  // namespace
