@@ -22,10 +22,10 @@ struct Basis {
 struct OrthoReport {
   Index rank = 0;  ///< columns 0 … rank−1 are orthonormal, the others are zero
   OrthoMethod method = OrthoMethod::cholqr;
-  bool indefinite = false;  ///< xᵀBx < 0 beyond rounding was met: B is not positive definite.
-                            ///< Rank 0; the block spans what it spanned
-  bool finite = true;  ///< false: the block or its image holds NaN or Inf. Rank 0; the block is
-                       ///< left as it was
+  bool indefinite = false;  ///< xᵀBx < 0 beyond rounding occurred, so B is not positive
+                            ///< definite. The rank is 0, and the block keeps its span
+  bool finite = true;  ///< false if the block or its image holds NaN or Inf. The rank is then 0,
+                       ///< and the block is unchanged
 };
 
 /// Block Gram-Schmidt and orthonormalisation by Cholesky QR with fallbacks (`OrthoLadder`). It owns

@@ -12,8 +12,9 @@ namespace heddle {
 /// The largest order that one thread block can factor.
 inline constexpr int kMaxFactorOrder = 128;
 
-/// Whether one thread block factors a matrix of this order: the matrix must fit in the
-/// `shared_bytes` that the device has per block. An H100 or H200 has room for kMaxFactorOrder.
+/// Whether one thread block can factor a matrix of this order: the matrix must fit in the
+/// `shared_bytes` of shared memory that the device has per block. On an H100 or H200, matrices of
+/// order up to kMaxFactorOrder fit.
 bool fits_one_block(Index order, std::size_t shared_bytes) noexcept;
 
 /// `cholesky_qr_coefficients` (small_dense.hpp) for an order that fits in one thread block, with c

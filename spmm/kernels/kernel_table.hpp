@@ -73,8 +73,8 @@ class KernelTable {
   const std::deque<KernelRow<Space>>& rows() const noexcept { return rows_; }
   const std::vector<std::string_view>& names() const noexcept { return names_; }
 
-  /// Adds a kernel, which is then chosen by its name like the built-in ones. To be called before
-  /// other threads use the table. Throws `InvalidArgument` if the name is taken.
+  /// Adds a kernel, which can then be chosen by its name like the built-in ones. The call must come
+  /// before other threads use the table. Throws `InvalidArgument` if the name is taken.
   void add(const KernelRow<Space>& row);
 
  private:
