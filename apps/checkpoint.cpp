@@ -33,7 +33,8 @@ std::string fact(std::string_view name, const Block& X) {
   return fact(name, sum);
 }
 
-/// The output folder is made later: a file in it is checked by the solver then.
+/// Checks a checkpoint file that the run will write. A file in the output folder is checked later
+/// by the solver, because the folder does not exist yet.
 void check_file(const Config& config, const std::vector<std::string_view>& outputs) {
   const auto normal = [](const std::filesystem::path& path) {
     return std::filesystem::absolute(path).lexically_normal();

@@ -10,16 +10,16 @@
 /// The checkpoint of a run: `checkpoint` in the configuration and --resume.
 namespace heddle::apps {
 
-/// Completes `config.solver.checkpoint` with --resume and with all that must be the same in a run
-/// that goes on and that a solver cannot see: the numbers of the matrices and blocks, the
-/// preconditioner, the kind of device, the kernel. Checkpoints that cannot be written are warned
-/// of. Throws `ConfigError` for --resume where the configuration keeps no checkpoint and for a file
-/// that the run writes its results to (`outputs`, in the output folder), `InputError` for a file
-/// that cannot be begun with.
+/// Completes `config.solver.checkpoint` with --resume and with everything that must be the same in
+/// a resumed run and that a solver cannot check itself: the numbers of the matrices and blocks, the
+/// preconditioner, the kind of device, and the kernel. Warns if checkpoints cannot be written.
+/// Throws `ConfigError` for --resume without a checkpoint in the configuration, and if the
+/// checkpoint file is also a results file (`outputs`, in the output folder). Throws `InputError`
+/// for a checkpoint file that the run cannot start from.
 void prepare_checkpoint(Config& config, bool resume, const Problem& input,
                         const ProblemFacts& problem, const std::vector<std::string_view>& outputs);
 
-/// What to do with the file that a run left, a line; empty where it left none.
+/// One line that explains how to use the checkpoint file of a run. Empty if the run left none.
 std::string checkpoint_hint(const CheckpointOptions& checkpoint);
 
 }  // namespace heddle::apps

@@ -28,7 +28,7 @@ std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
                                               std::string_view name, std::string_view description) {
   CommandLine line;
   std::string config;
-  std::string keys;  // how the keys are to be listed; empty: not at all
+  std::string keys;  // the format in which to list the keys, empty for no list
   CLI::App app{std::string(description), std::string(name)};
   app.footer(std::string(kFooter));
   app.add_option("CONFIG", config, "YAML file that says what to solve and how");

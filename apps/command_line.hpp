@@ -9,19 +9,20 @@
 
 namespace heddle::apps {
 
-/// What a solver's executable was asked for.
+/// The command line of a solver's executable.
 struct CommandLine {
   std::filesystem::path config;
-  std::vector<std::string> overrides;  ///< KEY=VALUE each
+  std::vector<std::string> overrides;  ///< KEY=VALUE per entry
   bool validate = false;
   bool print_config = false;
   bool quiet = false;
-  bool resume = false;   ///< goes on from the checkpoint
-  bool profile = false;  ///< what the time went to is printed, too
+  bool resume = false;   ///< continue from the checkpoint
+  bool profile = false;  ///< print the time of each phase
 };
 
-/// Reads the command line of the executable `name` for `solver`. Empty if it only asked for help,
-/// the version or the list of keys, which is then on stdout. Throws `InvalidArgument`.
+/// Parses the command line of the executable `name` for `solver`. Returns nothing if only help, the
+/// version or the list of keys was requested, which it has then printed to stdout. Throws
+/// `InvalidArgument`.
 std::optional<CommandLine> parse_command_line(int argc, const char* const* argv, SolverType solver,
                                               std::string_view name, std::string_view description);
 

@@ -9,23 +9,23 @@
 #include <string>
 #include <string_view>
 
-/// What the executables share: how a run ends as the caller of the process sees it.
+/// The end of a run as the caller of the process sees it, common to all executables.
 namespace heddle::apps {
 
-/// Exit codes of all executables. Results, history and reason are written for `converged`,
-/// `not_converged`, `breakdown`, `verification_failed` and `interrupted`.
+/// Exit codes of all executables. Results, history and the reason for the end are written for
+/// `converged`, `not_converged`, `breakdown`, `verification_failed` and `interrupted`.
 enum class ExitCode : int {
-  converged = 0,            ///< and verified; for executables that solve nothing: success
-  usage = 1,                ///< command line or configuration
-  input = 2,                ///< a file that cannot be read as what it should be, or not be written
-  not_converged = 3,        ///< iteration or time limit
-  breakdown = 4,            ///< numerical breakdown, stagnation, an indefinite matrix
-  device = 5,               ///< a device that is missing or fails, or memory
+  converged = 0,      ///< and verified; for executables that solve nothing: success
+  usage = 1,          ///< command line or configuration
+  input = 2,          ///< a file that cannot be written, or not be read in the format expected
+  not_converged = 3,  ///< iteration or time limit
+  breakdown = 4,      ///< numerical breakdown, stagnation, an indefinite matrix
+  device = 5,         ///< a device that is missing or fails, or memory
   verification_failed = 6,  ///< fresh products did not confirm the result
   interrupted = 130,        ///< SIGINT or SIGTERM
 };
 
-/// The code that a solve which ended with `status` exits with.
+/// The exit code for a solve that ended with `status`.
 constexpr ExitCode exit_code(SolveStatus status) noexcept {
   switch (status) {
     case SolveStatus::converged:
@@ -45,14 +45,15 @@ constexpr ExitCode exit_code(SolveStatus status) noexcept {
   return ExitCode::breakdown;
 }
 
-/// How a run that ended with an exception is reported.
+/// The report on a run that ended with an exception.
 struct Failure {
   ExitCode code;
   std::string message;  ///< one line
 };
 
-/// The exit code and the line for an exception: heddle's own by their type, `bad_alloc` as memory,
-/// file system errors as files, anything else as a breakdown of the program itself.
+/// The exit code and the message for an exception. heddle's exceptions are reported by their type,
+/// `bad_alloc` as lack of memory, file system errors as file errors, and any other exception as a
+/// failure of the program itself.
 inline Failure describe_failure(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
@@ -73,9 +74,9 @@ inline Failure describe_failure(const std::exception_ptr& exception) {
   }
 }
 
-/// Runs `body`, which returns an `ExitCode`, for `main` to return. An exception becomes one line
-/// "PROGRAM: error: …" on stderr and its exit code. Output that stdout could not take (a full disk)
-/// is an error too.
+/// Runs `body`, which returns an `ExitCode`, and returns the exit code of `main`. An exception is
+/// reported as one line "PROGRAM: error: …" on stderr and converted to its exit code. Output that
+/// could not be written to stdout (for example on a full disk) is an error as well.
 template <class Body>
 int run_reporting_failures(std::string_view program, Body&& body) {
   Failure failure{};

@@ -40,8 +40,8 @@ struct Arguments {
   bool list_generators = false;
 };
 
-/// The arguments; empty if only help or the version was asked for, which is then on stdout. Throws
-/// `InvalidArgument`.
+/// The parsed arguments. Returns nothing if only help or the version was requested, which it has
+/// then printed to stdout. Throws `InvalidArgument`.
 std::optional<Arguments> parse(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Says what a sparse matrix is like and which kernel would multiply it by N columns.",

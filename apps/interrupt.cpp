@@ -16,7 +16,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "read and written in a sig
 extern "C" void handle_signal(int) {
   if (deferring && !signalled.exchange(true)) return;
   constexpr std::string_view kMessage = "\ninterrupted, no results written\n";
-  // Nothing is left to do if stderr is closed.
+  // A failure is ignored, because a closed stderr leaves no way to report it.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   _exit(static_cast<int>(ExitCode::interrupted));
 }

@@ -1,11 +1,12 @@
 #pragma once
 
-/// SIGINT (Ctrl-C) and SIGTERM.
+/// Handling of SIGINT (Ctrl-C) and SIGTERM.
 namespace heddle::apps {
 
-/// While one lives, the first signal only sets a flag that a solver's monitor reads, so that the
-/// run ends with results. Outside it, and for a second signal, the process exits at once with
-/// `ExitCode::interrupted` and one line on stderr. At most one at a time.
+/// During the lifetime of an InterruptScope, the first signal only sets a flag, which a solver's
+/// monitor reads, so that the run ends with results. Outside of a scope, and for a second signal,
+/// the process exits at once with `ExitCode::interrupted` and one line on stderr. Only one scope
+/// may exist at a time.
 class InterruptScope {
  public:
   InterruptScope() noexcept;
@@ -13,11 +14,11 @@ class InterruptScope {
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
-  /// Whether a signal came since the scope began.
+  /// Whether a signal has arrived since the scope began.
   bool requested() const noexcept;
 };
 
-/// Takes over both signals. Once, at the start of `main`.
+/// Installs the handlers of both signals. Call it once, at the start of `main`.
 void install_signal_handlers() noexcept;
 
 }  // namespace heddle::apps

@@ -6,20 +6,20 @@
 /// The matrices and blocks that a configuration names: loaded or generated, transformed, checked.
 namespace heddle::apps {
 
-/// Loads, transforms and checks what `config` names. Throws `InputError` naming the file for one
-/// that cannot be read or does not fit, `ConfigError` where the configuration is to blame, as for a
-/// structure that cannot be generated or used, or a row of a unit vector beyond the order;
-/// `OutOfMemory` for more right-hand sides than there is room. See `detail::prepare` for the
-/// checks.
+/// Loads, transforms and checks the matrices and blocks that `config` names. Throws `InputError`
+/// with the file name if a file cannot be read or does not fit. Throws `ConfigError` for errors of
+/// the configuration, such as a structure that cannot be generated or used, or a row of a unit
+/// vector beyond the order. Throws `OutOfMemory` if the right-hand sides do not fit in memory. See
+/// `detail::prepare` for the checks.
 Problem load_problem(HostContext& context, const Config& config);
 
-/// Throws what `with_named_sources` says.
+/// Throws the exception that `with_named_sources` describes.
 [[noreturn]] void refuse(const Config& config, const ProblemError& error);
 [[noreturn]] void refuse(const Config& config, const RequestError& error);
 
-/// body(), with what the drivers refuse named as the user knows it: a `ProblemError` becomes an
-/// `InputError` that names the file, or a `ConfigError` that names the key of a generated matrix; a
-/// `RequestError` becomes a `ConfigError` at the key.
+/// Calls body() and translates errors of the drivers library to the user's terms. A `ProblemError`
+/// becomes an `InputError` with the file name, or a `ConfigError` at the key of a generated matrix.
+/// A `RequestError` becomes a `ConfigError` at the key.
 template <class Body>
 auto with_named_sources(const Config& config, Body&& body) {
   try {

@@ -12,10 +12,10 @@
 namespace heddle::apps {
 namespace {
 
-constexpr std::size_t kRateWindow = 10;  // iterations that the rate is averaged over
-constexpr double kLineSeconds = 2;       // of solving, at least, between plain lines
-constexpr double kMaxLineSeconds = 60;   // at most
-constexpr double kLineShare = 0.05;      // in between: of what the solve has taken so far
+constexpr std::size_t kRateWindow = 10;  // iterations over which the rate is averaged
+constexpr double kLineSeconds = 2;       // least seconds of solving between plain lines
+constexpr double kMaxLineSeconds = 60;   // most seconds of solving between plain lines
+constexpr double kLineShare = 0.05;  // between these limits: the fraction of the solve time so far
 constexpr auto kLiveInterval = std::chrono::milliseconds(100);
 constexpr std::string_view kClearLine = "\r\x1b[K";
 

@@ -7,18 +7,18 @@
 
 namespace heddle::apps {
 
-/// How a solve's progress is shown on stderr.
+/// How a solve reports its progress on stderr.
 enum class ProgressStyle {
   silent,
-  lines,  ///< a line at the first iteration, then one in some seconds
-  live,   ///< one line that is rewritten, removed at the end; for terminals
+  lines,  ///< one line at the first iteration, then one every few seconds
+  live,   ///< one line that is rewritten and finally removed, for terminals
 };
 
-/// The style for this process's stderr.
+/// The progress style that suits this process's stderr.
 ProgressStyle progress_style(bool quiet) noexcept;
 
-/// Shows a solve's iterations: how many, pairs converged, worst residual, the factor by which it
-/// falls an iteration, time.
+/// Reports a solve's iterations: their number, converged pairs, worst residual, the factor by which
+/// it falls per iteration, and time.
 class Progress {
  public:
   explicit Progress(ProgressStyle style) noexcept : style_(style) {}
@@ -28,7 +28,7 @@ class Progress {
 
   void show(const MonitorState& state);
 
-  /// The line for the state shown last.
+  /// The progress line for the latest state.
   std::string line(const MonitorState& state) const;
 
  private:
@@ -38,9 +38,9 @@ class Progress {
   void show_line(const MonitorState& state);
 
   ProgressStyle style_;
-  std::deque<double> recent_;  // worst residuals of the last iterations
+  std::deque<double> recent_;  // worst residuals of the latest iterations
   Clock::time_point shown_at_{};
-  double next_line_s_ = 0;  // of solving
+  double next_line_s_ = 0;  // the solve time at which the next line is due
   bool line_open_ = false;
 };
 

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kResult = "result.json";
 constexpr std::string_view kHistory = "history.csv";
-/// What a solver writes its vectors to.
+/// The names of the files that a solver writes its vectors to.
 struct VectorFiles {
   std::string_view mtx;
   std::string_view npy;
@@ -37,7 +37,7 @@ constexpr VectorFiles kLeftVectors = {"left_vectors.mtx", "left_vectors.npy"};
 constexpr VectorFiles kRightVectors = {"right_vectors.mtx", "right_vectors.npy"};
 constexpr VectorFiles kSolution = {"solution.mtx", "solution.npy"};
 
-/// All files that a run may write.
+/// The names of all files that a run may write.
 const std::vector<std::string_view> kOutputs = {
     kEigenvectors.npy, kEigenvectors.mtx, kLeftVectors.npy, kLeftVectors.mtx, kRightVectors.npy,
     kRightVectors.mtx, kSolution.npy,     kSolution.mtx,    kHistory,         kResult};
@@ -55,13 +55,13 @@ void start_log(bool quiet) {
   spdlog::set_default_logger(std::move(log));
 }
 
-/// At once, whatever comes after.
+/// Prints and flushes, so that the text is shown even if a later step fails.
 void print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
 
-/// The device that the configuration asks for. Throws `DeviceError` that names the key.
+/// The device that the configuration requests. Throws a `DeviceError` that names the key.
 Device choose_device(const Config& config) {
   try {
     return Device(config.request.device, config.request.threads);
@@ -132,8 +132,8 @@ void write_results(OutputFiles& files, const Config& config, const Report& repor
   files.commit(kOutputs);
 }
 
-/// The solution of the problem, with progress on stderr; a signal ends it early. Where memory ends
-/// on the way, the error says what the whole solve was estimated to need, too.
+/// Solves the problem with progress on stderr. A signal ends the solve early. If memory runs out,
+/// the error also gives the estimated memory of the whole solve.
 Solution solve(Device& device, Problem input, const Config& config, double estimated_bytes,
                ProgressStyle style, const InterruptScope& interrupt) {
   Progress progress(style);
@@ -181,7 +181,7 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   report.result =
       solve(device, std::move(input), config, memory.device, progress_style(line.quiet), interrupt);
   report.seconds.total = seconds_since(start);
-  // First of all on the terminal: files may fail.
+  // The results are printed before any file is written, because writing may fail.
   print(result_table(report.result, solver) + summary_line(report, solver));
   if (line.profile) print(profile_table(report.result.profile));
   write_results(files, config, report);

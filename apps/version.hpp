@@ -4,7 +4,7 @@
 
 namespace heddle::apps {
 
-/// What this executable was built from and with.
+/// The versions of this executable's source, compiler and libraries.
 struct Versions {
   std::string_view heddle;
   std::string_view compiler;
@@ -12,7 +12,7 @@ struct Versions {
   std::string_view eigen;
 };
 
-/// Set at configuration.
+/// The values are set when CMake configures the build.
 extern const Versions kVersions;
 
 }  // namespace heddle::apps

@@ -9,17 +9,17 @@
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <map>
 
-// The block operations against what the machine can do. Counters: GFLOP/s and GB/s by the
-// operation's own count, and `bound`, the share reached of the shortest possible time, the longer
-// of flops over the measured multiply-add peak and bytes over the measured bandwidth of reading
-// (and, in equal parts, writing) memory of the same size.
+// The block operations compared with the limits of the machine. Counters: GFLOP/s and GB/s by the
+// operation's own count, and `bound`, the shortest possible time divided by the measured time. The
+// shortest possible time is the larger of flops / (measured multiply-add peak) and bytes /
+// (measured bandwidth of reading, or reading and writing in equal parts, memory of the same size).
 
 namespace heddle {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Shortest of several runs, in seconds.
+/// The shortest time of several runs, in seconds.
 template <class Work>
 double shortest(const Work& work) {
   double best = 1e30;
@@ -31,7 +31,7 @@ double shortest(const Work& work) {
   return best;
 }
 
-/// Multiply-adds per second on all threads, as flops.
+/// The measured peak of multiply-adds on all threads, in flops per second.
 template <class T>
 double peak_flops() {
   constexpr int kChains = 24;
@@ -63,7 +63,7 @@ double peak_flops() {
   return peak;
 }
 
-/// Bytes per second of reading a block of memory, or of copying one half of it to the other.
+/// Bytes per second of reading a block of memory, or of copying one half of it to the other half.
 double bandwidth(std::size_t bytes, bool writes) {
   static std::map<std::pair<std::size_t, bool>, double> known;
   const auto [entry, fresh] = known.try_emplace({bytes, writes}, 0);
@@ -127,7 +127,7 @@ void measure(benchmark::State& state, HostContext& context, std::size_t footprin
   state.counters["bw"] = bandwidth(footprint, writes) * 1e-9;
 }
 
-/// Columns `first` … of a block of n×width, the way the solvers hold S = [X P W].
+/// Columns of an n×width block from `first` on, as the solvers store S = [X P W].
 template <class T>
 struct Blocks {
   Blocks(Index n, Index width) : S(context, n, width), small(context, width, width) {
@@ -141,7 +141,7 @@ struct Blocks {
   SmallMatrix<double, HostSpace> small;
 };
 
-/// G = XᵀX, X n×b.
+/// G = XᵀX with X n×b.
 template <class T>
 void gram_of_one(benchmark::State& state) {
   const Index b = state.range(1);
@@ -151,7 +151,7 @@ void gram_of_one(benchmark::State& state) {
   });
 }
 
-/// G = XᵀY, X n×a beside Y n×b.
+/// G = XᵀY with X n×a and Y n×b in one block.
 template <class T>
 void gram_of_two(benchmark::State& state) {
   const Index a = state.range(1);
@@ -163,7 +163,7 @@ void gram_of_two(benchmark::State& state) {
   });
 }
 
-/// Y = S C over the first columns of S, S n×a, Y n×b.
+/// Y = S C with the first a columns of S, n×a, and Y n×b.
 template <class T>
 void multiply_in_place(benchmark::State& state) {
   const Index a = state.range(1);
@@ -175,7 +175,7 @@ void multiply_in_place(benchmark::State& state) {
   });
 }
 
-/// Y = Y − X C, X n×a beside Y n×b.
+/// Y = Y − X C with X n×a and Y n×b in one block.
 template <class T>
 void multiply_and_subtract(benchmark::State& state) {
   const Index a = state.range(1);
@@ -227,7 +227,7 @@ void random_fill(benchmark::State& state) {
                   [&] { fill_random<T>(blocks.context, 1, 1, blocks.S.view()); });
 }
 
-/// One round of projection of n×b against n×a.
+/// One round of projection of an n×b block against an n×a basis.
 template <class T>
 void project_block(benchmark::State& state) {
   const Index a = state.range(1);

@@ -1,4 +1,4 @@
-// Block CG on the GPU: random right-hand sides to 1e-8 on the 7-point Laplacian of an n³ grid.
+// Block CG on the GPU: random right-hand sides, tolerance 1e-8, 7-point Laplacian on an n³ grid.
 //
 // usage: gpu_block_cg [GRID [COLUMNS]]     default: 100 16
 
@@ -25,7 +25,7 @@ void measure(CudaContext& context, const char* name,
   BlockCgOptions options;
   options.algorithm = algorithm;
   BlockCgWorkspace<double, CudaContext> workspace;
-  for (int run = 0; run < 2; ++run) {  // the first one allocates
+  for (int run = 0; run < 2; ++run) {  // the first run allocates memory
     context.synchronize();
     const CopyCount copies = context.copy_count();
     const std::size_t allocations = context.allocation_count().allocations;
@@ -46,8 +46,8 @@ void measure(CudaContext& context, const char* name,
   }
 }
 
-/// What `make` makes, and the seconds that it takes: the first time, which loads kernels and grows
-/// the pool, and the second.
+/// The object that `make` returns, and the seconds that the call takes: the first time, which loads
+/// kernels and grows the memory pool, and the second time.
 template <class Make>
 auto set_up(CudaContext& context, const char* name, const Make& make) {
   const auto timed = [&] {

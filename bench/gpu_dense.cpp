@@ -1,5 +1,5 @@
-// Tall-skinny operations on the GPU against their traffic: fractions of the copy bandwidth measured
-// in the same run, beside what cuBLAS reaches for the same product.
+// Tall-skinny operations on the GPU compared with their compulsory traffic, as fractions of the
+// copy bandwidth measured in the same run, and with cuBLAS for the same product.
 //
 // usage: gpu_dense [ROWS...]     default: 125000 1000000 4000000
 
@@ -23,7 +23,7 @@ namespace {
 using Block = MultiVector<double, DeviceSpace>;
 using FloatBlock = MultiVector<float, DeviceSpace>;
 
-/// Median time of one run in milliseconds, by events around batches of runs.
+/// Median time of one run in milliseconds, measured by events around batches of runs.
 double milliseconds(CudaContext& context, const std::function<void()>& run) {
   constexpr int kBatches = 7;
   constexpr int kRunsInBatch = 10;
@@ -48,7 +48,7 @@ double milliseconds(CudaContext& context, const std::function<void()>& run) {
   return times[kBatches / 2];
 }
 
-/// Bytes a second of a copy within device memory, read and written bytes both counted.
+/// Bytes per second of a copy within device memory, counting both read and written bytes.
 double copy_bandwidth(CudaContext& context) {
   constexpr std::size_t kBytes = std::size_t{4} << 30;
   const Buffer<char, DeviceSpace> source(context, kBytes);
@@ -61,7 +61,8 @@ double copy_bandwidth(CudaContext& context) {
   return 2e3 * static_cast<double>(kBytes) / ms;
 }
 
-/// One line: an operation's time and the fraction of the bandwidth its compulsory traffic reaches.
+/// Prints one line per operation: its time, and its compulsory traffic as a fraction of the
+/// bandwidth.
 class Report {
  public:
   Report(CudaContext& context, double bandwidth) : context_(context), bandwidth_(bandwidth) {}
@@ -84,8 +85,8 @@ class Report {
   double bandwidth_;
 };
 
-/// The rows×cols matrix with ones on its diagonal: what is multiplied by it in place again and
-/// again stays as it was.
+/// The rows×cols matrix with ones on its diagonal. A block multiplied by it in place, any number of
+/// times, does not change.
 SmallMatrix<double, DeviceSpace> unit_matrix(CudaContext& context, Index rows, Index cols) {
   HostContext host(1);
   SmallMatrix<double, HostSpace> I(host, rows, cols);

@@ -29,7 +29,7 @@ namespace {
 using Plan = TriangularPlan<double, CudaContext>;
 using Block = MultiVector<double, DeviceSpace>;
 
-/// Seconds of one of many calls queued behind each other.
+/// Seconds per call for many calls queued one after the other.
 template <class Work>
 double seconds_of(CudaContext& context, const Work& work) {
   constexpr int kRuns = 20;
@@ -46,7 +46,7 @@ double seconds_of(CudaContext& context, const Work& work) {
   return best;
 }
 
-/// Bytes a second of a copy, read and written.
+/// Bytes per second of a copy, counting both read and written bytes.
 double copy_bandwidth(CudaContext& context) {
   const Index n = 20'000'000;
   Block from(context, n, 8), to(context, n, 8);

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
-/// Rates of reading and writing Matrix Market files, in bytes of text a second, for a symmetric
-/// matrix with 4 million entries in its lower triangle, 17 digits each, at random columns.
+/// Rates of reading and writing Matrix Market files, in bytes of text per second. The matrix is
+/// symmetric with 4 million entries in its lower triangle, 17 digits each, at random columns.
 namespace {
 
 using heddle::HostContext;
@@ -38,7 +38,8 @@ HostCsrMatrix<double> make_matrix(HostContext& context) {
   return heddle::csr_from_triplets<double>(context, kRows, kRows, triplets);
 }
 
-/// The matrix, its file plain and gzipped, and its text; removed at the end of the program.
+/// The matrix, its plain and gzipped files, and its text. The files are deleted at the end of the
+/// program.
 class Sample {
  public:
   Sample() {

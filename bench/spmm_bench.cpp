@@ -17,9 +17,9 @@
 #endif
 
 /// C = A B on the host for generated matrices: median time, GFLOP/s, GB/s of compulsory traffic,
-/// and that as a fraction of the copy bandwidth measured just before and just after (read and
-/// written bytes both counted, the best of plain, memcpy and non-temporal copies). As many threads
-/// as OpenMP uses.
+/// and this traffic as a fraction of the copy bandwidth measured just before and after (counting
+/// read and written bytes, the best of plain, memcpy and non-temporal copies). Uses OpenMP's
+/// default number of threads.
 namespace {
 
 using heddle::Buffer;
@@ -44,7 +44,7 @@ class Copier {
     });
   }
 
-  /// Bytes a second, read and written, of the fastest of several copies of each kind.
+  /// Bytes per second, read and written, of the fastest of several copies of each kind.
   double bandwidth() {
     double seconds = 1e300;
     for (int run = 0; run < 3; ++run) {
@@ -54,7 +54,7 @@ class Copier {
   }
 
  private:
-  static constexpr std::size_t kValues = std::size_t{1} << 25;  // 256 MiB an array
+  static constexpr std::size_t kValues = std::size_t{1} << 25;  // 256 MiB per array
   static constexpr std::size_t kSlice = std::size_t{1} << 16;
 
   static void plain_copy(double* to, const double* from, std::size_t count) {
@@ -117,7 +117,7 @@ Copier& copier() {
   return copies;
 }
 
-/// The problem of `spec`; the one before is given up, so that one matrix at a time takes memory.
+/// The problem of `spec`. The previous problem is freed, so that only one matrix is in memory.
 const Problem& problem(const GallerySpec& spec) {
   static std::unique_ptr<Problem> current;
   static std::string name;

@@ -33,7 +33,7 @@ solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/b
 
 note() { printf '%s\n' "$*" | tee -a "$logs/summary.txt"; }
 
-# Runs a command with its output in a log, for at most SECONDS, and notes how it ended.
+# Runs a command for at most SECONDS, writes its output to a log, and records its result.
 step() { # NAME SECONDS COMMAND...
   local name=$1 limit=$2 log status=0 begin=$SECONDS
   shift 2
@@ -47,9 +47,9 @@ step() { # NAME SECONDS COMMAND...
   fi
 }
 
-# One sanitizer tool over a kernel test, heddle's kernels only, but where initcheck must see cuBLAS
-# write. In double, and as much of a battery as a tool gets through in time: it slows shared memory
-# down a thousandfold.
+# Runs one sanitizer tool on a kernel test. Only heddle's kernels are checked, except by initcheck,
+# which must also track writes by cuBLAS. Tests run in double, and only as many of them as a tool
+# can finish in time, because it slows shared memory accesses down a thousandfold.
 sanitize() { # TOOL TEST
   local filter='-*Eigen*:*/0.*' kernels=(--kernel-name kns=heddle)
   [[ $1-$2 == initcheck-linalg/* ]] && kernels=()
@@ -64,7 +64,7 @@ sanitize() { # TOOL TEST
     --error-exitcode 9 "$build/tests/$2" --gtest_brief=1 --gtest_filter="$filter"
 }
 
-# The ten matrices of most entries in the matrix folder, where there is one, for the SpMM benchmark.
+# The ten matrices with the most entries in the matrix folder, if it exists, for the SpMM benchmark.
 largest_matrices=()
 matrices=${HEDDLE_MATRIX_DIR:-$PWD/../shared/matrices}
 if [[ -f $matrices/MANIFEST.tsv ]]; then

@@ -41,7 +41,7 @@ configure_and_build() { # PRESET FOLDER TARGET OPTIONS...
     cmake --build "$build" --target "$target" --parallel "$cores"
 }
 
-# Runs ctest and adds up what it counted.
+# Runs ctest and adds its counts to the totals.
 run_ctest() { # FOLDER OPTIONS...
   local build=$1 report=$PWD/$1/ctest.xml tests failures not_run
   shift

@@ -11,13 +11,13 @@
 namespace heddle::apps {
 namespace {
 
-/// A key that something else rules out, and whether it was given a value of its own.
+/// A key that is excluded by another setting, and whether the user gave it a value.
 struct Excluded {
   std::string path;
   bool given;
 };
 
-/// Throws if one of `keys` was given: `what` does not take them.
+/// Throws if the user gave one of `keys`, because `what` does not accept them.
 void exclude(const Config& config, std::string_view what, std::initializer_list<Excluded> keys) {
   for (const Excluded& key : keys) {
     if (!key.given) continue;
@@ -26,17 +26,17 @@ void exclude(const Config& config, std::string_view what, std::initializer_list<
   }
 }
 
-/// What the configuration says of the problem.
+/// The sizes of the problem that follow from the configuration alone.
 ProblemSizes known_sizes(const Config& config) {
   return {.pencil = config.problem.mass.has_value(), .normal_equations = uses_transpose(config)};
 }
 
-/// The preconditioner that was named, null for auto and none.
+/// The preconditioner that the configuration names, null for auto and none.
 const PreconditionerKind* named_preconditioner(const Config& config) {
   return preconditioner_table().find(config.request.preconditioner.type);
 }
 
-/// Of AᵀA as an operator less is known: that is `check_triplets` and `check_least_squares`.
+/// Does not cover AᵀA as an operator. `check_triplets` and `check_least_squares` check that case.
 void check_preconditioner(const Config& config) {
   const PreconditionerKind* named = named_preconditioner(config);
   if (named == nullptr || !is_eigensolver(config.request.method)) return;
@@ -49,7 +49,7 @@ void check_preconditioner(const Config& config) {
                     fmt::format("solver.preconditioner.type: {} {}", named->name, reason));
 }
 
-/// An option that its preconditioner does not have would do nothing.
+/// Rejects options of other preconditioners than the chosen one, because they would have no effect.
 void check_preconditioner_options(const Config& config) {
   PreconditionerRequest asked = config.request.preconditioner;
   const OptionValues given = std::exchange(asked.options, {});
@@ -65,7 +65,7 @@ void check_preconditioner_options(const Config& config) {
   }
 }
 
-/// No default suits residuals of unknown size.
+/// Requires an absolute tolerance to be given, because no default suits residuals of unknown size.
 void check_tolerance(const Config& config) {
   const Request& solver = config.request;
   const bool absolute = is_eigensolver(config.request.method)
@@ -120,7 +120,7 @@ void check_triplets(const Config& config) {
            {"precision", config.request.precision == Precision::mixed}});
 }
 
-/// AᵀA is there as products, and as its diagonal.
+/// Restricts least squares to what needs only products with AᵀA and its diagonal.
 void check_least_squares(const Config& config) {
   if (!solves_least_squares(config)) return;
   const PreconditionedProblem problem =
@@ -141,7 +141,8 @@ void check_least_squares(const Config& config) {
           {{"checkpoint", !config.request.checkpoint.file.empty()}});
 }
 
-/// A checkpoint is of one solve, mixed precision makes two.
+/// Rejects checkpoints with mixed precision, because a checkpoint holds one solve and mixed
+/// precision makes two.
 void check_checkpoint(const Config& config) {
   if (config.request.precision != Precision::mixed) return;
   exclude(config, "precision: mixed", {{"checkpoint", !config.request.checkpoint.file.empty()}});

@@ -9,42 +9,42 @@
 #include <string_view>
 #include <vector>
 
-/// What a YAML file asks for, checked and typed. The keys, their defaults and their documentation
-/// stand in schema.cpp, once each.
+/// The content of a YAML configuration, checked and typed. Each key, its default and its
+/// documentation are defined once, in schema.cpp and solver_schema.cpp.
 namespace heddle::apps {
 
-/// The solvers that configurations are written for. Each has an executable of its own.
+/// The solvers that have configurations. Each has an executable of its own.
 using SolverType = Method;
 
-/// What is done to the matrix that was read.
+/// The transformation of the matrix after reading it.
 enum class Transform {
   none,
   laplacian,
   normalized_laplacian,
-  normal_equations  ///< AᵀA, as an operator: singular triplets of A, or least squares, are wanted
+  normal_equations  ///< AᵀA as an operator, for singular triplets of A or least squares
 };
 
-/// The form that eigenvectors or solutions are written in.
+/// The file format of eigenvectors or solutions.
 enum class VectorFormat { none, matrix_market, npy };
 
-/// A matrix file or a structure to generate.
+/// A matrix file or the structure of a generated matrix.
 struct MatrixSource {
   std::filesystem::path path;              ///< empty for generated matrices
   std::optional<GallerySpec> structure{};  ///< set for generated matrices
   Origin origin;
 
-  /// How messages name it: the path, or the structure with its sizes.
+  /// The name used in messages: the path, or the structure with its sizes.
   std::string describe() const;
 };
 
-/// The right-hand sides of a linear system: a file, or columns of one kind.
+/// The right-hand sides of a linear system: a file, or generated columns of one kind.
 struct RhsConfig {
   std::filesystem::path path;  ///< dense Matrix Market file; empty for the others
   Index random = 0;            ///< columns with entries uniform in (−1, 1)
   Index ones = 0;              ///< columns of ones
-  std::vector<Index> unit;     ///< rows, from 1, of the ones in unit vectors
+  std::vector<Index> unit;     ///< row numbers, from 1, of the ones in unit vectors
 
-  /// How people are told of it: the file, "random", "ones" or "unit vectors".
+  /// The name used in messages: the file, "random", "ones" or "unit vectors".
   std::string describe() const;
 };
 
@@ -58,7 +58,7 @@ struct ProblemConfig {
   RhsConfig rhs;                        ///< of a linear system
 };
 
-/// What is written, and where.
+/// The result files to write, and their folder.
 struct OutputConfig {
   std::filesystem::path directory;            ///< relative to the current folder
   VectorFormat vectors = VectorFormat::none;  ///< of eigenvectors or the solution
@@ -70,21 +70,21 @@ struct Config {
   Request request;  ///< its method is the solver of the executable
   ProblemConfig problem;
   OutputConfig output;
-  /// All of it as a tree: what the file and the command line say, defaults filled in, matrix paths
-  /// absolute. `to_yaml` of it is a configuration that asks for the same.
+  /// The whole configuration as a tree: the values of the file and the command line, defaults
+  /// filled in, matrix paths absolute. `to_yaml` of it is an equivalent configuration.
   ConfigNode effective;
 };
 
-/// Checks `tree` against the schema for `solver` and fills in the defaults. `name` stands for the
-/// configuration in the default output folder. Throws `ConfigError` at the first key or value that
-/// cannot be used.
+/// Checks `tree` against the schema for `solver` and fills in the defaults. `name` is the name of
+/// the configuration in the default output folder. Throws `ConfigError` at the first invalid key or
+/// value.
 Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name);
 
 /// Sets the value at a dotted path of `tree`, given as `KEY=VALUE` with VALUE in YAML (lists and
-/// maps in brackets). Replaces what stands there, and where just one of several keys can be given,
-/// the other one; whether the key exists is `resolve_config`'s to
-/// say. Relative matrix paths in VALUE are relative to the current folder. Throws `ConfigError`,
-/// also where the path leads through a value that its key does not take.
+/// maps in brackets). It replaces an existing value. In a section that accepts just one of several
+/// keys, it also removes the other key. It does not check whether the key exists, which
+/// `resolve_config` does. Relative matrix paths in VALUE are relative to the current folder. Throws
+/// `ConfigError`, also if the path leads through a value that is invalid for its key.
 void apply_override(ConfigNode& tree, std::string_view assignment);
 
 /// The configuration in the file at `path` with `overrides` applied in order.
@@ -92,26 +92,26 @@ void apply_override(ConfigNode& tree, std::string_view assignment);
 Config load_config(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                    SolverType solver);
 
-/// Where the value at a dotted path of the configuration was given.
+/// The place where the user gave the value at a dotted path of the configuration.
 Origin origin_of(const Config& config, std::string_view path);
 
-/// The documented list of all keys for `solver`, for people: path, values, default, meaning.
+/// The list of all keys for `solver` as text: path, values, default, meaning.
 std::string describe_keys(SolverType solver);
 
 /// The reference of all keys for all solvers as a Markdown page: docs/configuration.md.
 std::string describe_keys_as_markdown();
 
-/// Whether A is of any shape and Aᵀ is used beside it.
+/// Whether A may be rectangular and products with Aᵀ are used.
 inline bool uses_transpose(const Config& config) noexcept {
   return config.problem.transform == Transform::normal_equations;
 }
 
-/// Whether singular triplets of A are wanted.
+/// Whether the problem is to find singular triplets of A.
 inline bool finds_triplets(const Config& config) noexcept {
   return uses_transpose(config) && is_eigensolver(config.request.method);
 }
 
-/// Whether min ‖b − A x‖₂ is wanted.
+/// Whether the problem is min ‖b − A x‖₂.
 inline bool solves_least_squares(const Config& config) noexcept {
   return uses_transpose(config) && !is_eigensolver(config.request.method);
 }

@@ -41,7 +41,7 @@ std::string executables_of(const KeySpec& spec) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Text for a cell of a table.
+/// Text escaped for a cell of a Markdown table.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

@@ -9,7 +9,7 @@
 namespace heddle::apps {
 namespace {
 
-/// Whether `value` is one that the key at `path` takes.
+/// Whether the key at `path` accepts `value`.
 bool is_usable(const ConfigNode& value, std::string_view path) {
   const std::vector<KeySpec>& schema = config_schema();
   return std::any_of(schema.begin(), schema.end(), [&](const KeySpec& spec) {
@@ -17,9 +17,9 @@ bool is_usable(const ConfigNode& value, std::string_view path) {
   });
 }
 
-/// Makes a map of the value at `path` for an override from `origin` to set a key in. A value that
-/// could stand there gives way, such as the name of a file to a structure to generate; one that is
-/// wrong is not an override's to hide.
+/// Replaces the value at `path` by a map in which an override from `origin` sets a key. A valid
+/// value is replaced, such as the name of a file by the description of a generated matrix. An
+/// invalid value stays, so that its error is reported.
 void make_map(ConfigNode& value, std::string_view path, const Origin& origin) {
   if (value.is_map()) return;
   if (value.kind != ConfigNode::Kind::null && !is_usable(value, path)) {
@@ -32,8 +32,8 @@ void make_map(ConfigNode& value, std::string_view path, const Origin& origin) {
   value.origin = origin;
 }
 
-/// Of a section that takes just one key, the one that is there gives way for an override from
-/// `origin` to set another, unless its value is wrong.
+/// In a section that accepts just one key, removes the existing key so that an override from
+/// `origin` can set another. A key with an invalid value stays, so that its error is reported.
 void make_room(ConfigNode& map, std::string_view path, std::string_view key, const Origin& origin) {
   const std::vector<KeySpec>& schema = config_schema();
   const bool one_key = std::any_of(schema.begin(), schema.end(), [path](const KeySpec& spec) {
@@ -46,7 +46,7 @@ void make_room(ConfigNode& map, std::string_view path, std::string_view key, con
   map.origin = origin;
 }
 
-/// The value at `key` of `map`; an empty one is added if there is none.
+/// The value at `key` of `map`. An empty value is added if there is none.
 ConfigNode& at(ConfigNode& map, std::string_view key, const Origin& origin) {
   if (ConfigNode* value = map.find(key)) return *value;
   map.entries.push_back({std::string(key), origin, ConfigNode{}});

@@ -10,25 +10,25 @@
 
 namespace heddle::apps {
 
-/// Text that configuration values come from: a file, or one `--set` on the command line.
+/// The origin of configuration text: a file, or one `--set` on the command line.
 struct ConfigSource {
-  std::string name;                      ///< as messages show it
-  std::filesystem::path base_directory;  ///< what relative matrix paths in it are relative to
-  bool has_lines = true;                 ///< messages name lines and columns
+  std::string name;                      ///< the name in messages
+  std::filesystem::path base_directory;  ///< the folder that relative matrix paths in it refer to
+  bool has_lines = true;                 ///< whether messages give lines and columns
 };
 
-/// Where a key or value stands.
+/// The position of a key or value in its source.
 struct Origin {
   std::shared_ptr<const ConfigSource> source;
-  int line = 0;  ///< from 1; 0 where only the source is to blame
+  int line = 0;  ///< from 1; 0 if the error belongs to the source as a whole
   int column = 0;
 
   /// "SOURCE:LINE:COLUMN", or "SOURCE" alone.
   std::string describe() const;
 };
 
-/// A configuration that cannot be used. `what()` is "ORIGIN: message", on one line whatever
-/// characters the configuration put into them.
+/// An invalid configuration. `what()` is "ORIGIN: message" on one line, whatever characters the
+/// configuration contains.
 class ConfigError : public InvalidArgument {
  public:
   ConfigError(const Origin& origin, const std::string& message);
@@ -42,9 +42,10 @@ struct ConfigNode {
 
   Kind kind = Kind::null;
   Origin origin;
-  std::string text;               ///< scalar: its characters, unquoted
-  bool quoted = false;            ///< scalar: written in quotes, so a string whatever it looks like
-  std::vector<ConfigNode> items;  ///< sequence
+  std::string text;  ///< scalar: its characters, unquoted
+  bool quoted =
+      false;  ///< scalar: written in quotes, so it is a string even if it looks like a number
+  std::vector<ConfigNode> items;     ///< sequence
   std::vector<ConfigEntry> entries;  ///< map, in the order written, keys unique
 
   bool is_map() const noexcept { return kind == Kind::map; }

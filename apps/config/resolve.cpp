@@ -11,7 +11,8 @@
 namespace heddle::apps {
 namespace {
 
-/// Letters and digits in lower case, so that `numEvals`, `num-evals` and `num_evals` are one name.
+/// Keeps letters and digits only, in lower case, so that `numEvals`, `num-evals` and `num_evals`
+/// are equal.
 std::string simplified(std::string_view name) {
   std::string result;
   for (const char c : name) {
@@ -30,7 +31,7 @@ std::string in_section(std::string_view section) {
   return section.empty() ? std::string("at the top level") : fmt::format("in {}", section);
 }
 
-/// The beginning of a long text.
+/// The beginning of a long text, for messages.
 std::string shortened(std::string_view text) {
   constexpr std::size_t kShown = 60;
   const std::string_view trimmed = text.substr(0, text.find_last_not_of('\n') + 1);
@@ -38,7 +39,7 @@ std::string shortened(std::string_view text) {
   return std::string(trimmed.substr(0, kShown)) + "...";
 }
 
-/// An unusable value for a message.
+/// An invalid value as shown in a message.
 std::string shown(const ConfigNode& node) {
   switch (node.kind) {
     case ConfigNode::Kind::null:
@@ -70,7 +71,7 @@ class Resolver {
   }
 
  private:
-  /// Before anything else: a file for another solver has keys of its own.
+  /// Runs before all other checks, because a file for another solver has other keys.
   void check_solver_type(const ConfigNode& tree) const {
     const ConfigNode* section = tree.find("solver");
     const ConfigNode* type = section != nullptr ? section->find("type") : nullptr;
@@ -167,9 +168,10 @@ class Resolver {
                                       fmt::join(keys_in(section), ", "))};
   }
 
-  /// What was probably meant, for a message: a key of this section under the name of another
-  /// package, a key of this name in another section, the key of this section spelt most alike,
-  /// another section's key under another package's name; in this order. Empty if none.
+  /// A suggestion for an unknown key, for messages. In this order: a key of this section that has
+  /// this name in another package, a key of this name in another section, the most similar key of
+  /// this section, a key of another section that has this name in another package. Empty if there
+  /// is none.
   std::string suggestion(std::string_view section, std::string_view key) const {
     const std::string plain = simplified(key);
     const KeySpec* same_name = nullptr;
@@ -203,7 +205,7 @@ class Resolver {
                         near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near))};
   }
 
-  /// A section's keys say more than "a map".
+  /// For a section, the list of its keys, which is more helpful than "a map".
   std::string expected(const KeySpec& spec) const {
     std::string forms = spec.forms.describe();
     if (spec.forms.section) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Index kMaxThreads = 4096;
 
-/// All rows, a function for each section.
+/// Collects all rows of the schema, one member function per section.
 class Schema {
  public:
   Schema() {
@@ -41,7 +41,7 @@ class Schema {
   std::vector<KeySpec> rows_;
 };
 
-/// The keys of a generated matrix, and what stores the matrix itself.
+/// The keys of a generated matrix, and the function that stores the matrix source.
 void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
   rows_.back().store = [source](Node node, Config& config) {
     MatrixSource& target = source(config);
@@ -243,7 +243,7 @@ void Schema::checkpoint() {
       .store([](Node node, Config& config) { config.request.checkpoint.every_s = *as_real(node); });
 }
 
-/// A key belongs to no other solvers than the section that it stands in.
+/// Restricts every key to the solvers of its section.
 void inherit_owners(std::vector<KeySpec>& rows) {
   for (KeySpec& row : rows) {
     for (const KeySpec& section : rows) {

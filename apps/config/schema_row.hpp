@@ -9,11 +9,12 @@
 
 namespace heddle::apps {
 
-/// The words of a choice with what they stand for.
+/// The words that a key accepts, with their values.
 template <class Value>
 using Words = std::vector<std::pair<std::string_view, Value>>;
 
-/// Writes one row of the schema: each call adds what its name says and returns the row.
+/// Builds one row of the schema. Each member function adds the property of its name and returns the
+/// row.
 class SchemaRow {
  public:
   SchemaRow(std::vector<KeySpec>& rows, std::string path, std::string doc)
@@ -44,7 +45,7 @@ class SchemaRow {
     return spec_->store = std::move(store), *this;
   }
 
-  /// One of `words`; what it stands for is stored in `field`.
+  /// The key accepts one of `words`. The value of the word is stored in `field`.
   template <class Value>
   SchemaRow& choice(Words<Value> words, Value& (*field)(Config&)) {
     for (const auto& [name, value] : words) word(name);

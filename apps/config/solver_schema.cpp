@@ -8,13 +8,13 @@
 namespace heddle::apps {
 namespace {
 
-/// An option's value as YAML.
+/// The value of an option as YAML.
 std::string to_text(const OptionValue& value) {
   const Index* integer = std::get_if<Index>(&value);
   return integer != nullptr ? std::to_string(*integer) : std::get<std::string>(value);
 }
 
-/// The rows, a function for each subject.
+/// Collects the rows of the solver keys, one member function per subject.
 class SolverSchema {
  public:
   explicit SolverSchema(std::vector<KeySpec>& rows) : rows_(rows) {
@@ -201,7 +201,7 @@ void SolverSchema::preconditioner() {
   for (const std::string_view name : names) type.word(name);
   type.fallback("auto").store(
       [](Node node, Config& config) { config.request.preconditioner.type = node.text; });
-  // The options of the one that auto takes by default come first.
+  // The options of the preconditioner that auto uses by default are listed first.
   std::stable_partition(names.begin(), names.end(),
                         [](std::string_view name) { return name == automatic_preconditioner({}); });
   for (const std::string_view name : names) {
@@ -209,7 +209,7 @@ void SolverSchema::preconditioner() {
   }
 }
 
-/// Preconditioners may share a key: the first of them describes it.
+/// If several preconditioners share a key, the description of the first one is used.
 void SolverSchema::option(const PreconditionerKey& key) {
   const std::string path = "solver.preconditioner." + key.name;
   for (const KeySpec& row : rows_) {

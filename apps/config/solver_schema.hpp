@@ -9,7 +9,7 @@ namespace heddle::apps {
 inline const std::vector<SolverType> kEigensolvers = {SolverType::lobpcg,
                                                       SolverType::block_lanczos};
 
-/// Adds the rows of `solver` and of the keys in it.
+/// Adds the rows of `solver` and of its keys.
 void add_solver_rows(std::vector<KeySpec>& rows);
 
 }  // namespace heddle::apps

@@ -15,14 +15,14 @@ namespace heddle::apps {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
-/// Bounds what a few aliases of aliases can expand to.
+/// A limit on the expansion of nested aliases.
 constexpr std::size_t kMaxExpandedBytes = std::size_t{16} << 20;
-/// Deeper than any configuration, far from the end of the stack.
+/// A limit on nesting, deeper than any configuration and far below the size of the stack.
 constexpr std::size_t kMaxDepth = 32;
 constexpr std::string_view kMergeKey = "<<";
 
-/// Builds the tree from the parser's events. Each open map or list is a frame; a map's frame holds
-/// the key that waits for its value.
+/// Builds the tree from the parser's events. There is one frame per open map or list. The frame of
+/// a map holds the key whose value is being read.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::shared_ptr<const ConfigSource> source) : source_(std::move(source)) {}
@@ -79,7 +79,7 @@ class TreeBuilder final : public YAML::EventHandler {
   struct Frame {
     ConfigNode node;
     YAML::anchor_t anchor;
-    std::optional<ConfigNode> key;        // read, its value still to come
+    std::optional<ConfigNode> key;        // a key that has been read, but not its value
     std::vector<ConfigNode> merged = {};  // the maps under `<<`
   };
 
@@ -162,7 +162,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void add_value(Frame& frame, ConfigNode value) {
     const ConfigNode key = *std::exchange(frame.key, std::nullopt);
-    // The parser places a missing value where the next token stands.
+    // For a missing value, the parser reports the position of the next token.
     if (value.kind == ConfigNode::Kind::null) value.origin = key.origin;
     if (key.text != kMergeKey || key.quoted) {
       frame.node.entries.push_back({key.text, key.origin, std::move(value)});
@@ -195,7 +195,7 @@ void emit(YAML::Emitter& out, const ConfigNode& node) {
       out << YAML::Null;
       break;
     case ConfigNode::Kind::scalar:
-      // The emitter would write a carriage return as it is, which a reader takes for a line's end.
+      // The emitter writes a carriage return unchanged, which a reader takes for a line end.
       if (node.quoted || node.text.find('\r') != std::string::npos) out << YAML::DoubleQuoted;
       out << node.text;
       break;

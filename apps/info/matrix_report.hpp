@@ -7,24 +7,25 @@
 #include <string>
 #include <vector>
 
-/// What heddle-info finds out about a matrix, and how it says it.
+/// The report of heddle-info on a matrix, and its output as text and JSON.
 namespace heddle::apps {
 
-/// The diagonal of a square matrix; entries that are not stored are 0.
+/// The diagonal of a square matrix. Entries that are not stored count as 0.
 struct DiagonalReport {
   double smallest = 0;
   double largest = 0;
-  Index not_positive = 0;        ///< how many entries are zero or negative
-  Index first_not_positive = 0;  ///< the row of the first of them, 0-based; meaningless if none
+  Index not_positive = 0;  ///< number of entries that are zero or negative
+  Index first_not_positive =
+      0;  ///< row of the first of these, 0-based; meaningless if there is none
 };
 
-/// An interval that holds the spectrum of a symmetric matrix.
+/// An interval that contains the spectrum of a symmetric matrix.
 struct SpectrumBounds {
   double lower = 0;
   double upper = 0;
 };
 
-/// How N columns would be multiplied.
+/// The kernels that would multiply by N columns.
 struct KernelReport {
   Index N = 0;
   double compulsory_bytes = 0;  ///< of one product in double precision
@@ -39,24 +40,25 @@ struct MatrixReport {
   std::string name;
   MatrixFeatures features;
   double norm_1 = 0;
-  double largest_entry = 0;                  ///< max |a_ij|
-  bool symmetric = false;                    ///< to the bit
-  std::optional<Asymmetry> asymmetry;        ///< of a square matrix that is not: the worst pair
+  double largest_entry = 0;            ///< max |a_ij|
+  bool symmetric = false;              ///< to the bit
+  std::optional<Asymmetry> asymmetry;  ///< of a square matrix that is not symmetric: the worst pair
   std::optional<DiagonalReport> diagonal;    ///< of a square matrix with rows
   std::optional<SpectrumBounds> gershgorin;  ///< of a symmetric matrix with rows
-  std::vector<KernelReport> kernels;         ///< a width each
-  std::optional<SpectrumReport> spectrum;    ///< where it was asked for
+  std::vector<KernelReport> kernels;         ///< one entry per width
+  std::optional<SpectrumReport> spectrum;    ///< if it was requested
 };
 
-/// Inspects A but for its spectrum; `name` stands for it in the report.
+/// Inspects A except for its spectrum. The report uses `name` for A.
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths);
 
-/// Aligned lines for a terminal. Rows and columns count from 1 in it, as in Matrix Market files.
+/// The report as aligned text for a terminal. Rows and columns count from 1, as in Matrix Market
+/// files.
 std::string to_text(const MatrixReport& report);
 
-/// A JSON document with the fields of the report, indented. Rows and columns count from 0 in it;
-/// numbers that are not finite become null.
+/// The report as an indented JSON document. Rows and columns count from 0. Numbers that are not
+/// finite become null.
 std::string to_json(const MatrixReport& report);
 
 }  // namespace heddle::apps

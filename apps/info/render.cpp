@@ -11,7 +11,7 @@
 namespace heddle::apps {
 namespace {
 
-/// A number of bytes with a unit that keeps it readable.
+/// A number of bytes in a suitable unit.
 std::string bytes_text(double bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
   std::size_t unit = 0;
@@ -19,7 +19,7 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
 }
 
-/// A label and what is to be said under it.
+/// A label and its text.
 using Line = std::pair<std::string, std::string>;
 
 std::string plural(Index count, const char* one, const char* many) {
@@ -106,7 +106,7 @@ std::vector<Line> describe(const MatrixReport& report) {
   return lines;
 }
 
-/// A table of one backend's kernels; a reason that is that of the line above is not repeated.
+/// A table of one backend's kernels. A reason equal to that of the previous line is not repeated.
 template <class KernelOf, class ReasonOf>
 void append_kernels(fmt::memory_buffer& text, const char* title, const MatrixReport& report,
                     const KernelOf& kernel_of, const ReasonOf& reason_of) {
@@ -136,7 +136,8 @@ nlohmann::ordered_json kernels_json(const MatrixReport& report) {
   return kernels;
 }
 
-/// A line for each bin, with the eigenvalues up to its end. Rounding may leave less than none.
+/// Writes one line per bin, with the number of eigenvalues in the bin and up to its end. Rounding
+/// may make an estimate negative.
 void append_spectrum(fmt::memory_buffer& text, const SpectrumReport& spectrum) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "\nEstimated numbers of eigenvalues\n{:>13}  {:>13}  {:>12}  {:>9}  {:>12}\n",

@@ -7,22 +7,23 @@
 
 namespace heddle::apps {
 
-/// Where the eigenvalues of a symmetric matrix lie, by `spectral_density`.
+/// The distribution of the eigenvalues of a symmetric matrix, estimated by `spectral_density`.
 struct SpectrumReport {
-  double lower = 0;  ///< of an interval that holds the spectrum, hardly wider than it
+  double lower = 0;  ///< lower end of an interval that contains the spectrum closely
   double upper = 0;
-  std::vector<EigenvalueCount> bins;  ///< equal parts of [lower, upper], from below
+  std::vector<EigenvalueCount> bins;  ///< equal parts of [lower, upper], in ascending order
 
-  /// The lower end of bin k, 0-based; for k = bins.size() the upper end of the last.
+  /// The lower end of bin k, 0-based. For k = bins.size(), the upper end of the last bin.
   double edge(std::size_t k) const noexcept;
 };
 
-/// Bins that the resolution of the estimate still tells apart, each some three times as wide.
+/// The largest number of bins that the estimate can resolve. A bin is then about three times as
+/// wide as the resolution.
 inline constexpr Index kMaxBins = 100;
 
-/// Estimates how many eigenvalues of A lie in each of `bins` (1 … `kMaxBins`) equal parts of its
-/// spectrum. Throws `InvalidArgument` in the name `name` if A is not square, has no rows, or is
-/// further from symmetric than `kSymmetryTolerance`.
+/// Estimates the number of eigenvalues of A in each of `bins` (1 … `kMaxBins`) equal parts of its
+/// spectrum. Throws `InvalidArgument`, naming the matrix `name`, if A is not square, has no rows,
+/// or exceeds the tolerance `kSymmetryTolerance` for symmetry.
 SpectrumReport inspect_spectrum(HostContext& context, const std::string& name,
                                 HostCsrMatrix<double> A, Index bins);
 

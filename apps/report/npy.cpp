@@ -8,7 +8,7 @@
 namespace heddle::apps {
 namespace {
 
-/// Magic, version, header length and header, padded so that the data starts on 64 bytes.
+/// Magic number, version, header length and header, padded so that the data is aligned to 64 bytes.
 std::string npy_header(Index rows, Index cols, std::size_t scalar_size) {
   constexpr std::size_t kAlignment = 64;
   constexpr std::size_t kPreamble = 10;  // magic 6, version 2, length 2

@@ -19,7 +19,7 @@ InputError cannot_write(const std::filesystem::path& path, int error) {
   return {path.string(), 0, "cannot be written: " + std::generic_category().message(error)};
 }
 
-/// The error without the path in front of it.
+/// The error message without its leading path.
 std::string message_of(const InputError& error) {
   const std::string whole = error.what();
   return whole.rfind(error.path() + ": ", 0) == 0 ? whole.substr(error.path().size() + 2) : whole;
@@ -27,7 +27,8 @@ std::string message_of(const InputError& error) {
 
 constexpr std::string_view kStagingSuffix = ".part";
 
-/// What the names of this machine's staging folders begin with; another's may work beside it.
+/// The first part of the names of staging folders of this machine. Other machines may use the same
+/// output folder at the same time.
 std::string staging_prefix() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -38,7 +39,7 @@ std::string staging_name(pid_t process) {
   return fmt::format("{}{}{}", staging_prefix(), process, kStagingSuffix);
 }
 
-/// The process whose staging folder has this name, if it is one.
+/// The process that owns the staging folder of this name, if it is a staging folder.
 std::optional<pid_t> staging_process(std::string_view name) {
   const std::string prefix = staging_prefix();
   pid_t process = 0;
@@ -50,7 +51,7 @@ std::optional<pid_t> staging_process(std::string_view name) {
   return name == kStagingSuffix ? std::optional(process) : std::nullopt;
 }
 
-/// Removes staging folders of processes that ended without doing so.
+/// Deletes the staging folders of processes that have ended.
 void remove_leftovers(const std::filesystem::path& directory) {
   std::error_code error;
   std::vector<std::filesystem::path> leftovers;

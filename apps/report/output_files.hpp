@@ -8,18 +8,18 @@
 
 namespace heddle::apps {
 
-/// Throws `InputError` if results cannot be written to `directory` as far as can be told without
-/// making it: its nearest existing parent is no folder, or not writable.
+/// Throws `InputError` if results cannot be written to `directory`, as far as this can be checked
+/// without creating it: its nearest existing parent must be a writable folder.
 void check_output_directory(const std::filesystem::path& directory);
 
 /// Writes `text` to the file `path`. Throws `InputError`.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-/// A folder that is made, with the folders around it, if it is not there. What was made is removed
-/// again at the end if it is still empty.
+/// Creates a folder, with its parents, if it does not exist. The destructor deletes the folders
+/// that it created if they are still empty.
 class OutputFolder {
  public:
-  /// Throws `InputError` if the folder cannot be made.
+  /// Throws `InputError` if the folder cannot be created.
   explicit OutputFolder(const std::filesystem::path& path);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
@@ -31,28 +31,29 @@ class OutputFolder {
   std::vector<std::filesystem::path> made_;  // the innermost last
 };
 
-/// The files of one run: they appear in the folder together once all are complete, or not at all.
+/// The output files of one run. Either all of them appear in the folder, once all are complete, or
+/// none.
 class OutputFiles {
  public:
-  /// Makes the folder if it is not there, and removes what an earlier process on this machine that
-  /// lives no more left half-written in it. Throws `InputError` if the folder cannot be made, or if
-  /// a file in it cannot be written.
+  /// Creates the folder if it does not exist, and deletes incomplete files that an earlier process
+  /// on this machine left there. Throws `InputError` if the folder cannot be created or is not
+  /// writable.
   explicit OutputFiles(std::filesystem::path directory);
 
-  /// Removes what was not committed, and the folder if it was made here and is empty.
+  /// Deletes the files that were not committed, and the folder if it was created here and is empty.
   ~OutputFiles();
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
   const std::filesystem::path& directory() const noexcept { return directory_; }
 
-  /// Adds the file `name`; `write` is called with the path to write it to until `commit`. An
-  /// `InputError` that it throws for that path is passed on for the file's own.
+  /// Adds the file `name`. `write` is called with a temporary path, to which it must write the
+  /// file. An `InputError` that it throws for this path is rethrown with the final path.
   void add(std::string_view name, const std::function<void(const std::filesystem::path&)>& write);
 
-  /// Gives all files their names, in the order they were added, and removes those of the files
-  /// named in `run_files` that were not added: they belong to an earlier run. Throws `InputError`,
-  /// with everything as it was if one of the names is taken by a folder.
+  /// Renames all files to their final names, in the order in which they were added. Deletes those
+  /// files of `run_files` that were not added, because they belong to an earlier run. Throws
+  /// `InputError` if one of the names is taken by a folder, and then changes nothing.
   void commit(const std::vector<std::string_view>& run_files = {});
 
  private:

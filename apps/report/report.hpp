@@ -6,26 +6,26 @@
 #include <string>
 #include <vector>
 
-/// What is told of a problem and its solution: on the terminal and in files.
+/// Reports on a problem and its solution, on the terminal and in files.
 namespace heddle::apps {
 
-/// What is known before the solve.
+/// Facts about the problem that are known before the solve.
 struct ProblemFacts {
   Index n = 0;     ///< rows
-  Index cols = 0;  ///< of A; other than n only with `transform: normal_equations`
+  Index cols = 0;  ///< columns of A, different from n only with `transform: normal_equations`
   Index nnz = 0;
-  std::optional<Index> mass_nnz;  ///< none: B = I
+  std::optional<Index> mass_nnz;  ///< of B; none if B = I
   Index constraints = 0;
   Index initial_guess = 0;
-  Index rhs = 0;            ///< columns; 0 for an eigenproblem
+  Index rhs = 0;            ///< columns of the right-hand side, 0 for an eigenproblem
   std::string device;       ///< "host" or "cuda"
   std::string device_name;  ///< of a GPU
-  std::string device_note;  ///< why, where that needs saying
-  int threads = 0;          ///< on the host
+  std::string device_note;  ///< the reason for the choice of device, if it needs an explanation
+  int threads = 0;          ///< number of threads on the host
   Index block_size = 0;
   std::string preconditioner;  ///< "jacobi of A", "jacobi of B" or "none", …
-  double estimated_bytes = 0;  ///< of the device's memory
-  double available_bytes = 0;  ///< likewise
+  double estimated_bytes = 0;  ///< estimated use of the device's memory
+  double available_bytes = 0;  ///< available memory of the device
 };
 
 /// Wall-clock seconds of a run's stages.
@@ -34,29 +34,29 @@ struct StageSeconds {
   double load = 0;  ///< reading or generating and checking the matrices
 };
 
-/// All that `result.json` tells.
+/// The content of `result.json`.
 struct Report {
   ProblemFacts problem;
   Solution result;
   StageSeconds seconds;
 };
 
-/// What will be solved and how, some lines.
+/// A few lines on the problem and the chosen solver.
 std::string describe_problem(const Config& config, const ProblemFacts& problem);
 
-/// The eigenvalues with their residuals, the residuals and backward errors of a linear system's
-/// columns, or those of the normal equations and ‖b − A x‖, an aligned table; of many, the first
-/// and the last.
+/// An aligned table of the results: eigenvalues with their residuals, or residuals and backward
+/// errors of the columns of a linear system, or those of the normal equations and ‖b − A x‖. A long
+/// table is shortened to its first and last lines.
 std::string result_table(const Solution& result, SolverType solver);
 
-/// Seconds, share, traffic and arithmetic of each phase that took time, and of all; an aligned
-/// table. Bytes are the compulsory ones of the phase's operations.
+/// An aligned table with seconds, share, traffic and arithmetic of each phase that took time, and
+/// of all phases together. Bytes are the compulsory traffic of the phase's operations.
 std::string profile_table(const Profile& profile);
 
-/// Status, reason, time and accuracy on one line.
+/// Status, reason, time and accuracy in one line.
 std::string summary_line(const Report& report, SolverType solver);
 
-/// The text of `history.csv`: a line an iteration under one with the names.
+/// The text of `history.csv`: a line of column names, then one line per iteration.
 std::string history_csv(const std::vector<IterationRecord>& history);
 
 /// The text of `result.json`. NaN and infinities become null.

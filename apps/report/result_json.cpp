@@ -70,7 +70,7 @@ Json orthogonalization_json(const OrthoCounts& counts) {
           {"dropped_columns", counts.dropped}};
 }
 
-/// The process's largest resident set so far.
+/// The peak resident set size of the process so far.
 double process_peak_bytes() {
   constexpr double kKiB = 1024;
   rusage usage{};
@@ -101,7 +101,7 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
   return json;
 }
 
-/// What the solve found and how well, as far as it is not the vectors.
+/// Adds all results of the solve except the vectors.
 void add_accuracy(Json& json, const Config& config, const Solution& result) {
   if (is_eigensolver(config.request.method)) {
     json["eigenvalues"] = result.eigenvalues;
@@ -156,7 +156,7 @@ std::string result_json(const Config& config, const Report& report) {
                       {"build_type", kVersions.build_type},
                       {"eigen", kVersions.eigen}};
   json["configuration"] = config_json(config.effective);
-  // File names need not be UTF-8; JSON must.
+  // File names may contain invalid UTF-8, which JSON does not allow.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -16,7 +16,7 @@ std::string human_bytes(double bytes) {
                              : fmt::format("{:.1f} GiB", bytes / (1024 * kMiB));
 }
 
-/// A word of the configuration as it was chosen, e.g. "norm" for `solver.criterion`.
+/// The word that the configuration gives for a key, e.g. "norm" for `solver.criterion`.
 std::string chosen(const Config& config, std::string_view section, std::string_view key) {
   const ConfigNode* node = &config.effective;
   if (!section.empty()) node = node->find(section);
@@ -41,14 +41,14 @@ std::string describe_matrix(const MatrixSource& source, Index n, Index nnz) {
   return fmt::format("{}: {} rows, {} entries", source.describe(), n, nnz);
 }
 
-/// The file of the checkpoint and how often it is written; empty where none is kept.
+/// The checkpoint's file and the interval between checkpoints. Empty if there is no checkpoint.
 std::string describe_checkpoint(const CheckpointOptions& checkpoint) {
   if (checkpoint.file.empty()) return "";
   return fmt::format("{}, every {:g} s{}", checkpoint.file.string(), checkpoint.every_s,
                      checkpoint.resume ? "; goes on from it" : "");
 }
 
-/// What is wanted, in a few words.
+/// A short description of the problem.
 std::string describe_task(const Config& config, const ProblemFacts& problem) {
   if (solves_least_squares(config)) {
     return fmt::format("min |b - A x|, A of {} x {}, right-hand sides: {} columns, {}", problem.n,
@@ -71,7 +71,7 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
                      chosen(config, "solver", "which"));
 }
 
-/// The algorithm, where a solver has several.
+/// The name of the algorithm, for solvers that offer several.
 std::string describe_solver(const Config& config) {
   if (config.request.method != SolverType::block_cg)
     return std::string(detail::method_name(config.request.method));
@@ -83,7 +83,7 @@ std::string describe_solver(const Config& config) {
 struct Table {
   std::string head;
   std::function<std::string(std::size_t)> row;
-  int width;  // of the second column, which also tells how many rows are left out
+  int width;  // width of the second column, which also shows how many rows are omitted
 };
 
 Table table_of(const Solution& result, SolverType solver) {
@@ -113,7 +113,7 @@ Table table_of(const Solution& result, SolverType solver) {
           9};
 }
 
-/// What a solve's last line says beside its end.
+/// Iterations and other counts for the last line of a solve's output.
 std::string describe_effort(const Solution& result, SolverType solver) {
   if (is_eigensolver(solver)) return fmt::format("orthogonality {:.1e}", result.orthogonality);
   if (result.residual_norms.empty()) return fmt::format("{} passes over A", result.matrix_passes);

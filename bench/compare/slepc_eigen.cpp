@@ -1,15 +1,15 @@
-// SLEPc on the problem of configs/quickstart.yaml's kind: eigenvalues at one end of the 7-point
-// Dirichlet Laplacian (6 on the diagonal, -1 off it) on a cube, by default the smallest by LOBPCG.
-// Every SLEPc and PETSc option works (-eps_type, -eps_largest_real, -eps_nev, -eps_ncv, -eps_tol,
-// -eps_lobpcg_blocksize, -st_pc_type, -eps_view ...); -size sets the points along an edge. Prints
-// the iterations, the seconds of EPSSolve alone and the eigenvalues with their relative residuals
-// as "name: value" lines.
+// SLEPc on the problem of configs/quickstart.yaml: eigenvalues at one end of the spectrum of the
+// 7-point Dirichlet Laplacian (6 on the diagonal, -1 off it) on a cube, by default the smallest by
+// LOBPCG. All SLEPc and PETSc options are accepted (-eps_type, -eps_largest_real, -eps_nev,
+// -eps_ncv, -eps_tol, -eps_lobpcg_blocksize, -st_pc_type, -eps_view ...). -size sets the number of
+// points per edge. Prints the iterations, the seconds of EPSSolve alone and the eigenvalues with
+// their relative residuals as "name: value" lines.
 
 #include <slepceps.h>
 
 namespace {
 
-// Rows of the matrix are dealt to the ranks in contiguous slabs, as PETSc does by default.
+// Rows are distributed to the ranks in contiguous ranges, as PETSc does by default.
 PetscErrorCode laplace3d(PetscInt size, Mat* A) {
   const PetscInt n = size * size * size;
   PetscFunctionBeginUser;

@@ -15,8 +15,8 @@ struct ColumnMajorBlock {
   Index ld;
 };
 
-/// C = A B by cuSPARSE on column-major blocks, a layout that heddle does not have: its best time is
-/// part of what heddle is compared with.
+/// C = A B by cuSPARSE on column-major blocks. heddle does not use this layout, but its best time
+/// is part of the comparison.
 template <class T>
 class ColumnMajorCusparse {
  public:

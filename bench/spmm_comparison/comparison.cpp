@@ -18,10 +18,11 @@
 namespace heddle::bench {
 namespace {
 
-/// Errors beyond this many ε·√length of the size of a sum are wrong, not rounding.
+/// An error above this multiple of ε·√length times the size of the sum counts as wrong, not as
+/// rounding.
 constexpr double kWrong = 64;
 
-/// Rows that are checked at most.
+/// The largest number of rows that are checked.
 constexpr Index kCheckedRows = 1024;
 
 bool is_cusparse(const std::string& kernel) { return kernel.starts_with("cusparse"); }
@@ -68,8 +69,8 @@ class DeviceMatrix {
   Buffer<T, DeviceSpace> values_;
 };
 
-/// The blocks of one comparison: enough memory for the widest, and B's entries on the host too.
-/// Entry k of the memory of B is the same for every width and layout.
+/// The blocks of one comparison, allocated for the largest width. B's entries are stored on the
+/// host, too. Entry k of B's memory is the same for every width and layout.
 template <class T>
 class Operands {
  public:
@@ -94,7 +95,7 @@ class Operands {
   Buffer<T, DeviceSpace> C_;
 };
 
-/// One way to multiply: queues C = A B on the operands.
+/// A kernel under test, which queues C = A B on the operands.
 struct Candidate {
   std::string name;
   bool column_major = false;
@@ -194,7 +195,7 @@ class Comparison {
     return timing;
   }
 
-  /// Over evenly spread rows: |entry − sum in double| / (ε·√length·Σ|a·b|).
+  /// The largest |entry − sum in double| / (ε·√length·Σ|a·b|) over evenly spaced rows.
   double largest_error(bool column_major) {
     const Index ld = padded_ld<T>(N_);
     const auto width = static_cast<std::size_t>(N_);

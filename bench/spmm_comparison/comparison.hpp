@@ -7,13 +7,13 @@
 
 namespace heddle::bench {
 
-/// How one way to multiply did on one matrix and width.
+/// The result of one kernel on one matrix and width.
 struct KernelTiming {
-  std::string kernel;   ///< "cusparse_alg2 column-major" names the layout where it is not row-major
+  std::string kernel;   ///< a name with "column-major" states a layout that is not row-major
   double warm_ms = 0;   ///< median, products queued one after the other
   double cold_ms = 0;   ///< median, the caches overwritten before each
   double error = 0;     ///< largest |entry − reference| over ε times the size of its sum
-  std::string failure;  ///< why there are no numbers; empty if there are
+  std::string failure;  ///< the reason why there are no numbers, empty if there are
 };
 
 /// One matrix, precision and width.
@@ -25,11 +25,11 @@ struct WidthComparison {
   std::string reason;
   std::vector<KernelTiming> kernels;
 
-  /// The fastest cuSPARSE algorithm in any layout, warm; 0 if none ran.
+  /// The time of the fastest cuSPARSE algorithm in any layout, warm. 0 if none ran.
   double best_cusparse_ms() const;
-  /// The fastest kernel of heddle's own, warm; 0 if none ran.
+  /// The time of heddle's fastest kernel, warm. 0 if none ran.
   double best_own_ms() const;
-  /// The chosen kernel, warm; 0 if it did not run.
+  /// The time of the chosen kernel, warm. 0 if it did not run.
   double chosen_ms() const;
 };
 
@@ -42,9 +42,9 @@ struct ComparisonOptions {
 /// Bytes per second that a large copy in device memory reads and writes.
 double measure_bandwidth(CudaContext& context);
 
-/// Checks every kernel on evenly spread rows against sums in double on the host, then times it.
-/// A kernel that fails or is wrong is reported as such and not timed. Throws `InvalidArgument` for
-/// an unknown kernel, `OutOfMemory` if A, B and C do not fit.
+/// Compares every kernel's result with sums in double on the host at evenly spaced rows, then times
+/// the kernel. A kernel that fails or is wrong is reported and not timed. Throws `InvalidArgument`
+/// for an unknown kernel, `OutOfMemory` if A, B and C do not fit.
 template <Scalar T>
 std::vector<WidthComparison> compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
                                              const ComparisonOptions& options);

@@ -21,7 +21,7 @@ struct Arguments {
   std::string json;
 };
 
-/// Fills `arguments`; the exit code if there is nothing to run.
+/// Parses the command line into `arguments`. Returns an exit code if there is nothing to run.
 std::optional<ExitCode> parse(int argc, char** argv, Arguments& arguments) {
   CLI::App app(
       "Times heddle's SpMM kernels on a GPU against each other, cuSPARSE and the bound "

@@ -6,7 +6,7 @@
 
 namespace heddle::bench {
 
-/// A matrix in one precision, all widths.
+/// The results for one matrix in one precision and all widths.
 struct MatrixComparison {
   std::string matrix;
   std::string precision;
@@ -16,22 +16,23 @@ struct MatrixComparison {
   std::vector<WidthComparison> widths;
 };
 
-/// All that one call of heddle-spmm found.
+/// All results of one call of heddle-spmm.
 struct SpmmReport {
   CudaDevice device;
   double bandwidth = 0;  ///< bytes per second of a large device copy, measured in the same run
   std::vector<MatrixComparison> matrices;
 };
 
-/// A line a kernel on stdout: ms warm and cold, GFLOP/s, GB/s and fraction of the bound on
-/// compulsory bytes, ratio of the best cuSPARSE time to this one's. The chosen kernel has a star.
+/// Prints one line per kernel: ms warm and cold, GFLOP/s, GB/s and fraction of the bound by
+/// compulsory bytes, and the best cuSPARSE time divided by this time. A star marks the chosen
+/// kernel.
 void print(const MatrixComparison& comparison, double bandwidth);
 
-/// Geometric mean and minimum over matrices and widths of best cuSPARSE time over chosen kernel's
-/// and over heddle's fastest kernel's.
+/// Prints the geometric mean and the minimum, over matrices and widths, of the best cuSPARSE time
+/// divided by the chosen kernel's time, and divided by the time of heddle's fastest kernel.
 void print_summary(const SpmmReport& report);
 
-/// Everything as JSON. Throws `InputError` if the file cannot be written.
+/// Writes all results as JSON. Throws `InputError` if the file cannot be written.
 void write_json(const SpmmReport& report, const std::filesystem::path& path);
 
 }  // namespace heddle::bench

@@ -7,7 +7,7 @@
 namespace heddle::bench {
 namespace {
 
-/// What one measurement may take, and how many batches it consists of.
+/// The time budget of one measurement, and its number of batches.
 constexpr double kBudgetMs = 25;
 constexpr int kBatches = 5;
 constexpr int kMostInBatch = 20;

@@ -15,13 +15,13 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  /// Milliseconds of what `work` queues: the median of batches queued without a gap.
+  /// Milliseconds of the work that `work` queues: the median of batches queued without a gap.
   double warm_ms(const std::function<void()>& work);
 
-  /// The median of single runs, each after memory larger than the caches was overwritten.
+  /// The median of single runs. Before each run, memory larger than the caches is overwritten.
   double cold_ms(const std::function<void()>& work);
 
-  /// Queues the filling of device memory with bits that are NaN in any precision.
+  /// Queues filling device memory with bits that are NaN in every precision.
   void overwrite(void* memory, std::size_t bytes);
 
   /// Queues a copy within device memory.

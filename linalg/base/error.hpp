@@ -5,28 +5,28 @@
 #include <string>
 #include <utility>
 
-/// Misuse, bad input and failing devices throw one of these; numerical trouble never does: it is a
-/// `SolveStatus` in the result.
+/// Misuse, invalid input and device failures throw one of these exceptions. Numerical trouble never
+/// throws: it is reported as a `SolveStatus` in the result.
 namespace heddle {
 
-/// Root of everything that heddle throws on purpose.
+/// Base class of all exceptions that heddle throws on purpose.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A call that cannot make sense: shapes that do not fit, an option out of range. The message names
-/// both sides.
+/// An invalid call: shapes that do not fit or an option out of range. The message names the
+/// offending value and what is required, e.g. both shapes.
 class InvalidArgument : public Error {
  public:
   using Error::Error;
 };
 
-/// A file that cannot be read as what it claims to be, or that cannot be written.
-/// `what()` is one line: "PATH:LINE: message", without ":LINE" where no line is to blame.
+/// A file that cannot be written, or that cannot be read in the format expected. `what()` is one
+/// line: "PATH:LINE: message", without ":LINE" where the error belongs to no line.
 class InputError : public Error {
  public:
-  /// `line` counts from 1; 0 where no line is to blame.
+  /// `line` counts from 1. It is 0 where the error belongs to no line.
   InputError(std::string path, std::size_t line, const std::string& message)
       : Error(place(path, line) + ": " + message), path_(std::move(path)), line_(line) {}
 
@@ -42,19 +42,19 @@ class InputError : public Error {
   std::size_t line_;
 };
 
-/// A device that is missing, refuses or fails.
+/// A device that is missing, cannot be used or fails.
 class DeviceError : public Error {
  public:
   using Error::Error;
 };
 
-/// A memory space that could not give `requested` bytes.
+/// An allocation of `requested` bytes that failed, in host or device memory.
 class OutOfMemory : public DeviceError {
  public:
   OutOfMemory(std::size_t requested, const std::string& message)
       : DeviceError(message), requested_(requested) {}
 
-  /// Bytes asked for by the allocation that failed.
+  /// The size in bytes of the allocation that failed.
   std::size_t requested() const noexcept { return requested_; }
 
  private:

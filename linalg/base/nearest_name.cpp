@@ -6,8 +6,8 @@
 namespace heddle {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Row i of the distance table holds the distances of a's first i characters to every prefix of b;
-  // a swap reaches two rows back.
+  // Row i of the distance table holds the distances from a's first i characters to every prefix of
+  // b. A swap of two characters uses the row before the previous one.
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
   throw InputError(path.string(), 0, what + ": " + std::strerror(error));
 }
 
-/// Where the file lies, behind symbolic links: those stay.
+/// The path with symbolic links resolved, so that committing replaces the file and not the link.
 fs::path resolve(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -56,7 +56,7 @@ void OutputFile::write(std::string_view text) {
 }
 
 void OutputFile::commit() {
-  // The last bytes reach the disk here, so it can be full here.
+  // Closing flushes the last bytes, so a full disk may show only here.
   if (std::fclose(file_.release()) != 0) fail(path_, "cannot be written", errno);
   std::error_code error;
   fs::rename(temporary_, path_, error);

@@ -7,23 +7,23 @@
 
 namespace heddle {
 
-/// A file that appears under its name only when it is complete: it is written beside its place
-/// under another name and moved there by `commit`. Without that, or after a failure, nothing of it
-/// is left and what was there before stays.
+/// A file that appears under its name only when it is complete. It is written under a temporary
+/// name in the same folder, and `commit` renames it. If it is not committed, or after a failure,
+/// the temporary file is deleted and an existing file of that name stays unchanged.
 class OutputFile {
  public:
-  /// `temporary_suffix`: what its name ends with until then; by default one of this process.
-  /// Throws `InputError` if no file can be made beside `path`, or if `path` is something else than
-  /// a file.
+  /// `temporary_suffix` is the ending of the temporary name, by default one that is unique to this
+  /// process. Throws `InputError` if no file can be created in the folder of `path`, or if `path`
+  /// exists and is not a file.
   explicit OutputFile(const std::filesystem::path& path, std::string_view temporary_suffix = {});
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// Throws `InputError`, for example when the disk is full.
+  /// Throws `InputError`, for example if the disk is full.
   void write(std::string_view text);
 
-  /// Closes the file and gives it its name. Throws `InputError`.
+  /// Closes the file and renames it to its final name. Throws `InputError`.
   void commit();
 
  private:

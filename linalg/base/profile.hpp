@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// What a solver spends its time on. `other` is whatever no scope claims.
+/// The kinds of work that a profile tells apart. `other` is all work outside of any `PhaseScope`.
 enum class Phase {
   other,
   setup,
@@ -23,28 +23,28 @@ enum class Phase {
 
 inline constexpr std::size_t kPhaseCount = 9;
 
-/// The phase's name as it stands in `result.json`.
+/// The phase's name in `result.json`.
 std::string_view phase_name(Phase phase) noexcept;
 
-/// Time, traffic and arithmetic of one phase. Times are exclusive: a nested phase's time is its
-/// own.
+/// Time, memory traffic and arithmetic of one phase. The time of a phase excludes that of the
+/// phases nested in it.
 struct PhaseTotals {
   double seconds = 0;
   double bytes = 0;  ///< compulsory traffic of the operations run in the phase
   double flops = 0;
 };
 
-/// Sums up seconds, bytes and flops by phase. A context owns one; operations add to the phase that
-/// is open. Never allocates.
+/// Sums of seconds, bytes and flops per phase. Every context owns a profile, and operations add
+/// their traffic and arithmetic to the phase that is open. Never allocates.
 class Profile {
  public:
   void reset() noexcept;
 
-  /// Closes the running phase's clock and opens `phase`; returns the phase that was open.
+  /// Ends the timing of the phase that is open and opens `phase`. Returns the phase that was open.
   Phase enter(Phase phase) noexcept;
 
-  /// Opens `phase` without a look at the clock, for a context that times by other means and adds
-  /// its seconds itself; returns the phase that was open.
+  /// Opens `phase` without reading the clock, for a context that times phases by other means and
+  /// adds their seconds itself. Returns the phase that was open.
   Phase open(Phase phase) noexcept { return std::exchange(open_, phase); }
   void add_seconds(Phase phase, double seconds) noexcept {
     totals_[static_cast<std::size_t>(phase)].seconds += seconds;
@@ -69,7 +69,7 @@ class Profile {
   Clock::time_point since_ = Clock::now();
 };
 
-/// Opens a phase for the life of the scope, then gives the clock back to the phase around it.
+/// Opens a phase for the lifetime of the scope, then reopens the phase that was open before.
 template <class Ctx>
 class PhaseScope {
  public:

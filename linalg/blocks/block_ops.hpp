@@ -5,19 +5,19 @@
 
 /// Operations on tall blocks (n×b, row-major, n large, b up to a few hundred).
 ///
-/// All of them: shapes must fit, else `InvalidArgument` naming both sides; an empty block is a
-/// no-op (sums over it are 0); no allocation after the first call at a size; the result has the
-/// same bits for every number of threads (rows are summed in chunks fixed by the shapes alone);
-/// traffic and arithmetic are added to the context's profile. A NaN in a block shows up in what
-/// depends on it.
+/// Common to all of them: Shapes that do not fit throw an `InvalidArgument` that names both shapes.
+/// An empty block is a no-op, and sums over its rows are 0. No operation allocates after its first
+/// call at a size. The result has the same bits for every number of threads, because rows are
+/// summed in chunks that depend on the shapes alone. Traffic and arithmetic are added to the
+/// context's profile. A NaN in a block propagates to every result that depends on it.
 namespace heddle {
 
 /// X = 0.
 template <Scalar T>
 void set_zero(HostContext& context, BlockView<T, HostSpace> X);
 
-/// Columns 0 … b − 1 of the identity, of which X holds the rows from `first_row` on:
-/// X(i, j) = 1 for first_row + i = j, else 0.
+/// X ← rows first_row, first_row + 1, … of the first b columns of an identity matrix: X(i, j) = 1
+/// where first_row + i = j, else 0. `first_row` is the global index of X's row 0.
 template <Scalar T>
 void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_row = 0);
 
@@ -25,22 +25,22 @@ void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_r
 template <Scalar T>
 void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
 
-/// X(i, j) uniform in (−1, 1), a function of (seed, stream, first_row + i, j) only. The numbers are
-/// counter-based, so they are the same on every backend, for every ld, and however the rows of a
-/// tall block are divided. Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3,
-/// SC 2011 (Philox4x32-10).
+/// X(i, j) ← a random number uniform in (−1, 1) that depends on (seed, stream, first_row + i, j)
+/// alone. It is therefore the same on every backend, for every ld, and for every distribution of
+/// the rows of a tall block. Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC
+/// 2011 (Philox4x32-10).
 template <Scalar T>
 void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
                  BlockView<T, HostSpace> X, Index first_row = 0);
 
-/// G = XᵀY (X n×a, Y n×b, G a×b), products and sums in double. Symmetric to the bit when X and Y
-/// are the same block.
+/// G = XᵀY (X n×a, Y n×b, G a×b), multiplied and summed in double. G is symmetric to the bit when X
+/// and Y are the same block.
 template <Scalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<double, HostSpace> G);
 
-/// Y = α X C + β W (X n×a, C a×b, W and Y n×b). Row i of the result depends on row i of X and W
-/// alone, so Y may share memory with X, and Y may be W. With β = 0 it does not matter what W holds.
+/// Y = α X C + β W (X n×a, C a×b, W and Y n×b). Row i of Y depends on row i of X and W alone, so Y
+/// may share memory with X, and Y may be W. With β = 0, W is not used and may be uninitialised.
 template <Scalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
@@ -53,17 +53,17 @@ void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X
   multiply<T>(context, alpha, X, C, beta, Y, Y);
 }
 
-/// Y = α X + β Y (both n×b). β = 0 overwrites Y whatever it holds.
+/// Y = α X + β Y (both n×b). With β = 0, Y is overwritten and may be uninitialised.
 template <Scalar T>
 void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
            BlockView<T, HostSpace> Y);
 
-/// norms(j, 0) = ‖x_j‖₂ (norms b×1), without overflow or underflow of the squares.
+/// norms(j, 0) = ‖x_j‖₂ (norms b×1), safe where the squares overflow or underflow.
 template <Scalar T>
 void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
                   SmallView<double, HostSpace> norms);
 
-/// dots(j, 0) = x_jᵀy_j (dots b×1), products and sums in double.
+/// dots(j, 0) = x_jᵀy_j (dots b×1), multiplied and summed in double.
 template <Scalar T>
 void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
                  ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots);
@@ -78,8 +78,8 @@ template <Scalar T>
 void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
                 ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
 
-/// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂, in one pass (θ and norms b×1). R may share memory
-/// with AX.
+/// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂ in one pass (AX, BX and R n×b, θ and norms b×1). R
+/// may share memory with AX.
 template <Scalar T>
 void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
               ConstBlockView<T, HostSpace> BX, ConstSmallView<double, HostSpace> theta,
@@ -87,7 +87,7 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
 
 class CudaContext;
 
-// The same for blocks in device memory. The calls queue their work on the context's stream.
+// The same operations on blocks in device memory. A call queues its work on the context's stream.
 
 template <Scalar T>
 void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X);

@@ -28,8 +28,9 @@ void for_each_row(const HostContext& context, const ConstBlock<T>& X, const Row&
   });
 }
 
-/// For each slab, body(first row, end row, its b values); the slabs' values, in scratch memory with
-/// slab s at s·b, are left there. Starts all values at 0.
+/// Computes b values per slab of rows by body(first row, end row, its b values). Returns scratch
+/// memory that holds the values of slab s from index s·b on. All values are 0 before `body` is
+/// called.
 template <class Body>
 double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& body) {
   double* values = static_cast<double*>(
@@ -40,7 +41,7 @@ double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& 
   return values;
 }
 
-/// sums(j, 0) = Σ_i term(i, j) over n rows. `term` is called once for each entry.
+/// sums(j, 0) = Σ_i term(i, j) over n rows. `term` is called once per entry.
 template <class Term>
 void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
   const Index b = sums.rows;
@@ -67,7 +68,8 @@ void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
   }
 }
 
-/// Whether a sum of squares of doubles may have lost digits below or above the range. NaN has not.
+/// Whether a sum of squares of doubles may have lost digits by overflow or underflow. False for
+/// NaN.
 bool out_of_range(double sum) {
   constexpr double kSmallest = 0x1p-930;
   return sum < kSmallest || sum == std::numeric_limits<double>::infinity();
@@ -93,16 +95,16 @@ void column_maxima(HostContext& context, const ConstBlock<T>& X, Small norms) {
   }
 }
 
-/// The power of two that brings a column with this largest entry near 1, kept to where the scale
-/// and its inverse are both normal numbers.
+/// The power of two that scales a column with this largest entry to entries near 1, limited such
+/// that the scale and its inverse are both normal numbers.
 int scaling_exponent(double maximum) {
   constexpr int kLimit = 1000;
   if (!std::isfinite(maximum)) return 0;
   return maximum > 0 ? std::clamp(std::ilogb(maximum), -kLimit, kLimit) : 0;
 }
 
-/// Column norms of X with every column scaled by a power of two to entries of at most 2: two more
-/// passes.
+/// The column norms of X, each column scaled by a power of two to entries of at most 2. Takes two
+/// more passes over X.
 template <class T>
 void scaled_norms(HostContext& context, const ConstBlock<T>& X, Small norms) {
   const Index b = X.cols();
@@ -124,7 +126,7 @@ void scaled_norms(HostContext& context, const ConstBlock<T>& X, Small norms) {
   }
 }
 
-/// Turns sums of squares over the columns of X into norms.
+/// Converts the sums of squares of X's columns into norms.
 template <class T>
 void norms_from_squares(HostContext& context, const ConstBlock<T>& X, Small norms) {
   bool rescale = false;

@@ -8,13 +8,13 @@
 namespace heddle {
 namespace {
 
-/// The tiles that G = XᵀY is cut into, one per warp, and the rows of the pieces in which a warp
-/// reads them.
+/// The shape of the tiles of G = XᵀY, one tile per warp, and the number of rows that a warp loads
+/// at once (a piece).
 template <int kRowUnits_, int kColUnits_, int kQuads_>
 struct GramTile {
-  static constexpr int kRowUnits = kRowUnits_;  ///< columns of X, in eights
-  static constexpr int kColUnits = kColUnits_;  ///< columns of Y, in eights
-  static constexpr int kQuads = kQuads_;        ///< rows of a piece, in fours
+  static constexpr int kRowUnits = kRowUnits_;  ///< columns of X in a tile, divided by 8
+  static constexpr int kColUnits = kColUnits_;  ///< columns of Y in a tile, divided by 8
+  static constexpr int kQuads = kQuads_;        ///< rows of a piece, divided by 4
   static constexpr int kHeight = 8 * kRowUnits;
   static constexpr int kWidth = 8 * kColUnits;
   static constexpr int kPieceRows = 4 * kQuads;
@@ -23,7 +23,7 @@ struct GramTile {
   static_assert(kRowUnits % 2 == 0 && kQuads % 2 == 0,
                 "the matrix units take 16 columns of X by 8 rows");
 
-  /// Row and column in the tile of a lane's e-th entry.
+  /// Row and column, within the tile, of a lane's e-th entry.
   __device__ static int row(int e, int lane) {
     return e / (4 * kColUnits) * 16 + e / 2 % 2 * 8 + lane / 4;
   }
@@ -32,12 +32,12 @@ struct GramTile {
   }
 };
 
-/// Which tiles of G there are and how warps share them: `tiles` warps of a block side by side over
-/// the same rows, `groups` such teams over different rows.
+/// How the tiles of G are distributed: `tiles` warps of a thread block compute different tiles over
+/// the same rows. A block has `groups` such teams of warps, each over different rows.
 struct GramPlan {
   int row_tiles;
   int col_tiles;
-  bool symmetric;  ///< only tiles of the upper triangle; tiles are then square
+  bool symmetric;  ///< only tiles of the upper triangle are computed, and tiles are square
   int tiles;
   int groups;
 
@@ -54,7 +54,8 @@ struct GramPlan {
     return symmetric ? col_tiles * (col_tiles + 1) / 2 : row_tiles * col_tiles;
   }
 
-  /// Tile `index` of G, column by column; in the symmetric case each column ends at the diagonal.
+  /// Row and column of tile `index` of G. Tiles are numbered column by column. In the symmetric
+  /// case, a column ends at the diagonal.
   __device__ void locate(int index, int& row, int& col) const {
     for (col = 0;; ++col) {
       const int height = symmetric ? col + 1 : row_tiles;
@@ -65,8 +66,8 @@ struct GramPlan {
   }
 };
 
-/// A lane's entries of 4·kQuads rows by 8·kUnits columns of a block: X(t + 4q, g + 8u), zeros
-/// outside.
+/// A lane's entries X(t + 4q, g + 8u) of 4·kQuads rows by 8·kUnits columns of a block. Entries
+/// outside of the block are 0.
 template <int kQuads, int kUnits, class T>
 __device__ void load_piece(const T* data, Index ld, int cols, Index rows, int lane,
                            T (&piece)[kQuads][kUnits]) {
@@ -103,7 +104,7 @@ __device__ void add_products(const T (&x)[Tile::kQuads][Tile::kRowUnits],
   }
 }
 
-/// A block operand as a kernel takes it.
+/// A block operand in the form of a kernel argument.
 template <class T>
 struct Operand {
   const T* data;
@@ -115,8 +116,8 @@ struct Operand {
   }
 };
 
-/// sum ← the tile of XᵀX on the diagonal over `rows` rows, `step` from one piece to the next. A
-/// piece is multiplied while the next is on its way.
+/// sum ← a tile on the diagonal of XᵀX over `rows` rows, where consecutive pieces are `step` rows
+/// apart. The next piece is loaded while the present one is multiplied.
 template <class Tile, class T>
 __device__ void sum_diagonal_tile(Operand<T> X, Index rows, Index step, int lane,
                                   double (&sum)[Tile::kRowUnits / 2][Tile::kColUnits][4]) {
@@ -132,7 +133,8 @@ __device__ void sum_diagonal_tile(Operand<T> X, Index rows, Index step, int lane
   }
 }
 
-/// sum ← a tile of XᵀY likewise. Without the fetch ahead, for which there are no registers left.
+/// sum ← a tile of XᵀY in the same way. The next piece is not loaded ahead, because too few
+/// registers are left.
 template <class Tile, class T>
 __device__ void sum_tile(Operand<T> X, Operand<T> Y, Index rows, Index step, int lane,
                          double (&sum)[Tile::kRowUnits / 2][Tile::kColUnits][4]) {
@@ -148,7 +150,7 @@ __device__ void sum_tile(Operand<T> X, Operand<T> Y, Index rows, Index step, int
   }
 }
 
-/// Adds the groups' sums up in shared memory in the order of the groups, and stores the total.
+/// Adds the groups' sums in shared memory in the order of the groups, and stores the total.
 template <class Tile>
 __device__ void store_total(const GramPlan& plan, int tile, int group, int lane, bool present,
                             const double* sum, double* partial) {
@@ -170,8 +172,8 @@ __device__ void store_total(const GramPlan& plan, int tile, int group, int lane,
   }
 }
 
-/// partials[slab][tile] = the tile of XᵀY over the slab's rows, in the order of lanes' entries.
-/// Block x of the grid takes `plan.tiles` tiles, block y a slab.
+/// partials[slab][tile] = the tile of XᵀY over the slab's rows, entries in the order of the lanes.
+/// Thread block (x, y) of the grid computes `plan.tiles` tiles of slab y.
 template <class Tile, bool kSymmetric, class T>
 __global__ void __launch_bounds__(kThreads, 2)
     gram_kernel(DeviceSlabs slabs, GramPlan plan, Operand<T> X, Operand<T> Y, double* partials) {
@@ -205,16 +207,15 @@ __global__ void __launch_bounds__(kThreads, 2)
                     partials + (Index{blockIdx.y} * plan.tile_count() + index) * Tile::kEntries);
 }
 
-/// Two thread blocks per multiprocessor are resident at once: on an H200 they reach 0.80 of the
-/// copy bandwidth, against 0.75 with twice as many (n = 10⁶, 20 columns).
+/// Thread blocks that are resident on a multiprocessor at once. On an H200, two reach 0.80 of the
+/// copy bandwidth and four reach 0.75 (n = 10⁶, 20 columns).
 constexpr Index kSlabsPerMultiprocessor = 2;
 constexpr Index kMinSlabRows = 512;
 
-/// Threads that share the sum over the slabs of one entry.
+/// Threads that share the sum of one entry over the slabs.
 constexpr int kSumRows = 32;
 
-/// G, or its transpose, = the sum of the slabs' partial tiles in a fixed order. G is a×b before it
-/// is transposed.
+/// G (a×b), or its transpose, = the sum of the slabs' partial tiles in a fixed order.
 template <class Tile>
 __global__ void sum_partials_kernel(int slab_count, GramPlan plan, const double* partials, int a,
                                     int b, bool transposed, double* G, Index G_ld) {
@@ -244,7 +245,7 @@ __global__ void sum_partials_kernel(int slab_count, GramPlan plan, const double*
   if (transposed || plan.symmetric) G[j + i * G_ld] = sums[0][lane];
 }
 
-/// Bytes moved: X and Y once (once in all where they are the same block).
+/// Bytes moved: X and Y are read once each, and only once altogether if they are the same block.
 template <class Tile, bool kSymmetric, class T>
 void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows, bool transposed,
                  SmallView<double, DeviceSpace> G) {
@@ -301,8 +302,8 @@ __global__ void mirror_kernel(int order, double* G, Index ld) {
   }
 }
 
-/// By cuBLAS, to which a row-major block is its transpose: faster once G is wide, since its tiles
-/// are shared by a whole block.
+/// XᵀY by cuBLAS, which reads a row-major block as its transpose. It is faster for wide G, because
+/// all threads of a block share its tiles.
 void launch_wide(CudaContext& context, ConstBlockView<double, DeviceSpace> X,
                  ConstBlockView<double, DeviceSpace> Y, bool same,
                  SmallView<double, DeviceSpace> G) {
@@ -316,8 +317,9 @@ void launch_wide(CudaContext& context, ConstBlockView<double, DeviceSpace> X,
   check_launch();
 }
 
-/// Whether cuBLAS is faster in double: on an H200, n = 10⁶, of the copy bandwidth 0.90 against 0.66
-/// for 64×64, 0.79 against 0.66 for 96×32, 0.61 against 0.85 for 48×16.
+/// Whether cuBLAS is the faster choice in double. Fractions of the copy bandwidth on an H200 for n
+/// = 10⁶, cuBLAS against this kernel: 0.90 against 0.66 for 64×64, 0.79 against 0.66 for 96×32,
+/// 0.61 against 0.85 for 48×16.
 bool is_wide(Index a, Index b) {
   const Index narrow = std::min(a, b);
   return narrow > 32 || (narrow > 16 && std::max(a, b) > 48);

@@ -10,14 +10,15 @@
 namespace heddle {
 namespace {
 
-/// Rows that all tiles pass over before the next ones: they stay in the first two levels of cache.
+/// Rows that all tiles process before the next rows, so that these rows stay in the first two
+/// levels of cache.
 constexpr Index kPanelRows = 64;
 constexpr Index kMinSlabRows = 512;
 
 constexpr Index kDoubles = kLanes<double>;
 
-/// One tile's share of P = UᵀV: rows u of a panel, the vectors of v (the last of them at v_last),
-/// and lines of the next panel to fetch meanwhile, one of each in a row.
+/// One tile's operands in P = UᵀV: rows u of a panel, the vectors of v (the last of them at
+/// v_last), and cache lines of the next panel, of which each row prefetches one.
 struct TileOperands {
   Index rows;
   const double* u;
@@ -66,15 +67,15 @@ constexpr std::array<GramTile, sizeof...(kIndex)> gram_tiles(
 /// gram_tile<r, v> is element (r − 1)·kTileVectors + v − 1.
 constexpr auto kGramTiles = gram_tiles(std::make_integer_sequence<int, kTileRows * kTileVectors>());
 
-/// Rows of doubles, `ld` apart.
+/// Rows of doubles, `ld` entries apart.
 struct Rows {
   const double* data;
   Index ld;
 };
 
-/// One factor of P = UᵀV. Blocks of doubles are read where they lie: the last vector of a row ends
-/// with the row, over columns of the one before, or, in a block narrower than a vector, runs on
-/// into the next rows. Floats, and narrow rows with none after them, are packed a panel at a time.
+/// One factor of P = UᵀV. Blocks of doubles are read in place. The last vector of a row ends with
+/// the row and overlaps the one before it. In a block narrower than a vector, it extends into the
+/// next rows instead. Floats, and narrow rows without rows after them, are packed panel by panel.
 template <Scalar T>
 struct Factor {
   static constexpr bool kPacked = !std::same_as<T, double>;
@@ -110,7 +111,7 @@ struct Factor {
   Index bytes() const { return block.cols() * static_cast<Index>(sizeof(T)); }
   Index lines() const { return (bytes() + kCacheLine - 1) / kCacheLine + 1; }
 
-  /// Line k of the rows from `first` on; the last is where the row ends.
+  /// Cache line k of the rows from `first` on. The last line of a row ends with the row.
   LinesAhead ahead(Index first, Index k) const {
     const char* row = reinterpret_cast<const char*>(block.data() + first * block.ld());
     return {row + std::min(k * kCacheLine, bytes() - 1),
@@ -118,8 +119,8 @@ struct Factor {
   }
 };
 
-/// The sums of one P = UᵀV. Where both are the same block, only tiles that touch the upper triangle
-/// are computed.
+/// The sums of one product P = UᵀV. If U and V are the same block, only tiles that touch the upper
+/// triangle are computed.
 template <Scalar T>
 struct GramSum {
   Factor<T> U;
@@ -141,7 +142,7 @@ struct GramSum {
     return (symmetric ? 0 : U.buffer_size()) + V.buffer_size() + kThreadGap<double>;
   }
 
-  /// P(i, j) from the sums.
+  /// Entry P(i, j), read from the sums.
   double entry(const double* P, Index i, Index j) const {
     if (symmetric && i > j) std::swap(i, j);
     const Index k = j / kDoubles;
@@ -172,7 +173,7 @@ struct GramSum {
     return count;
   }
 
-  /// Line k of the rows from `first` on, those of V before those of U.
+  /// Cache line k of the rows from `first` on, V's lines before U's.
   LinesAhead line_ahead(Index first, Index k) const {
     return k < V.lines() ? V.ahead(first, k) : U.ahead(first, k - V.lines());
   }
@@ -183,7 +184,7 @@ struct GramSum {
     const Rows u = symmetric ? v : U.rows(first, end, buffer + V.buffer_size());
     const Index next = end + kPanelRows <= slabs.rows ? end : first;
     const Index lines = V.lines() + (symmetric ? 0 : U.lines());
-    Index half = 0;  // halves of tiles done
+    Index half = 0;  // half-tiles done
     for_each_tile([&](Index i, Index rows, Index k, Index width) {
       const LinesAhead ahead[2] = {line_ahead(next, half * lines / (2 * tiles)),
                                    line_ahead(next, (half + 1) * lines / (2 * tiles))};
@@ -208,7 +209,8 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
           SmallView<double, HostSpace> G) {
   require_gram_shapes(X, Y, G);
   const bool symmetric = same_block(X, Y);
-  // The columns of V fill whole vectors, those of U need not: the side that wastes less is V.
+  // The columns of V fill whole vectors, those of U need not. V is therefore the factor that needs
+  // less padding.
   const bool swapped = Y.cols() * round_up_to_lanes<double>(X.cols()) <
                        X.cols() * round_up_to_lanes<double>(Y.cols());
   const GramSum<T> sum(swapped ? Y : X, swapped ? X : Y, symmetric);
@@ -221,7 +223,7 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
   parallel_for(context.threads(), slabs, [&](Index slab) {
     sum.sum_slab(slab, P + slab * sum.size(), buffers + omp_get_thread_num() * sum.buffer_size());
   });
-  // In the order of the slabs, whoever summed them.
+  // The slabs' sums are added in the order of the slabs, whichever thread computed them.
   parallel_for(context.threads(), sum.U.block.cols(), [&](Index i) {
     double* row = P + i * sum.ld();
     for (Index slab = 1; slab < slabs; ++slab) {

@@ -9,10 +9,10 @@
 namespace heddle {
 namespace {
 
-constexpr int kTileRows = 16;  ///< rows of a warp at a time
-constexpr int kStep = 8;       ///< columns of X that the matrix units take at once
+constexpr int kTileRows = 16;  ///< rows that a warp computes at a time
+constexpr int kStep = 8;       ///< columns of X that one step of the matrix units multiplies
 constexpr int kBatch = 4;      ///< steps whose loads are in flight together
-constexpr int kMaxUnits = 16;  ///< columns of Y in one launch, in eights
+constexpr int kMaxUnits = 16;  ///< largest number of columns of Y per launch, divided by 8
 
 template <class T>
 struct MultiplyArguments {
@@ -38,8 +38,8 @@ struct alignas(2 * sizeof(T)) Pair {
   T second;
 };
 
-/// αC in shared memory in the order in which lanes take it: for each step and unit the fragments
-/// B(t, g) and B(t + 4, g), zeros beyond C.
+/// Copies αC to shared memory in the order in which lanes read it: for each step and unit, the
+/// fragments B(t, g) and B(t + 4, g). Entries outside of C are 0.
 template <int kUnits, class T>
 __device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, double* staged) {
   const int count = steps * kUnits * 2 * kWarp;
@@ -54,7 +54,7 @@ __device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, dou
   }
 }
 
-/// Entries W(i, j) and W(i, j + 1) times β, 0 where they are not wanted.
+/// β W(i, j) and β W(i, j + 1). Entries outside of the block are 0.
 template <class T>
 __device__ void load_pair(const MultiplyArguments<T>& m, Index i, int j, double& first,
                           double& second) {
@@ -78,8 +78,8 @@ __device__ void store_pair(const MultiplyArguments<T>& m, Index i, int j, double
   }
 }
 
-/// A warp's 16 rows of Y. All of a row of X and W is read before any of that row of Y is written,
-/// by the same warp: Y may share memory with X, and be W.
+/// Computes a warp's 16 rows of Y. The warp reads a row of X and W completely before it writes that
+/// row of Y, so Y may share memory with X and may be W.
 template <int kUnits, class T>
 __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int steps, int lane,
                               const double* staged) {
@@ -125,7 +125,7 @@ __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int st
   }
 }
 
-/// Y = α X C + β W for up to 8·kUnits columns of Y, all of C in shared memory.
+/// Y = α X C + β W for up to 8·kUnits columns of Y, with all of C in shared memory.
 template <int kUnits, class T>
 __global__ void __launch_bounds__(kThreads) multiply_kernel(MultiplyArguments<T> m) {
   extern __shared__ double staged[];
@@ -167,7 +167,7 @@ void launch_multiply(CudaContext& context, const MultiplyArguments<T>& m) {
 template <class T>
 using Launcher = void (*)(CudaContext&, const MultiplyArguments<T>&);
 
-/// The launcher for `units` eights of columns of Y.
+/// The launcher for 8·`units` columns of Y.
 template <class T>
 Launcher<T> launcher(Index units) {
   if (units <= 1) return launch_multiply<1, T>;
@@ -180,14 +180,14 @@ Launcher<T> launcher(Index units) {
   return launch_multiply<kMaxUnits, T>;
 }
 
-/// Columns of X that fit in shared memory beside kMaxUnits eights of columns of Y.
+/// The most columns of X for which C, with 8·kMaxUnits columns, fits in shared memory.
 Index max_inner(const CudaContext& context) {
   return static_cast<Index>(context.device().shared_bytes_per_block / staged_bytes(1, kMaxUnits)) *
          kStep;
 }
 
-/// Y = α X C + β W by as many launches as C needs to fit; unless it is one, Y must not share memory
-/// with X.
+/// Y = α X C + β W by as many launches as C needs to fit in shared memory. With more than one
+/// launch, Y must not share memory with X.
 template <class T>
 void multiply_by_parts(CudaContext& context, const MultiplyArguments<T>& m) {
   const Index inner = max_inner(context);
@@ -213,7 +213,8 @@ bool share_memory(ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpac
   return X.data() < end(Y) && Y.data() < end(X);
 }
 
-/// The same where Y shares memory with X: from a copy of X, of a bounded number of rows at a time.
+/// The same if Y shares memory with X. It multiplies a copy of X, of a bounded number of rows at a
+/// time.
 template <class T>
 void multiply_from_copy(CudaContext& context, const MultiplyArguments<T>& m) {
   constexpr Index kCopyBytes = Index{64} << 20;

@@ -13,11 +13,12 @@
 namespace heddle {
 namespace {
 
-/// Rows of X multiplied by all of C before the next ones: with those of Y, what is fetched ahead
-/// and C, they fit into the first level of cache for the widths of a modest block.
+/// Rows of X that are multiplied by all of C before the next rows. For moderate block widths, these
+/// rows, the same rows of Y, the prefetched lines and C fit in the first-level cache.
 constexpr Index kPanelRows = 24;
 
-/// Products with fewer multiplications than this are not worth waking the other threads.
+/// Products with fewer multiplications than this run on one thread, because waking the others takes
+/// longer.
 constexpr Index kSerialProducts = 500'000;
 
 /// A matrix whose entry (i, j) is data[i·row_stride + j·col_stride].

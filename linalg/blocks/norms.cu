@@ -8,9 +8,9 @@
 namespace heddle {
 namespace {
 
-/// A sum of squares kept in three parts, so that squares neither overflow nor underflow.
-/// Source: Blue, A portable Fortran program to find the Euclidean norm of a vector, TOMS 4 (1978);
-/// constants for IEEE double as in Anderson, TOMS 44 (2018) 12.
+/// A sum of squares in three parts (small, medium and large terms), so that squares neither
+/// overflow nor underflow. Source: Blue, A portable Fortran program to find the Euclidean norm of a
+/// vector, TOMS 4 (1978). The constants for IEEE double are those of Anderson, TOMS 44 (2018) 12.
 struct SquareSum {
   static constexpr double kSmall = 0x1p-511;
   static constexpr double kLarge = 0x1p486;
@@ -21,7 +21,7 @@ struct SquareSum {
   double medium;
   double large;
 
-  /// NaN fails both comparisons and ends up in `medium`.
+  /// NaN fails both comparisons and is added to `medium`.
   __device__ void add(double x) {
     const double size = fabs(x);
     if (size > kLarge) {
@@ -60,11 +60,12 @@ struct ProductSum {
 
 constexpr int kBatch = 4;
 
-/// Slabs, one per thread block: how many at most, and how many rows pay for starting one.
+/// The largest number of slabs per multiprocessor (a slab is summed by one thread block), and the
+/// smallest number of rows worth a thread block.
 constexpr Index kSlabsPerMultiprocessor = 4;
 constexpr Index kMinSlabRows = 256;
 
-/// Adds the sums of a thread block's rows up, row 0 first in a binary tree, into row 0.
+/// Adds the sums of a thread block's rows into row 0, in the order of a binary tree.
 template <class Sum>
 __device__ void add_rows(Sum* sums, RowLayout layout) {
   int rows = layout.rows_per_block();
@@ -78,8 +79,8 @@ __device__ void add_rows(Sum* sums, RowLayout layout) {
   }
 }
 
-/// partials[slab·cols + c] = the Sum of value(i, c) over the slab's rows; value.load first for a
-/// batch of rows, then value.store, so that the loads of a batch overlap.
+/// partials[slab·cols + c] = the Sum of value(i, c) over the slab's rows. It calls value.load for a
+/// batch of rows and then value.store, so that the loads of a batch overlap.
 template <class Sum, class Value>
 __global__ void column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout, Value value,
                                    Sum* partials) {
@@ -107,7 +108,7 @@ __global__ void column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout
   if (layout.row() == 0 && c < cols) partials[Index{blockIdx.x} * cols + c] = sums[threadIdx.x];
 }
 
-/// results[c] = the sums of the slabs, added up in a fixed order by one thread block per column.
+/// results[c] = the sum of the slabs' sums, added in a fixed order by one thread block per column.
 template <class Sum>
 __global__ void results_kernel(int slab_count, int cols, const Sum* partials, double* results) {
   __shared__ Sum sums[kThreads];
@@ -124,7 +125,7 @@ __global__ void results_kernel(int slab_count, int cols, const Sum* partials, do
   if (threadIdx.x == 0) results[c] = sums[0].result();
 }
 
-/// Bytes moved: what `value` reads and writes, once.
+/// Bytes moved: the data that `value` reads and writes, once each.
 template <class Sum, class Value>
 void launch_column_sums(CudaContext& context, Index rows, Index cols, const Value& value,
                         SmallView<double, DeviceSpace> results) {
@@ -161,7 +162,7 @@ struct Product {
   __device__ double store(Index, int, double product) const { return product; }
 };
 
-/// Stores a residual's entry and gives back what was stored.
+/// Stores a residual's entry and returns the stored value.
 template <class T>
 struct ResidualEntry {
   const T* ax;

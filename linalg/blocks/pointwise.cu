@@ -9,10 +9,10 @@
 namespace heddle {
 namespace {
 
-/// Rows that a thread has in flight at once.
+/// Rows whose loads a thread has in flight at once.
 constexpr int kBatch = 4;
 
-/// X(i, c) = value(i, c), rows dealt to blocks in turn.
+/// X(i, c) = value(i, c), with rows distributed to thread blocks cyclically.
 template <class T, class Value>
 __global__ void assign_kernel(Index rows, int cols, T* X, Index ld, RowLayout layout, Value value) {
   if (!layout.has_row()) return;
@@ -33,7 +33,7 @@ __global__ void assign_kernel(Index rows, int cols, T* X, Index ld, RowLayout la
   }
 }
 
-/// Bytes moved: X written once, and what `value` reads.
+/// Bytes moved: X is written once, and `value` reads its data once.
 template <class T, class Value>
 void launch_assign(CudaContext& context, BlockView<T, DeviceSpace> X, const Value& value) {
   if (X.empty()) return;

@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-// Uninitialised memory, nullptr if there is none. Large blocks get huge pages where the system
-// gives them on request: with 4 KiB pages a product with a large sparse matrix takes up to three
-// times as long, all of it in translating addresses.
+// Returns uninitialised memory, nullptr if there is none. Large allocations request huge pages
+// where the system offers them: with 4 KiB pages, a product with a large sparse matrix takes up to
+// three times as long because of address translation.
 void* allocate_aligned(std::size_t bytes) {
   const bool huge = bytes >= 4 * kHugePage;
   const std::size_t alignment = huge ? kHugePage : kAlignment;

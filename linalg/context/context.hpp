@@ -7,10 +7,11 @@
 
 namespace heddle {
 
-/// Row and entry counts, offsets. 64 bits: n·b passes 2³¹ long before memory ends.
+/// Counts of rows and entries, and offsets. 64 bits, because n·b exceeds 2³¹ for blocks that fit in
+/// memory.
 using Index = std::int64_t;
 
-/// Scalars that heddle is compiled for. Small dense matrices are always double.
+/// The scalar types that heddle is compiled for. Small dense matrices are always double.
 template <class T>
 concept Scalar = std::same_as<T, float> || std::same_as<T, double>;
 
@@ -20,19 +21,20 @@ struct HostSpace {};
 /// Memory of a GPU.
 struct DeviceSpace {};
 
-/// The context type that owns memory of `Space`.
+/// The type of the contexts that own memory of `Space`.
 template <class Space>
 struct ContextOf;
 
-/// How often and how much a context allocated.
+/// How many allocations a context made, and of how many bytes.
 struct AllocationCount {
   std::size_t allocations = 0;  ///< calls of `allocate` with a size above zero
   std::size_t live_bytes = 0;
   std::size_t peak_bytes = 0;
 };
 
-/// Where work runs: a memory space, an allocator over it, an order of execution, and a profile.
-/// Operations on blocks are overloads on the context, so a backend is a context plus overloads.
+/// The concept of a backend: a memory space, an allocator of its memory, an order of execution, and
+/// a profile. Operations on blocks are overloads for the context type, so a backend consists of a
+/// context and these overloads.
 template <class C>
 concept Context = requires(C& context, void* pointer, std::size_t bytes, bool here) {
   typename C::Space;
@@ -46,15 +48,16 @@ concept Context = requires(C& context, void* pointer, std::size_t bytes, bool he
   { context.allocation_count() } -> std::same_as<const AllocationCount&>;
 };
 
-/// The CPU backend: host memory, OpenMP threads, calls that return when their work is done.
+/// The CPU backend: host memory and OpenMP threads. A call returns when its work is done.
 ///
-/// Results do not depend on the number of threads: sums over rows run in fixed chunks.
+/// Results do not depend on the number of threads, because sums over rows are split into chunks
+/// that depend on the shapes alone.
 class HostContext {
  public:
   using Space = HostSpace;
 
-  /// `threads`: OpenMP threads for every operation, 0 for as many as OpenMP would use.
-  /// Throws `InvalidArgument` if negative.
+  /// `threads` is the number of OpenMP threads of every operation. 0 stands for OpenMP's default.
+  /// Throws `InvalidArgument` if it is negative.
   explicit HostContext(int threads = 0);
   ~HostContext();
   HostContext(const HostContext&) = delete;
@@ -62,24 +65,25 @@ class HostContext {
 
   int threads() const noexcept { return threads_; }
 
-  /// `bytes` of uninitialised memory on a 64-byte boundary, nullptr for 0.
-  /// Throws `OutOfMemory` with the size asked for.
+  /// Returns `bytes` of uninitialised memory, aligned to 64 bytes, or nullptr for 0 bytes. Throws
+  /// `OutOfMemory` with the size requested.
   void* allocate(std::size_t bytes);
   void deallocate(void* pointer, std::size_t bytes) noexcept;
 
-  /// At least `bytes` of uninitialised memory on a 64-byte boundary for the inside of one
-  /// operation; the next call may move or overwrite it. It grows to the largest size asked for and
+  /// Returns at least `bytes` of uninitialised memory, aligned to 64 bytes, for temporaries of one
+  /// operation. The next call may move or overwrite it. It grows to the largest size requested and
   /// is kept, so operations allocate nothing once they have run at a size. Throws `OutOfMemory`.
   void* scratch(std::size_t bytes);
 
-  /// Nothing is ever pending on the host.
+  /// A no-op: calls on the host have finished when they return.
   void synchronize() noexcept {}
 
-  /// True where any process of the context says so: here the only one. Decisions that depend on a
-  /// clock, a signal or a monitor go through this, so that all processes take the same.
+  /// The logical OR of `here` over all processes of the context. This context has one process, so
+  /// it returns `here`. Decisions that depend on a clock, a signal or a monitor use it, so that all
+  /// processes decide alike.
   bool agree(bool here) const noexcept { return here; }
 
-  /// Opens `phase` for what follows; returns the one that was open. See `PhaseScope`.
+  /// Opens `phase` for the work that follows and returns the phase that was open. See `PhaseScope`.
   Phase enter(Phase phase) noexcept { return profile_.enter(phase); }
 
   Profile& profile() noexcept { return profile_; }

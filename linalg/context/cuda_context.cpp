@@ -31,7 +31,7 @@ CudaDevice describe(int ordinal) {
   return device;
 }
 
-/// Device or page-locked memory that is only ever replaced by more of it.
+/// Device or page-locked memory that is replaced only by a larger allocation.
 struct Reserve {
   void* data = nullptr;
   std::size_t bytes = 0;

@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-// The toolkit's handle types by their tags, so that this header needs no toolkit.
+// Forward declarations of the toolkit's handle types, so that this header does not include the
+// toolkit.
 struct CUstream_st;
 struct cublasContext;
 struct cusolverDnContext;
@@ -18,12 +19,12 @@ struct CudaDevice : DeviceSizes {
   int compute_capability = 0;  ///< ten times the major number plus the minor: 90 for 9.0
   std::size_t memory_bytes = 0;
   std::size_t l2_bytes = 0;
-  std::size_t shared_bytes_per_block = 0;  ///< the most that a kernel may ask for
+  std::size_t shared_bytes_per_block = 0;  ///< the most that a kernel may use
   int driver_version = 0;                  ///< 1000·major + 10·minor of the newest CUDA it runs
   int runtime_version = 0;
 };
 
-/// Calls and bytes that crossed between host and device through a context.
+/// Number of copies between host and device through a context, and their bytes.
 struct CopyCount {
   std::size_t to_host = 0;
   std::size_t to_device = 0;
@@ -31,14 +32,14 @@ struct CopyCount {
   std::size_t bytes_to_device = 0;
 };
 
-/// Why no `CudaContext` can be made on GPU `device`, in one line; empty if one can.
+/// The reason why no `CudaContext` can be created on GPU `device`, in one line. Empty if one can.
 std::string cuda_unavailable_reason(int device = 0);
 
-/// The GPU backend: device memory, and one stream on which everything runs in the order called.
+/// The GPU backend: device memory, and one stream that executes all work in the order of the calls.
 ///
-/// Calls return when their work is queued, those that give numbers to the host when it is done.
-/// Memory comes from a pool that keeps what it got until the context ends, so a freed block is
-/// reused without a call to the driver. One thread at a time may use a context.
+/// A call returns when its work is queued. A call that returns numbers to the host waits until they
+/// are computed. Memory comes from a pool that keeps it until the context is destroyed, so a freed
+/// allocation is reused without a call to the driver. Only one thread at a time may use a context.
 class CudaContext {
  public:
   using Space = DeviceSpace;
@@ -54,46 +55,49 @@ class CudaContext {
   cublasContext* cublas() const noexcept;        ///< bound to the stream
   cusolverDnContext* cusolver() const noexcept;  ///< bound to the stream
 
-  /// Bytes that could be allocated now: free on the device, or kept by the pool and unused.
+  /// Bytes that could be allocated now: free on the device, or unused in the pool.
   std::size_t free_bytes() const;
 
-  /// `bytes` of uninitialised device memory on a 256-byte boundary, nullptr for 0.
-  /// Throws `OutOfMemory` with the bytes asked for and those to be had.
+  /// Returns `bytes` of uninitialised device memory, aligned to 256 bytes, or nullptr for 0 bytes.
+  /// Throws `OutOfMemory` with the bytes requested and the bytes available.
   void* allocate(std::size_t bytes);
   void deallocate(void* pointer, std::size_t bytes) noexcept;
 
-  /// At least `bytes` of device memory for the partial results of the operation being queued; the
-  /// next call may hand out the same. Grows, so it allocates only at a size not yet met.
+  /// Returns at least `bytes` of device memory for partial results of the operation being queued.
+  /// The next call may return the same memory. It grows to the largest size requested and is kept,
+  /// so it allocates only for a larger size.
   void* scratch(std::size_t bytes);
 
-  /// At least `bytes` of page-locked host memory to stage a copy in; the next call may hand out the
-  /// same. Grows likewise.
+  /// Returns at least `bytes` of page-locked host memory as a staging area for copies. The next
+  /// call may return the same memory. It grows like `scratch`.
   void* staging(std::size_t bytes);
 
-  /// Copies `bytes` from device to host memory and waits for them.
+  /// Copies `bytes` from device to host memory and waits for the copy to finish.
   void copy_to_host(void* target, const void* source, std::size_t bytes);
 
-  /// Queues a copy of `bytes` from host to device memory; `source` may be reused on return unless
-  /// it is page-locked.
+  /// Queues a copy of `bytes` from host to device memory. The caller may reuse `source` at once,
+  /// unless it is page-locked.
   void copy_to_device(void* target, const void* source, std::size_t bytes);
 
-  /// `count` runs of `bytes` each, `target_pitch` and `source_pitch` bytes apart; as above.
+  /// Copies `count` runs of `bytes` each. Runs begin `target_pitch` and `source_pitch` bytes apart.
+  /// Waiting and reuse are as above.
   void copy_to_host(void* target, std::size_t target_pitch, const void* source,
                     std::size_t source_pitch, std::size_t bytes, std::size_t count);
   void copy_to_device(void* target, std::size_t target_pitch, const void* source,
                       std::size_t source_pitch, std::size_t bytes, std::size_t count);
 
-  /// Waits for all queued work, then brings the profile's times up to date.
+  /// Waits for all queued work, then updates the times of the profile.
   void synchronize();
 
-  /// True where any process of the context says so: here the only one. See `HostContext::agree`.
+  /// A logical OR over all processes of the context. See `HostContext::agree`.
   bool agree(bool here) const noexcept { return here; }
 
-  /// Opens `phase` at this point of the stream and returns the one that was open. Times are those
-  /// of the device, read from events without waiting for them; the phase is an NVTX range too.
+  /// Opens `phase` at this point of the stream and returns the phase that was open. Times are
+  /// measured on the device by events, which are read without waiting for them. The phase is an
+  /// NVTX range as well.
   Phase enter(Phase phase) noexcept;
 
-  /// Its times are complete up to the last `synchronize`.
+  /// The profile. Its times are complete up to the last `synchronize`.
   Profile& profile() noexcept;
   const AllocationCount& allocation_count() const noexcept;
   const CopyCount& copy_count() const noexcept;

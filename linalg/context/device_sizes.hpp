@@ -4,8 +4,9 @@
 
 namespace heddle {
 
-/// How many threads a GPU can run at once: what rules that divide work among threads depend on.
-/// The defaults are those of an NVIDIA H100 or H200, so that such rules can be asked without a GPU.
+/// How many threads a GPU can run at once. The rules that distribute work over threads depend on
+/// it. The defaults are those of an NVIDIA H100 or H200, so that these rules can be evaluated
+/// without a GPU.
 struct DeviceSizes {
   int multiprocessors = 132;
   int threads_per_multiprocessor = 2048;  ///< resident at once on one multiprocessor

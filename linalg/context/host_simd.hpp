@@ -3,7 +3,7 @@
 #include <cstring>
 #include <heddle/linalg/context/context.hpp>
 
-/// Vectors of the widest registers that the build may use, for the host kernels.
+/// SIMD vectors of the widest registers that the build may use, for the host kernels.
 namespace heddle {
 
 #if defined(__AVX512F__)
@@ -14,7 +14,7 @@ inline constexpr std::size_t kVectorBytes = 32;
 inline constexpr std::size_t kVectorBytes = 16;
 #endif
 
-/// Scalars in a vector register.
+/// Number of scalars in a vector register.
 template <Scalar T>
 inline constexpr Index kLanes = static_cast<Index>(kVectorBytes / sizeof(T));
 
@@ -23,12 +23,12 @@ struct VectorOf {
   typedef T type __attribute__((vector_size(kVectorBytes)));
 };
 
-/// A vector register of T; arithmetic works lane by lane.
+/// A vector register of T. Arithmetic is elementwise.
 template <Scalar T>
 using Vector = typename VectorOf<T>::type;
 
-/// A kernel keeps a tile of kTileRows × kTileVectors sums in registers: with the operands that is
-/// 28 of the 32 registers of AVX-512 and all 16 of AVX.
+/// The tile of sums that a kernel keeps in registers: kTileRows × kTileVectors. With the operands
+/// it takes 28 of the 32 registers of AVX-512 and all 16 of AVX.
 inline constexpr int kTileRows = kVectorBytes == 64 ? 8 : 4;
 inline constexpr int kTileVectors = 3;
 
@@ -44,7 +44,7 @@ inline void store(T* target, Vector<T> value) noexcept {
   std::memcpy(target, &value, sizeof value);
 }
 
-/// `count` rounded up to whole vectors.
+/// `count` rounded up to a multiple of the vector length.
 template <Scalar T>
 constexpr Index round_up_to_lanes(Index count) noexcept {
   return (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
@@ -52,10 +52,10 @@ constexpr Index round_up_to_lanes(Index count) noexcept {
 
 inline constexpr Index kCacheLine = 64;
 
-/// Walks over cache lines `pitch` bytes apart to fetch them ahead of their use. The hardware
-/// follows a block that is read row by row, but not the tiles of one; fetched by hand from within a
-/// tile, the next rows come from memory while the present ones are multiplied (measured on an AMD
-/// Zen 5 core: 2 to 5 times faster).
+/// Prefetches cache lines that are `pitch` bytes apart, one after the other. Hardware prefetch
+/// works for a block that is read row by row, but not for one that is read in tiles. Explicit
+/// prefetches within a tile load the next rows while the present ones are multiplied (measured on
+/// an AMD Zen 5 core: 2 to 5 times faster).
 struct LinesAhead {
   const char* line;
   Index pitch;
@@ -66,8 +66,8 @@ struct LinesAhead {
   }
 };
 
-/// Cuts `length` into pieces of `longest`, the last two of nearly equal length rather than leave a
-/// short one, and calls body(begin, length) for each.
+/// Divides `length` into pieces of `longest` and calls body(begin, length) for each. The last two
+/// pieces are of nearly equal length, so that none is very short.
 template <class Body>
 void for_each_piece(Index length, Index longest, const Body& body) {
   Index begin = 0;

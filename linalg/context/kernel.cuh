@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <heddle/linalg/context/context.hpp>
 
-/// What the kernels share: launch shapes, sums in a fixed order, double-precision matrix units.
+/// Shared by the CUDA kernels: launch shapes, sums in a fixed order, double-precision matrix units.
 namespace heddle {
 
 inline constexpr int kWarp = 32;
 
-/// Threads of a block of most kernels: on an H200 128 to 256 beat 1024 for streaming kernels.
+/// Threads per block of most kernels. On an H200, 128 to 256 are faster than 1024 for streaming
+/// kernels.
 inline constexpr int kThreads = 256;
 
 template <class Integer>
@@ -16,10 +17,10 @@ constexpr Integer ceil_div(Integer a, Integer b) {
   return (a + b - 1) / b;
 }
 
-/// Rows cut into slabs of equal height (the last may be lower), one per thread block. A sum over
-/// rows is made of one sum per slab, added up in the order of the slabs. The slabs are a function
-/// of the number of rows and of the device's size alone, so a sum has the same bits on every
-/// launch.
+/// Rows divided into slabs: contiguous ranges of equal height, of which the last may be lower, one
+/// per thread block. A sum over rows is computed as one sum per slab, added in the order of the
+/// slabs. The slabs depend on the number of rows and on the device's size alone, so a sum has the
+/// same bits on every launch.
 struct DeviceSlabs {
   Index rows;
   Index height;
@@ -27,13 +28,14 @@ struct DeviceSlabs {
   Index count() const { return std::max<Index>(1, ceil_div(rows, height)); }
 };
 
-/// At most `max_slabs` slabs, none but the last lower than `min_height`.
+/// At most `max_slabs` slabs of at least `min_height` rows (the last may be lower).
 inline DeviceSlabs device_slabs(Index rows, Index max_slabs, Index min_height) {
   return {rows, std::max(min_height, ceil_div(rows, max_slabs))};
 }
 
-/// How a thread block walks over rows of `cols` contiguous entries: `width` neighbouring threads
-/// take a row together, each the columns c, c + width, … Threads that are left over have no row.
+/// How a thread block traverses rows of `cols` contiguous entries: `width` neighbouring threads
+/// process a row together, each the columns c, c + width, … Threads beyond the last whole group of
+/// `width` have no row.
 class RowLayout {
  public:
   explicit RowLayout(Index cols) : width_(static_cast<int>(std::clamp<Index>(cols, 1, kThreads))) {}

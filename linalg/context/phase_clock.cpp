@@ -18,7 +18,7 @@ PhaseClock::~PhaseClock() {
   for (cudaEvent_t event : events_) cudaEventDestroy(event);
 }
 
-// A failure here is the stream's failure: the next checked call reports it.
+// A failed call here is a failure of the stream, which the next checked call reports.
 void PhaseClock::mark(Phase phase, Profile& profile) noexcept {
   nvtxRangePop();
   nvtxRangePushA(phase_name(phase).data());

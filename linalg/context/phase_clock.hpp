@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-/// Times phases on a stream: an event at each change of phase, read later, so that the host never
-/// waits for the device in order to time it.
+/// Times phases on a stream by an event at each change of phase. The events are read later, so that
+/// the host never waits for the device because of the timing.
 class PhaseClock {
  public:
   /// Opens `Phase::other`. Throws `DeviceError`.
@@ -18,11 +18,11 @@ class PhaseClock {
   PhaseClock(const PhaseClock&) = delete;
   PhaseClock& operator=(const PhaseClock&) = delete;
 
-  /// Marks the start of `phase` on the stream. Waits only if `kEvents` changes of phase are still
-  /// unread, and then for the oldest.
+  /// Records the start of `phase` on the stream. It waits only if `kEvents` changes of phase have
+  /// not been read yet, and then for the oldest one.
   void mark(Phase phase, Profile& profile) noexcept;
 
-  /// Adds the times between all marks to `profile`. The stream must have passed them.
+  /// Adds the times between all recorded events to `profile`. The stream must have passed them.
   void read(Profile& profile) noexcept;
 
  private:

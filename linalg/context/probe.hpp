@@ -4,8 +4,8 @@
 
 namespace heddle {
 
-/// Whether this build holds machine code for the current device:
-/// `cudaErrorNoKernelImageForDevice` if not.
+/// Checks that this build contains machine code for the current device. Returns
+/// `cudaErrorNoKernelImageForDevice` if it does not.
 cudaError_t probe_kernel_image() noexcept;
 
 }  // namespace heddle

@@ -7,8 +7,8 @@
 
 namespace heddle {
 
-/// Owns `size` uninitialised values in the memory of `Space`. Move-only; the context must outlive
-/// it.
+/// An owning array of `size` uninitialised values in the memory of `Space`. It is move-only. The
+/// context must outlive it.
 template <class T, class Space>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);

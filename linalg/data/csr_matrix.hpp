@@ -5,12 +5,12 @@
 
 namespace heddle {
 
-/// Throws `InvalidArgument` unless a `CsrMatrix` can have this shape: nothing negative, columns
-/// that 32-bit indices can name, offsets that 64 bits can hold.
+/// Throws `InvalidArgument` unless a `CsrMatrix` can have this shape: no negative size, column
+/// indices that fit in 32 bits, offsets that fit in 64 bits.
 void check_csr_shape(Index rows, Index cols, Index nnz);
 
-/// Owns a sparse matrix in compressed sparse rows (see `CsrView`), uninitialised. The context must
-/// outlive it.
+/// An owning sparse matrix in compressed sparse rows, uninitialised. See `CsrView` for the layout.
+/// The context must outlive it.
 template <Scalar T, class Space>
 class CsrMatrix {
  public:
@@ -18,8 +18,8 @@ class CsrMatrix {
 
   CsrMatrix() = default;
 
-  /// Room for rows + 1 offsets and nnz entries, uninitialised. Throws `OutOfMemory`, and
-  /// `InvalidArgument` by `check_csr_shape`.
+  /// Allocates rows + 1 offsets and nnz entries, uninitialised. Throws `OutOfMemory`, and
+  /// `InvalidArgument` as `check_csr_shape` does.
   CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz)
       : rows_(rows), cols_(cols), nnz_(nnz) {
     check_csr_shape(rows, cols, nnz);
@@ -49,7 +49,7 @@ class CsrMatrix {
   Index nnz_ = 0;
 };
 
-/// A matrix on the host.
+/// A sparse matrix in host memory.
 template <Scalar T>
 using HostCsrMatrix = CsrMatrix<T, HostSpace>;
 

@@ -5,15 +5,15 @@
 
 namespace heddle {
 
-/// The smallest leading dimension ≥ cols with which every row starts on 16 bytes.
+/// The smallest leading dimension ≥ cols for which every row is aligned to 16 bytes.
 template <Scalar T>
 constexpr Index padded_ld(Index cols) noexcept {
   constexpr Index kPerVector = 16 / static_cast<Index>(sizeof(T));
   return (cols + kPerVector - 1) / kPerVector * kPerVector;
 }
 
-/// Owns an n×b row-major block (a block of b vectors of length n), uninitialised. See
-/// `ConstBlockView` for the layout. The context must outlive it.
+/// An owning n×b row-major block (b vectors of length n), uninitialised. See `ConstBlockView` for
+/// the layout. The context must outlive it.
 template <Scalar T, class Space>
 class MultiVector {
  public:

@@ -8,14 +8,16 @@
 
 namespace heddle {
 
-/// Small matrices that queued operations leave in a context's memory, brought to the host together
-/// in one copy: waiting for a GPU costs more than what small matrices hold.
+/// Small matrices that queued operations write to a context's memory and that one copy brings to
+/// the host together. Waiting for a GPU takes longer than the copy itself, so one wait serves all
+/// of them.
 template <class Ctx>
 class Packet {
  public:
   using Space = typename Ctx::Space;
 
-  /// A matrix of the packet: operations write it there, and `fetch` copies it here.
+  /// A matrix of the packet: operations write it in the context's memory, and `fetch` copies it to
+  /// the host.
   struct Part {
     SmallView<double, Space> there;
     SmallView<double, HostSpace> here;
@@ -23,15 +25,15 @@ class Packet {
 
   Packet() = default;
 
-  /// Room for `capacity` numbers. Throws `OutOfMemory`.
+  /// Allocates memory for `capacity` numbers. Throws `OutOfMemory`.
   Packet(Ctx& context, Index capacity)
       : there_(context, static_cast<std::size_t>(capacity)),
         here_(static_cast<std::size_t>(capacity)) {}
 
-  /// Forgets all parts.
+  /// Removes all parts.
   void clear() noexcept { used_ = 0; }
 
-  /// Room for a rows×cols matrix. Valid until `clear`.
+  /// Reserves a rows×cols matrix, which is valid until `clear`.
   Part add(Index rows, Index cols) noexcept {
     const Index begin = used_;
     used_ += rows * cols;
@@ -39,7 +41,7 @@ class Packet {
     return {{there_.data() + begin, rows, cols, rows}, {here_.data() + begin, rows, cols, rows}};
   }
 
-  /// Waits for the context and copies all parts to the host.
+  /// Waits for the context's work and copies all parts to the host.
   void fetch(Ctx& context) {
     heddle::fetch(context, ConstSmallView<double, Space>{there_.data(), used_, 1, used_},
                   SmallView<double, HostSpace>{here_.data(), used_, 1, used_});

@@ -4,8 +4,8 @@
 
 namespace heddle {
 
-/// Which rows of a vector this process holds: rows first … first + local − 1 of a vector of
-/// `global` rows are in its memory. On one process that is {0, n, n}.
+/// The rows of a distributed vector that this process holds: rows first … first + local − 1 of a
+/// vector of `global` rows. With one process it is {0, n, n}.
 struct RowRange {
   Index first = 0;
   Index local = 0;

@@ -5,9 +5,9 @@
 
 namespace heddle {
 
-/// A read-only small dense matrix (Gram matrices, coefficients, Ritz vectors) in the memory of
-/// `Space`: column-major, entry (i, j) is `data[i + j·ld]`. T is double throughout, for blocks of
-/// float, too: sums over n rows in single precision would lose half of the digits of the block.
+/// A read-only small dense matrix (a Gram matrix, coefficients, Ritz vectors) in the memory of
+/// `Space`, column-major: entry (i, j) is `data[i + j·ld]`. T is double even for blocks of float,
+/// because sums over n rows in single precision would lose half of the block's digits.
 template <class T, class Space>
 struct ConstSmallView {
   const T* data = nullptr;
@@ -42,8 +42,8 @@ struct SmallView {
   }
 };
 
-/// Owns memory for small matrices of up to `capacity` entries; `view(r, c)` is a packed r×c matrix
-/// over its start. Allocates once.
+/// An owning array for small matrices of up to `capacity` entries. `view(r, c)` is a packed r×c
+/// matrix at its start. Allocates once.
 template <class T, class Space>
 class SmallMatrix {
  public:

@@ -6,12 +6,14 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 
-/// Data between the host and a context's memory. Code templated on the context decides on the host
-/// with `fetch`ed numbers and hands coefficients back with `send`; on the host both are plain
-/// copies. Each `fetch` waits for the context. Shapes must be equal.
+/// Copies between host memory and a context's memory. Code templated on the context copies small
+/// matrices to the host with `fetch`, decides there, and copies coefficients back with `send`. With
+/// a host context both are plain copies. Each `fetch` waits for the context's work. Source and
+/// target must have equal shapes.
 namespace heddle {
 
-/// The context for the host's part of some work: `context` itself on the host, else `beside`.
+/// The host context for the part of a computation that runs on the host: `context` itself if it is
+/// a host context, else `beside`.
 inline HostContext& host_of(HostContext& context, HostContext&) { return context; }
 inline HostContext& host_of(CudaContext&, HostContext& beside) { return beside; }
 
@@ -47,31 +49,31 @@ void send(HostContext& context, ConstBlockView<T, HostSpace> source,
   fetch<T>(context, source, target);
 }
 
-/// A in the context's memory; on the host, A itself.
+/// A copy of A in the context's memory. With a host context it is A itself.
 template <Scalar T>
 HostCsrMatrix<T> place(HostContext&, HostCsrMatrix<T> A) {
   return A;
 }
 
-/// Values in the context's memory; on the host, the same buffer.
+/// A copy of the values in the context's memory. With a host context it is the same buffer.
 template <class T>
 Buffer<T, HostSpace> place(HostContext&, Buffer<T, HostSpace> values) {
   return values;
 }
 
-/// Values in host memory; the same buffer if it is there.
+/// A copy of the values in host memory, or the same buffer if it is there already.
 template <class T>
 Buffer<T, HostSpace> fetch(HostContext&, HostContext&, Buffer<T, HostSpace> values) {
   return values;
 }
 
-/// X in the context's memory; on the host, X itself.
+/// A copy of X in the context's memory. With a host context it is X itself.
 template <Scalar T>
 MultiVector<T, HostSpace> place(HostContext&, MultiVector<T, HostSpace> X) {
   return X;
 }
 
-/// X in host memory; X itself if it is there.
+/// A copy of X in host memory, or X itself if it is there already.
 template <Scalar T>
 MultiVector<T, HostSpace> fetch(HostContext&, HostContext&, MultiVector<T, HostSpace> X) {
   return X;

@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-/// A read-only n×b block in the memory of `Space`, row-major: entry (i, j) is `data()[i·ld + j]`, a
-/// row's b entries are contiguous, ld ≥ b. Does not own its memory.
+/// A read-only view of an n×b block in the memory of `Space`, row-major: entry (i, j) is
+/// `data()[i·ld + j]` with ld ≥ b. The b entries of a row are contiguous. Does not own the memory.
 template <class T, class Space>
 class ConstBlockView {
  public:
@@ -29,7 +29,7 @@ class ConstBlockView {
     return {data_ + first, rows_, count, ld_};
   }
 
-  /// Entry (i, j); host memory only.
+  /// Entry (i, j). Host memory only.
   const T& operator()(Index i, Index j) const noexcept requires std::same_as<Space, HostSpace> {
     return data_[i * ld_ + j];
   }
@@ -41,8 +41,8 @@ class ConstBlockView {
   Index ld_ = 0;
 };
 
-/// A writable n×b block. It is a `ConstBlockView`, so that templates that read a block deduce their
-/// scalar from either.
+/// A writable view of an n×b block. It derives from `ConstBlockView`, so that templates that read a
+/// block deduce their scalar type from either.
 template <class T, class Space>
 class BlockView : public ConstBlockView<T, Space> {
   using Base = ConstBlockView<T, Space>;
@@ -51,7 +51,7 @@ class BlockView : public ConstBlockView<T, Space> {
   BlockView() = default;
   BlockView(T* data, Index rows, Index cols, Index ld) noexcept : Base(data, rows, cols, ld) {}
 
-  /// The base was made from a writable pointer.
+  /// The cast is valid because the base was constructed from a writable pointer.
   T* data() const noexcept { return const_cast<T*>(Base::data()); }
 
   BlockView columns(Index first, Index count) const noexcept {
@@ -64,8 +64,9 @@ class BlockView : public ConstBlockView<T, Space> {
   }
 };
 
-/// A read-only sparse matrix in compressed sparse rows: row i holds the entries
-/// row_offsets[i] … row_offsets[i+1] − 1 of `columns` (ascending in a row) and `values`.
+/// A read-only view of a sparse matrix in compressed sparse rows: the entries of row i are
+/// row_offsets[i] … row_offsets[i+1] − 1 of `columns` and `values`. Columns ascend in each row.
+/// Does not own the memory.
 template <class T, class Space>
 struct CsrView {
   Index rows = 0;

@@ -13,7 +13,7 @@ struct CellRange {
   bool empty() const noexcept { return first > last; }
 };
 
-/// The cells that hold both node p and node q, on an axis of `cells` cells where cell c spans the
+/// The cells that contain both node p and node q, on an axis of `cells` cells. Cell c spans the
 /// nodes steps·c … steps·(c + 1).
 inline CellRange shared_cells(Index p, Index q, Index steps, Index cells) noexcept {
   const Index low = std::min(p, q);

@@ -4,7 +4,7 @@
 
 namespace heddle::gallery {
 
-/// An undirected edge and its weight; a loop (u = v) stands for no edge.
+/// An undirected edge and its weight. A loop (u = v) is skipped.
 template <Scalar T>
 struct Edge {
   Index u;
@@ -12,9 +12,9 @@ struct Edge {
   T weight;
 };
 
-/// The symmetric n×n matrix with the weight of `edge(k)` at both its places, 0 ≤ k < count, edges
-/// given twice added up in the order of k. `edge` is called more than once for each k, from several
-/// threads, and may not throw.
+/// The symmetric n×n matrix with the weight of `edge(k)` at (u, v) and (v, u), 0 ≤ k < count.
+/// Weights of duplicate edges are summed in the order of k. `edge` is called more than once per k,
+/// from several threads, and must not throw.
 template <Scalar T, class EdgeOf>
 HostCsrMatrix<T> csr_from_edges(HostContext& context, Index n, Index count, const EdgeOf& edge) {
   constexpr Index kLeastEdges = 4096;  // edges of a piece of work

@@ -12,8 +12,8 @@ namespace {
 /// A node of the mesh by its coordinates.
 using Node = std::array<Index, 3>;
 
-/// A box of nx·ny·nz unit cubes, clamped where x = 0: those nodes carry no unknowns. The others are
-/// numbered with x fastest, three unknowns a node.
+/// A box of nx·ny·nz unit cubes, clamped where x = 0: nodes there have no unknowns. The other nodes
+/// are numbered with x fastest and have three unknowns each.
 struct ClampedBox {
   std::array<Index, 3> cubes;
 
@@ -32,8 +32,9 @@ struct ClampedBox {
   }
 };
 
-/// What couples unknown `component` of node p to the three of node q, summed over the cubes that
-/// hold both, always in the same order: so the matrix is as symmetric as its element.
+/// The coupling of unknown `component` of node p with the three unknowns of node q: a sum over the
+/// cubes that contain both nodes. The order of the sum is fixed, so the matrix is exactly symmetric
+/// if its element matrix is.
 std::array<double, 3> coupling(const ClampedBox& box, const HexahedronMatrix& element,
                                const Node& p, std::size_t component, const Node& q) {
   std::array<CellRange, 3> shared;
@@ -51,8 +52,8 @@ std::array<double, 3> coupling(const ClampedBox& box, const HexahedronMatrix& el
   return sum;
 }
 
-/// Assembles an element matrix over the box. Where `components_couple` is false, entries between
-/// different directions are zero and not stored.
+/// Assembles the element matrix over the box. If `components_couple` is false, entries between
+/// different directions are zero and are not stored.
 template <Scalar T>
 HostCsrMatrix<T> assemble(HostContext& context, const GallerySpec& spec,
                           const HexahedronMatrix& element, bool components_couple) {
@@ -80,13 +81,13 @@ HostCsrMatrix<T> assemble(HostContext& context, const GallerySpec& spec,
 
 }  // namespace
 
-/// Young's modulus 1, Poisson's ratio 0.3.
+/// The stiffness matrix for Young's modulus 1 and Poisson's ratio 0.3.
 template <Scalar T>
 HostCsrMatrix<T> elasticity_stiffness(HostContext& context, const GallerySpec& spec) {
   return assemble<T>(context, spec, hexahedron_stiffness(1, 0.3), true);
 }
 
-/// Density 1, numbered as the stiffness.
+/// The mass matrix for density 1, with the unknowns numbered as in the stiffness matrix.
 template <Scalar T>
 HostCsrMatrix<T> elasticity_mass(HostContext& context, const GallerySpec& spec) {
   return assemble<T>(context, spec, hexahedron_mass(), false);

@@ -16,7 +16,7 @@ namespace heddle {
 namespace gallery {
 namespace {
 
-/// The smallest value of each size, and how many of the last sizes may be left out.
+/// The smallest valid value of each size, and how many of the last sizes may be omitted.
 struct SizeRule {
   constexpr SizeRule(std::initializer_list<Index> smallest, std::size_t optional_sizes = 0)
       : most(smallest.size()), fewest(smallest.size() - optional_sizes) {
@@ -28,7 +28,7 @@ struct SizeRule {
   std::size_t fewest;
 };
 
-/// A structure with what it takes to check a spec and to build the matrix.
+/// A structure, the rules for checking a spec of it, and the function that builds the matrix.
 template <Scalar T>
 struct Entry {
   GalleryStructure structure;
@@ -36,7 +36,7 @@ struct Entry {
   SizeRule sizes;
 };
 
-/// The one list of structures.
+/// The only list of the structures.
 template <Scalar T>
 constexpr auto kRegistry = std::to_array<Entry<T>>({
     {{"laplace1d", "[n]", "", 0,
@@ -111,7 +111,7 @@ constexpr auto kRegistry = std::to_array<Entry<T>>({
      {1, 0}},
 });
 
-/// The spec as messages quote it, e.g. "laplace3d [64, 64, 64]".
+/// The spec in the form used in messages, e.g. "laplace3d [64, 64, 64]".
 std::string describe(const GallerySpec& spec) {
   return fmt::format("{} [{}]", spec.name, fmt::join(spec.size, ", "));
 }
@@ -146,7 +146,7 @@ void check_sizes(const Entry<T>& entry, const GallerySpec& spec) {
   }
 }
 
-/// The density to build with: the spec's, or the structure's default where that is 0.
+/// The density to use: the spec's, or the structure's default if that is 0.
 double checked_density(const GalleryStructure& structure, const GallerySpec& spec) {
   if (!(std::isfinite(spec.density) && spec.density >= 0)) {
     throw InvalidArgument(

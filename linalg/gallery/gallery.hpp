@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
-/// Generated problems with known answers and the structures that users meet.
+/// Generated test matrices: problems with known eigenvalues, and the sparsity structures of common
+/// applications.
 namespace heddle {
 
-/// What to generate: a structure's name and its parameters.
+/// The description of a generated matrix: a structure's name and its parameters.
 struct GallerySpec {
   std::string name;
   std::vector<Index> size;  ///< meaning by structure; see `gallery_structures`
@@ -17,12 +18,12 @@ struct GallerySpec {
   std::uint64_t seed = 42;  ///< random structures only
 };
 
-/// One structure that `generate` knows.
+/// A structure that `generate` can build.
 struct GalleryStructure {
   std::string_view name;
-  std::string_view size;         ///< what `size` holds, e.g. "[nx, ny, nz]"
-  std::string_view density;      ///< what `density` means, empty if unused
-  double default_density;        ///< what `density` is when the spec leaves it 0
+  std::string_view size;         ///< the sizes that `size` lists, e.g. "[nx, ny, nz]"
+  std::string_view density;      ///< the meaning of `density`, empty if unused
+  double default_density;        ///< the density used where the spec leaves it 0
   std::string_view description;  ///< one line: equation, spectrum, source
 };
 
@@ -33,21 +34,22 @@ struct GalleryStructure {
 /// random_geometric) are positive definite.
 const std::vector<GalleryStructure>& gallery_structures();
 
-/// The matrix that `spec` describes; the same bits for the same spec, whatever the threads.
-/// Throws `InvalidArgument` for an unknown name (naming the nearest known one), a wrong number of
-/// sizes, sizes that are too small or give more rows than 32-bit column indices can name, and a
-/// density that is negative, not finite, not meant for the structure or more than its rows can
-/// hold; `OutOfMemory` where memory ends.
+/// The matrix that `spec` describes. Equal specs give the same bits for every number of threads.
+/// Throws `InvalidArgument` for an unknown name (with the most similar known one), for a wrong
+/// number of sizes, for sizes that are too small or give more rows than 32-bit column indices can
+/// address, and for a density that is negative, not finite, unused by the structure or larger than
+/// its rows can hold. Throws `OutOfMemory`.
 template <Scalar T>
 HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec);
 
-/// The `count` smallest eigenvalues, ascending, multiplicities repeated, of the Dirichlet Laplacian
-/// with 2 a dimension on the diagonal and −1 off it on a grid of the given sizes (1 to 3
-/// dimensions): λ = Σ_d 4 sin²(π j_d / (2(n_d + 1))). Throws `InvalidArgument` for other numbers
-/// of dimensions, sizes below 1 and counts that are negative or more than there are.
+/// The `count` smallest eigenvalues, ascending and repeated by multiplicity, of the Dirichlet
+/// Laplacian on a grid of the given sizes in 1 to 3 dimensions: λ = Σ_d 4 sin²(π j_d / (2(n_d +
+/// 1))). The matrix has 2·(number of dimensions) on the diagonal and −1 for each grid neighbour.
+/// Throws `InvalidArgument` for any other number of dimensions, for sizes below 1, and for a count
+/// that is negative or exceeds the order.
 std::vector<double> laplace_smallest_eigenvalues(const std::vector<Index>& size, Index count);
 
-/// The `count` largest, descending.
+/// The `count` largest eigenvalues of the same matrix, descending.
 std::vector<double> laplace_largest_eigenvalues(const std::vector<Index>& size, Index count);
 
 }  // namespace heddle

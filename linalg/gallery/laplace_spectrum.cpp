@@ -14,7 +14,8 @@ namespace {
 
 enum class End { smallest, largest };
 
-/// The up to `count` eigenvalues of the 1-D Laplacian of order n nearest to `end`, nearest first.
+/// The `count` eigenvalues (or all, if there are fewer) of the 1-D Laplacian of order n nearest to
+/// `end`, nearest first.
 std::vector<double> line_eigenvalues(Index n, Index count, End end) {
   std::vector<double> values(static_cast<std::size_t>(std::min(n, count)));
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -42,14 +43,14 @@ void check(const std::vector<Index>& size, Index count) {
   }
 }
 
-/// One choice of a 1-D eigenvalue for each dimension, and the sum of the choice.
+/// A choice of one 1-D eigenvalue per dimension, and their sum.
 struct Mode {
   double value;
   std::array<std::size_t, 3> index;
 };
 
-/// Walks the modes from `end` inwards. Each mode is reached from exactly one other, the one with
-/// its last nonzero index reduced by one, so none is met twice.
+/// Enumerates the modes from `end` inwards. Each mode is generated from exactly one other mode, the
+/// one whose last nonzero index is smaller by one, so no mode is generated twice.
 std::vector<double> grid_eigenvalues(const std::vector<Index>& size, Index count, End end) {
   check(size, count);
   std::vector<std::vector<double>> lines;

@@ -26,8 +26,8 @@ struct Grid {
 
 }  // namespace
 
-/// The Dirichlet Laplacian on a grid of as many dimensions as there are sizes: 2 a dimension on the
-/// diagonal, −1 to each neighbour along an axis.
+/// The Dirichlet Laplacian on a grid with one dimension per size: 2·(number of dimensions) on the
+/// diagonal, −1 for each neighbour along an axis.
 template <Scalar T>
 HostCsrMatrix<T> laplacian(HostContext& context, const GallerySpec& spec) {
   const Grid grid(spec.size);
@@ -46,8 +46,8 @@ HostCsrMatrix<T> laplacian(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-/// 26 on the diagonal, −1 to each of the up to 26 points of the surrounding cube: the Dirichlet
-/// problem of the 27-point stencil.
+/// 26 on the diagonal, −1 for each of the up to 26 neighbours in the surrounding cube: the 27-point
+/// stencil with Dirichlet boundary conditions.
 template <Scalar T>
 HostCsrMatrix<T> stencil27(HostContext& context, const GallerySpec& spec) {
   const Grid grid(spec.size);

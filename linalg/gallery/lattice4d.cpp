@@ -10,10 +10,10 @@ namespace {
 
 using Site = std::array<Index, 4>;
 
-/// The 38 steps from a site to its neighbours. The square of the nearest-neighbour operator reaches
-/// 8 neighbours along the axes, 24 along the diagonals of the 6 planes, and 8 two steps away along
-/// the axes; anisotropic lattices improve space alone, which leaves out the two along t: 8 + 24
-/// + 6.
+/// The 38 steps from a site to its neighbours. The square of the nearest-neighbour operator couples
+/// a site with 8 neighbours along the axes, 24 along the diagonals of the 6 coordinate planes, and
+/// 8 at distance two along the axes. Anisotropic lattices improve the operator in space only, which
+/// omits the two at distance two along t: 8 + 24 + 6.
 constexpr std::array<Site, 38> neighbour_steps() {
   std::array<Site, 38> steps{};
   std::size_t count = 0;
@@ -34,7 +34,7 @@ constexpr std::array<Site, 38> neighbour_steps() {
 
 constexpr std::array<Site, 38> kSteps = neighbour_steps();
 
-/// A periodic lattice, sites numbered with x fastest.
+/// A periodic lattice. Sites are numbered with x fastest.
 struct Torus {
   Site extent;
 
@@ -57,7 +57,7 @@ struct Torus {
 
 }  // namespace
 
-/// 39 on the diagonal, −1 to each of the 38 neighbours of a periodic lattice.
+/// 39 on the diagonal, −1 for each of the 38 neighbours on a periodic lattice.
 template <Scalar T>
 HostCsrMatrix<T> lattice4d(HostContext& context, const GallerySpec& spec) {
   const Torus torus{{spec.size[0], spec.size[1], spec.size[2], spec.size[3]}};

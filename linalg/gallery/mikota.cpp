@@ -4,7 +4,7 @@
 
 namespace heddle::gallery {
 
-/// Springs of stiffness n, n − 1, …, 1 in a chain that is fixed before the first.
+/// The stiffness matrix of a chain of springs of stiffness n, n − 1, …, 1, fixed at its first end.
 template <Scalar T>
 HostCsrMatrix<T> mikota_stiffness(HostContext& context, const GallerySpec& spec) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));
@@ -16,7 +16,7 @@ HostCsrMatrix<T> mikota_stiffness(HostContext& context, const GallerySpec& spec)
   });
 }
 
-/// Masses 1, 1/2, …, 1/n at the ends of the springs.
+/// The diagonal mass matrix with masses 1, 1/2, …, 1/n at the ends of the springs.
 template <Scalar T>
 HostCsrMatrix<T> mikota_mass(HostContext& context, const GallerySpec& spec) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));

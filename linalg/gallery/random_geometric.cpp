@@ -20,11 +20,12 @@ Point random_point(std::uint64_t seed, Index number) {
   return {unit_uniform(bits.words[0], bits.words[1]), unit_uniform(bits.words[2], bits.words[3])};
 }
 
-/// The probability that two random points of the unit square are at most r ≤ 1 apart. Source:
-/// Philip, The probability distribution of the distance between two random points in a box, 2007.
+/// The probability that the distance of two random points of the unit square is at most r ≤ 1.
+/// Source: Philip, The probability distribution of the distance between two random points in a box,
+/// 2007.
 double probability_within(double r) { return r * r * (std::numbers::pi - r * (8.0 / 3 - r / 2)); }
 
-/// The radius at which a random point has a share `probability` of the others around it.
+/// The radius within which the other points lie with this probability.
 double radius_of(double probability) {
   double low = 0;
   double high = 1;
@@ -34,8 +35,8 @@ double radius_of(double probability) {
   return high;
 }
 
-/// Random points in the unit square, sorted into side×side square buckets no narrower than the
-/// radius, so that a point's neighbours lie in its own bucket and the eight around it.
+/// Random points in the unit square, sorted into side×side square buckets whose width is at least
+/// the radius. The neighbours of a point therefore lie in its own bucket and the eight around it.
 class BucketedPoints {
  public:
   BucketedPoints(HostContext& context, Index n, double radius, std::uint64_t seed)
@@ -88,8 +89,8 @@ class BucketedPoints {
 
 }  // namespace
 
-/// Points of the unit square, numbered bucket by bucket, joined with weight 1 where they are no
-/// farther apart than the radius that gives the expected degree `density`.
+/// The graph of random points in the unit square, numbered bucket by bucket. Two points are joined
+/// with weight 1 if their distance is at most the radius that gives the expected degree `density`.
 template <Scalar T>
 HostCsrMatrix<T> random_geometric(HostContext& context, const GallerySpec& spec) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));

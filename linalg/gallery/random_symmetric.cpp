@@ -8,7 +8,7 @@
 namespace heddle::gallery {
 namespace {
 
-/// A pair of ends drawn uniformly, and a weight uniform in (−1, 1).
+/// A pair of vertices drawn uniformly, with a weight uniform in (−1, 1).
 template <Scalar T>
 Edge<T> random_edge(std::uint64_t seed, Index n, Index number) {
   const auto k = static_cast<std::uint64_t>(number);
@@ -21,8 +21,9 @@ Edge<T> random_edge(std::uint64_t seed, Index n, Index number) {
 
 }  // namespace
 
-/// density·n/2 random edges with random weights (loops dropped, edges met twice added up), and a
-/// diagonal that exceeds the sum of the other entries' sizes by 1.
+/// The matrix of density·n/2 random edges with random weights. Loops are dropped, weights of
+/// duplicate edges are summed. Each diagonal entry exceeds the sum of the absolute values of its
+/// row's other entries by 1.
 template <Scalar T>
 HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));

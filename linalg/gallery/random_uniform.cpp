@@ -28,8 +28,8 @@ void sample_sorted(Index bound, Index count, const Random& random, std::int32_t*
 
 }  // namespace
 
-/// Row i holds `density` entries (the rows taking turns where it is not whole) in columns drawn
-/// without replacement, values uniform in (−1, 1).
+/// Row i holds ⌊(i + 1)·density⌋ − ⌊i·density⌋ entries with values uniform in (−1, 1), in columns
+/// drawn without replacement.
 template <Scalar T>
 HostCsrMatrix<T> random_uniform(HostContext& context, const GallerySpec& spec) {
   const Index rows = checked_rows(spec, static_cast<double>(spec.size.front()));

@@ -8,18 +8,20 @@
 namespace heddle::gallery {
 namespace {
 
-/// The 32-bit random numbers below this are met with `probability`.
+/// The threshold below which a uniform 32-bit random number lies with this probability.
 constexpr std::uint32_t threshold(double probability) {
   return static_cast<std::uint32_t>(probability * 0x1p32);
 }
 
-/// The quadrants' probabilities 0.57, 0.19, 0.19, 0.05, summed up. Source: the Graph500 benchmark.
+/// The cumulative sums of the quadrants' probabilities 0.57, 0.19, 0.19, 0.05. Source: the Graph500
+/// benchmark.
 constexpr std::uint32_t kBelowUpperRight = threshold(0.57);
 constexpr std::uint32_t kBelowLowerLeft = threshold(0.76);
 constexpr std::uint32_t kBelowLowerRight = threshold(0.95);
 
-/// Edge `number`: each level of the recursion picks a quadrant of the adjacency matrix, which gives
-/// one more bit of either end. No branch depends on the random bits: it could not be predicted.
+/// Edge `number`. Each level of the recursion chooses a quadrant of the adjacency matrix, which
+/// gives one more bit of both vertices. The code has no branch on the random bits, because such a
+/// branch is unpredictable.
 template <Scalar T>
 Edge<T> rmat_edge(std::uint64_t seed, Index scale, Index number) {
   constexpr Index kBlocksPerEdge = 8;  // of four levels: enough for 32
@@ -40,8 +42,8 @@ Edge<T> rmat_edge(std::uint64_t seed, Index scale, Index number) {
 
 }  // namespace
 
-/// A power-law graph of 2^scale vertices: density·2^scale edges drawn, loops dropped, edges met
-/// twice merged, all weights 1.
+/// A power-law graph of 2^scale vertices. density·2^scale edges are drawn, loops are dropped,
+/// duplicate edges are merged, and all weights are 1.
 template <Scalar T>
 HostCsrMatrix<T> rmat(HostContext& context, const GallerySpec& spec) {
   const Index scale = spec.size[0];

@@ -3,12 +3,13 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 
-/// How the gallery builds matrices: row by row in parallel, counted, scanned, then filled. What
-/// stands in a row depends on its number alone, so the threads leave no trace in the result.
+/// Builds matrices row by row in parallel: rows are counted, the counts are summed to offsets, then
+/// the rows are filled. The content of a row depends on its number alone, so the result does not
+/// depend on the number of threads.
 namespace heddle::gallery {
 
-/// A rows×cols matrix with room for `length(i)` entries in row i: offsets set, columns and values
-/// uninitialised.
+/// A rows×cols matrix with memory for `length(i)` entries in row i. Offsets are set, columns and
+/// values are uninitialised.
 template <Scalar T, class Length>
 HostCsrMatrix<T> csr_with_row_lengths(HostContext& context, Index rows, Index cols,
                                       const Length& length) {
@@ -25,9 +26,9 @@ HostCsrMatrix<T> csr_with_row_lengths(HostContext& context, Index rows, Index co
   return A;
 }
 
-/// The rows×cols matrix whose row i holds what `row(i, emit)` passes to `emit(column, value)`,
-/// columns ascending. `row` is called twice for each i and must emit the same both times; it may
-/// not throw.
+/// The rows×cols matrix whose row i holds the entries that `row(i, emit)` passes to `emit(column,
+/// value)`, columns ascending. `row` is called twice per i, must emit the same entries both times,
+/// and must not throw.
 template <Scalar T, class Row>
 HostCsrMatrix<T> csr_by_rows(HostContext& context, Index rows, Index cols, const Row& row) {
   HostCsrMatrix<T> A = csr_with_row_lengths<T>(context, rows, cols, [&](Index i) {

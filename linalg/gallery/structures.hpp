@@ -2,17 +2,17 @@
 
 #include <heddle/linalg/gallery/gallery.hpp>
 
-/// The generators behind the gallery's names. Each takes a spec whose sizes and density the
-/// registry has checked and filled in; what the structure is stands beside its name there and with
-/// its definition.
+/// The generators of the gallery's structures. Each takes a spec whose sizes and density have been
+/// checked and completed. A structure is described in the list of `gallery_structures` and at its
+/// generator's definition.
 namespace heddle::gallery {
 
-/// `rows` as a row count. Throws `InvalidArgument` with the spec and both numbers if 32-bit column
-/// indices cannot name that many.
+/// `rows` as an integer. Throws `InvalidArgument` with the spec and both numbers if 32-bit column
+/// indices cannot address that many.
 Index checked_rows(const GallerySpec& spec, double rows);
 
-/// Throws `InvalidArgument` if the spec's density is more than `limit`; `what` says what the limit
-/// is, e.g. "columns".
+/// Throws `InvalidArgument` if the spec's density exceeds `limit`. `what` names the limit in the
+/// message, e.g. "columns".
 void check_density(const GallerySpec& spec, double limit, std::string_view what);
 
 template <Scalar T>

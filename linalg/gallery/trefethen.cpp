@@ -28,7 +28,7 @@ std::vector<Index> first_primes(Index count) {
 
 }  // namespace
 
-/// The i-th prime at (i, i), ones where |i − j| is a power of two.
+/// The matrix with the i-th prime at (i, i) and ones where |i − j| is a power of two.
 template <Scalar T>
 HostCsrMatrix<T> trefethen(HostContext& context, const GallerySpec& spec) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));

@@ -9,9 +9,9 @@
 namespace heddle::gallery {
 namespace {
 
-/// 45 times the consistent mass matrix of the 8-node serendipity square of side 2; nodes run
-/// counter-clockwise from the top right corner.
-/// Source: Higham, The Test Matrix Toolbox for Matlab, 1995, matrix `wathen`.
+/// The consistent mass matrix of the 8-node serendipity square of side 2, times 45. Nodes are
+/// numbered counter-clockwise from the top right corner. Source: Higham, The Test Matrix Toolbox
+/// for Matlab, 1995, matrix `wathen`.
 constexpr double kElement[8][8] = {
     {6, -6, 2, -8, 3, -8, 2, -6}, {-6, 32, -6, 20, -8, 16, -8, 20},
     {2, -6, 6, -6, 2, -8, 3, -8}, {-8, 20, -6, 32, -6, 20, -8, 16},
@@ -19,11 +19,12 @@ constexpr double kElement[8][8] = {
     {2, -8, 3, -8, 2, -6, 6, -6}, {-6, 20, -8, 16, -8, 20, -6, 32},
 };
 
-/// The element's node at half step (x, y) from its lower left corner; the centre carries none.
+/// The element's node at half step (x, y) from its lower left corner. The centre is not a node.
 constexpr std::size_t kLocal[3][3] = {{4, 5, 6}, {3, 8, 7}, {2, 1, 0}};
 
-/// nx·ny squares with nodes at corners and mid-sides. On the grid of half steps, lines of even y
-/// hold 2nx + 1 nodes, lines of odd y the nx + 1 of even x; nodes are numbered line by line.
+/// nx·ny squares with nodes at corners and mid-sides. In the grid of half steps, a line of even y
+/// holds 2nx + 1 nodes, a line of odd y holds nx + 1 nodes (those of even x). Nodes are numbered
+/// line by line.
 struct SerendipityMesh {
   Index nx, ny;
 

@@ -28,7 +28,7 @@ Fault read_line(const char* begin, const char* end, const Header& header,
   return read_coordinates(begin, end, header, entry.row, entry.col, entry.value);
 }
 
-/// The first line of `text` that holds entry `index` of it, from 0; blank lines hold none.
+/// The line of `text` that holds its entry `index`, counted from 0. Blank lines are not entries.
 std::string_view find_entry(std::string_view text, Index index) noexcept {
   const char* end = text.data() + text.size();
   for (const char* line = text.data();; line = line_end(line, end) + 1) {
@@ -38,7 +38,7 @@ std::string_view find_entry(std::string_view text, Index index) noexcept {
   }
 }
 
-/// Where column `col` starts in the stored values of an array file.
+/// The index, among the stored values of an array file, of the first value of column `col`.
 Index column_start(const Header& header, Index col) noexcept {
   switch (header.symmetry) {
     case Symmetry::symmetric:
@@ -60,7 +60,7 @@ Index first_stored_row(const Header& header, Index col) noexcept {
 /// The column of the stored value `index` of an array file.
 Index column_of(const Header& header, Index index) noexcept {
   Index first = 0;
-  Index last = header.cols;  // first column that starts behind `index`
+  Index last = header.cols;  // the first column known to start after `index`
   while (last - first > 1) {
     const Index middle = first + (last - first) / 2;
     (column_start(header, middle) <= index ? first : last) = middle;
@@ -68,14 +68,14 @@ Index column_of(const Header& header, Index index) noexcept {
   return first;
 }
 
-/// A run of whole lines, parsed by one thread.
+/// A range of whole lines that one thread parses.
 struct TextPiece {
   std::string_view text;
   Index lines = 0;
-  const char* fault = nullptr;  // the first line that is wrong
+  const char* fault = nullptr;  // the first wrong line
 };
 
-/// Cuts `text` behind line ends into pieces of about equal length.
+/// Divides `text` at line ends into pieces of about equal length.
 std::vector<TextPiece> cut_at_lines(HostContext& context, std::string_view text) {
   const Slabs slabs = make_slabs(static_cast<Index>(text.size()), kLeastText);
   std::vector<TextPiece> pieces;
@@ -94,7 +94,7 @@ std::vector<TextPiece> cut_at_lines(HostContext& context, std::string_view text)
   return pieces;
 }
 
-/// Parses `piece` up to its first fault into `to`; returns the number of entries.
+/// Parses `piece` up to its first wrong line into `to`. Returns the number of entries.
 template <Scalar T>
 Index parse_piece(TextPiece& piece, const Header& header, Entry<T>* to) noexcept {
   Entry<T>* next = to;
@@ -113,7 +113,8 @@ Index parse_piece(TextPiece& piece, const Header& header, Entry<T>* to) noexcept
   return next - to;
 }
 
-/// Throws for the first line that is wrong, or one too many, or the end that came too early.
+/// Throws an `InputError` for the first wrong line, for the first line after the last entry, or for
+/// a missing entry.
 template <Scalar T>
 void check(const std::vector<TextPiece>& pieces, const Entries<T>& entries, std::string_view text,
            const Header& header, std::string_view name) {
@@ -146,7 +147,7 @@ void check(const std::vector<TextPiece>& pieces, const Entries<T>& entries, std:
   }
 }
 
-/// Gives the values of an array file their rows and columns.
+/// Assigns rows and columns to the values of an array file.
 template <Scalar T>
 void place_array_values(HostContext& context, const Header& header, Entries<T>& entries) {
   std::vector<Index> firsts;

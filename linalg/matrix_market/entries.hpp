@@ -15,11 +15,11 @@ struct Entry {
   T value;
 };
 
-/// The entries as they stand in the file (symmetric ones once), in pieces that were parsed by
-/// themselves.
+/// The entries as stored in the file (of a symmetric matrix, one triangle), in pieces that were
+/// parsed separately.
 template <Scalar T>
 struct Entries {
-  /// Entries first … first + count − 1 of `storage`; between pieces lie gaps.
+  /// Entries first … first + count − 1 of `storage`. There are unused entries between pieces.
   struct Piece {
     Index first = 0;
     Index count = 0;
@@ -29,8 +29,8 @@ struct Entries {
   Buffer<Entry<T>, HostSpace> storage;
   T mirror = 0;  ///< factor of the mirror image: 1 or −1 for (skew-)symmetric files, else 0
 
-  /// Calls visit(row, col, value) for the entries of a piece in the order of the file, each
-  /// followed by its mirror image if the file is symmetric.
+  /// Calls visit(row, col, value) for the entries of a piece in the order of the file. If the file
+  /// is symmetric, each call is followed by one for the mirrored entry.
   template <class Visit>
   void for_each(Index piece, const Visit& visit) const {
     const Piece& range = pieces[static_cast<std::size_t>(piece)];
@@ -44,9 +44,9 @@ struct Entries {
   }
 };
 
-/// The `header.entries` entries in `text`, which is the whole file. Throws `InputError` for the
-/// first line that is wrong, and if the entries are fewer or more; `OutOfMemory`. Memory is bounded
-/// by the lines there are, whatever the header claims.
+/// The `header.entries` entries in `text`, the content of the whole file. Throws `InputError` for
+/// the first wrong line or a wrong number of entries. Throws `OutOfMemory`. Memory is proportional
+/// to the number of lines in the file, whatever the header claims.
 template <Scalar T>
 Entries<T> parse_entries(HostContext& context, std::string_view text, const Header& header,
                          std::string_view name);

@@ -9,12 +9,12 @@ namespace {
 
 constexpr Index kMostIndices = std::numeric_limits<std::int32_t>::max();
 
-/// Takes a text line by line.
+/// Reads a text line by line.
 class LineReader {
  public:
   LineReader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
-  /// Moves to the next line; false at the end of the text.
+  /// Moves to the next line. Returns false at the end of the text.
   bool next() {
     if (position_ >= text_.size()) return false;
     const std::size_t end = std::min(text_.find('\n', position_), text_.size());
@@ -54,7 +54,8 @@ bool is_tar(std::string_view text) {
 }
 
 void parse_object(std::string_view text, const LineReader& reader, std::string_view& line) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors put it first
+  constexpr std::string_view kByteOrderMark =
+      "\xEF\xBB\xBF";  // some editors write it at the start of a file
   if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (lower_case(next_word(line)) != "%%matrixmarket") {
     reader.fail(is_tar(text) ? "is a tar archive: extract the .mtx file that it holds"
@@ -138,7 +139,7 @@ Index parse_size(const LineReader& reader, std::string_view& line, const char* w
   return size;
 }
 
-/// Values of an array that must be in the file.
+/// The number of values that an array file must hold.
 Index stored_in_array(const Header& header) {
   if (header.symmetry == Symmetry::symmetric) return header.rows * (header.rows + 1) / 2;
   if (header.symmetry == Symmetry::skew_symmetric) return header.rows * (header.rows - 1) / 2;

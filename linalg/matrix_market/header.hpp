@@ -18,21 +18,22 @@ struct Header {
   Symmetry symmetry = Symmetry::general;
   Index rows = 0;
   Index cols = 0;
-  Index entries = 0;          ///< lines that must follow, one per entry
+  Index entries = 0;          ///< the number of lines after the header, one per entry
   std::size_t size_line = 0;  ///< the number of the size line, from 1
-  std::size_t body = 0;       ///< where the text of the entries begins
+  std::size_t body = 0;       ///< the offset at which the text of the entries begins
 };
 
-/// Blanks within a line. The carriage return of a line that ends in CR LF counts as one.
+/// Whether c is a blank within a line. The carriage return before a line feed counts as a blank.
 constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// Cuts the first word off `line` and returns it; empty if there is none left.
+/// Removes the first word of `line` and returns it. Empty if there is none left.
 std::string_view next_word(std::string_view& line) noexcept;
 
-/// `word` for a message: in quotes, cut short if long, unprintable characters as '?'.
+/// `word` in the form used in messages: in quotes, shortened if long, with '?' for unprintable
+/// characters.
 std::string quoted(std::string_view word);
 
-/// Reads banner, comments and size line of `text`; `name` stands for the file in messages. Throws
+/// Parses banner, comments and size line of `text`. Messages use `name` for the file. Throws
 /// `InputError`.
 Header parse_header(std::string_view text, std::string_view name);
 

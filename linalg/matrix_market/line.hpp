@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-/// One line of the body of a Matrix Market file.
+/// Parses a line of the body of a Matrix Market file.
 namespace heddle::matrix_market {
 
-/// What can be wrong with a line.
+/// The possible errors in a line.
 enum class Fault {
   none,
   no_row,
@@ -25,7 +25,7 @@ enum class Fault {
   extra_word,
 };
 
-/// A sentence on `fault`, met in `line`, that names both sides.
+/// The message for `fault` in `line`: what the line holds and what is required.
 std::string describe(Fault fault, std::string_view line, const Header& header);
 
 inline const char* skip_blanks(const char* position, const char* end) noexcept {
@@ -33,7 +33,8 @@ inline const char* skip_blanks(const char* position, const char* end) noexcept {
   return position;
 }
 
-/// Reads the value at `position` as `header` promises it (1 for a pattern) and the end of the line.
+/// Parses the value at `position` in the format of `header` (1 for a pattern), up to the end of the
+/// line.
 template <Scalar T>
 Fault read_last(const char* position, const char* end, const Header& header, T& value) noexcept {
   value = T{1};
@@ -57,7 +58,7 @@ Fault read_last(const char* position, const char* end, const Header& header, T& 
   return skip_blanks(position, end) == end ? Fault::none : Fault::extra_word;
 }
 
-/// Reads a line of a coordinate file: row and column (turned to 0-based) and the value.
+/// Parses a line of a coordinate file: row and column (converted to 0-based) and the value.
 template <Scalar T>
 Fault read_coordinates(const char* position, const char* end, const Header& header,
                        std::int32_t& row, std::int32_t& col, T& value) noexcept {

@@ -5,51 +5,58 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <string_view>
 
-/// The Matrix Market exchange formats, plain or gzipped (by the file's first bytes, not its name).
+/// The Matrix Market exchange formats, plain or gzipped. Gzip is recognised by the file's first
+/// bytes, not by its name.
 /// Source: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats, NISTIR 5935, 1996.
 ///
-/// Read: `coordinate` and `array`; `real`, `double`, `integer`, `pattern` (entries are 1);
-/// `general`, `symmetric`, `skew-symmetric` (expanded). Entries given twice are summed in the order
-/// of the file, zeros that a coordinate file gives are kept. Blank lines, lines that end in CR LF,
-/// plus signs and Fortran's exponents (1.0D+03) are understood; values too small for T become 0.
-/// Refused with an `InputError` that names file and line, the first that is wrong: `complex` and
-/// `hermitian`, a header that is not one, counts that are not met, indices out of range, entries
-/// above the diagonal of a symmetric file, numbers that are not numbers, values too large for T,
-/// NaN and Inf. A shape of over 2²⁷ rows (for a block: places) is refused too if the file holds
-/// less than an entry for each 1024 of them: a damaged size line must not take the machine's
-/// memory.
+/// The readers accept `coordinate` and `array`; `real`, `double`, `integer` and `pattern` (whose
+/// entries are 1); `general`, `symmetric` and `skew-symmetric` (which are expanded). Duplicate
+/// entries are summed in the order of the file. Explicit zeros of a coordinate file are kept. Blank
+/// lines, CR LF line ends, plus signs and Fortran exponents (1.0D+03) are accepted. Values too
+/// small for T become 0.
+///
+/// The readers throw an `InputError` with the file and the first wrong line for: `complex` and
+/// `hermitian`, an invalid header, fewer or more entries than the header announces, indices out of
+/// range, entries above the diagonal of a symmetric file, text that is not a number, values too
+/// large for T, NaN and Inf. They also reject a matrix of more than 2²⁷ rows, or a block of more
+/// than 2²⁷ entries, if the file holds fewer than one entry per 1024 of them, so that a damaged
+/// size line does not exhaust the memory.
 namespace heddle {
 
-/// The matrix in `path`, either format; the zeros of an `array` are left out. Parses in parallel on
-/// the context's threads; the same bits for any number of them. Throws `InputError`, `OutOfMemory`.
+/// The sparse matrix in the file `path`, of either format. Zeros of an `array` file are not stored.
+/// Parses in parallel on the context's threads and gives the same bits for any number of them.
+/// Throws `InputError`, `OutOfMemory`.
 template <Scalar T>
 HostCsrMatrix<T> read_matrix_market(HostContext& context, const std::filesystem::path& path);
 
-/// The same from text in memory; `name` stands for the path in messages.
+/// The same from text in memory. Messages use `name` in place of the path.
 template <Scalar T>
 HostCsrMatrix<T> parse_matrix_market(HostContext& context, std::string_view text,
                                      std::string_view name);
 
-/// The dense rows×cols block in `path` (`array`, or `coordinate` filled with zeros): constraints,
-/// initial guesses, right-hand sides. Throws `InputError`, `OutOfMemory`.
+/// The dense rows×cols block in the file `path`, for constraints, initial guesses or right-hand
+/// sides. The format is `array`, or `coordinate` with zeros for the missing entries. Throws
+/// `InputError`, `OutOfMemory`.
 template <Scalar T>
 MultiVector<T, HostSpace> read_matrix_market_block(HostContext& context,
                                                    const std::filesystem::path& path);
 
-/// The same from text in memory; `name` stands for the path in messages.
+/// The same from text in memory. Messages use `name` in place of the path.
 template <Scalar T>
 MultiVector<T, HostSpace> parse_matrix_market_block(HostContext& context, std::string_view text,
                                                     std::string_view name);
 
-/// Writes `coordinate real general`, or `symmetric` (the lower triangle alone) if asked, row by
-/// row, with enough digits to read the same values back. The file appears under its name only when
-/// complete. NaN and Inf are written so, and the readers refuse them. Throws `InputError` if it
-/// cannot be written, `InvalidArgument` if `symmetric` is asked of a matrix that is not square.
+/// Writes A as `coordinate real general` row by row, or as `symmetric` (lower triangle only) on
+/// request, with enough digits to read the same values back. The file appears under its name only
+/// when it is complete. NaN and Inf are written as such, and the readers reject them. Throws
+/// `InputError` if the file cannot be written, `InvalidArgument` if `symmetric` is requested for a
+/// matrix that is not square.
 template <Scalar T>
 void write_matrix_market(const std::filesystem::path& path, CsrView<T, HostSpace> A,
                          bool symmetric = false);
 
-/// Writes `array real general` (column by column). As above.
+/// Writes a dense block as `array real general`, column by column. Digits, completeness and errors
+/// are as for sparse matrices.
 template <Scalar T>
 void write_matrix_market(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X);
 

@@ -6,8 +6,8 @@
 namespace heddle::matrix_market {
 namespace {
 
-/// Whether a decimal number whose size is out of range is too small rather than too large: whether
-/// its first digit that is not zero stands behind the point, once the exponent has moved it.
+/// Whether a decimal number out of range underflows rather than overflows: whether its first
+/// nonzero digit, shifted by the exponent, lies after the decimal point.
 bool is_below_one(std::string_view number) noexcept {
   const std::size_t exponent_mark = std::min(number.find_first_of("eE"), number.size());
   const std::string_view digits = number.substr(0, exponent_mark);

@@ -6,24 +6,25 @@
 #include <heddle/linalg/matrix_market/header.hpp>
 #include <string_view>
 
-/// Numbers as Matrix Market files have them: std::from_chars and what it lacks, a plus sign and
-/// Fortran's exponents.
+/// Parses numbers in Matrix Market files by std::from_chars, and the two forms that it rejects: a
+/// plus sign and Fortran exponents.
 namespace heddle::matrix_market {
 
 enum class NumberStatus { ok, malformed, too_large, not_finite };
 
-/// A value that the usual way does not take: Fortran's D for the exponent, underflow (which gives a
-/// signed zero), or one that is not a finite number of T. `word` is the whole of it.
+/// Parses a value that std::from_chars rejects: one with Fortran's D as the exponent, one that
+/// underflows (to a signed zero), or one that is not a finite number of T. `word` is the whole text
+/// of the value.
 template <Scalar T>
 NumberStatus read_unusual_value(std::string_view word, T& value) noexcept;
 
-/// Where the sign that std::from_chars does not know ends.
+/// The position after an optional plus sign, which std::from_chars does not accept.
 inline const char* skip_plus(const char* begin, const char* end) noexcept {
   const bool plus = end - begin > 1 && begin[0] == '+' && begin[1] != '-';
   return plus ? begin + 1 : begin;
 }
 
-/// Reads the integer at `position`, up to a blank or `end`, and moves `position` behind it.
+/// Parses the integer at `position`, which ends at a blank or at `end`. Moves `position` after it.
 inline NumberStatus read_integer(const char*& position, const char* end, Index& value) noexcept {
   const auto [stop, error] = std::from_chars(skip_plus(position, end), end, value);
   if (error == std::errc::invalid_argument || (stop != end && !is_blank(*stop))) {
@@ -33,8 +34,8 @@ inline NumberStatus read_integer(const char*& position, const char* end, Index& 
   return error == std::errc() ? NumberStatus::ok : NumberStatus::too_large;
 }
 
-/// Reads the value at `position`, up to a blank or `end`, correctly rounded, and moves `position`
-/// behind it.
+/// Parses the value at `position`, which ends at a blank or at `end`, correctly rounded. Moves
+/// `position` after it.
 template <Scalar T>
 NumberStatus read_value(const char*& position, const char* end, T& value) noexcept {
   const auto [stop, error] = std::from_chars(skip_plus(position, end), end, value);

@@ -16,8 +16,8 @@ using matrix_market::Entries;
 using matrix_market::Format;
 using matrix_market::Header;
 
-/// Throws unless `cells` places are in proportion to the entries that the file really holds, so
-/// that a damaged size line does not take the machine's memory.
+/// Throws unless `cells`, the memory that the size line demands, is in proportion to the number of
+/// entries in the file, so that a damaged size line does not exhaust the memory.
 void require_plausible(Index cells, const char* what, const Header& header, std::string_view name) {
   constexpr Index kAlways = Index{1} << 27;
   constexpr Index kPerEntry = 1024;
@@ -30,7 +30,7 @@ void require_plausible(Index cells, const char* what, const Header& header, std:
   }
 }
 
-/// Finite entries given twice can have a sum that is not.
+/// Checks the sums of duplicate entries, which may overflow although all entries are finite.
 template <Scalar T>
 void require_finite(const T* values, Index size, std::string_view name) {
   if (!std::all_of(values, values + size, [](T value) { return std::isfinite(value); })) {
@@ -38,7 +38,7 @@ void require_finite(const T* values, Index size, std::string_view name) {
   }
 }
 
-/// What a file says, apart from its text.
+/// The content of a file in parsed form.
 template <Scalar T>
 struct Content {
   Header header;
@@ -51,7 +51,7 @@ Content<T> parse(HostContext& context, std::string_view text, std::string_view n
   return {header, matrix_market::parse_entries<T>(context, text, header, name)};
 }
 
-/// Parses the file and forgets its text, which is the larger part.
+/// Parses the file and frees its text, which is larger than the entries.
 template <Scalar T>
 Content<T> parse_file(HostContext& context, const std::filesystem::path& path) {
   const TextFile file(context, path);
@@ -92,7 +92,7 @@ MultiVector<T, HostSpace> fill_block(HostContext& context, const Content<T>& con
     });
     return block;
   }
-  // Entries given twice must be summed in the order of the file.
+  // Duplicate entries must be summed in the order of the file.
   for (Index piece = 0; piece < pieces; ++piece) {
     entries.for_each(piece, [&](Index row, Index col, T value) { X(row, col) += value; });
   }

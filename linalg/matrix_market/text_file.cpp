@@ -20,7 +20,7 @@ struct CloseGz {
 };
 using GzFile = std::unique_ptr<gzFile_s, CloseGz>;
 
-/// zlib reads plain files as they are, so both kinds take one way.
+/// zlib also reads plain files unchanged, so both kinds share this path.
 GzFile open(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
@@ -53,7 +53,8 @@ void check_gz(gzFile_s* file, const std::filesystem::path& path) {
   throw InputError(path.string(), 0, std::string("damaged gzip data: ") + message);
 }
 
-/// Room for the whole of a plain file and a byte more, so that its end is met without growing.
+/// The initial capacity: the size of a plain file plus one byte, so that the end of the file is
+/// detected without growing.
 std::size_t first_capacity(const std::filesystem::path& path) {
   constexpr std::size_t kLeast = 1 << 16;
   std::error_code unknown;

@@ -6,12 +6,12 @@
 
 namespace heddle {
 
-/// A file's text in memory, decompressed if it was gzipped.
+/// The text of a file in memory, decompressed if it is gzipped.
 class TextFile {
  public:
-  /// Reads all of `path`: plain, or gzip (one member or several) by its first bytes. Throws
-  /// `InputError` if it cannot be read, is a folder, or is damaged or truncated gzip;
-  /// `OutOfMemory`.
+  /// Reads the whole file `path`, plain or gzip (with one or several members), recognised by its
+  /// first bytes. Throws `InputError` if it cannot be read, is a folder, or is damaged or truncated
+  /// gzip. Throws `OutOfMemory`.
   TextFile(HostContext& context, const std::filesystem::path& path);
 
   std::string_view text() const noexcept { return {buffer_.data(), size_}; }

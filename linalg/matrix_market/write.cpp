@@ -13,7 +13,7 @@ namespace {
 constexpr Index kLineBytes = 80;  // two indices and a value need no more
 constexpr Index kPieceLines = 1 << 14;
 
-/// Appends `number` in as few digits as read back to the same bits, and `end`.
+/// Appends `number`, in the fewest digits that read back to the same bits, and then `end`.
 template <class Number>
 char* append(char* to, Number number, char end) noexcept {
   to = std::to_chars(to, to + kLineBytes / 2, number).ptr;
@@ -21,9 +21,9 @@ char* append(char* to, Number number, char end) noexcept {
   return to + 1;
 }
 
-/// Writes the lines of items 0 … items − 1: format(first, last, to) puts those of items
-/// first … last − 1 at `to` and returns their end. Pieces are formatted in parallel, a round of
-/// them at a time.
+/// Writes the lines of items 0 … items − 1. format(first, last, to) writes those of items first …
+/// last − 1 at `to` and returns the end of the text. Pieces are formatted in parallel, and the
+/// pieces of a round are written before the next round starts.
 template <class Format>
 void write_lines(OutputFile& file, Index items, const Format& format) {
   HostContext context;

@@ -6,8 +6,8 @@ namespace heddle {
 
 struct OrthoReport;
 
-/// How often a solve orthonormalised a block, by the method that the block needed, from the
-/// cheapest to the most robust (`OrthoMethod`).
+/// How many blocks a solve orthonormalised with each method, from the cheapest to the most robust
+/// (`OrthoMethod`).
 struct OrthoCounts {
   Index cholqr = 0;   ///< one Cholesky QR
   Index cholqr2 = 0;  ///< Cholesky QR twice
@@ -15,7 +15,7 @@ struct OrthoCounts {
   Index svqb = 0;     ///< eigenvectors of the Gram matrix
   Index dropped = 0;  ///< columns lost to rank deficiency
 
-  /// Counts one block of `columns` columns.
+  /// Adds the report on one block of `columns` columns to the counts.
   void add(const OrthoReport& report, Index columns) noexcept;
   OrthoCounts& operator+=(const OrthoCounts& other) noexcept;
 };

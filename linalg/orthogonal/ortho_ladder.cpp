@@ -8,10 +8,10 @@ namespace {
 
 using Small = SmallView<double, HostSpace>;
 
-/// G is summed in double in every precision.
+/// The rounding unit of G, which is summed in double for blocks of every precision.
 constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
 
-/// A column is dropped when rounding may be more than this part of it.
+/// A column is dropped if rounding may account for more than this fraction of it.
 constexpr double kNoiseLimit = 0.1;
 
 double squared_norm(Small A) {
@@ -56,8 +56,9 @@ bool OrthoLadder::orthonormal() {
   return true;
 }
 
-/// Keeps the columns that hold more than rounding. They are scaled in the first round only: later,
-/// a column is short because most of it was that of others, and must not weigh as much as they.
+/// Selects the columns that hold more than rounding. Columns are scaled in the first round only. In
+/// later rounds, a short column is one that was nearly dependent on the others, and scaling it
+/// would give its rounding the weight of theirs.
 void OrthoLadder::keep_columns() {
   const Small G = gram();
   kept_.clear();
@@ -67,7 +68,7 @@ void OrthoLadder::keep_columns() {
     const double noise = noise_[static_cast<std::size_t>(j)];
     if (norm == 0 || noise > kNoiseLimit * norm) continue;
     const double scale = first_ ? 1 / norm : 1;
-    // Products with the coefficients are sums over all columns: they add m·ε of each.
+    // Multiplying by the coefficients sums over all columns, which adds a rounding of m·ε.
     noise_[kept_.size()] = std::hypot(noise * scale, static_cast<double>(cols_) * epsilon_);
     kept_.push_back(j);
     scale_.push_back(scale);
@@ -80,14 +81,15 @@ OrthoMethod OrthoLadder::decide(Index rows) {
   const double m = static_cast<double>(k);
   const Small F = factor_.view(k, k);
   result_cols_ = k;
-  // At a smaller diagonal ratio the last pivots may be nothing but rounding of G.
+  // At a smaller diagonal ratio, the last pivots may consist of rounding of G alone.
   const double trusted = 10 * std::sqrt(m * kGramEpsilon);
   if (factor_cholesky(0) > trusted && !pivots_hold_noise()) {
     invert_upper(*host_, F);
     return squared_norm(F) <= kOrthonormalGrowth * m ? OrthoMethod::cholqr : OrthoMethod::cholqr2;
   }
-  // The shift of Fukaya et al. with ‖X‖² ≤ trace(G) = m, and √n for n: sums over rows are cut into
-  // chunks and their errors are random. It is of use while it stands above the rounding in X.
+  // The shift of Fukaya et al. with ‖X‖² ≤ trace(G) = m, and with √n in place of n, because sums
+  // over rows are split into chunks and their errors are random. A shift helps only if it exceeds
+  // the rounding in X.
   const double n = static_cast<double>(rows);
   const double shift = 11 * (m * std::sqrt(n) + m * (m + 1)) * 0.5 * kGramEpsilon * m;
   if (!shifted_ && m * epsilon_ < kNoiseLimit * std::sqrt(shift) && factor_cholesky(shift) > 0) {
@@ -100,7 +102,7 @@ OrthoMethod OrthoLadder::decide(Index rows) {
   return OrthoMethod::svqb;
 }
 
-/// factor_ ← the Gram matrix of the kept columns as they are scaled, + shift·I.
+/// factor_ ← the Gram matrix of the kept columns after scaling, plus shift·I.
 void OrthoLadder::scale_gram(double shift) {
   const Small G = gram();
   const Small F = factor_.view(std::ssize(kept_), std::ssize(kept_));
@@ -113,14 +115,14 @@ void OrthoLadder::scale_gram(double shift) {
   }
 }
 
-/// factor_ ← R of G + shift·I. Returns its diagonal ratio, 0 if there is no R.
+/// factor_ ← the Cholesky factor R of G + shift·I. Returns its diagonal ratio, 0 if there is no R.
 double OrthoLadder::factor_cholesky(double shift) {
   scale_gram(shift);
   return cholesky(*host_, factor_.view(std::ssize(kept_), std::ssize(kept_))).diagonal_ratio;
 }
 
-/// Whether of a kept column no more than rounding may lie outside the span of those before it, by
-/// the diagonal of R in factor_.
+/// Whether, for some kept column, the part outside the span of the columns before it may be
+/// rounding alone, judged by the diagonal of R in factor_.
 bool OrthoLadder::pivots_hold_noise() {
   const Small R = factor_.view(std::ssize(kept_), std::ssize(kept_));
   for (Index p = 0; p < R.cols; ++p) {
@@ -129,7 +131,8 @@ bool OrthoLadder::pivots_hold_noise() {
   return false;
 }
 
-/// factor_ ← Z max(Θ, floor)^(-1/2) of G, largest θ first, without directions that are rounding.
+/// factor_ ← Z max(Θ, floor)^(-1/2) of G = ZΘZᵀ, largest θ first, without the columns that consist
+/// of rounding.
 void OrthoLadder::factor_eigenvectors() {
   scale_gram(0);
   const Index k = std::ssize(kept_);
@@ -151,7 +154,7 @@ void OrthoLadder::factor_eigenvectors() {
   }
 }
 
-/// Rounding in the kept columns times column j of factor_.
+/// The rounding that the kept columns contribute to their product with column j of factor_.
 double OrthoLadder::coefficient_noise(Index j) {
   const Small F = factor_.view(std::ssize(kept_), j + 1);
   double sum = 0;

@@ -17,11 +17,11 @@ using Small = SmallView<double, HostSpace>;
 template <class T>
 constexpr double kEps = static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// Each round multiplies the smallest singular value by 10⁴ or more: after this many nothing is
-/// left to gain.
+/// Each round multiplies the smallest singular value by at least 10⁴, so further rounds than these
+/// do not improve the block.
 constexpr int kMaxRounds = 10;
 
-/// The rounding to expect in a Gram matrix of m unit columns: c·m·ε.
+/// The expected rounding c·m·ε in a Gram matrix of m unit columns.
 template <class T>
 double gram_rounding(Index m) {
   return 10 * static_cast<double>(m) * kEps<T>;
@@ -39,17 +39,18 @@ void require_room(const char* operation, const char* what, Index cols, Index max
   }
 }
 
-/// Whether [Q X] is one block.
+/// Whether Q lies directly before X in memory, so that [Q X] is one block.
 template <class T, class Space>
 bool lies_before(const ConstBlockView<T, Space>& Q, const ConstBlockView<T, Space>& X) {
   return Q.cols() > 0 && Q.data() + Q.cols() == X.data() && Q.ld() == X.ld() &&
          Q.rows() == X.rows();
 }
 
-/// Calls visit(factor, row, last) for the factors of [Q₁ Q₂ … X], or of their images where `block`
-/// and Y are those, with the row of coefficients at which each begins. The coefficients of X stand
-/// last and before them those of the basis that lies directly before X; the others keep their
-/// order. The factor with Y, which may be [Q Y], comes first.
+/// Calls visit(factor, row, last) for each factor of [Q₁ Q₂ … X], or of its B-image if `block` and
+/// Y select that, where `row` is the factor's first row of coefficients. The coefficients of X are
+/// last. If a basis lies directly before X in memory, its coefficients come directly before those
+/// of X. The other bases keep their order. The factor that contains Y, which may be [Q Y], is
+/// visited first.
 template <class T, class Space, class Visit>
 void for_each_factor(std::initializer_list<Basis<T, Space>> bases, const BlockView<T, Space>& X,
                      ConstBlockView<T, Space> Basis<T, Space>::*block, const BlockView<T, Space>& Y,
@@ -180,7 +181,7 @@ OrthoReport Orthogonalizer<T, Ctx>::climb(Ctx& context, Block X, Block BX) {
   return report;
 }
 
-/// The ladder's G ← XᵀBX, symmetric to the bit. False if it is not finite.
+/// The ladder's G ← XᵀBX, made symmetric to the bit. Returns false if it is not finite.
 template <Scalar T, class Ctx>
 bool Orthogonalizer<T, Ctx>::read_gram(Ctx& context, Block X, Block BX) {
   const Small G = ladder_.gram();
@@ -196,8 +197,8 @@ bool Orthogonalizer<T, Ctx>::read_gram(Ctx& context, Block X, Block BX) {
   return finite;
 }
 
-/// Whether the norms of all columns are so far inside the range of T that their squares and
-/// inverses are too.
+/// Whether the norms of all columns are far enough inside the range of T that their squares and
+/// inverses do not overflow or underflow.
 template <Scalar T, class Ctx>
 bool Orthogonalizer<T, Ctx>::gram_in_range() {
   const double lowest = std::pow(static_cast<double>(std::numeric_limits<T>::min()), 0.8);
@@ -208,7 +209,7 @@ bool Orthogonalizer<T, Ctx>::gram_in_range() {
   return true;
 }
 
-/// ‖x_j‖₂ and ‖Bx_j‖₂ in two columns.
+/// A b×2 matrix with ‖x_j‖₂ in its first column and ‖Bx_j‖₂ in its second.
 template <Scalar T, class Ctx>
 SmallView<double, HostSpace> Orthogonalizer<T, Ctx>::read_norms(Ctx& context, Block X, Block BX) {
   const Index b = X.cols();
@@ -220,7 +221,8 @@ SmallView<double, HostSpace> Orthogonalizer<T, Ctx>::read_norms(Ctx& context, Bl
   return host;
 }
 
-/// Scales X and BX so that ‖x_j‖₂ = 1, or 0. False, with nothing changed, if a norm is not finite.
+/// Scales X and BX so that ‖x_j‖₂ = 1 (zero columns stay 0). Returns false and changes nothing if a
+/// norm is not finite.
 template <Scalar T, class Ctx>
 bool Orthogonalizer<T, Ctx>::normalize_columns(Ctx& context, Block X, Block BX) {
   const Small norms = read_norms(context, X, BX);
@@ -237,7 +239,8 @@ bool Orthogonalizer<T, Ctx>::normalize_columns(Ctx& context, Block X, Block BX) 
   return true;
 }
 
-/// Sets to 0 what is rounding among the squares xᵀBx. False if one lies below zero by more.
+/// Sets those squares xᵀBx to 0 that are of the size of rounding. Returns false if one is negative
+/// by more than rounding.
 template <Scalar T, class Ctx>
 bool Orthogonalizer<T, Ctx>::clear_small_squares(Ctx& context, Block X, Block BX) {
   const Small norms = read_norms(context, X, BX);
@@ -250,7 +253,7 @@ bool Orthogonalizer<T, Ctx>::clear_small_squares(Ctx& context, Block X, Block BX
   return true;
 }
 
-/// The rounding to expect in G scaled to unit diagonal, where BX is a rounded product.
+/// The expected rounding in G scaled to unit diagonal, given that BX is a rounded product.
 template <Scalar T, class Ctx>
 double Orthogonalizer<T, Ctx>::image_rounding(Ctx& context, Block X, Block BX) {
   const Small norms = read_norms(context, X, BX);
@@ -262,7 +265,7 @@ double Orthogonalizer<T, Ctx>::image_rounding(Ctx& context, Block X, Block BX) {
   return gram_rounding<T>(G.cols) * largest;
 }
 
-/// X ← X M and BX ← BX M with the ladder's M; the result has fewer columns if some were dropped.
+/// X ← X M and BX ← BX M with the ladder's M. The result has fewer columns if some were dropped.
 template <Scalar T, class Ctx>
 void Orthogonalizer<T, Ctx>::transform(Ctx& context, Block X, Block BX) {
   const ConstSmallView<double, HostSpace> M = ladder_.advance();

@@ -7,31 +7,31 @@
 
 /// Orthonormalisation of blocks in the inner product ⟨x, y⟩ = xᵀBy, shared by all solvers.
 ///
-/// Convention: where B = I, a block's B-image is the block itself. The functions see that from the
-/// data pointers and then transform it once only.
+/// Convention: if B = I, a block is its own B-image. The functions recognise this by equal data
+/// pointers and then transform the block only once.
 namespace heddle {
 
-/// A block with B-orthonormal columns, QᵀBQ = I, and its image BQ = B·Q.
+/// A block with B-orthonormal columns, QᵀBQ = I, and its B-image BQ = B·Q.
 template <class T, class Space>
 struct Basis {
   ConstBlockView<T, Space> Q;
   ConstBlockView<T, Space> BQ;
 };
 
-/// What orthonormalising a block gave.
+/// The result of orthonormalising a block.
 struct OrthoReport {
   Index rank = 0;  ///< columns 0 … rank−1 are orthonormal, the others are zero
   OrthoMethod method = OrthoMethod::cholqr;
-  bool indefinite = false;  ///< xᵀBx < 0 beyond rounding was met: B is not positive definite.
-                            ///< Rank 0; the block spans what it spanned
-  bool finite = true;  ///< false: the block or its image holds NaN or Inf. Rank 0; the block is
-                       ///< left as it was
+  bool indefinite = false;  ///< xᵀBx < 0 beyond rounding occurred, so B is not positive
+                            ///< definite. The rank is 0, and the block keeps its span
+  bool finite = true;  ///< false if the block or its image holds NaN or Inf. The rank is then 0,
+                       ///< and the block is unchanged
 };
 
-/// Block Gram-Schmidt and the ladder of Cholesky QR, with working memory for blocks of up to
-/// `max_cols` columns against bases of up to `max_basis` columns together. Blocks stay in the
-/// context's memory; their Gram matrices are fetched and factored on the host, one round trip a
-/// round.
+/// Block Gram-Schmidt and orthonormalisation by Cholesky QR with fallbacks (`OrthoLadder`). It owns
+/// working memory for blocks of up to `max_cols` columns and bases of up to `max_basis` columns
+/// altogether. Blocks stay in the context's memory. Their Gram matrices are copied to the host and
+/// factored there, with one round trip per round.
 template <Scalar T, class Ctx>
 class Orthogonalizer {
  public:
@@ -40,33 +40,34 @@ class Orthogonalizer {
   /// Throws `OutOfMemory`.
   Orthogonalizer(Ctx& context, Index max_cols, Index max_basis);
 
-  /// X ← X − Q (BQ)ᵀX and BX ← BX − BQ (BQ)ᵀX: one block Gram-Schmidt projection. X n×b, Q n×c; an
-  /// empty BX is not wanted. Returns min_j ‖x_j after‖₂/‖x_j before‖₂ for the Daniel test: above
-  /// 1/√2, a second projection would change nothing; 0 if a norm is not finite, infinity if X = 0.
-  /// Throws `InvalidArgument` if shapes do not fit or exceed the working memory.
-  /// Source: Daniel, Gragg, Kaufman, Stewart, Math. Comp. 30 (1976) 772.
+  /// X ← X − Q (BQ)ᵀX and BX ← BX − BQ (BQ)ᵀX, one block Gram-Schmidt projection (X n×b, Q n×c). BX
+  /// may be empty, in which case only X is projected. Returns min_j ‖x_j after‖₂/‖x_j before‖₂ for
+  /// the Daniel test: above 1/√2, a second projection would change nothing. Returns 0 if a norm is
+  /// not finite, infinity if X = 0. Throws `InvalidArgument` if shapes do not fit or exceed the
+  /// working memory. Source: Daniel, Gragg, Kaufman, Stewart, Math. Comp. 30 (1976) 772.
   double project(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X,
                  BlockView<T, Space> BX);
 
-  /// X ← what remains of X outside of `bases` (B-orthonormal, and orthogonal to each other), made
-  /// B-orthonormal: one round of block Gram–Schmidt with Cholesky QR, queued without a look at the
-  /// numbers; `status` says how it went (`cholesky_qr_coefficients`, also for the sources). BX is
-  /// the B-image of X (X itself if B = I) and follows X if `follow`, else it is left as it was. A
-  /// basis that lies directly before X in one block is read together with X. Throws
-  /// `InvalidArgument` as `project`.
+  /// X ← the part of X that is orthogonal to `bases`, made B-orthonormal by one round of block
+  /// Gram–Schmidt with Cholesky QR. The bases must be B-orthonormal and orthogonal to each other.
+  /// The call is queued without waiting for its numbers, and `status` receives the outcome (see
+  /// `cholesky_qr_coefficients`, also for the sources). BX is the B-image of X (X itself if B = I).
+  /// It is transformed like X if `follow` is set, otherwise it stays unchanged. A basis that lies
+  /// directly before X in one block is read together with X. Throws `InvalidArgument` as `project`
+  /// does.
   void gram_schmidt(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
                     BlockView<T, Space> X, BlockView<T, Space> BX, bool follow,
                     SmallView<double, Space> status);
 
-  /// X ← X M and BX ← BX M with M such that XᵀBX = I, by rounds of the ladder that `OrthoLadder`
-  /// describes; X n×b, BX its B-image (X itself if B = I). max |XᵀBX − I| is then a small multiple
-  /// of b·ε for the BX at hand.
+  /// X ← X M and BX ← BX M with M such that XᵀBX = I, by the rounds that `OrthoLadder` describes (X
+  /// n×b, BX its B-image, which is X itself if B = I). max |XᵀBX − I| is then a small multiple of
+  /// b·ε for the given BX.
   ///
-  /// Columns that depend on the others are dropped: the rank is that of X with its columns scaled
-  /// to norm 1, at a tolerance of some b·ε. Columns of norms from 1e−300 to 1e300 (1e±37 in float)
-  /// may stand side by side. BX follows X through the coefficients: where `method` says that X was
-  /// ill-conditioned, BX has moved from B X by as much as the condition times ε, and a second call
-  /// with a fresh product is due.
+  /// Linearly dependent columns are dropped: the rank is that of X with its columns scaled to norm
+  /// 1, at a tolerance of a few b·ε. A block may contain columns of norms from 1e−300 to 1e300
+  /// (1e±37 in float). BX is updated by the coefficients, not by a product with B. If `method`
+  /// shows that X was ill-conditioned, BX differs from B X by about the condition number times ε,
+  /// and the caller should compute a new product and call again.
   ///
   /// Throws `InvalidArgument` if shapes do not fit or exceed the working memory. Sources: Yamamoto,
   /// Nakatsukasa, Yanagisawa, Fukaya, ETNA 44 (2015) 306 (CholQR2); Fukaya, Kannan, Nakatsukasa,
@@ -88,9 +89,10 @@ class Orthogonalizer {
   void transform(Ctx& context, Block X, Block BX);
 
   OrthoLadder ladder_;
-  std::unique_ptr<HostContext> host_;          // its address must stay when this object moves
+  std::unique_ptr<HostContext>
+      host_;  // the address of the context must not change when this object is moved
   SmallMatrix<double, HostSpace> host_norms_;  // of the columns of X and of BX
-  SmallMatrix<double, Space> norms_;           // likewise
+  SmallMatrix<double, Space> norms_;           // the same in the context's memory
   SmallMatrix<double, Space> small_;           // a Gram matrix or coefficients
   SmallMatrix<double, Space> products_;        // [C; G] of a round of Gram–Schmidt
   SmallMatrix<double, Space> coefficients_;    // its coefficients

@@ -6,32 +6,35 @@
 
 namespace heddle {
 
-/// Why a dense eigenproblem has no answer.
+/// The reasons why a dense eigenproblem could not be solved.
 enum class DenseFailure {
   none,
   indefinite,  ///< G has no Cholesky factor
   not_finite,  ///< NaN or Inf in the data, or no convergence
 };
 
-/// Dense symmetric-definite eigenproblem H Z = G Z diag(θ), ZᵀGZ = I, θ ascending, on the host.
-/// Reduced to standard form by the Cholesky factor of G (Golub & Van Loan, algorithm 8.7.1).
+/// The dense symmetric-definite eigenproblem H Z = G Z diag(θ), ZᵀGZ = I, θ ascending, solved on
+/// the host. The Cholesky factor of G reduces it to standard form (Golub & Van Loan, algorithm
+/// 8.7.1).
 class DenseEigensolver {
  public:
   DenseEigensolver() = default;
 
-  /// Room for problems of up to `max_order`.
+  /// Allocates working memory for problems of order up to `max_order`.
   explicit DenseEigensolver(Index max_order);
 
-  /// H and G m×m symmetric, both destroyed; theta m×1 and Z m×m may not share memory with them.
+  /// Solves the generalised problem. H and G are m×m, symmetric, and overwritten. theta is m×1 and
+  /// Z is m×m, and neither may share memory with H or G.
   DenseFailure solve(SmallView<double, HostSpace> H, SmallView<double, HostSpace> G,
                      SmallView<double, HostSpace> theta, SmallView<double, HostSpace> Z);
 
-  /// The standard problem H Z = Z diag(θ), ZᵀZ = I; H is kept.
+  /// Solves the standard problem H Z = Z diag(θ), ZᵀZ = I. H is unchanged.
   DenseFailure solve(ConstSmallView<double, HostSpace> H, SmallView<double, HostSpace> theta,
                      SmallView<double, HostSpace> Z);
 
  private:
-  std::unique_ptr<HostContext> context_;  // its address must stay when this object moves
+  std::unique_ptr<HostContext>
+      context_;  // the address of the context must not change when this object is moved
   SmallMatrix<double, HostSpace> work_;
   SymmetricEigensolver<HostContext> eigensolver_;
 };

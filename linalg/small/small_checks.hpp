@@ -6,7 +6,8 @@
 /// `InvalidArgument` naming the shapes that do not fit.
 namespace heddle {
 
-void require_small_multiply_shapes(Shape A, Shape B, Shape C);    ///< C = A B, transposed by then
+void require_small_multiply_shapes(
+    Shape A, Shape B, Shape C);  ///< C = A B, where A and B have the shapes after transposition
 void require_cholesky_qr_shapes(Shape T, Shape N, Shape status);  ///< T = [C; G], N = [−C M; M]
 
 }  // namespace heddle

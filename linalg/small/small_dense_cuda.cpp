@@ -10,13 +10,13 @@ namespace {
 
 std::size_t bytes_of(std::size_t doubles) { return (doubles * sizeof(double) + 255) / 256 * 256; }
 
-/// Scratch memory of a factorisation by cuSOLVER and what goes with it, each piece on a 256-byte
-/// boundary. Made at once: scratch memory that grows loses what it held.
+/// The scratch memory of a factorisation by cuSOLVER, in pieces aligned to 256 bytes. All pieces
+/// are allocated together, because scratch memory loses its contents when it grows.
 struct LargeFactor {
   double* status;  // 2 numbers
   double* scale;   // `order` numbers
   int* info;
-  double* work;  // for cuSOLVER, or `order`² numbers
+  double* work;  // for cuSOLVER, or order² numbers
   int work_size = 0;
 
   LargeFactor(CudaContext& context, int order, SmallView<double, DeviceSpace> G) {
@@ -40,7 +40,7 @@ struct LargeFactor {
   }
 };
 
-/// R ← R⁻¹ by cuBLAS, by way of `inverse`, order² numbers.
+/// R ← R⁻¹ by cuBLAS. `inverse` is working memory of order² numbers.
 void invert_large(CudaContext& context, int order, SmallView<double, DeviceSpace> R,
                   double* inverse) {
   const std::size_t row = static_cast<std::size_t>(order) * sizeof(double);
@@ -54,7 +54,7 @@ void invert_large(CudaContext& context, int order, SmallView<double, DeviceSpace
                           context.stream()));
 }
 
-/// `cholesky_qr_coefficients` for orders that do not fit one thread block.
+/// `cholesky_qr_coefficients` for orders that do not fit in one thread block.
 void large_cholesky_qr(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
                        SmallView<double, DeviceSpace> N, SmallView<double, DeviceSpace> status) {
   const Index b = T.cols;

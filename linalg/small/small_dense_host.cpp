@@ -22,8 +22,8 @@ Matrix square(const char* operation, SmallView<double, HostSpace> A) {
 
 }  // namespace
 
-// Both work column by column on vectors in place: Eigen's blocked routines allocate their packing
-// buffers once the order passes about a hundred.
+// Both functions work column by column, in place. Eigen's blocked routines allocate packing buffers
+// from an order of about a hundred on.
 
 CholeskyStatus cholesky(HostContext&, SmallView<double, HostSpace> G) {
   Matrix R = square("cholesky", G);
@@ -45,7 +45,7 @@ CholeskyStatus cholesky(HostContext&, SmallView<double, HostSpace> G) {
 void invert_upper(HostContext&, SmallView<double, HostSpace> A) {
   Matrix R = square("invert_upper", A);
   for (Index j = 0; j < A.cols; ++j) {
-    // R(0:j, 0:j) holds its inverse T already: column j of the inverse is −T r / R(j, j).
+    // R(0:j, 0:j) already holds its inverse T. Column j of the inverse is −T r / R(j, j).
     auto r = R.col(j).head(j);
     R(j, j) = 1 / R(j, j);
     for (Index k = 0; k < j; ++k) {
@@ -75,7 +75,7 @@ void cholesky_qr_coefficients(HostContext& context, ConstSmallView<double, HostS
     }
     scale[j] = 1 / std::sqrt(M(j, j));
     const double left = M(j, j) / G(j, j);
-    if (!(M(j, j) >= least)) least = M(j, j);  // keeps a NaN
+    if (!(M(j, j) >= least)) least = M(j, j);  // NaN is kept
     if (!(left >= remaining)) remaining = left;
   }
   const auto scale_rows = [&](SmallView<double, HostSpace> A) {

@@ -8,18 +8,18 @@ namespace {
 
 constexpr int kFactorThreads = 512;
 
-/// Doubles from one column of the staged matrix to the next; odd, so that neither a row nor a
-/// column falls on few banks of shared memory.
+/// The leading dimension of the matrix in shared memory. It is odd, so that the entries of a row or
+/// column lie in different banks.
 __host__ __device__ int staged_ld(int order) { return order | 1; }
 
-/// The least and the largest of diag(R); `least` is 0 where there is no R.
+/// The smallest and the largest entry of diag(R). `least` is 0 if there is no R.
 struct DiagonalRange {
   double least;
   double most;
 };
 
-/// G = RᵀR in shared memory, row by row of R, each followed by its update of what lies below. All
-/// threads of the block call it and get the same.
+/// G = RᵀR in shared memory, computed row by row of R. After each row, the remaining rows are
+/// updated. All threads of the block call it and get the same result.
 __device__ DiagonalRange factor_staged(int order, double* R) {
   const int lda = staged_ld(order);
   const int thread = static_cast<int>(threadIdx.x);
@@ -45,11 +45,11 @@ __device__ DiagonalRange factor_staged(int order, double* R) {
   return range;
 }
 
-/// R ← R⁻¹ in shared memory from the last row up: row i of the inverse is scaled, then taken out of
-/// the rows above. Behind R there is room for one more column.
+/// R ← R⁻¹ in shared memory from the last row up: row i of the inverse is scaled and then
+/// subtracted from the rows above. The memory after R must have room for one more column.
 __device__ void invert_staged(int order, double* R) {
   const int lda = staged_ld(order);
-  double* column = R + lda * order;  // column i of R above its diagonal
+  double* column = R + lda * order;  // the entries of column i of R above the diagonal
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = order - 1; i >= 0; --i) {
     const double inverse = 1 / R[i + i * lda];
@@ -70,7 +70,7 @@ __device__ void invert_staged(int order, double* R) {
   }
 }
 
-/// The upper triangle of H = G − CᵀC in shared memory; T = [C; G], C of `basis` rows.
+/// The upper triangle of H = G − CᵀC in shared memory, where T = [C; G] and C has `basis` rows.
 __device__ void stage_remainder(int basis, int order, const double* T, Index ld, double* H) {
   const double* G = T + basis;
   for (int e = static_cast<int>(threadIdx.x); e < order * order; e += kFactorThreads) {
@@ -86,7 +86,7 @@ __device__ void stage_remainder(int basis, int order, const double* T, Index ld,
   __syncthreads();
 }
 
-/// The least of one value per thread, NaN if there is one. Every thread gets the same result.
+/// The smallest of one value per thread, NaN if any is NaN. Every thread gets the same result.
 __device__ double least_of_threads(double value, double* values) {
   __syncthreads();
   values[threadIdx.x] = value;
@@ -101,7 +101,7 @@ __device__ double least_of_threads(double value, double* values) {
   return values[0];
 }
 
-/// The sum of one value per thread, formed in shared memory. Every thread gets the same bits.
+/// The sum of one value per thread, computed in shared memory. Every thread gets the same bits.
 __device__ double sum_of_threads(double value, double* sums) {
   __syncthreads();
   sums[threadIdx.x] = value;
@@ -113,7 +113,7 @@ __device__ double sum_of_threads(double value, double* sums) {
   return sums[0];
 }
 
-/// N = [−C M; M] for the M in shared memory.
+/// N = [−C M; M] for M in shared memory.
 __device__ void write_coefficients(int basis, int order, const double* T, Index ldt,
                                    const double* M, double* N, Index ldn) {
   const int rows = basis + order;
@@ -130,14 +130,14 @@ __device__ void write_coefficients(int basis, int order, const double* T, Index 
   }
 }
 
-/// What the status says of the diagonal of H = G − CᵀC.
+/// The two rows of the status that depend on the diagonal of H = G − CᵀC.
 struct Remainder {
   double least_square;
   double remaining;
 };
 
-/// scale[j] = H_jj^(-1/2); H_jj at H[j·(ldh + 1)], G_jj at G[j·(ldg + 1)]. `values` has room for a
-/// number per thread. All threads of the block call it and get the same.
+/// scale[j] = H_jj^(-1/2). H_jj is at H[j·(ldh + 1)], G_jj at G[j·(ldg + 1)]. `values` must have
+/// room for one number per thread. All threads of the block call it and get the same result.
 __device__ Remainder read_diagonal(int order, const double* H, Index ldh, const double* G,
                                    Index ldg, double* scale, double* values) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -152,7 +152,7 @@ __device__ Remainder read_diagonal(int order, const double* H, Index ldh, const 
   return {least_of_threads(least.least_square, values), least_of_threads(least.remaining, values)};
 }
 
-/// `cholesky_qr_coefficients` (small_dense.hpp). One block.
+/// `cholesky_qr_coefficients` (small_dense.hpp) in one thread block.
 __global__ void __launch_bounds__(kFactorThreads)
     cholesky_qr_kernel(int basis, int order, const double* T, Index ldt, double* N, Index ldn,
                        double* status) {
@@ -187,8 +187,8 @@ __global__ void __launch_bounds__(kFactorThreads)
   }
 }
 
-/// The upper triangle of H scaled to unit diagonal in place, the lengths in `scale`, and the last
-/// two rows of the status. One block, any order.
+/// Scales the upper triangle of H to unit diagonal in place, writes diag(H)^(-1/2) to `scale`, and
+/// writes the last two rows of the status. One thread block, any order.
 __global__ void __launch_bounds__(kFactorThreads)
     scale_remainder_kernel(int order, double* H, Index ldh, const double* G, Index ldg,
                            double* scale, double* status) {
@@ -205,8 +205,8 @@ __global__ void __launch_bounds__(kFactorThreads)
   }
 }
 
-/// M ← diag(scale) M for M = R⁻¹, or 0 where `factor` = {1 if there is an R, else 0; min/max of
-/// diag(R)} says that there is none, and the first two rows of the status. One block, any order.
+/// M ← diag(scale) M for M = R⁻¹, or 0 if there is no R. Writes the first two rows of the status.
+/// `factor` = {1 if there is an R, else 0; min/max of diag(R)}. One thread block, any order.
 __global__ void __launch_bounds__(kFactorThreads)
     finish_cholesky_qr_kernel(int order, const double* factor, const double* scale, double* M,
                               Index ldm, double* status) {
@@ -231,7 +231,7 @@ __global__ void clear_lower_kernel(int order, double* A, Index ld) {
   for (int i = j + 1 + static_cast<int>(threadIdx.x); i < order; i += kThreads) A[i + j * ld] = 0;
 }
 
-/// status = {info is 0; min/max of diag(R)}, in one thread.
+/// status = {1 if info is 0, else 0; min/max of diag(R)}, computed by one thread.
 __global__ void factor_status_kernel(int order, const double* R, Index ld, const int* info,
                                      double* status) {
   double least = INFINITY;
@@ -254,7 +254,7 @@ __global__ void identity_kernel(int order, double* A) {
   }
 }
 
-/// Shared memory for a staged matrix and one column more.
+/// Bytes of shared memory for the matrix and one more column.
 std::size_t staged_bytes(int order) {
   return sizeof(double) * static_cast<std::size_t>(staged_ld(order)) *
          static_cast<std::size_t>(order + 1);

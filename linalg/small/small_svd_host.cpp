@@ -16,26 +16,26 @@ Eigen::Map<Eigen::MatrixXd, 0, Stride> map(SmallView<double, HostSpace> M) {
   return {M.data, M.rows, M.cols, Stride(M.ld)};
 }
 
-/// σ below this share of the largest in a block are told apart by squares of their own: those of
-/// the whole block know them to few digits.
+/// Singular values below this fraction of the largest one in a block are recomputed from a Gram
+/// matrix of their own, because that of the whole block determines them to few digits only.
 constexpr double kGraded = 1e-4;
 
-/// Eigenvectors of RᵀR, the largest eigenvalue first. Empty if they were not found.
+/// The eigenvectors of RᵀR, the largest eigenvalue first. Empty if the eigensolver failed.
 Eigen::MatrixXd nearly_right_vectors(const Eigen::MatrixXd& R) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> squares(R.transpose() * R);
   if (squares.info() != Eigen::Success) return {};
   return squares.eigenvectors().rowwise().reverse();
 }
 
-/// R = U T Vᵀ for orthogonal U and V and a triangular T that is nearly diagonal and descending,
-/// which takes most rotations off Jacobi's method.
+/// R = U T Vᵀ with orthogonal U and V and a triangular T that is nearly diagonal with descending
+/// diagonal. Starting from T saves Jacobi's method most of its rotations.
 struct NearlyDiagonal {
   Eigen::MatrixXd U, T, V;
 };
 
-/// Makes blocks at the end of T nearly diagonal, each of them of what is small for the one before.
-/// Where nothing but rounding of T is left, there is nothing to tell apart. False if eigenvectors
-/// were not found.
+/// Makes trailing blocks of T nearly diagonal, one after the other. Each block starts where the
+/// entries of the previous one have become small. It stops when the rest of T is rounding only.
+/// Returns false if an eigensolver failed.
 bool make_nearly_diagonal(NearlyDiagonal& f) {
   const Index n = f.T.rows();
   const double rounding = static_cast<double>(n) * std::numeric_limits<double>::epsilon();
@@ -45,7 +45,7 @@ bool make_nearly_diagonal(NearlyDiagonal& f) {
     const Eigen::MatrixXd block = f.T.bottomRightCorner(k, k);
     const double largest = block.cwiseAbs().maxCoeff();
     if (first > 0 && largest <= rounding * f.T.cwiseAbs().maxCoeff()) return true;
-    // Squares then neither overflow nor vanish all.
+    // Scaled to a largest entry of 1, the squares do not overflow and do not all underflow.
     const Eigen::MatrixXd Z = nearly_right_vectors(largest > 0 ? block / largest : block);
     if (Z.size() == 0) return false;
     const Eigen::HouseholderQR<Eigen::MatrixXd> factors(block * Z);
@@ -89,7 +89,8 @@ bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
                    scaled.topRows(n).triangularView<Eigen::Upper>(),
                    Eigen::MatrixXd::Identity(n, n)};
   if (!make_nearly_diagonal(f)) return false;
-  // Eigen's divide and conquer loses the orthogonality of vectors of zero singular values.
+  // Eigen's divide and conquer loses the orthogonality of singular vectors that belong to zero
+  // singular values.
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(f.T, Eigen::ComputeFullU | Eigen::ComputeFullV);
   if (svd.info() != Eigen::Success) return false;
   auto left = map(U);

@@ -10,7 +10,7 @@ namespace {
 using Matrix = Eigen::Map<Eigen::MatrixXd>;
 using Vector = Eigen::Map<Eigen::VectorXd>;
 
-/// Largest |entry| of the lower triangle; NaN or Inf where it holds one.
+/// The largest |entry| of the lower triangle. NaN or Inf if it contains one.
 double largest_entry(ConstSmallView<double, HostSpace> H) {
   double largest = 0;
   for (Index j = 0; j < H.cols; ++j) {
@@ -23,7 +23,7 @@ double largest_entry(ConstSmallView<double, HostSpace> H) {
   return largest;
 }
 
-/// Overwrites the lower triangle of Q by the orthogonal matrix of H = Q T Qᵀ, T tridiagonal.
+/// Overwrites the lower triangle of Q by the orthogonal Q of H = Q T Qᵀ with tridiagonal T.
 void tridiagonalize(Matrix& Q, Vector& diagonal, Vector& subdiagonal, Vector& coefficients,
                     Vector& work) {
   Eigen::internal::tridiagonalization_inplace(Q, coefficients);
@@ -34,7 +34,7 @@ void tridiagonalize(Matrix& Q, Vector& diagonal, Vector& subdiagonal, Vector& co
 
 }  // namespace
 
-// The steps of Eigen::SelfAdjointEigenSolver on memory of our own: the class itself allocates
+// The steps of Eigen::SelfAdjointEigenSolver with preallocated memory. Eigen's class allocates
 // whenever the order changes and once more in each call.
 bool SymmetricEigensolver<HostContext>::compute(HostContext& context,
                                                 ConstSmallView<double, HostSpace> H,

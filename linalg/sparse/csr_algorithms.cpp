@@ -27,7 +27,7 @@ T entry(const CsrView<T, HostSpace>& A, Index row, Index col) {
   return found != end && *found == col ? A.values[found - A.columns] : T{0};
 }
 
-/// |a − b| for `find_asymmetry`: 0 for equal infinities and for two NaNs, Inf for one NaN.
+/// |a − b| for `find_asymmetry`: 0 for equal infinities and for two NaNs, Inf if only one is NaN.
 double difference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double distance = std::abs(a - b);

@@ -12,8 +12,8 @@ CsrAssembler<T>::CsrAssembler(HostContext& context, Index rows, Index cols)
   bucket_starts_ = {context_, static_cast<std::size_t>(buckets_ + 1)};
 }
 
-/// Turns the counts (of each piece for each bucket) into the places where they start; returns the
-/// number of entries.
+/// Converts the number of entries per piece and bucket into the positions at which they start.
+/// Returns the total number of entries.
 template <Scalar T>
 Index CsrAssembler<T>::place_counts(Index pieces, Index* counts) {
   Index next = 0;
@@ -29,8 +29,8 @@ Index CsrAssembler<T>::place_counts(Index pieces, Index* counts) {
   return next;
 }
 
-/// Writes the rows of `bucket` to A, columns ascending, each once, from the place where the bucket
-/// starts; returns how many entries that leaves.
+/// Writes the rows of `bucket` to A from the bucket's start on, with ascending columns and
+/// duplicates summed. Returns the number of entries after summing.
 template <Scalar T>
 Index CsrAssembler<T>::finish_bucket(Index bucket, HostCsrMatrix<T>& A) {
   Entry* begin = entries_.data() + bucket_starts_[static_cast<std::size_t>(bucket)];
@@ -55,13 +55,14 @@ Index CsrAssembler<T>::finish_bucket(Index bucket, HostCsrMatrix<T>& A) {
   return sum_duplicates(bucket, A);
 }
 
-/// Moves the entries of `bucket` to their rows of A, in the order in which they stand.
+/// Copies the entries of `bucket` to their rows of A, in input order.
 template <Scalar T>
 void CsrAssembler<T>::place_rows(Index bucket, HostCsrMatrix<T>& A) const {
   const Index begin = bucket_starts_[static_cast<std::size_t>(bucket)];
   const Index end = bucket_starts_[static_cast<std::size_t>(bucket + 1)];
   const Index rows = end_row(bucket) - first_row(bucket);
-  // The place where a row's next entry goes; when all are there, that is where the row ends.
+  // next[i] is the position of row i's next entry. When all entries are stored, it is the end of
+  // row i.
   std::int64_t* next = A.row_offsets() + first_row(bucket) + 1;
   std::fill_n(next, rows, Index{0});
   for (Index k = begin; k < end; ++k) ++next[entries_.data()[k].row];
@@ -79,8 +80,8 @@ void CsrAssembler<T>::place_rows(Index bucket, HostCsrMatrix<T>& A) const {
   }
 }
 
-/// Sums the entries of equal column in each row of `bucket` and moves the rows together; returns
-/// how many entries that leaves.
+/// Sums duplicate columns in each row of `bucket` and closes the gaps between the rows. Returns the
+/// number of entries after summing.
 template <Scalar T>
 Index CsrAssembler<T>::sum_duplicates(Index bucket, HostCsrMatrix<T>& A) const {
   const Index begin = bucket_starts_[static_cast<std::size_t>(bucket)];
@@ -103,8 +104,8 @@ Index CsrAssembler<T>::sum_duplicates(Index bucket, HostCsrMatrix<T>& A) const {
   return to - begin;
 }
 
-/// A without the gaps that summing left at the ends of the buckets; `kept` holds the entries of
-/// each.
+/// A without the gaps that summing left at the ends of the buckets. `kept` holds the number of
+/// entries of each bucket.
 template <Scalar T>
 HostCsrMatrix<T> CsrAssembler<T>::close_gaps(const HostCsrMatrix<T>& A, const Index* kept) const {
   Buffer<Index, HostSpace> starts(context_, static_cast<std::size_t>(buckets_));

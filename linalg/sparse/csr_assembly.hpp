@@ -6,23 +6,22 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 
-/// Sparse rows from entries in any order: what the readers, the gallery's random structures,
-/// transposition and the graph Laplacians share.
+/// Assembles sparse rows from entries in any order. The file readers, the gallery's random
+/// structures, transposition and the graph Laplacians share it.
 namespace heddle {
 
-/// Builds a `HostCsrMatrix` by a stable sort in two steps: into buckets of adjacent rows, in
-/// parallel over the pieces of the input, then by row within each bucket, in parallel over the
-/// buckets. Entries given twice are summed in the order in which they came, whatever the number of
-/// threads.
+/// Builds a `HostCsrMatrix` by a stable sort in two steps. The first sorts into buckets of adjacent
+/// rows, in parallel over the pieces of the input. The second sorts each bucket by row, in parallel
+/// over the buckets. Duplicate entries are summed in input order, for any number of threads.
 template <Scalar T>
 class CsrAssembler {
  public:
   /// Throws `InvalidArgument` for a shape that a `CsrMatrix` cannot have.
   CsrAssembler(HostContext& context, Index rows, Index cols);
 
-  /// `for_each(piece, emit)` calls `emit(row, col, value)` for the entries of a piece of the input
-  /// in their order, 0 ≤ piece < pieces; every entry lies inside the matrix. It is called twice a
-  /// piece, from several threads, and must not throw. Throws `OutOfMemory`.
+  /// `for_each(piece, emit)` must call `emit(row, col, value)` for the entries of a piece of the
+  /// input in their order, 0 ≤ piece < pieces. Every entry must lie inside the matrix. `for_each`
+  /// is called twice per piece, from several threads, and must not throw. Throws `OutOfMemory`.
   template <class ForEach>
   HostCsrMatrix<T> assemble(Index pieces, const ForEach& for_each);
 
@@ -52,7 +51,7 @@ class CsrAssembler {
   int shift_ = 0;
   Index buckets_ = 0;
   Buffer<Index, HostSpace> bucket_starts_;  // buckets + 1
-  Buffer<Entry, HostSpace> entries_;        // by bucket, in each as they came
+  Buffer<Entry, HostSpace> entries_;        // bucket by bucket, each in input order
 };
 
 template <Scalar T>

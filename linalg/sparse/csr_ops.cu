@@ -10,13 +10,13 @@
 namespace heddle {
 namespace {
 
-/// Sums that are exact in whole numbers, and their largest.
+/// An integer type whose sums are exact, so that they do not depend on their order.
 using Count = unsigned long long;
 
-/// Bits that the longest column's sum may take.
+/// The number of bits that the sum of the longest column may need.
 constexpr int kSumBits = 62;
 
-/// Thread blocks for work that `threads` threads would do in one step each.
+/// The number of thread blocks for `threads` threads of one step each.
 unsigned blocks_for(const CudaContext& context, Index threads) {
   constexpr Index kBlocksPerMultiprocessor = 16;
   const Index most = kBlocksPerMultiprocessor * context.device().multiprocessors;
@@ -26,7 +26,7 @@ unsigned blocks_for(const CudaContext& context, Index threads) {
 __device__ Index thread_index() { return Index{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ Index thread_count() { return Index{gridDim.x} * kThreads; }
 
-/// Where A(i, i) stands, -1 where it is not stored.
+/// The position of A(i, i) among the entries, -1 if it is not stored.
 template <class T>
 __device__ std::int64_t diagonal_place(const CsrView<T, DeviceSpace>& A, Index i) {
   std::int64_t first = A.row_offsets[i];
@@ -67,7 +67,7 @@ __global__ void shift_diagonal_kernel(CsrView<T, DeviceSpace> A, T shift, T* val
   }
 }
 
-/// A warp a row.
+/// One warp per row.
 template <class T>
 __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -79,8 +79,8 @@ __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
   }
 }
 
-/// lengths[j] = entries of column j; *largest = the bits of max|A|, which order as the numbers do,
-/// NaN above all.
+/// lengths[j] = the number of entries of column j. *largest = the bits of max|A|. The bits are
+/// ordered like the numbers, with NaN above all.
 template <class T>
 __global__ void survey_kernel(CsrView<T, DeviceSpace> A, Count* lengths, Count* largest) {
   Count own = 0;
@@ -92,7 +92,7 @@ __global__ void survey_kernel(CsrView<T, DeviceSpace> A, Count* lengths, Count* 
   atomicMax(largest, own);
 }
 
-/// sums[j] += Σ |A(i, j)|·2^exponent, each rounded to a whole number.
+/// sums[j] += Σ_i |A(i, j)|·2^exponent, each term rounded to an integer.
 template <class T>
 __global__ void column_sums_kernel(CsrView<T, DeviceSpace> A, int exponent, Count* sums) {
   for (Index e = thread_index(); e < A.nnz; e += thread_count()) {

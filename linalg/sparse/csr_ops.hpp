@@ -3,15 +3,15 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 
-/// Operations on sparse matrices where they lie, each once for each matrix: on the GPU the matrix
-/// stays there. Results have the same bits on every run and for every number of threads.
+/// Operations on sparse matrices in a context's memory, with overloads for the host and the GPU.
+/// Results have the same bits in every run and for every number of threads.
 namespace heddle {
 
-/// Largest absolute column sum, ‖A‖₁; NaN or Inf where A holds one.
+/// ‖A‖₁, the largest absolute column sum. It is NaN or Inf if A contains one.
 template <Scalar T>
 double norm_1(HostContext& context, CsrView<T, HostSpace> A);
 
-/// d_i = A(i, i), 0 where not stored. Throws `InvalidArgument` if A is not square.
+/// d_i = A(i, i), 0 where it is not stored. Throws `InvalidArgument` if A is not square.
 template <Scalar T>
 Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace> A);
 
@@ -24,22 +24,23 @@ HostCsrMatrix<T> with_stored_diagonal(HostContext& context, CsrView<T, HostSpace
 template <Scalar T>
 void scale_symmetrically(HostContext& context, const Buffer<T, HostSpace>& d, HostCsrMatrix<T>& A);
 
-/// A ← A + shift·I, for an A that stores its diagonal: entries that it does not store stay 0.
+/// A ← A + shift·I. Only stored diagonal entries change, so A should store its whole diagonal.
 /// Throws `InvalidArgument` if A is not square.
 template <Scalar T>
 void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A);
 
-// The same on the GPU.
+// The same operations in device memory.
 
-/// Entries are rounded to whole multiples of a power of two, whose sums do not depend on their
-/// order: the result differs from the exact one by c²·2⁻⁶¹·max|A| at most for columns of c entries.
+/// Entries are rounded to integer multiples of a power of two, whose sums do not depend on their
+/// order. The result differs from the exact norm by at most c²·2⁻⁶¹·max|A| for columns of c
+/// entries.
 template <Scalar T>
 double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A);
 
 template <Scalar T>
 Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A);
 
-/// By way of the host where A does not store all of its diagonal.
+/// Copies A through the host where A does not store its whole diagonal.
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A);
 

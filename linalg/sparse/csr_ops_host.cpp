@@ -8,7 +8,8 @@
 namespace heddle {
 namespace {
 
-/// Where A(i, i) stands or would stand among the entries.
+/// The position of A(i, i) among the entries of row i, or the position at which it would be
+/// inserted.
 template <Scalar T>
 std::int64_t diagonal_place(const CsrView<T, HostSpace>& A, Index i) {
   const std::int32_t* first = A.columns + A.row_offsets[i];
@@ -26,8 +27,7 @@ bool stores_diagonal(const CsrView<T, HostSpace>& A, Index i) {
 
 template <Scalar T>
 double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
-  // A thread sums a range of columns over all rows, so that every sum runs in the order of the
-  // rows.
+  // A thread sums a range of columns over all rows, so that every sum is in the order of the rows.
   Buffer<double, HostSpace> sums(context, static_cast<std::size_t>(A.cols));
   const Index threads = context.threads();
   const Slabs ranges{A.cols, std::max<Index>(1, (A.cols + threads - 1) / threads)};
@@ -69,7 +69,7 @@ HostCsrMatrix<T> with_stored_diagonal(HostContext& context, CsrView<T, HostSpace
   Index missing = 0;
   for (Index i = 0; i < A.rows; ++i) missing += !stores_diagonal(A, i);
   HostCsrMatrix<T> full(context, A.rows, A.cols, A.nnz + missing);
-  Index inserted = 0;  // before row i
+  Index inserted = 0;  // diagonal entries inserted before row i
   for (Index i = 0; i < A.rows; ++i) {
     full.row_offsets()[i] = A.row_offsets[i] + inserted;
     inserted += !stores_diagonal(A, i);

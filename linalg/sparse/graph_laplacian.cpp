@@ -11,8 +11,8 @@ namespace {
 
 constexpr Index kLeastRows = 1024;  // rows of a piece of work
 
-/// The pattern of the Laplacian: the diagonal, and (i, j) with (j, i) for every edge. The values
-/// are meaningless.
+/// The pattern of the Laplacian: the diagonal, and both (i, j) and (j, i) for every edge. Its
+/// values are not used.
 template <Scalar T>
 HostCsrMatrix<T> laplacian_pattern(HostContext& context, const CsrView<T, HostSpace>& A) {
   const Slabs pieces = make_slabs(A.rows, kLeastRows);

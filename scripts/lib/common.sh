@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Shared by the scripts of this folder, which source it: what heddle needs from the system and how
-# to get it.
+# Sourced by the scripts of this folder: the packages that heddle needs from the system, and
+# functions to install them.
 
-# Debian and Ubuntu packages. Tools that may have come another way are named with their command
-# (package:command): where the command runs, the package is not asked for.
+# Debian and Ubuntu packages. A tool that may have been installed in another way is listed with its
+# command (package:command). If the command exists, the package is not required.
 # shellcheck disable=SC2034  # the scripts that source this file use them
 kBuildPackages=(g++:g++ cmake:cmake make:make libeigen3-dev libfmt-dev zlib1g-dev libyaml-cpp-dev
   libcli11-dev libspdlog-dev nlohmann-json3-dev)
@@ -33,8 +33,8 @@ package_is_there() { # NAME[:COMMAND]
   [[ $(dpkg-query -W -f='${Status}' "$name" 2>/dev/null) == "install ok installed" ]]
 }
 
-# Installs those of the packages given that are missing; does nothing, and needs no network, when
-# all are there.
+# Installs the missing ones of the given packages. If none is missing, it does nothing and needs no
+# network.
 install_missing() {
   local entry missing=()
   if ! command -v dpkg-query >/dev/null; then
@@ -57,15 +57,15 @@ install_missing() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The CUDA compiler, from PATH or the usual place; fails where there is none.
+# The CUDA compiler, from PATH or its usual location. Fails if there is none.
 find_nvcc() {
   command -v nvcc || { [[ -x /usr/local/cuda/bin/nvcc ]] && echo /usr/local/cuda/bin/nvcc; }
 }
 
-# Whether an NVIDIA GPU is here and answers.
+# Whether this machine has an NVIDIA GPU that responds.
 have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
-# Ninja where it is installed; CMake's default generator otherwise.
+# Ninja if it is installed, otherwise CMake's default generator.
 use_ninja_if_present() {
   if [[ -z ${CMAKE_GENERATOR:-} ]] && command -v ninja >/dev/null; then
     export CMAKE_GENERATOR=Ninja

@@ -5,14 +5,14 @@
 
 namespace heddle::detail::cuda {
 
-/// Merges the ascending columns of a panel's rows, a lane per row: `next` names the smallest column
-/// that is still unread in any row. All lanes of the warp take part.
+/// Merges the ascending columns of a panel's rows, one lane per row. `next` returns the smallest
+/// column that is still unread in any row. All lanes of the warp must take part.
 class ColumnMerge {
  public:
   static constexpr unsigned kAllLanes = 0xffffffffu;
   static constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
 
-  /// `row` is the lane's, or anything from `rows` on for a lane without one.
+  /// `row` is the lane's row. A lane without a row passes any value from `rows` on.
   __device__ ColumnMerge(const std::int64_t* row_offsets, const std::int32_t* columns, Index rows,
                          Index row)
       : columns_(columns),
@@ -21,7 +21,7 @@ class ColumnMerge {
     read_head();
   }
 
-  /// The smallest unread column, `kNone` at the end; the same in the panel's lanes.
+  /// The smallest unread column, the same in all lanes of the panel. `kNone` at the end.
   __device__ std::int32_t next() const {
     std::int32_t smallest = head_;
 #pragma unroll
@@ -31,7 +31,7 @@ class ColumnMerge {
     return smallest;
   }
 
-  /// Whether this lane's row has an entry in `column`, which is then read.
+  /// Whether this lane's row has an entry in `column`. If so, the entry is marked as read.
   __device__ bool take(std::int32_t column) {
     if (column == kNone || head_ != column) return false;
     ++position_;
@@ -39,7 +39,7 @@ class ColumnMerge {
     return true;
   }
 
-  /// Of the first unread entry of this lane's row.
+  /// The position of the first unread entry of this lane's row.
   __device__ Index position() const { return position_; }
 
  private:

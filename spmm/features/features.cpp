@@ -12,7 +12,7 @@
 namespace heddle {
 namespace {
 
-/// What the structure alone says: the values of A are never read.
+/// The sparsity pattern of A. The values of A are never read.
 struct Pattern {
   HostContext& context;
   Index rows;
@@ -73,8 +73,8 @@ RowTotals row_totals(const Pattern& A, double mean) {
   return totals;
 }
 
-/// Whether every entry below the diagonal has its mirror image, and there are as many above as
-/// below: then none above can lack its own.
+/// Whether every entry below the diagonal has its mirror entry, and as many entries are stored
+/// above the diagonal as below. Then every entry above has its mirror entry as well.
 bool has_symmetric_pattern(const Pattern& A) {
   if (A.rows != A.cols) return false;
   constexpr Index kLeastRows = 1024;
@@ -102,8 +102,8 @@ bool has_symmetric_pattern(const Pattern& A) {
   return symmetric && total == 0;
 }
 
-/// Counts the distinct column groups that a few rows touch, with a bit per group that is set on the
-/// way and cleared on the way back.
+/// Counts the distinct column groups of a few rows, by one bit per group. The bits are set while
+/// counting and cleared afterwards.
 class DistinctCounter {
  public:
   DistinctCounter(HostContext& context, Index cols)
@@ -135,8 +135,8 @@ class DistinctCounter {
   Buffer<Word, HostSpace> bits_;
 };
 
-/// Panel number `sample` of `samples` out of `panels`: all of them, or one at a random place in
-/// each of as many equal stretches.
+/// The index of panel `sample` of `samples` out of `panels`: each panel if all are sampled,
+/// otherwise a random one in each of `samples` equal ranges.
 Index sampled_panel(Index sample, Index samples, Index panels) {
   if (samples == panels) return sample;
   const Index begin = panels * sample / samples;
@@ -145,8 +145,8 @@ Index sampled_panel(Index sample, Index samples, Index panels) {
   return begin + uniform_below(bits.words[0], bits.words[1], end - begin);
 }
 
-/// Entries over distinct column groups (of kWidth columns), both summed over panels of kHeight
-/// rows: over all panels, or over a sample if there are more than `most`. 0 without entries.
+/// Entries divided by distinct groups of kWidth columns, both summed over panels of kHeight rows.
+/// All panels are used, or a sample if there are more than `most`. 0 without entries.
 template <Index kHeight, std::int32_t kWidth>
 double entries_per_group(const Pattern& A, std::vector<DistinctCounter>& counters, Index most) {
   const Slabs panels{A.rows, kHeight};
@@ -178,13 +178,13 @@ double entries_per_group(const Pattern& A, std::vector<DistinctCounter>& counter
   return static_cast<double>(total.entries) / static_cast<double>(total.groups);
 }
 
-/// Entries over the room in the b×b aligned blocks that hold them.
+/// Entries divided by the capacity of the b×b aligned blocks that contain them.
 template <std::int32_t b>
 double block_fill(const Pattern& A, std::vector<DistinctCounter>& counters) {
   return entries_per_group<b, b>(A, counters, A.rows) / (b * b);
 }
 
-/// R(kRows).
+/// R(kRows) as defined in `MatrixFeatures`.
 template <Index kRows>
 double reuse(const Pattern& A, std::vector<DistinctCounter>& counters) {
   constexpr Index kMostTiles = 4096;

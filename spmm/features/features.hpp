@@ -4,7 +4,8 @@
 
 namespace heddle {
 
-/// What a matrix is like, as kernel selection sees it: its stored entries, zero or not.
+/// Features of a matrix's sparsity structure that decide which kernel is fastest. They count stored
+/// entries, whether or not the values are zero.
 struct MatrixFeatures {
   Index rows = 0;
   Index cols = 0;
@@ -19,22 +20,23 @@ struct MatrixFeatures {
   double block_fill_3 = 0;
   double block_fill_4 = 0;
   double block_fill_8 = 0;
-  /// R(T): entries over distinct columns in tiles of T consecutive rows, both summed over all tiles
-  /// or, for large matrices, over a sample: how often a row of B could be reused from on-chip
-  /// memory.
+  /// R(T): stored entries divided by distinct columns, both summed over tiles of T consecutive
+  /// rows. All tiles are used, or a sample of them for large matrices. R(T) is how often a row of B
+  /// could be reused from on-chip memory.
   double reuse_8 = 0;
   double reuse_32 = 0;
   double reuse_128 = 0;
   bool symmetric_pattern = false;  ///< (j, i) is stored wherever (i, j) is; false if not square
 
-  /// σ/d, the spread that decides for load balancing.
+  /// σ/d, the relative spread of the row lengths, which decides about load balancing.
   double variation() const noexcept { return row_mean > 0 ? row_deviation / row_mean : 0; }
 };
 
-/// Features of A; means and ratios of an empty matrix are 0. A handful of passes over the
-/// structure, in parallel, the same bits for every number of threads. All but R(T) are exact; R(T)
-/// is taken from at most 4096 tiles, one at a random place in each of as many equal stretches (a
-/// fixed step could keep step with a grid). Memory: cols/8 bytes per thread. Throws `OutOfMemory`.
+/// The features of A. Means and ratios of an empty matrix are 0. They take a few parallel passes
+/// over the structure and have the same bits for every number of threads. All features but R(T) are
+/// exact. R(T) is computed from at most 4096 tiles: the rows are divided into as many equal
+/// stretches, and a tile is taken at a random place in each, because a fixed stride could coincide
+/// with the period of a grid. Needs cols/8 bytes of memory per thread. Throws `OutOfMemory`.
 template <Scalar T>
 MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A);
 

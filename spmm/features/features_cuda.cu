@@ -10,7 +10,8 @@
 namespace heddle::detail::cuda {
 namespace {
 
-/// Of some rows. Whole numbers, so that the order of the sums does not matter.
+/// Statistics of the lengths of some rows. They are integers, so that the order of the sums does
+/// not matter.
 struct RowLengths {
   std::uint64_t squares;  ///< Σ length²
   Index longest;
@@ -22,7 +23,7 @@ struct RowLengthsConfig {
   static constexpr int kBlocks = 512;
 };
 
-/// partial[t]: of rows t, t + threads, …
+/// partial[t] = the statistics of rows t, t + threads, …
 template <class Config>
 __global__ __launch_bounds__(Config::kThreads) void row_lengths_kernel(
     const std::int64_t* row_offsets, Index rows, RowLengths* partial) {
@@ -55,7 +56,7 @@ RowLengths row_lengths(CudaContext& context, const std::int64_t* row_offsets, In
   return all;
 }
 
-/// R(8): entries over distinct columns in evenly spread whole panels; 1 where there is none.
+/// R(8): entries divided by distinct columns, over evenly spaced whole panels. 1 if there is none.
 template <class T>
 double panel_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   constexpr Index kSamples = 4096;

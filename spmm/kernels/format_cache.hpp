@@ -7,11 +7,11 @@
 
 namespace heddle::detail {
 
-/// The formats of one matrix that several kernels read, each built once.
+/// The sparse formats of one matrix that several kernels use. Each is built once.
 class FormatCache {
  public:
-  /// The `Format` of this matrix in its `variant`, a number that the format gives a meaning to.
-  /// The first call builds it with `build()`, later calls return the same object.
+  /// The `Format` of this matrix in its `variant`, a number whose meaning the format defines. The
+  /// first call builds it with `build()`, and later calls return the same object.
   template <class Format, class Build>
   std::shared_ptr<const Format> get(int variant, Build&& build) {
     std::shared_ptr<const void>& format = formats_[{typeid(Format), variant}];

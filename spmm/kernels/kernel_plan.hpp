@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// A matrix as its kernels see it.
+/// A matrix with the data that its kernels share.
 template <class T, class Space>
 struct KernelMatrix {
   CsrView<T, Space> A;
@@ -16,8 +16,9 @@ struct KernelMatrix {
   FormatCache formats = {};
 };
 
-/// One kernel for one matrix. Owns what the kernel keeps beside A: a format, descriptors, memory
-/// for partial sums. The matrix must outlive it. A plan serves one call at a time.
+/// A plan to multiply one matrix by one kernel. It owns the kernel's additional data: a format,
+/// descriptors, or memory for partial sums. The matrix must outlive the plan. A plan serves one
+/// call at a time.
 template <class T, class Space>
 class KernelPlan {
  public:
@@ -25,17 +26,17 @@ class KernelPlan {
 
   virtual ~KernelPlan() = default;
 
-  /// Allocates what products of N columns need. After it `run` allocates nothing for N columns or
-  /// fewer, unless the kernel's traits say otherwise.
+  /// Allocates the memory that products of N columns need. After it, `run` allocates nothing for N
+  /// or fewer columns, unless the kernel's traits state otherwise.
   virtual void prepare(Context& /*context*/, Index /*N*/) {}
 
-  /// C = α A B + β C of the matrix that the plan was made for, with α ≠ 0, A with entries and C not
-  /// empty. On a GPU it is queued on the context's stream. `prepare` was called for N columns or
-  /// more.
+  /// C = α A B + β C for the matrix of the plan, with α ≠ 0, at least one entry in A, and C not
+  /// empty. On a GPU it is queued on the context's stream. `prepare` must have been called for N or
+  /// more columns.
   virtual void run(Context& context, const SpmmProduct<T, Space>& product) = 0;
 
-  /// What the kernel makes of A for N columns, in one sentence without a full stop. Empty where the
-  /// choice of the kernel says it all.
+  /// How the kernel treats A for N columns, in one sentence without a full stop. Empty if the
+  /// reason for choosing the kernel already explains it.
   virtual std::string reason(Index /*N*/) const { return {}; }
 };
 

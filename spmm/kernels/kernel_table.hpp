@@ -7,28 +7,29 @@
 #include <tuple>
 #include <vector>
 
-/// One table of SpMM kernels per backend. A kernel is a folder beside this file with a class
-/// derived from `KernelPlan`, and a row of the table. Plans, options and configuration files find
-/// it by its name there.
+/// There is one table of SpMM kernels per backend. A kernel is a folder beside this file, with a
+/// class derived from `KernelPlan`, and a row of the table. Plans, options and configuration files
+/// refer to a kernel by its name in the table.
 namespace heddle::detail {
 
-/// What the table says of a kernel. All text is of static storage duration.
+/// The description of a kernel in the table. All text is of static storage duration.
 struct KernelTraits {
-  std::string_view name;               ///< as `SpmmOptions::kernel` takes it
-  std::string_view description;        ///< one line
-  std::string_view keeps = "nothing";  ///< bytes beside A, a formula in nnz, rows, N, sizeof(T)
-  std::string_view limits = "none";    ///< matrices or blocks that it refuses
-  bool repeatable = true;              ///< equal input gives equal bits, from run to run
-  bool prepares_by_width = true;       ///< false: the first product of a shape allocates, too
+  std::string_view name;         ///< the name that `SpmmOptions::kernel` accepts
+  std::string_view description;  ///< one line
+  std::string_view keeps =
+      "nothing";  ///< bytes of its data beside A, in terms of nnz, rows, N, sizeof(T)
+  std::string_view limits = "none";  ///< matrices or blocks that it rejects
+  bool repeatable = true;            ///< equal input gives equal bits in every run
+  bool prepares_by_width = true;     ///< false: the first product of a new shape allocates, too
 };
 
-/// Makes the plan of a kernel for one matrix. It may keep the view of A, never a reference to the
-/// `KernelMatrix`.
+/// Creates the plan of a kernel for one matrix. The plan may keep the view of A, but no reference
+/// to the `KernelMatrix`.
 template <class T, class Space>
 using MakeKernel = std::unique_ptr<KernelPlan<T, Space>> (*)(typename ContextOf<Space>::type&,
                                                              KernelMatrix<T, Space>&);
 
-/// One for each scalar.
+/// One maker per scalar type.
 template <class Space>
 using KernelMakers = std::tuple<MakeKernel<float, Space>, MakeKernel<double, Space>>;
 
@@ -45,8 +46,8 @@ KernelMakers<Space> makers_of() {
   return {maker(float{}), maker(double{})};
 }
 
-/// A kernel: its traits and how it is made. The makers are null in a build without its backend,
-/// where the table still names it.
+/// A kernel: its traits and its makers. The makers are null in a build without the backend, where
+/// the table still lists the kernel.
 template <class Space>
 struct KernelRow {
   KernelTraits traits;
@@ -66,14 +67,14 @@ class KernelTable {
  public:
   explicit KernelTable(const std::vector<KernelRow<Space>>& rows = {});
 
-  /// The row of that name, nullptr if there is none.
+  /// The row with this name, nullptr if there is none.
   const KernelRow<Space>* find(std::string_view name) const noexcept;
 
   const std::deque<KernelRow<Space>>& rows() const noexcept { return rows_; }
   const std::vector<std::string_view>& names() const noexcept { return names_; }
 
-  /// Adds a kernel, which is then chosen by its name like the built-in ones. To be called before
-  /// other threads use the table. Throws `InvalidArgument` if the name is taken.
+  /// Adds a kernel, which can then be chosen by its name like the built-in ones. The call must come
+  /// before other threads use the table. Throws `InvalidArgument` if the name is taken.
   void add(const KernelRow<Space>& row);
 
  private:
@@ -81,7 +82,7 @@ class KernelTable {
   std::vector<std::string_view> names_;
 };
 
-/// The tables of this process, with the built-in kernels to begin with.
+/// The tables of this process, which initially hold the built-in kernels.
 KernelTable<HostSpace>& host_kernel_table();
 KernelTable<DeviceSpace>& cuda_kernel_table();
 

@@ -5,13 +5,13 @@
 
 namespace heddle::detail {
 
-/// The kernels of one matrix, each made when it is first asked for, and the formats they share.
+/// The kernels of one matrix, each created on first use, and the formats that they share.
 template <class T, class Space>
 class MatrixKernels {
  public:
   using Context = typename ContextOf<Space>::type;
 
-  /// The matrix of the view must outlive this.
+  /// The matrix of the view must outlive this object.
   explicit MatrixKernels(const CsrView<T, Space>& A, const MatrixFeatures& features = {})
       : matrix_{A, features} {}
 

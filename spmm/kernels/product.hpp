@@ -4,10 +4,10 @@
 
 namespace heddle::detail {
 
-/// C = α A B + β C with everything in the memory of `Space`: what every SpMM kernel takes.
+/// The operands of C = α A B + β C in the memory of `Space`, the argument of every SpMM kernel.
 ///
-/// B is A.cols×N and C is A.rows×N, row-major. For β = 0, C is not read and may be uninitialised.
-/// C must not share memory with A or B.
+/// B is A.cols×N and C is A.rows×N, row-major. If β = 0, C is not read and may be uninitialised. C
+/// must not share memory with A or B.
 template <class T, class Space>
 struct SpmmProduct {
   using Value = T;

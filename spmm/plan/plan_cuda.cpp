@@ -17,7 +17,7 @@
 namespace heddle {
 namespace {
 
-/// The ways to choose that are not a kernel's name.
+/// The rules of choice, and the choice by a kernel's name.
 enum class Choosing { by_features, by_row_mean, by_measuring, by_name };
 
 struct Asked {
@@ -105,7 +105,8 @@ struct SpmmPlan<T, CudaContext>::State {
     return prepared.emplace(N, Prepared{std::move(choice), &kernel}).first->second;
   }
 
-  /// The kernel for the product's N, measured with it where that was asked for and not yet done.
+  /// The kernel for the product's N. With "measure", the first call for a width times the kernels
+  /// with this product.
   detail::KernelPlan<T, DeviceSpace>& kernel_for(CudaContext& context,
                                                  const detail::cuda::SpmmProduct<T>& product) {
     const auto found = prepared.find(product.N);

@@ -18,7 +18,7 @@ bool is_choice(const std::string& asked) {
   return std::find(ways.begin(), ways.end(), asked) != ways.end();
 }
 
-/// The kernel of that name, the one of `choose_on_host` for a way to choose.
+/// The kernel of that name. For a rule of choice, it is the kernel of `choose_on_host`.
 const detail::KernelRow<HostSpace>& choose_kernel(const std::string& asked) {
   const auto& table = detail::host_kernel_table();
   const auto* row = table.find(is_choice(asked) ? detail::choose_on_host() : asked);
@@ -37,7 +37,7 @@ void check_shapes(std::string_view product, const CsrView<T, HostSpace>& A, Inde
                                     A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
 }
 
-/// Bytes of C's old values, where they are read.
+/// Bytes of C's old values, 0 if they are not read.
 template <Scalar T>
 double bytes_read(T beta, const BlockView<T, HostSpace>& C) {
   return beta == T{0} ? 0 : static_cast<double>(C.rows() * C.cols()) * sizeof(T);

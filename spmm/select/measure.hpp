@@ -6,9 +6,10 @@
 
 namespace heddle::detail::cuda {
 
-/// The fastest of `kernel_candidates` on the product's A and B, prepared: each is timed by events,
-/// the median of five products after one that warms up. C is left alone: the results are written to
-/// a block of its shape that is allocated for the time of the measurement. Waits for the device.
+/// Times `kernel_candidates` on the product's A and B and returns the fastest, prepared. A time is
+/// the median of five products after one warm-up, measured by events. C is not changed: the results
+/// are written to a block of the same shape that is allocated during the measurement. Waits for the
+/// device.
 template <class T>
 KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSpace>& kernels,
                                  const SpmmProduct<T>& product);

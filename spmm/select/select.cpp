@@ -33,28 +33,30 @@ constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
 constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 
-/// σ/d up to which a few lane groups per row even rows out, and from which only equal nonzeros do.
+/// Bounds on σ/d. Up to kUneven, a few lane groups per row balance the rows. From kVeryUneven on,
+/// only equal nonzeros per group do.
 constexpr double kUneven = 1.2;
 constexpr double kVeryUneven = 2;
-/// A row that long against the mean keeps its lanes busy while all others wait.
+/// The ratio of the longest to the mean row length from which one row keeps its lanes busy while
+/// all others wait.
 constexpr double kHeavyRow = 64;
-/// R(8) from which a row of B shared by a panel pays for the panel's zeros; narrow blocks need
+/// R(8) from which sharing a row of B in a panel outweighs the panel's zeros. Narrow blocks need
 /// more.
 constexpr double kPanelReuse = 2;
 constexpr double kNarrowPanelReuse = 4;
-/// R(8) below which neighbouring rows have nothing in common, so that L1 has only A to serve.
+/// R(8) below which neighbouring rows share so few columns that L1 serves only A.
 constexpr double kNoReuse = 1.1;
-/// Columns up to which a row of B is no more than one or two sectors.
+/// The number of columns up to which a row of B fits in one or two sectors.
 constexpr Index kNarrow = 8;
-/// Columns up to which lanes over nonzeros keep a warp busier than lanes over columns.
+/// The number of columns up to which lanes over nonzeros use a warp better than lanes over columns.
 constexpr Index kVeryNarrow = 4;
-/// Columns up to which a warp has lane groups to share out among the nonzeros of a row.
+/// The number of columns up to which a warp has several lane groups for the nonzeros of a row.
 constexpr Index kSeveralGroups = 16;
-/// Mean row length from which a very narrow block keeps several lane groups per row busy.
+/// The mean row length from which several lane groups per row are busy for a very narrow block.
 constexpr double kLongRows = 32;
-/// Mean row length below which finished rows count as much as nonzeros.
+/// The mean row length below which a finished row costs as much as a nonzero.
 constexpr double kManyRows = 32;
-/// Mean row length below which Yang et al. split nonzeros.
+/// The mean row length below which Yang et al. split by nonzeros.
 constexpr double kShortRows = 9.35;
 
 bool has_panels(const MatrixFeatures& A, Index N) noexcept {

@@ -6,23 +6,23 @@
 #include <string_view>
 #include <vector>
 
-/// Which kernel multiplies a matrix by N columns, from what the matrix is like. Kernels are named
-/// as in their table. Needs no GPU.
+/// Chooses the kernel that multiplies a matrix by N columns, from the matrix's features. Kernels
+/// have the names of their table. Needs no GPU.
 namespace heddle::detail {
 
 /// The host kernel for every matrix and width.
 std::string_view choose_on_host() noexcept;
 
-/// By the mean row length alone: `merge` below 9.35 nonzeros, else `row_split`. Source: Yang,
-/// Buluç, Owens, Euro-Par 2018, section 5.4.
+/// Chooses by the mean row length alone: `merge` below 9.35 nonzeros per row, else `row_split`.
+/// Source: Yang, Buluç, Owens, Euro-Par 2018, section 5.4.
 KernelChoice choose_by_row_mean(const MatrixFeatures& A);
 
-/// The two or three kernels worth timing on A, the choice by features first.
+/// The two or three kernels that are worth timing on A. The choice by features is the first.
 std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N,
                                                 std::size_t scalar_bytes);
 
-/// Lane groups per row where rows must be split, whatever they are like: one for even rows that are
-/// many enough to keep the device busy with N columns, else `cuda::row_groups`.
+/// The number of lane groups per row if the kernel must be a row split. It is one for rows of
+/// similar length that are enough to occupy the device with N columns, else `cuda::row_groups`.
 int forced_row_groups(const MatrixFeatures& A, Index N, const DeviceSizes& device) noexcept;
 
 }  // namespace heddle::detail

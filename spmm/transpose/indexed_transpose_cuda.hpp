@@ -7,7 +7,7 @@
 
 namespace heddle::detail::cuda {
 
-/// Products with Aᵀ by `row_split` on its pattern, the values read where A keeps them.
+/// Products with Aᵀ by `row_split` on the pattern of Aᵀ. The values are read from A's own array.
 template <class T>
 class IndexedTranspose {
  public:
@@ -18,7 +18,7 @@ class IndexedTranspose {
   /// Queues C = α Aᵀ B + β C; the product's A is not read. Allocates nothing.
   void run(CudaContext& context, const SpmmProduct<T>& product) const;
 
-  /// What `run` moves at least, with N columns.
+  /// Bytes that `run` moves at least, for N columns.
   double compulsory_bytes(Index N) const noexcept { return detail::indexed_bytes(At_, N); }
 
  private:

@@ -5,19 +5,19 @@
 
 namespace heddle::detail {
 
-/// Products with Aᵀ by `row_split` on its pattern, the values read where A keeps them.
+/// Products with Aᵀ by `row_split` on the pattern of Aᵀ. The values are read from A's own array.
 template <Scalar T>
 class IndexedTranspose {
  public:
   /// Builds pattern and schedule; A must outlive them. Throws as `transposed_pattern` does.
   IndexedTranspose(HostContext& context, const CsrView<T, HostSpace>& A);
 
-  /// C = α Aᵀ B + β C, α ≠ 0, as `row_split`: the same bits for every number of threads. Shapes are
-  /// the caller's business.
+  /// C = α Aᵀ B + β C with α ≠ 0, by `row_split`, with the same bits for every number of threads.
+  /// The caller must check the shapes.
   void multiply(HostContext& context, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
                 const BlockView<T, HostSpace>& C);
 
-  /// What `multiply` moves at least, with N columns.
+  /// Bytes that `multiply` moves at least, for N columns.
   double compulsory_bytes(Index N) const noexcept { return indexed_bytes(At_, N); }
 
  private:

@@ -8,13 +8,15 @@
 namespace heddle::detail {
 namespace {
 
-/// Where the diagonal entry of row i stands: at its end in a lower triangle, else at its beginning.
+/// The position of the diagonal entry of row i: the row's end in a lower triangle, its beginning in
+/// an upper one.
 template <Scalar T>
 std::int64_t diagonal_of(const CsrView<T, HostSpace>& A, Index i, Triangle triangle) {
   return triangle == Triangle::lower ? A.row_offsets[i + 1] - 1 : A.row_offsets[i];
 }
 
-/// Rows that waited for themselves or for later ones would wait for ever.
+/// Checks that every row depends on earlier rows only, because otherwise a solve would wait
+/// forever.
 template <Scalar T>
 void check_triangle(const CsrView<T, HostSpace>& A, Triangle triangle) {
   const bool lower = triangle == Triangle::lower;
@@ -41,7 +43,7 @@ void check_triangle(const CsrView<T, HostSpace>& A, Triangle triangle) {
   }
 }
 
-/// The level of each row: one more than the highest of the rows it needs.
+/// The level of each row: one more than the highest level of the rows it depends on.
 template <Scalar T>
 std::vector<std::int32_t> levels_of_rows(const CsrView<T, HostSpace>& A, Triangle triangle) {
   std::vector<std::int32_t> level(static_cast<std::size_t>(A.rows));
@@ -58,7 +60,7 @@ std::vector<std::int32_t> levels_of_rows(const CsrView<T, HostSpace>& A, Triangl
   return level;
 }
 
-/// Sorts the rows by level, stably; returns where each level begins.
+/// Sorts the rows by level, stably. Returns the index at which each level begins.
 std::vector<Index> sort_by_level(const std::vector<std::int32_t>& level, std::int32_t* rows) {
   const Index count = level.empty() ? 0 : Index{*std::max_element(level.begin(), level.end())} + 1;
   std::vector<Index> begins(static_cast<std::size_t>(count) + 1);

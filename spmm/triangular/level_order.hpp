@@ -7,12 +7,12 @@
 
 namespace heddle::detail {
 
-/// A triangular matrix with its rows in the order of their levels: what substitution reads, in the
-/// order in which it reads it.
+/// A triangular matrix with its rows in the order of their levels, which is the order in which
+/// substitution reads them.
 template <Scalar T>
 struct LevelOrder {
-  /// Row k holds the entries beside the diagonal of row rows[k] of the matrix, those first whose
-  /// rows are solved first: columns ascend in a lower triangle and descend in an upper one.
+  /// Row k holds the off-diagonal entries of row rows[k] of the matrix. Entries whose rows are
+  /// solved first come first: columns ascend in a lower triangle and descend in an upper one.
   HostCsrMatrix<T> entries;
   Buffer<std::int32_t, HostSpace> rows;   ///< those of a level ascend
   Buffer<T, HostSpace> inverse_diagonal;  ///< 1/A(rows[k], rows[k])
@@ -21,7 +21,8 @@ struct LevelOrder {
   Index levels() const noexcept { return static_cast<Index>(level_begins.size()) - 1; }
 };
 
-/// The levels of A. Throws `InvalidArgument` if A is not such a triangle with all of its diagonal.
+/// The level order of A. Throws `InvalidArgument` if A is not a `triangle` with a complete
+/// diagonal.
 template <Scalar T>
 LevelOrder<T> order_by_levels(HostContext& context, CsrView<T, HostSpace> A, Triangle triangle);
 

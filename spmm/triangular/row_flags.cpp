@@ -9,7 +9,7 @@ RowFlags::RowFlags(CudaContext& context, Index rows)
 }
 
 RowSignals RowFlags::next(CudaContext& context, unsigned blocks) {
-  if (++epoch_ == 0) {  // flags of 2³² launches ago would look new
+  if (++epoch_ == 0) {  // otherwise flags from 2³² launches ago would count as current
     clear(context);
     epoch_ = 1;
   }

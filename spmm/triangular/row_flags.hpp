@@ -5,10 +5,10 @@
 
 namespace heddle::detail::cuda {
 
-/// How the rows of one launch tell each other that they are solved. A row is solved when its flag
-/// is `epoch`; flags that earlier launches set differ, so nothing is reset between launches. Blocks
-/// take their place in the order of rows with a ticket, so that those a block may wait for are on
-/// the device already, in whatever order the hardware starts blocks.
+/// How the rows of one launch signal that they are solved. A row is solved if its flag equals
+/// `epoch`. Earlier launches used other epochs, so nothing is reset between launches. Each block
+/// draws a ticket that determines its rows, so that the blocks it may wait for have already
+/// started, whatever the order in which the hardware starts blocks.
 struct RowSignals {
   std::uint32_t* flags;    ///< one per row
   std::uint32_t* tickets;  ///< counts the blocks of all launches, modulo 2³²
@@ -22,7 +22,7 @@ class RowFlags {
   /// Throws `OutOfMemory`.
   RowFlags(CudaContext& context, Index rows);
 
-  /// For the next launch, which is to have `blocks` blocks, each of which takes one ticket.
+  /// The signals for the next launch, which must have `blocks` blocks that each draw one ticket.
   RowSignals next(CudaContext& context, unsigned blocks);
 
  private:

@@ -7,11 +7,12 @@
 namespace heddle {
 namespace {
 
-/// Rows of a level below which threads would wait for each other longer than they work.
+/// The number of rows of a level below which threads would wait for each other longer than they
+/// work.
 constexpr Index kMinParallelRows = 64;
 
-/// Rows that may be solved once all before them are: those of one level side by side, or those of
-/// several small levels one after the other.
+/// Rows that can be solved once all rows before them are: those of one level, in parallel, or those
+/// of several small levels, one after the other.
 struct Stage {
   Index begin;  // into the rows in the order of their levels
   Index end;

@@ -25,8 +25,8 @@ struct TeamConfig {
   static_assert(kTeam <= kWarpSize, "a team shares its entries by shuffles");
 };
 
-/// The threads that solve a row together. Each holds one of the row's next kTeam entries; these are
-/// added at a time, group g those at g, g + kGroups, …, by all lanes of the group.
+/// The threads that solve one row together. Each holds one of the row's next kTeam entries. Then
+/// these are added: group g adds entries g, g + kGroups, …, with all its lanes.
 template <class Config, class T>
 class RowTeam {
  public:
@@ -54,7 +54,7 @@ class RowTeam {
     return kFullWarp >> (kWarpSize - Config::kTeam) << first;
   }
 
-  /// Whether this thread's entry needs a row that has not been seen solved.
+  /// Whether this thread's entry depends on a row that is not yet known to be solved.
   __device__ bool waits() const { return waits_; }
 
   __device__ void look(const RowSignals& signals) {
@@ -62,7 +62,8 @@ class RowTeam {
     waits_ = Shared(signals.flags[column_]).load(::cuda::memory_order_acquire) != signals.epoch;
   }
 
-  /// sum += the entries held; then takes the next ones. All threads of the team call it together.
+  /// sum += the held entries. Then takes the next entries. All threads of the team call it
+  /// together.
   __device__ void add_entries() {
     const int count = min(length_ - taken_, Config::kTeam);
     for (int first = 0; first < count; first += kUnroll * Config::kGroups) {
@@ -85,7 +86,7 @@ class RowTeam {
     take_entry();
   }
 
-  /// Whether all entries are in the sum.
+  /// Whether all entries have been added.
   __device__ bool complete() const { return taken_ >= length_; }
 
   /// Stores the row. All threads of the team call it together.
@@ -148,7 +149,7 @@ __global__ __launch_bounds__(kThreads) void flags_kernel(Substitution<T> s, RowS
   __syncthreads();
   const Index position = static_cast<Index>(place) * Config::kRows + threadIdx.x / Config::kTeam;
   RowTeam<Config, T> team(s, position, s.entries.rows);
-  // Teams of a warp may wait for each other: the warp goes round together, and none waits alone.
+  // Teams of a warp may depend on each other, so the threads of a warp run the loop together.
   do {
     team.look(signals);
     const bool ready = (__ballot_sync(kFullWarp, team.waits()) & team.mask()) == 0;
@@ -183,8 +184,8 @@ bool is_vectorisable(const Substitution<T>& s) {
   return s.N % kVectorWidth<T> == 0 && rows_are_aligned(s.X, s.ldx) && rows_are_aligned(s.Y, s.ldy);
 }
 
-/// Calls f.template operator()<Config>() for the columns of a stripe and the length of the mean
-/// row.
+/// Calls f.template operator()<Config>() with the configuration for the columns of a stripe and the
+/// mean row length.
 template <class T, class F>
 void dispatch_team(const Substitution<T>& s, F&& f) {
   dispatch_lanes<T>(is_vectorisable(s), s.N, kWarpSize, [&]<int kWidth, int kLanes>() {
@@ -197,7 +198,8 @@ void dispatch_team(const Substitution<T>& s, F&& f) {
   });
 }
 
-/// Calls f(substitution of a stripe) for stripes of as many columns as a warp's lanes hold.
+/// Calls f(substitution of a stripe) for each stripe of as many columns as the lanes of a warp
+/// hold.
 template <class T, class F>
 void for_each_stripe(const Substitution<T>& s, F&& f) {
   const Index most = is_vectorisable(s) ? kWarpSize * kVectorWidth<T> : kWarpSize;

@@ -20,12 +20,13 @@ struct Substitution {
   Index N = 0;
 };
 
-/// All rows in one launch for each stripe of the columns that 32 lanes hold. A row belongs to
-/// N·sizeof(T)/16 lanes that load 16 bytes of a row of Y each, times lane groups that take its
-/// entries in turn and add up by shuffles, as many as the mean row keeps busy. Its threads each
-/// watch the flag of one entry's row; once all are set they add the entries, and go on to as many
-/// more. Rows in the order of levels wait for none but earlier ones, and blocks take them in that
-/// order.
+/// Solves all rows in one launch per stripe of columns, where 32 lanes hold the columns of a
+/// stripe. N·sizeof(T)/16 lanes hold the columns of a row and load 16 bytes of a row of Y each.
+/// Several such lane groups, as many as the mean row length keeps busy, take the row's entries
+/// cyclically and add their sums by shuffles. Each thread of a row polls the flag of the row that
+/// one entry depends on. Once all these flags are set, the threads add the entries and continue
+/// with as many more. In the order of levels, a row depends on earlier rows only, and blocks take
+/// rows in that order.
 ///
 /// Moves A once per stripe of columns, X and Y once, and the rows of Y that entries name through
 /// L2, with 4 bytes of flags each; takes at least as long as there are levels times the way of a
@@ -34,12 +35,12 @@ struct Substitution {
 template <class T>
 void launch_by_flags(CudaContext& context, const Substitution<T>& substitution, RowFlags& flags);
 
-/// The same, to the bit, by a launch for each level of each stripe.
+/// Gives the same bits by one launch per level and stripe.
 template <class T>
 void launch_by_levels(CudaContext& context, const Substitution<T>& substitution,
                       const std::vector<Index>& level_begins);
 
-/// Threads that serve a row of `entries` for the columns of one stripe.
+/// The number of threads per row, for rows of `entries` entries and the columns of one stripe.
 template <class T>
 int threads_of_row(const Substitution<T>& substitution);
 

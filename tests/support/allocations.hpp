@@ -4,11 +4,12 @@
 
 namespace heddle::test {
 
-/// Calls of malloc, calloc, realloc, aligned_alloc and posix_memalign (so of operator new too) in
-/// this process so far, on any thread. Always 0 where a sanitizer owns the allocator.
+/// The number of calls of malloc, calloc, realloc, aligned_alloc and posix_memalign (hence of
+/// operator new) on all threads of this process so far. Always 0 if a sanitizer replaces the
+/// allocator.
 std::size_t heap_allocations() noexcept;
 
-/// Whether `heap_allocations` counts.
+/// Whether `heap_allocations` counts in this build.
 bool counts_heap_allocations() noexcept;
 
 }  // namespace heddle::test

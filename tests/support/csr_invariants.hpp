@@ -7,8 +7,8 @@
 
 namespace heddle::test {
 
-/// What is wrong with A as a sparse matrix in compressed rows, empty if nothing is: offsets from 0
-/// to nnz that never fall, columns in range that ascend in each row.
+/// The first violated invariant of A as a matrix in compressed sparse rows, empty if all hold:
+/// offsets ascend from 0 to nnz, columns are in range and ascend in each row.
 template <class T>
 std::string csr_fault(const CsrView<T, HostSpace>& A) {
   if (A.row_offsets[0] != 0) return "the first offset is not 0";
@@ -26,7 +26,7 @@ std::string csr_fault(const CsrView<T, HostSpace>& A) {
   return {};
 }
 
-/// Whether A and B are the same to the last bit.
+/// Whether A and B are equal to the last bit.
 template <class T>
 bool same_bits(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B) {
   const auto bytes = [](const T* values, Index count) {

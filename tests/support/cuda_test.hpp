@@ -8,7 +8,7 @@
 
 namespace heddle::test {
 
-/// A test with a context on the GPU; skipped, saying why, where there is none.
+/// A test fixture with a context on the GPU. Without a GPU the test is skipped with the reason.
 class CudaTest : public ::testing::Test {
  protected:
   void SetUp() override {

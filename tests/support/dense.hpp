@@ -6,7 +6,7 @@
 
 namespace heddle::test {
 
-/// A as a dense matrix in double, entries given twice added up.
+/// A as a dense matrix in double. Duplicate entries are summed.
 template <class T>
 Eigen::MatrixXd to_dense(const CsrView<T, HostSpace>& A) {
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(A.rows, A.cols);
@@ -28,7 +28,7 @@ Eigen::MatrixXd to_dense(ConstBlockView<T, HostSpace> X) {
   return dense;
 }
 
-/// A dense matrix as a block, rounded to T.
+/// A dense matrix as a block, with entries rounded to T.
 template <Scalar T>
 MultiVector<T, HostSpace> to_block(HostContext& context, const Eigen::MatrixXd& dense) {
   MultiVector<T, HostSpace> block(context, dense.rows(), dense.cols());

@@ -6,8 +6,8 @@
 
 namespace heddle::test {
 
-/// Lets no file of this process grow beyond `bytes` while it lives: writing more fails as it does
-/// on a full disk.
+/// During its lifetime, no file of this process can grow beyond `bytes`. Writing more fails as on a
+/// full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

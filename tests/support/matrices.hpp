@@ -10,7 +10,7 @@
 
 namespace heddle::test {
 
-/// A small sparse matrix that owns its arrays and needs nothing from the library but the view.
+/// A small sparse matrix that owns its arrays and uses nothing of the library but the view.
 template <class T>
 struct TestMatrix {
   Index rows = 0;
@@ -53,7 +53,8 @@ inline std::set<Index> random_columns(std::mt19937& engine, Index cols, Index co
   return chosen;
 }
 
-/// rows×cols with lengths uniform in 0 … 2·mean, columns uniform: has empty rows for small means.
+/// A rows×cols matrix with row lengths uniform in 0 … 2·mean and uniform columns. For small means
+/// some rows are empty.
 template <class T>
 TestMatrix<T> random_matrix(Index rows, Index cols, Index mean, unsigned seed = 1) {
   std::mt19937 engine(seed);
@@ -62,7 +63,7 @@ TestMatrix<T> random_matrix(Index rows, Index cols, Index mean, unsigned seed = 
       rows, cols, [&](Index) { return random_columns(engine, cols, length(engine)); }, seed + 1);
 }
 
-/// Row i has about longest/(i + 1)^exponent + 1 entries at random columns.
+/// A matrix whose row i has about longest/(i + 1)^exponent + 1 entries at random columns.
 template <class T>
 TestMatrix<T> power_law_matrix(Index rows, Index cols, Index longest, double exponent = 0.8,
                                unsigned seed = 1) {
@@ -77,7 +78,7 @@ TestMatrix<T> power_law_matrix(Index rows, Index cols, Index longest, double exp
       seed + 1);
 }
 
-/// All entries with |i − j| ≤ half_width.
+/// A band matrix with all entries |i − j| ≤ half_width.
 template <class T>
 TestMatrix<T> band_matrix(Index rows, Index cols, Index half_width, unsigned seed = 1) {
   return matrix_with_pattern<T>(
@@ -114,8 +115,8 @@ TestMatrix<T> grid_matrix(Index nx, Index ny, Index nz, unsigned seed = 1) {
       seed);
 }
 
-/// nodes·dofs rows; the rows of a node couple it with the next nodes on a line, all dofs with all:
-/// runs of `dofs` rows with equal columns.
+/// A matrix of nodes·dofs rows, in runs of `dofs` rows with equal columns. All unknowns of a node
+/// are coupled with all unknowns of the next nodes on a line.
 template <class T>
 TestMatrix<T> node_block_matrix(Index nodes, Index dofs, unsigned seed = 1) {
   return matrix_with_pattern<T>(

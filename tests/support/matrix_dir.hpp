@@ -9,9 +9,9 @@
 
 namespace heddle::test {
 
-/// The folder of real matrices with its MANIFEST.tsv: the environment variable
-/// HEDDLE_MATRIX_DIR, else `shared/matrices` beside the source tree. Empty where neither is there:
-/// such tests say `GTEST_SKIP() << "no matrix folder"`.
+/// The folder of real matrices with its MANIFEST.tsv: the value of the environment variable
+/// HEDDLE_MATRIX_DIR, else `shared/matrices` beside the source tree. Empty if neither exists. Tests
+/// that need it then call `GTEST_SKIP() << "no matrix folder"`.
 inline std::optional<std::filesystem::path> matrix_dir() {
   namespace fs = std::filesystem;
   const char* given = std::getenv("HEDDLE_MATRIX_DIR");

@@ -13,15 +13,16 @@
 #include "support/cuda_test.hpp"
 
 /// The operations of a GPU on blocks in host memory, so that tests written for the host backend run
-/// on the GPU unchanged: what the operands cover is copied over, worked on, and copied back.
+/// on the GPU unchanged. The memory of the operands is copied to the device, the operation runs
+/// there, and the memory is copied back.
 namespace heddle::test {
 
-/// Stands for a `CudaContext` where a test has host memory.
+/// Takes the place of a `CudaContext` in tests with data in host memory.
 struct OnDevice {
   CudaContext& context;
 };
 
-/// The GPU, with operands copied there and back, for tests that are typed over a backend.
+/// The GPU, with operands copied there and back, for tests with the backend as a type parameter.
 template <class T>
 struct OnGpu {
   using Scalar = T;
@@ -32,7 +33,7 @@ struct OnGpu {
   };
 };
 
-/// Copies in device memory of stretches of host memory; stretches that overlap stay one.
+/// Copies, in device memory, of ranges of host memory. Overlapping ranges share one copy.
 class Mirror {
  public:
   explicit Mirror(CudaContext& context) : context_(context) {}
@@ -110,7 +111,7 @@ class Mirror {
   std::vector<Stretch> stretches_;
 };
 
-/// operation(device views) for host views.
+/// Runs operation(device views) on host views.
 template <class Operation, class... Views>
 void mirrored(OnDevice on, const Operation& operation, const Views&... views) {
   Mirror mirror(on.context);
@@ -252,7 +253,7 @@ class Orthogonalizer<T, test::OnDevice> {
     return ratio;
   }
 
-  /// Two bases at most: an initializer list has its length in the source.
+  /// Supports at most two bases, because the length of an initializer list is fixed in the source.
   void gram_schmidt(test::OnDevice on, std::initializer_list<Basis<T, HostSpace>> bases,
                     BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX, bool follow,
                     SmallView<double, HostSpace> status) {

@@ -6,7 +6,7 @@
 
 namespace heddle::test {
 
-/// The host backend on two threads, for tests that are typed over a backend.
+/// The host backend with two threads, for tests with the backend as a type parameter.
 template <class T>
 struct OnHost {
   using Scalar = T;

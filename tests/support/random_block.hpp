@@ -8,7 +8,7 @@
 
 namespace heddle::test {
 
-/// An n×b host block with entries uniform in (−1, 1); what lies between b and ld is NaN.
+/// An n×b host block with entries uniform in (−1, 1). The padding between b and ld is NaN.
 template <class T>
 class RandomBlock {
  public:
@@ -26,7 +26,7 @@ class RandomBlock {
 
   BlockView<T, HostSpace> view() { return {data_.data(), rows_, cols_, ld_}; }
 
-  /// All memory, padding included.
+  /// The whole memory, including the padding.
   std::vector<T>& data() { return data_; }
 
  private:

@@ -6,8 +6,8 @@ namespace heddle::test {
 
 /// The folder of heddle's sources.
 ///
-/// A function of one small source file and not a macro for all: a compiler cache takes the same
-/// test in another folder for another one when that folder stands on its command line.
+/// It is a function in one small source file, not a macro for all files, because a path on the
+/// command line would make a compiler cache miss for every other folder.
 std::filesystem::path source_dir();
 
 }  // namespace heddle::test

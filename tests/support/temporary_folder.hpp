@@ -14,7 +14,7 @@
 
 namespace heddle::test {
 
-/// A folder of its own for a test, removed with all in it at the end.
+/// A temporary folder for one test, deleted with its contents at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -32,7 +32,7 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// Writes `text` as the file `name`; returns its path.
+  /// Writes `text` to the file `name`. Returns its path.
   std::filesystem::path write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name, std::ios::binary) << text;
     return path_ / name;
@@ -42,13 +42,13 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// The bytes of a file, empty if there is none.
+/// The content of a file, empty if it does not exist.
 inline std::string contents(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The names in a folder, hidden ones too; empty if there is no such folder.
+/// The names in a folder, including hidden ones. Empty if the folder does not exist.
 inline std::set<std::string> listing(const std::filesystem::path& folder) {
   std::set<std::string> names;
   std::error_code ignored;

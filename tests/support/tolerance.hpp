@@ -5,8 +5,8 @@
 
 namespace heddle::test {
 
-/// The one tolerance rule of the tests: c·ε·√n·scale, with n the length of the sums involved and
-/// scale the size of what is compared.
+/// The tolerance rule of all tests: c·ε·√n·scale, where n is the length of the sums and scale the
+/// size of the compared values.
 template <class T>
 double tolerance(double scale, double n, double c = 16) {
   return c * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(n < 1 ? 1 : n) *

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// A thread adds one column of the carries of one row, if the row's first carry is its team's.
+/// Each thread adds one column of the carries of one row, if the row's first carry belongs to its
+/// team.
 template <class T>
 __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
                                                                const PathPoint* points,

@@ -4,12 +4,13 @@
 
 namespace heddle::detail::cuda {
 
-/// The fix-up pass of kernels whose teams (blocks or warps) each walk `stretches` stretches of a
-/// merge path and leave the unfinished last row's sum behind.
+/// The second pass of kernels in which each team (block or warp) processes `stretches` stretches of
+/// a merge path and stores a carry: its partial sum of the row that is unfinished at its end.
 ///
-/// carries[w·N + j] is the sum that team w holds for the row at its end; the team that finishes
-/// that row has stored its own part. Adds α times the carries to C, each row's in the order of the
-/// teams: deterministic. Moves teams·N·sizeof(T) bytes and the touched rows of C.
+/// carries[w·N + j] is column j of team w's carry. The team that finishes the row has already
+/// stored its own part in C. This pass adds α times the carries to C, those of each row in the
+/// order of the teams, so it is deterministic. Moves teams·N·sizeof(T) bytes and the rows of C that
+/// have carries.
 template <class T>
 void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,
                         Index stretches, const T* carries);

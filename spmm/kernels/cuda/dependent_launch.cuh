@@ -5,27 +5,27 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <utility>
 
-/// Second passes that are set up while the first still runs (programmatic dependent launch, from
-/// compute capability 9.0 on): for small matrices the gap between two kernels is a good part of the
-/// product.
+/// Launches a second pass while the first still runs (programmatic dependent launch, available from
+/// compute capability 9.0 on). For small matrices, the gap between two kernels is a large part of
+/// the time of a product.
 namespace heddle::detail::cuda {
 
-/// To be called by the first pass, as early as it likes: the second may be set up.
+/// The first pass calls it, at any time from its start on, to permit the launch of the second pass.
 __device__ inline void allow_next_pass() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-/// To be called by the second pass before it reads what the first wrote: waits for its end.
+/// The second pass calls it before it reads results of the first, and waits for the first to end.
 __device__ inline void wait_for_first_pass() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
 
-/// Launches the second pass `kernel`, which calls `wait_for_first_pass`, behind the kernel last
-/// launched on `stream`, which calls `allow_next_pass`.
+/// Launches the second pass `kernel` after the kernel launched last on `stream`. The second pass
+/// must call `wait_for_first_pass`, the first one `allow_next_pass`.
 template <class... Parameters, class... Arguments>
 void launch_second_pass(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
                         Arguments&&... arguments) {

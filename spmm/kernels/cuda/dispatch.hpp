@@ -5,11 +5,11 @@
 #include <heddle/spmm/kernels/cuda/product.hpp>
 #include <utility>
 
-/// From numbers known at run time to the template arguments of a kernel.
+/// Converts run-time numbers to the template arguments of a kernel.
 namespace heddle::detail::cuda {
 
-/// Calls f.template operator()<k>() for the k of the ascending list `k0, ks…` that is the first not
-/// below `wanted`, or the last.
+/// Calls f.template operator()<k>() with the first k of the ascending list `k0, ks…` that is ≥
+/// `wanted`, or with the last one if all are smaller.
 template <int k0, int... ks, class F>
 void dispatch_at_least(int wanted, F&& f) {
   if constexpr (sizeof...(ks) > 0) {
@@ -18,9 +18,9 @@ void dispatch_at_least(int wanted, F&& f) {
   f.template operator()<k0>();
 }
 
-/// Calls f.template operator()<kWidth, kLanes>(): how many values a thread loads at once, and how
-/// many lanes serve the `N` columns of a row (a power of two up to `most_lanes` ≤ 32; more columns
-/// than they hold are multiplied in stripes).
+/// Calls f.template operator()<kWidth, kLanes>(), where a thread loads kWidth values at once and
+/// kLanes lanes process the `N` columns of a row. kLanes is a power of two up to `most_lanes` ≤ 32.
+/// If N exceeds their columns, the product is computed in stripes of columns.
 template <class T, class F>
 void dispatch_lanes(bool vectorisable, Index N, Index most_lanes, F&& f) {
   const auto lanes_for = [&](int width) {

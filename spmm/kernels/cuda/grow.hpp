@@ -5,7 +5,7 @@
 
 namespace heddle::detail::cuda {
 
-/// Makes `buffer` hold at least `size` values. Their contents are lost where it has to grow.
+/// Makes `buffer` hold at least `size` values. If it has to grow, its contents are lost.
 template <class U>
 void grow(CudaContext& context, Buffer<U, DeviceSpace>& buffer, Index size) {
   if (buffer.size() >= static_cast<std::size_t>(size)) return;

@@ -12,7 +12,7 @@
 namespace heddle::detail {
 namespace {
 
-/// In a build without CUDA the kernels have names and no makers.
+/// In a build without CUDA, the rows of the table have names but no makers.
 template <class Kernel>
 KernelRow<DeviceSpace> row_of() {
 #ifdef HEDDLE_HAS_CUDA

@@ -2,12 +2,12 @@
 
 #include <heddle/spmm/kernels/cuda/product.hpp>
 
-/// What the SpMM kernels share: some neighbouring columns in one thread's registers, their loads
-/// and stores, and the sum over a stretch of a row of A.
+/// Shared by the SpMM kernels: a few neighbouring columns in one thread's registers, their loads
+/// and stores, and the sum over a range of a row of A.
 ///
-/// Kernels state how many blocks a multiprocessor must hold (`kBlocks` of their configurations):
-/// left alone, the compiler spares registers by ordering the gathers of B one after the other,
-/// where a few gathers in flight per thread gain more than the last warps do.
+/// Each kernel sets the number of blocks that a multiprocessor must hold (`kBlocks` of its
+/// configuration). Without this, the compiler saves registers by serialising the gathers of B,
+/// although several gathers in flight per thread gain more than the last warps do.
 namespace heddle::detail::cuda {
 
 inline constexpr int kWarpSize = 32;
@@ -23,7 +23,7 @@ struct alignas(sizeof(T) * kWidth) Lane {
   __device__ const T& operator[](int i) const { return values[i]; }
 };
 
-/// Reads through the read-only path: for memory that the kernel does not write.
+/// Loads through the read-only cache, for memory that the kernel does not write.
 __device__ inline Lane<double, 1> load_lane(const double* from, Lane<double, 1>*) {
   return {{__ldg(from)}};
 }
@@ -47,8 +47,8 @@ __device__ Lane<T, kWidth> load(const T* from) {
   return load_lane(from, static_cast<Lane<T, kWidth>*>(nullptr));
 }
 
-/// `kWidth` neighbouring values of row `row`, rows `pitch` bytes apart: one multiplication of
-/// 32-bit numbers, where 64-bit ones would cost as much as the sums.
+/// `kWidth` neighbouring values of row `row`, where rows are `pitch` bytes apart. The address takes
+/// one 32-bit multiplication, because a 64-bit one would take as long as the sums.
 template <int kWidth, class T>
 __device__ Lane<T, kWidth> load_row(const T* first, std::int32_t row, unsigned pitch) {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::uint32_t>(row)) * pitch;
@@ -69,7 +69,7 @@ __device__ void add(const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
   for (int i = 0; i < kWidth; ++i) sum[i] += b[i];
 }
 
-/// sum += the `sum` of the lane `distance` further on, within `width` lanes.
+/// sum += the `sum` of the lane that is `distance` lanes further, within groups of `width` lanes.
 template <class T, int kWidth>
 __device__ void add_from_lane(int distance, int width, Lane<T, kWidth>& sum) {
 #pragma unroll
@@ -78,7 +78,7 @@ __device__ void add_from_lane(int distance, int width, Lane<T, kWidth>& sum) {
   }
 }
 
-/// α·sum + β·to; `to` is not read for β = 0.
+/// α·sum + β·to. `to` is not read if β = 0.
 template <class T, int kWidth>
 __device__ Lane<T, kWidth> combine(T alpha, const Lane<T, kWidth>& sum, T beta, const T* to) {
   Lane<T, kWidth> result;
@@ -106,22 +106,22 @@ __device__ inline void stream_lane(float* to, const Lane<float, 4>& v) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(v[0], v[1], v[2], v[3]));
 }
 
-/// The same past what the caches hold for reading, where a group writes all of its stretch of a row
-/// at once: rows of C are not needed again soon, rows of B are (one H200: up to 8 % for wide
-/// blocks).
+/// The same with a streaming store, for groups that write their whole range of a row at once. Rows
+/// of C are not needed again soon, rows of B are, so C should not occupy the caches (one H200: up
+/// to 8 % for wide blocks).
 template <class T, int kWidth>
 __device__ void stream(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
   stream_lane(to, combine(alpha, sum, beta, to));
 }
 
-/// Values of A from some entry on, that stand in another order.
+/// Values of A that are stored in another order, from some entry on.
 template <class T>
 struct GatheredValues {
   const T* values;
   const std::uint32_t* positions;
 };
 
-/// The values of A from entry `begin` on, and the k-th of them.
+/// The values of A from entry `begin` on, and the k-th of these.
 template <class T>
 __device__ const T* values_from(const SpmmProduct<T>& p, Index begin) {
   return p.A.values + begin;
@@ -139,9 +139,10 @@ __device__ T load_value(const GatheredValues<T>& from, int k) {
   return __ldg(from.values + __ldg(from.positions + k));
 }
 
-/// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … below `length`; `B` points
-/// at the thread's columns of row 0, rows `pitch` bytes apart. The loads of `kUnroll` terms are in
-/// flight together, also at the end of a row: rows of a mesh are shorter than two rounds.
+/// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … < `length`. `B` points at
+/// the thread's columns of row 0, and rows are `pitch` bytes apart. The loads of `kUnroll` terms
+/// are in flight together, also at the end of a row, because rows of a mesh are shorter than two
+/// rounds.
 template <int kStep, int kUnroll, class Values, class T, int kWidth>
 __device__ void accumulate(const std::int32_t* columns, Values values, int first, int length,
                            const T* B, unsigned pitch, Lane<T, kWidth>& sum) {

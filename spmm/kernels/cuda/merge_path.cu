@@ -8,13 +8,13 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Stretches of a large device's worth of lane groups, and the step's limits: shorter stretches
-/// leave too many carries, longer ones gain nothing.
+/// The number of stretches that occupies a large device, and the limits of the step. Shorter
+/// stretches leave too many carries, longer ones gain nothing.
 constexpr Index kEnoughStretches = 65536;
 constexpr Index kShortestStep = 16;
 constexpr Index kLongestStep = 128;
 
-/// Point i lies `i·step` from the start, behind the last row that ends within that distance.
+/// Point i is `i·step` from the start, after the last row that ends within that distance.
 __global__ void find_points_kernel(const std::int64_t* row_offsets, Index rows, Index nnz,
                                    PathMeasure measure, Index step, Index stretches,
                                    PathPoint* points) {

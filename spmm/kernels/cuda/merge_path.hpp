@@ -7,20 +7,21 @@
 
 namespace heddle::detail::cuda {
 
-/// A place in the walk through a sparse matrix that finishes rows and consumes nonzeros in order.
+/// A point on the merge path, which passes the rows and nonzeros of a matrix in order.
 struct PathPoint {
-  Index row;      ///< rows 0 … row − 1 are finished
-  Index nonzero;  ///< nonzeros 0 … nonzero − 1 are consumed; the last may belong to `row`
+  Index row;  ///< rows 0 … row − 1 are finished
+  Index
+      nonzero;  ///< nonzeros 0 … nonzero − 1 are consumed, and the last of them may belong to `row`
 };
 
-/// What all stretches of a walk hold equally many of.
+/// The quantity of which all stretches of a path hold equally many.
 enum class PathMeasure {
-  nonzeros,           ///< nonzeros only: the nonzero split
-  rows_and_nonzeros,  ///< finished rows and nonzeros together: many empty rows cost no balance
+  nonzeros,           ///< nonzeros only (nonzero split)
+  rows_and_nonzeros,  ///< finished rows plus nonzeros, which stays balanced with many empty rows
 };
 
-/// The walk through one matrix cut into equal stretches: points 0 … stretches(), from (0, 0) to
-/// (rows, nnz). Depends on the row offsets alone, so that sums are always cut at the same places.
+/// The merge path of one matrix, cut into equal stretches by points 0 … stretches() from (0, 0) to
+/// (rows, nnz). It depends only on the row offsets, so sums are always divided at the same places.
 class MergePath {
  public:
   MergePath() = default;
@@ -34,8 +35,8 @@ class MergePath {
   const PathPoint* points() const noexcept { return points_.data(); }
   Index stretches() const noexcept { return stretches_; }
 
-  /// Rows and nonzeros, as measured, in a stretch: fewer for small matrices, so that there are
-  /// stretches enough to fill a device.
+  /// The length of a stretch in the measured quantity. It is smaller for small matrices, so that
+  /// there are enough stretches to occupy a device.
   Index step() const noexcept { return step_; }
 
  private:
@@ -44,7 +45,7 @@ class MergePath {
   Index step_ = 0;
 };
 
-/// The path of this measure that all kernels of the matrix share.
+/// The path with this measure, shared by all kernels of the matrix.
 template <class T>
 std::shared_ptr<const MergePath> shared_merge_path(CudaContext& context,
                                                    KernelMatrix<T, DeviceSpace>& matrix,

@@ -5,11 +5,11 @@
 
 namespace heddle::detail::cuda {
 
-/// C = β C, the product where A or α is zero; C is not read for β = 0.
+/// C = β C, the product if A or α is zero. C is not read if β = 0.
 template <class T>
 void launch_scale(CudaContext& context, const SpmmProduct<T>& product);
 
-/// The product by `kernel`, or by `launch_scale` where A or α is zero.
+/// The product by `kernel`, or by `launch_scale` if A or α is zero.
 template <class T>
 void run_or_scale(CudaContext& context, KernelPlan<T, DeviceSpace>& kernel,
                   const SpmmProduct<T>& product) {

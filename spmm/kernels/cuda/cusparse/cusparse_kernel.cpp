@@ -74,7 +74,7 @@ CusparsePlan<T, kAlgorithm>::CusparsePlan(CudaContext& context,
   handle_.reset(handle);
   check(cusparseSetStream(handle, context.stream()));
   cusparseSpMatDescr_t descriptor = nullptr;
-  // The descriptors take pointers to what cuSPARSE only reads as pointers to what it may write.
+  // The descriptors take non-const pointers also for data that cuSPARSE only reads.
   check(cusparseCreateCsr(&descriptor, A_.rows, A_.cols, A_.nnz, row_offsets_.data(),
                           const_cast<std::int32_t*>(A_.columns), const_cast<T*>(A_.values),
                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,

@@ -4,13 +4,13 @@
 
 namespace heddle::detail::cuda {
 
-/// The vendor's CSR product, as a baseline and a fallback: `kAlgorithm` 1, 2 or 3 of
-/// CUSPARSE_SPMM_CSR_ALG*, with its preprocessing step.
+/// The CSR product of cuSPARSE with its preprocessing step, as a baseline and a fallback.
+/// `kAlgorithm` is 1, 2 or 3 of CUSPARSE_SPMM_CSR_ALG*.
 ///
-/// Keeps 32-bit row offsets of its own (the faster of cuSPARSE's index types), and the buffer and
-/// the preprocessing for one shape of B and C at a time. Another N or leading dimension prepares
-/// anew. Not deterministic: on one H200, algorithms 2 and 3 were seen to change bits from run to
-/// run. Throws `InvalidArgument` if A has 2³¹ rows or entries, `DeviceError` if cuSPARSE refuses.
+/// Keeps a copy of the row offsets in 32 bits, the faster of cuSPARSE's index types, and the buffer
+/// and preprocessing for one shape of B and C at a time. Another N or leading dimension repeats the
+/// preprocessing. Not deterministic: on one H200, the bits of algorithms 2 and 3 changed from run
+/// to run. Throws `InvalidArgument` if A has 2³¹ rows or entries, `DeviceError` if cuSPARSE fails.
 template <int kAlgorithm>
 struct CusparseKernel {
   static constexpr std::string_view kNames[3] = {"cusparse_alg1", "cusparse_alg2", "cusparse_alg3"};

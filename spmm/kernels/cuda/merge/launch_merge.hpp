@@ -4,18 +4,19 @@
 
 namespace heddle::detail::cuda {
 
-/// Values of type T that `launch_merge` needs for carries, uninitialised.
+/// The number of values of type T that `launch_merge` needs for carries. They may be uninitialised.
 template <class T>
 Index merge_carries(const MergePath& path, Index N);
 
-/// Queues C = α A B + β C by merge: every lane group walks as many nonzeros (or rows and nonzeros,
-/// as the path was cut), whatever rows they belong to, and every block as many as its groups
-/// together ("EB_SR" in Huang et al. 2021). A group stores the rows it finishes. A row's parts in
-/// other groups of the block come through shared memory, those of other blocks through `carries`
-/// and a fix-up pass.
+/// Queues C = α A B + β C by the merge method: every lane group processes equally many nonzeros (or
+/// rows and nonzeros, depending on how the path was cut), regardless of row ends ("EB_SR" in Huang
+/// et al. 2021). A group stores the rows that end in its part of the path. A row's partial sums
+/// from other groups of the block are added through shared memory. Those from other blocks are
+/// stored in `carries` and added by a second pass.
 ///
-/// Reads A once per stripe of columns, moves 2·N·sizeof(T) bytes per block for carries. Sums of a
-/// row are cut at places that depend on A and the device's sizes alone: deterministic.
+/// Reads A once per stripe of columns and moves 2·N·sizeof(T) bytes per block for carries.
+/// Deterministic: the places at which a row's sum is divided depend only on A and the device's
+/// size.
 /// Source: Yang, Buluç, Owens 2018, section 4.2.
 template <class T>
 void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,

@@ -21,9 +21,9 @@ struct MergeConfig {
   static constexpr int kUnroll = 4;
 };
 
-/// A group's walk over its part of the path: rows that end in it are stored, but the first, which
-/// may have begun before, is kept in `head`; `open` is the sum of the row that is unfinished at the
-/// end. Nonzeros are counted from the first of the walk, in 32 bits.
+/// A group's traversal of its part of the path. Rows that end in the part are stored. The first of
+/// them may have begun in an earlier part, so its sum is kept in `head`. `open` is the sum of the
+/// row that is unfinished at the end. Nonzeros are counted from the first of the part, in 32 bits.
 template <class Config, class T>
 struct Walk {
   using Sum = Lane<T, Config::kWidth>;
@@ -59,8 +59,8 @@ struct Walk {
     read_row_end();
   }
 
-  /// Adds `count` ≤ kUnroll nonzeros from the k-th on, their loads in flight together. Most often
-  /// no row ends among them: a check for each would cost as much as the sums.
+  /// Adds `count` ≤ kUnroll nonzeros from the k-th on, with their loads in flight together. Usually
+  /// no row ends among them, and one check per nonzero would take as long as the sums.
   template <bool kAll>
   __device__ void step(const std::int32_t* columns, const T* values, int k, int count) {
     T a[kUnroll];
@@ -120,7 +120,8 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
   __syncthreads();
   if (!active) return;
 
-  // The row open at the end of group g is begun by the last group up to g that finishes one.
+  // The row that is open at the end of group g begins in the last group up to g that finishes a
+  // row.
   const auto sum_until = [&](int last) {
     int first = last;
     while (first > 0 && !finishes[first]) --first;
@@ -140,11 +141,12 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
   }
 }
 
-/// Lanes of a group at most.
+/// The largest number of lanes per group.
 constexpr Index kMostLanes = kWarpSize;
 
-/// Stretches that a group of so many lanes walks: one, unless there are more than fill the device
-/// twice, and then up to as many as make kLongestWalk rows or nonzeros.
+/// The number of stretches per group of `lanes` lanes. It is one, unless there are more stretches
+/// than groups that fill the device twice. Then it grows, up to kLongestWalk rows or nonzeros per
+/// group.
 Index stretches_per_group(const MergePath& path, int lanes, const DeviceSizes& device) {
   constexpr Index kLongestWalk = 128;
   return std::clamp<Index>(path.stretches() * lanes / (2 * device.resident_threads()), 1,

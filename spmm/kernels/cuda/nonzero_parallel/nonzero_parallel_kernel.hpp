@@ -4,10 +4,10 @@
 
 namespace heddle::detail::cuda {
 
-/// Balanced nonzeros with parallel reduction ("EB_PR"): a warp walks a fixed number of nonzeros, 32
-/// at a time, one per lane. Each lane loads up to four columns of its row of B at once, and a
-/// segmented scan by shuffles adds the lanes of equal rows. What a warp holds of its unfinished
-/// last row is added by a fix-up pass, see `launch_add_carries`.
+/// Balanced nonzeros with parallel reduction ("EB_PR"): a warp processes a fixed number of
+/// nonzeros, 32 at a time, one per lane. Each lane loads up to four columns of its row of B at
+/// once, and a segmented scan by shuffles adds the lanes of equal rows. A warp's partial sum of its
+/// unfinished last row is added by a second pass, see `launch_add_carries`.
 ///
 /// Good for one to four columns and rows of very different lengths. Reads A once per four columns.
 /// Deterministic. Source: Huang et al., arXiv:2106.16064.

@@ -40,16 +40,17 @@ __device__ void multiply_tile(double a, double b, double (&c)[2]) {
       : "d"(a), "d"(b));
 }
 
-/// A lane's part of a panel's product. Column j of the tensor cores' B stands for column
-/// kWidth·j + v of the block in the v-th of kWidth products, so that a lane's loads are wide and
-/// its sums are neighbours: sums[l][v][e] belongs to column (8l + 2q + e)·kWidth + v of the stripe.
+/// A lane's part of a panel's product. Column j of the tensor cores' operand B is column kWidth·j +
+/// v of the block in the v-th of kWidth products, so that a lane loads several neighbouring values
+/// at once and its sums are neighbours: sums[l][v][e] belongs to column (8l + 2q + e)·kWidth + v of
+/// the stripe.
 template <class Config>
 struct PanelSums {
   double values[Config::kLoads][Config::kWidth][2] = {};
 };
 
 /// Adds tiles first … last − 1 of the panel whose values begin at `values`. `B` points at the
-/// lane's first column of row 0; `active[l]` tells whether its l-th load is within the block.
+/// lane's first column of row 0. `active[l]` is true if the l-th load is within the block.
 template <class Config, class T>
 __device__ void add_tiles(const PanelsView<T>& panels, const T* values, Index first, Index last,
                           const T* B, Index ldb, const bool (&active)[Config::kLoads],
@@ -86,7 +87,8 @@ __device__ void add_tiles(const PanelsView<T>& panels, const T* values, Index fi
   }
 }
 
-/// Adds the sums of the warps that share a unit into those of its first, pairwise: fixed order.
+/// Adds the sums of the warps that share a unit to those of the unit's first warp, pairwise in a
+/// fixed order.
 template <class Config>
 __device__ void add_shares(PanelSums<Config>& sums) {
   if constexpr (Config::kShare > 1) {
@@ -113,7 +115,7 @@ __device__ void add_shares(PanelSums<Config>& sums) {
   }
 }
 
-/// A unit's sums of `kWidth` columns of one row: to C, or to the unit's part.
+/// Stores a unit's sums of `kWidth` columns of one row in C, or in the unit's part.
 template <bool kSplit, class T, int kWidth>
 __device__ void store_sum(const SpmmProduct<T>& p, const PanelUnit& unit, double* parts,
                           int panel_row, Index column, const double (&sums)[kWidth]) {
@@ -177,7 +179,7 @@ __global__ __launch_bounds__(Config::kThreads,
 
 constexpr int kPartThreads = 256;
 
-/// A thread adds the parts of one entry of a split panel, in order.
+/// Each thread adds the parts of one entry of a split panel, in order.
 template <class T>
 __global__ __launch_bounds__(kPartThreads) void add_parts_kernel(SpmmProduct<T> p,
                                                                  const SplitPanel* split_panels,

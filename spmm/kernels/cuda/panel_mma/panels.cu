@@ -11,17 +11,17 @@
 namespace heddle::detail::cuda {
 namespace {
 
-/// Warps per multiprocessor that fill it.
+/// The number of warps that occupies a multiprocessor.
 constexpr Index kEnoughWarps = 32;
-/// Tiles that a warp has at least before a unit's tiles are shared out.
+/// The smallest number of tiles per warp before several warps share a unit.
 constexpr Index kFewestTiles = 4;
 constexpr Index kMostWarpsPerUnit = 8;
-/// Panels are uneven if the longest has more than that many times the mean tiles.
+/// Panels count as uneven if the longest has more than this many times the mean number of tiles.
 constexpr Index kEvenPanels = 2;
-/// Tiles per warp in a unit of a long panel: enough that adding the parts costs little against
-/// them.
+/// The number of tiles per warp in a unit of a long panel. It is large enough that adding the parts
+/// takes little time.
 constexpr Index kUnitTiles = 64;
-/// Units that each warp works off where there are tiles enough, so that the last ones are short.
+/// The number of units per warp, if there are enough tiles, so that the last units are short.
 constexpr Index kUnitsPerWarp = 8;
 
 struct PanelsConfig {
@@ -84,7 +84,7 @@ void launch_fill_panels(const CsrView<T, DeviceSpace>& A, const Index* tile_begi
   check_launch();
 }
 
-/// begin[i] = Σ counts before i, in place; returns begin[size − 1].
+/// begin[i] = Σ of the counts before i, in place. Returns begin[size − 1].
 Index exclusive_sum(CudaContext& context, Index* counts, Index size) {
   std::size_t bytes = 0;
   check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, counts, size, context.stream()));

@@ -7,32 +7,33 @@
 
 namespace heddle::detail::cuda {
 
-/// Distinct columns of a panel in a tile: with `kPanelRows`, the shape of A in the tensor cores'
-/// double-precision product of 8×4 by 4×8.
+/// The number of distinct columns per tile. With `kPanelRows`, it gives the shape of A in the
+/// tensor cores' double-precision product of 8×4 by 4×8.
 inline constexpr int kTileColumns = 4;
 
-/// A tile of a panel: which entries it has and where their values begin.
+/// The entries that a tile has, and the position of their values.
 struct TileHeader {
   std::uint32_t present;  ///< bit 4·i + k: the panel's row i has an entry in the tile's column k
   std::uint32_t offset;   ///< of the tile's first value from the panel's first
 };
 
-/// The tiles that a team of warps multiplies: all of a panel's, or a part of a long panel's.
+/// A range of tiles that a team of warps multiplies: all tiles of a panel, or a part of a long
+/// panel.
 struct PanelUnit {
   Index panel;
   Index first_tile;
   Index last_tile;  ///< one past
-  Index part;  ///< where the unit's sums go until the panel's parts are added; −1: a whole panel
+  Index part;       ///< index of the part that holds the unit's sums, or −1 for a whole panel
 };
 
-/// A panel in several units, whose sums are parts first_part … last_part − 1.
+/// A panel that consists of several units. Their sums are parts first_part … last_part − 1.
 struct SplitPanel {
   Index panel;
   Index first_part;
   Index last_part;  ///< one past
 };
 
-/// What `panel_mma` reads of A.
+/// The arguments of `panel_mma` that represent A.
 template <class T>
 struct PanelsView {
   Index rows = 0;
@@ -49,25 +50,26 @@ struct PanelsView {
   constexpr Index count() const noexcept { return (rows + kPanelRows - 1) / kPanelRows; }
 };
 
-/// A in panels of 8 rows whose distinct columns, ascending, are dealt into tiles of 4, with only
-/// the entries that A has: nnz·sizeof(T) bytes and 24 bytes per tile. Where panels differ much in
-/// length, the long ones are cut into units of about equal tiles.
+/// A in panels of 8 rows. The distinct columns of a panel, ascending, are divided into tiles of 4.
+/// Only the entries that A stores are kept: nnz·sizeof(T) bytes and 24 bytes per tile. If panels
+/// differ much in length, long ones are divided into units of about equally many tiles.
 template <class T>
 class Panels {
  public:
   Panels() = default;
 
   /// Builds the panels on the device and waits for the number of tiles. A's offsets are not copied
-  /// and must outlive this. Throws `OutOfMemory`, and `InvalidArgument` if eight rows hold 2³²
-  /// entries.
+  /// and must outlive this object. Throws `OutOfMemory`, and `InvalidArgument` if eight rows hold
+  /// 2³² entries.
   Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A);
 
   const PanelsView<T>& view() const noexcept { return view_; }
   Index tiles() const noexcept { return tiles_; }
 
-  /// Warps that share a unit's tiles: 1 where there are panels enough to fill a device.
+  /// The number of warps that share a unit's tiles, 1 if there are enough panels to occupy a
+  /// device.
   int warps_per_unit() const noexcept { return warps_per_unit_; }
-  /// Units whose sums are added up afterwards.
+  /// The number of units whose sums are added by a second pass.
   Index parts() const noexcept { return parts_; }
 
  private:

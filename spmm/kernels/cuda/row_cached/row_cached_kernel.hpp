@@ -10,8 +10,8 @@ namespace heddle::detail::cuda {
 /// Efficient Sparse Matrix Kernels based on Adaptive Workload-Balancing and Parallel-Reduction,
 /// arXiv:2106.16064 (vectorised loads of the sparse rows under sequential reduction).
 ///
-/// Good where columns and values of A weigh more than rows of B. Reads A once per stripe.
-/// Deterministic.
+/// Suited to matrices whose columns and values take more traffic than rows of B. Reads A once per
+/// stripe. Deterministic.
 struct RowCachedKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_cached",

@@ -5,17 +5,17 @@
 
 namespace heddle::detail::cuda {
 
-/// Queues C = α A B + β C by row split: each row of C belongs to N·sizeof(T)/16 lanes that load 16
-/// bytes of a row of B each. A block of threads takes as many rows as fit. Where N columns need
-/// more than `most_lanes` (≤ 32) lanes, they are multiplied in stripes of equal width.
+/// Queues C = α A B + β C by row split: each row of C is computed by N·sizeof(T)/16 lanes, each of
+/// which loads 16 bytes of a row of B at once. A thread block takes as many rows as fit. If N
+/// columns need more than `most_lanes` (≤ 32) lanes, they are processed in stripes of equal width.
 ///
-/// With `groups` = 1 one thread's chain of sums is a whole row (balanced rows, sequential
-/// reduction, "RB_SR" in Huang et al. 2021). With more, so many lane groups take a row's nonzeros
-/// in turn and add up by shuffles (balanced rows, parallel reduction, "RB_PR"). `groups` is rounded
-/// up to a power of two and down to what a warp holds.
+/// With `groups` = 1, each thread sums a whole row sequentially (balanced rows, sequential
+/// reduction, "RB_SR" in Huang et al. 2021). With more, this many lane groups take a row's nonzeros
+/// cyclically and add their sums by shuffles (balanced rows, parallel reduction, "RB_PR"). `groups`
+/// is rounded up to a power of two and limited to the groups that fit in a warp.
 ///
-/// Reads A and offsets once per stripe, rows of B as often as neighbouring rows miss each other in
-/// L1. Deterministic. `Product` is a `SpmmProduct` or a `GatheredProduct`.
+/// Reads A and the offsets once per stripe. Reads a row of B again whenever neighbouring rows do
+/// not find it in L1. Deterministic. `Product` is a `SpmmProduct` or a `GatheredProduct`.
 template <class Product>
 void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes);
 

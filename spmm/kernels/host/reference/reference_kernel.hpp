@@ -4,7 +4,7 @@
 
 namespace heddle::detail {
 
-/// `reference_spmm`, so that it can be asked for by name.
+/// `reference_spmm` as a kernel that can be chosen by name.
 struct ReferenceKernel {
   static constexpr KernelTraits kTraits = {
       .name = "reference", .description = "three loops on one thread, summed in double: for tests"};

@@ -4,18 +4,19 @@
 
 namespace heddle::detail {
 
-/// Where the columns of neighbouring rows lie, as far as a sample of rows shows it.
+/// Properties of the columns of neighbouring rows, estimated from a sample of rows.
 struct ColumnTraits {
-  /// The last column moves on by at most a few places from one row to the next in most rows.
+  /// In most rows, the last column is at most a few places further than in the row before.
   bool advances = false;
-  /// The distance between a row and the middle of its farthest group of columns, where it is the
-  /// same for most rows: the rows of a plane of a 3-D grid, of a line of a 2-D one. Otherwise 0.
+  /// The distance between a row and the middle of its farthest group of columns, if it is the same
+  /// for most rows, else 0. It is the number of rows per plane of a 3-D grid, or per line of a 2-D
+  /// grid.
   Index plane_rows = 0;
   /// Mean distance between a row's first and last column.
   Index spread = 0;
 };
 
-/// Looks at some hundred rows, evenly spread.
+/// Inspects a few hundred evenly spaced rows.
 template <Scalar T>
 ColumnTraits column_traits(const CsrView<T, HostSpace>& A);
 

@@ -5,7 +5,7 @@
 
 namespace heddle::detail {
 
-/// Reads like a pointer to values that stand elsewhere, in another order: value k is
+/// Behaves like a pointer to values that are stored in another order: value k is
 /// values[positions[k]].
 template <Scalar T>
 struct GatheredValues {

@@ -10,7 +10,7 @@
 /// wide.
 namespace heddle::detail {
 
-/// Which rows of B are asked for ahead of their use.
+/// The rows of B to prefetch.
 enum class Prefetch {
   none,
   front,   ///< those behind the last column, which advances with the row
@@ -43,7 +43,7 @@ struct Product {
   }
 }
 
-/// Asks for values, or for the positions that say where they are.
+/// Prefetches values, or the positions at which they are stored.
 template <Scalar T>
 [[gnu::always_inline]] inline void prefetch_values(const T* values, std::size_t count) noexcept {
   prefetch_bytes(values, count * sizeof(T));
@@ -54,7 +54,7 @@ template <Scalar T>
   prefetch_bytes(values.positions, count * sizeof(std::uint32_t));
 }
 
-/// Asks for the value of entry k where it may stand anywhere.
+/// Prefetches the value of entry k, for values in arbitrary order.
 template <Scalar T>
 [[gnu::always_inline]] inline void prefetch_scattered_value(const T*, Index) noexcept {}
 template <Scalar T>
@@ -63,8 +63,9 @@ template <Scalar T>
   __builtin_prefetch(values.values + values.positions[k]);
 }
 
-/// Asks for the entries of A some rows below the `length`·H entries at `begin`. The hardware
-/// follows the values of a row, but not those of H rows at a time, and it starts anew at each page.
+/// Prefetches the entries of A a few rows after the `length`·H entries at `begin`. Hardware
+/// prefetch follows the values of one row, but not those of H rows at a time, and it restarts at
+/// each page.
 template <Scalar T, int H, class Values>
 [[gnu::always_inline]] inline void prefetch_entries(const Product<T, Values>& p, Index begin,
                                                     Index length) noexcept {
@@ -76,8 +77,8 @@ template <Scalar T, int H, class Values>
   prefetch_bytes(p.A.columns + begin + kAhead, entries * sizeof(std::int32_t));
 }
 
-/// Asks for H rows of B some places behind the last column of a row of A: on a grid, whose last
-/// column advances with the row, it is the only one that no row before has used.
+/// Prefetches H rows of B a few places after the last column of a row of A. On a grid, the last
+/// column advances with the row and is the only one that no earlier row has used.
 template <Scalar T, int W, int V, int H, class Values>
 [[gnu::always_inline]] inline void prefetch_front(const Product<T, Values>& p,
                                                   Index last_column) noexcept {
@@ -90,9 +91,9 @@ template <Scalar T, int W, int V, int H, class Values>
   }
 }
 
-/// Asks for the rows of B of as many entries as H rows of A with the `length`·H entries at `begin`
-/// have distinct ones, some entries ahead. So many more misses are under way than the core finds by
-/// itself.
+/// Prefetches the rows of B for as many entries as H rows of A have distinct ones, some entries
+/// after the `length`·H entries at `begin`. More cache misses are then in flight than the core
+/// starts by itself.
 template <Scalar T, int W, int V, int H, class Values>
 [[gnu::always_inline]] inline void prefetch_scattered(const Product<T, Values>& p, Index begin,
                                                       Index length) noexcept {
@@ -112,7 +113,8 @@ template <Scalar T, int W, int V, int H, class Values>
 inline void accumulate(const Product<T, Values>& p, Index begin, Index length,
                        typename VectorOfLanes<T, W>::Type (&acc)[H][V]) noexcept {
   using Vector = typename VectorOfLanes<T, W>::Type;
-  // Two sums for each entry of C where they fit: a row's sum is one chain of dependent additions.
+  // Two partial sums per entry of C where registers suffice, because a single sum is one chain of
+  // dependent additions.
   constexpr int kSums = H == 1 && V <= 4 ? 2 : 1;
   constexpr int kUnroll = H == 1 ? 2 : 4;
   const Columns<T, W, V> columns(p.N);
