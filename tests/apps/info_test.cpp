@@ -40,7 +40,7 @@ TEST(MatrixArgument, RefusesWhatIsNotANumber) {
 
 TEST(MatrixArgument, PrefersFilesAndSuggestsStructures) {
   HostContext context(1);
-  const test::TemporaryFolder folder;
+  const heddle::test::TemporaryFolder folder;
   const std::string text = "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 5\n";
   EXPECT_EQ(detail::load_matrix(context, folder.write("laplace1d:4", text).string()).cols(), 2);
   EXPECT_EQ(detail::load_matrix(context, "laplace1d:4").cols(), 4);
@@ -242,7 +242,7 @@ TEST(HeddleInfo, BadUsageExitsWithOne) {
 }
 
 TEST(HeddleInfo, BadFilesExitWithTwo) {
-  const test::TemporaryFolder folder;
+  const heddle::test::TemporaryFolder folder;
   const std::string header = "%%MatrixMarket matrix coordinate real general\n";
   expect_failure((folder.path() / "missing.mtx").string(), 2, "missing.mtx");
   expect_failure(folder.write("short.mtx", header + "2 2 3\n1 1 1\n").string(), 2, "short.mtx");
