@@ -3,6 +3,7 @@
 #include <cmath>
 #include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
 #include <limits>
+#include <memory>
 
 #include "support/dense.hpp"
 #include "support/tolerance.hpp"
@@ -225,7 +226,9 @@ TYPED_TEST(RayleighRitzTest, GoesOnFromAnArchive) {
   ASSERT_TRUE(this->solve(kBlock, kBlock));
   const VectorXd theta = this->theta();
   const MatrixXd C = this->coefficients();
-  this->ritz_ = RayleighRitz<T, HostContext>(this->context_, 3 * kBlock, kBlock);
+  // Not by assignment: that would delete the host context before the buffers that it allocated.
+  std::destroy_at(&this->ritz_);
+  std::construct_at(&this->ritz_, this->context_, 3 * kBlock, kBlock);
   Archive load(memory, Archive::Mode::load);
   this->ritz_.archive(load);
   ASSERT_TRUE(this->solve(kBlock, kBlock));
