@@ -212,7 +212,6 @@ TYPED_TEST(RayleighRitzTest, NaNIsToldAndTheNextStepBeginsAnew) {
 }
 
 TYPED_TEST(RayleighRitzTest, GoesOnFromAnArchive) {
-  using T = TypeParam;
   this->append_random(kBlock);
   ASSERT_TRUE(this->solve(kBlock, kBlock));
   this->update();
