@@ -184,7 +184,9 @@ Request choose_method(const Request& request, const ProblemSizes& problem) {
       chosen.method = Method::block_cg;
     } else {
       const bool smallest = request.which == Which::smallest && !request.interval;
-      chosen.method = smallest ? Method::lobpcg : Method::block_lanczos;
+      // Block Lanczos takes no constraints.
+      const bool lobpcg = smallest || (problem.constraints > 0 && !request.interval);
+      chosen.method = lobpcg ? Method::lobpcg : Method::block_lanczos;
     }
   }
   if (chosen.max_iterations == 0) {
