@@ -26,13 +26,16 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source) {
 Matrix load_A(HostContext& context, const ProblemConfig& problem) {
   Matrix A = load_matrix(context, problem.matrix);
   detail::check_shape(A, problem.transform == Transform::normal_equations);
-  if (problem.transform == Transform::none || problem.transform == Transform::normal_equations) {
-    return A;
+  if (!takes_laplacian(problem)) return A;
+  LaplacianOptions options{.weights = problem.weights, .symmetrize = problem.symmetrize};
+  if (problem.transform == Transform::normalized_laplacian) {
+    options.kind = LaplacianKind::normalized;
   }
-  const LaplacianKind kind = problem.transform == Transform::laplacian
-                                 ? LaplacianKind::combinatorial
-                                 : LaplacianKind::normalized;
-  return Matrix(graph_laplacian(context, A.view(), kind));
+  try {
+    return Matrix(graph_laplacian(context, A.view(), options));
+  } catch (const InvalidArgument& error) {
+    throw ProblemError(ProblemPart::matrix, error.what());
+  }
 }
 
 Block load_block(HostContext& context, const std::filesystem::path& path) {

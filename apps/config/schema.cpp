@@ -120,6 +120,19 @@ void Schema::problem() {
       "operator",
       {{"none", Transform::none}, {"normal_equations", Transform::normal_equations}},
       {SolverType::block_cg});
+  add("problem.weights", "edge weights of a graph Laplacian: the entries of A, or 1 for each")
+      .choice<EdgeWeights>({{"stored", EdgeWeights::stored}, {"unit", EdgeWeights::unit}},
+                           [](Config& config) -> EdgeWeights& { return config.problem.weights; })
+      .fallback("stored")
+      .only_for(kEigensolvers);
+  add("problem.symmetrize",
+      "whether a graph Laplacian takes a directed graph: both directions of an edge get the "
+      "larger of the two weights")
+      .choice<bool>({{"true", true}, {"false", false}},
+                    [](Config& config) -> bool& { return config.problem.symmetrize; })
+      .fallback("false")
+      .aliases({"symmetrized", "undirected"})
+      .only_for(kEigensolvers);
   add("problem.constraints", "dense Matrix Market file: eigenvectors B-orthogonal to its columns")
       .file()
       .only_for({SolverType::lobpcg})
