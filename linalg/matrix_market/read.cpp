@@ -3,9 +3,9 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/files/file_content.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
-#include <heddle/linalg/matrix_market/text_file.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
 #include <string>
 
@@ -54,8 +54,8 @@ Content<T> parse(HostContext& context, std::string_view text, std::string_view n
 /// Parses the file and frees its text, which is larger than the entries.
 template <Scalar T>
 Content<T> parse_file(HostContext& context, const std::filesystem::path& path) {
-  const TextFile file(context, path);
-  return parse<T>(context, file.text(), path.string());
+  const detail::FileContent file(context, path);
+  return parse<T>(context, file.bytes(), path.string());
 }
 
 template <Scalar T>
