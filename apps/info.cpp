@@ -6,6 +6,7 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <utility>
@@ -51,8 +52,9 @@ std::optional<Arguments> parse(int argc, char** argv) {
                kName);
   app.footer(kFooter);
   app.add_option("MATRIX", arguments.matrix,
-                 "Matrix Market file (.mtx or .mtx.gz), or a generated structure as "
-                 "NAME:SIZE,SIZE... or NAME:SIZE:DENSITY");
+                 fmt::format("file, also gzipped: {}; or a generated structure as "
+                             "NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
+                             describe_formats(false)));
   app.add_option("--transform", arguments.transform,
                  "look at the graph Laplacian of the matrix instead")
       ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}));

@@ -5,7 +5,7 @@
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -15,7 +15,7 @@ namespace {
 using HostMultiVector = MultiVector<double, HostSpace>;
 
 Matrix load_matrix(HostContext& context, const MatrixSource& source) {
-  if (!source.structure) return Matrix(read_matrix_market<double>(context, source.path));
+  if (!source.structure) return Matrix(read_matrix<double>(context, source.path));
   try {
     return Matrix(generate<double>(context, *source.structure));
   } catch (const InvalidArgument& error) {
@@ -40,7 +40,7 @@ Matrix load_A(HostContext& context, const ProblemConfig& problem) {
 
 Block load_block(HostContext& context, const std::filesystem::path& path) {
   if (path.empty()) return {};
-  return Block(read_matrix_market_block<double>(context, path));
+  return Block(read_block<double>(context, path));
 }
 
 Block unit_vectors(HostContext& context, const Config& config, const Problem& problem) {

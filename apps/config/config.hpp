@@ -40,7 +40,7 @@ struct MatrixSource {
 
 /// The right-hand sides of a linear system: a file, or generated columns of one kind.
 struct RhsConfig {
-  std::filesystem::path path;  ///< dense Matrix Market file; empty for the others
+  std::filesystem::path path;  ///< of a dense block; empty for the others
   Index random = 0;            ///< columns with entries uniform in (−1, 1)
   Index ones = 0;              ///< columns of ones
   std::vector<Index> unit;     ///< row numbers, from 1, of the ones in unit vectors
@@ -56,8 +56,8 @@ struct ProblemConfig {
   Transform transform = Transform::none;
   EdgeWeights weights = EdgeWeights::stored;  ///< of the graph Laplacians
   bool symmetrize = false;                    ///< whether they take directed graphs
-  std::filesystem::path constraints;          ///< dense Matrix Market file, empty for none
-  std::filesystem::path initial_guess;        ///< dense Matrix Market file, empty for none
+  std::filesystem::path constraints;          ///< of a dense block, empty for none
+  std::filesystem::path initial_guess;        ///< of a dense block, empty for none
   RhsConfig rhs;                              ///< of a linear system
 };
 

@@ -9,6 +9,8 @@ namespace heddle::detail {
 /// The bytes of a file in memory, decompressed if it is gzipped.
 class FileContent {
  public:
+  FileContent() = default;
+
   /// Reads the whole file `path`, plain or gzip (with one or several members), recognised by its
   /// first bytes. Throws `InputError` if it cannot be read, is a folder, or is damaged or truncated
   /// gzip. Throws `OutOfMemory`.

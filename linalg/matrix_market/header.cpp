@@ -1,18 +1,18 @@
 #include <algorithm>
 #include <charconv>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/files/checks.hpp>
 #include <heddle/linalg/files/words.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
-#include <limits>
 
 namespace heddle::matrix_market {
 namespace {
 
+using detail::is_tar;
+using detail::kMostIndices;
 using detail::lower_case;
 using detail::next_word;
 using detail::quoted;
-
-constexpr Index kMostIndices = std::numeric_limits<std::int32_t>::max();
 
 /// Reads a text line by line.
 class LineReader {
@@ -44,11 +44,6 @@ class LineReader {
   std::size_t position_ = 0;
   std::size_t number_ = 0;
 };
-
-bool is_tar(std::string_view text) {
-  constexpr std::size_t kMagicAt = 257;
-  return text.size() > kMagicAt && text.substr(kMagicAt, 5) == "ustar";
-}
 
 void parse_object(std::string_view text, const LineReader& reader, std::string_view& line) {
   constexpr std::string_view kByteOrderMark =
