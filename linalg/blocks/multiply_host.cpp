@@ -17,10 +17,6 @@ namespace {
 /// rows, the same rows of Y, the prefetched lines and C fit in the first-level cache.
 constexpr Index kPanelRows = 24;
 
-/// Products with fewer multiplications than this run on one thread, because waking the others takes
-/// longer.
-constexpr Index kSerialProducts = 500'000;
-
 /// A matrix whose entry (i, j) is data[i·row_stride + j·col_stride].
 template <class T>
 struct Strided {
@@ -165,12 +161,14 @@ void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha
     std::fill(c + k * c_ld + b, c + (k + 1) * c_ld, T{0});
   }
   const Product<T> product{n, a, b, X, c, c_ld, beta, w, w_ld, y, y_ld};
-  const int threads = n * a * b < kSerialProducts ? 1 : context.threads();
+  const double blocks = static_cast<double>(n * (a + b)) * sizeof(T);
+  const int threads =
+      team_size(context.threads(), blocks, 2 * static_cast<double>(n) * static_cast<double>(a * b));
   // A panel's product is complete before any of it is written: Y may lie over X.
-  parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel) {
+  parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel, int member) {
     const Index first = panel * kPanelRows;
     const Index end = std::min(first + kPanelRows, n);
-    T* out = products + omp_get_thread_num() * panel_size;
+    T* out = products + member * panel_size;
     product.multiply_panel(first, end, out);
     product.write_panel(first, end, out);
   });
