@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -204,10 +204,9 @@ struct GramSum {
 
 }  // namespace
 
-template <Scalar T>
-void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-          SmallView<double, HostSpace> G) {
-  require_gram_shapes(X, Y, G);
+template <Isa kVariant, Scalar T>
+void gram_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
+                 const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> G) {
   const bool symmetric = same_block(X, Y);
   // The columns of V fill whole vectors, those of U need not. V is therefore the factor that needs
   // less padding.
@@ -243,9 +242,10 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
   context.profile().count(moved, flops);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                  \
-  template void gram(HostContext&, ConstBlockView<T, HostSpace>, ConstBlockView<T, HostSpace>, \
-                     SmallView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                           \
+  template void gram_kernel<kIsa, T>(HostContext&, const ConstBlockView<T, HostSpace>&, \
+                                     const ConstBlockView<T, HostSpace>&,               \
+                                     SmallView<double, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -10,6 +10,14 @@
 namespace heddle::detail {
 namespace {
 
+// Vectors of C that a row keeps in registers: with `kMaxRunHeight` rows at a time, three quarters
+// of the registers.
+constexpr int kMaxVectors = kVectorBytes == 64 ? 8 : 4;
+
+// Columns of a stripe at most.
+template <Scalar T>
+constexpr Index kStripe = kMaxVectors* static_cast<int>(kVectorBytes / sizeof(T));
+
 // Rows that a stripe of a wide block goes through before the next stripe: their part of A then
 // comes from the first-level cache.
 constexpr Index kRowsOfStripe = 32 * kMaxRunHeight;
@@ -39,7 +47,7 @@ Kernels<T, Values> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
   return kTable[static_cast<std::size_t>((N - 1) / W)];
 }
 
-// The kernels for N columns, N ≤ kMaxStripe<T>: vectors of as many lanes as N has columns, at most
+// The kernels for N columns, N ≤ kStripe<T>: vectors of as many lanes as N has columns, at most
 // a register's.
 template <Scalar T, class Values, int W = static_cast<int>(kLanes<T>)>
 Kernels<T, Values> kernels_for(Index N) {
@@ -60,7 +68,7 @@ class ColumnStripes {
  public:
   explicit ColumnStripes(const Product<T, Values>& whole)
       : whole_(whole),
-        count_((whole.N + kMaxStripe<T> - 1) / kMaxStripe<T>),
+        count_((whole.N + kStripe<T> - 1) / kStripe<T>),
         width_((whole.N + count_ - 1) / count_) {
     if (count_ > 1) width_ = round_up_to_lanes<T>(width_);
   }
@@ -142,10 +150,11 @@ void add_segments(const Product<T, Values>& p, const HeavyRow& heavy, const T* p
 
 }  // namespace
 
-template <Scalar T, class Values>
-void row_split(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
-               T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
-               const BlockView<T, HostSpace>& C) {
+template <Isa kVariant, Scalar T, class Values>
+void row_split_kernel(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
+                      T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B,
+                      T beta, const BlockView<T, HostSpace>& C) {
+  static_assert(kStripe<T> <= kMaxStripe<T>);
   const ColumnStripes<T, Values> stripes({A, values, B.data(), B.ld(), C.data(), C.ld(), C.cols(),
                                           alpha, beta, choose_prefetch<T>(schedule, C.cols()),
                                           streams(beta, C)});
@@ -178,13 +187,15 @@ void row_split(const CsrView<T, HostSpace>& A, Values values, const RowSchedule&
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                      \
-  template void row_split(const CsrView<T, HostSpace>&, const T*, const RowSchedule&, T*, int, T,  \
-                          const ConstBlockView<T, HostSpace>&, T, const BlockView<T, HostSpace>&); \
-  template void row_split(const CsrView<T, HostSpace>&, GatheredValues<T>, const RowSchedule&, T*, \
-                          int, T, const ConstBlockView<T, HostSpace>&, T,                          \
-                          const BlockView<T, HostSpace>&);
+#define HEDDLE_INSTANTIATE_VALUES(T, Values)                                                     \
+  template void row_split_kernel<kIsa>(const CsrView<T, HostSpace>&, Values, const RowSchedule&, \
+                                       T*, int, T, const ConstBlockView<T, HostSpace>&, T,       \
+                                       const BlockView<T, HostSpace>&);
+#define HEDDLE_INSTANTIATE(T)            \
+  HEDDLE_INSTANTIATE_VALUES(T, const T*) \
+  HEDDLE_INSTANTIATE_VALUES(T, GatheredValues<T>)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_VALUES
 
 }  // namespace heddle::detail
