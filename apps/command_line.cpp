@@ -4,6 +4,7 @@
 #include <deque>
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/version.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <utility>
 
 namespace heddle::apps {

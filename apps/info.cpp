@@ -39,9 +39,14 @@ HostCsrMatrix<double> load(HostContext& context, const InfoCommandLine& argument
         fmt::format("{}: a Laplacian needs a square matrix, this one has {} rows and {} columns",
                     arguments.matrix, A.rows(), A.cols()));
   }
-  return graph_laplacian(context, A.view(),
-                         arguments.transform == "laplacian" ? LaplacianKind::combinatorial
-                                                            : LaplacianKind::normalized);
+  LaplacianOptions options{.symmetrize = arguments.symmetrize};
+  if (arguments.transform != "laplacian") options.kind = LaplacianKind::normalized;
+  if (arguments.weights == "unit") options.weights = EdgeWeights::unit;
+  try {
+    return graph_laplacian(context, A.view(), options);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("{}: {}", arguments.matrix, error.what()));
+  }
 }
 
 std::string answer(const InfoCommandLine& arguments) {

@@ -6,7 +6,9 @@
 namespace heddle::apps {
 
 /// `config` with the method that suits `problem`, if `solver.type: auto` leaves the choice open.
-/// Warns about keys of the configuration that have no effect with this method.
-Config with_method(const Config& config, const Problem& problem);
+/// Warns about keys of the configuration that have no effect with this method. The choice depends on
+/// the null space of B, whose dimension is stored in `problem`. Throws as `load_problem` does for an
+/// unusable B.
+Config with_method(HostContext& context, const Config& config, Problem& problem);
 
 }  // namespace heddle::apps

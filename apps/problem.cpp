@@ -6,7 +6,7 @@
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -18,7 +18,7 @@ using HostMultiVector = MultiVector<double, HostSpace>;
 Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string_view key) {
   if (!source.structure) {
     return read_input(source.path, key, [&context](const std::filesystem::path& path) {
-      return Matrix(read_matrix_market<double>(context, path));
+      return Matrix(read_matrix<double>(context, path));
     });
   }
   try {
@@ -31,19 +31,22 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string
 Matrix load_A(HostContext& context, const ProblemConfig& problem) {
   Matrix A = load_matrix(context, problem.matrix, "problem.matrix");
   detail::check_shape(A, problem.transform == Transform::normal_equations);
-  if (problem.transform == Transform::none || problem.transform == Transform::normal_equations) {
-    return A;
+  if (!takes_laplacian(problem)) return A;
+  LaplacianOptions options{.weights = problem.weights, .symmetrize = problem.symmetrize};
+  if (problem.transform == Transform::normalized_laplacian) {
+    options.kind = LaplacianKind::normalized;
   }
-  const LaplacianKind kind = problem.transform == Transform::laplacian
-                                 ? LaplacianKind::combinatorial
-                                 : LaplacianKind::normalized;
-  return Matrix(graph_laplacian(context, A.view(), kind));
+  try {
+    return Matrix(graph_laplacian(context, A.view(), options));
+  } catch (const InvalidArgument& error) {
+    throw ProblemError(ProblemPart::matrix, error.what());
+  }
 }
 
 Block load_block(HostContext& context, const std::filesystem::path& path, std::string_view key) {
   if (path.empty()) return {};
   return read_input(path, key, [&context](const std::filesystem::path& file) {
-    return Block(read_matrix_market_block<double>(context, file));
+    return Block(read_block<double>(context, file));
   });
 }
 

@@ -12,7 +12,6 @@
 #include <heddle/apps/method_choice.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
-#include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/run_solver.hpp>
 #include <heddle/apps/version.hpp>
@@ -21,6 +20,7 @@
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/numpy/npy.hpp>
 #include <utility>
 
 namespace heddle::apps {
@@ -181,7 +181,7 @@ ExitCode run(const CommandLine& line, const SolverProgram& program) {
   with_named_sources(config, [&] { detail::check_kernel(device, config.request); });
   check_output_directory(config.output.directory);
   Problem input = read_problem(device.host(), config);
-  config = with_method(config, input);
+  config = with_method(device.host(), config, input);
   prepare_problem(device.host(), input, config);
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());

@@ -16,7 +16,7 @@ GallerySpec parse_generator(const std::string& argument);
 bool names_generator(const std::string& argument);
 
 /// The matrix that `argument` names: a generated one if `names_generator`, else a file.
-/// Throws as `read_matrix_market`, `parse_generator` and `generate` do.
+/// Throws as `read_matrix`, `parse_generator` and `generate` do.
 HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument);
 
 }  // namespace heddle::detail

@@ -10,6 +10,7 @@
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <string_view>
 
 namespace heddle::apps {
@@ -49,18 +50,22 @@ bool begins_with_numbers(std::string_view text) {
   return false;
 }
 
-/// Whether the name ends as those of matrix files do, which is asked about a file that cannot be
-/// read.
-bool is_named_as_matrix(std::string_view name) {
-  if (name.ends_with(".gz")) return true;
-  constexpr std::array kSuffixes = {".mtx"sv, ".npz"sv, ".npy"sv, ".mm"sv};
-  return std::any_of(kSuffixes.begin(), kSuffixes.end(),
-                     [name](std::string_view suffix) { return name.ends_with(suffix); });
+/// Whether the name ends as those of matrix files do.
+bool is_named_as_matrix(const std::filesystem::path& path) {
+  const bool is_compressed = path.extension() == ".gz";
+  const std::string extension = (is_compressed ? path.stem() : path).extension().string();
+  const std::vector<FileFormat>& formats = file_formats();
+  return is_compressed ||
+         std::any_of(formats.begin(), formats.end(), [&extension](const FileFormat& format) {
+           const auto& known = format.extensions;
+           return std::find(known.begin(), known.end(), extension) != known.end();
+         });
 }
 
+/// Whether a file that cannot be read is named as a matrix, or one that can holds a matrix.
 bool is_matrix(const std::filesystem::path& path) {
   const std::string text = beginning_of(path);
-  if (text.empty()) return is_named_as_matrix(path.native());
+  if (text.empty()) return is_named_as_matrix(path);
   return begins_with_numbers(text) ||
          std::any_of(kMatrixSignatures.begin(), kMatrixSignatures.end(),
                      [&text](std::string_view signature) { return text.starts_with(signature); });

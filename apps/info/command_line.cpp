@@ -5,6 +5,7 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 
 namespace heddle::apps {
 namespace {
@@ -19,20 +20,28 @@ Examples:
 
 Exit codes:
     0  done
-    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix
+    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix or the
+       Laplacian of a directed graph
     2  an input file that cannot be used
     5  out of memory)";
 
 /// Adds the options of heddle-info to `app`, which stores their values in `line`.
 void add_options(CLI::App& app, InfoCommandLine& line) {
   app.footer(kFooter);
-  app.add_option(
-      "MATRIX", line.matrix,
-      "Matrix Market file (.mtx or .mtx.gz), -: standard input, or a generated structure "
-      "as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY");
+  app.add_option("MATRIX", line.matrix,
+                 fmt::format("file, also gzipped: {}; -: standard input; or a generated structure "
+                             "as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
+                             describe_formats(false)));
   app.add_option("--transform", line.transform, "look at the graph Laplacian of the matrix instead")
       ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}))
       ->type_name("none|laplacian|normalized_laplacian");
+  app.add_option("--weights", line.weights,
+                 "edge weights of the Laplacian: the entries of the matrix, or 1 for each")
+      ->check(CLI::IsMember({"stored", "unit"}))
+      ->type_name("stored|unit");
+  app.add_flag("--symmetrize", line.symmetrize,
+               "take the Laplacian of a directed graph: both directions of an edge get the larger "
+               "of the two weights");
   CLI::Option* spectrum = app.add_flag(
       "--spectrum", line.spectrum, "estimate how many eigenvalues of a symmetric matrix lie where");
   app.add_option("--bins", line.bins,

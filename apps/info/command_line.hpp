@@ -11,6 +11,8 @@ namespace heddle::apps {
 struct InfoCommandLine {
   std::string matrix;
   std::string transform = "none";
+  std::string weights = "stored";
+  bool symmetrize = false;
   bool spectrum = false;
   Index bins = 20;
   std::string json;  ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
