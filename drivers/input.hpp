@@ -9,10 +9,6 @@
 /// Checks and completes a problem and a request before a method solves them.
 namespace heddle::detail {
 
-/// `request` with the method and the limit of iterations that suit `problem` in place of their
-/// automatic values.
-Request choose_method(const Request& request, const ProblemSizes& problem);
-
 /// Throws `ProblemError` if A is empty, or if A is not square and `normal_equations` is false.
 void check_shape(const Matrix& A, bool normal_equations);
 
