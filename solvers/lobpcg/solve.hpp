@@ -55,6 +55,8 @@ class LobpcgSolve {
   void refresh();
   void queue_residuals();
   void read_residuals();
+  void measure_roundings();
+  void end_at_rounding(std::string_view reason);
   void fill_W(Index first, Index active, Index fresh);
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
@@ -77,11 +79,13 @@ class LobpcgSolve {
   Engine<Ctx> engine_;
   LobpcgVerification<T, Ctx> verification_;
   Index applications_before_;
-  Part residual_norms_{};      // ‖r_j‖ of the step, in the packet
-  Part x_norms_{};             // ‖x_j‖, if B ≠ I
+  Part residual_norms_{};  // ‖r_j‖ of the step, in the packet
+  Part x_norms_{};         // ‖x_j‖, if B ≠ I
+  Part dual_norms_{};  // from which ErrorNorms derives ‖r_j‖ in the norm of B⁻¹, if B ≠ I
   Index constraints_ = 0;      // leading columns of Y
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
+  Index refuted_values_ = 0;    // claims of which only error bounds of values were refuted
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
   // Whether the iteration was restarted without P, at the first stagnation.

@@ -9,6 +9,7 @@
 namespace heddle::detail {
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::start() {
+  s_.verifier.norms().prepare(context_, problem_);
   if (engine_.resume(*this)) return std::ssize(result_.history);
   blocks_.reset();
   if (const Index c = problem_.constraints.cols(); c > 0) {
@@ -105,6 +106,8 @@ void LobpcgSolve<T, Ctx>::queue_residuals() {
   if (!blocks_.pencil()) return;
   x_norms_ = s_.packet.add(x, 1);
   column_norms(context_, blocks_.S().X, x_norms_.there);
+  dual_norms_ = s_.packet.add(x, 1);
+  s_.verifier.norms().measure_residuals(context_, blocks_.R(), dual_norms_.there);
 }
 
 template <Scalar T, class Ctx>
@@ -113,11 +116,25 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
   if (residuals_known_) return;
   residuals_known_ = true;
   const std::span<double> residuals = pairs_.next_residuals();
+  const std::span<double> duals = pairs_.dual_residuals();
   for (Index j = 0; j < blocks_.x(); ++j) {
-    const double norm = blocks_.pencil() ? x_norms_.here(j, 0) : 1;
-    residuals[static_cast<std::size_t>(j)] = residual_norms_.here(j, 0) / norm;
+    const auto column = static_cast<std::size_t>(j);
+    const double norm = residual_norms_.here(j, 0);
+    residuals[column] = blocks_.pencil() ? norm / x_norms_.here(j, 0) : norm;
+    duals[column] = blocks_.pencil() ? s_.verifier.norms().dual_norm(dual_norms_.here(j, 0)) : norm;
   }
+  pairs_.bound_errors(ritz_.values(), spans_space());
+  if (pairs_.rounding_matters(ritz_.values())) measure_roundings();
   pairs_.count(ritz_.values(), spans_space(), result_.iterations);
+}
+
+/// Measures by how much rounding changes the values of X. Waits for the numbers, which decide only
+/// in the last steps of a solve.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::measure_roundings() {
+  const std::span<const double> roundings =
+      s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
+  std::copy(roundings.begin(), roundings.end(), pairs_.roundings().begin());
 }
 
 /// Finishes the iteration, for which its residuals must be known. True if the step is to be
@@ -219,7 +236,7 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   }
   blocks_.set_w(rank);
   if (rank == 0) {
-    engine_.end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
+    end_at_rounding("no search direction is left: rounding is all there is");
   }
 }
 

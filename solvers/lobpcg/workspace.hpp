@@ -48,6 +48,8 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   detail::LobpcgPairs pairs;
   SmallMatrix<double, Space> theta;       // of X, for R = AX − BX Θ
   Packet<Ctx> packet;                     // results of a step on their way to the host
+  std::vector<double> other_values;       // Ritz values beside those that are verified
+  std::vector<double> other_residuals;    // their residuals in the norm of B⁻¹
   std::vector<double> monitor_values;     // Ritz values passed to the monitor
   std::vector<double> monitor_residuals;  // scaled residuals passed to the monitor
   EigenResult<T, Space> result;
