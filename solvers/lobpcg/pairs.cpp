@@ -101,15 +101,22 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
   const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
-  leading_ = wanted_in_X_ = 0;
-  for (Index j = 0; j < ritz.count(); ++j) {
-    const double theta = ritz.theta[static_cast<std::size_t>(j)];
+  leading_ = 0;
+  while (leading_ < ritz.count() && passes(ritz, leading_, factor, exact)) ++leading_;
+  wanted_in_X_ = wanted(ritz);
+}
+
+/// The number of pairs in X that are among the nev best of all.
+Index LobpcgPairs::wanted(const RitzValues& ritz) const {
+  Index count = 0;
+  for (const double theta : ritz.theta) {
     const auto ahead =
         std::count_if(locked_values_.begin(), locked_values_.end(),
                       [&](double value) { return value == theta || better(value, theta); });
-    if (j + ahead < options_->nev) ++wanted_in_X_;
-    if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
+    if (count + ahead >= options_->nev) break;
+    ++count;
   }
+  return count;
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -146,6 +153,24 @@ bool LobpcgPairs::guard_is_at_rest(const RitzValues& ritz, bool guessed) const {
   const auto column = static_cast<std::size_t>(guard);
   return convergence_.scaled(ritz.theta[column], residuals_[column]) <=
          std::sqrt(options_->tolerance);
+}
+
+bool LobpcgPairs::at_rest(const RitzValues& ritz) const {
+  const auto count = static_cast<std::size_t>(wanted(ritz));
+  for (std::size_t j = 0; j < count; ++j) {
+    if (!convergence_.settled(ritz.theta[j], ritz.change[j])) return false;
+  }
+  return true;
+}
+
+double LobpcgPairs::last_wanted(const RitzValues& ritz) const {
+  const Index in_X = wanted(ritz);
+  double last = in_X > 0 ? ritz.theta[static_cast<std::size_t>(in_X - 1)] : locked_values_.front();
+  for (Index i = 0; i < locked(); ++i) {
+    const double value = locked_values_[static_cast<std::size_t>(i)];
+    if (is_best_locked(i, options_->nev - in_X) && better(last, value)) last = value;
+  }
+  return last;
 }
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {

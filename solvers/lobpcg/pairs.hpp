@@ -71,6 +71,12 @@ class LobpcgPairs {
   /// began with initial guesses.
   bool all_converged(const RitzValues& ritz, bool guessed) const;
 
+  /// Whether the last step has left the wanted values where they were.
+  bool at_rest(const RitzValues& ritz) const;
+
+  /// The last of the wanted values, as far as they are known.
+  double last_wanted(const RitzValues& ritz) const;
+
   /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
 
@@ -104,6 +110,7 @@ class LobpcgPairs {
   void archive(Archive& archive);
 
  private:
+  Index wanted(const RitzValues& ritz) const;
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
   bool guard_is_at_rest(const RitzValues& ritz, bool guessed) const;
   double locking_factor(Index iteration) const noexcept;
