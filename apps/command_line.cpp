@@ -50,7 +50,7 @@ std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
   app.add_flag("--profile", line.profile,
                "print seconds, bytes and operations of each phase of the solve, too");
   app.add_flag("-q,--quiet", line.quiet, "no header and no progress");
-  app.set_version_flag("--version", fmt::format("{} {}", name, kVersions.heddle));
+  app.set_version_flag("--version", version_text(name));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {

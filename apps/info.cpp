@@ -75,7 +75,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
   app.add_flag("--json", arguments.json, "print JSON");
   app.add_flag("--list-generators", arguments.list_generators,
                "list the structures that can be generated, and stop");
-  app.set_version_flag("--version", fmt::format("{} {}", kName, kVersions.heddle));
+  app.set_version_flag("--version", version_text(kName));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {

@@ -64,7 +64,7 @@ struct Request {
   SpmmOptions spmm{};
   Precision precision = Precision::full;
   DeviceChoice device = DeviceChoice::automatic;
-  int threads = 0;  ///< on the host. 0: as many as OpenMP offers
+  int threads = 0;  ///< on the host. 0: the default of `HostContext`
   CheckpointOptions checkpoint{};
 };
 

@@ -196,7 +196,7 @@ void Schema::machine() {
           [](Config& config) -> Precision& { return config.request.precision; })
       .fallback("double")
       .aliases({"dtype", "value_type", "scalar"});
-  add("threads", "CPU threads; 0: all that OpenMP offers")
+  add("threads", "CPU threads; 0: OMP_NUM_THREADS, else as many as CPUs, affinity and quota allow")
       .integer({0, kMaxThreads})
       .fallback("0")
       .aliases({"num_threads", "nthreads", "omp_num_threads", "cores"})

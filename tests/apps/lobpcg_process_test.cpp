@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <apps/difference_matrix.hpp>
@@ -55,6 +56,24 @@ TEST_F(LobpcgProcess, SingularTriplets) {
   EXPECT_EQ(solve(triplets, {"--set", "solver.max_iterations=1"}).exit_code, 3);
   EXPECT_EQ(result().at("status"), "max_iterations");
   EXPECT_EQ(result().at("singular_values").size(), 3u);
+}
+
+TEST_F(LobpcgProcess, ThreadsFollowTheAffinityUnlessTheUserChose) {
+  folder_.write("grid.yaml", "problem: {matrix: {generate: laplace2d, size: [20, 17]}}");
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed)) ++cpu;
+  const auto describes = [&](std::vector<std::string> environment, const std::string& threads) {
+    std::vector<std::string> words = {"env"};
+    words.insert(words.end(), environment.begin(), environment.end());
+    for (const std::string& word : command({"grid.yaml", "--validate"})) words.push_back(word);
+    words.insert(words.begin(), {"taskset", "-c", std::to_string(cpu)});
+    const std::string out = run_process(folder_.path(), words).out;
+    EXPECT_NE(out.find(", " + threads + " threads"), std::string::npos) << out;
+  };
+  describes({"-u", "OMP_NUM_THREADS"}, "1");
+  describes({"OMP_NUM_THREADS=3"}, "3");
 }
 
 TEST_F(LobpcgProcess, WhatSingularTripletsDoNotGoWith) {
