@@ -32,6 +32,7 @@ class Schema {
 
   void matrix(const std::string& path, MatrixSource& (*source)(Config&));
   void problem();
+  void transforms();
   void right_hand_sides();
   void spmm();
   void machine();
@@ -100,6 +101,20 @@ void Schema::problem() {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
+  transforms();
+  add("problem.constraints", "file of a dense block: eigenvectors B-orthogonal to its columns")
+      .file()
+      .only_for({SolverType::lobpcg})
+      .aliases({"deflation", "null_space", "Y"})
+      .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
+  add("problem.initial_guess",
+      "file of a dense block: vectors to start from, for block_cg as many as right-hand sides")
+      .file()
+      .aliases({"X0", "initial_space", "guess", "start"})
+      .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
+}
+
+void Schema::transforms() {
   const auto transform = [this](std::string doc, Words<Transform> words,
                                 std::vector<SolverType> solvers) {
     add("problem.transform", std::move(doc))
@@ -134,16 +149,6 @@ void Schema::problem() {
       .fallback("false")
       .aliases({"symmetrized", "undirected"})
       .only_for(kEigensolvers);
-  add("problem.constraints", "file of a dense block: eigenvectors B-orthogonal to its columns")
-      .file()
-      .only_for({SolverType::lobpcg})
-      .aliases({"deflation", "null_space", "Y"})
-      .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
-  add("problem.initial_guess",
-      "file of a dense block: vectors to start from, for block_cg as many as right-hand sides")
-      .file()
-      .aliases({"X0", "initial_space", "guess", "start"})
-      .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
 }
 
 void Schema::right_hand_sides() {
