@@ -1,12 +1,23 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
 namespace {
 
 constexpr Index kMaxThreads = 4096;
+
+/// The first extension of each format of matrices, or of dense blocks, e.g. ".mtx, .npy".
+std::string usual_extensions(bool for_blocks) {
+  std::string list;
+  for (const FileFormat& format : file_formats()) {
+    if (for_blocks && !format.holds_blocks) continue;
+    list.append(list.empty() ? "" : ", ").append(format.extensions.front());
+  }
+  return list;
+}
 
 /// Collects all rows of the schema, one member function per section.
 class Schema {
@@ -82,9 +93,8 @@ void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
 
 void Schema::problem() {
   add("problem", "A x = lambda B x, A X = B, or min |B - A X|").section().fallback("{}");
-  add("problem.matrix",
-      "a file of a known format, relative to the file it is named in, or a structure to "
-      "generate")
+  add("problem.matrix", "a file (" + usual_extensions(false) +
+                            "), relative to the file it is named in, or a structure to generate")
       .file()
       .section()
       .required()
@@ -102,13 +112,15 @@ void Schema::problem() {
     return mass ? *mass : mass.emplace();
   });
   transforms();
-  add("problem.constraints", "file of a dense block: eigenvectors B-orthogonal to its columns")
+  add("problem.constraints",
+      "dense file (" + usual_extensions(true) + "): eigenvectors B-orthogonal to its columns")
       .file()
       .only_for({SolverType::lobpcg})
       .aliases({"deflation", "null_space", "Y"})
       .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
   add("problem.initial_guess",
-      "file of a dense block: vectors to start from, for block_cg as many as right-hand sides")
+      "dense file (" + usual_extensions(true) +
+          "): vectors to start from, for block_cg as many as right-hand sides")
       .file()
       .aliases({"X0", "initial_space", "guess", "start"})
       .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
@@ -152,7 +164,8 @@ void Schema::transforms() {
 }
 
 void Schema::right_hand_sides() {
-  add("problem.rhs", "right-hand sides, columns of B: the file of a dense block, or their kind")
+  add("problem.rhs", "right-hand sides, columns of B: a dense file (" + usual_extensions(true) +
+                         "), or their kind")
       .file()
       .section()
       .one_key()
