@@ -101,7 +101,7 @@ class SolverOptions {
                   "list the keys of the configuration, and stop; =markdown: those of all solvers");
     app_.add_flag("--resume", line_.resume,
                   "go on from the checkpoint.file that an earlier run of the same problem kept");
-    app_.set_version_flag("--version", fmt::format("{} {}", program_.name, kVersions.heddle));
+    app_.set_version_flag("--version", version_text(program_.name));
   }
 
   void reports() {

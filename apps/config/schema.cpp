@@ -1,12 +1,23 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
 namespace {
 
 constexpr Index kMaxThreads = 4096;
+
+/// The first extension of each format of matrices, or of dense blocks, e.g. ".mtx, .npy".
+std::string usual_extensions(bool for_blocks) {
+  std::string list;
+  for (const FileFormat& format : file_formats()) {
+    if (for_blocks && !format.holds_blocks) continue;
+    list.append(list.empty() ? "" : ", ").append(format.extensions.front());
+  }
+  return list;
+}
 
 /// Collects all rows of the schema, one member function per section.
 class Schema {
@@ -32,6 +43,7 @@ class Schema {
 
   void matrix(const std::string& path, MatrixSource& (*source)(Config&));
   void problem();
+  void transforms();
   void right_hand_sides();
   void spmm();
   void machine();
@@ -81,9 +93,8 @@ void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
 
 void Schema::problem() {
   add("problem", "A x = lambda B x, A X = B, or min |B - A X|").section().fallback("{}");
-  add("problem.matrix",
-      "a file of a known format, relative to the file it is named in, or a structure to "
-      "generate")
+  add("problem.matrix", "a file (" + usual_extensions(false) +
+                            "), relative to the file it is named in, or a structure to generate")
       .file()
       .section()
       .required()
@@ -101,6 +112,24 @@ void Schema::problem() {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
+  transforms();
+  add("problem.constraints",
+      "dense file (" + usual_extensions(true) + "): eigenvectors B-orthogonal to its columns")
+      .file()
+      .only_for({SolverType::lobpcg, SolverType::automatic})
+      .option("--constraints")
+      .aliases({"deflation", "null_space", "Y"})
+      .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
+  add("problem.initial_guess",
+      "dense file (" + usual_extensions(true) +
+          "): vectors to start from, for block_cg as many as right-hand sides")
+      .file()
+      .option("--initial-guess")
+      .aliases({"X0", "initial_space", "guess", "start"})
+      .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
+}
+
+void Schema::transforms() {
   const auto transform = [this](std::string doc, Words<Transform> words,
                                 std::vector<SolverType> solvers) {
     add("problem.transform", std::move(doc))
@@ -138,22 +167,11 @@ void Schema::problem() {
       .aliases({"symmetrized", "undirected"})
       .only_for(kEigensolvers)
       .option("--symmetrize");
-  add("problem.constraints", "file of a dense block: eigenvectors B-orthogonal to its columns")
-      .file()
-      .only_for({SolverType::lobpcg, SolverType::automatic})
-      .option("--constraints")
-      .aliases({"deflation", "null_space", "Y"})
-      .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
-  add("problem.initial_guess",
-      "file of a dense block: vectors to start from, for block_cg as many as right-hand sides")
-      .file()
-      .option("--initial-guess")
-      .aliases({"X0", "initial_space", "guess", "start"})
-      .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
 }
 
 void Schema::right_hand_sides() {
-  add("problem.rhs", "right-hand sides, columns of B: the file of a dense block, or their kind")
+  add("problem.rhs", "right-hand sides, columns of B: a dense file (" + usual_extensions(true) +
+                         "), or their kind")
       .file()
       .section()
       .one_key()
@@ -206,7 +224,7 @@ void Schema::machine() {
       .fallback("double")
       .option("--precision")
       .aliases({"dtype", "value_type", "scalar"});
-  add("threads", "CPU threads; 0: all that OpenMP offers")
+  add("threads", "CPU threads; 0: OMP_NUM_THREADS, else as many as CPUs, affinity and quota allow")
       .integer({0, kMaxThreads})
       .fallback("0")
       .option("--threads")

@@ -121,12 +121,15 @@ void SolverSchema::tolerance() {
       .store(
           [](Node node, Config& config) { config.request.tolerance = as_real(node).value_or(0); });
   add("solver.criterion",
-      "norm: |r| <= tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol")
-      .choice<Criterion>({{"norm", Criterion::norm},
+      "eigenvalue: norm, and the error bound of lambda is <= tol |lambda| or rounding; norm: |r| "
+      "<= "
+      "tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol")
+      .choice<Criterion>({{"eigenvalue", Criterion::eigenvalue},
+                          {"norm", Criterion::norm},
                           {"relative", Criterion::relative},
                           {"absolute", Criterion::absolute}},
                          [](Config& config) -> Criterion& { return config.request.criterion; })
-      .fallback("norm")
+      .fallback("eigenvalue")
       .only_for(kEigensolvers)
       .option("--criterion")
       .aliases({"eps_conv", "convergence", "conv_test"});

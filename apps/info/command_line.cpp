@@ -53,7 +53,7 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");
   app.add_flag("--list-generators", line.list_generators,
                "list the structures that can be generated, and stop");
-  app.set_version_flag("--version", fmt::format("{} {}", kInfoName, kVersions.heddle));
+  app.set_version_flag("--version", version_text(kInfoName));
 }
 
 constexpr const char* kSummary =

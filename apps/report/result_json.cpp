@@ -81,6 +81,8 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     if (config.problem.mass) json["infinite_eigenvalues"] = result.infinite_eigenvalues;
     if (finds_triplets(config)) json["singular_values"] = result.singular_values;
     json["residuals"] = result.residuals;
+    json["error_bounds"] = result.error_bounds;
+    json["limited_by_rounding"] = result.limited_by_rounding;
     json["orthogonality"] = result.orthogonality;
   } else if (solves_least_squares(config)) {
     json["residuals"] = result.residuals;
