@@ -378,7 +378,7 @@ TEST(TypeAuto, TakesBlockCgWithRightHandSidesAndLeavesTheChoiceOfAnEigensolverOp
         config_of("problem: {matrix: a.mtx, rhs: b.mtx}" + type, {}, SolverType::automatic);
     EXPECT_EQ(linear.request.method, SolverType::block_cg);
     EXPECT_EQ(linear.request.max_iterations, LinearOptions{}.max_iterations);
-    EXPECT_EQ(linear.method_reason, "the problem has right-hand sides");
+    EXPECT_EQ(linear.method_reason, "there are right-hand sides");
     const Config eigen = config_of("problem: {matrix: a.mtx}" + type, {}, SolverType::automatic);
     EXPECT_EQ(eigen.request.method, SolverType::automatic);
     for (const Config& config : {linear, eigen}) {
