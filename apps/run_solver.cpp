@@ -153,12 +153,12 @@ std::string describe_run(const Solution& result, const StageSeconds& seconds) {
 
 /// Solves the problem with progress on stderr. A signal ends the solve early. If memory runs out,
 /// the error also gives the estimated memory of the whole solve.
-Solution solve(Device& device, Problem input, const Config& config, double estimated_bytes,
+Solution solve(Device& device, Problem input, const SettledMethod& method, double estimated_bytes,
                ProgressStyle style, const InterruptScope& interrupt) {
   Progress progress(style);
   try {
-    return with_named_sources(config, [&] {
-      return detail::solve_prepared(device, std::move(input), config.request,
+    return with_named_sources(method.config, [&] {
+      return detail::solve_prepared(device, std::move(input), method.choice,
                                     [&](const MonitorState& state) {
                                       progress.show(state);
                                       return !interrupt.requested();
@@ -173,15 +173,16 @@ Solution solve(Device& device, Problem input, const Config& config, double estim
 ExitCode run(const CommandLine& line, const SolverProgram& program) {
   const Clock::time_point start = Clock::now();
   start_log(line);
-  Config config = load_config(line.subject, line.settings, line.overrides, program.solver);
-  if (line.print_config) print(stdout, to_yaml(config.effective));
+  const Config asked = load_config(line.subject, line.settings, line.overrides, program.solver);
+  if (line.print_config) print(stdout, to_yaml(asked.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
 
-  Device device = choose_device(config);
-  with_named_sources(config, [&] { detail::check_kernel(device, config.request); });
-  check_output_directory(config.output.directory);
-  Problem input = read_problem(device.host(), config);
-  config = with_method(device.host(), config, input);
+  Device device = choose_device(asked);
+  with_named_sources(asked, [&] { detail::check_kernel(device, asked.request); });
+  check_output_directory(asked.output.directory);
+  Problem input = read_problem(device.host(), asked);
+  const SettledMethod method = with_method(device.host(), asked, input);
+  const Config& config = method.config;
   prepare_problem(device.host(), input, config);
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());
@@ -201,7 +202,7 @@ ExitCode run(const CommandLine& line, const SolverProgram& program) {
   spdlog::debug("configuration:\n{}", to_yaml(config.effective));
   const InterruptScope interrupt;
   report.result =
-      solve(device, std::move(input), config, memory.device, progress_style(line.quiet), interrupt);
+      solve(device, std::move(input), method, memory.device, progress_style(line.quiet), interrupt);
   report.seconds.total = seconds_since(start);
   // The results are printed before any file is written, because writing may fail.
   const SolverType solver = config.request.method;
