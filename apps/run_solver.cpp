@@ -156,9 +156,11 @@ std::string describe_run(const Solution& result, const StageSeconds& seconds) {
 Solution solve(Device& device, Problem input, const SettledMethod& method, double estimated_bytes,
                ProgressStyle style, const InterruptScope& interrupt) {
   Progress progress(style);
+  detail::MethodChoice choice = method.choice;
+  choice.request = method.config.request;
   try {
     return with_named_sources(method.config, [&] {
-      return detail::solve_prepared(device, std::move(input), method.choice,
+      return detail::solve_prepared(device, std::move(input), choice,
                                     [&](const MonitorState& state) {
                                       progress.show(state);
                                       return !interrupt.requested();
@@ -181,8 +183,8 @@ ExitCode run(const CommandLine& line, const SolverProgram& program) {
   with_named_sources(asked, [&] { detail::check_kernel(device, asked.request); });
   check_output_directory(asked.output.directory);
   Problem input = read_problem(device.host(), asked);
-  const SettledMethod method = with_method(device.host(), asked, input);
-  const Config& config = method.config;
+  SettledMethod method = with_method(device.host(), asked, input);
+  Config& config = method.config;
   prepare_problem(device.host(), input, config);
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());

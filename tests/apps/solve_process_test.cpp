@@ -131,7 +131,7 @@ TEST_F(HeddleSolve, ReadsMatricesAndConfigurationsFromStandardInput) {
   EXPECT_NEAR(result("out").at("eigenvalues").at(1), 2, 1e-6);
   EXPECT_EQ(nlohmann::json::parse(file("info.json")).at("rows"), 50);
   EXPECT_EQ(shell("echo 'problem: {matrix: d.mtx}' | $heddle solve - -n 2").exit_code, 0);
-  EXPECT_EQ(result("results/stdin").at("eigenvalues").size(), 2u);
+  EXPECT_EQ(listing(folder_.path() / "results").begin()->rfind("stdin", 0), 0u);
 }
 
 TEST_F(HeddleSolve, WhatIsWrongOnStandardInputIsNamed) {
@@ -164,9 +164,10 @@ TEST_F(HeddleSolve, JsonOnStandardOutputIsAllThatStandsThere) {
     const bool quiet = words.back() == "-q";
     EXPECT_EQ(run.err.find("eigenvalue  ") == std::string::npos, quiet) << run.err;
   }
-  const ProcessResult run = run_solve({"laplace1d:40", "--json", "copy.json", "-n", "2"});
+  const ProcessResult run =
+      run_solve({"laplace1d:40", "--json", "copy.json", "-n", "2", "-o", "file"});
   EXPECT_NE(run.out.find("converged: "), std::string::npos);
-  EXPECT_EQ(file("copy.json"), file("results/laplace1d/result.json"));
+  EXPECT_EQ(file("copy.json"), file("file/result.json"));
 }
 
 TEST_F(HeddleSolve, AMatrixAfterJsonIsNotOverwritten) {
@@ -216,10 +217,11 @@ TEST_F(HeddleSolve, TheProgramOfAMethodNamesTheRightOne) {
             "with lobpcg; run heddle-cg, or heddle solve for any type\n");
   EXPECT_EQ(run_solve({"cg.yaml"}).exit_code, 0);
   folder_.write("auto.yaml",
-                "problem: {matrix: d.mtx}\nsolver: {type: auto, nev: 2, filter: none}");
+                "problem: {matrix: d.mtx}\nsolver: {type: auto, nev: 2, filter: none}\n"
+                "output: {directory: own}");
   const ProcessResult own = lobpcg("auto.yaml");
   EXPECT_EQ(own.exit_code, 0) << own.err;
-  EXPECT_EQ(result("results/auto").at("solver"), "lobpcg");
+  EXPECT_EQ(result("own").at("solver"), "lobpcg");
   EXPECT_NE(own.err.find("solver.filter has no effect"), std::string::npos);
 }
 
