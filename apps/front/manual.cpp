@@ -28,6 +28,7 @@ std::string literal(std::string_view text) {
     } else {
       escaped += c;
     }
+    if (c == '|') escaped += "\\:";  // a line may end here
     starts_line = c == '\n';
   }
   return escaped;

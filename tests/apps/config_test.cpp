@@ -5,6 +5,7 @@
 #include <apps/config_support.hpp>
 #include <filesystem>
 #include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/config/settings.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <limits>
 #include <map>

@@ -88,7 +88,7 @@ TEST(Settings, EachProgramTakesTheOptionsOfItsKeys) {
       if (spec.option.empty()) continue;
       const bool takes = program.solver == SolverType::automatic || spec.applies_to(program.solver);
       const std::string last(spec.option.substr(spec.option.rfind(',') + 1));
-      if (takes) EXPECT_TRUE(names.count(last) == 1) << program.name << " " << last;
+      EXPECT_EQ(names.count(last), takes ? 1u : 0u) << program.name << " " << last;
     }
     EXPECT_EQ(names.count("--rhs") == 1,
               program.solver == SolverType::automatic || program.solver == SolverType::block_cg);
