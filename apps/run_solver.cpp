@@ -181,8 +181,8 @@ ExitCode run(const CommandLine& line, const SolverProgram& program) {
   with_named_sources(asked, [&] { detail::check_kernel(device, asked.request); });
   check_output_directory(asked.output.directory);
   Problem input = read_problem(device.host(), asked);
-  const SettledMethod method = with_method(device.host(), asked, input);
-  const Config& config = method.config;
+  SettledMethod method = with_method(device.host(), asked, input);
+  Config& config = method.config;
   prepare_problem(device.host(), input, config);
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());
@@ -191,6 +191,7 @@ ExitCode run(const CommandLine& line, const SolverProgram& program) {
   report.problem.estimated_bytes = memory.device;
   report.seconds.load = seconds_since(start);
   prepare_checkpoint(config, line.resume, input, report.problem, kOutputs);
+  method.choice.request = config.request;
   detail::check_memory(memory, config.request, device);
   const std::string description = describe_problem(config, report.problem);
   if (line.validate) {
