@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/linalg/base/available_memory.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <vector>
 
@@ -57,9 +57,7 @@ double Device::memory_bytes() const {
 
 namespace detail {
 
-double host_memory_bytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
+double host_memory_bytes() { return available_memory().bytes; }
 
 double memory_bytes(const HostContext&) { return host_memory_bytes(); }
 

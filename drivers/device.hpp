@@ -69,7 +69,8 @@ class Device {
 
 namespace detail {
 
-/// Bytes of physical memory of this machine.
+/// Bytes of host memory that this process may use: those of the machine, or fewer by the limits of
+/// its control group and of `ulimit`.
 double host_memory_bytes();
 
 /// Bytes of memory that a solve in `context` may use, see `Device::memory_bytes`.

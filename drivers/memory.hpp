@@ -24,6 +24,9 @@ void check_memory(const MemoryEstimate& estimate, const Request& request, const 
 inline constexpr std::string_view kFewerPairs = "ask for fewer eigenpairs or a smaller block";
 inline constexpr std::string_view kFewerRightHandSides = "ask for fewer right-hand sides";
 
+/// Throws `OutOfMemory` if `bytes` of host memory are more than this process may use.
+void require_host_memory(double bytes, std::string_view advice);
+
 /// Throws `OutOfMemory` with both numbers and `advice` if `bytes` > `available`. The message names
 /// `owner` as the owner of the available bytes.
 void require_memory(double bytes, double available, std::string_view owner,
