@@ -106,6 +106,7 @@ void Schema::problem() {
       .file()
       .section()
       .only_for(kEigensolvers)
+      .option("--mass")
       .aliases({"B", "M", "mass_matrix"});
   matrix("problem.mass", [](Config& config) -> MatrixSource& {
     std::optional<MatrixSource>& mass = config.problem.mass;
@@ -115,13 +116,15 @@ void Schema::problem() {
   add("problem.constraints",
       "dense file (" + usual_extensions(true) + "): eigenvectors B-orthogonal to its columns")
       .file()
-      .only_for({SolverType::lobpcg})
+      .only_for({SolverType::lobpcg, SolverType::automatic})
+      .option("--constraints")
       .aliases({"deflation", "null_space", "Y"})
       .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
   add("problem.initial_guess",
       "dense file (" + usual_extensions(true) +
           "): vectors to start from, for block_cg as many as right-hand sides")
       .file()
+      .option("--initial-guess")
       .aliases({"X0", "initial_space", "guess", "start"})
       .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
 }
@@ -133,7 +136,8 @@ void Schema::transforms() {
         .choice<Transform>(std::move(words),
                            [](Config& config) -> Transform& { return config.problem.transform; })
         .fallback("none")
-        .only_for(std::move(solvers));
+        .only_for(std::move(solvers))
+        .option("--transform");
   };
   transform(
       "what to take instead of A: the Laplacian of its graph; normal_equations: A^T A, for the "
@@ -152,7 +156,8 @@ void Schema::transforms() {
       .choice<EdgeWeights>({{"stored", EdgeWeights::stored}, {"unit", EdgeWeights::unit}},
                            [](Config& config) -> EdgeWeights& { return config.problem.weights; })
       .fallback("stored")
-      .only_for(kEigensolvers);
+      .only_for(kEigensolvers)
+      .option("--weights");
   add("problem.symmetrize",
       "whether a graph Laplacian takes a directed graph: both directions of an edge get the "
       "larger of the two weights")
@@ -160,7 +165,8 @@ void Schema::transforms() {
                     [](Config& config) -> bool& { return config.problem.symmetrize; })
       .fallback("false")
       .aliases({"symmetrized", "undirected"})
-      .only_for(kEigensolvers);
+      .only_for(kEigensolvers)
+      .option("--symmetrize");
 }
 
 void Schema::right_hand_sides() {
@@ -171,6 +177,7 @@ void Schema::right_hand_sides() {
       .one_key()
       .required()
       .only_for({SolverType::block_cg})
+      .option("--rhs")
       .aliases({"b", "right_hand_side", "right_hand_sides", "load", "loads"})
       .store([](Node node, Config& config) {
         if (node.is_scalar()) config.problem.rhs.path = resolve_file(node);
@@ -196,8 +203,9 @@ void Schema::spmm() {
           "of a kernel that the device has");
   for (const std::string_view way : spmm_choices()) kernel.word(way);
   for (const std::string_view name : all_spmm_kernels()) kernel.word(name);
-  kernel.fallback("auto").store(
-      [](Node node, Config& config) { config.request.spmm.kernel = node.text; });
+  kernel.fallback("auto").option("--kernel").store([](Node node, Config& config) {
+    config.request.spmm.kernel = node.text;
+  });
 }
 
 void Schema::machine() {
@@ -207,16 +215,19 @@ void Schema::machine() {
                              {"host", DeviceChoice::host}},
                             [](Config& config) -> DeviceChoice& { return config.request.device; })
       .fallback("auto")
+      .option("--device")
       .aliases({"backend", "executor"});
   add("precision", "mixed: single precision as far as it reaches, then double")
       .choice<Precision>(
           {{"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}},
           [](Config& config) -> Precision& { return config.request.precision; })
       .fallback("double")
+      .option("--precision")
       .aliases({"dtype", "value_type", "scalar"});
   add("threads", "CPU threads; 0: OMP_NUM_THREADS, else as many as CPUs, affinity and quota allow")
       .integer({0, kMaxThreads})
       .fallback("0")
+      .option("--threads")
       .aliases({"num_threads", "nthreads", "omp_num_threads", "cores"})
       .store([](Node node, Config& config) {
         config.request.threads = static_cast<int>(*as_integer(node));
@@ -224,6 +235,7 @@ void Schema::machine() {
   add("seed", "of the random start: the same seed gives the same bits")
       .integer(kNatural)
       .fallback("42")
+      .option("--seed")
       .aliases({"iseed", "random_seed", "rng"})
       .store([](Node node, Config& config) {
         config.request.seed = static_cast<std::uint64_t>(*as_integer(node));
@@ -235,6 +247,7 @@ void Schema::output() {
   add("output.directory", "folder of the results, relative to the current one; {name}: this file's")
       .folder()
       .fallback("results/" + std::string(kNamePlaceholder))
+      .option("-o,--output")
       .aliases({"dir", "folder", "path"})
       .store([](Node node, Config& config) { config.output.directory = node.text; });
   const auto vectors = [this](const std::string& name, std::vector<SolverType> solvers,
@@ -250,8 +263,11 @@ void Schema::output() {
   };
   vectors("eigenvectors", kEigensolvers,
           "; with transform: normal_equations left_vectors and right_vectors")
+      .option("--eigenvectors")
       .aliases({"vectors", "modes", "evecs"});
-  vectors("solution", {SolverType::block_cg}).aliases({"x", "solutions", "vectors"});
+  vectors("solution", {SolverType::block_cg})
+      .option("--solution")
+      .aliases({"x", "solutions", "vectors"});
   add("output.history", "write history.csv, a line an iteration")
       .choice<bool>({{"true", true}, {"false", false}},
                     [](Config& config) -> bool& { return config.output.history; })
@@ -266,6 +282,7 @@ void Schema::checkpoint() {
       "file that holds the state of the solve, relative to the current folder; gone once converged")
       .new_file()
       .required()
+      .option("--checkpoint")
       .aliases({"path", "filename", "name"})
       .store([](Node node, Config& config) { config.request.checkpoint.file = node.text; });
   add("checkpoint.every_s", "seconds between two checkpoints; one more is written at a stop")

@@ -176,6 +176,7 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   }
   line("solver", fmt::format("{}, block of {}, at most {} iterations", describe_solver(config),
                              problem.block_size, config.request.max_iterations));
+  if (!config.method_reason.empty()) line("", "auto: " + config.method_reason);
   line("tolerance", describe_tolerance(config));
   if (config.request.method != SolverType::block_lanczos)
     line("preconditioner", problem.preconditioner);
