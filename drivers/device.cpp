@@ -61,10 +61,14 @@ double host_memory_bytes() { return available_memory().bytes; }
 
 double memory_bytes(const HostContext&) { return host_memory_bytes(); }
 
+double unused_bytes(const HostContext&) { return available_memory().unused; }
+
 #ifdef HEDDLE_HAS_CUDA
 double memory_bytes(const CudaContext& context) {
   return static_cast<double>(context.free_bytes());
 }
+
+double unused_bytes(const CudaContext& context) { return memory_bytes(context); }
 #endif
 
 std::string_view callable_part(const Problem& problem) {

@@ -82,11 +82,11 @@ std::optional<double> process_limit(const fs::path& root, const std::string& nam
 
 AvailableMemory available_memory(const fs::path& root) {
   AvailableMemory least{
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)),
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)), 0,
       "this machine"};
   const auto take = [&least](std::optional<double> bytes, double lost, const char* owner) {
     if (!bytes || *bytes - lost >= least.bytes) return;
-    least = {std::max(0.0, *bytes - lost), owner};
+    least = {std::max(0.0, *bytes - lost), 0, owner};
   };
   const OwnMemory own = own_memory(root);
   take(cgroup_memory(root, own), 0, "the control group of this process");
@@ -94,6 +94,7 @@ AvailableMemory available_memory(const fs::path& root) {
        "the address space of this process (ulimit -v)");
   take(process_limit(root, "Max data size"), std::max(0.0, own.data - own.resident),
        "the data segment of this process (ulimit -d)");
+  least.unused = std::max(0.0, least.bytes - own.resident);
   return least;
 }
 

@@ -8,6 +8,7 @@ namespace heddle::detail {
 /// Host memory that this process may use in all, with what it uses now.
 struct AvailableMemory {
   double bytes = 0;
+  double unused = 0;  ///< the part of it that this process does not use now
   std::string owner;  ///< what limits it, as the subject of a sentence
 };
 

@@ -49,6 +49,7 @@ TEST(AvailableMemory, Version2CountsWhatOthersUseWithoutCaches) {
   EXPECT_EQ(available_memory(root.path()).bytes, 200 * kMiB);
   root.write("sys/fs/cgroup/batch/job/memory.current", bytes(100));
   EXPECT_EQ(available_memory(root.path()).bytes, 130 * kMiB);
+  EXPECT_EQ(available_memory(root.path()).unused, 100 * kMiB);
   root.write("sys/fs/cgroup/batch/job/memory.stat", "anon 5\ninactive_file " + bytes(50));
   EXPECT_EQ(available_memory(root.path()).bytes, 180 * kMiB);
   EXPECT_EQ(available_memory(root.path()).owner, "the control group of this process");
