@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace heddle::detail {
@@ -102,9 +103,13 @@ Team::~Team() {
   ending_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
-  for (std::thread& worker : workers_) {
-    // A forked process has the memory of its parent, but not its threads.
-    process_ == getpid() ? worker.join() : worker.detach();
+  if (process_ == getpid()) {
+    for (std::thread& worker : workers_) worker.join();
+  } else {
+    // A forked process has a copy of its parent's memory, but not its threads: nothing may touch
+    // what describes them. It stays reachable, so that it does not count as a leak.
+    static std::vector<std::thread>* volatile gone = nullptr;
+    gone = new std::vector<std::thread>(std::move(workers_));
   }
 }
 
