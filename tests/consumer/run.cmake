@@ -16,6 +16,12 @@ endif()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
+foreach(pattern LICENSE CITATION.cff quickstart.yaml)
+  file(GLOB_RECURSE installed ${WORK_DIR}/prefix/${pattern})
+  if(NOT installed)
+    message(FATAL_ERROR "${pattern} is not installed")
+  endif()
+endforeach()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/build
   -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2)
