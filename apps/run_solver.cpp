@@ -156,9 +156,11 @@ std::string describe_run(const Solution& result, const StageSeconds& seconds) {
 Solution solve(Device& device, Problem input, const SettledMethod& method, double estimated_bytes,
                ProgressStyle style, const InterruptScope& interrupt) {
   Progress progress(style);
+  detail::MethodChoice choice = method.choice;
+  choice.request = method.config.request;
   try {
     return with_named_sources(method.config, [&] {
-      return detail::solve_prepared(device, std::move(input), method.choice,
+      return detail::solve_prepared(device, std::move(input), choice,
                                     [&](const MonitorState& state) {
                                       progress.show(state);
                                       return !interrupt.requested();

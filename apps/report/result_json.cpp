@@ -103,7 +103,9 @@ std::string result_json(const Config& config, const Report& report) {
   json["status"] = status_name(result.status);
   json["reason"] = result.reason;
   json["solver"] = method_name(config.request.method);
-  if (!config.method_reason.empty()) json["solver_reason"] = config.method_reason;
+  const std::string& solver_reason =
+      result.method_reason.empty() ? config.method_reason : result.method_reason;
+  if (!solver_reason.empty()) json["solver_reason"] = solver_reason;
   json["device"] = problem.device;
   json["precision"] = config.effective.find("precision")->text;
   json["n"] = problem.n;
