@@ -10,9 +10,10 @@ struct Versions {
   std::string_view compiler;
   std::string_view build_type;
   std::string_view eigen;
+  std::string_view commit;  ///< as `git describe` gives it, empty for a source without its history
 };
 
-/// The values are set when CMake configures the build.
+/// The values are set when CMake configures the build, the commit at each build.
 extern const Versions kVersions;
 
 }  // namespace heddle::apps

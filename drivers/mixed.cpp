@@ -76,11 +76,11 @@ Solution solve_mixed(HostContext& host, Problem problem, const Request& request,
   fine.time_limit_s = std::max(0.0, fine.time_limit_s - first.solve_seconds);
   problem.initial_guess = widened(host, std::get<HostBlock<float>>(first.vectors), first.count());
   first.vectors = {};
-  const Monitor continued = [&](const MonitorState& state) {
+  const Monitor continued = monitor.with_iteration([&](const MonitorState& state) {
     const IterationRecord record = after(first, state.record);
-    return monitor({record, state.nev, state.eigenvalues, state.residuals});
-  };
-  Solution second = full(std::move(problem), fine, monitor ? continued : monitor);
+    return monitor.iteration({record, state.nev, state.eigenvalues, state.residuals});
+  });
+  Solution second = full(std::move(problem), fine, monitor.iteration ? continued : monitor);
   prepend(first, second);
   return second;
 }

@@ -13,6 +13,7 @@
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <memory>
 #include <optional>
@@ -126,10 +127,10 @@ class PlacedProblem {
   using Space = typename Ctx::Space;
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
-  /// `plan` and the inverses that `request` needs. Throws `ProblemError` if the method needs B⁻¹
-  /// and solves with B do not converge.
+  /// `plan` and the inverses that `request` needs. The inverses call `monitor`. Throws
+  /// `ProblemError` if the method needs B⁻¹ and solves with B do not converge.
   PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
-                const PreconditionerPlan& plan)
+                const PreconditionerPlan& plan, const Monitor& monitor)
       : sizes_(problem.sizes()),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
@@ -144,10 +145,13 @@ class PlacedProblem {
     }
     const bool diagonal = problem.B && problem.B->is_stored() && is_diagonal(problem.B->view());
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
-    if (request.method == Method::block_lanczos) make_inverses(context, request, diagonal);
+    if (request.method == Method::block_lanczos) {
+      make_inverses(context, request, diagonal, monitor);
+    }
     if (problem.preconditioner) {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {
+      monitor.begin_stage("setting up the preconditioner");
       made_ = plan.kind->template make<T, Ctx>(
           context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan.options,
           request.spmm);
@@ -214,17 +218,19 @@ class PlacedProblem {
     return {A.product->rows(), A.product->cols()};
   }
 
-  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass) {
+  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass,
+                     const Monitor& monitor) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
       constexpr double kShare = 0.25;  // the share of the memory that the factor may take
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
                                kShare * std::min(host_memory_bytes(), memory_bytes(context)));
+      shifted_inverse_->set_stage(monitor.stage);
     }
     if (!B_) return;
     if (diagonal_mass) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
-      make_inner_solver(context);
+      make_inner_solver(context, monitor);
     }
   }
 
@@ -238,9 +244,10 @@ class PlacedProblem {
     return cost && *cost <= kInnerProducts;
   }
 
-  void make_inner_solver(Ctx& context) {
+  void make_inner_solver(Ctx& context, const Monitor& monitor) {
     inner_solves_ = true;
     auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_.product, B_.matrix());
+    inverse->set_stop(monitor.stop);
     if (!inverse->works(context)) {
       throw ProblemError(ProblemPart::mass,
                          "the mass matrix is too ill conditioned for block_lanczos, which divides "

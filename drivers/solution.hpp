@@ -32,7 +32,11 @@ struct Solution {
   Index inverse_applications = 0;
   std::vector<double> eigenvalues;
   std::vector<double> singular_values;  ///< if there are any, `eigenvalues` are their squares
+  /// Of a pencil A x = λ B x of stiffness and mass: √λ/2π of each eigenvalue, and −√|λ|/2π of a
+  /// negative one. Empty for other problems.
+  std::vector<double> frequencies;
   std::vector<double> residuals;
+  std::vector<bool> converged;  ///< whether the pair, triplet or column passes the criterion
   double orthogonality = 0;
   Index matrix_passes = 0;
   std::vector<double> backward_errors;

@@ -133,4 +133,10 @@ std::string MatrixSource::describe() const {
   return fmt::format("{} [{}]", structure->name, fmt::join(structure->size, ", "));
 }
 
+std::string MatrixSource::name() const {
+  if (structure) return structure->name;
+  const std::filesystem::path file = path.filename();
+  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
+}
+
 }  // namespace heddle::apps

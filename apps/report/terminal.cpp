@@ -90,25 +90,34 @@ Table table_of(const Solution& result, SolverType solver) {
   const auto at = [](const std::vector<double>& list, std::size_t i) {
     return i < list.size() ? list[i] : 0.0;
   };
+  // A solve that converged has no rows to mark, whatever its method verified.
+  const auto mark = [&result](std::size_t i) {
+    const bool passes = result.status == SolveStatus::converged || i >= result.converged.size() ||
+                        result.converged[i];
+    return passes ? "" : "  not converged";
+  };
   if (is_eigensolver(solver)) {
+    const auto frequency = [&result](std::size_t i) {
+      return result.frequencies.empty() ? "" : fmt::format("  {:>12.5e}", result.frequencies[i]);
+    };
     const bool singular = !result.singular_values.empty();
     const std::vector<double>& values = singular ? result.singular_values : result.eigenvalues;
-    return {fmt::format("{:>5}  {:>22}  {:>9}\n", "", singular ? "singular value" : "eigenvalue",
-                        "residual"),
-            [&result, &values, at](std::size_t i) {
-              return fmt::format("{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1, values[i],
-                                 at(result.residuals, i));
+    return {fmt::format("{:>5}  {:>22}  {:>9}{}\n", "", singular ? "singular value" : "eigenvalue",
+                        "residual", result.frequencies.empty() ? "" : "     frequency"),
+            [&result, &values, at, mark, frequency](std::size_t i) {
+              return fmt::format("{:>5}  {:>22.14e}  {:>9.1e}{}{}\n", i + 1, values[i],
+                                 at(result.residuals, i), frequency(i), mark(i));
             },
             22};
   }
   const bool linear = result.residual_norms.empty();
   return {fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual",
                       linear ? "backward error" : "|b - A x|"),
-          [&result, linear, at](std::size_t i) {
-            return linear ? fmt::format("{:>6}  {:>8.1e}  {:>14.1e}\n", i + 1, result.residuals[i],
-                                        at(result.backward_errors, i))
-                          : fmt::format("{:>6}  {:>8.1e}  {:>14.6e}\n", i + 1, result.residuals[i],
-                                        at(result.residual_norms, i));
+          [&result, linear, at, mark](std::size_t i) {
+            const std::string second = linear ? fmt::format("{:.1e}", at(result.backward_errors, i))
+                                              : fmt::format("{:.6e}", at(result.residual_norms, i));
+            return fmt::format("{:>6}  {:>8.1e}  {:>14}{}\n", i + 1, result.residuals[i], second,
+                               mark(i));
           },
           9};
 }

@@ -138,8 +138,10 @@ bool EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
   bool passes = orthogonality_ <= kOrthogonalityLimit<T>;
   result.eigenvalues.clear();
   result.residuals.clear();
+  result.converged.clear();
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    passes = passes && convergence.passes(values_[j], residuals_[j]);
+    result.converged.push_back(convergence.passes(values_[j], residuals_[j]));
+    passes = passes && result.converged.back();
     result.eigenvalues.push_back(values_[j]);
     result.residuals.push_back(convergence.scaled(values_[j], residuals_[j]));
   }

@@ -60,8 +60,9 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   /// pointer. `reach`: about the distance from σ to the far end of the spectrum.
   void set_inverse(ShiftedInverse<T, Ctx>& inverse, double reach) noexcept;
 
-  /// `stop` is called between the products of a polynomial. Once it returns true, the result of
-  /// `apply` is unfinished, and `stopped` is true.
+  /// `stop` is called between the products of a polynomial, and after products with B⁻¹, whose
+  /// inner solves may have stopped for the same reason. Once it returns true, the result of `apply`
+  /// is unfinished, and `stopped` is true.
   void set_stop(std::function<bool()> stop) {
     stop_ = std::move(stop);
     stopped_ = false;
@@ -88,6 +89,8 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   void apply_block(Ctx& context, ConstBlock X, Block Y) override;
 
  private:
+  bool stop_now();
+  void apply_inverse(Ctx& context, ConstBlock X, Block Y);
   void apply_filter(Ctx& context, ConstBlock X, Block Y);
 
   PencilOperator<T, Ctx> C_;
@@ -95,6 +98,7 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   ShiftedInverse<T, Ctx>* inverse_ = nullptr;
   SpectralMap map_;
   double norm_ = 0;
+  bool divides_ = false;  // whether C contains B⁻¹
   std::function<bool()> stop_;
   bool stopped_ = false;
   Index block_;

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace heddle {
 
@@ -35,6 +38,10 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   explicit ShiftedInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
   ~ShiftedInverse() override;
 
+  /// `stage` is called when the analysis of the pattern or a factorisation begins, and when it has
+  /// ended, with a few words on what follows.
+  void set_stage(std::function<void(std::string_view)> stage) { stage_ = std::move(stage); }
+
   /// The cost of one factorisation and of solves for `columns` columns, in units of the product of
   /// A with one column. Nothing if the factor would take more than `max_bytes`. The estimate uses
   /// the numbers of entries and operations, which follow from the pattern.
@@ -61,9 +68,13 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   struct Factors;
 
   Factors& analysed(Ctx& context);
+  void begin_stage(std::string_view name) const {
+    if (stage_) stage_(name);
+  }
 
   Matrix A_, B_;
   double max_bytes_;
+  std::function<void(std::string_view)> stage_;
   double shift_ = 0;
   std::unique_ptr<Factors> factors_;
 };

@@ -34,6 +34,7 @@ struct SingularResult {
   std::vector<double> singular_values;  ///< ascending for smallest, descending for largest
   /// max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂) / ‖A‖₂, recomputed at the end.
   std::vector<double> residuals;
+  std::vector<bool> converged;  ///< whether the triplet passes the criterion
   double norm = 0;  ///< ‖A‖₂, by which residuals are divided: the largest singular value
                     ///< if it is among the wanted ones, else an estimate from below
   double orthogonality = 0;  ///< max(|UᵀU − I|, |VᵀV − I|), recomputed at the end

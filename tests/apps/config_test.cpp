@@ -86,7 +86,7 @@ TEST(Config, DefaultsAreThoseOfTheSolver) {
   EXPECT_EQ(config.request.device, DeviceChoice::automatic);
   EXPECT_EQ(config.request.precision, Precision::full);
   EXPECT_EQ(config.request.threads, 0);
-  EXPECT_EQ(config.output.directory, "results/case");
+  EXPECT_EQ(config.output.directory, "results/case-lobpcg");
   EXPECT_EQ(config.output.vectors, VectorFormat::none);
   EXPECT_TRUE(config.output.history);
   EXPECT_FALSE(config.problem.mass.has_value());
