@@ -39,8 +39,7 @@ class Terminal : public test::SolverProcess {
   std::vector<std::string> words(const std::string& program, const std::string& yaml,
                                  std::vector<std::string> more = {}) {
     folder_.write("case.yaml", yaml);
-    more.insert(more.begin(),
-                {"CUDA_VISIBLE_DEVICES=", test::executable(program).string(), "case.yaml"});
+    more.insert(more.begin(), {"CUDA_VISIBLE_DEVICES=", test::executable(program), "case.yaml"});
     return more;
   }
 
@@ -123,7 +122,9 @@ TEST_F(Terminal, TheLiveLineShowsTheStagesAndFitsTheWidth) {
     EXPECT_NE(std::find(lines.begin(), lines.end(), stage), lines.end()) << stage;
   }
   for (const std::string& line : lines) {
-    if (line.find('\n') == std::string::npos) EXPECT_LT(line.size(), kColumns) << line;
+    if (line.find('\n') == std::string::npos) {
+      EXPECT_LT(line.size(), kColumns) << line;
+    }
   }
 }
 
