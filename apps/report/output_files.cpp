@@ -183,7 +183,7 @@ void OutputFiles::commit() {
     std::filesystem::rename(staging_ / name, directory_ / name, error);
     if (error) throw cannot_write(directory_ / name, error.value());
   }
-  names_.clear();
+  discard_added();
 }
 
 void OutputFiles::forget_previous(const std::vector<std::string_view>& run_files) noexcept {

@@ -176,7 +176,7 @@ TEST_F(OutputProcess, RowsThatHaveNotConvergedAreMarked) {
   write_diagonal("a.mtx", values);
   const ProcessResult run = solve(
       "problem: {matrix: a.mtx}\n"
-      "solver: {nev: 2, block_size: 2, tolerance: 1e-9, max_iterations: 12, preconditioner: "
+      "solver: {nev: 2, block_size: 2, tolerance: 1e-9, max_iterations: 24, preconditioner: "
       "{type: none}}\n");
   EXPECT_EQ(run.exit_code, 3) << run.out;
   EXPECT_EQ(result().at("converged"), (std::vector<bool>{true, false})) << run.out;
