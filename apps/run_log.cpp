@@ -10,10 +10,12 @@
 
 namespace heddle::apps {
 
-void start_log(bool quiet) {
+void start_log(bool quiet, bool verbose) {
   auto terminal = std::make_shared<spdlog::sinks::stderr_sink_st>();
   terminal->set_pattern("%v");
-  terminal->set_level(quiet ? spdlog::level::err : spdlog::level::info);
+  terminal->set_level(quiet     ? spdlog::level::err
+                      : verbose ? spdlog::level::debug
+                                : spdlog::level::info);
   auto log = std::make_shared<spdlog::logger>("heddle", std::move(terminal));
   log->set_level(spdlog::level::trace);
   log->flush_on(spdlog::level::trace);

@@ -9,6 +9,7 @@
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
+#include <heddle/apps/method_choice.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/history_files.hpp>
@@ -27,18 +28,26 @@
 namespace heddle::apps {
 namespace {
 
+constexpr std::string_view kStandardOutput = "-";
+
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Prints to stdout and to the log file. Flushes, so that the text is shown even if a later step
-/// fails.
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+/// Prints and flushes, so that the text is shown even if a later step fails.
+void print(std::FILE* stream, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+/// Prints text for people, and writes it to the log file. It goes to stdout, or to stderr where
+/// stdout is for JSON, and then only unless the run is quiet.
+void print(const CommandLine& line, const std::string& text) {
   spdlog::trace(text.substr(0, text.find_last_not_of('\n') + 1));
+  if (line.json != kStandardOutput) return print(stdout, text);
+  if (!line.quiet) print(stderr, text);
 }
 
 /// The device that the configuration requests. Throws a `DeviceError` that names the key.
@@ -69,12 +78,20 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
   return problem;
 }
 
+/// What -v adds to the log after a solve.
+std::string describe_run(const Solution& result, const StageSeconds& seconds) {
+  return fmt::format(
+      "  kernel          {} ({})\n  seconds         load {:.3f}, setup {:.3f}, solve {:.3f}",
+      result.spmm_kernel, result.spmm_reason, seconds.load, result.setup_seconds,
+      result.solve_seconds);
+}
+
 /// What a run knows of itself, for the report on its end.
 struct Run {
   const CommandLine& line;
-  SolverType solver;
-  std::string_view name;  // of the executable
-  Config config;
+  std::string_view name;  // of the program
+  Clock::time_point start;
+  Config config;  // with the method that suits the problem, once that is known
   Progress& progress;
   Report report{};
   std::optional<OutputFiles> files{};  // from the time on when all inputs are known to be usable
@@ -82,7 +99,7 @@ struct Run {
 
 /// Solves the problem with progress on stderr and in the files of the history. A signal ends the
 /// solve early. If memory runs out, the error also gives the estimated memory of the whole solve.
-Solution solve(Run& run, Device& device, Problem input) {
+Solution solve(Run& run, Device& device, Problem input, const detail::MethodChoice& choice) {
   const Config& config = run.config;
   HistoryFiles history(run.files->directory(), config.output.history);
   const InterruptScope interrupt(config.request.checkpoint.file);
@@ -97,9 +114,8 @@ Solution solve(Run& run, Device& device, Problem input) {
   monitor.stop = [&] { return interrupt.requested(); };
   monitor.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
   try {
-    Solution solution = with_named_sources(config, [&] {
-      return detail::solve_prepared(device, std::move(input), config.request, monitor);
-    });
+    Solution solution = with_named_sources(
+        config, [&] { return detail::solve_prepared(device, std::move(input), choice, monitor); });
     history.add_result(solution.iterations, solution.eigenvalues, solution.residuals);
     return solution;
   } catch (const OutOfMemory& error) {
@@ -109,41 +125,58 @@ Solution solve(Run& run, Device& device, Problem input) {
   }
 }
 
-ExitCode carry_out(Run& run, Clock::time_point start) {
-  Config& config = run.config;
+/// Prints and writes the results. They are printed before any file is written, because writing may
+/// fail.
+void report_results(Run& run) {
+  const CommandLine& line = run.line;
+  const Report& report = run.report;
+  const SolverType solver = run.config.request.method;
+  print(line, result_table(report.result, solver) + summary_line(report, solver));
+  if (line.profile) print(line, profile_table(report.result.profile));
+  spdlog::debug(describe_run(report.result, report.seconds));
+  const std::string json = result_json(run.config, report);
+  if (line.json == kStandardOutput) print(stdout, json);
+  write_results(*run.files, run.config, report, json);
+  if (!line.json.empty() && line.json != kStandardOutput) write_text(line.json, json);
+  print(line, fmt::format("results in {}\n", run.config.output.directory.string()) +
+                  checkpoint_hint(run.config.request.checkpoint));
+}
+
+ExitCode carry_out(Run& run) {
   Report& report = run.report;
   run.progress.begin_stage("looking for a device");
-  Device device = choose_device(config);
-  with_named_sources(config, [&] { detail::check_kernel(device, config.request); });
-  check_output_directory(config.output.directory);
-  run.progress.begin_stage("loading " + config.problem.matrix.describe());
-  Problem input = load_problem(device.host(), config);
+  Device device = choose_device(run.config);
+  with_named_sources(run.config, [&] { detail::check_kernel(device, run.config.request); });
+  check_output_directory(run.config.output.directory);
+  run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
+  Problem input = read_problem(device.host(), run.config);
+  SettledMethod method = with_method(device.host(), run.config, input);
+  run.config = method.config;
+  Config& config = run.config;
+  prepare_problem(device.host(), input, config);
   report.inputs = input_sums(config);
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());
   report.problem = facts(device, input, config.request);
   report.problem.estimated_bytes = memory.device;
-  report.seconds.load = seconds_since(start);
+  report.seconds.load = seconds_since(run.start);
   prepare_checkpoint(config, run.line.resume, input, report.problem, result_file_names());
   detail::check_memory(memory, config.request, device);
   const std::string description = describe_problem(config, report.problem);
   run.progress.clear();
   if (run.line.validate) {
-    print(fmt::format("{} is valid and asks for\n{}", run.line.config.string(), description));
+    print(stdout, fmt::format("{} is valid and asks for\n{}", run.line.subject, description));
     return ExitCode::converged;
   }
   run.files.emplace(config.output.directory);
   run.files->start(result_file_names());
   spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
-  report.result = solve(run, device, std::move(input));
+  spdlog::debug("configuration:\n{}", to_yaml(config.effective));
+  method.choice.request = config.request;
+  report.result = solve(run, device, std::move(input), method.choice);
   run.progress.clear();
-  report.seconds.total = seconds_since(start);
-  // The results are printed before any file is written, because writing may fail.
-  print(result_table(report.result, run.solver) + summary_line(report, run.solver));
-  if (run.line.profile) print(profile_table(report.result.profile));
-  write_results(*run.files, config, report, result_json(config, report));
-  print(fmt::format("results in {}\n", config.output.directory.string()) +
-        checkpoint_hint(config.request.checkpoint));
+  report.seconds.total = seconds_since(run.start);
+  report_results(run);
   return exit_code(report.result.status);
 }
 
@@ -161,18 +194,18 @@ void report_failure(Run& run, const Failure& failure) noexcept {
   }
 }
 
-ExitCode run(const CommandLine& line, SolverType solver, std::string_view name, RunFacts facts) {
+ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts facts) {
   const Clock::time_point start = Clock::now();
-  start_log(line.quiet);
-  Config config = load_config(line.config, line.overrides, solver);
-  if (line.print_config) print(to_yaml(config.effective));
+  start_log(line.quiet, line.verbose);
+  Config asked = load_config(line.subject, line.settings, line.overrides, program.solver);
+  if (line.print_config) print(stdout, to_yaml(asked.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
   Progress progress(progress_style(line.quiet));
-  Run run{line, solver, name, std::move(config), progress};
+  Run run{line, program.name, start, std::move(asked), progress};
   run.report.run = std::move(facts);
   try {
     if (!run.config.output.log.empty() && !line.validate) add_log_file(run.config.output.log);
-    return carry_out(run, start);
+    return carry_out(run);
   } catch (...) {
     report_failure(run, describe_failure(std::current_exception()));
     throw;
@@ -181,12 +214,11 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name, 
 
 }  // namespace
 
-int run_solver(int argc, const char* const* argv, SolverType solver, std::string_view name,
-               std::string_view description) {
+int run_solver(int argc, const char* const* argv, const SolverProgram& program) {
   install_signal_handlers();
-  return run_reporting_failures(name, [&] {
-    const auto line = parse_command_line(argc, argv, solver, name, description);
-    return line ? run(*line, solver, name, run_facts(argc, argv)) : ExitCode::converged;
+  return run_reporting_failures(program.name, [&] {
+    const auto line = parse_command_line(argc, argv, program);
+    return line ? run(*line, program, run_facts(argc, argv)) : ExitCode::converged;
   });
 }
 

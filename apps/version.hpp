@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace heddle::apps {
@@ -15,5 +16,9 @@ struct Versions {
 
 /// The values are set when CMake configures the build, the commit at each build.
 extern const Versions kVersions;
+
+/// What --version prints of the executable `name`: versions, and the instruction set of the host
+/// kernels. Throws as `instruction_set` does.
+std::string version_text(std::string_view name);
 
 }  // namespace heddle::apps

@@ -1,11 +1,16 @@
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
+#include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
 #include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <numbers>
 #include <utility>
@@ -53,6 +58,12 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   Solution solution = std::move(solved.solution);
   solution.setup_seconds = setup_seconds;
   solution.solve_seconds = seconds_since(start) - setup_seconds;
+  solution.infinite_eigenvalues = placed.sizes().infinite_eigenvalues;
+  if (solution.infinite_eigenvalues > 0) {
+    solution.reason +=
+        fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
+                    solution.infinite_eigenvalues);
+  }
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
   if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
@@ -107,8 +118,12 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     context.profile().reset();
     const std::string preconditioner = describe_preconditioner(request, problem);
     const bool pencil = problem.sizes().pencil;
+    const ProblemScaling scaling = scaling_of(problem, request);
+    Request scaled = request;
+    scale(device.host(), problem, scaled, scaling);
     Solution solution = solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context},
-                                 std::move(problem), request, monitor);
+                                 std::move(problem), scaled, unscaled(monitor, scaling));
+    unscale(device, solution, scaling);
     if (pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
     solution.preconditioner_name = preconditioner;
     solution.device = device.kind();
@@ -119,6 +134,39 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
   });
 }
 
+Solution solve_prepared(Device& device, Problem problem, const MethodChoice& choice,
+                        const Monitor& monitor) {
+  if (!choice.may_continue) {
+    Solution solution = solve_prepared(device, std::move(problem), choice.request, monitor);
+    solution.method_reason = choice.reason;
+    return solution;
+  }
+  Solution first = solve_prepared(device, problem, choice.request, monitor);
+  first.method_reason = choice.reason;
+  const bool limited = choice.request.max_iterations < EigenOptions{}.max_iterations;
+  const bool unfinished = first.status == SolveStatus::stagnated ||
+                          first.status == SolveStatus::verification_failed ||
+                          (first.status == SolveStatus::max_iterations && !limited);
+  if (!unfinished || first.count() == 0) return first;
+  try {
+    Request rest = remaining(choice.request, first);
+    rest.max_iterations = choice.request.max_iterations;
+    rest.method = Method::block_lanczos;
+    rest.filter = LanczosFilter::inverse;
+    problem.initial_guess = guess_from(device.host(), first);
+    Solution second = solve_prepared(device, std::move(problem), rest, continued(first, monitor));
+    prepend(first, second, "of LOBPCG, which did not reach the digits");
+    second.method_reason =
+        choice.reason +
+        "; LOBPCG did not reach the digits, block Lanczos continued with an inverse";
+    return second;
+  } catch (const OutOfMemory& error) {
+    first.reason +=
+        std::string("; block Lanczos with an inverse would need more memory: ") + error.what();
+    return first;
+  }
+}
+
 }  // namespace detail
 
 Solution solve(Device& device, Problem problem, const Request& request, const Monitor& monitor) {
@@ -127,11 +175,13 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
     throw RequestError("device", std::string(": cuda cannot be used: ") + std::string(callable) +
                                      " is a callable on host blocks");
   }
-  const Request chosen = detail::choose_method(request, problem.sizes());
+  if (request.method == Method::automatic) detail::inspect_mass(device.host(), problem);
+  const detail::MethodChoice choice = detail::choose_method(request, problem);
+  const Request& chosen = choice.request;
   detail::check_kernel(device, chosen);
   detail::prepare(device.host(), problem, chosen);
   detail::check_memory(detail::estimate_memory(problem, chosen, !device.is_host()), chosen, device);
-  return detail::solve_prepared(device, std::move(problem), chosen, monitor);
+  return detail::solve_prepared(device, std::move(problem), choice, monitor);
 }
 
 Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {

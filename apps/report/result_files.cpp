@@ -1,8 +1,8 @@
 #include <filesystem>
 #include <heddle/apps/report/history_files.hpp>
-#include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/result_files.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/numpy/npy.hpp>
 #include <variant>
 
 namespace heddle::apps {

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <heddle/apps/config/json.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <heddle/apps/version.hpp>
@@ -19,34 +20,6 @@ constexpr int kSchemaVersion = 1;
 Json bytes_json(double bytes) {
   constexpr double kMost = 9e18;
   return bytes >= 0 && bytes < kMost ? Json(std::llround(bytes)) : Json(nullptr);
-}
-
-Json scalar_json(const ConfigNode& node) {
-  if (node.quoted) return node.text;
-  if (node.text == "true" || node.text == "false") return node.text == "true";
-  if (const auto value = as_integer(node)) return *value;
-  if (const auto value = as_real(node)) return *value;
-  return node.text;
-}
-
-Json config_json(const ConfigNode& node) {
-  switch (node.kind) {
-    case ConfigNode::Kind::null:
-      return nullptr;
-    case ConfigNode::Kind::scalar:
-      return scalar_json(node);
-    case ConfigNode::Kind::sequence: {
-      Json list = Json::array();
-      for (const ConfigNode& item : node.items) list.push_back(config_json(item));
-      return list;
-    }
-    case ConfigNode::Kind::map: {
-      Json map = Json::object();
-      for (const ConfigEntry& entry : node.entries) map[entry.key] = config_json(entry.value);
-      return map;
-    }
-  }
-  return nullptr;
 }
 
 Json phases_json(const Profile& profile) {
@@ -116,9 +89,12 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
 void add_accuracy(Json& json, const Config& config, const Solution& result) {
   if (is_eigensolver(config.request.method)) {
     json["eigenvalues"] = result.eigenvalues;
+    if (config.problem.mass) json["infinite_eigenvalues"] = result.infinite_eigenvalues;
     if (finds_triplets(config)) json["singular_values"] = result.singular_values;
     if (!result.frequencies.empty()) json["frequencies"] = result.frequencies;
     json["residuals"] = result.residuals;
+    json["error_bounds"] = result.error_bounds;
+    json["limited_by_rounding"] = result.limited_by_rounding;
     json["orthogonality"] = result.orthogonality;
   } else if (solves_least_squares(config)) {
     json["residuals"] = result.residuals;
@@ -182,7 +158,7 @@ std::string failure_json(const Config& config, const Report& report, const Failu
   json["inputs"] = inputs_json(report.inputs);
   json["versions"] = versions_json();
   json["run"] = run_json(report.run);
-  json["configuration"] = config_json(config.effective);
+  json["configuration"] = to_json(config.effective);
   return to_text(json);
 }
 
@@ -191,6 +167,7 @@ std::string result_json(const Config& config, const Report& report) {
   const ProblemFacts& problem = report.problem;
   Json json = head_json(status_name(result.status), result.reason, exit_code(result.status));
   json["solver"] = method_name(config.request.method);
+  if (!config.method_reason.empty()) json["solver_reason"] = config.method_reason;
   json["device"] = problem.device;
   json["precision"] = config.effective.find("precision")->text;
   json["n"] = problem.n;
@@ -218,7 +195,7 @@ std::string result_json(const Config& config, const Report& report) {
   json["inputs"] = inputs_json(report.inputs);
   json["versions"] = versions_json();
   json["run"] = run_json(report.run);
-  json["configuration"] = config_json(config.effective);
+  json["configuration"] = to_json(config.effective);
   return to_text(json);
 }
 

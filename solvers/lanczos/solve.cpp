@@ -55,12 +55,13 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
       completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance),
       verification_(context, problem, options, storage) {
-  basis_.reset(problem.B, options.seed);
+  basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon());
 }
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::run() {
+  s_.verifier.norms().prepare(context_, problem_);
   if (s_.shape.max_basis == 0) return solve_dense();
   // V₊ᵀBV₊ = I                                                           n×b
   for (bool resumed = start(); !engine_.ended(); resumed = false) {
@@ -85,11 +86,17 @@ bool BlockLanczosSolve<T, Ctx>::start() {
   choice_.use_C();
   F_.set_stop([this] { return engine_.stop_requested(kGrace); });
   if (engine_.resume(*this)) return basis_.multiplied();
-  end_if_lost(basis_.draw_front(context_, problem_.initial_guess));
-  const bool divides = problem_.B == nullptr || problem_.B_inverse != nullptr;
-  if (divides || engine_.ended()) return false;
+  const ConstBlockView<T, Space> guess = problem_.initial_guess;
+  if (!F_.in_standard_form()) {
+    end_if_lost(basis_.draw_front(context_, guess));
+    return false;
+  }
+  end_if_lost(basis_.draw_front(context_));
+  if (engine_.ended()) return false;
   set_norms();
   choice_.invert({0, pairs_.norms().C()});
+  if (engine_.ended() || guess.cols() == 0) return false;
+  end_if_lost(basis_.draw_front(context_, F_.to_standard_form(context_, guess)));
   return false;
 }
 
@@ -137,11 +144,23 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   }
   has_pairs_ = true;
   choice_.note_far_end();
-  if (beyond_interval()) {
+  if (wants_infinite_values()) {
+    engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
+  } else if (beyond_interval()) {
     next_ = AfterCycle::start_again;
   } else {
     next_ = choice_.shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
   }
+}
+
+/// Whether the last wanted Ritz pair has θ = 0 to rounding, which is an infinite λ.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::wants_infinite_values() const {
+  const Index active = options_.nev - pairs_.locked();
+  if (!F_.map().inverts() || pairs_.checking() || active < 1 || active > ritz_.order())
+    return false;
+  const double nothing = kInfiniteValue<T> * F_.norm();
+  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
 }
 
 /// Solves T Z = Z Θ and determines which wanted pairs have converged.
@@ -154,15 +173,31 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   for (const Index j : {Index{0}, ritz_.order() - 1}) F_.raise_norm(ritz_.value(j));
   if (!pairs_.norms().known) set_norms();
   pairs_.take_bounds();
-  if (!pairs_.worth_measuring(basis_.full())) return true;
+  if (pairs_.worth_measuring(basis_.full())) measure_ritz_pairs();
+  judge_roundings();
+  return true;
+}
+
+/// Replaces the bounds of the residuals of the wanted pairs by measured residuals.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::measure_ritz_pairs() {
   const PhaseScope verify(context_, Phase::verify);
   verification_.collect();
   const Index count = pairs_.wanted().size();
   if (verification_.rayleigh_ritz(count)) {
-    verification_.measure(count);
+    verification_.measure(count, pairs_.convergence());
     pairs_.take_measured(s_.verifier.values(), s_.verifier.residuals());
   }
-  return true;
+}
+
+/// Counts the pairs that have converged as far as rounding allows. Their rounding errors are
+/// measured only where these decide.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::judge_roundings() {
+  if (!pairs_.rounding_matters()) return;
+  const PhaseScope phase(context_, Phase::verify);
+  verification_.collect();
+  pairs_.take_roundings(verification_.roundings(pairs_.wanted().size()));
 }
 
 /// Sets ‖A‖₁ and ‖B‖₁ if the operators provide them. Otherwise they are estimated from products
@@ -212,7 +247,7 @@ IterationRecord BlockLanczosSolve<T, Ctx>::record() const {
   if (s_.shape.max_basis > 0) {
     now.converged = pairs_.converged();
   } else {
-    now.converged = verification_.passed() ? options_.nev : 0;
+    now.converged = verification_.verdict().confirmed() ? options_.nev : 0;
   }
   now.worst_residual = pairs_.worst_residual();
   now.active_columns = s_.shape.block;
@@ -237,38 +272,57 @@ Claim BlockLanczosSolve<T, Ctx>::claim() {
     return Claim::none;
   }
   if (!completeness_.others_would_show(basis_.full())) return Claim::none;
-  return verify() ? Claim::confirmed : Claim::refuted;
+  return verify(pairs_.convergence()) ? Claim::confirmed : Claim::refuted;
 }
 
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::at_rounding() const {
+bool BlockLanczosSolve<T, Ctx>::at_rounding() {
   const std::vector<double>& r = result_.residuals;
   const double noise = kAboveNoise * pairs_.convergence().noise_floor();
-  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+  const bool all_noise =
+      !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+  if (!all_noise && !verification_.verdict().residuals) return false;
+  end_at_rounding();
+  return true;
+}
+
+/// Ends the solve as converged if the errors of the values are as small as rounding allows.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::end_at_rounding() {
+  const bool complete = pairs_.wanted().size() >= options_.nev;
+  if (!complete || !pairs_.convergence().bounds_values()) return;
+  if (!verify(pairs_.convergence().at_rounding())) return;
+  engine_.end(SolveStatus::converged,
+              "all pairs converged as far as rounding allows, and passed verification");
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::stagnated() {
-  return stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
-                               pairs_.convergence().noise_floor());
+  if (!stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
+                             pairs_.convergence().noise_floor())) {
+    return false;
+  }
+  end_at_rounding();
+  return true;
 }
 
 /// Whether fresh products with A and B confirm the best pairs. If not, sets the action that follows
 /// the cycle.
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::verify() {
+bool BlockLanczosSolve<T, Ctx>::verify(const EigenConvergence& convergence) {
   const PhaseScope phase(context_, Phase::verify);
   verification_.collect();
   const Index count = std::min(pairs_.wanted().size(), options_.nev);
-  const bool passes = verification_.rayleigh_ritz(count) && verification_.measure(count);
+  const Verdict verdict =
+      verification_.rayleigh_ritz(count) ? verification_.measure(count, convergence) : Verdict{};
   const bool beyond = beyond_interval();
-  if (passes && !beyond) {
+  if (verdict.confirmed() && !beyond) {
     next_ = AfterCycle::thick_restart;
     return true;
   }
   if (beyond) {
     next_ = AfterCycle::start_again;
-  } else if (F_.map().inverts()) {
+  } else if (F_.map().inverts() && !verdict.residuals) {
     next_ = AfterCycle::retreat;
   } else {
     if (verification_.failure() == DenseFailure::none) next_ = AfterCycle::reopen;
@@ -376,7 +430,13 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
   stagnation_.restart(result_.iterations);
   basis_.clear();
   const Block X = result_.eigenvectors.columns(0, options_.nev);
-  const std::vector<Index> refuted = pairs_.reopen(s_.verifier.values(), s_.verifier.residuals());
+  const auto list = [](const auto& numbers) {
+    return std::vector<double>(numbers.begin(), numbers.end());
+  };
+  const EigenVerifier<T, Ctx>& measured = s_.verifier;
+  const std::vector<Index> refuted =
+      pairs_.reopen({list(measured.values()), list(measured.residuals()), list(measured.errors())},
+                    measured.passed());
   Index place = 0;
   for (Index j = 0; j < options_.nev; ++j) {
     if (place == std::ssize(refuted) || refuted[static_cast<std::size_t>(place)] != j) {
@@ -389,28 +449,8 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
 }
 
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::solve_dense() {
-  set_identity(context_, result_.eigenvectors.view(), s_.rows.first);
-  if (verification_.rayleigh_ritz(s_.shape.n)) {
-    set_norms();
-    verification_.measure(s_.shape.n);
-  }
-  engine_.append_record(*this);
-  if (verification_.passed()) {
-    engine_.end(SolveStatus::converged, "solved as a dense problem");
-  } else if (result_.eigenvalues.empty()) {
-    const bool indefinite = verification_.failure() == DenseFailure::indefinite;
-    engine_.end(indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
-                "the dense problem has no solution: B is not positive definite, or A not finite");
-  } else {
-    engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  }
-  finish();
-}
-
-template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::finish() {
-  if (!verification_.measured() && has_pairs_) verify();
+  if (!verification_.measured() && has_pairs_) verify(pairs_.convergence());
   result_.orthogonalization = basis_.counts();
   result_.operator_applications = choice_.applications();
   result_.inverse_applications = choice_.inverse_applications();
