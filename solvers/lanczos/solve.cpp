@@ -53,7 +53,8 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       engine_(context, options, identity(problem, options, storage.shape), monitor,
               storage.result.history, kMostRefuted),
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
-      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance),
+      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance,
+                    problem.initial_guess.cols() > 0),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon());
