@@ -58,7 +58,8 @@ class EigenVerifier {
   DenseFailure rayleigh_ritz(Ctx& context, const EigenProblem<T, Ctx>& problem, Which which,
                              BlockView<T, Space> V, BlockView<T, Space> AV, BlockView<T, Space> BV);
 
-  /// Measures the pairs (values, V) of the last `rayleigh_ritz`.
+  /// Measures the pairs (values, V) of the last `rayleigh_ritz`, and replaces the values by the
+  /// Rayleigh quotients of V.
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
 
@@ -93,6 +94,8 @@ class EigenVerifier {
 
  private:
   void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
+  void correct_values(ConstSmallView<double, HostSpace> G,
+                      ConstSmallView<double, HostSpace> numbers);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
 
   DenseEigensolver dense_;
@@ -107,6 +110,7 @@ class EigenVerifier {
   std::vector<double> residuals_;
   std::vector<double> dual_residuals_;     // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
   std::vector<double> squares_;            // xᵀBx
+  std::vector<double> corrections_;        // what is left of xᵀr/xᵀBx
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included
