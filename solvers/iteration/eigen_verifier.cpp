@@ -196,7 +196,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   bounds_.clear();
   for (std::size_t j = 0; j < residuals_.size(); ++j) bounds_.add(values_[j], dual_residuals_[j]);
   for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
-    bounds_.add(neighbours.values[j], neighbours.residuals[j]);
+    bounds_.add(neighbours.values[j], neighbours.residuals[j], neighbours.joint);
   }
   bounds_.compute(neighbours.below, neighbours.above);
   errors_.clear();

@@ -18,6 +18,7 @@ namespace heddle::detail {
 struct Neighbours {
   std::span<const double> values{};     ///< further Ritz values
   std::span<const double> residuals{};  ///< ‖r‖ of each in the norm of B⁻¹, for xᵀBx = 1
+  bool joint = false;  ///< whether their vectors are orthogonal to those that are verified
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
   /// Bounds of the errors of the verified values that are known otherwise, in their order. Empty if

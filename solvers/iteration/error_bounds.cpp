@@ -26,16 +26,19 @@ double edge(double outermost, double distance, double sign) {
 void ErrorBounds::reserve(Index pairs) {
   const auto count = static_cast<std::size_t>(pairs);
   for (std::vector<double>* list : {&values_, &residuals_, &bounds_}) list->reserve(count);
+  joint_.reserve(count);
   order_.reserve(count);
 }
 
 void ErrorBounds::clear() noexcept {
   for (std::vector<double>* list : {&values_, &residuals_, &bounds_}) list->clear();
+  joint_.clear();
 }
 
-void ErrorBounds::add(double value, double residual) {
+void ErrorBounds::add(double value, double residual, bool joint) {
   values_.push_back(value);
   residuals_.push_back(residual);
+  joint_.push_back(joint ? 1 : 0);
 }
 
 void ErrorBounds::compute(double below, double above) {
@@ -67,12 +70,14 @@ void ErrorBounds::compute(double below, double above) {
 /// above `up`.
 void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
   double square = 0;
-  for (Index i = first; i < end; ++i) square += residual(i) * residual(i);
+  for (Index i = first; i < end; ++i) {
+    if (joint_[place(i)] == 0) return;
+    square += residual(i) * residual(i);
+  }
   for (Index i = first; i < end; ++i) {
     const double gap = std::max(0.0, std::min(value(i) - down, up - value(i)));
     const double change = change_by_coupling(square, gap);
-    double& bound = bounds_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])];
-    if (change < bound) bound = change;
+    if (change < bounds_[place(i)]) bounds_[place(i)] = change;
   }
 }
 

@@ -35,8 +35,10 @@ class ErrorBounds {
   /// Removes all pairs.
   void clear() noexcept;
 
-  /// Adds a Ritz value and its ρ, in any order.
-  void add(double value, double residual);
+  /// Adds a Ritz value and its ρ, in any order. `joint`: whether its vector belongs to the same
+  /// orthonormal basis as those of the other pairs. If not, the pair belongs to no group, and its
+  /// interval only shows where the nearest other eigenvalue lies.
+  void add(double value, double residual, bool joint = true);
 
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
   /// the smallest and above the largest of the pairs.
@@ -58,6 +60,7 @@ class ErrorBounds {
   std::vector<double> values_;
   std::vector<double> residuals_;
   std::vector<double> bounds_;
+  std::vector<char> joint_;
   std::vector<Index> order_;  // of ascending values
 };
 

@@ -151,15 +151,15 @@ void PairLedger::take_roundings(std::span<const double> roundings) {
 Neighbours PairLedger::neighbours(std::span<const double> measured) {
   Neighbours others{.values = beyond_.values, .residuals = beyond_.residuals};
   (map_.sign() > 0 ? others.below : others.above) = ErrorBounds::kNoneBeyond;
-  if (!map_.inverts()) return others;
   const auto [from_locked, active] = best();
   if (from_locked + active != std::ssize(measured)) return others;
-  std::vector<std::pair<double, double>> pairs;  // values of F⁻¹ and their errors, best first
+  std::vector<std::pair<double, double>> pairs;  // values and their errors by F
   for (Index i = 0; i < from_locked + active; ++i) {
     const auto j = static_cast<std::size_t>(i < from_locked ? i : locked() + i - from_locked);
     pairs.emplace_back(wanted_.values[j], wanted_.errors[j]);
   }
-  std::sort(pairs.begin(), pairs.end());
+  std::sort(pairs.begin(), pairs.end(),
+            [&](const auto& a, const auto& b) { return map_.before(a.first, b.first); });
   own_errors_.clear();
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     own_errors_.push_back(pairs[j].second + std::abs(pairs[j].first - measured[j]));

@@ -101,7 +101,7 @@ class PairLedger {
   void take_roundings(std::span<const double> roundings);
 
   /// What is known of the eigenvalues beside the best pairs. `measured`: the Rayleigh quotients of
-  /// these, best first. An inverse bounds their errors by itself. Valid until the next call.
+  /// these, best first. The Ritz pairs of F bound their errors, too. Valid until the next call.
   Neighbours neighbours(std::span<const double> measured);
 
   /// The number of leading Ritz values of a check that lie among those of the locked pairs. It is

@@ -35,6 +35,7 @@ Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
   const bool smallest = options_.which == Which::smallest;
   return {.values = s_.other_values,
           .residuals = s_.other_residuals,
+          .joint = true,
           .below = smallest ? ErrorBounds::kNoneBeyond : inner,
           .above = smallest ? inner : ErrorBounds::kNoneBeyond,
           .dense = all};

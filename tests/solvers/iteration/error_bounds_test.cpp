@@ -49,6 +49,19 @@ TEST(ErrorBounds, WithoutAGapTheResidualIsTheBound) {
   EXPECT_EQ(bounds_of({1, 2}, {1e-3, 1e-3}, kUnknown, kUnknown), (std::vector<double>{1e-3, 1e-3}));
 }
 
+TEST(ErrorBounds, APairOfAnotherBasisOnlyShowsWhereAnEigenvalueLies) {
+  const auto first_of = [](double next) {
+    ErrorBounds bounds;
+    bounds.add(1, 1e-4);
+    bounds.add(next, 0, false);
+    bounds.add(4, 0, false);
+    bounds.compute(kNoneBeyond, kUnknown);
+    return bounds.bound(0);
+  };
+  EXPECT_NEAR(first_of(2), 1e-8, 1e-15) << "the gap does not reach beyond it";
+  EXPECT_EQ(first_of(1 + 1e-5), 1e-4) << "it lies in the interval of the value";
+}
+
 TEST(ErrorBounds, NaNIsABoundOfNothing) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(bounds_of({1, 2, 4}, {nan, 1e-3, 1e-3})[0]));
