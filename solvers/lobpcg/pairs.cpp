@@ -37,10 +37,10 @@ void LobpcgPairs::reset(const EigenOptions& options) {
   strictness_ = 1;
 }
 
-std::span<double> LobpcgPairs::next_residuals() {
+LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   ++comparable_steps_;
   std::swap(residuals_, residuals_before_);
-  return residuals_;
+  return {residuals_, dual_residuals_, roundings_};
 }
 
 bool LobpcgPairs::better(double a, double b) const noexcept {
