@@ -210,7 +210,9 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     }
     const double rounding = rounding_of(convergence, j);
     const double noise = convergence.noise_floor() * convergence.scale(lambda);
-    const bool as_exact_as_possible = neighbours.dense && residuals_[j] <= noise;
+    const bool as_exact_as_possible =
+        (neighbours.dense && residuals_[j] <= noise) ||
+        (convergence.bounds_values() && convergence.is_zero(lambda, residuals_[j]));
     const bool value = convergence.value_passes(lambda, bound, rounding) || as_exact_as_possible;
     const bool residual = convergence.passes(lambda, residuals_[j]);
     verdict.residuals = verdict.residuals && residual;

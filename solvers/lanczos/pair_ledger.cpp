@@ -143,7 +143,8 @@ void PairLedger::count_leading() {
                                                     : 0;
     const double lambda = wanted_.values[j];
     return convergence_.passes(lambda, wanted_.residuals[j], strictness_) &&
-           convergence_.value_passes(lambda, wanted_.errors[j], rounding, strictness_);
+           (convergence_.value_passes(lambda, wanted_.errors[j], rounding, strictness_) ||
+            convergence_.is_zero(lambda, wanted_.residuals[j]));
   };
   const SettledTest settled{map_, ritz_, tolerance_, convergence_.noise_floor()};
   leading_ = 0;

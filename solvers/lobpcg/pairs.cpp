@@ -66,9 +66,10 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool ex
   if (!convergence_.passes(theta, residuals_[column], strictness_ * factor)) return false;
   const double noise = convergence_.noise_floor() * convergence_.scale(theta);
   if (exact && residuals_[column] <= noise) return true;
-  return (exact || convergence_.settled(theta, ritz.change[column])) &&
-         convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
-                                   strictness_ * factor);
+  const bool value = convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
+                                               strictness_ * factor) ||
+                     convergence_.is_zero(theta, residuals_[column]);
+  return value && (exact || convergence_.settled(theta, ritz.change[column]));
 }
 
 void LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
