@@ -77,8 +77,9 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
   if (!rhs.unit.empty()) return unit_vectors(context, config, problem);
   const Index rows = problem.order();
   const Index columns = rhs.random + rhs.ones;
-  detail::require_memory(static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
-                         detail::host_memory_bytes(), "this machine", detail::kFewerRightHandSides);
+  detail::require_host_memory(
+      static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
+      detail::kFewerRightHandSides);
   HostMultiVector R(context, rows, columns);
   if (rhs.random > 0) {
     fill_random<double>(context, config.request.seed, 0, R.view());

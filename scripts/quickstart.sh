@@ -4,7 +4,7 @@
 # usage: scripts/quickstart.sh
 #
 # Works as root, or as a user with sudo where packages are missing (Debian 12, Ubuntu 24.04 and
-# later). Builds in build/quickstart; results go to results/quickstart.
+# later). Builds in build/quickstart; results go to results/quickstart-lobpcg.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/lib/common.sh

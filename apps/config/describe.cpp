@@ -144,4 +144,11 @@ std::string MatrixSource::describe() const {
   return fmt::format("{} [{}]", structure->name, fmt::join(structure->size, ", "));
 }
 
+std::string MatrixSource::name() const {
+  if (structure) return structure->name;
+  if (path == "-") return "stdin";
+  const std::filesystem::path file = path.filename();
+  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
+}
+
 }  // namespace heddle::apps

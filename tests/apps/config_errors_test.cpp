@@ -59,6 +59,31 @@ TEST(ConfigErrors, KeysOfOtherPackagesAreUnderstood) {
   EXPECT_EQ(meant("precond"), "preconditioner");
 }
 
+TEST(ConfigErrors, WordsOfOtherPackagesAreUnderstood) {
+  const auto meant = [](const std::string& yaml) {
+    const std::string message = error_of("problem: {matrix: a.mtx}\n" + yaml);
+    const auto from = message.find("(did you mean ");
+    return from == std::string::npos ? message : message.substr(from + 14);
+  };
+  EXPECT_EQ(meant("device: gpu"), "'cuda'?)");
+  EXPECT_EQ(meant("device: CPU"), "'host'?)");
+  EXPECT_EQ(meant("device: Cuda"), "'cuda'?)");
+  EXPECT_EQ(meant("precision: float32"), "'single'?)");
+  for (const char* word : {"SA", "SR", "smallest_real"}) {
+    EXPECT_EQ(meant(std::string("solver: {which: ") + word + "}"), "'smallest'?)") << word;
+  }
+  EXPECT_EQ(meant("solver: {which: LA}"), "'largest'?)");
+  EXPECT_EQ(meant("solver: {which: SM}").rfind("'smallest', those of least value", 0), 0u);
+  EXPECT_EQ(meant("solver: {which: LM}").rfind("'largest', those of largest value", 0), 0u);
+  EXPECT_EQ(meant("solver: {type: krylovschur}"), "'block_lanczos'?)");
+  EXPECT_EQ(meant("solver: {preconditioner: jacobi}"), "'type' with the value 'jacobi'?)");
+  EXPECT_EQ(meant("solver: {preconditioner: icc}"),
+            "'type' with the value 'incomplete_cholesky'?)");
+  EXPECT_EQ(meant("solver: {preconditioner: {type: bjacobi}}"), "'block_jacobi'?)");
+  EXPECT_EQ(meant("output: {history: yes}"), "'true'?)");
+  EXPECT_EQ(meant("solver: {which: nonsense}").rfind("case.yaml:2:17: ", 0), 0u);
+}
+
 TEST(ConfigErrors, AKeyInTheWrongSectionIsSentToItsOwn) {
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nnev: 4"),
             "case.yaml:2:1: unknown key 'nev' at the top level (did you mean 'solver.nev'?); valid "
@@ -221,9 +246,10 @@ TEST(ConfigErrors, WrongTypes) {
             "mean 'smallest'?)");
   EXPECT_EQ(solver_value("preconditioner", "jacobi"),
             "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type, degree, "
-            "block_size, triangular_solve}, got 'jacobi'");
+            "block_size, triangular_solve}, got 'jacobi' (did you mean 'type' with the value "
+            "'jacobi'?)");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\noutput: {history: maybe}"),
-            "case.yaml:2:19: output.history: expected true or false, got 'maybe'");
+            "case.yaml:2:19: output.history: expected true, false or pairs, got 'maybe'");
   EXPECT_EQ(error_of("problem: {matrix: [a.mtx]}"),
             "case.yaml:1:19: problem.matrix: expected a file name or a map with keys from "
             "{generate, size, density, seed}, got the list [a.mtx]");

@@ -65,7 +65,7 @@ output: {directory: out/here, eigenvectors: npy, history: false}
   EXPECT_EQ(config.request.seed, 9007199254740993u);
   EXPECT_EQ(config.output.directory, "out/here");
   EXPECT_EQ(config.output.vectors, VectorFormat::npy);
-  EXPECT_FALSE(config.output.history);
+  EXPECT_EQ(config.output.history, HistoryDetail::none);
 }
 
 TEST(Config, DefaultsAreThoseOfTheSolver) {
@@ -87,9 +87,9 @@ TEST(Config, DefaultsAreThoseOfTheSolver) {
   EXPECT_EQ(config.request.device, DeviceChoice::automatic);
   EXPECT_EQ(config.request.precision, Precision::full);
   EXPECT_EQ(config.request.threads, 0);
-  EXPECT_EQ(config.output.directory, "results/case");
+  EXPECT_EQ(config.output.directory, "results/case-lobpcg");
   EXPECT_EQ(config.output.vectors, VectorFormat::none);
-  EXPECT_TRUE(config.output.history);
+  EXPECT_EQ(config.output.history, HistoryDetail::iterations);
   EXPECT_FALSE(config.problem.mass.has_value());
   EXPECT_TRUE(config.problem.constraints.empty());
 }
