@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -20,6 +22,14 @@ constexpr StopControl::Stop kResidualNotFinite = {SolveStatus::breakdown,
 /// Backward errors up to this value are due to rounding: 10 ε.
 template <Scalar T>
 constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// Backward errors at which a solve that makes no progress for long, or finds no direction, has
+/// come to rest by rounding. Rounding errors of large intermediate iterates stay in the last one.
+template <Scalar T>
+constexpr double kRestingRounding = 100 * kRounding<T>;
+
+constexpr StopControl::Stop kAtRounding = {SolveStatus::stagnated,
+                                           "residuals stopped falling at the level of rounding"};
 
 bool remains(const LinearColumn& column) { return !column.converged(); }
 
@@ -188,7 +198,8 @@ Claim LinearColumns<T, Ctx>::claim() {
   if (!std::isfinite(excess)) {
     end(kResidualNotFinite);
   } else if (diverged(s_.result.history, std::numeric_limits<T>::epsilon())) {
-    end(Stop{SolveStatus::breakdown, "residuals grow without bound: A is singular"});
+    end(Stop{SolveStatus::breakdown,
+             "residuals grow without bound: A is singular to working precision"});
   } else if (excess <= 1) {
     return verify();
   }
@@ -228,18 +239,37 @@ bool LinearColumns<T, Ctx>::give_up_unrepresentable() {
 }
 
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::at_rounding() const {
+std::string LinearColumns<T, Ctx>::refutation() const {
+  return fmt::format("|b - A x| of a column is {:.1e} times what is allowed",
+                     s_.ledger.worst_excess());
+}
+
+template <Scalar T, class Ctx>
+bool LinearColumns<T, Ctx>::backward_errors_within(double limit) const {
   const auto columns = std::as_const(s_.ledger).active_columns();
   return std::all_of(columns.begin(), columns.end(), [&](const LinearColumn& column) {
-    return column.converged() || norm_A_.backward_error(column) <= kRounding<T>;
+    return column.converged() || norm_A_.backward_error(column) <= limit;
   });
+}
+
+template <Scalar T, class Ctx>
+bool LinearColumns<T, Ctx>::at_rounding() const {
+  return backward_errors_within(kRounding<T>);
+}
+
+template <Scalar T, class Ctx>
+void LinearColumns<T, Ctx>::end_without_energy() {
+  refresh();
+  if (backward_errors_within(kRestingRounding<T>)) return end(kAtRounding);
+  end(Stop{SolveStatus::breakdown,
+           "no direction of positive energy is left: A is singular to working precision"});
 }
 
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::stagnated() {
   if (!progress_.stalled(s_.result.iterations, s_.ledger.worst_excess())) return false;
   refresh();
-  return at_rounding();
+  return backward_errors_within(kRestingRounding<T>);
 }
 
 /// Saves or loads all numbers with which an iteration begins.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -123,19 +125,38 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   fetch(context, residual_norms_.view(k, 1), host);
   residuals_.assign(host.data, host.data + k);
   fetch(context, norms_.view(k, 1), host);
-  orthogonality_ = 0;
+  const double norm_B = problem.B == nullptr ? 1 : problem.B->one_norm().value_or(0);
+  orthogonality_ = orthogonality_excess_ = 0;
   for (Index j = 0; j < k; ++j) {
     residuals_[static_cast<std::size_t>(j)] /= host(j, 0);
     for (Index i = 0; i < k; ++i) {
-      keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
+      const double deviation = std::abs(G(i, j) - (i == j ? 1 : 0));
+      keep_worst(orthogonality_, deviation);
+      keep_worst(orthogonality_excess_,
+                 deviation / orthogonality_limit<T>(norm_B * host(i, 0) * host(j, 0)));
     }
   }
 }
 
 template <Scalar T, class Ctx>
+std::string EigenVerifier<T, Ctx>::refutation(const EigenConvergence& convergence) const {
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    if (convergence.passes(values_[j], residuals_[j])) continue;
+    return fmt::format("the residual of pair {} is {:.1e}, {:.1e} is allowed", j + 1,
+                       convergence.scaled(values_[j], residuals_[j]),
+                       convergence.scaled(values_[j], convergence.allowed(values_[j])));
+  }
+  if (!orthonormal()) {
+    return fmt::format("|X'BX - I| is {:.1e}, {:.1e} is allowed: the vectors are not orthonormal",
+                       orthogonality_, orthogonality_ / orthogonality_excess_);
+  }
+  return "the values of the pairs moved";
+}
+
+template <Scalar T, class Ctx>
 bool EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
                                    EigenResult<T, Space>& result) const {
-  bool passes = orthogonality_ <= kOrthogonalityLimit<T>;
+  bool passes = orthonormal();
   result.eigenvalues.clear();
   result.residuals.clear();
   for (std::size_t j = 0; j < residuals_.size(); ++j) {

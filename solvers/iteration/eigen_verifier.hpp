@@ -7,6 +7,7 @@
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/solvers/problem/result.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace heddle::detail {
@@ -49,6 +50,12 @@ class EigenVerifier {
   /// max |VᵀBV − I|.
   double orthogonality() const noexcept { return orthogonality_; }
 
+  /// Whether every entry of VᵀBV − I is within `orthogonality_limit`.
+  bool orthonormal() const noexcept { return orthogonality_excess_ <= 1; }
+
+  /// Names the first check that the pairs of the last `measure` fail, with its numbers.
+  std::string refutation(const EigenConvergence& convergence) const;
+
  private:
   DenseEigensolver dense_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
@@ -57,6 +64,7 @@ class EigenVerifier {
   std::vector<double> values_;
   std::vector<double> residuals_;
   double orthogonality_ = 0;
+  double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed
   double projected_norm_A_ = 0;
   double projected_norm_B_ = 0;
 };

@@ -4,31 +4,41 @@
 /// Problems so small that they are solved as dense ones.
 namespace heddle::detail {
 
+/// The eigenvectors of F over the whole space, for the wanted eigenvalues first. False if this has
+/// ended the solve.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::decompose_standard_form() {
+  EigenProblem<T, Ctx> standard;
+  standard.A = &F_;
+  const Block V = s_.result.eigenvectors.view();
+  set_identity(context_, V, s_.rows.first);
+  if (s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V, basis_.scratch(), {}) !=
+      DenseFailure::none) {
+    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  } else if (last_theta() <= kInfiniteValue<T> * s_.verifier.values().front()) {
+    engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
+  }
+  return !engine_.ended();
+}
+
+/// The θ of the last wanted pair of a dense solve.
+template <Scalar T, class Ctx>
+double BlockLanczosSolve<T, Ctx>::last_theta() const {
+  return s_.verifier.values()[static_cast<std::size_t>(options_.nev - 1)];
+}
+
 /// Solves the standard form of a small pencil without B⁻¹ as a dense problem, and replaces its
 /// eigenvectors by those of the pencil. False if this has ended the solve.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::solve_dense_standard_form() {
   const Block V = s_.result.eigenvectors.view();
-  const Block scratch = basis_.scratch();
-  s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, scratch, F_.scratch());
+  s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, basis_.scratch(), F_.scratch());
   set_norms();  // by the projected norms of the last step, where the operators have none
   choice_.use_C();
   choice_.invert({0, pairs_.norms().C()});
-  if (engine_.ended()) return false;
-  set_identity(context_, V, s_.rows.first);
-  EigenProblem<T, Ctx> standard;
-  standard.A = &F_;
-  const DenseFailure failure =
-      s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V, scratch, {});
-  if (failure != DenseFailure::none) {
-    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
-    return false;
-  }
-  const std::span<const double> theta = s_.verifier.values();
-  if (theta[static_cast<std::size_t>(options_.nev - 1)] <= kInfiniteValue<T> * theta.front()) {
-    engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
-    return false;
-  }
+  if (engine_.ended() || !decompose_standard_form()) return false;
+  const bool lowered = choice_.separate(s_.verifier.values().front(), last_theta());
+  if (lowered && (engine_.ended() || !decompose_standard_form())) return false;
   F_.to_eigenvectors(context_, V.columns(0, options_.nev));
   return true;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
+#include <limits>
 
 namespace heddle::detail {
 namespace {
@@ -45,6 +46,13 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
+/// The cost of a dense solve, about 10 n³ operations, in columns multiplied by A at about 20 n
+/// operations each.
+double dense_cost(Index n) {
+  if (n > kLargestDenseOrder) return std::numeric_limits<double>::infinity();
+  return 0.5 * static_cast<double>(n) * static_cast<double>(n);
+}
+
 /// acosh of the filter's value at the wanted end. A larger value means fewer steps with more
 /// products each, and less dense work. The values θ of the wanted pairs then differ by larger
 /// factors, so that the smaller ones lose digits.
@@ -67,6 +75,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       problem_(problem),
       options_(options),
       max_basis_(max_basis),
+      dense_cost_(dense_cost(problem.A->row_range().global)),
       F_(F),
       map_(F.map()),
       ritz_(ritz),
@@ -145,6 +154,13 @@ double OperatorChoice<T, Ctx>::applications_after_cycle(int degree) const {
 
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::too_many_applications(int degree) {
+  const double next =
+      degree == 1 ? static_cast<double>(applications()) : applications_after_cycle(degree);
+  if (next > dense_cost_) {
+    dense_pays_ = true;
+    engine_.end(SolveStatus::max_iterations, "a dense solve costs less");
+    return true;
+  }
   if (degree == 1 || applications_after_cycle(degree) <= options_.max_applications) return false;
   engine_.end(SolveStatus::max_iterations, "the limit of operator applications was reached");
   return true;
@@ -224,6 +240,16 @@ auto OperatorChoice<T, Ctx>::lower_shift(double retreat) const -> Shift {
       std::max({retreat / map_.theta_of(smallest), (farthest_located() - smallest) / kWide<T>,
                 kLeastShift<T> * map_.reach()});
   return {smallest - distance, map_.reach()};
+}
+
+template <Scalar T, class Ctx>
+bool OperatorChoice<T, Ctx>::separate(double first, double last) {
+  if (!(first > kWidest<T> * last)) return false;
+  const double smallest = map_.lambda_at(first);
+  const double distance =
+      std::max((map_.lambda_at(last) - smallest) / kWide<T>, kLeastShift<T> * map_.reach());
+  invert({smallest - distance, map_.reach()});
+  return true;
 }
 
 template <Scalar T, class Ctx>

@@ -11,6 +11,9 @@
 
 namespace heddle::detail {
 
+/// Up to this order, a dense solve replaces an iteration that costs more.
+inline constexpr Index kLargestDenseOrder = 1024;
+
 /// Chooses the operator F that block Lanczos iterates on: C = B⁻¹A itself, a Chebyshev polynomial
 /// in C, or (A − σB)⁻¹B.
 ///
@@ -41,6 +44,10 @@ class OperatorChoice {
   /// the solve if there is none.
   void invert(const Shift& shift);
 
+  /// Lowers σ if rounding errors of the pair with the θ `first` spoil that with the θ `last`. True
+  /// if it did so.
+  bool separate(double first, double last);
+
   /// Replaces F by a better operator if the current Ritz pairs determine one. Returns the number of
   /// leading Ritz pairs from whose vectors the next basis starts. Returns nothing if F is kept,
   /// also if the solve was ended because a limit does not allow a better operator.
@@ -68,9 +75,12 @@ class OperatorChoice {
   /// Whether a factorisation fits into the remaining time. If not, ends the solve.
   bool time_to_factor();
 
-  /// Whether a cycle under a polynomial of this degree would exceed `max_applications`. If so, ends
-  /// the solve.
+  /// Whether a cycle under a polynomial of this degree would exceed `max_applications`, or the
+  /// solve costs more than a dense one. If so, ends the solve.
   bool too_many_applications(int degree);
+
+  /// Whether the solve was ended because a dense solve costs less.
+  bool dense_pays() const noexcept { return dense_pays_; }
 
   Index applications() const;          ///< columns multiplied by A since the solve began
   Index inverse_applications() const;  ///< columns solved with A − σB since the solve began
@@ -91,6 +101,8 @@ class OperatorChoice {
   const EigenProblem<T, Ctx>& problem_;
   const BlockLanczosOptions& options_;
   Index max_basis_;
+  double dense_cost_;  // of a dense solve, in columns multiplied by A
+  bool dense_pays_ = false;
   LanczosOperator<T, Ctx>& F_;
   const SpectralMap& map_;  // the map of F
   const LanczosRitz& ritz_;

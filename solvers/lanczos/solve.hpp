@@ -49,11 +49,15 @@ class BlockLanczosSolve {
   /// solve. Then the result is in the storage.
   void run();
 
+  /// Whether the solve has ended because a dense solve costs less.
+  bool dense_pays() const noexcept { return choice_.dense_pays(); }
+
   // The hooks of the engine, see `ResumableSolve`. An iteration is a cycle.
   IterationRecord record() const;
   MonitorState shown(const IterationRecord& record);
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
+  std::string refutation() const { return verification_.refutation(); }
   bool at_rounding() const;
   bool stagnated();
   void archive(Archive& archive);
@@ -90,6 +94,8 @@ class BlockLanczosSolve {
 
   void solve_dense();
   bool solve_dense_standard_form();
+  bool decompose_standard_form();
+  double last_theta() const;
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;

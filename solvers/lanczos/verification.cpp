@@ -39,6 +39,12 @@ bool Verification<T, Ctx>::measure(Index count) {
 }
 
 template <Scalar T, class Ctx>
+std::string Verification<T, Ctx>::refutation() const {
+  if (failure_ != DenseFailure::none) return "the vectors of the pairs are dependent";
+  return s_.verifier.refutation(s_.pairs.convergence());
+}
+
+template <Scalar T, class Ctx>
 void Verification<T, Ctx>::rayleigh_ritz_of_leading() {
   const PhaseScope phase(context_, Phase::verify);
   const Index count = std::min({s_.shape.block, options_.nev, s_.basis.order()});

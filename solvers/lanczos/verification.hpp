@@ -29,6 +29,9 @@ class Verification {
   /// all pass.
   bool measure(Index count);
 
+  /// The check that the pairs of the last `measure` fail.
+  std::string refutation() const;
+
   /// A Rayleigh–Ritz step over the leading block of Ritz vectors of the basis. Costs a product with
   /// A. Overwrites the numbers of the result.
   void rayleigh_ritz_of_leading();

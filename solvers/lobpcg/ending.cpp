@@ -6,6 +6,14 @@
 
 // The hooks of the engine in a LOBPCG solve, and the result.
 namespace heddle::detail {
+namespace {
+
+/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+/// rounding.
+constexpr double kAboveNoise = 10;
+
+}  // namespace
+
 template <Scalar T, class Ctx>
 IterationRecord LobpcgSolve<T, Ctx>::record() const {
   IterationRecord now;
@@ -34,6 +42,13 @@ Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), problem_.initial_guess.cols() > 0)) return Claim::none;
   refresh_due_ = true;  // because the verification overwrites A S and B S
   return verification_.verify() ? Claim::confirmed : Claim::refuted;
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::at_rounding() const {
+  const std::vector<double>& r = result_.residuals;
+  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
+  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
 }
 
 template <Scalar T, class Ctx>
@@ -80,6 +95,8 @@ void LobpcgSolve<T, Ctx>::finish() {
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
   result_.status = engine_.conclude(
       {converged, options_.nev, "pairs", result_.iterations, "iterations", worst}, result_.reason);
+  const bool stagnated = result_.status == SolveStatus::stagnated;
+  if (stagnated && !result_.residuals.empty()) result_.reason += "; " + refutation();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;

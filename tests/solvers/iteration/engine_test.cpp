@@ -53,6 +53,7 @@ class ScriptedSolve {
     calls += "claim ";
     return next_claim;
   }
+  std::string refutation() { return "they differ"; }
   bool at_rounding() {
     calls += "at_rounding ";
     return rounding;
