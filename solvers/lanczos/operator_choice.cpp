@@ -22,6 +22,11 @@ constexpr double kManyProducts = 5000;
 constexpr std::array<double, 6> kShifts = {0, 1e-10, 1e-7, 1e-4, 1e-1, 1e2};
 constexpr double kShiftGrowth = 10;
 constexpr double kLargestShift = 1e17;
+
+/// From this part of ‖C‖ on, σ may lie so far below the spectrum that the wanted θ hardly differ.
+/// It is then raised again in this many steps, which leave it within a factor of 3 of the best one.
+constexpr double kCoarseShift = 0.1;
+constexpr int kRaises = 3;
 template <Scalar T>
 constexpr double kLeastShift = sizeof(T) == sizeof(double) ? 1e-10 : 1e-5;
 
@@ -190,17 +195,36 @@ bool OperatorChoice<T, Ctx>::time_to_factor() {
   return false;
 }
 
+/// Factors A − σB for a σ = shift.highest − part·shift.scale that is less far below the spectrum
+/// than that of `good`, for which the factor exists and has been made. There is none for `failed`.
+template <Scalar T, class Ctx>
+void OperatorChoice<T, Ctx>::raise_shift(const Shift& shift, double failed, double good) {
+  bool made = true;  // whether the last factor is that of `good`
+  for (int k = 0; k < kRaises && time_to_factor(); ++k) {
+    const double middle = std::sqrt(failed * good);
+    made = problem_.shifted_inverse->factor(context_, shift.highest - middle * shift.scale);
+    (made ? good : failed) = middle;
+  }
+  if (!made) problem_.shifted_inverse->factor(context_, shift.highest - good * shift.scale);
+}
+
 template <Scalar T, class Ctx>
 void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
   double part = 0;
+  double failed = 0;
   for (std::size_t k = 0; part <= kLargestShift; ++k) {
     part = k < kShifts.size() ? kShifts[k] : kShiftGrowth * part;
     if (part > 0 && part < kLeastShift<T>) continue;
     if (!time_to_factor()) return;
     const double sigma = shift.highest - part * shift.scale;
-    if (!problem_.shifted_inverse->factor(context_, sigma)) continue;
-    return F_.set_inverse(*problem_.shifted_inverse,
-                          std::max(pairs_.norms().C(), shift.scale) + std::abs(sigma));
+    if (!problem_.shifted_inverse->factor(context_, sigma)) {
+      failed = part;
+      continue;
+    }
+    if (part >= kCoarseShift && failed > 0) raise_shift(shift, failed, part);
+    return F_.set_inverse(
+        *problem_.shifted_inverse,
+        std::max(pairs_.norms().C(), shift.scale) + std::abs(problem_.shifted_inverse->shift()));
   }
   no_shift_ = fmt::format(
       "A - sigma B has no Cholesky factor for any sigma down to {:.1e}: B is not positive "

@@ -95,6 +95,7 @@ class OperatorChoice {
   bool inverse_pays(int degree);
   double farthest_located() const;
   double upper_end() const;
+  void raise_shift(const Shift& shift, double failed, double good);
   Index inverse_columns() const;
 
   Ctx& context_;
