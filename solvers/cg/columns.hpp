@@ -80,11 +80,6 @@ class LinearColumns {
   /// Calls `ColumnProducts::measure`. Ends the solve and returns false if that returns a stop.
   bool measure(ConstSmallView<double, HostSpace> norms);
 
-  /// Ends the solve if `OperatorNorm::check_least_rayleigh_quotient` returns a stop.
-  void check_least_rayleigh_quotient(double least, Index m) {
-    end(norm_A_.check_least_rayleigh_quotient(least, m));
-  }
-
   /// Ends the solve because there is no search direction p with pᵀAp > 0. That may be due to
   /// rounding if the fresh residuals are as small as rounding allows, and is due to a singular A
   /// otherwise.
@@ -101,8 +96,6 @@ class LinearColumns {
   void fresh_residuals(Index count);
   void refresh();
   Claim verify();
-  bool backward_errors_within(double limit) const;
-  bool give_up_unrepresentable();
   void shrink();
 
   Ctx& context_;

@@ -267,6 +267,14 @@ auto OperatorChoice<T, Ctx>::lower_shift(double retreat) const -> Shift {
 }
 
 template <Scalar T, class Ctx>
+bool OperatorChoice<T, Ctx>::wants_infinite_values() const {
+  const Index active = options_.nev - pairs_.locked();
+  if (!map_.inverts() || pairs_.checking() || active < 1 || active > ritz_.order()) return false;
+  const double nothing = kInfiniteValue<T> * F_.norm();
+  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
+}
+
+template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::separate(double first, double last) {
   if (!(first > kWidest<T> * last)) return false;
   const double smallest = map_.lambda_at(first);

@@ -8,11 +8,21 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::detail {
 
 /// Up to this order, a dense solve replaces an iteration that costs more.
 inline constexpr Index kLargestDenseOrder = 1024;
+
+/// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to
+/// infinite eigenvalues of a pencil with a singular B.
+template <Scalar T>
+inline constexpr double kInfiniteValue = 100 *
+                                         static_cast<double>(std::numeric_limits<T>::epsilon());
+
+inline constexpr std::string_view kTooFewFiniteValues =
+    "nev exceeds the number of finite eigenvalues: the others are infinite, because B is singular";
 
 /// Chooses the operator F that block Lanczos iterates on: C = B⁻¹A itself, a Chebyshev polynomial
 /// in C, or (A − σB)⁻¹B.
@@ -47,6 +57,9 @@ class OperatorChoice {
   /// Lowers σ if rounding errors of the pair with the θ `first` spoil that with the θ `last`. True
   /// if it did so.
   bool separate(double first, double last);
+
+  /// Whether the last wanted Ritz pair of an inverse has θ = 0 to rounding, which is an infinite λ.
+  bool wants_infinite_values() const;
 
   /// Replaces F by a better operator if the current Ritz pairs determine one. Returns the number of
   /// leading Ritz pairs from whose vectors the next basis starts. Returns nothing if F is kept,

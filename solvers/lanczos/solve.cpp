@@ -20,10 +20,6 @@ constexpr double kGrace = 1;
 /// The solve ends with this many refuted claims of convergence.
 constexpr Index kMostRefuted = 4;
 
-/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
-/// rounding, which F amplifies.
-constexpr double kAboveNoise = 10;
-
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
                                   const BlockLanczosOptions& options,
@@ -63,6 +59,7 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::run() {
+  s_.verifier.norms().prepare(context_, problem_);
   if (s_.shape.max_basis == 0) return solve_dense();
   // V₊ᵀBV₊ = I                                                           n×b
   for (bool resumed = start(); !engine_.ended(); resumed = false) {
@@ -142,23 +139,13 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   }
   has_pairs_ = true;
   choice_.note_far_end();
-  if (wants_infinite_values()) {
+  if (choice_.wants_infinite_values()) {
     engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
   } else if (beyond_interval()) {
     next_ = AfterCycle::start_again;
   } else {
     next_ = choice_.shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
   }
-}
-
-/// Whether the last wanted Ritz pair has θ = 0 to rounding, which is an infinite λ.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::wants_infinite_values() const {
-  const Index active = options_.nev - pairs_.locked();
-  if (!F_.map().inverts() || pairs_.checking() || active < 1 || active > ritz_.order())
-    return false;
-  const double nothing = kInfiniteValue<T> * F_.norm();
-  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
 }
 
 /// Solves T Z = Z Θ and determines which wanted pairs have converged.
@@ -171,15 +158,31 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   for (const Index j : {Index{0}, ritz_.order() - 1}) F_.raise_norm(ritz_.value(j));
   if (!pairs_.norms().known) set_norms();
   pairs_.take_bounds();
-  if (!pairs_.worth_measuring(basis_.full())) return true;
+  if (pairs_.worth_measuring(basis_.full())) measure_ritz_pairs();
+  judge_roundings();
+  return true;
+}
+
+/// Replaces the bounds of the residuals of the wanted pairs by measured residuals.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::measure_ritz_pairs() {
   const PhaseScope verify(context_, Phase::verify);
   verification_.collect();
   const Index count = pairs_.wanted().size();
   if (verification_.rayleigh_ritz(count)) {
-    verification_.measure(count);
+    verification_.measure(count, pairs_.convergence());
     pairs_.take_measured(s_.verifier.values(), s_.verifier.residuals());
   }
-  return true;
+}
+
+/// Counts the pairs that have converged as far as rounding allows. Their rounding errors are
+/// measured only where these decide.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::judge_roundings() {
+  if (!pairs_.rounding_matters()) return;
+  const PhaseScope phase(context_, Phase::verify);
+  verification_.collect();
+  pairs_.take_roundings(verification_.roundings(pairs_.wanted().size()));
 }
 
 /// Sets ‖A‖₁ and ‖B‖₁ if the operators provide them. Otherwise they are estimated from products
@@ -220,78 +223,6 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
   if (engine_.ended()) return true;
   engine_.finish_iteration(*this, "all pairs converged and passed verification");
   return engine_.ended() || choice_.too_many_applications(F_.map().degree());
-}
-
-template <Scalar T, class Ctx>
-IterationRecord BlockLanczosSolve<T, Ctx>::record() const {
-  IterationRecord now;
-  now.iteration = result_.iterations;
-  if (s_.shape.max_basis > 0) {
-    now.converged = pairs_.converged();
-  } else {
-    now.converged = verification_.passed() ? options_.nev : 0;
-  }
-  now.worst_residual = pairs_.worst_residual();
-  now.active_columns = s_.shape.block;
-  now.operator_applications = choice_.applications();
-  return now;
-}
-
-template <Scalar T, class Ctx>
-MonitorState BlockLanczosSolve<T, Ctx>::shown(const IterationRecord& record) {
-  const std::span<const double> residuals = pairs_.scaled_residuals();
-  const std::span<const double> values(pairs_.wanted().values.data(), residuals.size());
-  return {record, options_.nev, values, residuals};
-}
-
-/// Claims convergence if all wanted pairs have converged and a check for missed pairs has found
-/// none. If such a check is still to be done, it follows this cycle.
-template <Scalar T, class Ctx>
-Claim BlockLanczosSolve<T, Ctx>::claim() {
-  if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
-  if (!pairs_.checking() || pairs_.missed() > 0) {
-    next_ = AfterCycle::begin_check;
-    return Claim::none;
-  }
-  if (!completeness_.others_would_show(basis_.full())) return Claim::none;
-  return verify() ? Claim::confirmed : Claim::refuted;
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::at_rounding() const {
-  const std::vector<double>& r = result_.residuals;
-  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
-  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::stagnated() {
-  return stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
-                               pairs_.convergence().noise_floor());
-}
-
-/// Whether fresh products with A and B confirm the best pairs. If not, sets the action that follows
-/// the cycle.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::verify() {
-  const PhaseScope phase(context_, Phase::verify);
-  verification_.collect();
-  const Index count = std::min(pairs_.wanted().size(), options_.nev);
-  const bool passes = verification_.rayleigh_ritz(count) && verification_.measure(count);
-  const bool beyond = beyond_interval();
-  if (passes && !beyond) {
-    next_ = AfterCycle::thick_restart;
-    return true;
-  }
-  if (beyond) {
-    next_ = AfterCycle::start_again;
-  } else if (F_.map().inverts()) {
-    next_ = AfterCycle::retreat;
-  } else {
-    if (verification_.failure() == DenseFailure::none) next_ = AfterCycle::reopen;
-    pairs_.tighten();
-  }
-  return false;
 }
 
 template <Scalar T, class Ctx>
@@ -393,7 +324,13 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
   stagnation_.restart(result_.iterations);
   basis_.clear();
   const Block X = result_.eigenvectors.columns(0, options_.nev);
-  const std::vector<Index> refuted = pairs_.reopen(s_.verifier.values(), s_.verifier.residuals());
+  const auto list = [](const auto& numbers) {
+    return std::vector<double>(numbers.begin(), numbers.end());
+  };
+  const EigenVerifier<T, Ctx>& measured = s_.verifier;
+  const std::vector<Index> refuted =
+      pairs_.reopen({list(measured.values()), list(measured.residuals()), list(measured.errors())},
+                    measured.passed());
   Index place = 0;
   for (Index j = 0; j < options_.nev; ++j) {
     if (place == std::ssize(refuted) || refuted[static_cast<std::size_t>(place)] != j) {
@@ -403,23 +340,6 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
     }
   }
   end_if_lost(basis_.draw_front(context_, X.columns(0, place)));
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::finish() {
-  if (!verification_.measured() && has_pairs_) verify();
-  result_.orthogonalization = basis_.counts();
-  result_.operator_applications = choice_.applications();
-  result_.inverse_applications = choice_.inverse_applications();
-  const bool none = result_.history.empty() || next_ == AfterCycle::start_again;
-  const Index converged = none ? 0 : result_.history.back().converged;
-  const double worst = result_.residuals.empty()
-                           ? std::numeric_limits<double>::quiet_NaN()
-                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  result_.status = engine_.conclude(
-      {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
-  const bool stagnated = result_.status == SolveStatus::stagnated;
-  if (stagnated && !result_.residuals.empty()) result_.reason += "; " + refutation();
 }
 
 /// Saves or loads the numbers at the end of a cycle. The long blocks are those of the basis.

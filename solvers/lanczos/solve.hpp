@@ -10,15 +10,6 @@
 
 namespace heddle::detail {
 
-/// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to
-/// infinite eigenvalues of a pencil with a singular B.
-template <Scalar T>
-inline constexpr double kInfiniteValue = 100 *
-                                         static_cast<double>(std::numeric_limits<T>::epsilon());
-
-inline constexpr std::string_view kTooFewFiniteValues =
-    "nev exceeds the number of finite eigenvalues: the others are infinite, because B is singular";
-
 /// The actions that may follow a cycle.
 enum class AfterCycle {
   thick_restart,  ///< with the same operator F, or with a better one
@@ -58,7 +49,7 @@ class BlockLanczosSolve {
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
   std::string refutation() const { return verification_.refutation(); }
-  bool at_rounding() const;
+  bool at_rounding();
   bool stagnated();
   void archive(Archive& archive);
   template <class Visit>
@@ -77,11 +68,13 @@ class BlockLanczosSolve {
   void finish();
 
   bool early_end_pays() const;
-  bool wants_infinite_values() const;
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
-  bool verify();
+  void measure_ritz_pairs();
+  void judge_roundings();
+  bool verify(const EigenConvergence& convergence);
+  void end_at_rounding();
   void end_if_lost(const FrontStatus& status);
 
   // The actions that may follow a cycle, see `AfterCycle`.
@@ -93,9 +86,6 @@ class BlockLanczosSolve {
   void reopen();
 
   void solve_dense();
-  bool solve_dense_standard_form();
-  bool decompose_standard_form();
-  double last_theta() const;
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;

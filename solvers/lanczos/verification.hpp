@@ -2,6 +2,9 @@
 
 #include <heddle/solvers/lanczos/workspace.hpp>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace heddle::detail {
 
@@ -25,9 +28,18 @@ class Verification {
   /// A Rayleigh–Ritz step over the result's first `count` vectors. False if it fails.
   bool rayleigh_ritz(Index count);
 
-  /// Measures residuals and orthogonality of the result's wanted pairs, after that step. True if
-  /// all pass.
-  bool measure(Index count);
+  /// Measures residuals and orthogonality of the result's wanted pairs and bounds the errors of
+  /// their values, after that step.
+  Verdict measure(Index count, const EigenConvergence& convergence);
+
+  /// Measures the rounding errors of the values of the result's first `count` vectors.
+  std::span<const double> roundings(Index count);
+
+  /// Takes values that a dense solve found by another operator, and bounds of their errors.
+  void set_dense_values(std::vector<double> values, std::vector<double> errors) {
+    dense_values_ = std::move(values);
+    dense_errors_ = std::move(errors);
+  }
 
   /// The check that the pairs of the last `measure` fail.
   std::string refutation() const;
@@ -43,8 +55,8 @@ class Verification {
   /// Marks the numbers of the result as those of earlier Ritz pairs.
   void outdate() noexcept { measured_ = false; }
 
-  /// Whether all pairs passed the last `measure`.
-  bool passed() const noexcept { return passed_; }
+  /// The result of the last `measure`.
+  const Verdict& verdict() const noexcept { return verdict_; }
 
   /// Whether the result holds numbers that were measured for the current Ritz pairs.
   bool measured() const noexcept { return measured_; }
@@ -58,8 +70,9 @@ class Verification {
   const BlockLanczosOptions& options_;
   Storage& s_;
   DenseFailure failure_ = DenseFailure::none;
+  std::vector<double> dense_values_, dense_errors_;
   bool measured_ = false;
-  bool passed_ = false;
+  Verdict verdict_;
 };
 
 }  // namespace heddle::detail
