@@ -119,6 +119,8 @@ void BlockLanczosSolve<T, Ctx>::finish() {
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
   result_.status = engine_.conclude(
       {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
+  const bool stagnated = result_.status == SolveStatus::stagnated;
+  if (stagnated && !result_.residuals.empty()) result_.reason += "; " + refutation();
 }
 
 /// Saves or loads the numbers at the end of a cycle. The long blocks are those of the basis.
