@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/problem.hpp>
+#include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -14,8 +15,12 @@ namespace {
 
 using HostMultiVector = MultiVector<double, HostSpace>;
 
-Matrix load_matrix(HostContext& context, const MatrixSource& source) {
-  if (!source.structure) return Matrix(read_matrix_market<double>(context, source.path));
+Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string_view key) {
+  if (!source.structure) {
+    return read_input(source.path, key, [&context](const std::filesystem::path& path) {
+      return Matrix(read_matrix<double>(context, path));
+    });
+  }
   try {
     return Matrix(generate<double>(context, *source.structure));
   } catch (const InvalidArgument& error) {
@@ -24,20 +29,25 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source) {
 }
 
 Matrix load_A(HostContext& context, const ProblemConfig& problem) {
-  Matrix A = load_matrix(context, problem.matrix);
+  Matrix A = load_matrix(context, problem.matrix, "problem.matrix");
   detail::check_shape(A, problem.transform == Transform::normal_equations);
-  if (problem.transform == Transform::none || problem.transform == Transform::normal_equations) {
-    return A;
+  if (!takes_laplacian(problem)) return A;
+  LaplacianOptions options{.weights = problem.weights, .symmetrize = problem.symmetrize};
+  if (problem.transform == Transform::normalized_laplacian) {
+    options.kind = LaplacianKind::normalized;
   }
-  const LaplacianKind kind = problem.transform == Transform::laplacian
-                                 ? LaplacianKind::combinatorial
-                                 : LaplacianKind::normalized;
-  return Matrix(graph_laplacian(context, A.view(), kind));
+  try {
+    return Matrix(graph_laplacian(context, A.view(), options));
+  } catch (const InvalidArgument& error) {
+    throw ProblemError(ProblemPart::matrix, error.what());
+  }
 }
 
-Block load_block(HostContext& context, const std::filesystem::path& path) {
+Block load_block(HostContext& context, const std::filesystem::path& path, std::string_view key) {
   if (path.empty()) return {};
-  return Block(read_matrix_market_block<double>(context, path));
+  return read_input(path, key, [&context](const std::filesystem::path& file) {
+    return Block(read_block<double>(context, file));
+  });
 }
 
 Block unit_vectors(HostContext& context, const Config& config, const Problem& problem) {
@@ -60,15 +70,16 @@ Block unit_vectors(HostContext& context, const Config& config, const Problem& pr
 Block load_rhs(HostContext& context, const Config& config, const Problem& problem) {
   const RhsConfig& rhs = config.problem.rhs;
   if (!rhs.path.empty()) {
-    Block R = load_block(context, rhs.path);
-    if (R.cols() == 0) throw InputError(rhs.path.string(), 0, "the block has no columns");
+    Block R = load_block(context, rhs.path, "problem.rhs");
+    if (R.cols() == 0) throw InputError(rhs.describe(), 0, "the block has no columns");
     return R;
   }
   if (!rhs.unit.empty()) return unit_vectors(context, config, problem);
   const Index rows = problem.order();
   const Index columns = rhs.random + rhs.ones;
-  detail::require_memory(static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
-                         detail::host_memory_bytes(), "this machine", detail::kFewerRightHandSides);
+  detail::require_host_memory(
+      static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
+      detail::kFewerRightHandSides);
   HostMultiVector R(context, rows, columns);
   if (rhs.random > 0) {
     fill_random<double>(context, config.request.seed, 0, R.view());
@@ -82,7 +93,7 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
 
 [[noreturn]] void refuse(const MatrixSource& source, const std::string& message) {
   if (source.structure) throw ConfigError(source.origin, source.describe() + ": " + message);
-  throw InputError(source.path.string(), 0, message);
+  throw InputError(source.describe(), 0, message);
 }
 
 }  // namespace
@@ -107,7 +118,7 @@ void refuse(const Config& config, const ProblemError& error) {
     case ProblemPart::preconditioner:  // no configuration brings one
       throw error;
   }
-  throw InputError(block.string(), 0, error.message());
+  throw InputError(input_name(block), 0, error.message());
 }
 
 void refuse(const Config& config, const RequestError& error) {
@@ -117,19 +128,28 @@ void refuse(const Config& config, const RequestError& error) {
   throw ConfigError(origin_of(config, section + error.field()), section + error.what());
 }
 
-Problem load_problem(HostContext& context, const Config& config) {
+Problem read_problem(HostContext& context, const Config& config) {
   return with_named_sources(config, [&] {
     const ProblemConfig& named = config.problem;
     Problem problem;
     problem.normal_equations = uses_transpose(config);
     problem.A = load_A(context, named);
-    if (named.mass) problem.B = load_matrix(context, *named.mass);
-    problem.constraints = load_block(context, named.constraints);
-    problem.initial_guess = load_block(context, named.initial_guess);
+    if (named.mass) problem.B = load_matrix(context, *named.mass, "problem.mass");
+    problem.constraints = load_block(context, named.constraints, "problem.constraints");
+    problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
     if (!is_eigensolver(config.request.method)) problem.rhs = load_rhs(context, config, problem);
-    detail::prepare(context, problem, config.request);
     return problem;
   });
+}
+
+void prepare_problem(HostContext& context, Problem& problem, const Config& config) {
+  with_named_sources(config, [&] { detail::prepare(context, problem, config.request); });
+}
+
+Problem load_problem(HostContext& context, const Config& config) {
+  Problem problem = read_problem(context, config);
+  prepare_problem(context, problem, config);
+  return problem;
 }
 
 }  // namespace heddle::apps

@@ -59,8 +59,8 @@ class LevelSearch {
 /// Whether A − σB of the problem can be factored at all.
 bool has_inverse(const Request& request, const Problem& problem) {
   return request.which == Which::smallest && !request.interval && !problem.normal_equations &&
-         problem.constraints.cols() == 0 && problem.A.is_stored() &&
-         (!problem.B || problem.B->is_stored()) && problem.A.rows() == problem.A.cols();
+         problem.A.is_stored() && (!problem.B || problem.B->is_stored()) &&
+         problem.A.rows() == problem.A.cols();
 }
 
 MethodChoice choose_at_smallest_end(const Request& request, const Problem& problem) {
@@ -75,11 +75,11 @@ MethodChoice choose_at_smallest_end(const Request& request, const Problem& probl
   if (problem.preconditioner || request.preconditioner.type != "auto") {
     return choice(Method::lobpcg, "a preconditioner is given");
   }
+  if (problem.infinite_eigenvalues.value_or(0) > 0) {
+    return choice(Method::block_lanczos, "the mass matrix is singular");
+  }
   if (!has_inverse(request, problem)) {
-    return choice(Method::lobpcg,
-                  problem.constraints.cols() > 0
-                      ? "constraints are given"
-                      : "the matrices are not stored, so that none can be factored");
+    return choice(Method::lobpcg, "the matrices are not stored, so that none can be factored");
   }
   // The first stage of mixed precision iterates in single, which spoils inverses of stiff matrices.
   if (request.precision != Precision::full) {
@@ -118,6 +118,9 @@ MethodChoice choose_method(const Request& request, const Problem& problem) {
     } else if (request.interval) {
       choice.request.method = Method::block_lanczos;
       choice.reason = "an interval is given";
+    } else if (problem.constraints.cols() > 0) {
+      choice.request.method = Method::lobpcg;
+      choice.reason = "constraints are given";
     } else if (request.which == Which::largest) {
       choice.request.method = Method::block_lanczos;
       choice.reason = "the largest end needs no preconditioner";

@@ -16,11 +16,13 @@ struct MethodChoice {
   bool may_continue = false;
 };
 
-/// Chooses the method for `request`. `Method::automatic` stands for
+/// Chooses the method for `request`. `Method::automatic`, for which `inspect_mass` must have
+/// looked at B, stands for
 ///
 ///   block CG        if there are right-hand sides
-///   block Lanczos   for an interval, singular triplets, the largest end, and for the smallest end
-///                   if A − σB can be factored at a moderate cost
+///   block Lanczos   for an interval and, without constraints, for singular triplets, for the
+///                   largest end, and for the smallest end if B is singular or A − σB can be
+///                   factored at a moderate cost
 ///   LOBPCG          otherwise. If it does not reach the digits, block Lanczos continues from its
 ///                   vectors with the inverse.
 MethodChoice choose_method(const Request& request, const Problem& problem);

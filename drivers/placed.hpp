@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
@@ -13,6 +15,7 @@
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <memory>
 #include <optional>
@@ -117,19 +120,19 @@ HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
 bool may_invert(const Request& request, const ProblemSizes& sizes);
 
 /// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
-/// diagonal, else by an iterative inner solve. For smallest eigenvalues it may factor A − σB
-/// instead. If B is not diagonal and the factorisation is cheap, block Lanczos gets only the
-/// factorisation and no B⁻¹.
+/// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For
+/// smallest eigenvalues it may factor A − σB instead. If B is singular, or is not diagonal and this
+/// factorisation is cheap, block Lanczos gets only the factorisation and no B⁻¹.
 template <Scalar T, class Ctx>
 class PlacedProblem {
  public:
   using Space = typename Ctx::Space;
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
-  /// `plan` and the inverses that `request` needs. Throws `ProblemError` if the method needs B⁻¹
-  /// and solves with B do not converge.
+  /// `plan` and the inverses that `request` needs. The inverses call `monitor`. Throws
+  /// `ProblemError` if the method needs B⁻¹, or a factor of A − σB, and there is none.
   PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
-                const PreconditionerPlan& plan)
+                const PreconditionerPlan& plan, const Monitor& monitor)
       : sizes_(problem.sizes()),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
@@ -144,10 +147,13 @@ class PlacedProblem {
     }
     const bool diagonal = problem.B && problem.B->is_stored() && is_diagonal(problem.B->view());
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
-    if (request.method == Method::block_lanczos) make_inverses(context, request, diagonal);
+    if (request.method == Method::block_lanczos) {
+      make_inverses(context, request, diagonal, monitor);
+    }
     if (problem.preconditioner) {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {
+      monitor.begin_stage("setting up the preconditioner");
       made_ = plan.kind->template make<T, Ctx>(
           context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan.options,
           request.spmm);
@@ -214,40 +220,76 @@ class PlacedProblem {
     return {A.product->rows(), A.product->cols()};
   }
 
-  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass) {
+  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass,
+                     const Monitor& monitor) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
-      constexpr double kShare = 0.25;  // the share of the memory that the factor may take
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
-                               kShare * std::min(host_memory_bytes(), memory_bytes(context)));
+                               factor_bytes(context, request));
+      shifted_inverse_->set_stage(monitor.stage, "A - sigma B");
     }
     if (!B_) return;
-    if (diagonal_mass) {
+    if (sizes_.infinite_eigenvalues > 0) {
+      require_shifted_inverse(context);
+    } else if (diagonal_mass) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
-      make_inner_solver(context);
+      invert_mass(context, request, monitor);
     }
+  }
+
+  /// The memory that a factor may take, now that the problem is in memory and the solver is not.
+  double factor_bytes(const Ctx& context, const Request& request) const {
+    const double solver = method_of(request, sizes_).memory_bytes(request, sizes_, sizeof(T));
+    return std::min(kFactorShare * host_memory_bytes(),
+                    factor_budget(memory_bytes(context), unused_bytes(context), solver));
+  }
+
+  void require_shifted_inverse(Ctx& context) {
+    if (shifted_inverse_->cost_in_products(context, kColumns)) return;
+    throw ProblemError(ProblemPart::mass,
+                       "the mass matrix is singular, and the factor of A - sigma B, which such a "
+                       "pencil needs, does not fit into memory: condense the unknowns without mass "
+                       "out of both matrices");
   }
 
   /// Whether a factorisation costs less than inner solves for some hundred columns of a basis, at
   /// some dozens of products per column.
   bool inverts_at_once(Ctx& context, const Request& request) {
     if (request.filter == LanczosFilter::inverse) return true;
-    constexpr double kColumns = 200;
     constexpr double kInnerProducts = 1e5;
     const auto cost = shifted_inverse_->cost_in_products(context, kColumns);
     return cost && *cost <= kInnerProducts;
   }
 
-  void make_inner_solver(Ctx& context) {
+  /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
+  /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
+  /// factored.
+  void invert_mass(Ctx& context, const Request& request, const Monitor& monitor) {
+    constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
+    auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
+                                                           factor_bytes(context, request));
+    factor->set_stage(monitor.stage, "B");
+    const auto cost = factor->cost_in_products(context, kColumns);
+    const bool cheap = cost && *cost <= kColumns * kInnerProducts;
+    if (cheap && factor->factor(context, 0)) {
+      B_inverse_ = std::move(factor);
+      return;
+    }
     inner_solves_ = true;
     auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_.product, B_.matrix());
-    if (!inverse->works(context)) {
+    inverse->set_stop(monitor.stop);
+    if (inverse->works(context)) {
+      B_inverse_ = std::move(inverse);
+    } else if (cost && !cheap && factor->factor(context, 0)) {
+      B_inverse_ = std::move(factor);
+    } else if (!shifted_inverse_ || !shifted_inverse_->cost_in_products(context, kColumns)) {
       throw ProblemError(ProblemPart::mass,
                          "the mass matrix is too ill conditioned for block_lanczos, which divides "
                          "by it: use heddle-lobpcg");
     }
-    B_inverse_ = std::move(inverse);
   }
+
+  static constexpr double kColumns = 200;  // columns of a basis for which a factor must pay
 
   using PlacedBlock =
       std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;

@@ -13,9 +13,9 @@
 namespace heddle {
 
 /// The iterative method. `automatic` means block CG for a problem with right-hand sides, else block
-/// Lanczos for an interval, singular triplets, the largest end of the spectrum, and for the
-/// smallest end of matrices that can be factored at a moderate cost, else LOBPCG. See
-/// `Solution::method_reason`.
+/// Lanczos for an interval, singular triplets, the largest end of the spectrum, a pencil with a
+/// singular B, and for the smallest end of matrices that can be factored at a moderate cost, else
+/// LOBPCG. See `Solution::method_reason`.
 enum class Method { automatic, lobpcg, block_lanczos, block_cg };
 
 /// `automatic` means a GPU if the build and the machine support one and the problem can be moved
@@ -64,7 +64,7 @@ struct Request {
   SpmmOptions spmm{};
   Precision precision = Precision::full;
   DeviceChoice device = DeviceChoice::automatic;
-  int threads = 0;  ///< on the host. 0: as many as OpenMP offers
+  int threads = 0;  ///< on the host. 0: the default of `HostContext`
   CheckpointOptions checkpoint{};
 };
 

@@ -1,13 +1,18 @@
+#include <fmt/format.h>
+
 #include <chrono>
+#include <cmath>
 #include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
 #include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <numbers>
 #include <utility>
 
 namespace heddle {
@@ -37,20 +42,28 @@ template <Scalar T, class Ctx>
 Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                   const Request& request, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
+  monitor.begin_stage("setting up");
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan);
+    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan, monitor);
   }();
   on.context.synchronize();
   const double setup_seconds = seconds_since(start);
 
   const MethodKind& method = method_of(request, placed.sizes());
+  monitor.begin_stage("first iteration");
   Solved<T, typename Ctx::Space> solved =
       std::get<MethodCall<T, Ctx>>(method.calls)(on.context, placed, request, monitor);
   on.context.synchronize();
   Solution solution = std::move(solved.solution);
   solution.setup_seconds = setup_seconds;
   solution.solve_seconds = seconds_since(start) - setup_seconds;
+  solution.infinite_eigenvalues = placed.sizes().infinite_eigenvalues;
+  if (solution.infinite_eigenvalues > 0) {
+    solution.reason +=
+        fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
+                    solution.infinite_eigenvalues);
+  }
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
   if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
@@ -86,6 +99,16 @@ Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const 
   return {};
 }
 
+/// √λ/2π with the sign of λ, for eigenvalues λ = ω².
+std::vector<double> frequencies_of(const std::vector<double>& eigenvalues) {
+  std::vector<double> frequencies;
+  for (const double lambda : eigenvalues) {
+    frequencies.push_back(std::copysign(std::sqrt(std::abs(lambda)), lambda) /
+                          (2 * std::numbers::pi));
+  }
+  return frequencies;
+}
+
 }  // namespace
 
 Solution solve_prepared(Device& device, Problem problem, const Request& request,
@@ -94,8 +117,14 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     context.synchronize();
     context.profile().reset();
     const std::string preconditioner = describe_preconditioner(request, problem);
+    const bool pencil = problem.sizes().pencil;
+    const ProblemScaling scaling = scaling_of(problem, request);
+    Request scaled = request;
+    scale(device.host(), problem, scaled, scaling);
     Solution solution = solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context},
-                                 std::move(problem), request, monitor);
+                                 std::move(problem), scaled, unscaled(monitor, scaling));
+    unscale(device, solution, scaling);
+    if (pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
     solution.preconditioner_name = preconditioner;
     solution.device = device.kind();
     solution.device_note = device.note();
@@ -146,6 +175,7 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
     throw RequestError("device", std::string(": cuda cannot be used: ") + std::string(callable) +
                                      " is a callable on host blocks");
   }
+  if (request.method == Method::automatic) detail::inspect_mass(device.host(), problem);
   const detail::MethodChoice choice = detail::choose_method(request, problem);
   const Request& chosen = choice.request;
   detail::check_kernel(device, chosen);

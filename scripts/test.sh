@@ -2,7 +2,7 @@
 # Builds and runs every test of heddle and closes with "N passed, N failed, N skipped".
 #
 # usage: scripts/test.sh [--quick] [PART...]
-#   --format    clang-format and shellcheck over the sources, the layout of the tree, links
+#   --format    clang-format and shellcheck over the sources, the layout of the tree, links, packaging
 #   --release   optimised build with warnings as errors, its tests (host; data where there is a
 #               matrix folder; cuda where there is a GPU), an installed package and its consumer;
 #               with a CUDA toolkit all GPU code is compiled too
@@ -71,7 +71,7 @@ sources_are_formatted() {
 
 scripts_are_clean() {
   command -v shellcheck >/dev/null || return 77
-  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh .ci/run
+  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh packaging/conda/*.sh .ci/run
 }
 
 python_is_there() { command -v python3 >/dev/null || return 77; }
@@ -82,6 +82,8 @@ drawing_is_current() { python_is_there && python3 scripts/draw-rooms.py --check;
 
 documents_name_what_is_there() { python_is_there && python3 scripts/check-docs.py; }
 
+packaging_is_sound() { python_is_there && python3 scripts/check-packaging.py; }
+
 layout_checks_can_fail() { python_is_there && python3 scripts/lib/checks_test.py; }
 
 run_format() {
@@ -90,7 +92,8 @@ run_format() {
   check "Layout: includes, rooms, lengths, mirrored tests" layout_is_kept || true
   check "Drawing of the rooms in docs/architecture.md" drawing_is_current || true
   check "Documents: links, files, tests, constants" documents_name_what_is_there || true
-  check "The checks of layout and documents can fail" layout_checks_can_fail || true
+  check "Packaging: Dockerfiles, recipes, CITATION.cff" packaging_is_sound || true
+  check "The checks of layout, documents and packaging can fail" layout_checks_can_fail || true
 }
 
 run_release() {

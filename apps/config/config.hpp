@@ -4,6 +4,7 @@
 #include <heddle/apps/config/node.hpp>
 #include <heddle/drivers/request.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,9 @@
 /// documentation are defined once, in schema.cpp and solver_schema.cpp.
 namespace heddle::apps {
 
-/// The solvers that have configurations. Each has an executable of its own.
+struct Setting;
+
+/// The solvers that have configurations. `automatic` stands for the one that suits the problem.
 using SolverType = Method;
 
 /// The transformation of the matrix after reading it.
@@ -27,6 +30,13 @@ enum class Transform {
 /// The file format of eigenvectors or solutions.
 enum class VectorFormat { none, matrix_market, npy };
 
+/// What is written about each iteration.
+enum class HistoryDetail {
+  none,
+  iterations,  ///< history.csv
+  pairs        ///< also pairs.csv, with the value and the residual of each pair
+};
+
 /// A matrix file or the structure of a generated matrix.
 struct MatrixSource {
   std::filesystem::path path;              ///< empty for generated matrices
@@ -35,11 +45,14 @@ struct MatrixSource {
 
   /// The name used in messages: the path, or the structure with its sizes.
   std::string describe() const;
+
+  /// The name used in paths: that of the file without its extensions, or that of the structure.
+  std::string name() const;
 };
 
 /// The right-hand sides of a linear system: a file, or generated columns of one kind.
 struct RhsConfig {
-  std::filesystem::path path;  ///< dense Matrix Market file; empty for the others
+  std::filesystem::path path;  ///< of a dense block; empty for the others
   Index random = 0;            ///< columns with entries uniform in (−1, 1)
   Index ones = 0;              ///< columns of ones
   std::vector<Index> unit;     ///< row numbers, from 1, of the ones in unit vectors
@@ -53,32 +66,47 @@ struct ProblemConfig {
   MatrixSource matrix;               ///< A, before the transform
   std::optional<MatrixSource> mass;  ///< B; none: the identity
   Transform transform = Transform::none;
-  std::filesystem::path constraints;    ///< dense Matrix Market file, empty for none
-  std::filesystem::path initial_guess;  ///< dense Matrix Market file, empty for none
-  RhsConfig rhs;                        ///< of a linear system
+  EdgeWeights weights = EdgeWeights::stored;  ///< of the graph Laplacians
+  bool symmetrize = false;                    ///< whether they take directed graphs
+  std::filesystem::path constraints;          ///< of a dense block, empty for none
+  std::filesystem::path initial_guess;        ///< of a dense block, empty for none
+  RhsConfig rhs;                              ///< of a linear system
 };
 
 /// The result files to write, and their folder.
 struct OutputConfig {
   std::filesystem::path directory;            ///< relative to the current folder
   VectorFormat vectors = VectorFormat::none;  ///< of eigenvectors or the solution
-  bool history = false;                       ///< history.csv
+  HistoryDetail history = HistoryDetail::none;
+  std::filesystem::path log;  ///< what is said beside the results is appended to it. Empty: no file
 };
 
 /// A whole configuration.
 struct Config {
-  Request request;  ///< its method is the solver of the executable
+  /// Its method is `automatic` if the choice of an eigensolver is left to `settle_method`.
+  Request request;
   ProblemConfig problem;
   OutputConfig output;
   /// The whole configuration as a tree: the values of the file and the command line, defaults
   /// filled in, matrix paths absolute. `to_yaml` of it is an equivalent configuration.
   ConfigNode effective;
+  ConfigNode given;  ///< the tree that `resolve_config` took
+  std::string name;  ///< in the default output folder
+  /// Keys that the user gave and that have no effect, because `solver.type: auto` chose a method
+  /// without them.
+  std::vector<std::string> unused;
+  std::string method_reason;  ///< why `solver.type: auto` chose the method, else empty
 };
 
-/// Checks `tree` against the schema for `solver` and fills in the defaults. `name` is the name of
-/// the configuration in the default output folder. Throws `ConfigError` at the first invalid key or
-/// value.
+/// Checks `tree` against the schema and fills in the defaults. `solver` is the solver of the
+/// program: its method, which the file must ask for or leave open, or `automatic` for any. `name`
+/// is the name of the configuration in the default output folder. Throws `ConfigError` at the first
+/// invalid key or value.
 Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name);
+
+/// The configuration `config`, whose method is `automatic`, for the eigensolver `method`, which was
+/// chosen for `reason`. Throws `ConfigError` for keys that do not go with it.
+Config settle_method(const Config& config, SolverType method, std::string reason);
 
 /// Sets the value at a dotted path of `tree`, given as `KEY=VALUE` with VALUE in YAML (lists and
 /// maps in brackets). It replaces an existing value. In a section that accepts just one of several
@@ -87,10 +115,10 @@ Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_vie
 /// `ConfigError`, also if the path leads through a value that is invalid for its key.
 void apply_override(ConfigNode& tree, std::string_view assignment);
 
-/// The configuration in the file at `path` with `overrides` applied in order.
-/// Throws `ConfigError`.
-Config load_config(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                   SolverType solver);
+/// The configuration that `subject` names (see `read_subject`) for a program of `solver`, with
+/// `settings` and then `overrides` applied in order. Throws `ConfigError`.
+Config load_config(const std::string& subject, const std::vector<Setting>& settings,
+                   const std::vector<std::string>& overrides, SolverType solver);
 
 /// The place where the user gave the value at a dotted path of the configuration.
 Origin origin_of(const Config& config, std::string_view path);
@@ -104,6 +132,12 @@ std::string describe_keys_as_markdown();
 /// Whether A may be rectangular and products with Aᵀ are used.
 inline bool uses_transpose(const Config& config) noexcept {
   return config.problem.transform == Transform::normal_equations;
+}
+
+/// Whether A is replaced by a Laplacian of its graph.
+inline bool takes_laplacian(const ProblemConfig& problem) noexcept {
+  return problem.transform == Transform::laplacian ||
+         problem.transform == Transform::normalized_laplacian;
 }
 
 /// Whether the problem is to find singular triplets of A.

@@ -1,5 +1,5 @@
-"""Shows that check-layout.py, draw-rooms.py and check-docs.py can fail: a tree that breaks a rule gives
-a finding, and a tree that breaks none gives none."""
+"""Shows that check-layout.py, draw-rooms.py, check-docs.py and check-packaging.py can fail: a tree
+that breaks a rule gives a finding, and a tree that breaks none gives none."""
 
 import subprocess
 import sys
@@ -117,4 +117,36 @@ code, output = run("check-docs.py", {
     "docs/page.md": "[a](architecture.md) `linalg/data/f.cpp` `Suite.Name` `kConstant`",
     "linalg/data/f.cpp": "int kConstant;", "tests/support/f.cpp": "TEST(Suite, Name) {}"})
 expect("right names are no findings: " + output, code == 0)
+
+HOST, RECIPE = "packaging/docker/Dockerfile.host", "packaging/spack/packages/heddle/package.py"
+PACKAGING = {str(path.relative_to(SCRIPTS.parent)): path.read_text()  # as it is in this tree
+             for pattern in ("packaging/**/*", "CITATION.cff", "LICENSE", "CMakeLists.txt", "cmake/*.cmake",
+                             "scripts/lib/common.sh")
+             for path in SCRIPTS.parent.glob(pattern) if path.is_file()}
+SPOILT = [  # what check-packaging.py must say, the file, and the change that makes it say so
+    ("needs a tag", HOST, "FROM debian:12 AS", "FROM debian AS"),
+    ("no stage make", HOST, "--from=build", "--from=make"),
+    ("is not in the sources", HOST, "scripts/lib/common.sh scripts", "scripts/missing.sh scripts"),
+    ("without -y", HOST, "install -y", "install"),
+    ("without --no-install-recommends", HOST, "--no-install-recommends", ""),
+    ("the lists of packages stay", HOST, "&& rm -rf /var/lib/apt/lists/*\nCOPY --from", "\nCOPY --from"),
+    ("RUNS: no instruction", HOST, "RUN useradd", "RUNS useradd"),
+    ("needs an absolute path", HOST, "WORKDIR /work", "WORKDIR work"),
+    ("runs as root", HOST, "USER heddle", "USER root"),
+    ("needs the form", HOST, 'CMD ["heddle-lobpcg", "--help"]', "CMD heddle-lobpcg --help"),
+    ("no option HEDDLE_FAST", HOST, "-DHEDDLE_NATIVE=OFF", "-DHEDDLE_FAST=OFF"),
+    ("no option HEDDLE_APPS", RECIPE, '"HEDDLE_BUILD_APPS"', '"HEDDLE_APPS"'),
+    ("package.py:", RECIPE, "def cmake_args(self):", "def cmake_args(self)"),
+    ("version 0.0.9", RECIPE, 'version("0.1.0")', 'version("0.0.9")'),
+    ("version 0.0.9", "packaging/conda/meta.yaml", 'version = "0.1.0"', 'version = "0.0.9"'),
+    ("version 0.0.9", "CITATION.cff", "version: 0.1.0", "version: 0.0.9"),
+    ("authors is missing", "CITATION.cff", "authors:\n  - name", "editors:\n  - name"),
+    ("is no DOI", "CITATION.cff", "doi: 10.", "doi: doi.org/10."),
+    ("LICENSE is another", "LICENSE", "BSD 3-Clause", "MIT"),
+]
+code, output = run("check-packaging.py", PACKAGING)
+expect("the packaging of this tree has no findings: " + output, code == 0 and output == "")
+for what, name, right, wrong in SPOILT:
+    code, output = run("check-packaging.py", {**PACKAGING, name: PACKAGING[name].replace(right, wrong)})
+    expect(f"'{what}' is found in {name}, got: {output}", code == 1 and what in output)
 sys.exit(1 if failed else 0)

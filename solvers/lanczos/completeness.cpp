@@ -13,6 +13,10 @@ constexpr double kAtRest = 0.01;
 /// share of a missed pair in the Ritz vector is about the square of this ratio.
 constexpr double kApart = 0.1;
 
+/// Under an inverse, the largest θ relative to that of the last locked pair that is 0. All finite
+/// eigenvalues have then been found.
+constexpr double kNothing = 1e-12;
+
 }  // namespace
 
 bool Completeness::all_converged() const noexcept {
@@ -27,8 +31,9 @@ bool Completeness::nothing_is_left(bool full) const {
 
 bool Completeness::others_would_show(bool full) const {
   // A Krylov space of b random vectors contains up to b directions of each eigenspace. If fewer
-  // than b copies of every eigenvalue were found, there are no more. Otherwise the leading Ritz
-  // pair of the random block must have settled beyond the wanted pairs.
+  // than b copies of every eigenvalue were found, there are no more. Otherwise, and if the pairs
+  // may stem from guesses and not from random vectors, the leading Ritz pair of the random block
+  // must have settled beyond the wanted pairs.
   const std::vector<double>& values = pairs_.wanted().values;
   Index copies = 1;
   Index most = 1;
@@ -36,7 +41,7 @@ bool Completeness::others_would_show(bool full) const {
     copies = pairs_.same_value(values[j], values[j - 1]) ? copies + 1 : 1;
     most = std::max(most, copies);
   }
-  return most < block_ || next_is_at_rest(full);
+  return (!guessed_ && most < block_) || next_is_at_rest(full);
 }
 
 bool Completeness::next_is_at_rest(bool full) const {
@@ -50,6 +55,7 @@ bool Completeness::next_is_at_rest(bool full) const {
   if (!map_.inverts() && !map_.filters()) {
     return pairs_.convergence().scaled(lambda, pairs_.residual_of(0)) <= std::sqrt(tolerance_);
   }
+  if (map_.inverts() && theta <= kNothing * last_locked) return true;
   // Under an inverse, eigenvalues of F in the unwanted part may be as large as the last Ritz value.
   const double height = std::min(map_.separation(theta), theta - ritz_.value(ritz_.order() - 1));
   if (residual <= kAtRest * height) return true;

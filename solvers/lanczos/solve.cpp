@@ -12,9 +12,7 @@ namespace {
 /// pairs of (A − σB)⁻¹B.
 constexpr double kRetreat = 100;
 
-/// Seconds beyond the time limit within which a step may still be finished. If a checkpoint is
-/// kept, a step may take as long as it needs, because checkpoints are only written at the end of a
-/// step.
+/// Seconds beyond the time limit within which a step may still be finished.
 constexpr double kGrace = 1;
 
 /// The solve ends with this many refuted claims of convergence.
@@ -51,9 +49,10 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       engine_(context, options, identity(problem, options, storage.shape), monitor,
               storage.result.history, kMostRefuted),
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
-      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance),
+      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance,
+                    problem.initial_guess.cols() > 0),
       verification_(context, problem, options, storage) {
-  basis_.reset(problem.B, options.seed);
+  basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon());
 }
 
@@ -63,11 +62,8 @@ void BlockLanczosSolve<T, Ctx>::run() {
   if (s_.shape.max_basis == 0) return solve_dense();
   // V₊ᵀBV₊ = I                                                           n×b
   for (bool resumed = start(); !engine_.ended(); resumed = false) {
-    if (!resumed) basis_.multiply(context_, F_);  // U = F V₊, S = VᵀBU
-    if (F_.stopped()) {
-      abandon_step();
-      break;
-    }
+    multiply(resumed);  // U = F V₊, S = VᵀBU
+    if (engine_.ended()) break;
     if (resumed ? cycle_complete_ : cycle_ends()) {
       basis_.fetch_column(context_);
       engine_.capture(*this);  // for a checkpoint
@@ -81,47 +77,54 @@ void BlockLanczosSolve<T, Ctx>::run() {
   finish();
 }
 
-/// Starts the solve. True if it resumes from a checkpoint, whose state follows a call of
-/// `multiply`.
+/// Starts the solve. True if it resumes from a checkpoint whose state follows a call of `multiply`.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::start() {
   choice_.use_C();
-  F_.set_stop(
-      [this] { return options_.checkpoint.file.empty() && engine_.less_time_left_than(-kGrace); });
-  if (engine_.resume(*this)) return true;
-  end_if_lost(basis_.draw_front(context_, problem_.initial_guess));
-  const bool divides = problem_.B == nullptr || problem_.B_inverse != nullptr;
-  if (divides || engine_.ended()) return false;
+  F_.set_stop([this] { return engine_.stop_requested(kGrace); });
+  if (engine_.resume(*this)) return basis_.multiplied();
+  const ConstBlockView<T, Space> guess = problem_.initial_guess;
+  if (!F_.in_standard_form()) {
+    end_if_lost(basis_.draw_front(context_, guess));
+    return false;
+  }
+  end_if_lost(basis_.draw_front(context_));
+  if (engine_.ended()) return false;
   set_norms();
   choice_.invert({0, pairs_.norms().C()});
+  if (engine_.ended() || guess.cols() == 0) return false;
+  end_if_lost(basis_.draw_front(context_, F_.to_standard_form(context_, guess)));
   return false;
 }
 
-/// Ends the solve at the time limit within a product, with the Ritz pairs of the earlier steps.
+/// U ← F V₊, unless the checkpoint from which the solve resumed holds it. A product that is stopped
+/// ends the solve with the Ritz pairs of the earlier steps. The checkpoint then holds the state
+/// before the product, unless V₊ itself comes from a product that `expand` could not finish.
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::abandon_step() {
-  engine_.end(SolveStatus::time_limit, "the time limit was reached");
+void BlockLanczosSolve<T, Ctx>::multiply(bool resumed) {
+  if (resumed) return;
+  const bool front_is_complete = !F_.stopped();
+  basis_.multiply(context_, F_);
+  if (!F_.stopped()) return;
+  basis_.abandon_product();
+  if (front_is_complete) engine_.keep_unfinished(*this);
+  engine_.end_as_requested();
   has_pairs_ = basis_.order() > 0 && solve_ritz();
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
-  cycle_complete_ = basis_.full() || (early_end_pays() && solve_ritz() &&
-                                      completeness_.nothing_is_left(basis_.full()));
-  return cycle_complete_ || (basis_.order() > 0 && engine_.out_of_time());
-}
-
-/// Whether the test for ending the cycle before the basis is full costs little compared with a
-/// step.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::early_end_pays() const {
-  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b operations per product with
-  // A.
+  // The test for ending the cycle before the basis is full should cost little compared with a step.
+  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b per product with A.
   const auto k = static_cast<double>(basis_.order());
   const double step =
       F_.effort() * static_cast<double>(s_.shape.n) * static_cast<double>(s_.shape.block);
-  return F_.effort() > 1 && basis_.locked() + basis_.order() >= options_.nev + s_.shape.block &&
-         5 * k * k * k < step;
+  const bool early_end_pays = F_.effort() > 1 &&
+                              basis_.locked() + basis_.order() >= options_.nev + s_.shape.block &&
+                              5 * k * k * k < step;
+  cycle_complete_ = basis_.full() || (early_end_pays && solve_ritz() &&
+                                      completeness_.nothing_is_left(basis_.full()));
+  return cycle_complete_ || (basis_.order() > 0 && engine_.stop_requested());
 }
 
 template <Scalar T, class Ctx>
@@ -133,11 +136,23 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   }
   has_pairs_ = true;
   choice_.note_far_end();
-  if (beyond_interval()) {
+  if (wants_infinite_values()) {
+    engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
+  } else if (beyond_interval()) {
     next_ = AfterCycle::start_again;
   } else {
     next_ = choice_.shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
   }
+}
+
+/// Whether the last wanted Ritz pair has θ = 0 to rounding, which is an infinite λ.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::wants_infinite_values() const {
+  const Index active = options_.nev - pairs_.locked();
+  if (!F_.map().inverts() || pairs_.checking() || active < 1 || active > ritz_.order())
+    return false;
+  const double nothing = kInfiniteValue<T> * F_.norm();
+  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
 }
 
 /// Solves T Z = Z Θ and determines which wanted pairs have converged.
@@ -309,26 +324,6 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
     }
   }
   end_if_lost(basis_.draw_front(context_, X.columns(0, place)));
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::solve_dense() {
-  set_identity(context_, result_.eigenvectors.view(), s_.rows.first);
-  if (verification_.rayleigh_ritz(s_.shape.n)) {
-    set_norms();
-    verification_.measure(s_.shape.n, pairs_.convergence());
-  }
-  engine_.append_record(*this);
-  if (verification_.verdict().confirmed()) {
-    engine_.end(SolveStatus::converged, "solved as a dense problem");
-  } else if (result_.eigenvalues.empty()) {
-    const bool indefinite = verification_.failure() == DenseFailure::indefinite;
-    engine_.end(indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
-                "the dense problem has no solution: B is not positive definite, or A not finite");
-  } else {
-    engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  }
-  finish();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;

@@ -10,6 +10,15 @@
 
 namespace heddle::detail {
 
+/// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to
+/// infinite eigenvalues of a pencil with a singular B.
+template <Scalar T>
+inline constexpr double kInfiniteValue = 100 *
+                                         static_cast<double>(std::numeric_limits<T>::epsilon());
+
+inline constexpr std::string_view kTooFewFiniteValues =
+    "nev exceeds the number of finite eigenvalues: the others are infinite, because B is singular";
+
 /// The actions that may follow a cycle.
 enum class AfterCycle {
   thick_restart,  ///< with the same operator F, or with a better one
@@ -56,19 +65,18 @@ class BlockLanczosSolve {
  private:
   // The steps of the loop, in its order.
   bool start();
-  void abandon_step();
+  void multiply(bool resumed);
   bool cycle_ends();
   void rayleigh_ritz();
   bool finished();
   void restart();
   void finish();
 
-  bool early_end_pays() const;
+  bool wants_infinite_values() const;
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
   bool verify(const EigenConvergence& convergence);
-  void end_at_rounding();
   void end_if_lost(const FrontStatus& status);
 
   // The actions that may follow a cycle, see `AfterCycle`.
@@ -80,6 +88,7 @@ class BlockLanczosSolve {
   void reopen();
 
   void solve_dense();
+  bool solve_dense_standard_form();
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -96,7 +105,7 @@ class BlockLanczosSolve {
   Completeness completeness_;
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;
-  bool cycle_complete_ = false;  // false if the time limit ended the cycle
+  bool cycle_complete_ = false;  // false if a limit or the monitor ended the cycle
   bool has_pairs_ = false;       // whether the current Ritz pairs are those of the basis
 };
 

@@ -13,6 +13,7 @@ void Verification<T, Ctx>::collect() {
   const SmallView<double, Space> Z = s_.coefficients.view(s_.basis.order(), active);
   send(context_, s_.ritz.Z(active), Z);
   multiply<T>(context_, 1, s_.basis.V(), Z, 0, V.columns(locked, active));
+  s_.F.to_eigenvectors(context_, V);
 }
 
 template <Scalar T, class Ctx>
@@ -40,6 +41,8 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
   const auto wanted = static_cast<std::size_t>(V.cols());
   if (s_.shape.max_basis > 0) {
     verdict_ = s_.verifier.judge(convergence, s_.pairs.neighbours(values.first(wanted)));
+  } else if (std::ssize(values) < s_.shape.n) {  // those of a standard form
+    verdict_ = s_.verifier.judge(convergence, {.dense = true});
   } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(values.size() - wanted, noise);

@@ -7,6 +7,19 @@
 #include <utility>
 
 namespace heddle::detail {
+namespace {
+
+template <class Ctx>
+void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
+  if (made.indefinite)
+    engine.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  if (!made.finite) {
+    engine.end(SolveStatus::breakdown, "start vectors, or products with A, B or T, are not finite");
+  }
+}
+
+}  // namespace
+
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::start() {
   s_.verifier.norms().prepare(context_, problem_);
@@ -25,9 +38,10 @@ Index LobpcgSolve<T, Ctx>::start() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  const Index guards =
-      std::min<Index>(2, b - 1);  // guard columns stay random, see LobpcgPairs::all_converged
-  const Index guesses = streams_ == 0 ? std::min(b - guards, problem_.initial_guess.cols()) : 0;
+  // Two guard columns stay random, see LobpcgPairs::all_converged. Without them, a guess that is
+  // exact for other pairs would be taken for the wanted ones.
+  const Index places = std::max<Index>(0, b - 2);
+  const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n() - s_.shape.constraints) {
     set_identity(context_, blocks_.S().X.columns(0, b), s_.shape.rows.first);
@@ -124,13 +138,12 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
     numbers.residuals[column] = pencil ? norm / x_norms_.here(j, 0) : norm;
     numbers.dual_residuals[column] = pencil ? norms.dual_norm(dual_norms_.here(j, 0)) : norm;
   }
-  pairs_.bound_errors(ritz_.values(), spans_space());
-  if (pairs_.rounding_matters(ritz_.values())) {  // only in the last steps of a solve
+  if (pairs_.bound_errors(ritz_.values(), s_.spans_space())) {  // only in the last steps of a solve
     const std::span<const double> roundings =
         s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
     std::copy(roundings.begin(), roundings.end(), numbers.roundings.begin());
   }
-  pairs_.count(ritz_.values(), spans_space(), result_.iterations);
+  pairs_.count(ritz_.values(), s_.spans_space(), result_.iterations);
 }
 
 /// Finishes the iteration, for which its residuals must be known. True if the step is to be
@@ -142,12 +155,12 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
   }
-  return !engine_.ended() && !refresh_due_;
+  return !engine_.ended() && !refresh_due_ && !search_due_;
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_converged() {
-  const Index k = pairs_.lockable(ritz_.values(), spans_space(), result_.iterations);
+  const Index k = pairs_.lockable(ritz_.values(), s_.spans_space(), result_.iterations);
   if (k == 0) return;
   pairs_.lock(ritz_.values(), k, result_.iterations);
   blocks_.lock(context_, k);
@@ -283,17 +296,24 @@ void LobpcgSolve<T, Ctx>::refresh() {
   steps_since_refresh_ = 0;
 }
 
+/// Expands X by what a search for missed pairs finds. If that changes a wanted pair, the search is
+/// repeated once the pairs have converged again.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::search_missed() {
+  search_due_ = false;
+  end_if_lost(engine_, missed_pairs_.fill_P(streams_));
+  streams_ += missed_pairs_.kStreams;
+  if (engine_.ended()) return;
+  rayleigh_ritz_afresh();
+  searched_ = pairs_.at_rest(ritz_.values());
+}
+
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
                                             std::initializer_list<Basis<T, Space>> bases) {
   const OrthonormalBlock made = detail::make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                                                          bases, V, BV, result_.orthogonalization);
-  if (made.indefinite)
-    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
-  if (!made.finite) {
-    engine_.end(SolveStatus::breakdown,
-                "start vectors, or products with A, B or T, are not finite");
-  }
+  end_if_lost(engine_, made);
   return made.rank;
 }
 

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace heddle {
 
@@ -13,9 +17,10 @@ namespace heddle {
 ///
 /// The constructor computes nothing, so that a solver can be given a `ShiftedInverse` that it may
 /// never use. The pattern is analysed when the cost is first asked for. `factor` factors on the
-/// host, in double, in an approximate minimum degree order. The triangular systems are solved by
-/// levels of rows. Because B is positive definite, the existence of a factor proves that σ is
-/// smaller than every eigenvalue (Sylvester's law of inertia).
+/// host, in double, in an approximate minimum degree order: A − σB = Pᵀ L Lᵀ P. The triangular
+/// systems are solved by levels of rows. Because B is positive definite, the existence of a factor
+/// proves that σ is smaller than every eigenvalue (Sylvester's law of inertia). If B is only
+/// semidefinite, this holds for the finite eigenvalues.
 ///
 /// The solves are backward stable: Y is exact for a matrix that differs from A − σB by rounding
 /// errors. Therefore residuals of eigenpairs reach ε‖A‖ for any condition number of A − σB, without
@@ -35,6 +40,13 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   explicit ShiftedInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
   ~ShiftedInverse() override;
 
+  /// `stage` is called when the analysis of the pattern or a factorisation begins, and when the
+  /// factorisation has ended, with a few words on what follows. `matrix`: the name of A − σB there.
+  void set_stage(std::function<void(std::string_view)> stage, std::string matrix) {
+    stage_ = std::move(stage);
+    matrix_ = std::move(matrix);
+  }
+
   /// The cost of one factorisation and of solves for `columns` columns, in units of the product of
   /// A with one column. Nothing if the factor would take more than `max_bytes`. The estimate uses
   /// the numbers of entries and operations, which follow from the pattern.
@@ -51,6 +63,15 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
 
   double shift() const noexcept { return shift_; }  ///< σ of the last factor
 
+  /// Y = L⁻¹P X, one half of the inverse. Y may be X.
+  void apply_lower(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
+
+  /// Y = PᵀL⁻ᵀ X, the other half. Y may be X.
+  void apply_upper(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
+
+  /// The number of columns solved so far, by the inverse or by its lower half.
+  Index columns_solved() const noexcept { return this->columns_applied() + lower_columns_; }
+
   /// The number of entries of L, 0 before the first factorisation.
   double factor_entries() const noexcept;
 
@@ -61,10 +82,17 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   struct Factors;
 
   Factors& analysed(Ctx& context);
+  BlockView<T, Space> permuted(Ctx& context, Index columns);
+  void begin_stage(const std::string& name) const {
+    if (stage_) stage_(name);
+  }
 
   Matrix A_, B_;
   double max_bytes_;
+  std::function<void(std::string_view)> stage_;
+  std::string matrix_;
   double shift_ = 0;
+  Index lower_columns_ = 0;
   std::unique_ptr<Factors> factors_;
 };
 

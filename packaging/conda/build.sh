@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Run by conda build, which sets the variables.
+set -euo pipefail
+# shellcheck disable=SC2086,SC2154  # CMAKE_ARGS is a list of words
+cmake -S . -B build -G Ninja ${CMAKE_ARGS} -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_INSTALL_PREFIX="$PREFIX" -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=ON \
+  -DHEDDLE_NATIVE=OFF -DHEDDLE_CUDA=OFF -DHEDDLE_BUILD_TESTS=OFF
+cmake --build build
+cmake --install build

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <heddle/solvers/iteration/orthonormal_block.hpp>
+#include <heddle/solvers/lobpcg/workspace.hpp>
+
+namespace heddle::detail {
+
+/// The search of a LOBPCG solve for pairs that its iteration has missed.
+///
+/// The iteration hardly sees an eigenvector with a small eigenvalue whose entries lie in rows where
+/// A is large, such as a rigid motion of a stiff part that is held weakly. Random start vectors mix
+/// this vector with the other ones of the part, whose eigenvalues are huge, and the Rayleigh–Ritz
+/// step drops the mixture. A preconditioner that is small in these rows, such as the inverse of the
+/// diagonal, then removes the vector from the search directions.
+///
+/// The search therefore scales the rows instead of preconditioning. Let D be the size of the rows
+/// of A, and σ the last of the wanted values. The search expands the span of X by a block Krylov
+/// space of D⁻¹(A − σB) over random vectors. As D > 0, eigenvectors with eigenvalues below and
+/// above σ lie on different sides of 0 in the spectrum of this operator. One random vector is
+/// weighted by D^{1/4}, and so consists mostly of entries in rows where A is large.
+///
+/// If some rows are much larger than those of the pairs in X, the random vectors are first smoothed
+/// by a Chebyshev polynomial in D⁻¹A, which is 1 at 0. The operator D⁻¹A treats a stiff part as if
+/// it were as soft as all others. So the polynomial keeps motions that need little energy for the
+/// stiffness of their rows, and it damps the others.
+template <Scalar T, class Ctx>
+class MissedPairs {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+  using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
+
+  /// Random streams that a search uses.
+  static constexpr std::uint64_t kStreams = 3;
+
+  /// Everything is kept by reference and must outlive this object.
+  MissedPairs(Ctx& context, const EigenProblem<T, Ctx>& problem, const EigenOptions& options,
+              Storage& storage)
+      : context_(context), problem_(problem), options_(options), s_(storage) {}
+
+  /// P ← an orthonormal basis of the Krylov space, orthogonal to [Y X], and A P, B P. `stream`: the
+  /// first of the random streams to use. Returns the outcome of the last orthonormalisation.
+  OrthonormalBlock fill_P(std::uint64_t stream);
+
+ private:
+  void measure_rows(Index probes, std::uint64_t stream);
+  void draw_weighted_W(Index cols, std::uint64_t stream);
+  void draw_W(Index cols, std::uint64_t stream);
+  double inverse_scale_of_X();
+  bool smooth_W(double inverse_scale);
+  double largest_of_scaled_A();
+  double growth(ConstBlockView<T, Space> before, ConstBlockView<T, Space> after);
+  void damp(Index degree, double lower, double upper);
+  void scaled_product(Block V, Block W);
+  void next_W(Index cols, double shift);
+
+  Ctx& context_;
+  const EigenProblem<T, Ctx>& problem_;
+  const EigenOptions& options_;
+  Storage& s_;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,231 @@
+"""A case: a problem of a family, a program and its configuration. It is JSON that replays a run."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+import truth
+from families import FAMILIES
+
+PROGRAMS = {"lobpcg": "heddle-lobpcg", "block_lanczos": "heddle-lanczos", "block_cg": "heddle-cg"}
+DEFAULT_TOLERANCE = {"double": 1e-8, "mixed": 1e-8, "single": 1e-5}
+
+
+@dataclass
+class Case:
+    """`solver`: keys of the map `solver` of the configuration. `guess`, `constraints`: how to make
+    these vectors from the problem, see `vectors`."""
+
+    family: str
+    n: int
+    seed: int
+    program: str
+    solver: dict = field(default_factory=dict)
+    precision: str = "double"
+    random_seed: int = 42
+    guess: dict | None = None
+    constraints: dict | None = None
+
+    @staticmethod
+    def read(text):
+        return Case(**json.loads(text))
+
+    def json(self):
+        return json.dumps(asdict(self))
+
+    def problem(self):
+        """The problem of the family, the same for the same case."""
+        return FAMILIES[self.family][1](np.random.default_rng(self.seed), self.n)
+
+    @property
+    def kind(self):
+        return FAMILIES[self.family][0]
+
+    @property
+    def nev(self):
+        return self.solver.get("nev", 6)
+
+    @property
+    def which(self):
+        return self.solver.get("which", "smallest")
+
+    @property
+    def tolerance(self):
+        return self.solver.get("tolerance", DEFAULT_TOLERANCE[self.precision])
+
+    @property
+    def epsilon(self):
+        return float(np.finfo(np.float32 if self.precision == "single" else np.float64).eps)
+
+    @property
+    def by_defaults(self):
+        """Whether neither tolerance nor criterion was chosen."""
+        return "tolerance" not in self.solver and "criterion" not in self.solver
+
+
+def vectors(how, problem, seed):
+    """The columns of a guess or of constraints. kind: eigenvectors (`places` counted from the
+    smallest), random, ones or dependent (`columns` of rank one)."""
+    n = problem.A.shape[1]
+    rng = np.random.default_rng([seed, 1])
+    if how["kind"] == "eigenvectors":
+        places = [place for place in how["places"] if place < n]
+        return truth.eigenvectors(problem.A, problem.B)[:, places]
+    if how["kind"] == "random":
+        return rng.standard_normal((n, how["columns"]))
+    if how["kind"] == "ones":
+        return np.ones((n, 1))
+    return rng.standard_normal((n, 1)) @ rng.uniform(-1, 1, (1, how["columns"]))
+
+
+class Chooser:
+    """Draws cases. Half of the eigenproblems run by the defaults of the program."""
+
+    def __init__(self, rng, family=None):
+        self.rng = rng
+        names = [name for name in FAMILIES if family is None or family in name]
+        if not names:
+            raise SystemExit(f"no family has {family!r} in its name; there are: "
+                             + ", ".join(sorted(FAMILIES)))
+        self.names = names
+
+    def chance(self, probability):
+        return self.rng.random() < probability
+
+    def one_of(self, *choices):
+        return choices[int(self.rng.integers(0, len(choices)))]
+
+    def between(self, low, high):
+        return int(self.rng.integers(low, high + 1))
+
+    def size(self):
+        """Up to 256 rows are solved densely unless told otherwise, so a third has more."""
+        draw = self.rng.random()
+        if draw < 0.45:
+            return self.between(3, 60)
+        return self.between(60, 200) if draw < 0.7 else self.between(257, 340)
+
+    def draw(self):
+        family = self.names[int(self.rng.integers(0, len(self.names)))]
+        case = Case(family, self.size(), self.between(0, 2**31 - 1), "block_cg",
+                    random_seed=self.between(0, 2**31 - 1))
+        case.precision = self.one_of("double", "double", "double", "double", "single", "mixed")
+        if case.kind == "eigen":
+            self.eigen(case)
+        elif case.kind == "triplets":
+            self.triplets(case)
+        else:
+            self.system(case)
+        return case
+
+    def eigen(self, case):
+        case.program = self.one_of("lobpcg", "block_lanczos")
+        problem = case.problem()
+        n = len(problem.A)
+        most = max(1, n - 1)
+        case.solver["nev"] = min(most, self.one_of(1, 1, 2, 3, 4, 6, 6, 10, self.between(1, 24)))
+        if self.chance(0.05):
+            case.solver["nev"] = self.between(max(1, n - 3), most)
+        case.solver["which"] = self.one_of("smallest", "smallest", "largest")
+        if self.chance(0.5):
+            self.criterion(case, problem)
+        if self.chance(0.3):
+            case.solver["block_size"] = self.between(1, min(n, 12))
+        if case.program == "block_lanczos" and problem.B is None and self.chance(0.15):
+            return self.interval(case, problem)
+        if case.program == "lobpcg":
+            self.lobpcg(case, problem)
+        elif self.chance(0.4):
+            case.solver["filter"] = self.one_of("chebyshev", "none", "inverse")
+            if case.which == "largest" and case.solver["filter"] == "inverse":
+                case.solver["filter"] = "auto"
+        if self.chance(0.15):
+            case.guess = self.guess(n, case.nev)
+
+    def criterion(self, case, problem):
+        lowest = -5 if case.precision == "single" else -12
+        case.solver["tolerance"] = float(10.0 ** self.rng.integers(lowest, -3))
+        criterion = self.one_of("default", "norm", "norm", "relative", "absolute")
+        if criterion == "absolute":
+            size = float(np.max(np.abs(problem.A), initial=0.0))
+            absolute = case.solver["tolerance"] * size
+            case.solver["tolerance"] = absolute if 1e-300 < absolute < 1 else 1e-6
+        if criterion != "default":
+            case.solver["criterion"] = criterion
+
+    def lobpcg(self, case, problem):
+        if self.chance(0.5) and (case.which == "smallest" or problem.B is not None):
+            kind = self.one_of("none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky")
+            preconditioner = {"type": kind}
+            if kind == "chebyshev" and self.chance(0.5):
+                preconditioner["degree"] = self.between(1, 40)
+            if kind == "incomplete_cholesky" and self.chance(0.3):
+                preconditioner["triangular_solve"] = "iterated"
+            case.solver["preconditioner"] = preconditioner
+        if self.chance(0.1):
+            case.solver["refresh_interval"] = self.between(1, 200)
+        if self.chance(0.15) and not problem.refuse:
+            case.constraints = self.one_of({"kind": "eigenvectors", "places": [0]},
+                                           {"kind": "eigenvectors", "places": [0, 1, 2]},
+                                           {"kind": "random", "columns": self.between(1, 4)},
+                                           {"kind": "dependent", "columns": 3},
+                                           {"kind": "ones"})
+            room = len(problem.A) - 5
+            if room < 1:
+                case.constraints = None
+            else:
+                case.solver["nev"] = min(case.nev, room)
+
+    def guess(self, n, nev):
+        places = sorted({self.between(0, n - 1) for _ in range(self.between(1, nev))})
+        second = [k + 1 for k in range(nev) if k + 1 < n] or [0]
+        return self.one_of({"kind": "eigenvectors", "places": places},
+                           {"kind": "eigenvectors", "places": second},
+                           {"kind": "eigenvectors", "places": [n - 1]},
+                           {"kind": "random", "columns": nev},
+                           {"kind": "dependent", "columns": nev},
+                           {"kind": "ones"})
+
+    def interval(self, case, problem):
+        """An interval with a dozen values, with hardly any, or beyond the spectrum."""
+        values = truth.spectrum(problem.A).values
+        first = self.between(0, len(values) - 1)
+        last = min(len(values) - 1, first + self.between(0, 12))
+        span = values[-1] - values[0] or abs(values[0]) or 1.0
+        width = span * float(10.0 ** self.rng.uniform(-9, -1))
+        ends = [values[first] - width * self.rng.random(), values[last] + width * self.rng.random()]
+        if self.chance(0.15):
+            ends = [values[-1] + width, values[-1] + 2 * width]
+        if not ends[0] < ends[1] or not np.all(np.isfinite(ends)):
+            return
+        case.solver.update(which="interval", interval=[float(end) for end in ends],
+                           nev=min(max(1, len(values) - 1), last - first + 1 + self.between(0, 20)))
+        if case.precision == "mixed":
+            case.precision = "double"
+
+    def triplets(self, case):
+        case.program = self.one_of("lobpcg", "block_lanczos")
+        if case.precision == "mixed":
+            case.precision = "double"
+        problem = case.problem()
+        case.solver["nev"] = min(min(problem.A.shape), self.between(1, 12))
+        case.solver["which"] = self.one_of("smallest", "largest")
+        if self.chance(0.4):
+            self.criterion(case, problem)
+
+    def system(self, case):
+        if self.chance(0.5):
+            case.solver["tolerance"] = float(10.0 ** self.rng.integers(
+                -5 if case.precision == "single" else -14, -2))
+        if self.chance(0.1):
+            case.solver.update(criterion="absolute", tolerance=float(10.0 ** self.rng.integers(-9, -2)))
+        if self.chance(0.4):
+            case.solver["algorithm"] = self.one_of("breakdown_free", "pseudo_block")
+        if self.chance(0.5):
+            kinds = ["none", "jacobi"]
+            if case.kind == "linear":
+                kinds += ["block_jacobi", "chebyshev", "incomplete_cholesky"]
+            case.solver["preconditioner"] = {"type": self.one_of(*kinds)}
+        if self.chance(0.1):
+            case.guess = {"kind": "random"}

@@ -1,0 +1,79 @@
+"""Solutions of linear systems and of least squares that were called converged."""
+
+import numpy as np
+
+from finding import doubtful, wrong
+from truth import Scaled
+
+
+def scaled_columns(X):
+    """Columns divided by powers of two so that the largest entries are near 1, and the powers."""
+    largest = np.max(np.abs(X), axis=0, initial=0.0)
+    exponents = np.where(largest > 0, np.frexp(np.where(largest > 0, largest, 1.0))[1], 0)
+    return np.ldexp(X, -exponents), exponents
+
+
+class System:
+    """b - A x and its rounding for every column, in units of 2^exponents of the columns of b."""
+
+    def __init__(self, case, problem, outcome):
+        scaled = Scaled.of(problem.A)
+        self.A = scaled.matrix.astype(np.longdouble)
+        self.b, exponents = scaled_columns(problem.rhs)
+        X = outcome.arrays["solution"].astype(np.longdouble)
+        self.x = np.ldexp(X, scaled.exponent - exponents)
+        self.unit = np.ldexp(np.longdouble(1), -exponents)  # of an absolute tolerance
+        self.r = self.b - self.A @ self.x
+        sums = np.abs(self.A) @ np.abs(self.x) + np.abs(self.b)
+        root = np.sqrt(np.max(np.count_nonzero(scaled.matrix, axis=1), initial=1))
+        self.noise = 4 * root * case.epsilon * np.linalg.norm(sums, axis=0)
+
+
+def worst(kind, values, limits):
+    bad = np.flatnonzero(~(values <= limits))
+    return [wrong(kind, f"column {i}: {values[i]:.2e} for {limits[i]:.2e}") for i in bad[:1]]
+
+
+def linear(case, problem, outcome):
+    if outcome.arrays["solution"].shape != problem.rhs.shape:
+        return [wrong("shape", f"solution {outcome.arrays['solution'].shape}")]
+    system = System(case, problem, outcome)
+    norms = np.linalg.norm(system.r, axis=0)
+    if case.solver.get("criterion") == "absolute":
+        limits = case.tolerance * system.unit
+    else:
+        limits = case.tolerance * np.linalg.norm(system.b, axis=0)
+    return worst("residual", norms, 1.05 * limits + system.noise)
+
+
+def least_squares(case, problem, outcome):
+    """‖Aᵀ(b - A x)‖ within the tolerance, ‖b - A x‖ near its minimum where A has full rank."""
+    shape = (problem.A.shape[1], problem.rhs.shape[1])
+    if outcome.arrays["solution"].shape != shape:
+        return [wrong("shape", f"solution {outcome.arrays['solution'].shape}, not {shape}")]
+    system = System(case, problem, outcome)
+    gradient = np.linalg.norm(system.A.T @ system.r, axis=0)
+    norm_A = np.linalg.norm(system.A.astype(np.float64), 2)
+    noise = norm_A * system.noise
+    if case.solver.get("criterion") == "absolute":
+        scale = Scaled.of(problem.A).exponent
+        limits = case.tolerance * system.unit * np.ldexp(1.0, -scale)
+    else:
+        limits = case.tolerance * np.linalg.norm(system.A.T @ system.b, axis=0)
+    return worst("residual", gradient, 1.05 * limits + noise) + least_norm(case, system, limits)
+
+
+def least_norm(case, system, limits):
+    """Without a guess x has no part in the null space of A (jacobi: of least norm when scaled)."""
+    preconditioner = case.solver.get("preconditioner", {}).get("type", "auto")
+    if case.guess is not None or preconditioner != "none":
+        return []
+    A = system.A.astype(np.float64)
+    _, sigma, V = np.linalg.svd(A)
+    rank = int(np.sum(sigma > 1e-10 * sigma[0])) if len(sigma) and sigma[0] > 0 else 0
+    null = np.linalg.norm(V[rank:].astype(np.longdouble) @ system.x, axis=0)
+    smallest = sigma[rank - 1] if rank else 1.0
+    size = np.linalg.norm(system.x, axis=0)
+    allowed = 1e-4 * size + 1e3 * case.epsilon * (sigma[0] / smallest) ** 2 * size
+    return [doubtful("least_norm", finding.text)
+            for finding in worst("least_norm", null, allowed)]

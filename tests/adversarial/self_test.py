@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""The checks accept right answers and refuse each kind of wrong one, without heddle."""
+
+import sys
+import unittest
+from pathlib import Path
+
+try:
+    import numpy as np
+    import scipy.linalg
+except ImportError as missing:
+    print(f"skipped: {missing} (Debian: python3-scipy)", file=sys.stderr)
+    sys.exit(77)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import check  # noqa: E402
+import truth  # noqa: E402
+from cases import Case, Chooser  # noqa: E402
+from families import FAMILIES, Problem  # noqa: E402
+from families.base import laplace1d  # noqa: E402
+from process import Outcome  # noqa: E402
+
+
+def kinds(case, problem, outcome):
+    return {finding.kind for finding in check.check(case, problem, outcome)}
+
+
+class Eigenpairs(unittest.TestCase):
+    """Answers to a chain with masses, by scipy, right and spoilt."""
+
+    def setUp(self):
+        n = 30
+        self.problem = Problem(laplace1d(n), np.diag(np.linspace(1, 2, n)))
+        self.case = Case("tiny", n, 1, "lobpcg", {"nev": 4})
+        self.values, self.vectors = scipy.linalg.eigh(self.problem.A, self.problem.B)
+
+    def kinds(self, places=(0, 1, 2, 3), exit_code=0, status="converged", change=None, **result):
+        places = list(places)
+        outcome = Outcome(exit_code, 0, 0, "")
+        outcome.result = {"status": status, "eigenvalues": self.values[places].tolist(), **result}
+        outcome.arrays = {"eigenvectors": self.vectors[:, places].copy()}
+        if change:
+            change(outcome)
+        return kinds(self.case, self.problem, outcome)
+
+    def test_right(self):
+        self.assertEqual(self.kinds(), set())
+        self.case.solver["which"] = "largest"
+        self.assertEqual(self.kinds((29, 28, 27, 26)), set())
+        self.case.solver.update(which="interval", interval=[self.values[2] - 1e-3,
+                                                            self.values[5] + 1e-3])
+        self.assertEqual(self.kinds((2, 3, 4, 5)), set())
+
+    def test_missed_pairs(self):
+        self.assertEqual(self.kinds((0, 1, 3, 4)), {"missed"})
+        self.assertEqual(self.kinds((0, 1, 2)), {"count"})
+        self.assertEqual(self.kinds((1, 0, 2, 3)), {"order"})
+        self.case.solver.update(which="interval", interval=[0.0, self.values[4] + 1e-6])
+        self.assertEqual(self.kinds(), {"count"})
+
+    def test_residual_and_value(self):
+        def shift(size):
+            def change(outcome):
+                outcome.result["eigenvalues"][0] += size
+            return change
+        self.assertEqual(self.kinds(change=shift(1e-3)), {"residual", "value"})
+        self.assertEqual(self.kinds(change=shift(2e-8)), {"digits"})
+        self.case.solver["tolerance"] = 1e-8
+        self.assertEqual(self.kinds(change=shift(2e-8)), set())
+
+    def test_vectors(self):
+        def twice(outcome):
+            outcome.arrays["eigenvectors"][:, 1] = outcome.arrays["eigenvectors"][:, 0]
+
+        def long(outcome):
+            outcome.arrays["eigenvectors"][:, 1] *= 1 + 1e-6
+
+        def nothing(outcome):
+            outcome.arrays["eigenvectors"][3, 1] = np.nan
+        self.assertEqual(self.kinds(change=twice), {"residual", "orthogonality"})
+        self.assertEqual(self.kinds(change=long), {"orthogonality"})
+        self.assertEqual(self.kinds(change=nothing), {"not_finite"})
+
+    def test_bounds(self):
+        fine = {"error_bounds": [1e-12] * 4, "limited_by_rounding": [False] * 4}
+        self.assertEqual(self.kinds(**fine), set())
+
+        def shift(outcome):
+            outcome.result["eigenvalues"][2] += 1e-10
+        self.assertEqual(self.kinds(change=shift, **fine), {"bound"})
+        wide = {**fine, "error_bounds": [1e-12, 1e-12, 1e-3, 1e-12]}
+        self.assertEqual(self.kinds(**wide), {"unmarked"})
+        self.assertEqual(self.kinds(**{**wide, "limited_by_rounding": [True] * 4}), {"idle_mark"})
+
+    def test_endings(self):
+        self.assertEqual(self.kinds(exit_code=3), {"exit_code"})
+        self.assertEqual(self.kinds(exit_code=3, status="max_iterations"), {"unfinished"})
+        self.assertEqual(self.kinds(exit_code=-11), {"crash"})
+        self.assertEqual(self.kinds(exit_code=None), {"hang"})
+        self.assertEqual(kinds(self.case, self.problem, Outcome(2, 0, 0, "no file")), {"refused"})
+        self.assertEqual(kinds(self.case, self.problem, Outcome(0, 0, 0, "")), {"output"})
+        self.problem.refuse = "no answer"
+        self.assertEqual(self.kinds(), {"should_refuse"})
+
+    def test_constraints(self):
+        self.case.constraints = {"kind": "eigenvectors", "places": [0]}
+        self.assertEqual(self.kinds((1, 2, 3, 4)), set())
+        self.assertIn("constraint", self.kinds((0, 1, 2, 3)))
+
+
+class Others(unittest.TestCase):
+    def test_triplets(self):
+        A = np.random.default_rng(1).standard_normal((12, 7))
+        U, sigma, V = np.linalg.svd(A, full_matrices=False)
+        case = Case("kahan", 7, 1, "block_lanczos", {"nev": 2, "which": "largest"})
+        for places, expected in (([0, 1], set()), ([0, 2], {"missed"})):
+            outcome = Outcome(0, 0, 0, "", {"status": "converged",
+                                            "singular_values": sigma[places].tolist()})
+            outcome.arrays = {"left_vectors": U[:, places], "right_vectors": V[places].T}
+            self.assertEqual(kinds(case, Problem(A, kind="triplets"), outcome), expected)
+
+    def test_systems(self):
+        A, b = laplace1d(9) * 1e-10, np.full((9, 1), 1e300)
+        case = Case("spd_system", 9, 1, "block_cg")
+        x = np.linalg.solve(A / 1e-10, b / 1e290)
+        problem = Problem(A * 1e-20, rhs=b / 1e30, kind="linear")
+        for solution, expected in ((x * 1e290, set()), (x * 1.001e290, {"residual"}),
+                                   (x * np.inf, {"not_finite"}), (0 * x, {"residual"})):
+            outcome = Outcome(0, 0, 0, "", {"status": "converged"})
+            outcome.arrays = {"solution": solution}
+            self.assertEqual(kinds(case, problem, outcome), expected)
+
+    def test_least_squares(self):
+        rng = np.random.default_rng(2)
+        A, b = rng.standard_normal((9, 4)), rng.standard_normal((9, 1))
+        problem = Problem(A, rhs=b, kind="least_squares")
+        x = np.linalg.lstsq(A, b, rcond=None)[0]
+        for solution, expected in ((x, set()), (x + 1e-3, {"residual"})):
+            outcome = Outcome(0, 0, 0, "", {"status": "converged"})
+            outcome.arrays = {"solution": solution}
+            self.assertEqual(kinds(Case("kahan", 4, 1, "block_cg"), problem, outcome), expected)
+
+
+class Truth(unittest.TestCase):
+    """Spectra in closed form lie within the errors that the truth states."""
+
+    def contains(self, spectrum, exact, worst=1e-9):
+        self.assertTrue(np.all(np.abs(spectrum.values - exact)
+                               <= spectrum.errors + 4e-15 * np.abs(exact)))
+        self.assertLessEqual(np.max(spectrum.errors / np.maximum(np.abs(exact), 1e-3)), worst)
+
+    def test_closed_forms(self):
+        n = 60
+        angles = np.pi * np.arange(1, n + 1) / (n + 1)
+        self.contains(truth.spectrum(laplace1d(n)), 4 * np.sin(angles / 2) ** 2)
+        free = 4 * np.sin(np.pi * np.arange(n) / (2 * n)) ** 2
+        self.contains(truth.spectrum(laplace1d(n, fixed=False)), free, 1e-15 / 1e-3)
+        mass = 6 * np.eye(n) - laplace1d(n)
+        waves = 4 * np.sin(angles / 2) ** 2
+        self.contains(truth.spectrum(laplace1d(n), mass), waves / (6 - waves))
+
+    def test_stiff_part_beside_a_soft_one(self):
+        A = np.zeros((62, 62))
+        A[:60, :60] = laplace1d(60)
+        A[60:, 60:] = 1e12 * np.array([[1, -1], [-1, 1]])
+        spectrum = truth.spectrum(A)
+        self.assertLess(abs(spectrum.values[0]) + spectrum.errors[0], 1e-3)
+        self.assertLess(spectrum.errors[1], 1e-12)
+
+    def test_massless_rows(self):
+        A, B = laplace1d(3), np.diag([1.0, 0.0, 1.0])
+        spectrum = truth.spectrum(A, B)
+        self.assertEqual(spectrum.infinite, 1)
+        self.contains(spectrum, np.array([1.0, 2.0]))
+
+    def test_products_beyond_double(self):
+        rng = np.random.default_rng(3)
+        M, N = rng.integers(-2**40, 2**40, (5, 9)), rng.integers(-2**15, 2**15, (9, 4))
+        self.assertTrue(np.array_equal(truth.product(M, N), (M @ N).astype(np.longdouble)))
+
+
+class Families(unittest.TestCase):
+    def test_every_family_gives_finite_symmetric_problems(self):
+        for name, (kind, make) in FAMILIES.items():
+            for n in (1, 2, 5, 40):
+                problem = make(np.random.default_rng(n), n)
+                with self.subTest(family=name, n=n):
+                    self.assertTrue(np.all(np.isfinite(problem.A)))
+                    if kind in ("eigen", "linear"):
+                        self.assertTrue(np.array_equal(problem.A, problem.A.T))
+
+    def test_cases_replay(self):
+        for index in range(60):
+            case = Chooser(np.random.default_rng([5, index])).draw()
+            again = Case.read(case.json())
+            self.assertEqual(case, again)
+            self.assertTrue(np.array_equal(case.problem().A, again.problem().A))
+
+
+if __name__ == "__main__":
+    unittest.main()
