@@ -206,6 +206,8 @@ Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
 void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) {
   if (scaling == ProblemScaling{}) return;
   for (double& norm : solution.residual_norms) norm = std::ldexp(norm, -scaling.A);
+  const int of_values = solution.singular_values.empty() ? scaling.B - scaling.A : -scaling.A;
+  for (double& bound : solution.error_bounds) bound = std::ldexp(bound, of_values);
   if (!solution.singular_values.empty()) {
     unscale_values(solution, solution.singular_values, -scaling.A, "singular value");
     for (double& error : solution.error_bounds) error = std::ldexp(error, -scaling.A);

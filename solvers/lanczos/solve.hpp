@@ -67,12 +67,10 @@ class BlockLanczosSolve {
   void restart();
   void finish();
 
-  bool early_end_pays() const;
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
   bool verify(const EigenConvergence& convergence);
-  void end_at_rounding();
   void end_if_lost(const FrontStatus& status);
 
   // The actions that may follow a cycle, see `AfterCycle`.
