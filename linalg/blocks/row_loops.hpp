@@ -6,7 +6,8 @@
 #include <heddle/linalg/data/block_checks.hpp>
 
 /// Loops over the rows of a block, in parallel.
-namespace heddle::inline HEDDLE_ISA {
+namespace heddle {
+inline namespace HEDDLE_ISA {
 
 inline constexpr Index kMinSlabRows = 512;
 
@@ -36,4 +37,5 @@ double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& 
   return values;
 }
 
-}  // namespace heddle::inline HEDDLE_ISA
+}  // namespace HEDDLE_ISA
+}  // namespace heddle
