@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
@@ -222,7 +224,7 @@ class PlacedProblem {
                      const Monitor& monitor) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
-                               factor_bytes(context));
+                               factor_bytes(context, request));
       shifted_inverse_->set_stage(monitor.stage, "A - sigma B");
     }
     if (!B_) return;
@@ -231,14 +233,15 @@ class PlacedProblem {
     } else if (diagonal_mass) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
-      invert_mass(context, monitor);
+      invert_mass(context, request, monitor);
     }
   }
 
-  /// The memory that a factor may take.
-  static double factor_bytes(const Ctx& context) {
-    constexpr double kShare = 0.25;
-    return kShare * std::min(host_memory_bytes(), memory_bytes(context));
+  /// The memory that a factor may take, now that the problem is in memory and the solver is not.
+  double factor_bytes(const Ctx& context, const Request& request) const {
+    const double solver = method_of(request, sizes_).memory_bytes(request, sizes_, sizeof(T));
+    return std::min(kFactorShare * host_memory_bytes(),
+                    factor_budget(memory_bytes(context), unused_bytes(context), solver));
   }
 
   void require_shifted_inverse(Ctx& context) {
@@ -261,10 +264,10 @@ class PlacedProblem {
   /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
   /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
   /// factored.
-  void invert_mass(Ctx& context, const Monitor& monitor) {
+  void invert_mass(Ctx& context, const Request& request, const Monitor& monitor) {
     constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
     auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
-                                                           factor_bytes(context));
+                                                           factor_bytes(context, request));
     factor->set_stage(monitor.stage, "B");
     const auto cost = factor->cost_in_products(context, kColumns);
     const bool cheap = cost && *cost <= kColumns * kInnerProducts;

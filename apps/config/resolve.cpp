@@ -84,7 +84,7 @@ class Resolver {
     if (solver_ == SolverType::automatic) {
       const bool linear = is_open_ && has_right_hand_sides(tree);
       solver_ = linear ? SolverType::block_cg : asked;
-      if (linear) config_.method_reason = "the problem has right-hand sides";
+      if (linear) config_.method_reason = "there are right-hand sides";
     } else if (!is_open_ && asked != solver_) {
       throw ConfigError(
           type->origin,

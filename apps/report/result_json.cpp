@@ -167,7 +167,9 @@ std::string result_json(const Config& config, const Report& report) {
   const ProblemFacts& problem = report.problem;
   Json json = head_json(status_name(result.status), result.reason, exit_code(result.status));
   json["solver"] = method_name(config.request.method);
-  if (!config.method_reason.empty()) json["solver_reason"] = config.method_reason;
+  const std::string& solver_reason =
+      result.method_reason.empty() ? config.method_reason : result.method_reason;
+  if (!solver_reason.empty()) json["solver_reason"] = solver_reason;
   json["device"] = problem.device;
   json["precision"] = config.effective.find("precision")->text;
   json["n"] = problem.n;

@@ -159,8 +159,8 @@ TEST_F(CgProcess, BadRightHandSidesAndGuesses) {
 
 TEST_F(CgProcess, WhatIsRefused) {
   expect_refused(solve(kLine, {"--set", "solver.type=lobpcg"}), 1,
-                 "--set solver.type=lobpcg: solver.type is lobpcg, this executable solves with "
-                 "block_cg");
+                 "--set solver.type=lobpcg: solver.type is lobpcg, heddle-cg solves with block_cg; "
+                 "run heddle-lobpcg, or heddle solve for any type");
   expect_refused(solve(kLine, {"--set", "solver.nev=3"}), 1,
                  "--set solver.nev=3: solver.nev belongs to lobpcg and block_lanczos, this file is "
                  "for block_cg");

@@ -106,7 +106,28 @@ TEST(ConfigErrors, KeysOfOtherSolvers) {
   EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}"),
             "case.yaml:1:26: problem.rhs belongs to block_cg, this file is for lobpcg");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: {type: block_cg, nonsense: 1}"),
-            "case.yaml:2:16: solver.type is block_cg, this executable solves with lobpcg");
+            "case.yaml:2:16: solver.type is block_cg, heddle-lobpcg solves with lobpcg; run "
+            "heddle-cg, or heddle solve for any type");
+}
+
+TEST(ConfigErrors, KeysThatAskForAnotherProblemAreNotPutAsideByTypeAuto) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}\nsolver: {type: auto, nev: 3}", {},
+                     SolverType::automatic),
+            "case.yaml:2:22: solver.nev belongs to lobpcg and block_lanczos, this file is for "
+            "block_cg");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: {type: auto, interval: [0, 1]}"),
+            "case.yaml:2:22: solver.interval belongs to block_lanczos, this file is for lobpcg");
+  const Config both = test::config_of(
+      "problem: {matrix: a.mtx, constraints: c.mtx}\nsolver: {which: interval, interval: [0, 1]}",
+      {}, SolverType::automatic);
+  EXPECT_THROW(settle_method(both, SolverType::block_lanczos, ""), ConfigError);
+}
+
+TEST(ConfigErrors, AnUnknownKeyOfTypeAutoIsComparedWithTheKeysOfAllMethods) {
+  const std::string error =
+      error_of("problem: {matrix: a.mtx, rsh: b.mtx}", {}, SolverType::automatic);
+  EXPECT_NE(error.find("(did you mean 'rhs'?)"), std::string::npos) << error;
+  EXPECT_NE(error.find("constraints"), std::string::npos) << error;
 }
 
 TEST(ConfigErrors, APreconditionerThatHidesWhatIsWanted) {
@@ -399,7 +420,7 @@ TEST(ConfigErrors, OverridesHideNoWrongValue) {
 TEST(ConfigErrors, FilesThatCannotBeRead) {
   const auto load_error = [](const std::filesystem::path& path) {
     try {
-      load_config(path, {}, SolverType::lobpcg);
+      load_config(path, {}, {}, SolverType::lobpcg);
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }

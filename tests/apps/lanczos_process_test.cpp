@@ -298,8 +298,8 @@ TEST_F(LanczosProcess, ValidateAndHelpSolveNothing) {
 
 TEST_F(LanczosProcess, WhatIsRefused) {
   expect_refused(solve(kGrid, {"--set", "solver.type=lobpcg"}), 1,
-                 "--set solver.type=lobpcg: solver.type is lobpcg, this executable solves with "
-                 "block_lanczos");
+                 "--set solver.type=lobpcg: solver.type is lobpcg, heddle-lanczos solves with "
+                 "block_lanczos; run heddle-lobpcg, or heddle solve for any type");
   expect_refused(solve(kGrid, {"--set", "problem.constraints=y.mtx"}), 1,
                  "--set problem.constraints=y.mtx: problem.constraints belongs to lobpcg, this "
                  "file is for block_lanczos");
