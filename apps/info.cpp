@@ -6,6 +6,7 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <utility>
@@ -27,13 +28,16 @@ Examples:
 
 Exit codes:
     0  done
-    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix
+    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix or the
+       Laplacian of a directed graph
     2  an input file that cannot be used
     5  out of memory)";
 
 struct Arguments {
   std::string matrix;
   std::string transform = "none";
+  std::string weights = "stored";
+  bool symmetrize = false;
   bool spectrum = false;
   Index bins = 20;
   bool json = false;
@@ -48,11 +52,18 @@ std::optional<Arguments> parse(int argc, char** argv) {
                kName);
   app.footer(kFooter);
   app.add_option("MATRIX", arguments.matrix,
-                 "Matrix Market file (.mtx or .mtx.gz), or a generated structure as "
-                 "NAME:SIZE,SIZE... or NAME:SIZE:DENSITY");
+                 fmt::format("file, also gzipped: {}; or a generated structure as "
+                             "NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
+                             describe_formats(false)));
   app.add_option("--transform", arguments.transform,
                  "look at the graph Laplacian of the matrix instead")
       ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}));
+  app.add_option("--weights", arguments.weights,
+                 "edge weights of the Laplacian: the entries of the matrix, or 1 for each")
+      ->check(CLI::IsMember({"stored", "unit"}));
+  app.add_flag("--symmetrize", arguments.symmetrize,
+               "take the Laplacian of a directed graph: both directions of an edge get the larger "
+               "of the two weights");
   CLI::Option* spectrum =
       app.add_flag("--spectrum", arguments.spectrum,
                    "estimate how many eigenvalues of a symmetric matrix lie where");
@@ -101,9 +112,14 @@ HostCsrMatrix<double> load(HostContext& context, const Arguments& arguments) {
         fmt::format("{}: a Laplacian needs a square matrix, this one has {} rows and {} columns",
                     arguments.matrix, A.rows(), A.cols()));
   }
-  return graph_laplacian(context, A.view(),
-                         arguments.transform == "laplacian" ? LaplacianKind::combinatorial
-                                                            : LaplacianKind::normalized);
+  LaplacianOptions options{.symmetrize = arguments.symmetrize};
+  if (arguments.transform != "laplacian") options.kind = LaplacianKind::normalized;
+  if (arguments.weights == "unit") options.weights = EdgeWeights::unit;
+  try {
+    return graph_laplacian(context, A.view(), options);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("{}: {}", arguments.matrix, error.what()));
+  }
 }
 
 std::string answer(const Arguments& arguments) {

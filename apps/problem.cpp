@@ -5,7 +5,7 @@
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -15,7 +15,7 @@ namespace {
 using HostMultiVector = MultiVector<double, HostSpace>;
 
 Matrix load_matrix(HostContext& context, const MatrixSource& source) {
-  if (!source.structure) return Matrix(read_matrix_market<double>(context, source.path));
+  if (!source.structure) return Matrix(read_matrix<double>(context, source.path));
   try {
     return Matrix(generate<double>(context, *source.structure));
   } catch (const InvalidArgument& error) {
@@ -26,18 +26,21 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source) {
 Matrix load_A(HostContext& context, const ProblemConfig& problem) {
   Matrix A = load_matrix(context, problem.matrix);
   detail::check_shape(A, problem.transform == Transform::normal_equations);
-  if (problem.transform == Transform::none || problem.transform == Transform::normal_equations) {
-    return A;
+  if (!takes_laplacian(problem)) return A;
+  LaplacianOptions options{.weights = problem.weights, .symmetrize = problem.symmetrize};
+  if (problem.transform == Transform::normalized_laplacian) {
+    options.kind = LaplacianKind::normalized;
   }
-  const LaplacianKind kind = problem.transform == Transform::laplacian
-                                 ? LaplacianKind::combinatorial
-                                 : LaplacianKind::normalized;
-  return Matrix(graph_laplacian(context, A.view(), kind));
+  try {
+    return Matrix(graph_laplacian(context, A.view(), options));
+  } catch (const InvalidArgument& error) {
+    throw ProblemError(ProblemPart::matrix, error.what());
+  }
 }
 
 Block load_block(HostContext& context, const std::filesystem::path& path) {
   if (path.empty()) return {};
-  return Block(read_matrix_market_block<double>(context, path));
+  return Block(read_block<double>(context, path));
 }
 
 Block unit_vectors(HostContext& context, const Config& config, const Problem& problem) {

@@ -11,7 +11,6 @@
 #include <heddle/apps/interrupt.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
-#include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/run_solver.hpp>
 #include <heddle/apps/version.hpp>
@@ -20,6 +19,7 @@
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/numpy/npy.hpp>
 #include <utility>
 
 namespace heddle::apps {

@@ -7,7 +7,8 @@ if(HEDDLE_CCACHE)
   foreach(language CXX CUDA)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
       set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true ${HEDDLE_CCACHE})
+        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true
+        CCACHE_SLOPPINESS=pch_defines,time_macros ${HEDDLE_CCACHE})
     endif()
   endforeach()
 endif()

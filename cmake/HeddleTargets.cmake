@@ -72,6 +72,42 @@ function(heddle_module name)
   endif()
 endfunction()
 
+# HEDDLE_ISA_VARIANTS: whether the host kernels are compiled for several instruction sets, of which the
+# best one is chosen when a program starts: in optimised, portable builds for x86-64. Without
+# optimisation, functions of the standard library are not inlined and would be shared by the variants.
+set(HEDDLE_ISA_VARIANTS OFF)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" heddle_build_type)
+if(NOT HEDDLE_NATIVE AND NOT HEDDLE_SANITIZE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$"
+   AND CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$"
+   AND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${heddle_build_type}}" MATCHES "-O[23]"
+   AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${heddle_build_type}}" MATCHES "-march=")
+  set(HEDDLE_ISA_VARIANTS ON)
+endif()
+
+# heddle_isa_sources(<module> <files...>): adds sources of a module that hold kernels as described in
+# linalg/base/isa.hpp, once per instruction set.
+function(heddle_isa_sources module)
+  target_sources(heddle_${module} PRIVATE ${ARGN})
+  if(NOT HEDDLE_ISA_VARIANTS)
+    return()
+  endif()
+  target_compile_definitions(heddle_${module} PRIVATE HEDDLE_ISA_VARIANTS)
+  foreach(variant "avx2;x86-64-v3" "avx512;x86-64-v4")
+    list(GET variant 0 isa)
+    list(GET variant 1 march)
+    foreach(source IN LISTS ARGN)
+      string(REGEX REPLACE "\\.cpp$" ".${isa}.cpp" copy ${CMAKE_CURRENT_BINARY_DIR}/${source})
+      file(CONFIGURE OUTPUT ${copy} CONTENT "#include <heddle/${module}/${source}>\n")
+      set_source_files_properties(${copy} PROPERTIES
+        COMPILE_OPTIONS -march=${march} COMPILE_DEFINITIONS HEDDLE_ISA=${isa})
+      target_sources(heddle_${module} PRIVATE ${copy})
+    endforeach()
+  endforeach()
+  add_custom_command(TARGET heddle_${module} POST_BUILD VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} "-DOBJECTS=$<TARGET_OBJECTS:heddle_${module}>"
+      -P ${PROJECT_SOURCE_DIR}/cmake/CheckIsaSymbols.cmake)
+endfunction()
+
 # heddle_executable(<name> SOURCES <files...> LINK <targets...>): an executable that is installed.
 function(heddle_executable name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})

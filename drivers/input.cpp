@@ -4,6 +4,7 @@
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
@@ -11,7 +12,35 @@
 namespace heddle::detail {
 namespace {
 
-void check_B(HostContext& context, const Matrix& B, Index order) {
+/// Checks that a method solves pencils with a singular B.
+void check_singular_mass(const Request& request, const Problem& problem) {
+  const Index infinite = problem.infinite_eigenvalues.value_or(0);
+  if (infinite == 0) return;
+  const auto refuse = [infinite](std::string_view message) {
+    throw ProblemError(
+        ProblemPart::mass,
+        fmt::format("the mass matrix is singular, its null space has dimension {}: {}", infinite,
+                    message));
+  };
+  if (request.which == Which::largest) {
+    refuse("the largest eigenvalues are infinite, only the smallest ones can be found");
+  }
+  if (request.method == Method::lobpcg) {
+    refuse(
+        "lobpcg needs a positive definite one, use block_lanczos (heddle-lanczos), which factors "
+        "A - sigma B");
+  }
+  if (!may_invert(request, problem.sizes())) {
+    refuse("only the inverse of A - sigma B solves such a pencil, use filter: auto or inverse");
+  }
+  if (!problem.A.is_stored()) {
+    refuse("A - sigma B must be factored, so A must be stored");
+  }
+}
+
+void check_B(HostContext& context, Problem& problem) {
+  const Matrix& B = *problem.B;
+  const Index order = problem.order();
   check_square(ProblemPart::mass, B);
   if (B.rows() != order) {
     throw ProblemError(
@@ -19,8 +48,9 @@ void check_B(HostContext& context, const Matrix& B, Index order) {
         fmt::format("the mass matrix has order {}, the matrix has order {}", B.rows(), order));
   }
   if (!B.is_stored()) return;
+  if (problem.infinite_eigenvalues) return;
   check_symmetric(context, ProblemPart::mass, B);
-  check_may_be_positive_definite(context, B.view());
+  problem.infinite_eigenvalues = null_space_of_mass(context, B.view());
 }
 
 std::string describe_columns(const Problem& problem) {
@@ -46,7 +76,15 @@ void check_guess(const Problem& problem) {
                                  guesses, problem.rhs.cols()));
 }
 
-void check_nev(const Request& request, Index order, Index constraints) {
+void check_nev(const Request& request, const Problem& problem) {
+  const Index order = problem.order();
+  const Index constraints = problem.constraints.cols();
+  const Index infinite = problem.infinite_eigenvalues.value_or(0);
+  if (request.nev > order - infinite) {
+    throw RequestError("nev", fmt::format(" is {}, but only {} eigenvalues are finite: the mass "
+                                          "matrix is singular, with a null space of dimension {}",
+                                          request.nev, order - infinite, infinite));
+  }
   if (request.nev < order - constraints) return;
   const std::string room =
       constraints == 0
@@ -177,6 +215,10 @@ void check_preconditioner(const Request& request, const Problem& problem) {
 
 }  // namespace
 
+void inspect_mass(HostContext& context, Problem& problem) {
+  if (problem.B) check_B(context, problem);
+}
+
 Request choose_method(const Request& request, const ProblemSizes& problem) {
   Request chosen = request;
   if (request.method == Method::automatic) {
@@ -184,7 +226,8 @@ Request choose_method(const Request& request, const ProblemSizes& problem) {
       chosen.method = Method::block_cg;
     } else {
       const bool smallest = request.which == Which::smallest && !request.interval;
-      chosen.method = smallest ? Method::lobpcg : Method::block_lanczos;
+      const bool definite = problem.infinite_eigenvalues == 0;
+      chosen.method = smallest && definite ? Method::lobpcg : Method::block_lanczos;
     }
   }
   if (chosen.max_iterations == 0) {
@@ -217,7 +260,8 @@ void prepare(HostContext& context, Problem& problem, const Request& request) {
     check_symmetric(context, ProblemPart::matrix, problem.A);
   }
   const Index order = problem.order();
-  if (problem.B) check_B(context, *problem.B, order);
+  if (problem.B) check_B(context, problem);
+  check_singular_mass(request, problem);
   const std::string rows = describe_rows(problem);
   check_block(problem.constraints, ProblemPart::constraints, order, rows);
   check_block(problem.initial_guess, ProblemPart::initial_guess, problem.A.cols(),
@@ -233,7 +277,7 @@ void prepare(HostContext& context, Problem& problem, const Request& request) {
   } else if (problem.normal_equations) {
     check_triplet_count(request, problem.A);
   } else {
-    check_nev(request, order, problem.constraints.cols());
+    check_nev(request, problem);
     check_basis(request, problem.sizes());
   }
   check_precision(problem, request);

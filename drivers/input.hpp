@@ -9,6 +9,10 @@
 /// Checks and completes a problem and a request before a method solves them.
 namespace heddle::detail {
 
+/// Checks B and counts the infinite eigenvalues of the pencil, which the choice of a method depends
+/// on. Throws `ProblemError` as `prepare` does.
+void inspect_mass(HostContext& context, Problem& problem);
+
 /// `request` with the method and the limit of iterations that suit `problem` in place of their
 /// automatic values.
 Request choose_method(const Request& request, const ProblemSizes& problem);
@@ -21,11 +25,11 @@ std::string describe_rows(const Problem& problem);
 
 /// Checks `problem` and completes it with the transpose of A if `request` needs it. The method of
 /// `request` has been chosen. Throws `ProblemError` if A is not square or not symmetric (unless
-/// `normal_equations`), B has another order or cannot be positive definite (see
-/// `check_may_be_positive_definite`), a block has another length, the initial guess has another
-/// width than the right-hand sides, or a part is set that the method does not read. Throws
-/// `RequestError` for a field that the problem rules out, such as an nev too large for the order.
-/// Throws as `check_precision` does.
+/// `normal_equations`), B has another order or cannot be positive semidefinite
+/// (see `null_space_of_mass`), B is singular and the method needs a definite one, a block has
+/// another length, the initial guess has another width than the right-hand sides, or a part is set
+/// that the method does not read. Throws `RequestError` for a field that the problem rules out,
+/// such as an nev too large for the order. Throws as `check_precision` does.
 void prepare(HostContext& context, Problem& problem, const Request& request);
 
 }  // namespace heddle::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <heddle/drivers/matrix.hpp>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <utility>
 #include <vector>
 
@@ -141,7 +141,7 @@ HostMatrix<T>::HostMatrix(Index rows, Index cols, Apply apply)
 template <Scalar T>
 HostMatrix<T> HostMatrix<T>::read(const std::filesystem::path& path) {
   auto owned = std::make_shared<OwnedMatrix<T>>();
-  owned->A = read_matrix_market<T>(owned->context, path);
+  owned->A = read_matrix<T>(owned->context, path);
   HostMatrix matrix;
   matrix.view_ = std::as_const(owned->A).view();
   matrix.owner_ = std::move(owned);

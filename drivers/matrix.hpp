@@ -53,7 +53,8 @@ class HostMatrix {
   /// empty or a size is negative.
   HostMatrix(Index rows, Index cols, Apply apply);
 
-  /// The matrix in the Matrix Market file at `path`. Throws as `read_matrix_market` does.
+  /// The matrix in the file at `path`, of any format that heddle reads. Throws as `read_matrix`
+  /// does.
   static HostMatrix read(const std::filesystem::path& path);
 
   /// The matrix that `spec` describes. Throws as `heddle::generate` does.

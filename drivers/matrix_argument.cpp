@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <string_view>
 #include <system_error>
 
@@ -63,7 +63,7 @@ HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argum
       return generate<double>(context, parse_generator(argument));
     }
   }
-  return read_matrix_market<double>(context, argument);
+  return read_matrix<double>(context, argument);
 }
 
 }  // namespace heddle::detail

@@ -11,9 +11,9 @@ namespace heddle::detail {
 /// by `generate`. Throws `InvalidArgument` for sizes or a density that are not numbers.
 GallerySpec parse_generator(const std::string& argument);
 
-/// The matrix that `argument` names. This is a Matrix Market file if a file of that name exists.
+/// The matrix that `argument` names. This is the matrix in a file if a file of that name exists.
 /// Else it is a generated matrix if `argument` contains a colon or is the name of a generator.
-/// Throws as `read_matrix_market`, `parse_generator` and `generate` do.
+/// Throws as `read_matrix`, `parse_generator` and `generate` do.
 HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument);
 
 }  // namespace heddle::detail

@@ -20,29 +20,52 @@ constexpr Index kFactorizedOrder = 20000;
   throw ProblemError(ProblemPart::mass, message);
 }
 
-/// Throws `ProblemError` if the factorisation B = L D Lᵀ has a pivot that is not positive.
-void check_pivots(CsrView<double, HostSpace> B) {
-  const std::vector<int> offsets(B.row_offsets, B.row_offsets + B.rows + 1);
-  const auto n = static_cast<int>(B.rows);
-  const Eigen::Map<const Eigen::SparseMatrix<double>> mapped(n, n, static_cast<Eigen::Index>(B.nnz),
-                                                             offsets.data(), B.columns, B.values);
-  const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(mapped);
-  const Eigen::VectorXd diagonal = Eigen::SparseMatrix<double>(mapped).diagonal();
-  const auto indefinite = [&](int row, double pivot) {
-    refuse_mass(
-        fmt::format("the mass matrix is not positive definite: its factorisation meets "
-                    "the pivot {} in row {}",
-                    pivot, row + 1));
-  };
-  if (factor.info() != Eigen::Success) {
-    refuse_mass("the mass matrix is not positive definite: its factorisation meets a zero pivot");
-  }
+using EigenMatrix = Eigen::SparseMatrix<double>;
+using EigenMap = Eigen::Map<const EigenMatrix>;
+using Factor = Eigen::SimplicialLDLT<EigenMatrix>;
+
+/// Names the first pivot of B = L D Lᵀ that is 0 or negative to rounding. Empty if there is none.
+std::string lost_pivot(const Factor& factor, const Eigen::VectorXd& diagonal) {
+  if (factor.info() != Eigen::Success) return "a zero pivot";
   constexpr double kSingular = 16 * std::numeric_limits<double>::epsilon();
-  for (int k = 0; k < n; ++k) {
+  for (int k = 0; k < diagonal.size(); ++k) {
     const int row = factor.permutationPinv().indices()[k];
     const double pivot = factor.vectorD()[k];
-    if (!(pivot > kSingular * diagonal[row])) indefinite(row, pivot);
+    if (!(pivot > kSingular * diagonal[row])) {
+      return fmt::format("the pivot {} in row {}", pivot, row + 1);
+    }
   }
+  return {};
+}
+
+/// The dimension of the null space of a B whose rows with a zero diagonal entry are zero. Throws
+/// `ProblemError` if B is indefinite. The inertia of B ∓ τD tells its eigenvalues near 0 from
+/// others (Sylvester's law of inertia).
+Index null_space_by_factors(CsrView<double, HostSpace> B) {
+  const std::vector<int> offsets(B.row_offsets, B.row_offsets + B.rows + 1);
+  const auto n = static_cast<int>(B.rows);
+  const EigenMap mapped(n, n, static_cast<Eigen::Index>(B.nnz), offsets.data(), B.columns,
+                        B.values);
+  const Eigen::VectorXd diagonal = EigenMatrix(mapped).diagonal();
+  const Eigen::VectorXd unit = (diagonal.array() == 0).cast<double>();  // fills the zero rows
+  const auto zero_rows = static_cast<Index>(unit.sum());
+  const auto plus_diagonal = [&](const Eigen::VectorXd& added) {
+    EigenMatrix D(n, n);
+    D.reserve(Eigen::VectorXi::Constant(n, 1));
+    for (int i = 0; i < n; ++i) D.insert(i, i) = added[i];
+    return EigenMatrix(EigenMatrix(mapped) + D);
+  };
+  const Eigen::VectorXd filled = diagonal + unit;
+  const std::string lost = lost_pivot(Factor(plus_diagonal(unit)), filled);
+  if (lost.empty()) return zero_rows;
+  constexpr double kZero = 1e-12;
+  const Factor above(plus_diagonal(unit + kZero * diagonal));
+  if (above.info() != Eigen::Success || above.vectorD().minCoeff() <= 0) {
+    refuse_mass("the mass matrix is not positive definite: its factorisation meets " + lost);
+  }
+  const Factor below(plus_diagonal(unit - kZero * diagonal));
+  const auto negative = static_cast<Index>((below.vectorD().array() < 0).count());
+  return zero_rows + std::max<Index>(1, negative);
 }
 
 }  // namespace
@@ -64,9 +87,9 @@ void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A) {
   }
 }
 
-void check_may_be_positive_definite(HostContext& context, CsrView<double, HostSpace> B) {
+Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B) {
   if (std::all_of(B.values, B.values + B.nnz, [](double value) { return value == 0; })) {
-    refuse_mass("the mass matrix is zero, it must be positive definite");
+    refuse_mass("the mass matrix is zero, so no eigenvalue is finite");
   }
   std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // square roots of the diagonal
   const auto for_each_entry = [&B](auto&& visit) {
@@ -78,7 +101,7 @@ void check_may_be_positive_definite(HostContext& context, CsrView<double, HostSp
   };
   for_each_entry([&](std::size_t i, std::size_t j, double value) {
     if (i != j) return;
-    if (value <= 0) {
+    if (value < 0) {
       refuse_mass(
           fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, "
                       "{0}) is {1}",
@@ -86,27 +109,23 @@ void check_may_be_positive_definite(HostContext& context, CsrView<double, HostSp
     }
     root[i] = std::sqrt(value);
   });
-  for (std::size_t i = 0; i < root.size(); ++i) {
-    if (root[i] > 0) continue;
-    refuse_mass(
-        fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, {0}) "
-                    "is missing",
-                    i + 1));
-  }
   constexpr double kRounding = 1 + 8 * std::numeric_limits<double>::epsilon();
   for_each_entry([&](std::size_t i, std::size_t j, double value) {
-    if (i == j || std::abs(value) / root[i] <= root[j] * kRounding) return;
+    if (i == j || value == 0) return;
+    if (root[i] > 0 && std::abs(value) / root[i] <= root[j] * kRounding) return;
     refuse_mass(
         fmt::format("the mass matrix is not positive definite: entry ({}, {}) is {}, "
                     "more than its diagonal entries {} and {} allow",
                     i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
   });
-  if (B.rows <= kFactorizedOrder) return check_pivots(B);
-  const double ritz = detail::lanczos_bounds(context, B).smallest_ritz;
-  if (ritz < 0) {
-    refuse_mass(
-        fmt::format("the mass matrix is not positive definite: x'Bx = {} for some unit x", ritz));
+  if (B.rows <= kFactorizedOrder) return null_space_by_factors(B);
+  const SpectrumBounds bounds = lanczos_bounds(context, B);
+  constexpr double kNegative = 100 * std::numeric_limits<double>::epsilon();
+  if (bounds.smallest_ritz < -kNegative * bounds.largest_ritz) {
+    refuse_mass(fmt::format("the mass matrix is not positive definite: x'Bx = {} for some unit x",
+                            bounds.smallest_ritz));
   }
+  return std::count(root.begin(), root.end(), 0.0);
 }
 
 }  // namespace heddle::detail

@@ -18,10 +18,11 @@ void check_square(ProblemPart part, const Matrix& A);
 /// Checks that A is symmetric to within `kSymmetryTolerance`.
 void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A);
 
-/// Checks necessary conditions for a symmetric B to be positive definite: b_ii > 0 and b_ij² ≤ b_ii
-/// b_jj. Up to order 20000, a sparse factorisation then decides. Above that order, a negative Ritz
-/// value rejects B. An indefinite B that passes may be detected by the solve
-/// (`SolveStatus::indefinite`).
-void check_may_be_positive_definite(HostContext& context, CsrView<double, HostSpace> B);
+/// The dimension of the null space of a symmetric B that may be positive semidefinite. Checks the
+/// necessary conditions b_ii ≥ 0 and b_ij² ≤ b_ii b_jj. Up to order 20000, a sparse factorisation
+/// then decides. Eigenvalues of D^(−1/2) B D^(−1/2) below 1e-12 in size, with the diagonal D of B,
+/// count as 0. Above that order, a negative Ritz value rejects B, and only rows that are zero
+/// count. An indefinite B that passes may be detected by the solve (`SolveStatus::indefinite`).
+Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B);
 
 }  // namespace heddle::detail

@@ -117,17 +117,17 @@ HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
 bool may_invert(const Request& request, const ProblemSizes& sizes);
 
 /// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
-/// diagonal, else by an iterative inner solve. For smallest eigenvalues it may factor A − σB
-/// instead. If B is not diagonal and the factorisation is cheap, block Lanczos gets only the
-/// factorisation and no B⁻¹.
+/// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For
+/// smallest eigenvalues it may factor A − σB instead. If B is singular, or is not diagonal and this
+/// factorisation is cheap, block Lanczos gets only the factorisation and no B⁻¹.
 template <Scalar T, class Ctx>
 class PlacedProblem {
  public:
   using Space = typename Ctx::Space;
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
-  /// `plan` and the inverses that `request` needs. Throws `ProblemError` if the method needs B⁻¹
-  /// and solves with B do not converge.
+  /// `plan` and the inverses that `request` needs. Throws `ProblemError` if the method needs B⁻¹,
+  /// or a factor of A − σB, and there is none.
   PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
                 const PreconditionerPlan& plan)
       : sizes_(problem.sizes()),
@@ -216,38 +216,69 @@ class PlacedProblem {
 
   void make_inverses(Ctx& context, const Request& request, bool diagonal_mass) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
-      constexpr double kShare = 0.25;  // the share of the memory that the factor may take
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
-                               kShare * std::min(host_memory_bytes(), memory_bytes(context)));
+                               factor_bytes(context));
     }
     if (!B_) return;
-    if (diagonal_mass) {
+    if (sizes_.infinite_eigenvalues > 0) {
+      require_shifted_inverse(context);
+    } else if (diagonal_mass) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
-      make_inner_solver(context);
+      invert_mass(context);
     }
+  }
+
+  /// The memory that a factor may take.
+  static double factor_bytes(const Ctx& context) {
+    constexpr double kShare = 0.25;
+    return kShare * std::min(host_memory_bytes(), memory_bytes(context));
+  }
+
+  void require_shifted_inverse(Ctx& context) {
+    if (shifted_inverse_->cost_in_products(context, kColumns)) return;
+    throw ProblemError(ProblemPart::mass,
+                       "the mass matrix is singular, and the factor of A - sigma B, which such a "
+                       "pencil needs, does not fit into memory: condense the unknowns without mass "
+                       "out of both matrices");
   }
 
   /// Whether a factorisation costs less than inner solves for some hundred columns of a basis, at
   /// some dozens of products per column.
   bool inverts_at_once(Ctx& context, const Request& request) {
     if (request.filter == LanczosFilter::inverse) return true;
-    constexpr double kColumns = 200;
     constexpr double kInnerProducts = 1e5;
     const auto cost = shifted_inverse_->cost_in_products(context, kColumns);
     return cost && *cost <= kInnerProducts;
   }
 
-  void make_inner_solver(Ctx& context) {
+  /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
+  /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
+  /// factored.
+  void invert_mass(Ctx& context) {
+    constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
+    auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
+                                                           factor_bytes(context));
+    const auto cost = factor->cost_in_products(context, kColumns);
+    const bool cheap = cost && *cost <= kColumns * kInnerProducts;
+    if (cheap && factor->factor(context, 0)) {
+      B_inverse_ = std::move(factor);
+      return;
+    }
     inner_solves_ = true;
     auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_.product, B_.matrix());
-    if (!inverse->works(context)) {
+    if (inverse->works(context)) {
+      B_inverse_ = std::move(inverse);
+    } else if (cost && !cheap && factor->factor(context, 0)) {
+      B_inverse_ = std::move(factor);
+    } else if (!shifted_inverse_ || !shifted_inverse_->cost_in_products(context, kColumns)) {
       throw ProblemError(ProblemPart::mass,
                          "the mass matrix is too ill conditioned for block_lanczos, which divides "
                          "by it: use heddle-lobpcg");
     }
-    B_inverse_ = std::move(inverse);
   }
+
+  static constexpr double kColumns = 200;  // columns of a basis for which a factor must pay
 
   using PlacedBlock =
       std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;

@@ -20,15 +20,11 @@ struct Limits {
   std::string_view advice;
 };
 
-template <Scalar T>
-Limits limits_of(std::string of, std::string_view advice) {
-  using Number = std::numeric_limits<T>;
-  return {std::move(of), Number::max(), static_cast<double>(Number::min()) / Number::epsilon(),
-          advice};
-}
-
 const Limits& single_precision() {
-  static const Limits limits = limits_of<float>("single precision", "use precision: double");
+  using Number = std::numeric_limits<float>;
+  static const Limits limits = {"single precision", Number::max(),
+                                static_cast<double>(Number::min()) / Number::epsilon(),
+                                "use precision: double"};
   return limits;
 }
 
@@ -100,13 +96,10 @@ HostBlock<float> rounded(HostContext& context, const Block& source) {
 
 void check_precision(const Problem& problem, const Request& request) {
   constexpr std::string_view kMatrix = "the matrix";
-  const bool exact = request.precision == Precision::full;
+  if (request.precision == Precision::full) return;
   if (problem.normal_equations && !is_eigensolver(request.method)) {
-    const Limits limits =
-        exact ? limits_of<double>("double precision", "scale it") : single_precision();
-    check_matrix(problem.A, ProblemPart::matrix, kMatrix, of_squares(limits));
+    check_matrix(problem.A, ProblemPart::matrix, kMatrix, of_squares(single_precision()));
   }
-  if (exact) return;
   if (problem.normal_equations) {
     check_matrix(problem.A, ProblemPart::matrix, kMatrix, single_precision());
   } else {
@@ -128,6 +121,7 @@ HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   };
   HostProblem<float> single;
   single.normal_equations = problem.normal_equations;
+  single.infinite_eigenvalues = problem.infinite_eigenvalues;
   single.A = rounded_matrix(problem.A);
   if (problem.B) single.B = rounded_matrix(*problem.B);
   if (problem.A_transposed) single.A_transposed = rounded_matrix(*problem.A_transposed);

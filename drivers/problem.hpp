@@ -13,8 +13,9 @@ struct ProblemSizes {
   Index constraints = 0;
   Index rhs = 0;
   bool pencil = false;
-  Index cols = 0;                 ///< columns of A, which is n×n unless `normal_equations` is set
-  bool normal_equations = false;  ///< as in `HostProblem`
+  Index cols = 0;                  ///< columns of A, which is n×n unless `normal_equations` is set
+  bool normal_equations = false;   ///< as in `HostProblem`
+  Index infinite_eigenvalues = 0;  ///< as in `HostProblem`, 0 where they have not been counted
 };
 
 /// A problem in host memory. Without `normal_equations` it is A x = λ B x or A X = R, with a
@@ -24,8 +25,10 @@ struct ProblemSizes {
 template <Scalar T>
 struct HostProblem {
   HostMatrix<T> A{};
-  std::optional<HostMatrix<T>> B{};  ///< symmetric positive definite. None: B = I
-  HostBlock<T> constraints{};        ///< n×c: eigenvectors are sought B-orthogonal to its columns
+  /// Symmetric positive definite. None: B = I. Block Lanczos takes a semidefinite B, too, for the
+  /// smallest end of the spectrum.
+  std::optional<HostMatrix<T>> B{};
+  HostBlock<T> constraints{};    ///< n×c: eigenvectors are sought B-orthogonal to its columns
   HostBlock<T> initial_guess{};  ///< m×g, where m is the number of columns of A. With right-hand
                                  ///< sides g is r or 0
   HostBlock<T> rhs{};            ///< R, n×r. r = 0 for eigenpairs and singular triplets
@@ -38,11 +41,20 @@ struct HostProblem {
   /// A preconditioner M⁻¹ given by the caller, m×m, symmetric positive definite. None: the request
   /// chooses the preconditioner.
   std::optional<HostMatrix<T>> preconditioner{};
+  /// The dimension of the null space of B, which is the number of infinite eigenvalues. None: it is
+  /// determined from B, for orders above 20000 only by the rows of B that are zero.
+  std::optional<Index> infinite_eigenvalues{};
 
   Index order() const noexcept { return A.rows(); }
   Index nnz() const noexcept { return A.nnz(); }
   ProblemSizes sizes() const noexcept {
-    return {order(), constraints.cols(), rhs.cols(), B.has_value(), A.cols(), normal_equations};
+    return {order(),
+            constraints.cols(),
+            rhs.cols(),
+            B.has_value(),
+            A.cols(),
+            normal_equations,
+            infinite_eigenvalues.value_or(0)};
   }
   /// The bytes of all matrices and blocks.
   double bytes() const noexcept;

@@ -13,7 +13,8 @@
 namespace heddle {
 
 /// The iterative method. `automatic` means block CG for a problem with right-hand sides, else block
-/// Lanczos for an interval and for the largest end of the spectrum, else LOBPCG.
+/// Lanczos for an interval, for the largest end of the spectrum and for a pencil with a singular B,
+/// else LOBPCG.
 enum class Method { automatic, lobpcg, block_lanczos, block_cg };
 
 /// `automatic` means a GPU if the build and the machine support one and the problem can be moved

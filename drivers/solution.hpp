@@ -31,6 +31,8 @@ struct Solution {
   Index operator_applications = 0;
   Index inverse_applications = 0;
   std::vector<double> eigenvalues;
+  /// Infinite eigenvalues of a pencil with a singular B. They are not among `eigenvalues`.
+  Index infinite_eigenvalues = 0;
   std::vector<double> singular_values;  ///< if there are any, `eigenvalues` are their squares
   std::vector<double> residuals;
   double orthogonality = 0;

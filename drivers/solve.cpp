@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <chrono>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
 #include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <utility>
@@ -49,6 +52,12 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   Solution solution = std::move(solved.solution);
   solution.setup_seconds = setup_seconds;
   solution.solve_seconds = seconds_since(start) - setup_seconds;
+  solution.infinite_eigenvalues = placed.sizes().infinite_eigenvalues;
+  if (solution.infinite_eigenvalues > 0) {
+    solution.reason +=
+        fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
+                    solution.infinite_eigenvalues);
+  }
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
   if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
@@ -92,8 +101,12 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     context.synchronize();
     context.profile().reset();
     const std::string preconditioner = describe_preconditioner(request, problem);
+    const ProblemScaling scaling = scaling_of(problem, request);
+    Request scaled = request;
+    scale(device.host(), problem, scaled, scaling);
     Solution solution = solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context},
-                                 std::move(problem), request, monitor);
+                                 std::move(problem), scaled, unscaled(monitor, scaling));
+    unscale(device, solution, scaling);
     solution.preconditioner_name = preconditioner;
     solution.device = device.kind();
     solution.device_note = device.note();
@@ -111,6 +124,7 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
     throw RequestError("device", std::string(": cuda cannot be used: ") + std::string(callable) +
                                      " is a callable on host blocks");
   }
+  if (request.method == Method::automatic) detail::inspect_mass(device.host(), problem);
   const Request chosen = detail::choose_method(request, problem.sizes());
   detail::check_kernel(device, chosen);
   detail::prepare(device.host(), problem, chosen);

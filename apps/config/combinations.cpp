@@ -141,6 +141,16 @@ void check_least_squares(const Config& config) {
           {{"checkpoint", !config.request.checkpoint.file.empty()}});
 }
 
+void check_transform(const Config& config) {
+  const ProblemConfig& problem = config.problem;
+  if (takes_laplacian(problem)) return;
+  exclude(config,
+          uses_transpose(config) ? "transform: normal_equations"
+                                 : "transform: none; it is for graph Laplacians",
+          {{"problem.weights", problem.weights != EdgeWeights::stored},
+           {"problem.symmetrize", problem.symmetrize}});
+}
+
 /// Rejects checkpoints with mixed precision, because a checkpoint holds one solve and mixed
 /// precision makes two.
 void check_checkpoint(const Config& config) {
@@ -156,6 +166,7 @@ void check_combinations(const Config& config) {
   check_tolerance(config);
   check_filter(config);
   check_interval(config);
+  check_transform(config);
   check_triplets(config);
   check_least_squares(config);
   check_checkpoint(config);

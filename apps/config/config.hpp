@@ -4,6 +4,7 @@
 #include <heddle/apps/config/node.hpp>
 #include <heddle/drivers/request.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,7 +40,7 @@ struct MatrixSource {
 
 /// The right-hand sides of a linear system: a file, or generated columns of one kind.
 struct RhsConfig {
-  std::filesystem::path path;  ///< dense Matrix Market file; empty for the others
+  std::filesystem::path path;  ///< of a dense block; empty for the others
   Index random = 0;            ///< columns with entries uniform in (−1, 1)
   Index ones = 0;              ///< columns of ones
   std::vector<Index> unit;     ///< row numbers, from 1, of the ones in unit vectors
@@ -53,9 +54,11 @@ struct ProblemConfig {
   MatrixSource matrix;               ///< A, before the transform
   std::optional<MatrixSource> mass;  ///< B; none: the identity
   Transform transform = Transform::none;
-  std::filesystem::path constraints;    ///< dense Matrix Market file, empty for none
-  std::filesystem::path initial_guess;  ///< dense Matrix Market file, empty for none
-  RhsConfig rhs;                        ///< of a linear system
+  EdgeWeights weights = EdgeWeights::stored;  ///< of the graph Laplacians
+  bool symmetrize = false;                    ///< whether they take directed graphs
+  std::filesystem::path constraints;          ///< of a dense block, empty for none
+  std::filesystem::path initial_guess;        ///< of a dense block, empty for none
+  RhsConfig rhs;                              ///< of a linear system
 };
 
 /// The result files to write, and their folder.
@@ -104,6 +107,12 @@ std::string describe_keys_as_markdown();
 /// Whether A may be rectangular and products with Aᵀ are used.
 inline bool uses_transpose(const Config& config) noexcept {
   return config.problem.transform == Transform::normal_equations;
+}
+
+/// Whether A is replaced by a Laplacian of its graph.
+inline bool takes_laplacian(const ProblemConfig& problem) noexcept {
+  return problem.transform == Transform::laplacian ||
+         problem.transform == Transform::normalized_laplacian;
 }
 
 /// Whether the problem is to find singular triplets of A.

@@ -82,7 +82,8 @@ void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
 void Schema::problem() {
   add("problem", "A x = lambda B x, A X = B, or min |B - A X|").section().fallback("{}");
   add("problem.matrix",
-      "a Matrix Market file, relative to the file it is named in, or a structure to generate")
+      "a file of a known format, relative to the file it is named in, or a structure to "
+      "generate")
       .file()
       .section()
       .required()
@@ -120,20 +121,33 @@ void Schema::problem() {
       "operator",
       {{"none", Transform::none}, {"normal_equations", Transform::normal_equations}},
       {SolverType::block_cg});
-  add("problem.constraints", "dense Matrix Market file: eigenvectors B-orthogonal to its columns")
+  add("problem.weights", "edge weights of a graph Laplacian: the entries of A, or 1 for each")
+      .choice<EdgeWeights>({{"stored", EdgeWeights::stored}, {"unit", EdgeWeights::unit}},
+                           [](Config& config) -> EdgeWeights& { return config.problem.weights; })
+      .fallback("stored")
+      .only_for(kEigensolvers);
+  add("problem.symmetrize",
+      "whether a graph Laplacian takes a directed graph: both directions of an edge get the "
+      "larger of the two weights")
+      .choice<bool>({{"true", true}, {"false", false}},
+                    [](Config& config) -> bool& { return config.problem.symmetrize; })
+      .fallback("false")
+      .aliases({"symmetrized", "undirected"})
+      .only_for(kEigensolvers);
+  add("problem.constraints", "file of a dense block: eigenvectors B-orthogonal to its columns")
       .file()
       .only_for({SolverType::lobpcg})
       .aliases({"deflation", "null_space", "Y"})
       .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
   add("problem.initial_guess",
-      "dense Matrix Market file: vectors to start from, for block_cg as many as right-hand sides")
+      "file of a dense block: vectors to start from, for block_cg as many as right-hand sides")
       .file()
       .aliases({"X0", "initial_space", "guess", "start"})
       .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
 }
 
 void Schema::right_hand_sides() {
-  add("problem.rhs", "right-hand sides, columns of B: a dense Matrix Market file, or their kind")
+  add("problem.rhs", "right-hand sides, columns of B: the file of a dense block, or their kind")
       .file()
       .section()
       .one_key()

@@ -18,11 +18,12 @@ using Block = BlockView<T, HostSpace>;
 using ConstSmall = ConstSmallView<double, HostSpace>;
 using Small = SmallView<double, HostSpace>;
 
+/// Calls row(i) for all rows of X. An operation works on up to three blocks like X.
 template <class T, class Row>
 void for_each_row(const HostContext& context, const ConstBlock<T>& X, const Row& row) {
   if (X.empty()) return;
   const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
-  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+  parallel_for(team_size(context.threads(), 3 * bytes(X), 0), slabs.count(), [&](Index slab) {
     const Index end = slabs.end(slab);
     for (Index i = slabs.begin(slab); i < end; ++i) row(i);
   });
@@ -36,7 +37,8 @@ double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& 
   double* values = static_cast<double*>(
       context.scratch(sizeof(double) * static_cast<std::size_t>((slabs.count() + 1) * b)));
   std::fill_n(values, (slabs.count() + 1) * b, 0.0);
-  parallel_for(context.threads(), slabs.count(),
+  const double entries = static_cast<double>(slabs.rows) * static_cast<double>(b);
+  parallel_for(team_size(context.threads(), 3 * entries * sizeof(double), 0), slabs.count(),
                [&](Index slab) { body(slabs.begin(slab), slabs.end(slab), values + slab * b); });
   return values;
 }

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -204,10 +204,9 @@ struct GramSum {
 
 }  // namespace
 
-template <Scalar T>
-void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-          SmallView<double, HostSpace> G) {
-  require_gram_shapes(X, Y, G);
+template <Isa kVariant, Scalar T>
+void gram_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
+                 const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> G) {
   const bool symmetric = same_block(X, Y);
   // The columns of V fill whole vectors, those of U need not. V is therefore the factor that needs
   // less padding.
@@ -220,28 +219,33 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
                                                 context.threads() * sum.buffer_size())));
   double* buffers = P + std::max<Index>(slabs, 1) * sum.size();
   if (slabs == 0) std::fill_n(P, sum.size(), 0.0);
-  parallel_for(context.threads(), slabs, [&](Index slab) {
-    sum.sum_slab(slab, P + slab * sum.size(), buffers + omp_get_thread_num() * sum.buffer_size());
+  const double a = static_cast<double>(X.cols());
+  const double moved = symmetric ? bytes(X) : bytes(X) + bytes(Y);
+  const double flops = symmetric ? entries(X) * (a + 1) : 2 * a * entries(Y);
+  const int threads = team_size(context.threads(), moved, flops);
+  parallel_for(threads, slabs, [&](Index slab, int member) {
+    sum.sum_slab(slab, P + slab * sum.size(), buffers + member * sum.buffer_size());
   });
   // The slabs' sums are added in the order of the slabs, whichever thread computed them.
-  parallel_for(context.threads(), sum.U.block.cols(), [&](Index i) {
-    double* row = P + i * sum.ld();
-    for (Index slab = 1; slab < slabs; ++slab) {
-      const double* part = row + slab * sum.size();
-      for (Index j = 0; j < sum.ld(); ++j) row[j] += part[j];
-    }
-  });
+  const auto summed = static_cast<double>(slabs * sum.size());
+  parallel_for(team_size(threads, summed * sizeof(double), summed), sum.U.block.cols(),
+               [&](Index i) {
+                 double* row = P + i * sum.ld();
+                 for (Index slab = 1; slab < slabs; ++slab) {
+                   const double* part = row + slab * sum.size();
+                   for (Index j = 0; j < sum.ld(); ++j) row[j] += part[j];
+                 }
+               });
   for (Index j = 0; j < G.cols; ++j) {
     for (Index i = 0; i < G.rows; ++i) G(i, j) = swapped ? sum.entry(P, j, i) : sum.entry(P, i, j);
   }
-  const double a = static_cast<double>(X.cols());
-  context.profile().count(symmetric ? bytes(X) : bytes(X) + bytes(Y),
-                          symmetric ? entries(X) * (a + 1) : 2 * a * entries(Y));
+  context.profile().count(moved, flops);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                  \
-  template void gram(HostContext&, ConstBlockView<T, HostSpace>, ConstBlockView<T, HostSpace>, \
-                     SmallView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                           \
+  template void gram_kernel<kIsa, T>(HostContext&, const ConstBlockView<T, HostSpace>&, \
+                                     const ConstBlockView<T, HostSpace>&,               \
+                                     SmallView<double, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -1,13 +1,8 @@
-#include <fmt/format.h>
-
 #include <array>
-#include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/block_checks.hpp>
-#include <heddle/linalg/small/small_dense.hpp>
 #include <utility>
 
 namespace heddle {
@@ -16,21 +11,6 @@ namespace {
 /// Rows of X that are multiplied by all of C before the next rows. For moderate block widths, these
 /// rows, the same rows of Y, the prefetched lines and C fit in the first-level cache.
 constexpr Index kPanelRows = 24;
-
-/// Products with fewer multiplications than this run on one thread, because waking the others takes
-/// longer.
-constexpr Index kSerialProducts = 500'000;
-
-/// A matrix whose entry (i, j) is data[i·row_stride + j·col_stride].
-template <class T>
-struct Strided {
-  const T* data;
-  Index row_stride;
-  Index col_stride;
-
-  const T* row(Index i) const { return data + i * row_stride; }
-  T operator()(Index i, Index j) const { return data[i * row_stride + j * col_stride]; }
-};
 
 /// Cache lines of the kTileRows next rows of a row-major matrix, a line of each at a time.
 struct TileAhead {
@@ -148,12 +128,13 @@ struct Product {
   }
 };
 
-/// Y = α X C + β W for X n×a, C a×b and row-major W and Y n×b. Y may lie over X row by row, and be
-/// W.
-template <class T>
-void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha,
-                   const Strided<T>& X, const Strided<double>& C, T beta, const T* w, Index w_ld,
-                   T* y, Index y_ld) {
+}  // namespace
+
+template <Isa kVariant, Scalar T>
+void multiply_kernel(HostContext& context, const RowProduct<T>& p) {
+  const Index n = p.n;
+  const Index a = p.a;
+  const Index b = p.b;
   const Index c_ld = round_up_to_lanes<T>(b);
   const Index panel_size = kPanelRows * c_ld + kThreadGap<T>;
   T* c = static_cast<T*>(
@@ -161,61 +142,25 @@ void multiply_rows(HostContext& context, Index n, Index a, Index b, double alpha
                                                            context.threads() * panel_size)));
   T* products = c + a * c_ld + kThreadGap<T>;
   for (Index k = 0; k < a; ++k) {
-    for (Index j = 0; j < b; ++j) c[k * c_ld + j] = static_cast<T>(alpha * C(k, j));
+    for (Index j = 0; j < b; ++j) c[k * c_ld + j] = static_cast<T>(p.alpha * p.C(k, j));
     std::fill(c + k * c_ld + b, c + (k + 1) * c_ld, T{0});
   }
-  const Product<T> product{n, a, b, X, c, c_ld, beta, w, w_ld, y, y_ld};
-  const int threads = n * a * b < kSerialProducts ? 1 : context.threads();
+  const Product<T> product{n, a, b, p.X, c, c_ld, p.beta, p.w, p.w_ld, p.y, p.y_ld};
+  const double blocks = static_cast<double>(n * (a + b)) * sizeof(T);
+  const int threads =
+      team_size(context.threads(), blocks, 2 * static_cast<double>(n) * static_cast<double>(a * b));
   // A panel's product is complete before any of it is written: Y may lie over X.
-  parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel) {
+  parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel, int member) {
     const Index first = panel * kPanelRows;
     const Index end = std::min(first + kPanelRows, n);
-    T* out = products + omp_get_thread_num() * panel_size;
+    T* out = products + member * panel_size;
     product.multiply_panel(first, end, out);
     product.write_panel(first, end, out);
   });
 }
 
-}  // namespace
-
-template <Scalar T>
-void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
-              BlockView<T, HostSpace> Y) {
-  require_multiply_shapes(X, C, Y);
-  require_same_shape<T, HostSpace>("multiply", W, Y);
-  if (Y.empty()) return;
-  multiply_rows<T>(context, X.rows(), X.cols(), Y.cols(), alpha, {X.data(), X.ld(), 1},
-                   {C.data, 1, C.ld}, static_cast<T>(beta), W.data(), W.ld(), Y.data(), Y.ld());
-  context.profile().count(bytes(X) + (beta == 0 ? 1 : 2) * bytes(Y),
-                          2 * entries(X) * static_cast<double>(Y.cols()));
-}
-
-void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,
-                    bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
-                    double beta, SmallView<double, HostSpace> C) {
-  const Index inner = transpose_a ? A.rows : A.cols;
-  if ((transpose_a ? A.cols : A.rows) != C.rows || (transpose_b ? B.cols : B.rows) != inner ||
-      (transpose_b ? B.rows : B.cols) != C.cols) {
-    throw InvalidArgument(
-        fmt::format("small_multiply: C = op(A) op(B) with A {}x{}{}, B {}x{}{}, C {}x{}", A.rows,
-                    A.cols, transpose_a ? " transposed" : "", B.rows, B.cols,
-                    transpose_b ? " transposed" : "", C.rows, C.cols));
-  }
-  // The columns of C are the rows of Cᵀ = op(B)ᵀ op(A)ᵀ, row-major.
-  const Strided<double> B_rows =
-      transpose_b ? Strided<double>{B.data, 1, B.ld} : Strided<double>{B.data, B.ld, 1};
-  const Strided<double> A_rows =
-      transpose_a ? Strided<double>{A.data, 1, A.ld} : Strided<double>{A.data, A.ld, 1};
-  if (C.rows == 0 || C.cols == 0) return;
-  multiply_rows<double>(context, C.cols, inner, C.rows, alpha, B_rows, A_rows, beta, C.data, C.ld,
-                        C.data, C.ld);
-}
-
-#define HEDDLE_INSTANTIATE(T)                                                                     \
-  template void multiply(HostContext&, double, ConstBlockView<T, HostSpace>,                      \
-                         ConstSmallView<double, HostSpace>, double, ConstBlockView<T, HostSpace>, \
-                         BlockView<T, HostSpace>);
+#define HEDDLE_INSTANTIATE(T) \
+  template void multiply_kernel<kIsa, T>(HostContext&, const RowProduct<T>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

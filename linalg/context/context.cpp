@@ -1,10 +1,10 @@
-#include <omp.h>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
 #include <algorithm>
 #include <cstdlib>
+#include <heddle/linalg/base/available_cpus.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/context.hpp>
 #include <limits>
@@ -34,7 +34,8 @@ void* allocate_aligned(std::size_t bytes) {
 
 }  // namespace
 
-HostContext::HostContext(int threads) : threads_(threads > 0 ? threads : omp_get_max_threads()) {
+HostContext::HostContext(int threads)
+    : threads_(threads > 0 ? threads : detail::default_threads()) {
   if (threads < 0) {
     throw InvalidArgument("HostContext: threads must not be negative, got " +
                           std::to_string(threads));

@@ -1,23 +1,34 @@
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
+#include <heddle/linalg/base/team.hpp>
 #include <heddle/linalg/context/context.hpp>
 
 namespace heddle {
 
-/// Calls body(item) for item = 0 … count − 1 on up to `threads` threads. Each thread takes a
-/// contiguous range of items. `body` must not throw.
+/// The number of threads for work that moves `bytes` and does `flops` floating-point operations: 1
+/// where one thread needs less time than waking the others takes, else `threads`.
+inline int team_size(int threads, double bytes, double flops) noexcept {
+  // A core with its data in the second-level cache moves and computes about this much per ns, and
+  // a sleeping thread wakes in 5 to 50 µs.
+  constexpr double kBytesPerNs = 25;
+  constexpr double kFlopsPerNs = 20;
+  constexpr double kWakingNs = 20'000;
+  return bytes / kBytesPerNs + flops / kFlopsPerNs < kWakingNs ? 1 : threads;
+}
+
+/// Calls body(item), or body(item, member), for item = 0 … count − 1 on up to `threads` threads.
+/// Each thread has a number `member` < max(threads, 1) of its own. It takes neighbouring items
+/// and, after its share, items that slower threads have not begun. `body` must not throw.
 template <class Body>
 void parallel_for(int threads, Index count, const Body& body) {
-  const int team = static_cast<int>(std::min<Index>(threads, count));
-  if (team <= 1) {
-    for (Index item = 0; item < count; ++item) body(item);
-    return;
-  }
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (Index item = 0; item < count; ++item) body(item);
+  detail::run_team(threads, count, false, body);
+}
+
+/// parallel_for whose threads take one item at a time, in ascending order: they work side by side.
+template <class Body>
+void parallel_for_in_turns(int threads, Index count, const Body& body) {
+  detail::run_team(threads, count, true, body);
 }
 
 /// The number of elements to leave between pieces of memory that different threads write. Hardware

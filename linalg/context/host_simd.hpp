@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstring>
+#include <heddle/linalg/base/isa.hpp>
 #include <heddle/linalg/context/context.hpp>
 
-/// SIMD vectors of the widest registers that the build may use, for the host kernels.
-namespace heddle {
+/// SIMD vectors of the widest registers of the instruction set that a file is compiled for, for the
+/// host kernels.
+namespace heddle::inline HEDDLE_ISA {
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t kVectorBytes = 64;
@@ -79,4 +81,4 @@ void for_each_piece(Index length, Index longest, const Body& body) {
   }
 }
 
-}  // namespace heddle
+}  // namespace heddle::inline HEDDLE_ISA

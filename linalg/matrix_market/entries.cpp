@@ -1,25 +1,18 @@
 #include <algorithm>
-#include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/files/text_pieces.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/line.hpp>
 
 namespace heddle::matrix_market {
 namespace {
 
-constexpr Index kLeastText = 1 << 18;  // bytes of a piece of work
-
-/// The end of the line that starts at `begin`, at its line feed or at `end`.
-const char* line_end(const char* begin, const char* end) noexcept {
-  const void* found = std::memchr(begin, '\n', static_cast<std::size_t>(end - begin));
-  return found != nullptr ? static_cast<const char*>(found) : end;
-}
-
-Index count_line_feeds(std::string_view text) noexcept {
-  return std::count(text.begin(), text.end(), '\n');
-}
+using detail::cut_at_lines;
+using detail::line_end;
+using detail::skip_blanks;
+using detail::TextPiece;
 
 template <Scalar T>
 Fault read_line(const char* begin, const char* end, const Header& header,
@@ -68,32 +61,6 @@ Index column_of(const Header& header, Index index) noexcept {
   return first;
 }
 
-/// A range of whole lines that one thread parses.
-struct TextPiece {
-  std::string_view text;
-  Index lines = 0;
-  const char* fault = nullptr;  // the first wrong line
-};
-
-/// Divides `text` at line ends into pieces of about equal length.
-std::vector<TextPiece> cut_at_lines(HostContext& context, std::string_view text) {
-  const Slabs slabs = make_slabs(static_cast<Index>(text.size()), kLeastText);
-  std::vector<TextPiece> pieces;
-  std::size_t begin = 0;
-  for (Index slab = 0; slab < slabs.count(); ++slab) {
-    const std::size_t least = static_cast<std::size_t>(slabs.end(slab));
-    if (least <= begin) continue;
-    const std::size_t end = std::min(text.find('\n', least - 1), text.size() - 1) + 1;
-    pieces.push_back({.text = text.substr(begin, end - begin)});
-    begin = end;
-  }
-  parallel_for(context.threads(), static_cast<Index>(pieces.size()), [&](Index index) {
-    TextPiece& piece = pieces[static_cast<std::size_t>(index)];
-    piece.lines = count_line_feeds(piece.text) + (piece.text.back() != '\n');
-  });
-  return pieces;
-}
-
 /// Parses `piece` up to its first wrong line into `to`. Returns the number of entries.
 template <Scalar T>
 Index parse_piece(TextPiece& piece, const Header& header, Entry<T>* to) noexcept {
@@ -119,9 +86,7 @@ template <Scalar T>
 void check(const std::vector<TextPiece>& pieces, const Entries<T>& entries, std::string_view text,
            const Header& header, std::string_view name) {
   const auto fail = [&](const char* where, const std::string& message) {
-    const auto before = static_cast<std::size_t>(where - text.data());
-    const Index line = 1 + count_line_feeds(text.substr(0, before));
-    throw InputError(std::string(name), static_cast<std::size_t>(line), message);
+    throw InputError(std::string(name), detail::line_number(text, where), message);
   };
   const std::string promised =
       std::to_string(header.entries) + (header.entries == 1 ? " entry" : " entries");

@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <charconv>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/files/checks.hpp>
+#include <heddle/linalg/files/words.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
-#include <limits>
 
 namespace heddle::matrix_market {
 namespace {
 
-constexpr Index kMostIndices = std::numeric_limits<std::int32_t>::max();
+using detail::is_tar;
+using detail::kMostIndices;
+using detail::lower_case;
+using detail::next_word;
+using detail::quoted;
 
 /// Reads a text line by line.
 class LineReader {
@@ -39,19 +44,6 @@ class LineReader {
   std::size_t position_ = 0;
   std::size_t number_ = 0;
 };
-
-std::string lower_case(std::string_view word) {
-  std::string lower(word);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
-bool is_tar(std::string_view text) {
-  constexpr std::size_t kMagicAt = 257;
-  return text.size() > kMagicAt && text.substr(kMagicAt, 5) == "ustar";
-}
 
 void parse_object(std::string_view text, const LineReader& reader, std::string_view& line) {
   constexpr std::string_view kByteOrderMark =
@@ -167,25 +159,6 @@ void parse_size_line(LineReader& reader, Header& header) {
 }
 
 }  // namespace
-
-std::string_view next_word(std::string_view& line) noexcept {
-  std::size_t begin = 0;
-  while (begin < line.size() && is_blank(line[begin])) ++begin;
-  std::size_t end = begin;
-  while (end < line.size() && !is_blank(line[end])) ++end;
-  const std::string_view word = line.substr(begin, end - begin);
-  line.remove_prefix(end);
-  return word;
-}
-
-std::string quoted(std::string_view word) {
-  constexpr std::size_t kLongest = 40;
-  std::string text(word.substr(0, kLongest));
-  for (char& c : text) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return "'" + text + (word.size() > kLongest ? "…'" : "'");
-}
 
 Header parse_header(std::string_view text, std::string_view name) {
   LineReader reader(text, name);

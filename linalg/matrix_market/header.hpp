@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <heddle/linalg/context/context.hpp>
-#include <string>
 #include <string_view>
 
 /// The banner and the size line of a Matrix Market file.
@@ -22,16 +21,6 @@ struct Header {
   std::size_t size_line = 0;  ///< the number of the size line, from 1
   std::size_t body = 0;       ///< the offset at which the text of the entries begins
 };
-
-/// Whether c is a blank within a line. The carriage return before a line feed counts as a blank.
-constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
-
-/// Removes the first word of `line` and returns it. Empty if there is none left.
-std::string_view next_word(std::string_view& line) noexcept;
-
-/// `word` in the form used in messages: in quotes, shortened if long, with '?' for unprintable
-/// characters.
-std::string quoted(std::string_view word);
 
 /// Parses banner, comments and size line of `text`. Messages use `name` for the file. Throws
 /// `InputError`.

@@ -3,6 +3,9 @@
 namespace heddle::matrix_market {
 namespace {
 
+using detail::next_word;
+using detail::quoted;
+
 std::string outside(const char* what, std::string_view word, Index most) {
   return std::string(what) + " " + quoted(word) + " is outside 1 … " + std::to_string(most);
 }

@@ -1,11 +1,12 @@
 #include <algorithm>
-#include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/files/checks.hpp>
+#include <heddle/linalg/files/file_content.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
-#include <heddle/linalg/matrix_market/text_file.hpp>
+#include <heddle/linalg/matrix_market/read.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
 #include <string>
 
@@ -19,22 +20,12 @@ using matrix_market::Header;
 /// Throws unless `cells`, the memory that the size line demands, is in proportion to the number of
 /// entries in the file, so that a damaged size line does not exhaust the memory.
 void require_plausible(Index cells, const char* what, const Header& header, std::string_view name) {
-  constexpr Index kAlways = Index{1} << 27;
-  constexpr Index kPerEntry = 1024;
-  if (cells > kAlways && cells / kPerEntry > header.entries) {
+  if (!detail::is_plausible(cells, header.entries)) {
     throw InputError(std::string(name), header.size_line,
                      "the size line claims " + std::to_string(header.rows) + " rows and " +
                          std::to_string(header.cols) + " columns, which makes " +
                          std::to_string(cells) + " " + what + " for only " +
                          std::to_string(header.entries) + " entries");
-  }
-}
-
-/// Checks the sums of duplicate entries, which may overflow although all entries are finite.
-template <Scalar T>
-void require_finite(const T* values, Index size, std::string_view name) {
-  if (!std::all_of(values, values + size, [](T value) { return std::isfinite(value); })) {
-    throw InputError(std::string(name), 0, "entries given twice have a sum that is not finite");
   }
 }
 
@@ -51,13 +42,6 @@ Content<T> parse(HostContext& context, std::string_view text, std::string_view n
   return {header, matrix_market::parse_entries<T>(context, text, header, name)};
 }
 
-/// Parses the file and frees its text, which is larger than the entries.
-template <Scalar T>
-Content<T> parse_file(HostContext& context, const std::filesystem::path& path) {
-  const TextFile file(context, path);
-  return parse<T>(context, file.text(), path.string());
-}
-
 template <Scalar T>
 HostCsrMatrix<T> assemble(HostContext& context, const Content<T>& content, std::string_view name) {
   const Header& header = content.header;
@@ -71,7 +55,7 @@ HostCsrMatrix<T> assemble(HostContext& context, const Content<T>& content, std::
   };
   HostCsrMatrix<T> A = CsrAssembler<T>(context, header.rows, header.cols)
                            .assemble(static_cast<Index>(entries.pieces.size()), for_each);
-  require_finite(A.values(), A.nnz(), name);
+  detail::require_finite_sums(A.values(), A.nnz(), name);
   return A;
 }
 
@@ -96,15 +80,31 @@ MultiVector<T, HostSpace> fill_block(HostContext& context, const Content<T>& con
   for (Index piece = 0; piece < pieces; ++piece) {
     entries.for_each(piece, [&](Index row, Index col, T value) { X(row, col) += value; });
   }
-  require_finite(X.data(), cells, name);
+  detail::require_finite_sums(X.data(), cells, name);
   return block;
 }
 
 }  // namespace
 
 template <Scalar T>
+HostCsrMatrix<T> detail::take_matrix_market(HostContext& context, FileContent file,
+                                            std::string_view name) {
+  const Content<T> content = parse<T>(context, file.bytes(), name);
+  file = {};
+  return assemble(context, content, name);
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> detail::take_matrix_market_block(HostContext& context, FileContent file,
+                                                           std::string_view name) {
+  const Content<T> content = parse<T>(context, file.bytes(), name);
+  file = {};
+  return fill_block(context, content, name);
+}
+
+template <Scalar T>
 HostCsrMatrix<T> read_matrix_market(HostContext& context, const std::filesystem::path& path) {
-  return assemble(context, parse_file<T>(context, path), path.string());
+  return detail::take_matrix_market<T>(context, detail::FileContent(context, path), path.string());
 }
 
 template <Scalar T>
@@ -116,7 +116,8 @@ HostCsrMatrix<T> parse_matrix_market(HostContext& context, std::string_view text
 template <Scalar T>
 MultiVector<T, HostSpace> read_matrix_market_block(HostContext& context,
                                                    const std::filesystem::path& path) {
-  return fill_block(context, parse_file<T>(context, path), path.string());
+  return detail::take_matrix_market_block<T>(context, detail::FileContent(context, path),
+                                             path.string());
 }
 
 template <Scalar T>
@@ -126,6 +127,10 @@ MultiVector<T, HostSpace> parse_matrix_market_block(HostContext& context, std::s
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                      \
+  template HostCsrMatrix<T> detail::take_matrix_market(HostContext&, FileContent,                  \
+                                                       std::string_view);                          \
+  template MultiVector<T, HostSpace> detail::take_matrix_market_block(HostContext&, FileContent,   \
+                                                                      std::string_view);           \
   template HostCsrMatrix<T> read_matrix_market(HostContext&, const std::filesystem::path&);        \
   template HostCsrMatrix<T> parse_matrix_market(HostContext&, std::string_view, std::string_view); \
   template MultiVector<T, HostSpace> read_matrix_market_block(HostContext&,                        \

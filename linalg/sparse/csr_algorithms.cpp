@@ -34,6 +34,33 @@ double difference(double a, double b) {
   return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
 }
 
+/// The entry of `symmetrize` for the pair a, b.
+template <Scalar T>
+T dominant(T a, T b) noexcept {
+  if (std::isnan(a) || std::isnan(b)) return a + b;
+  if (std::abs(a) == std::abs(b)) return std::max(a, b);
+  return std::abs(a) > std::abs(b) ? a : b;
+}
+
+/// Calls visit(col, a, b) for the columns where row `row` of A or of B, of one shape, has an entry,
+/// in ascending order, with the values of both, 0 where not stored.
+template <Scalar T, class Visit>
+void merge_rows(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index row,
+                const Visit& visit) {
+  Index i = A.row_offsets[row];
+  Index j = B.row_offsets[row];
+  const Index end_i = A.row_offsets[row + 1];
+  const Index end_j = B.row_offsets[row + 1];
+  while (i < end_i || j < end_j) {
+    const std::int32_t in_A = i < end_i ? A.columns[i] : std::numeric_limits<std::int32_t>::max();
+    const std::int32_t in_B = j < end_j ? B.columns[j] : std::numeric_limits<std::int32_t>::max();
+    const std::int32_t col = std::min(in_A, in_B);
+    visit(col, in_A == col ? A.values[i] : T{0}, in_B == col ? B.values[j] : T{0});
+    i += in_A == col;
+    j += in_B == col;
+  }
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -69,6 +96,31 @@ HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A) {
           }
         }
       });
+}
+
+template <Scalar T>
+HostCsrMatrix<T> symmetrize(HostContext& context, CsrView<T, HostSpace> A) {
+  require_square("symmetrize", Shape{A.rows, A.cols});
+  const HostCsrMatrix<T> transposed = transpose(context, A);
+  const CsrView<T, HostSpace> At = transposed.view();
+  Buffer<Index, HostSpace> offsets(context, static_cast<std::size_t>(A.rows) + 1);
+  offsets[0] = 0;
+  parallel_for(context.threads(), A.rows, [&](Index row) {
+    Index count = 0;
+    merge_rows(A, At, row, [&](std::int32_t, T, T) { ++count; });
+    offsets[static_cast<std::size_t>(row) + 1] = count;
+  });
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+  HostCsrMatrix<T> W(context, A.rows, A.rows, offsets[offsets.size() - 1]);
+  std::copy_n(offsets.data(), offsets.size(), W.row_offsets());
+  parallel_for(context.threads(), A.rows, [&](Index row) {
+    Index next = offsets[static_cast<std::size_t>(row)];
+    merge_rows(A, At, row, [&](std::int32_t col, T a, T b) {
+      W.columns()[next] = col;
+      W.values()[next++] = dominant(a, b);
+    });
+  });
+  return W;
 }
 
 template <Scalar U, Scalar T>
@@ -127,11 +179,12 @@ std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace
            static_cast<double>(entry(A, worst.col, worst.row))}};
 }
 
-#define HEDDLE_INSTANTIATE(T)                                               \
-  template HostCsrMatrix<T> csr_from_triplets(HostContext&, Index, Index,   \
-                                              std::span<const Triplet<T>>); \
-  template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>); \
-  template bool is_diagonal(CsrView<T, HostSpace>);                         \
+#define HEDDLE_INSTANTIATE(T)                                                \
+  template HostCsrMatrix<T> csr_from_triplets(HostContext&, Index, Index,    \
+                                              std::span<const Triplet<T>>);  \
+  template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>);  \
+  template HostCsrMatrix<T> symmetrize(HostContext&, CsrView<T, HostSpace>); \
+  template bool is_diagonal(CsrView<T, HostSpace>);                          \
   template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<T, HostSpace>, double);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -50,17 +50,42 @@ template <Scalar T>
 std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
                                       double tolerance);
 
+/// The symmetric matrix that has, at (i, j) and (j, i), that one of A(i, j) and A(j, i) whose
+/// absolute value is larger, and the positive one of a and −a. Entries not stored count as 0. A NaN
+/// is larger than any number. Of a list that holds each undirected edge once, it makes the
+/// adjacency matrix. It leaves a symmetric A as it is. Throws `InvalidArgument` if A is not square.
+template <Scalar T>
+HostCsrMatrix<T> symmetrize(HostContext& context, CsrView<T, HostSpace> A);
+
 /// The kinds of graph Laplacian that `graph_laplacian` builds.
 enum class LaplacianKind {
   combinatorial,  ///< D − W
   normalized,     ///< I − D^(-1/2) W D^(-1/2); rows of isolated vertices are zero
 };
 
-/// The Laplacian of the undirected graph that has an edge {i, j}, i ≠ j, of weight 1 wherever A(i,
-/// j) or A(j, i) is stored and not zero. A stored NaN counts as not zero. D is the diagonal matrix
-/// of the vertex degrees, and W the adjacency matrix. The diagonal is always stored. Throws
-/// `InvalidArgument` if A is not square. Source: F. Chung, Spectral Graph Theory, 1997.
+/// The weight of an edge (i, j) of a graph given as a matrix A.
+enum class EdgeWeights {
+  stored,  ///< A(i, j), which must not be negative
+  unit,    ///< 1 wherever A(i, j) is stored and not zero, whatever its value
+};
+
+struct LaplacianOptions {
+  LaplacianKind kind = LaplacianKind::combinatorial;
+  EdgeWeights weights = EdgeWeights::stored;
+  bool symmetrize = false;  ///< take `symmetrize(A)` where A is not symmetric
+};
+
+/// The Laplacian of the undirected graph with the weighted adjacency matrix A. W is A without its
+/// diagonal, so that loops count for nothing, and D the diagonal matrix of the row sums of W. The
+/// values are those of `scipy.sparse.csgraph.laplacian`. Zeros are no edges. The diagonal is always
+/// stored. The result is symmetric to the bit.
+///
+/// Throws `InvalidArgument` if A is not square, for a weight that is negative or not finite, and
+/// for a directed graph, unless `options.symmetrize` is set: one where the weights of (i, j) and
+/// (j, i) differ by more than 10⁴ rounding errors. Rows in messages count from 1. Source: F. Chung,
+/// Spectral Graph Theory, 1997.
 template <Scalar T>
-HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A, LaplacianKind kind);
+HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
+                                 const LaplacianOptions& options = {});
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <numeric>
 
 /// Assembles sparse rows from entries in any order. The file readers, the gallery's random
 /// structures, transposition and the graph Laplacians share it.
@@ -62,13 +63,10 @@ HostCsrMatrix<T> CsrAssembler<T>::assemble(Index pieces, const ForEach& for_each
   HostCsrMatrix<T> A(context_, rows_, cols_, nnz);
   A.row_offsets()[0] = 0;
   Buffer<Index, HostSpace> kept(context_, static_cast<std::size_t>(buckets_));
-  Index total = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(context_.threads()) reduction(+ : total)
-  for (Index bucket = 0; bucket < buckets_; ++bucket) {
-    const Index count = finish_bucket(bucket, A);
-    kept[static_cast<std::size_t>(bucket)] = count;
-    total += count;
-  }
+  parallel_for_in_turns(context_.threads(), buckets_, [&](Index bucket) {
+    kept[static_cast<std::size_t>(bucket)] = finish_bucket(bucket, A);
+  });
+  const Index total = std::accumulate(kept.data(), kept.data() + buckets_, Index{0});
   entries_ = {};
   return total == nnz ? std::move(A) : close_gaps(A, kept.data());
 }

@@ -23,6 +23,13 @@ struct LinearColumn {
   double earlier_energy = 0;  ///< rᵀM⁻¹r before the last step
 
   bool converged() const noexcept { return norm <= limit; }
+
+  /// Whether x, at the scale of B, is 0 or has a norm between `least` and `most`. ‖x‖ is that of
+  /// the last fresh residual.
+  bool representable(double least, double most) const noexcept {
+    const double size = x_norm / scale;
+    return x_norm == 0 || (size >= least && size <= most);
+  }
 };
 
 /// The columns of a linear system in the order in which X and R hold them: the active ones first,

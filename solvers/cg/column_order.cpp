@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -19,9 +20,12 @@ auto ColumnOrder<T, Ctx>::begin(ConstBlockView<T, Space> B, const LinearOptions&
     LinearColumn& column = s_.ledger[j];
     const double norm = norms.here(j, 0);
     if (!std::isfinite(norm)) {
-      stop = Stop{SolveStatus::breakdown, "a right-hand side is not finite"};
+      stop = Stop{SolveStatus::breakdown, "a right-hand side or its norm is not finite"};
     }
-    if (std::isnormal(norm)) column.scale = std::ldexp(1.0, -std::ilogb(norm));
+    // 2^1023 is the largest power of two. It brings subnormal norms into the normal range.
+    if (std::isfinite(norm) && norm > 0) {
+      column.scale = std::ldexp(1.0, std::min(-std::ilogb(norm), 1023));
+    }
     column.index = j;
     column.rhs_norm = norm * column.scale;
     column.limit =

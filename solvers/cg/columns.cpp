@@ -203,7 +203,7 @@ Claim LinearColumns<T, Ctx>::verify() {
   const PhaseScope phase(context_, Phase::verify);
   fresh_residuals(s_.ledger.nonzero);
   s_.ledger.active = order_.bring_forward(s_.ledger.nonzero, remains);
-  if (active() == 0) return Claim::confirmed;
+  if (active() == 0) return give_up_unrepresentable() ? Claim::none : Claim::confirmed;
   restart_requested_ = true;
   const double excess = s_.ledger.worst_excess();
   if (!std::isfinite(excess)) {
@@ -211,6 +211,20 @@ Claim LinearColumns<T, Ctx>::verify() {
     return Claim::none;
   }
   return progress_.fruitless_claim(excess) ? Claim::refuted : Claim::none;
+}
+
+/// Ends the solve if a solution overflows or underflows at the scale of B. Such a column becomes
+/// its initial guess again.
+template <Scalar T, class Ctx>
+bool LinearColumns<T, Ctx>::give_up_unrepresentable() {
+  using Number = std::numeric_limits<T>;
+  for (LinearColumn& column : s_.ledger.columns) {
+    if (column.representable(Number::min(), Number::max())) continue;
+    column.norm = std::numeric_limits<double>::infinity();
+    end(Stop{SolveStatus::breakdown,
+             "a solution overflows or underflows: scale A or the right-hand side"});
+  }
+  return ended();
 }
 
 template <Scalar T, class Ctx>

@@ -100,6 +100,7 @@ class LinearColumns {
   void fresh_residuals(Index count);
   void refresh();
   Claim verify();
+  bool give_up_unrepresentable();
   void shrink();
 
   Ctx& context_;

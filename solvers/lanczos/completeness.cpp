@@ -13,6 +13,10 @@ constexpr double kAtRest = 0.01;
 /// share of a missed pair in the Ritz vector is about the square of this ratio.
 constexpr double kApart = 0.1;
 
+/// Under an inverse, the largest θ relative to that of the last locked pair that is 0. All finite
+/// eigenvalues have then been found.
+constexpr double kNothing = 1e-12;
+
 }  // namespace
 
 bool Completeness::all_converged() const noexcept {
@@ -50,6 +54,7 @@ bool Completeness::next_is_at_rest(bool full) const {
   if (!map_.inverts() && !map_.filters()) {
     return pairs_.convergence().scaled(lambda, pairs_.residual_of(0)) <= std::sqrt(tolerance_);
   }
+  if (map_.inverts() && theta <= kNothing * last_locked) return true;
   // Under an inverse, eigenvalues of F in the unwanted part may be as large as the last Ritz value.
   const double height = std::min(map_.separation(theta), theta - ritz_.value(ritz_.order() - 1));
   if (residual <= kAtRest * height) return true;

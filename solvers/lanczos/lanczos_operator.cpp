@@ -41,6 +41,7 @@ void LanczosOperator<T, Ctx>::set_problem(const EigenProblem<T, Ctx>& problem,
                                           Which which) noexcept {
   C_.set(problem, work_.view());
   B_ = problem.B;
+  standard_form_ = has_standard_form(problem);
   inverse_ = nullptr;
   map_ = SpectralMap(which);
   norm_ = 0;
@@ -69,6 +70,7 @@ template <Scalar T, class Ctx>
 void LanczosOperator<T, Ctx>::apply_block(Ctx& context, ConstBlock X, Block Y) {
   if (map_.inverts()) {
     if (B_ == nullptr) return inverse_->apply(context, X, Y);
+    if (standard_form_) return apply_standard_form(context, X, Y);
     const Block BX = work_.columns(0, X.cols());
     B_->apply(context, X, BX);
     return inverse_->apply(context, BX, Y);
@@ -76,6 +78,32 @@ void LanczosOperator<T, Ctx>::apply_block(Ctx& context, ConstBlock X, Block Y) {
   if (map_.filters()) return apply_filter(context, X, Y);
   C_.apply(context, X, Y);
   if (map_.sign() == 1) axpby<T>(context, 0, X, -1, Y);
+}
+
+template <Scalar T, class Ctx>
+void LanczosOperator<T, Ctx>::apply_standard_form(Ctx& context, ConstBlock X, Block Y) {
+  const Block Z = work_.columns(0, X.cols());
+  inverse_->apply_upper(context, X, Z);  // Z = PᵀL⁻ᵀ X
+  B_->apply(context, Z, Y);
+  inverse_->apply_lower(context, Y, Y);  // Y = L⁻¹P B Z
+}
+
+template <Scalar T, class Ctx>
+void LanczosOperator<T, Ctx>::to_eigenvectors(Ctx& context, Block V) {
+  if (!standard_form_) return;
+  for (Index first = 0; first < V.cols(); first += block_) {
+    const Block X = V.columns(first, std::min(block_, V.cols() - first));
+    inverse_->apply_upper(context, X, X);
+  }
+}
+
+template <Scalar T, class Ctx>
+auto LanczosOperator<T, Ctx>::to_standard_form(Ctx& context, ConstBlock X) -> ConstBlock {
+  const Index count = std::min(block_, X.cols());
+  const Block Y = work_.columns(0, count);
+  B_->apply(context, X.columns(0, count), Y);
+  inverse_->apply_lower(context, Y, Y);
+  return Y;
 }
 
 template <Scalar T, class Ctx>

@@ -14,6 +14,12 @@
 
 namespace heddle::detail {
 
+/// Whether a problem is a pencil without B⁻¹, which is solved in standard form.
+template <Scalar T, class Ctx>
+bool has_standard_form(const EigenProblem<T, Ctx>& problem) noexcept {
+  return problem.B != nullptr && problem.B_inverse == nullptr;
+}
+
 /// C = B⁻¹A, or A where B = I.
 template <Scalar T, class Ctx>
 class PencilOperator final : public LinearOperator<T, Ctx> {
@@ -39,6 +45,15 @@ class PencilOperator final : public LinearOperator<T, Ctx> {
 /// The operator F that block Lanczos iterates on: ∓C with C = B⁻¹A, a Chebyshev polynomial in C, or
 /// (A − σB)⁻¹B. `SpectralMap` describes its eigenvalues. The largest eigenvalues of F belong to the
 /// wanted eigenvalues of C.
+///
+/// A pencil without B⁻¹ is solved in standard form. With A − σB = Pᵀ L Lᵀ P, the operator is
+///
+///     F = L⁻¹P B Pᵀ L⁻ᵀ,   F y = θ y,   x = Pᵀ L⁻ᵀ y
+///
+/// F is symmetric in the usual inner product, so B need only be semidefinite: its null space
+/// belongs to θ = 0, that is to infinite eigenvalues λ. In the seminorm of B, components of vectors
+/// in this null space would grow unseen. Source: Nour-Omid, Parlett, Ericsson, Jensen, Math. Comp.
+/// 48 (1987) 663.
 template <Scalar T, class Ctx>
 class LanczosOperator final : public LinearOperator<T, Ctx> {
  public:
@@ -70,6 +85,16 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
 
   const SpectralMap& map() const noexcept { return map_; }
 
+  /// Whether the vectors of the iteration are y of the standard form.
+  bool in_standard_form() const noexcept { return standard_form_; }
+
+  /// V ← the eigenvectors x for vectors y of the standard form. Does nothing otherwise.
+  void to_eigenvectors(Ctx& context, Block V);
+
+  /// A block Y of the standard form that is near to the y of a given X: L⁻¹P B X. It has as many of
+  /// the columns of X as a block has. Valid until the next product.
+  ConstBlock to_standard_form(Ctx& context, ConstBlock X);
+
   /// The approximate number of products with A that take as long as one product with F.
   double effort() const noexcept;
 
@@ -89,10 +114,12 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
 
  private:
   void apply_filter(Ctx& context, ConstBlock X, Block Y);
+  void apply_standard_form(Ctx& context, ConstBlock X, Block Y);
 
   PencilOperator<T, Ctx> C_;
   LinearOperator<T, Ctx>* B_ = nullptr;
   ShiftedInverse<T, Ctx>* inverse_ = nullptr;
+  bool standard_form_ = false;
   SpectralMap map_;
   double norm_ = 0;
   std::function<bool()> stop_;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,8 +15,12 @@ constexpr double kManyProducts = 5000;
 
 /// The distances of σ below 0 or below the smallest known eigenvalue that are tried in turn, in
 /// units of ‖C‖. From the second on, A − σB is distinguishable from a singular matrix in spite of
-/// rounding. The last ones are for norms that are only estimates.
+/// rounding. The last ones are for norms that are only estimates. Beyond them, σ falls by
+/// `kShiftGrowth` until A is a rounding error in A − σB. An indefinite A has eigenvalues down to
+/// −‖A‖/λ_min(B), which is far below −‖C‖ for an ill conditioned B.
 constexpr std::array<double, 6> kShifts = {0, 1e-10, 1e-7, 1e-4, 1e-1, 1e2};
+constexpr double kShiftGrowth = 10;
+constexpr double kLargestShift = 1e17;
 template <Scalar T>
 constexpr double kLeastShift = sizeof(T) == sizeof(double) ? 1e-10 : 1e-5;
 
@@ -170,7 +176,9 @@ bool OperatorChoice<T, Ctx>::time_to_factor() {
 
 template <Scalar T, class Ctx>
 void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
-  for (const double part : kShifts) {
+  double part = 0;
+  for (std::size_t k = 0; part <= kLargestShift; ++k) {
+    part = k < kShifts.size() ? kShifts[k] : kShiftGrowth * part;
     if (part > 0 && part < kLeastShift<T>) continue;
     if (!time_to_factor()) return;
     const double sigma = shift.highest - part * shift.scale;
@@ -178,8 +186,14 @@ void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
     return F_.set_inverse(*problem_.shifted_inverse,
                           std::max(pairs_.norms().C(), shift.scale) + std::abs(sigma));
   }
-  engine_.end(SolveStatus::indefinite,
-              "A - sigma B is not positive definite for any sigma: B is not, or A not finite");
+  no_shift_ = fmt::format(
+      "A - sigma B has no Cholesky factor for any sigma down to {:.1e}: B is not positive "
+      "definite, "
+      "or it is singular and A is not positive definite on its null space, whose unknowns must "
+      "then "
+      "be condensed out of A",
+      shift.highest - part * shift.scale);
+  engine_.end(SolveStatus::indefinite, no_shift_);
 }
 
 /// The largest wanted λ that is located by the Ritz pairs of an inverse.
@@ -256,7 +270,7 @@ Index OperatorChoice<T, Ctx>::inverse_applications() const {
 
 template <Scalar T, class Ctx>
 Index OperatorChoice<T, Ctx>::inverse_columns() const {
-  return problem_.shifted_inverse == nullptr ? 0 : problem_.shifted_inverse->columns_applied();
+  return problem_.shifted_inverse == nullptr ? 0 : problem_.shifted_inverse->columns_solved();
 }
 
 template <Scalar T, class Ctx>

@@ -7,6 +7,7 @@
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <limits>
 #include <optional>
+#include <string>
 
 namespace heddle::detail {
 
@@ -98,6 +99,7 @@ class OperatorChoice {
   Index applications_before_;
   Index inverse_applications_before_;
   double far_end_ = -std::numeric_limits<double>::infinity();
+  std::string no_shift_;  // the reason for ending without a σ
 };
 
 }  // namespace heddle::detail

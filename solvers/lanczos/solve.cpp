@@ -57,7 +57,7 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
       completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance),
       verification_(context, problem, options, storage) {
-  basis_.reset(problem.B, options.seed);
+  basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon());
 }
 
@@ -92,11 +92,17 @@ bool BlockLanczosSolve<T, Ctx>::start() {
   F_.set_stop(
       [this] { return options_.checkpoint.file.empty() && engine_.less_time_left_than(-kGrace); });
   if (engine_.resume(*this)) return true;
-  end_if_lost(basis_.draw_front(context_, problem_.initial_guess));
-  const bool divides = problem_.B == nullptr || problem_.B_inverse != nullptr;
-  if (divides || engine_.ended()) return false;
+  const ConstBlockView<T, Space> guess = problem_.initial_guess;
+  if (!F_.in_standard_form()) {
+    end_if_lost(basis_.draw_front(context_, guess));
+    return false;
+  }
+  end_if_lost(basis_.draw_front(context_));
+  if (engine_.ended()) return false;
   set_norms();
   choice_.invert({0, pairs_.norms().C()});
+  if (engine_.ended() || guess.cols() == 0) return false;
+  end_if_lost(basis_.draw_front(context_, F_.to_standard_form(context_, guess)));
   return false;
 }
 
@@ -136,11 +142,23 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   }
   has_pairs_ = true;
   choice_.note_far_end();
-  if (beyond_interval()) {
+  if (wants_infinite_values()) {
+    engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
+  } else if (beyond_interval()) {
     next_ = AfterCycle::start_again;
   } else {
     next_ = choice_.shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
   }
+}
+
+/// Whether the last wanted Ritz pair has θ = 0 to rounding, which is an infinite λ.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::wants_infinite_values() const {
+  const Index active = options_.nev - pairs_.locked();
+  if (!F_.map().inverts() || pairs_.checking() || active < 1 || active > ritz_.order())
+    return false;
+  const double nothing = kInfiniteValue<T> * F_.norm();
+  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
 }
 
 /// Solves T Z = Z Θ and determines which wanted pairs have converged.
@@ -385,26 +403,6 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
     }
   }
   end_if_lost(basis_.draw_front(context_, X.columns(0, place)));
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::solve_dense() {
-  set_identity(context_, result_.eigenvectors.view(), s_.rows.first);
-  if (verification_.rayleigh_ritz(s_.shape.n)) {
-    set_norms();
-    verification_.measure(s_.shape.n);
-  }
-  engine_.append_record(*this);
-  if (verification_.passed()) {
-    engine_.end(SolveStatus::converged, "solved as a dense problem");
-  } else if (result_.eigenvalues.empty()) {
-    const bool indefinite = verification_.failure() == DenseFailure::indefinite;
-    engine_.end(indefinite ? SolveStatus::indefinite : SolveStatus::breakdown,
-                "the dense problem has no solution: B is not positive definite, or A not finite");
-  } else {
-    engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  }
-  finish();
 }
 
 template <Scalar T, class Ctx>

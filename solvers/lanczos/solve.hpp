@@ -10,6 +10,15 @@
 
 namespace heddle::detail {
 
+/// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to
+/// infinite eigenvalues of a pencil with a singular B.
+template <Scalar T>
+inline constexpr double kInfiniteValue = 100 *
+                                         static_cast<double>(std::numeric_limits<T>::epsilon());
+
+inline constexpr std::string_view kTooFewFiniteValues =
+    "nev exceeds the number of finite eigenvalues: the others are infinite, because B is singular";
+
 /// The actions that may follow a cycle.
 enum class AfterCycle {
   thick_restart,  ///< with the same operator F, or with a better one
@@ -64,6 +73,7 @@ class BlockLanczosSolve {
   void finish();
 
   bool early_end_pays() const;
+  bool wants_infinite_values() const;
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
@@ -79,6 +89,7 @@ class BlockLanczosSolve {
   void reopen();
 
   void solve_dense();
+  bool solve_dense_standard_form();
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;

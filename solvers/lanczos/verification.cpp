@@ -13,6 +13,7 @@ void Verification<T, Ctx>::collect() {
   const SmallView<double, Space> Z = s_.coefficients.view(s_.basis.order(), active);
   send(context_, s_.ritz.Z(active), Z);
   multiply<T>(context_, 1, s_.basis.V(), Z, 0, V.columns(locked, active));
+  s_.F.to_eigenvectors(context_, V);
 }
 
 template <Scalar T, class Ctx>

@@ -152,22 +152,47 @@ double ShiftedInverse<T, Ctx>::factor_entries() const noexcept {
   return factors_ && factors_->solves ? factors_->cholesky.entries() : 0;
 }
 
+/// n×`columns` of memory for a block in the order of the factor.
+template <Scalar T, class Ctx>
+auto ShiftedInverse<T, Ctx>::permuted(Ctx& context, Index columns) -> BlockView<T, Space> {
+  if (!factors_ || !factors_->solves) {
+    throw InvalidArgument("ShiftedInverse: applied before a matrix was factored");
+  }
+  MultiVector<T, Space>& memory = factors_->permuted;
+  if (memory.cols() < columns) {
+    memory = {};
+    memory = MultiVector<T, Space>(context, this->rows(), columns);
+  }
+  return memory.columns(0, columns);
+}
+
 template <Scalar T, class Ctx>
 void ShiftedInverse<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                          BlockView<T, Space> Y) {
   const PhaseScope phase(context, Phase::preconditioner);
-  if (!factors_ || !factors_->solves) {
-    throw InvalidArgument("ShiftedInverse: applied before a matrix was factored");
-  }
-  Factors& f = *factors_;
-  if (f.permuted.cols() < X.cols()) {
-    f.permuted = {};
-    f.permuted = MultiVector<T, Space>(context, X.rows(), X.cols());
-  }
-  const BlockView<T, Space> Z = f.permuted.columns(0, X.cols());
-  f.into_order->multiply(context, T{1}, X, T{0}, Z);    // Z = P X
-  f.solves->solve(context, Z, Z);                       // Z ← L⁻ᵀ L⁻¹ Z
-  f.out_of_order->multiply(context, T{1}, Z, T{0}, Y);  // Y = Pᵀ Z
+  const BlockView<T, Space> Z = permuted(context, X.cols());
+  factors_->into_order->multiply(context, T{1}, X, T{0}, Z);    // Z = P X
+  factors_->solves->solve(context, Z, Z);                       // Z ← L⁻ᵀ L⁻¹ Z
+  factors_->out_of_order->multiply(context, T{1}, Z, T{0}, Y);  // Y = Pᵀ Z
+}
+
+template <Scalar T, class Ctx>
+void ShiftedInverse<T, Ctx>::apply_lower(Ctx& context, ConstBlockView<T, Space> X,
+                                         BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  const BlockView<T, Space> Z = permuted(context, X.cols());
+  factors_->into_order->multiply(context, T{1}, X, T{0}, Z);  // Z = P X
+  factors_->solves->solve_lower(context, Z, Y);               // Y = L⁻¹ Z
+  lower_columns_ += X.cols();
+}
+
+template <Scalar T, class Ctx>
+void ShiftedInverse<T, Ctx>::apply_upper(Ctx& context, ConstBlockView<T, Space> X,
+                                         BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  const BlockView<T, Space> Z = permuted(context, X.cols());
+  factors_->solves->solve_upper(context, X, Z);                 // Z = L⁻ᵀ X
+  factors_->out_of_order->multiply(context, T{1}, Z, T{0}, Y);  // Y = Pᵀ Z
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ShiftedInverse<T, Ctx>;

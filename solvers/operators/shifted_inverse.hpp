@@ -13,9 +13,10 @@ namespace heddle {
 ///
 /// The constructor computes nothing, so that a solver can be given a `ShiftedInverse` that it may
 /// never use. The pattern is analysed when the cost is first asked for. `factor` factors on the
-/// host, in double, in an approximate minimum degree order. The triangular systems are solved by
-/// levels of rows. Because B is positive definite, the existence of a factor proves that σ is
-/// smaller than every eigenvalue (Sylvester's law of inertia).
+/// host, in double, in an approximate minimum degree order: A − σB = Pᵀ L Lᵀ P. The triangular
+/// systems are solved by levels of rows. Because B is positive definite, the existence of a factor
+/// proves that σ is smaller than every eigenvalue (Sylvester's law of inertia). If B is only
+/// semidefinite, this holds for the finite eigenvalues.
 ///
 /// The solves are backward stable: Y is exact for a matrix that differs from A − σB by rounding
 /// errors. Therefore residuals of eigenpairs reach ε‖A‖ for any condition number of A − σB, without
@@ -51,6 +52,15 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
 
   double shift() const noexcept { return shift_; }  ///< σ of the last factor
 
+  /// Y = L⁻¹P X, one half of the inverse. Y may be X.
+  void apply_lower(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
+
+  /// Y = PᵀL⁻ᵀ X, the other half. Y may be X.
+  void apply_upper(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
+
+  /// The number of columns solved so far, by the inverse or by its lower half.
+  Index columns_solved() const noexcept { return this->columns_applied() + lower_columns_; }
+
   /// The number of entries of L, 0 before the first factorisation.
   double factor_entries() const noexcept;
 
@@ -61,10 +71,12 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   struct Factors;
 
   Factors& analysed(Ctx& context);
+  BlockView<T, Space> permuted(Ctx& context, Index columns);
 
   Matrix A_, B_;
   double max_bytes_;
   double shift_ = 0;
+  Index lower_columns_ = 0;
   std::unique_ptr<Factors> factors_;
 };
 

@@ -20,8 +20,8 @@ TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, HostSpace> L
 template <Scalar T, class Ctx>
 void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
                                      BlockView<T, Space> Y) const {
-  lower_.solve(context, X, Y);  // Y ← L⁻¹ X
-  upper_.solve(context, Y, Y);  // Y ← L⁻ᵀ Y
+  solve_lower(context, X, Y);
+  solve_upper(context, Y, Y);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class TriangularSolves<T, Ctx>;

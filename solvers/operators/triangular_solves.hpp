@@ -21,6 +21,14 @@ class TriangularSolves {
   /// allocates.
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) const;
 
+  /// Y = L⁻¹X, and Y = L⁻ᵀX, under the same conditions.
+  void solve_lower(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) const {
+    lower_.solve(context, X, Y);
+  }
+  void solve_upper(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) const {
+    upper_.solve(context, X, Y);
+  }
+
   Index levels() const noexcept { return lower_.levels(); }  ///< of L, as many as of Lᵀ
 
  private:

@@ -7,6 +7,10 @@ namespace heddle {
 
 /// The eigenproblem A x = λ B x with A symmetric and B symmetric positive definite, both n×n. The
 /// struct owns none of its operators and blocks. They must outlive the solve.
+///
+/// Block Lanczos with a `shifted_inverse` and without a `B_inverse` takes a semidefinite B, too, as
+/// of a structure with unknowns that have no mass. Eigenvalues are then infinite as often as B has
+/// null vectors. They are left out.
 template <Scalar T, class Ctx>
 struct EigenProblem {
   using Space = typename Ctx::Space;

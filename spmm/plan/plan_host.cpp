@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/select/select.hpp>
@@ -51,12 +52,12 @@ double flops(const CsrView<T, HostSpace>& A, Index N) {
 /// C = β C, the product for α = 0.
 template <Scalar T>
 void scale_block(HostContext& context, T beta, const BlockView<T, HostSpace>& C) {
-#pragma omp parallel for schedule(static) num_threads(context.threads())
-  for (Index i = 0; i < C.rows(); ++i) {
-    for (Index j = 0; j < C.cols(); ++j) C(i, j) = beta == T{0} ? T{0} : beta * C(i, j);
-  }
   const double written = static_cast<double>(C.rows() * C.cols()) * sizeof(T);
-  context.profile().count(written + bytes_read(beta, C), 0);
+  const double bytes = written + bytes_read(beta, C);
+  parallel_for(team_size(context.threads(), bytes, 0), C.rows(), [&](Index i) {
+    for (Index j = 0; j < C.cols(); ++j) C(i, j) = beta == T{0} ? T{0} : beta * C(i, j);
+  });
+  context.profile().count(bytes, 0);
 }
 
 }  // namespace

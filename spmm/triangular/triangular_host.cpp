@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/triangular.hpp>
 #include <heddle/spmm/triangular/level_order.hpp>
@@ -99,18 +100,17 @@ void TriangularPlan<T, HostContext>::solve(HostContext& context, ConstBlockView<
   const HostCsrMatrix<T>& N = state_->order.entries;
   detail::check_triangular_shapes(N.rows(), {X.rows(), X.cols()}, {Y.rows(), Y.cols()});
   if (Y.empty()) return;
-#pragma omp parallel num_threads(context.threads())
+  const double bytes = detail::substitution_bytes<T>(N.nnz(), N.rows(), Y.cols());
+  const double flops = detail::substitution_flops(N.nnz(), N.rows(), Y.cols());
   for (const Stage& stage : state_->stages) {
-    if (stage.parallel) {
-#pragma omp for schedule(static)
-      for (Index k = stage.begin; k < stage.end; ++k) state_->solve_row(k, X, Y);
-    } else {
-#pragma omp single
-      for (Index k = stage.begin; k < stage.end; ++k) state_->solve_row(k, X, Y);
-    }
+    const double share =
+        static_cast<double>(stage.end - stage.begin) / static_cast<double>(N.rows());
+    const int threads =
+        stage.parallel ? team_size(context.threads(), share * bytes, share * flops) : 1;
+    parallel_for(threads, stage.end - stage.begin,
+                 [&](Index k) { state_->solve_row(stage.begin + k, X, Y); });
   }
-  context.profile().count(detail::substitution_bytes<T>(N.nnz(), N.rows(), Y.cols()),
-                          detail::substitution_flops(N.nnz(), N.rows(), Y.cols()));
+  context.profile().count(bytes, flops);
 }
 
 template <Scalar T>

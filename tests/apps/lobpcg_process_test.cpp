@@ -115,8 +115,8 @@ TEST_F(LobpcgProcess, PencilsConstraintsAndPrecisions) {
   EXPECT_NEAR(result().at("eigenvalues").at(2), 9.0, 1e-3);
   EXPECT_EQ(result().at("precision"), "mixed");
   const std::string ring =
-      "problem: {matrix: {generate: laplace1d, size: [60]}, transform: laplacian, constraints: "
-      "ones.mtx}\n"
+      "problem: {matrix: {generate: laplace1d, size: [60]}, transform: laplacian, "
+      "weights: unit, constraints: ones.mtx}\n"
       "solver: {nev: 1}\n";
   EXPECT_EQ(solve(ring).exit_code, 0);
   const double fiedler = 2 - 2 * std::cos(M_PI / 60);

@@ -78,8 +78,9 @@ TEST_F(Problem, FilesGeneratedMatricesAndBlocks) {
 }
 
 TEST_F(Problem, Transforms) {
-  write("path.mtx", "coordinate pattern general", "3 3 2\n1 2\n2 3\n");
-  const auto laplacian = load_problem(context_, config("{matrix: path.mtx, transform: laplacian}"));
+  write("path.mtx", "coordinate real symmetric", "3 3 2\n2 1 5\n3 2 2\n");
+  const std::string unit = "{matrix: path.mtx, weights: unit, transform: laplacian}";
+  const auto laplacian = load_problem(context_, config(unit));
   const auto diagonal = [&](const Matrix& A) {
     const Buffer<double, HostSpace> d = extract_diagonal(context_, A.view());
     return std::vector<double>(d.data(), d.data() + d.size());
@@ -88,6 +89,19 @@ TEST_F(Problem, Transforms) {
   const auto normalized =
       load_problem(context_, config("{matrix: path.mtx, transform: normalized_laplacian}"));
   EXPECT_EQ(diagonal(normalized.A), (std::vector<double>{1, 1, 1}));
+  const auto weighted = load_problem(context_, config("{matrix: path.mtx, transform: laplacian}"));
+  EXPECT_EQ(diagonal(weighted.A), (std::vector<double>{5, 7, 2}));
+  write("arc.mtx", "coordinate real general", "3 3 2\n2 1 5\n3 2 2\n");
+  const std::string directed = "matrix: arc.mtx, transform: laplacian";
+  EXPECT_EQ(refusal("{" + directed + "}"),
+            "arc.mtx: the graph is directed: entry (2, 1) is 5, entry (1, 2) is 0; a Laplacian "
+            "takes undirected graphs. symmetrize: true gives both directions the larger of the two "
+            "weights");
+  const auto symmetrized = load_problem(context_, config("{" + directed + ", symmetrize: true}"));
+  EXPECT_EQ(diagonal(symmetrized.A), (std::vector<double>{5, 7, 2}));
+  write("signed.mtx", "coordinate real symmetric", "3 3 2\n2 1 5\n3 2 -2\n");
+  EXPECT_NE(refusal("{matrix: signed.mtx, transform: normalized_laplacian}").find("negative"),
+            std::string::npos);
 }
 
 TEST_F(Problem, MatricesThatCannotBeA) {

@@ -59,7 +59,8 @@ class ReferenceProblem {
   ReferenceProblem(Ctx& context, const std::string& problem) {
     HostCsrMatrix<double> matrix = read(problem.substr(0, problem.find_first_of("@:")));
     if (problem.ends_with("@L")) {
-      matrix = graph_laplacian(host_, matrix.view(), LaplacianKind::combinatorial);
+      matrix =
+          graph_laplacian(host_, matrix.view(), {.weights = EdgeWeights::unit, .symmetrize = true});
     }
     A = std::make_unique<Operator>(context, place(context, std::move(matrix)));
     const std::size_t colon = problem.find(':');

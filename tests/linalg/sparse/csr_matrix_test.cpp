@@ -192,52 +192,5 @@ TYPED_TEST(CsrMatrixTest, AsymmetryOfValuesThatAreNotFinite) {
   EXPECT_FALSE(asymmetric(1, 2));
 }
 
-TYPED_TEST(CsrMatrixTest, CombinatorialLaplacianOfAPath) {
-  // An edge given from one end, from both, with a weight, as NaN; a loop and a zero are no edges.
-  const auto A = this->from(5, 5,
-                            {{0, 1, 7},
-                             {1, 2, -1},
-                             {2, 1, -1},
-                             {3, 2, static_cast<TypeParam>(kNaN)},
-                             {1, 1, 9},
-                             {0, 3, 0}});
-  const auto L = graph_laplacian(this->context_, A.view(), LaplacianKind::combinatorial);
-  EXPECT_EQ(csr_fault(L.view()), "");
-  Eigen::MatrixXd expected(5, 5);
-  expected << 1, -1, 0, 0, 0, -1, 2, -1, 0, 0, 0, -1, 2, -1, 0, 0, 0, -1, 1, 0, 0, 0, 0, 0, 0;
-  EXPECT_EQ(to_dense(L.view()), expected);
-  EXPECT_EQ(L.nnz(), 11);  // the diagonal of the isolated vertex is stored
-}
-
-TYPED_TEST(CsrMatrixTest, NormalizedLaplacianOfACompleteGraph) {
-  const Index n = 6;  // K₆ and an isolated vertex: eigenvalues 0, 0 and n/(n − 1) five times
-  std::vector<Triplet<TypeParam>> edges;
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < i; ++j) edges.push_back({i, j, 3});
-  }
-  const auto A = this->from(n + 1, n + 1, edges);
-  const auto L = graph_laplacian(this->context_, A.view(), LaplacianKind::normalized);
-  EXPECT_TRUE(find_asymmetry(this->context_, L.view(), 0).empty());
-  const Eigen::VectorXd eigenvalues = test::eigenvalues(to_dense(L.view()));
-  const double tolerance = test::tolerance<TypeParam>(1, static_cast<double>(n));
-  for (Index i = 0; i <= n; ++i) {
-    EXPECT_NEAR(eigenvalues(i), i < 2 ? 0.0 : 1.2, tolerance) << i;
-  }
-}
-
-TYPED_TEST(CsrMatrixTest, LaplacianAgreesWithItsDefinition) {
-  const auto A = test::random_matrix<TypeParam>(200, 200, 3);
-  Eigen::MatrixXd W = to_dense(A.view());
-  W = (W.array() != 0 || W.transpose().array() != 0).template cast<double>().matrix();
-  W.diagonal().setZero();
-  const Eigen::VectorXd degrees = W.rowwise().sum();
-  const auto L = graph_laplacian(this->context_, A.view(), LaplacianKind::combinatorial);
-  EXPECT_EQ(csr_fault(L.view()), "");
-  EXPECT_EQ(to_dense(L.view()), Eigen::MatrixXd(degrees.asDiagonal()) - W);
-  EXPECT_THROW(
-      graph_laplacian(this->context_, this->from(2, 3, {}).view(), LaplacianKind::normalized),
-      InvalidArgument);
-}
-
 }  // namespace
 }  // namespace heddle

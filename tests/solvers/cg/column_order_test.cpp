@@ -77,7 +77,7 @@ TYPED_TEST(ColumnOrderTest, ARightHandSideThatIsNotFiniteStops) {
   const auto stop = this->order_.begin(std::as_const(this->B_).view(), this->options_);
   ASSERT_TRUE(stop.has_value());
   EXPECT_EQ(stop->status, SolveStatus::breakdown);
-  EXPECT_EQ(stop->reason, "a right-hand side is not finite");
+  EXPECT_EQ(stop->reason, "a right-hand side or its norm is not finite");
 }
 
 TYPED_TEST(ColumnOrderTest, BlocksAndLedgerArePermutedTogether) {

@@ -21,12 +21,12 @@ using Backends = ::testing::Types<HostBackend<float>, HostBackend<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, Triangular, Backends);
 
 TEST(TriangularHost, SameBitsForEveryNumberOfThreads) {
-  const TestMatrix<double> L = random_lower<double>(5000, 2);
+  const TestMatrix<double> L = random_lower<double>(20000, 2);
   std::vector<double> bits;
   for (const int threads : {1, 2, 3}) {
     HostContext context(threads);
     const TriangularPlan<double, HostContext> plan(context, L.view(), Triangle::lower);
-    RandomBlock<double> X(L.rows, 6, 6, 3);
+    RandomBlock<double> X(L.rows, 64, 64, 3);
     plan.solve(context, X.view(), X.view());
     if (bits.empty()) bits = X.data();
     EXPECT_EQ(X.data(), bits);

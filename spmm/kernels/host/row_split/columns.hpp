@@ -7,7 +7,7 @@
 #endif
 
 /// A row of a block in vector registers.
-namespace heddle::detail {
+namespace heddle::detail::inline HEDDLE_ISA {
 
 /// W lanes of T, arithmetic lane by lane.
 template <Scalar T, int W>
@@ -88,4 +88,4 @@ class Columns {
   Index last_;
 };
 
-}  // namespace heddle::detail
+}  // namespace heddle::detail::inline HEDDLE_ISA

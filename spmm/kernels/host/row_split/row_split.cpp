@@ -1,8 +1,7 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_kernels.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split.hpp>
@@ -10,6 +9,14 @@
 
 namespace heddle::detail {
 namespace {
+
+// Vectors of C that a row keeps in registers: with `kMaxRunHeight` rows at a time, three quarters
+// of the registers.
+constexpr int kMaxVectors = kVectorBytes == 64 ? 8 : 4;
+
+// Columns of a stripe at most.
+template <Scalar T>
+constexpr Index kStripe = kMaxVectors* static_cast<int>(kVectorBytes / sizeof(T));
 
 // Rows that a stripe of a wide block goes through before the next stripe: their part of A then
 // comes from the first-level cache.
@@ -40,7 +47,7 @@ Kernels<T, Values> kernels_of_lanes(Index N, std::integer_sequence<int, V...>) {
   return kTable[static_cast<std::size_t>((N - 1) / W)];
 }
 
-// The kernels for N columns, N ≤ kMaxStripe<T>: vectors of as many lanes as N has columns, at most
+// The kernels for N columns, N ≤ kStripe<T>: vectors of as many lanes as N has columns, at most
 // a register's.
 template <Scalar T, class Values, int W = static_cast<int>(kLanes<T>)>
 Kernels<T, Values> kernels_for(Index N) {
@@ -61,7 +68,7 @@ class ColumnStripes {
  public:
   explicit ColumnStripes(const Product<T, Values>& whole)
       : whole_(whole),
-        count_((whole.N + kMaxStripe<T> - 1) / kMaxStripe<T>),
+        count_((whole.N + kStripe<T> - 1) / kStripe<T>),
         width_((whole.N + count_ - 1) / count_) {
     if (count_ > 1) width_ = round_up_to_lanes<T>(width_);
   }
@@ -110,13 +117,12 @@ Prefetch choose_prefetch(const RowSchedule& schedule, Index N) {
   return outgrows_cache<T>(schedule, N) ? Prefetch::entries : Prefetch::none;
 }
 
-// Chunks that a thread takes at a time: all of its share, so that it finds what it used before in
-// its own cache; or, where that is hopeless, one, so that the threads work side by side and share
-// what their common cache holds. Strips keep within the cache.
+// Whether the threads take chunks in turns. They then work side by side and share what their common
+// cache holds. Otherwise a thread has a range of chunks, and finds what it used before in its own
+// cache. Strips keep within that.
 template <Scalar T>
-Index chunks_at_a_time(const RowSchedule& schedule, Index N, Index threads) {
-  if (schedule.strip_rows == 0 && outgrows_cache<T>(schedule, N)) return 1;
-  return (static_cast<Index>(schedule.chunks.size()) + threads - 1) / threads;
+bool shares_cache(const RowSchedule& schedule, Index N) {
+  return schedule.strip_rows == 0 && outgrows_cache<T>(schedule, N);
 }
 
 // Whether C is stored past the caches: a block that no cache would hold until it is read again, in
@@ -144,50 +150,52 @@ void add_segments(const Product<T, Values>& p, const HeavyRow& heavy, const T* p
 
 }  // namespace
 
-template <Scalar T, class Values>
-void row_split(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
-               T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
-               const BlockView<T, HostSpace>& C) {
+template <Isa kVariant, Scalar T, class Values>
+void row_split_kernel(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
+                      T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B,
+                      T beta, const BlockView<T, HostSpace>& C) {
+  static_assert(kStripe<T> <= kMaxStripe<T>);
   const ColumnStripes<T, Values> stripes({A, values, B.data(), B.ld(), C.data(), C.ld(), C.cols(),
                                           alpha, beta, choose_prefetch<T>(schedule, C.cols()),
                                           streams(beta, C)});
   const auto chunks = static_cast<Index>(schedule.chunks.size());
   const auto segments = static_cast<Index>(schedule.segments.size());
-  const int team = static_cast<int>(std::clamp<Index>(std::max(chunks, segments), 1, threads));
-  const Index share = std::max<Index>(1, chunks_at_a_time<T>(schedule, C.cols(), team));
-#pragma omp parallel num_threads(team)
-  {
-#pragma omp for schedule(static, share) nowait
-    for (Index c = 0; c < chunks; ++c) {
-      const RowChunk& chunk = schedule.chunks[static_cast<std::size_t>(c)];
-      for (std::size_t r = chunk.first_run; r < chunk.last_run; ++r) {
-        multiply_run(stripes, schedule.runs[r]);
-      }
+  const int team = team_size(threads, static_cast<double>((A.rows + A.cols) * C.cols()) * sizeof(T),
+                             2 * static_cast<double>(A.nnz) * static_cast<double>(C.cols()));
+  const auto multiply_chunk = [&](Index c) {
+    const RowChunk& chunk = schedule.chunks[static_cast<std::size_t>(c)];
+    for (std::size_t r = chunk.first_run; r < chunk.last_run; ++r) {
+      multiply_run(stripes, schedule.runs[r]);
     }
     end_streaming();
-    for (Index stripe = 0; segments > 0 && stripe < stripes.count(); ++stripe) {
-      const Product<T, Values> product = stripes[stripe];
-      const auto kernel = kernels_for<T, Values>(product.N).segment;
-#pragma omp for schedule(static)
-      for (Index s = 0; s < segments; ++s) {
-        const RowSegment& segment = schedule.segments[static_cast<std::size_t>(s)];
-        kernel(product, segment.begin, segment.end, partials + s * kMaxStripe<T>);
-      }
-#pragma omp for schedule(static)
-      for (std::size_t h = 0; h < schedule.heavy_rows.size(); ++h) {
-        add_segments(product, schedule.heavy_rows[h], partials);
-      }
-    }
+  };
+  if (shares_cache<T>(schedule, C.cols())) {
+    parallel_for_in_turns(team, chunks, multiply_chunk);
+  } else {
+    parallel_for(team, chunks, multiply_chunk);
+  }
+  for (Index stripe = 0; segments > 0 && stripe < stripes.count(); ++stripe) {
+    const Product<T, Values> product = stripes[stripe];
+    const auto kernel = kernels_for<T, Values>(product.N).segment;
+    parallel_for(team, segments, [&](Index s) {
+      const RowSegment& segment = schedule.segments[static_cast<std::size_t>(s)];
+      kernel(product, segment.begin, segment.end, partials + s * kMaxStripe<T>);
+    });
+    parallel_for(team, static_cast<Index>(schedule.heavy_rows.size()), [&](Index h) {
+      add_segments(product, schedule.heavy_rows[static_cast<std::size_t>(h)], partials);
+    });
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                      \
-  template void row_split(const CsrView<T, HostSpace>&, const T*, const RowSchedule&, T*, int, T,  \
-                          const ConstBlockView<T, HostSpace>&, T, const BlockView<T, HostSpace>&); \
-  template void row_split(const CsrView<T, HostSpace>&, GatheredValues<T>, const RowSchedule&, T*, \
-                          int, T, const ConstBlockView<T, HostSpace>&, T,                          \
-                          const BlockView<T, HostSpace>&);
+#define HEDDLE_INSTANTIATE_VALUES(T, Values)                                                     \
+  template void row_split_kernel<kIsa>(const CsrView<T, HostSpace>&, Values, const RowSchedule&, \
+                                       T*, int, T, const ConstBlockView<T, HostSpace>&, T,       \
+                                       const BlockView<T, HostSpace>&);
+#define HEDDLE_INSTANTIATE(T)            \
+  HEDDLE_INSTANTIATE_VALUES(T, const T*) \
+  HEDDLE_INSTANTIATE_VALUES(T, GatheredValues<T>)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_VALUES
 
 }  // namespace heddle::detail

@@ -4,12 +4,12 @@
 #include <cerrno>
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/matrix_market/text_file.hpp>
+#include <heddle/linalg/files/file_content.hpp>
 #include <memory>
 #include <string>
 #include <system_error>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 constexpr unsigned kZlibBuffer = 1 << 18;
@@ -64,7 +64,7 @@ std::size_t first_capacity(const std::filesystem::path& path) {
 
 }  // namespace
 
-TextFile::TextFile(HostContext& context, const std::filesystem::path& path) {
+FileContent::FileContent(HostContext& context, const std::filesystem::path& path) {
   const GzFile file = open(path);
   buffer_ = {context, first_capacity(path)};
   for (;;) {
@@ -82,4 +82,4 @@ TextFile::TextFile(HostContext& context, const std::filesystem::path& path) {
   }
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -3,12 +3,12 @@
 #include <charconv>
 #include <cmath>
 #include <heddle/linalg/context/context.hpp>
-#include <heddle/linalg/matrix_market/header.hpp>
+#include <heddle/linalg/files/words.hpp>
 #include <string_view>
 
-/// Parses numbers in Matrix Market files by std::from_chars, and the two forms that it rejects: a
-/// plus sign and Fortran exponents.
-namespace heddle::matrix_market {
+/// Parses numbers in text files by std::from_chars, and the two forms that it rejects: a plus sign
+/// and Fortran exponents.
+namespace heddle::detail {
 
 enum class NumberStatus { ok, malformed, too_large, not_finite };
 
@@ -49,4 +49,4 @@ NumberStatus read_value(const char*& position, const char* end, T& value) noexce
   return read_unusual_value(word, value);
 }
 
-}  // namespace heddle::matrix_market
+}  // namespace heddle::detail

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/matrix_market/numbers.hpp>
+#include <heddle/linalg/files/numbers.hpp>
 
-namespace heddle::matrix_market {
+namespace heddle::detail {
 namespace {
 
 /// Whether a decimal number out of range underflows rather than overflows: whether its first
@@ -52,4 +52,4 @@ NumberStatus read_unusual_value(std::string_view word, T& value) noexcept {
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-}  // namespace heddle::matrix_market
+}  // namespace heddle::detail

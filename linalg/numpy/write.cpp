@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <heddle/apps/report/npy.hpp>
 #include <heddle/linalg/base/output_file.hpp>
+#include <heddle/linalg/numpy/npy.hpp>
 #include <string>
 
-namespace heddle::apps {
+namespace heddle {
 namespace {
 
 /// Magic number, version, header length and header, padded so that the data is aligned to 64 bytes.
@@ -40,4 +40,4 @@ void write_npy(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X
 template void write_npy<float>(const std::filesystem::path&, ConstBlockView<float, HostSpace>);
 template void write_npy<double>(const std::filesystem::path&, ConstBlockView<double, HostSpace>);
 
-}  // namespace heddle::apps
+}  // namespace heddle

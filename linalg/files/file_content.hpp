@@ -4,21 +4,23 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <string_view>
 
-namespace heddle {
+namespace heddle::detail {
 
-/// The text of a file in memory, decompressed if it is gzipped.
-class TextFile {
+/// The bytes of a file in memory, decompressed if it is gzipped.
+class FileContent {
  public:
+  FileContent() = default;
+
   /// Reads the whole file `path`, plain or gzip (with one or several members), recognised by its
   /// first bytes. Throws `InputError` if it cannot be read, is a folder, or is damaged or truncated
   /// gzip. Throws `OutOfMemory`.
-  TextFile(HostContext& context, const std::filesystem::path& path);
+  FileContent(HostContext& context, const std::filesystem::path& path);
 
-  std::string_view text() const noexcept { return {buffer_.data(), size_}; }
+  std::string_view bytes() const noexcept { return {buffer_.data(), size_}; }
 
  private:
   Buffer<char, HostSpace> buffer_;
   std::size_t size_ = 0;
 };
 
-}  // namespace heddle
+}  // namespace heddle::detail

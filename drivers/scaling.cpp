@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/drivers/scaling.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// Binary exponents up to this size leave room for squares, for sums over rows and for residuals
+/// that are rounding errors, also in AᵀA.
+constexpr int kSafeExponent = 150;
+/// The same in single precision, which ends at 2^127.
+constexpr int kSafeExponentOfSingle = 30;
+
+int safe_exponent(const Request& request) {
+  return request.precision == Precision::full ? kSafeExponent : kSafeExponentOfSingle;
+}
+
+/// The exponent of the power of two that brings `largest` to a size between 1 and 2, or 0 if its
+/// size is moderate.
+int exponent_for(double largest, int safe) {
+  if (largest == 0 || !std::isfinite(largest)) return 0;
+  const int exponent = std::ilogb(largest);
+  return std::abs(exponent) <= safe ? 0 : -exponent;
+}
+
+double largest_entry(const Matrix& A) {
+  const CsrView<double, HostSpace> view = A.view();
+  double largest = 0;
+  for (Index k = 0; k < view.nnz; ++k) largest = std::max(largest, std::abs(view.values[k]));
+  return largest;
+}
+
+Matrix scaled(HostContext& context, const Matrix& A, int exponent) {
+  if (exponent == 0 || !A.is_stored()) return A;
+  HostCsrMatrix<double> copy = convert<double>(context, A.view());
+  for (Index k = 0; k < copy.nnz(); ++k) copy.values()[k] = std::ldexp(copy.values()[k], exponent);
+  return Matrix(std::move(copy));
+}
+
+template <Scalar T>
+double largest_in_column(ConstBlockView<T, HostSpace> X, Index j) {
+  double largest = 0;
+  for (Index i = 0; i < X.rows(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(X(i, j))));
+  }
+  return largest;
+}
+
+/// X with column j multiplied by 2^exponents[j].
+template <Scalar T>
+MultiVector<T, HostSpace> scaled_columns(HostContext& context, ConstBlockView<T, HostSpace> X,
+                                         const std::vector<int>& exponents) {
+  MultiVector<T, HostSpace> copy(context, X.rows(), X.cols());
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) {
+      copy.view()(i, j) = std::ldexp(X(i, j), exponents[static_cast<std::size_t>(j)]);
+    }
+  }
+  return copy;
+}
+
+std::vector<int> every_column(Index columns, int exponent) {
+  return std::vector<int>(static_cast<std::size_t>(columns), exponent);
+}
+
+/// X with columns of a moderate size, which span the same space.
+Block of_moderate_size(HostContext& context, const Block& X, int safe) {
+  std::vector<int> exponents;
+  for (Index j = 0; j < X.cols(); ++j) {
+    exponents.push_back(exponent_for(largest_in_column(X.view(), j), safe));
+  }
+  if (std::all_of(exponents.begin(), exponents.end(), [](int each) { return each == 0; })) return X;
+  return Block(scaled_columns(context, X.view(), exponents));
+}
+
+/// number·2^exponent in decimal digits, also where it is no number of double precision.
+std::string decimal(double number, int exponent) {
+  const double size = std::log10(std::abs(number)) + exponent * std::log10(2.0);
+  const double power = std::floor(size);
+  return fmt::format("{}{:.2f}e{:+.0f}", number < 0 ? "-" : "", std::pow(10, size - power), power);
+}
+
+/// Whether number·2^exponent keeps its digits, or loses no more than rounding errors of a problem
+/// of size 1.
+bool representable(double number, int exponent) {
+  const double value = std::ldexp(number, exponent);
+  if (!std::isfinite(value)) return !std::isfinite(number);
+  const double lost = std::abs(std::ldexp(value, -exponent) - number);
+  return lost <= std::max(1e-12 * std::abs(number), std::numeric_limits<double>::epsilon());
+}
+
+void check_rhs(const Block& R, const ProblemScaling& scaling, const Request& request) {
+  const bool full = request.precision == Precision::full;
+  const double most = full ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  const double least =
+      full ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  for (Index j = 0; j < R.cols(); ++j) {
+    const double largest = largest_in_column(R.view(), j);
+    const double size = std::ldexp(largest, scaling.A);
+    if (largest == 0 || !std::isfinite(largest) || (size >= least && size <= most)) continue;
+    throw ProblemError(ProblemPart::rhs,
+                       fmt::format("column {} has entries of size {:g}, the matrix of size {}: "
+                                   "their ratio leaves the range of numbers, as the solution would",
+                                   j + 1, largest, decimal(1, -scaling.A)));
+  }
+}
+
+/// Ends `solution` as a breakdown because double precision cannot hold a result.
+void refuse_result(Solution& solution, const std::string& what) {
+  solution.status = SolveStatus::breakdown;
+  solution.reason =
+      fmt::format("{} leaves the range of numbers: scale the matrix; {}", what, solution.reason);
+}
+
+/// Multiplies `values` by 2^exponent.
+void unscale_values(Solution& solution, std::vector<double>& values, int exponent,
+                    std::string_view name) {
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    if (!representable(values[j], exponent)) {
+      refuse_result(solution,
+                    fmt::format("{} {}, which is {},", name, j + 1, decimal(values[j], exponent)));
+      break;
+    }
+  }
+  for (double& value : values) value = std::ldexp(value, exponent);
+}
+
+template <Scalar T>
+void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X, int exponent) {
+  MultiVector<T, HostSpace> copy =
+      scaled_columns(device.host(), X.view(), every_column(X.cols(), exponent));
+  for (Index j = 0; j < solution.count(); ++j) {
+    const double largest = largest_in_column<T>(std::as_const(copy).view(), j);
+    if (std::isfinite(largest) && largest >= std::numeric_limits<T>::min()) continue;
+    refuse_result(solution, fmt::format("eigenvector {}, with x'Bx = 1,", j + 1));
+    break;
+  }
+  solution.vectors = HostBlock<T>(std::move(copy), device.shared_host());
+}
+
+}  // namespace
+
+ProblemScaling scaling_of(const Problem& problem, const Request& request) {
+  const int safe = safe_exponent(request);
+  ProblemScaling scaling;
+  if (problem.A.is_stored()) scaling.A = exponent_for(largest_entry(problem.A), safe);
+  if (problem.B && problem.B->is_stored()) {
+    scaling.B = exponent_for(largest_entry(*problem.B), safe) / 2 * 2;
+  }
+  return scaling;
+}
+
+void scale(HostContext& context, Problem& problem, Request& request,
+           const ProblemScaling& scaling) {
+  const int safe = safe_exponent(request);
+  problem.constraints = of_moderate_size(context, problem.constraints, safe);
+  if (is_eigensolver(request.method)) {
+    problem.initial_guess = of_moderate_size(context, problem.initial_guess, safe);
+  }
+  if (scaling == ProblemScaling{}) return;
+  problem.A = scaled(context, problem.A, scaling.A);
+  if (problem.A_transposed) {
+    problem.A_transposed = scaled(context, *problem.A_transposed, scaling.A);
+  }
+  if (problem.B) problem.B = scaled(context, *problem.B, scaling.B);
+  if (problem.rhs.cols() > 0 && scaling.A != 0) {
+    check_rhs(problem.rhs, scaling, request);
+    problem.rhs = Block(
+        scaled_columns(context, problem.rhs.view(), every_column(problem.rhs.cols(), scaling.A)));
+  }
+  const auto within_range = [&scaling](double value) {
+    const double most = std::numeric_limits<double>::max();
+    return std::clamp(std::ldexp(value, scaling.A), -most, most);
+  };
+  if (request.interval) {
+    request.interval->lower = within_range(request.interval->lower);
+    request.interval->upper = within_range(request.interval->upper);
+  }
+  const bool absolute = is_eigensolver(request.method)
+                            ? request.criterion == Criterion::absolute
+                            : request.linear_criterion == LinearCriterion::absolute;
+  if (!absolute) return;
+  const bool single = request.precision == Precision::single;
+  const double asked = request.tolerance > 0 ? request.tolerance
+                       : single              ? kDefaultTolerance<float>
+                                             : kDefaultTolerance<double>;
+  request.tolerance = std::max(within_range(asked), std::numeric_limits<double>::min());
+}
+
+Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
+  if (!monitor || scaling.A == scaling.B) return monitor;
+  return [monitor, scaling, values = std::vector<double>()](const MonitorState& state) mutable {
+    values.assign(state.eigenvalues.begin(), state.eigenvalues.end());
+    for (double& value : values) value = std::ldexp(value, scaling.B - scaling.A);
+    return monitor({state.record, state.nev, values, state.residuals});
+  };
+}
+
+void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) {
+  if (scaling == ProblemScaling{}) return;
+  for (double& norm : solution.residual_norms) norm = std::ldexp(norm, -scaling.A);
+  if (!solution.singular_values.empty()) {
+    unscale_values(solution, solution.singular_values, -scaling.A, "singular value");
+    std::transform(solution.singular_values.begin(), solution.singular_values.end(),
+                   solution.eigenvalues.begin(), [](double sigma) { return sigma * sigma; });
+    return;
+  }
+  unscale_values(solution, solution.eigenvalues, scaling.B - scaling.A, "eigenvalue");
+  if (scaling.B == 0) return;
+  std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling.B / 2); },
+             solution.vectors);
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/host_kernels.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
+
+/// Products of blocks: the operands are checked here, and the kernels for the instruction set of
+/// the CPU do the rest.
+namespace heddle {
+namespace {
+
+template <class T>
+void run(HostContext& context, const RowProduct<T>& product) {
+  with_host_isa([&](auto isa) { multiply_kernel<isa(), T>(context, product); });
+}
+
+}  // namespace
+
+template <Scalar T>
+void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<double, HostSpace> G) {
+  require_gram_shapes(X, Y, G);
+  with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, Y, G); });
+}
+
+template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              BlockView<T, HostSpace> Y) {
+  require_multiply_shapes(X, C, Y);
+  require_same_shape<T, HostSpace>("multiply", W, Y);
+  if (Y.empty()) return;
+  run(context, RowProduct<T>{.n = X.rows(),
+                             .a = X.cols(),
+                             .b = Y.cols(),
+                             .alpha = alpha,
+                             .X = {X.data(), X.ld(), 1},
+                             .C = {C.data, 1, C.ld},
+                             .beta = static_cast<T>(beta),
+                             .w = W.data(),
+                             .w_ld = W.ld(),
+                             .y = Y.data(),
+                             .y_ld = Y.ld()});
+  context.profile().count(bytes(X) + (beta == 0 ? 1 : 2) * bytes(Y),
+                          2 * entries(X) * static_cast<double>(Y.cols()));
+}
+
+void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,
+                    bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
+                    double beta, SmallView<double, HostSpace> C) {
+  const Index inner = transpose_a ? A.rows : A.cols;
+  if ((transpose_a ? A.cols : A.rows) != C.rows || (transpose_b ? B.cols : B.rows) != inner ||
+      (transpose_b ? B.rows : B.cols) != C.cols) {
+    throw InvalidArgument(
+        fmt::format("small_multiply: C = op(A) op(B) with A {}x{}{}, B {}x{}{}, C {}x{}", A.rows,
+                    A.cols, transpose_a ? " transposed" : "", B.rows, B.cols,
+                    transpose_b ? " transposed" : "", C.rows, C.cols));
+  }
+  // The columns of C are the rows of Cᵀ = op(B)ᵀ op(A)ᵀ, row-major.
+  const Strided<double> B_rows =
+      transpose_b ? Strided<double>{B.data, 1, B.ld} : Strided<double>{B.data, B.ld, 1};
+  const Strided<double> A_rows =
+      transpose_a ? Strided<double>{A.data, 1, A.ld} : Strided<double>{A.data, A.ld, 1};
+  if (C.rows == 0 || C.cols == 0) return;
+  run(context, RowProduct<double>{.n = C.cols,
+                                  .a = inner,
+                                  .b = C.rows,
+                                  .alpha = alpha,
+                                  .X = B_rows,
+                                  .C = A_rows,
+                                  .beta = beta,
+                                  .w = C.data,
+                                  .w_ld = C.ld,
+                                  .y = C.data,
+                                  .y_ld = C.ld});
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template void gram(HostContext&, ConstBlockView<T, HostSpace>, ConstBlockView<T, HostSpace>,    \
+                     SmallView<double, HostSpace>);                                               \
+  template void multiply(HostContext&, double, ConstBlockView<T, HostSpace>,                      \
+                         ConstSmallView<double, HostSpace>, double, ConstBlockView<T, HostSpace>, \
+                         BlockView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Matrices and blocks in files of any format that heddle reads. A format is recognised by the
+/// first bytes of the file, else by the extension of its name. A gzipped file of any format is read
+/// like the file itself, whether its name ends in .gz or not.
+namespace heddle {
+
+/// A format of files that heddle reads.
+struct FileFormat {
+  std::string_view name;
+  std::vector<std::string_view> extensions;
+  bool holds_blocks = true;  ///< dense blocks can be read from it, not only matrices
+};
+
+/// All formats, in the order in which they are recognised.
+const std::vector<FileFormat>& file_formats();
+
+/// The formats and their extensions in one line for a help text: those that blocks can be read
+/// from, or all.
+std::string describe_formats(bool for_blocks);
+
+/// The sparse matrix in the file `path`. Zeros of dense files are not stored. Throws `InputError`
+/// for a file whose format cannot be told and as the format's reader does, and `OutOfMemory`.
+template <Scalar T>
+HostCsrMatrix<T> read_matrix(HostContext& context, const std::filesystem::path& path);
+
+/// The dense block in the file `path`, one column per vector. Entries that a sparse file does not
+/// store are 0. Throws `InputError`, also for a format that holds graphs only, and `OutOfMemory`.
+template <Scalar T>
+MultiVector<T, HostSpace> read_block(HostContext& context, const std::filesystem::path& path);
+
+}  // namespace heddle

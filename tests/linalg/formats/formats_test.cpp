@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/formats/formats.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/numpy/npy.hpp>
+#include <string>
+
+#include "fuzz/corpus.hpp"
+#include "support/csr_invariants.hpp"
+#include "support/dense.hpp"
+#include "support/matrices.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace heddle {
+namespace {
+
+class Formats : public testing::Test {
+ protected:
+  HostContext context_{1};
+  test::TemporaryFolder folder_;
+
+  Eigen::MatrixXd read(const std::string& name, const std::string& bytes) {
+    return test::to_dense(read_matrix<double>(context_, folder_.write(name, bytes)).view());
+  }
+
+  template <class Read>
+  std::string refusal(const Read& read) {
+    try {
+      read();
+      return "was read";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  }
+
+  std::string gzipped(const std::string& bytes) {
+    const auto path = folder_.path() / "packed.gz";
+    const gzFile file = gzopen(path.c_str(), "wb");
+    gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+    gzclose(file);
+    return test::contents(path);
+  }
+};
+
+const std::string kMatrixMarket = "%%matrixmarket matrix coordinate real general\n2 2 1\n1 2 5\n";
+const Eigen::MatrixXd kMatrix = Eigen::Matrix2d{{0, 5}, {0, 0}};
+
+TEST_F(Formats, FirstBytesTellTheFormatWhateverTheName) {
+  const auto seeds = test::corpus("numpy");
+  const Eigen::MatrixXd expected = read("a.npy", seeds.at("c_order.npy"));
+  EXPECT_EQ(expected(0, 3), 14);
+  for (const std::string name : {"a", "b.txt", "c.mtx", "d.npz", "e.gz", "f.npy.gz"}) {
+    EXPECT_EQ(read(name, kMatrixMarket), kMatrix) << name;
+    EXPECT_EQ(read(name, "\xEF\xBB\xBF" + kMatrixMarket), kMatrix) << name;
+    EXPECT_EQ(read(name, gzipped(kMatrixMarket)), kMatrix) << name;
+    for (const std::string seed : {"fortran.npy", "csr.npz", "zip64.npz"}) {
+      EXPECT_EQ(read(name, seeds.at(seed)), expected) << name << " " << seed;
+      EXPECT_EQ(read(name, gzipped(seeds.at(seed))), expected) << name << " " << seed;
+    }
+  }
+}
+
+TEST_F(Formats, ElseTheExtensionDoes) {
+  const std::string edges = "0 1 5\n";
+  for (const std::string name :
+       {"a.txt", "a.tsv", "a.edges", "a.edgelist", "a.el", "A.TXT", "a.b.txt.gz"}) {
+    EXPECT_EQ(read(name, edges), kMatrix) << name;
+    EXPECT_EQ(read(name, gzipped(edges)), kMatrix) << name;
+  }
+  const auto message = [&](const std::string& name, const std::string& bytes) {
+    return refusal([&] { read(name, bytes); });
+  };
+  EXPECT_NE(message("a.mtx", edges).find("is not a Matrix Market file"), std::string::npos);
+  EXPECT_NE(message("a.npy", edges).find("is not a NumPy array"), std::string::npos);
+  EXPECT_NE(message("a.npz", edges).find("zip archive is truncated"), std::string::npos);
+  for (const std::string name : {"a", "a.dat", "a.gz"}) {
+    EXPECT_NE(
+        message(name, edges)
+            .find("neither its first bytes nor its name tell a format that can be read: Matrix "
+                  "Market (.mtx), NumPy (.npy), SciPy sparse (.npz), edge list (.txt, .tsv, "
+                  ".edges, .edgelist, .el)"),
+        std::string::npos)
+        << message(name, edges);
+  }
+  EXPECT_NE(message("a.tar.gz", std::string(257, '\0') + "ustar").find("is a tar archive"),
+            std::string::npos);
+  EXPECT_NE(message("none/a.mtx", edges).find("cannot be opened"), std::string::npos);
+}
+
+TEST_F(Formats, BlocksComeFromEveryFormatButEdgeLists) {
+  const auto seeds = test::corpus("numpy");
+  for (const std::string seed : {"c_order.npy", "csr.npz"}) {
+    const auto X = read_block<double>(context_, folder_.write("x", seeds.at(seed)));
+    EXPECT_EQ(X.view()(5, 2), 63) << seed;
+    EXPECT_EQ(X.view()(4, 0), 0) << seed;
+  }
+  EXPECT_EQ(read_block<double>(context_, folder_.write("x", kMatrixMarket)).view()(0, 1), 5);
+  const auto list = folder_.write("x.txt", "1 2\n");
+  const std::string message = refusal([&] { read_block<double>(context_, list); });
+  EXPECT_NE(message.find("is taken for an edge list, which holds no vectors; they are read from "
+                         "Matrix Market (.mtx), NumPy (.npy), SciPy sparse (.npz)"),
+            std::string::npos)
+      << message;
+}
+
+TEST_F(Formats, WhatIsWrittenIsRead) {
+  const auto A = test::random_matrix<double>(40, 30, 4);
+  write_matrix_market<double>(folder_.path() / "a.mtx", A.view());
+  const auto read = read_matrix<double>(context_, folder_.path() / "a.mtx");
+  EXPECT_TRUE(test::same_bits(read.view(), A.view()));
+  const auto X = read_block<double>(context_, folder_.path() / "a.mtx");
+  write_matrix_market<double>(folder_.path() / "x.mtx", X.view());
+  write_npy<double>(folder_.path() / "x.npy", X.view());
+  for (const std::string name : {"x.mtx", "x.npy"}) {
+    const auto Y = read_block<double>(context_, folder_.path() / name);
+    ASSERT_EQ(Y.rows(), 40);
+    ASSERT_EQ(Y.cols(), 30);
+    for (Index i = 0; i < 40; ++i) {
+      for (Index j = 0; j < 30; ++j) ASSERT_EQ(Y.view()(i, j), X.view()(i, j)) << name;
+    }
+    const auto dense = read_matrix<double>(context_, folder_.path() / name);
+    EXPECT_TRUE(test::same_bits(dense.view(), A.view())) << name;
+  }
+}
+
+}  // namespace
+}  // namespace heddle
