@@ -196,7 +196,8 @@ def bound_findings(case, pairs, spectrum, order, values, off):
 
 
 def describe(i, theta, values, why):
-    return f"value {i} is {theta[i]:.10g} for {values[i]:.10g}: {why} (scaled by a power of two)"
+    return (f"value {i} is {theta[i]:.10g} for {values[i]:.10g}, off by {theta[i] - values[i]:.1e}: "
+            f"{why} (scaled by a power of two)")
 
 
 def triplets(case, problem, outcome):
