@@ -1,8 +1,6 @@
 #include <heddle/apps/run_solver.hpp>
 
 int main(int argc, char** argv) {
-  return heddle::apps::run_solver(
-      argc, argv, heddle::apps::SolverType::block_lanczos, "heddle-lanczos",
-      "Finds some of the smallest or largest eigenpairs of A x = lambda B x, A symmetric and B "
-      "symmetric positive definite, by block Lanczos with thick restart.");
+  using namespace heddle::apps;
+  return run_solver(argc, argv, program_of(SolverType::block_lanczos));
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/problem.hpp>
+#include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
@@ -14,8 +15,12 @@ namespace {
 
 using HostMultiVector = MultiVector<double, HostSpace>;
 
-Matrix load_matrix(HostContext& context, const MatrixSource& source) {
-  if (!source.structure) return Matrix(read_matrix<double>(context, source.path));
+Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string_view key) {
+  if (!source.structure) {
+    return read_input(source.path, key, [&context](const std::filesystem::path& path) {
+      return Matrix(read_matrix<double>(context, path));
+    });
+  }
   try {
     return Matrix(generate<double>(context, *source.structure));
   } catch (const InvalidArgument& error) {
@@ -24,7 +29,7 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source) {
 }
 
 Matrix load_A(HostContext& context, const ProblemConfig& problem) {
-  Matrix A = load_matrix(context, problem.matrix);
+  Matrix A = load_matrix(context, problem.matrix, "problem.matrix");
   detail::check_shape(A, problem.transform == Transform::normal_equations);
   if (!takes_laplacian(problem)) return A;
   LaplacianOptions options{.weights = problem.weights, .symmetrize = problem.symmetrize};
@@ -38,9 +43,11 @@ Matrix load_A(HostContext& context, const ProblemConfig& problem) {
   }
 }
 
-Block load_block(HostContext& context, const std::filesystem::path& path) {
+Block load_block(HostContext& context, const std::filesystem::path& path, std::string_view key) {
   if (path.empty()) return {};
-  return Block(read_block<double>(context, path));
+  return read_input(path, key, [&context](const std::filesystem::path& file) {
+    return Block(read_block<double>(context, file));
+  });
 }
 
 Block unit_vectors(HostContext& context, const Config& config, const Problem& problem) {
@@ -63,7 +70,7 @@ Block unit_vectors(HostContext& context, const Config& config, const Problem& pr
 Block load_rhs(HostContext& context, const Config& config, const Problem& problem) {
   const RhsConfig& rhs = config.problem.rhs;
   if (!rhs.path.empty()) {
-    Block R = load_block(context, rhs.path);
+    Block R = load_block(context, rhs.path, "problem.rhs");
     if (R.cols() == 0) throw InputError(rhs.path.string(), 0, "the block has no columns");
     return R;
   }
@@ -120,19 +127,28 @@ void refuse(const Config& config, const RequestError& error) {
   throw ConfigError(origin_of(config, section + error.field()), section + error.what());
 }
 
-Problem load_problem(HostContext& context, const Config& config) {
+Problem read_problem(HostContext& context, const Config& config) {
   return with_named_sources(config, [&] {
     const ProblemConfig& named = config.problem;
     Problem problem;
     problem.normal_equations = uses_transpose(config);
     problem.A = load_A(context, named);
-    if (named.mass) problem.B = load_matrix(context, *named.mass);
-    problem.constraints = load_block(context, named.constraints);
-    problem.initial_guess = load_block(context, named.initial_guess);
+    if (named.mass) problem.B = load_matrix(context, *named.mass, "problem.mass");
+    problem.constraints = load_block(context, named.constraints, "problem.constraints");
+    problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
     if (!is_eigensolver(config.request.method)) problem.rhs = load_rhs(context, config, problem);
-    detail::prepare(context, problem, config.request);
     return problem;
   });
+}
+
+void prepare_problem(HostContext& context, Problem& problem, const Config& config) {
+  with_named_sources(config, [&] { detail::prepare(context, problem, config.request); });
+}
+
+Problem load_problem(HostContext& context, const Config& config) {
+  Problem problem = read_problem(context, config);
+  prepare_problem(context, problem, config);
+  return problem;
 }
 
 }  // namespace heddle::apps

@@ -9,6 +9,7 @@
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
+#include <heddle/apps/method_choice.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/output_files.hpp>
@@ -27,6 +28,7 @@ namespace {
 
 constexpr std::string_view kResult = "result.json";
 constexpr std::string_view kHistory = "history.csv";
+constexpr std::string_view kStandardOutput = "-";
 /// The names of the files that a solver writes its vectors to.
 struct VectorFiles {
   std::string_view mtx;
@@ -48,17 +50,26 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void start_log(bool quiet) {
+void start_log(const CommandLine& line) {
   auto log = spdlog::stderr_logger_st("heddle");
   log->set_pattern("%v");
-  log->set_level(quiet ? spdlog::level::err : spdlog::level::info);
+  log->set_level(line.quiet     ? spdlog::level::err
+                 : line.verbose ? spdlog::level::debug
+                                : spdlog::level::info);
   spdlog::set_default_logger(std::move(log));
 }
 
 /// Prints and flushes, so that the text is shown even if a later step fails.
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+void print(std::FILE* stream, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+/// Prints text for people. It goes to stdout, or to stderr where stdout is for JSON, and then only
+/// unless the run is quiet.
+void print(const CommandLine& line, const std::string& text) {
+  if (line.json != kStandardOutput) return print(stdout, text);
+  if (!line.quiet) print(stderr, text);
 }
 
 /// The device that the configuration requests. Throws a `DeviceError` that names the key.
@@ -119,27 +130,35 @@ void write_vectors(OutputFiles& files, const Solution& solution, const Config& c
   }
 }
 
-void write_results(OutputFiles& files, const Config& config, const Report& report) {
+/// Writes all results. `json`: the text of result.json.
+void write_results(OutputFiles& files, const Config& config, const Report& report,
+                   const std::string& json) {
   write_vectors(files, report.result, config);
   if (config.output.history) {
     files.add(kHistory, [&](const std::filesystem::path& path) {
       write_text(path, history_csv(report.result.history));
     });
   }
-  files.add(kResult, [&](const std::filesystem::path& path) {
-    write_text(path, result_json(config, report));
-  });
+  files.add(kResult, [&](const std::filesystem::path& path) { write_text(path, json); });
   files.commit(kOutputs);
+}
+
+/// What -v adds to the log after a solve.
+std::string describe_run(const Solution& result, const StageSeconds& seconds) {
+  return fmt::format(
+      "  kernel          {} ({})\n  seconds         load {:.3f}, setup {:.3f}, solve {:.3f}",
+      result.spmm_kernel, result.spmm_reason, seconds.load, result.setup_seconds,
+      result.solve_seconds);
 }
 
 /// Solves the problem with progress on stderr. A signal ends the solve early. If memory runs out,
 /// the error also gives the estimated memory of the whole solve.
-Solution solve(Device& device, Problem input, const Config& config, double estimated_bytes,
+Solution solve(Device& device, Problem input, const SettledMethod& method, double estimated_bytes,
                ProgressStyle style, const InterruptScope& interrupt) {
   Progress progress(style);
   try {
-    return with_named_sources(config, [&] {
-      return detail::solve_prepared(device, std::move(input), config.request,
+    return with_named_sources(method.config, [&] {
+      return detail::solve_prepared(device, std::move(input), method.choice,
                                     [&](const MonitorState& state) {
                                       progress.show(state);
                                       return !interrupt.requested();
@@ -151,17 +170,20 @@ Solution solve(Device& device, Problem input, const Config& config, double estim
   }
 }
 
-ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) {
+ExitCode run(const CommandLine& line, const SolverProgram& program) {
   const Clock::time_point start = Clock::now();
-  start_log(line.quiet);
-  Config config = load_config(line.config, line.overrides, solver);
-  if (line.print_config) print(to_yaml(config.effective));
+  start_log(line);
+  const Config asked = load_config(line.subject, line.settings, line.overrides, program.solver);
+  if (line.print_config) print(stdout, to_yaml(asked.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
 
-  Device device = choose_device(config);
-  with_named_sources(config, [&] { detail::check_kernel(device, config.request); });
-  check_output_directory(config.output.directory);
-  Problem input = load_problem(device.host(), config);
+  Device device = choose_device(asked);
+  with_named_sources(asked, [&] { detail::check_kernel(device, asked.request); });
+  check_output_directory(asked.output.directory);
+  Problem input = read_problem(device.host(), asked);
+  const SettledMethod method = with_method(device.host(), asked, input);
+  const Config& config = method.config;
+  prepare_problem(device.host(), input, config);
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());
   Report report;
@@ -172,32 +194,37 @@ ExitCode run(const CommandLine& line, SolverType solver, std::string_view name) 
   detail::check_memory(memory, config.request, device);
   const std::string description = describe_problem(config, report.problem);
   if (line.validate) {
-    print(fmt::format("{} is valid and asks for\n{}", line.config.string(), description));
+    print(stdout, fmt::format("{} is valid and asks for\n{}", line.subject, description));
     return ExitCode::converged;
   }
   OutputFiles files(config.output.directory);
-  spdlog::info("{} {}\n{}", name, kVersions.heddle, description);
+  spdlog::info("{} {}\n{}", program.name, kVersions.heddle, description);
+  spdlog::debug("configuration:\n{}", to_yaml(config.effective));
   const InterruptScope interrupt;
   report.result =
-      solve(device, std::move(input), config, memory.device, progress_style(line.quiet), interrupt);
+      solve(device, std::move(input), method, memory.device, progress_style(line.quiet), interrupt);
   report.seconds.total = seconds_since(start);
   // The results are printed before any file is written, because writing may fail.
-  print(result_table(report.result, solver) + summary_line(report, solver));
-  if (line.profile) print(profile_table(report.result.profile));
-  write_results(files, config, report);
-  print(fmt::format("results in {}\n", config.output.directory.string()) +
-        checkpoint_hint(config.request.checkpoint));
+  const SolverType solver = config.request.method;
+  print(line, result_table(report.result, solver) + summary_line(report, solver));
+  if (line.profile) print(line, profile_table(report.result.profile));
+  spdlog::debug(describe_run(report.result, report.seconds));
+  const std::string json = result_json(config, report);
+  if (line.json == kStandardOutput) print(stdout, json);
+  write_results(files, config, report, json);
+  if (!line.json.empty() && line.json != kStandardOutput) write_text(line.json, json);
+  print(line, fmt::format("results in {}\n", config.output.directory.string()) +
+                  checkpoint_hint(config.request.checkpoint));
   return exit_code(report.result.status);
 }
 
 }  // namespace
 
-int run_solver(int argc, const char* const* argv, SolverType solver, std::string_view name,
-               std::string_view description) {
+int run_solver(int argc, const char* const* argv, const SolverProgram& program) {
   install_signal_handlers();
-  return run_reporting_failures(name, [&] {
-    const auto line = parse_command_line(argc, argv, solver, name, description);
-    return line ? run(*line, solver, name) : ExitCode::converged;
+  return run_reporting_failures(program.name, [&] {
+    const auto line = parse_command_line(argc, argv, program);
+    return line ? run(*line, program) : ExitCode::converged;
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace heddle::apps {
@@ -14,5 +15,9 @@ struct Versions {
 
 /// The values are set when CMake configures the build.
 extern const Versions kVersions;
+
+/// What --version prints of the executable `name`: versions, and the instruction set of the host
+/// kernels. Throws as `instruction_set` does.
+std::string version_text(std::string_view name);
 
 }  // namespace heddle::apps

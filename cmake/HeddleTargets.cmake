@@ -99,7 +99,9 @@ function(heddle_isa_sources module)
       string(REGEX REPLACE "\\.cpp$" ".${isa}.cpp" copy ${CMAKE_CURRENT_BINARY_DIR}/${source})
       file(CONFIGURE OUTPUT ${copy} CONTENT "#include <heddle/${module}/${source}>\n")
       set_source_files_properties(${copy} PROPERTIES
-        COMPILE_OPTIONS -march=${march} COMPILE_DEFINITIONS HEDDLE_ISA=${isa})
+        # The unnamed namespaces of the included source are meant to be this file's.
+        COMPILE_OPTIONS "-march=${march};$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>"
+        COMPILE_DEFINITIONS HEDDLE_ISA=${isa})
       target_sources(heddle_${module} PRIVATE ${copy})
     endforeach()
   endforeach()

@@ -20,7 +20,7 @@ namespace heddle {
 class Device {
  public:
   /// With `choice` = `automatic`, the device is a GPU if one can be used, else the host. `threads`
-  /// is the number of host threads, 0 for the number that OpenMP offers. Throws `DeviceError` with
+  /// is the number of host threads, 0 for the default of `HostContext`. Throws `DeviceError` with
   /// the reason if `choice` is a GPU and none can be used.
   explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0);
 

@@ -219,24 +219,6 @@ void inspect_mass(HostContext& context, Problem& problem) {
   if (problem.B) check_B(context, problem);
 }
 
-Request choose_method(const Request& request, const ProblemSizes& problem) {
-  Request chosen = request;
-  if (request.method == Method::automatic) {
-    if (problem.rhs > 0) {
-      chosen.method = Method::block_cg;
-    } else {
-      const bool smallest = request.which == Which::smallest && !request.interval;
-      const bool definite = problem.infinite_eigenvalues == 0;
-      chosen.method = smallest && definite ? Method::lobpcg : Method::block_lanczos;
-    }
-  }
-  if (chosen.max_iterations == 0) {
-    chosen.max_iterations = is_eigensolver(chosen.method) ? EigenOptions{}.max_iterations
-                                                          : LinearOptions{}.max_iterations;
-  }
-  return chosen;
-}
-
 void check_shape(const Matrix& A, bool normal_equations) {
   if (!normal_equations) return check_square(ProblemPart::matrix, A);
   if (A.rows() > 0 && A.cols() > 0) return;

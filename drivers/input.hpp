@@ -13,10 +13,6 @@ namespace heddle::detail {
 /// on. Throws `ProblemError` as `prepare` does.
 void inspect_mass(HostContext& context, Problem& problem);
 
-/// `request` with the method and the limit of iterations that suit `problem` in place of their
-/// automatic values.
-Request choose_method(const Request& request, const ProblemSizes& problem);
-
 /// Throws `ProblemError` if A is empty, or if A is not square and `normal_equations` is false.
 void check_shape(const Matrix& A, bool normal_equations);
 

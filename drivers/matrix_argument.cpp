@@ -56,13 +56,14 @@ GallerySpec parse_generator(const std::string& argument) {
   return spec;
 }
 
-HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument) {
+bool names_generator(const std::string& argument) {
   std::error_code no_such_file;
-  if (!std::filesystem::exists(argument, no_such_file)) {
-    if (argument.find(':') != std::string::npos || is_structure(argument)) {
-      return generate<double>(context, parse_generator(argument));
-    }
-  }
+  if (std::filesystem::exists(argument, no_such_file)) return false;
+  return argument.find(':') != std::string::npos || is_structure(argument);
+}
+
+HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument) {
+  if (names_generator(argument)) return generate<double>(context, parse_generator(argument));
   return read_matrix<double>(context, argument);
 }
 

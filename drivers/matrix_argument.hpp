@@ -11,8 +11,11 @@ namespace heddle::detail {
 /// by `generate`. Throws `InvalidArgument` for sizes or a density that are not numbers.
 GallerySpec parse_generator(const std::string& argument);
 
-/// The matrix that `argument` names. This is the matrix in a file if a file of that name exists.
-/// Else it is a generated matrix if `argument` contains a colon or is the name of a generator.
+/// Whether `argument` names a generated matrix: it is no existing file, and it contains a colon or
+/// is the name of a generator.
+bool names_generator(const std::string& argument);
+
+/// The matrix that `argument` names: a generated one if `names_generator`, else a file.
 /// Throws as `read_matrix`, `parse_generator` and `generate` do.
 HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument);
 

@@ -58,6 +58,8 @@ Solved<T, Space> solved(EigenResult<T, Space> result) {
   solution.orthogonalization = result.orthogonalization;
   solution.inverse_applications = result.inverse_applications;
   solution.eigenvalues = result.eigenvalues;
+  solution.error_bounds = result.error_bounds;
+  solution.limited_by_rounding = result.limited_by_rounding;
   solution.orthogonality = result.orthogonality;
   return {std::move(solution), std::move(result.eigenvectors)};
 }
@@ -68,6 +70,8 @@ Solved<T, Space> solved(SingularResult<T, Space> result) {
   solution.orthogonalization = result.orthogonalization;
   solution.singular_values = result.singular_values;
   for (const double sigma : result.singular_values) solution.eigenvalues.push_back(sigma * sigma);
+  solution.error_bounds = result.error_bounds;
+  solution.limited_by_rounding = result.limited_by_rounding;
   solution.orthogonality = result.orthogonality;
   return {std::move(solution), std::move(result.right_vectors), std::move(result.left_vectors)};
 }

@@ -13,8 +13,9 @@
 namespace heddle {
 
 /// The iterative method. `automatic` means block CG for a problem with right-hand sides, else block
-/// Lanczos for an interval, for the largest end of the spectrum and for a pencil with a singular B,
-/// else LOBPCG.
+/// Lanczos for an interval, singular triplets, the largest end of the spectrum, a pencil with a
+/// singular B, and for the smallest end of matrices that can be factored at a moderate cost, else
+/// LOBPCG. See `Solution::method_reason`.
 enum class Method { automatic, lobpcg, block_lanczos, block_cg };
 
 /// `automatic` means a GPU if the build and the machine support one and the problem can be moved
@@ -50,7 +51,7 @@ struct Request {
   std::optional<RealInterval> interval{};
   Index block_size = 0;  ///< columns iterated at once in an eigenproblem. 0: chosen from nev
   double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
-  Criterion criterion = Criterion::norm;                         ///< of an eigenproblem
+  Criterion criterion = Criterion::eigenvalue;                   ///< of an eigenproblem
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
   Index max_iterations = 0;  ///< 0: the default of `EigenOptions` or `LinearOptions`
   double time_limit_s = std::numeric_limits<double>::infinity();
@@ -63,7 +64,7 @@ struct Request {
   SpmmOptions spmm{};
   Precision precision = Precision::full;
   DeviceChoice device = DeviceChoice::automatic;
-  int threads = 0;  ///< on the host. 0: as many as OpenMP offers
+  int threads = 0;  ///< on the host. 0: the default of `HostContext`
   CheckpointOptions checkpoint{};
 };
 

@@ -35,6 +35,8 @@ struct Solution {
   Index infinite_eigenvalues = 0;
   std::vector<double> singular_values;  ///< if there are any, `eigenvalues` are their squares
   std::vector<double> residuals;
+  std::vector<double> error_bounds;
+  std::vector<bool> limited_by_rounding;
   double orthogonality = 0;
   Index matrix_passes = 0;
   std::vector<double> backward_errors;
@@ -44,11 +46,12 @@ struct Solution {
   HostVectors vectors;       ///< k ≥ `count()` columns. For singular triplets: the right vectors
   HostVectors left_vectors;  ///< left singular vectors of triplets, else empty
 
-  std::string method;       ///< the method that solved, as in the table of methods
-  std::string device;       ///< "host" or "cuda"
-  std::string device_note;  ///< why `automatic` chose the host, else empty
-  Index block_size = 0;     ///< columns multiplied by A at once
-  std::string spmm_kernel;  ///< the kernel that multiplied A by the block. Empty for a callable
+  std::string method;         ///< the method that solved, as in the table of methods
+  std::string method_reason;  ///< why `Method::automatic` chose the method, else empty
+  std::string device;         ///< "host" or "cuda"
+  std::string device_note;    ///< why `automatic` chose the host, else empty
+  Index block_size = 0;       ///< columns multiplied by A at once
+  std::string spmm_kernel;    ///< the kernel that multiplied A by the block. Empty for a callable
   std::string spmm_reason;
   std::string preconditioner_name;  ///< "jacobi of A", "none", …
   PreconditionerCost preconditioner;

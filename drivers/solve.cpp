@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
@@ -8,6 +9,7 @@
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <utility>
 
@@ -116,6 +118,39 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
   });
 }
 
+Solution solve_prepared(Device& device, Problem problem, const MethodChoice& choice,
+                        const Monitor& monitor) {
+  if (!choice.may_continue) {
+    Solution solution = solve_prepared(device, std::move(problem), choice.request, monitor);
+    solution.method_reason = choice.reason;
+    return solution;
+  }
+  Solution first = solve_prepared(device, problem, choice.request, monitor);
+  first.method_reason = choice.reason;
+  const bool limited = choice.request.max_iterations < EigenOptions{}.max_iterations;
+  const bool unfinished = first.status == SolveStatus::stagnated ||
+                          first.status == SolveStatus::verification_failed ||
+                          (first.status == SolveStatus::max_iterations && !limited);
+  if (!unfinished || first.count() == 0) return first;
+  try {
+    Request rest = remaining(choice.request, first);
+    rest.max_iterations = choice.request.max_iterations;
+    rest.method = Method::block_lanczos;
+    rest.filter = LanczosFilter::inverse;
+    problem.initial_guess = guess_from(device.host(), first);
+    Solution second = solve_prepared(device, std::move(problem), rest, continued(first, monitor));
+    prepend(first, second, "of LOBPCG, which did not reach the digits");
+    second.method_reason =
+        choice.reason +
+        "; LOBPCG did not reach the digits, block Lanczos continued with an inverse";
+    return second;
+  } catch (const OutOfMemory& error) {
+    first.reason +=
+        std::string("; block Lanczos with an inverse would need more memory: ") + error.what();
+    return first;
+  }
+}
+
 }  // namespace detail
 
 Solution solve(Device& device, Problem problem, const Request& request, const Monitor& monitor) {
@@ -125,11 +160,12 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
                                      " is a callable on host blocks");
   }
   if (request.method == Method::automatic) detail::inspect_mass(device.host(), problem);
-  const Request chosen = detail::choose_method(request, problem.sizes());
+  const detail::MethodChoice choice = detail::choose_method(request, problem);
+  const Request& chosen = choice.request;
   detail::check_kernel(device, chosen);
   detail::prepare(device.host(), problem, chosen);
   detail::check_memory(detail::estimate_memory(problem, chosen, !device.is_host()), chosen, device);
-  return detail::solve_prepared(device, std::move(problem), chosen, monitor);
+  return detail::solve_prepared(device, std::move(problem), choice, monitor);
 }
 
 Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {

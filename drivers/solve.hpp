@@ -32,8 +32,15 @@ Solution solve(const Problem& problem, const Request& request = {}, const Monito
 
 namespace detail {
 
+struct MethodChoice;
+
 /// Solves a problem that `prepare` has checked, by a request whose method has been chosen.
 Solution solve_prepared(Device& device, Problem problem, const Request& request,
+                        const Monitor& monitor);
+
+/// Solves a problem that `prepare` has checked by the chosen method, and continues with another one
+/// where the choice allows this and the first has not converged.
+Solution solve_prepared(Device& device, Problem problem, const MethodChoice& choice,
                         const Monitor& monitor);
 
 }  // namespace detail

@@ -161,8 +161,10 @@ void check_checkpoint(const Config& config) {
 }  // namespace
 
 void check_combinations(const Config& config) {
-  check_preconditioner(config);
-  check_preconditioner_options(config);
+  if (config.request.method != Method::automatic) {
+    check_preconditioner(config);
+    check_preconditioner_options(config);
+  }
   check_tolerance(config);
   check_filter(config);
   check_interval(config);

@@ -14,7 +14,9 @@
 /// documentation are defined once, in schema.cpp and solver_schema.cpp.
 namespace heddle::apps {
 
-/// The solvers that have configurations. Each has an executable of its own.
+struct Setting;
+
+/// The solvers that have configurations. `automatic` stands for the one that suits the problem.
 using SolverType = Method;
 
 /// The transformation of the matrix after reading it.
@@ -70,18 +72,30 @@ struct OutputConfig {
 
 /// A whole configuration.
 struct Config {
-  Request request;  ///< its method is the solver of the executable
+  /// Its method is `automatic` if the choice of an eigensolver is left to `settle_method`.
+  Request request;
   ProblemConfig problem;
   OutputConfig output;
   /// The whole configuration as a tree: the values of the file and the command line, defaults
   /// filled in, matrix paths absolute. `to_yaml` of it is an equivalent configuration.
   ConfigNode effective;
+  ConfigNode given;  ///< the tree that `resolve_config` took
+  std::string name;  ///< in the default output folder
+  /// Keys that the user gave and that have no effect, because `solver.type: auto` chose a method
+  /// without them.
+  std::vector<std::string> unused;
+  std::string method_reason;  ///< why `solver.type: auto` chose the method, else empty
 };
 
-/// Checks `tree` against the schema for `solver` and fills in the defaults. `name` is the name of
-/// the configuration in the default output folder. Throws `ConfigError` at the first invalid key or
-/// value.
+/// Checks `tree` against the schema and fills in the defaults. `solver` is the solver of the
+/// program: its method, which the file must ask for or leave open, or `automatic` for any. `name`
+/// is the name of the configuration in the default output folder. Throws `ConfigError` at the first
+/// invalid key or value.
 Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name);
+
+/// The configuration `config`, whose method is `automatic`, for the eigensolver `method`, which was
+/// chosen for `reason`. Throws `ConfigError` for keys that do not go with it.
+Config settle_method(const Config& config, SolverType method, std::string reason);
 
 /// Sets the value at a dotted path of `tree`, given as `KEY=VALUE` with VALUE in YAML (lists and
 /// maps in brackets). It replaces an existing value. In a section that accepts just one of several
@@ -90,10 +104,10 @@ Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_vie
 /// `ConfigError`, also if the path leads through a value that is invalid for its key.
 void apply_override(ConfigNode& tree, std::string_view assignment);
 
-/// The configuration in the file at `path` with `overrides` applied in order.
-/// Throws `ConfigError`.
-Config load_config(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                   SolverType solver);
+/// The configuration that `subject` names (see `read_subject`) for a program of `solver`, with
+/// `settings` and then `overrides` applied in order. Throws `ConfigError`.
+Config load_config(const std::string& subject, const std::vector<Setting>& settings,
+                   const std::vector<std::string>& overrides, SolverType solver);
 
 /// The place where the user gave the value at a dotted path of the configuration.
 Origin origin_of(const Config& config, std::string_view path);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <heddle/apps/config/programs.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <iterator>
 #include <string>
@@ -17,27 +18,14 @@ std::string describe_default(const KeySpec& spec, SolverType solver) {
                      spec.fallback == kSolverPlaceholder ? method_name(solver) : spec.fallback);
 }
 
-const std::vector<SolverType> kSolvers = {SolverType::lobpcg, SolverType::block_lanczos,
-                                          SolverType::block_cg};
-
-std::string_view executable_name(SolverType solver) {
-  switch (solver) {
-    case SolverType::lobpcg:
-      return "heddle-lobpcg";
-    case SolverType::block_lanczos:
-      return "heddle-lanczos";
-    case SolverType::block_cg:
-      return "heddle-cg";
-    case SolverType::automatic:
-      break;
-  }
-  return "";
-}
-
-std::string executables_of(const KeySpec& spec) {
-  if (spec.only_for.empty() || spec.only_for.size() == kSolvers.size()) return "all";
+/// The types that have the key, "all" if it is every one. `auto` is left out: it has the keys of
+/// all.
+std::string types_of(const KeySpec& spec) {
+  if (spec.only_for.empty()) return "all";
   std::vector<std::string_view> names;
-  for (const SolverType solver : spec.only_for) names.push_back(executable_name(solver));
+  for (const SolverType solver : spec.only_for) {
+    if (solver != SolverType::automatic) names.push_back(method_name(solver));
+  }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -54,32 +42,42 @@ std::string cell(std::string_view text) {
 std::string markdown_default(const KeySpec& spec) {
   if (spec.required) return "required";
   if (spec.fallback.empty()) return "";
-  if (spec.fallback == kSolverPlaceholder) return "the executable's";
+  if (spec.fallback == kSolverPlaceholder) return "the program's";
   return fmt::format("`{}`", spec.fallback);
 }
 
+std::string markdown_option(const KeySpec& spec) {
+  return spec.option.empty() ? std::string() : fmt::format("`{}`", spec.option);
+}
+
 void add_markdown_row(std::string& text, const KeySpec& spec) {
-  fmt::format_to(std::back_inserter(text), "| `{}` | {} | {} | {} | {} |\n", spec.path,
-                 cell(spec.forms.describe()), markdown_default(spec), cell(spec.doc),
-                 executables_of(spec));
+  fmt::format_to(std::back_inserter(text), "| `{}` | {} | {} | {} | {} | {} |\n", spec.path,
+                 cell(spec.forms.describe()), markdown_default(spec), markdown_option(spec),
+                 cell(spec.doc), types_of(spec));
 }
 
 constexpr std::string_view kMarkdownHead =
     "# Configuration\n\n"
-    "The keys of a configuration, as `heddle-lobpcg --help-config=markdown` prints them. A dot in "
-    "a key stands\nfor one level of a YAML map: `solver.nev` is `nev` in the map `solver`. "
-    "`--help-config` of an executable\nlists its own keys.\n";
+    "The keys of a configuration, as `heddle config --markdown` prints them. A dot in a key stands "
+    "for one level of\na YAML map: `solver.nev` is `nev` in the map `solver`. Where a key has an "
+    "option, `heddle solve` and the program\nof the method take it on the command line. "
+    "`solver.type: auto`, the default of `heddle solve`, takes all keys.\nThose of a method that "
+    "it "
+    "does not choose have no effect if they only tune the method, which the log says.\n";
 
 constexpr std::string_view kMarkdownTable =
-    "| key | values | default | meaning | executables |\n"
-    "| --- | --- | --- | --- | --- |\n";
+    "| key | values | default | option | meaning | types |\n"
+    "| --- | --- | --- | --- | --- | --- |\n";
 
 }  // namespace
 
 std::string describe_keys(SolverType solver) {
   std::string text;
   for (const KeySpec& spec : config_schema()) {
-    if (!spec.applies_to(solver)) continue;
+    const bool any = solver == SolverType::automatic;
+    if (!any && !spec.applies_to(solver)) continue;
+    const std::string types =
+        any && !spec.only_for.empty() ? fmt::format("; for {}", types_of(spec)) : "";
     const auto depth =
         static_cast<std::size_t>(std::count(spec.path.begin(), spec.path.end(), '.'));
     const std::string indent(2 * depth, ' ');
@@ -87,8 +85,8 @@ std::string describe_keys(SolverType solver) {
       text += fmt::format("{}{}:  # {}\n", indent, spec.name(), spec.doc);
       continue;
     }
-    text += fmt::format("{}{}:  # {}\n{}    # {}; {}\n", indent, spec.name(), spec.doc, indent,
-                        spec.forms.describe(), describe_default(spec, solver));
+    text += fmt::format("{}{}:  # {}\n{}    # {}; {}{}\n", indent, spec.name(), spec.doc, indent,
+                        spec.forms.describe(), describe_default(spec, solver), types);
   }
   text += "\nstructures that `generate` knows, with their sizes:\n";
   for (const GalleryStructure& known : gallery_structures()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <heddle/apps/config/combinations.hpp>
+#include <heddle/apps/config/programs.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/linalg/base/nearest_name.hpp>
@@ -55,41 +56,64 @@ std::string shown(const ConfigNode& node) {
                      shortened(node.text));
 }
 
+bool has_right_hand_sides(const ConfigNode& tree) {
+  const ConfigNode* problem = tree.find("problem");
+  return problem != nullptr && problem->find("rhs") != nullptr;
+}
+
 class Resolver {
  public:
-  Resolver(SolverType solver, std::string_view name) : solver_(solver), name_(name) {}
+  /// `solver`: of the program, or the one that was chosen where the user left it open.
+  Resolver(SolverType solver, std::string_view name, bool is_open = false)
+      : solver_(solver), is_open_(is_open), name_(name) {}
 
   Config resolve(const ConfigNode& tree) {
     if (!tree.is_map()) {
       throw ConfigError(tree.origin, fmt::format("expected a map of keys ({}), got {}",
                                                  fmt::join(keys_in(""), ", "), shown(tree)));
     }
-    check_solver_type(tree);
+    decide_solver(tree);
     config_.effective = resolve_section("", tree);
+    config_.request.method = solver_;
+    config_.given = tree;
+    config_.name = name_;
     check_combinations(config_);
     return std::move(config_);
   }
 
  private:
   /// Runs before all other checks, because a file for another solver has other keys.
-  void check_solver_type(const ConfigNode& tree) const {
+  void decide_solver(const ConfigNode& tree) {
     const ConfigNode* section = tree.find("solver");
     const ConfigNode* type = section != nullptr ? section->find("type") : nullptr;
-    if (type == nullptr || type->text == method_name(solver_)) return;
-    for (const SolverType other :
-         {SolverType::lobpcg, SolverType::block_lanczos, SolverType::block_cg}) {
-      if (type->text == method_name(other)) {
-        throw ConfigError(type->origin, fmt::format("solver.type is {}, this executable solves "
-                                                    "with {}",
-                                                    type->text, method_name(solver_)));
-      }
+    SolverType asked = solver_;
+    for (const SolverType known : kSolverTypes) {
+      if (type != nullptr && type->text == method_name(known)) asked = known;
     }
+    is_open_ = is_open_ || asked == SolverType::automatic;
+    if (solver_ == SolverType::automatic) {
+      const bool linear = is_open_ && has_right_hand_sides(tree);
+      solver_ = linear ? SolverType::block_cg : asked;
+      if (linear) config_.method_reason = "the problem has right-hand sides";
+    } else if (!is_open_ && asked != solver_) {
+      throw ConfigError(
+          type->origin,
+          fmt::format("solver.type is {}, {} solves with {}; run {}, or heddle solve for any type",
+                      type->text, program_of(solver_).name, method_name(solver_),
+                      program_of(asked).name));
+    }
+  }
+
+  /// Whether messages offer the key to the user.
+  bool is_offered(const KeySpec& spec) const {
+    return solver_ == SolverType::automatic || spec.applies_to(solver_);
   }
 
   std::vector<std::string_view> keys_in(std::string_view section) const {
     std::vector<std::string_view> keys;
     for (const KeySpec& spec : config_schema()) {
-      if (spec.section() == section && spec.applies_to(solver_)) keys.push_back(spec.name());
+      const bool is_new = std::find(keys.begin(), keys.end(), spec.name()) == keys.end();
+      if (spec.section() == section && is_offered(spec) && is_new) keys.push_back(spec.name());
     }
     return keys;
   }
@@ -128,8 +152,9 @@ class Resolver {
   }
 
   ConfigNode fallback(const KeySpec& spec, const ConfigNode& section) const {
+    const SolverType type = is_open_ ? SolverType::automatic : solver_;
     const std::string_view yaml =
-        spec.fallback == kSolverPlaceholder ? method_name(solver_) : spec.fallback;
+        spec.fallback == kSolverPlaceholder ? method_name(type) : spec.fallback;
     ConfigNode value = parse_yaml(yaml, section.origin.source);
     value.origin = section.origin;
     if (const auto at = value.text.find(kNamePlaceholder); at != std::string::npos) {
@@ -138,16 +163,26 @@ class Resolver {
     return value;
   }
 
-  void check_key(std::string_view section, const ConfigEntry& entry) const {
+  /// Throws if the solver does not have the key. Where the solver was left open, a tuning key of
+  /// another one is only recorded.
+  void check_key(std::string_view section, const ConfigEntry& entry) {
     std::string path;
     std::vector<std::string_view> owners;
+    bool tuning = false;
     for (const KeySpec& spec : config_schema()) {
       if (spec.section() != section || spec.name() != entry.key) continue;
       if (spec.applies_to(solver_)) return;
       path = spec.path;
-      for (const SolverType owner : spec.only_for) owners.push_back(method_name(owner));
+      tuning = spec.tuning;
+      for (const SolverType owner : spec.only_for) {
+        if (owner != SolverType::automatic) owners.push_back(method_name(owner));
+      }
     }
     if (owners.empty()) throw unknown(section, entry);
+    if (tuning && is_open_) {
+      config_.unused.push_back(path);
+      return;
+    }
     throw ConfigError(entry.origin, fmt::format("{} belongs to {}, this file is for {}", path,
                                                 fmt::join(owners, " and "), method_name(solver_)));
   }
@@ -177,7 +212,7 @@ class Resolver {
     const KeySpec* same_name = nullptr;
     const KeySpec* same_alias = nullptr;
     for (const KeySpec& spec : config_schema()) {
-      if (!spec.applies_to(solver_) || !goes_by(spec, plain)) continue;
+      if (!is_offered(spec) || !goes_by(spec, plain)) continue;
       if (spec.section() == section) return fmt::format("'{}'", spec.name());
       const KeySpec*& found = spec.name() == key ? same_name : same_alias;
       if (found == nullptr || spec.path.size() < found->path.size()) found = &spec;
@@ -215,6 +250,7 @@ class Resolver {
   }
 
   SolverType solver_;
+  bool is_open_;  // whether the user leaves the choice of the solver to the program
   std::string_view name_;
   Config config_;
 };
@@ -223,6 +259,12 @@ class Resolver {
 
 Config resolve_config(const ConfigNode& tree, SolverType solver, std::string_view name) {
   return Resolver(solver, name).resolve(tree);
+}
+
+Config settle_method(const Config& config, SolverType method, std::string reason) {
+  Config settled = Resolver(method, config.name, true).resolve(config.given);
+  settled.method_reason = std::move(reason);
+  return settled;
 }
 
 Origin origin_of(const Config& config, std::string_view path) {

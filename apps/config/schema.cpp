@@ -1,12 +1,23 @@
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
 namespace {
 
 constexpr Index kMaxThreads = 4096;
+
+/// The first extension of each format of matrices, or of dense blocks, e.g. ".mtx, .npy".
+std::string usual_extensions(bool for_blocks) {
+  std::string list;
+  for (const FileFormat& format : file_formats()) {
+    if (for_blocks && !format.holds_blocks) continue;
+    list.append(list.empty() ? "" : ", ").append(format.extensions.front());
+  }
+  return list;
+}
 
 /// Collects all rows of the schema, one member function per section.
 class Schema {
@@ -32,6 +43,7 @@ class Schema {
 
   void matrix(const std::string& path, MatrixSource& (*source)(Config&));
   void problem();
+  void transforms();
   void right_hand_sides();
   void spmm();
   void machine();
@@ -81,9 +93,8 @@ void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
 
 void Schema::problem() {
   add("problem", "A x = lambda B x, A X = B, or min |B - A X|").section().fallback("{}");
-  add("problem.matrix",
-      "a file of a known format, relative to the file it is named in, or a structure to "
-      "generate")
+  add("problem.matrix", "a file (" + usual_extensions(false) +
+                            "), relative to the file it is named in, or a structure to generate")
       .file()
       .section()
       .required()
@@ -95,18 +106,38 @@ void Schema::problem() {
       .file()
       .section()
       .only_for(kEigensolvers)
+      .option("--mass")
       .aliases({"B", "M", "mass_matrix"});
   matrix("problem.mass", [](Config& config) -> MatrixSource& {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
+  transforms();
+  add("problem.constraints",
+      "dense file (" + usual_extensions(true) + "): eigenvectors B-orthogonal to its columns")
+      .file()
+      .only_for({SolverType::lobpcg, SolverType::automatic})
+      .option("--constraints")
+      .aliases({"deflation", "null_space", "Y"})
+      .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
+  add("problem.initial_guess",
+      "dense file (" + usual_extensions(true) +
+          "): vectors to start from, for block_cg as many as right-hand sides")
+      .file()
+      .option("--initial-guess")
+      .aliases({"X0", "initial_space", "guess", "start"})
+      .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
+}
+
+void Schema::transforms() {
   const auto transform = [this](std::string doc, Words<Transform> words,
                                 std::vector<SolverType> solvers) {
     add("problem.transform", std::move(doc))
         .choice<Transform>(std::move(words),
                            [](Config& config) -> Transform& { return config.problem.transform; })
         .fallback("none")
-        .only_for(std::move(solvers));
+        .only_for(std::move(solvers))
+        .option("--transform");
   };
   transform(
       "what to take instead of A: the Laplacian of its graph; normal_equations: A^T A, for the "
@@ -125,7 +156,8 @@ void Schema::problem() {
       .choice<EdgeWeights>({{"stored", EdgeWeights::stored}, {"unit", EdgeWeights::unit}},
                            [](Config& config) -> EdgeWeights& { return config.problem.weights; })
       .fallback("stored")
-      .only_for(kEigensolvers);
+      .only_for(kEigensolvers)
+      .option("--weights");
   add("problem.symmetrize",
       "whether a graph Laplacian takes a directed graph: both directions of an edge get the "
       "larger of the two weights")
@@ -133,26 +165,19 @@ void Schema::problem() {
                     [](Config& config) -> bool& { return config.problem.symmetrize; })
       .fallback("false")
       .aliases({"symmetrized", "undirected"})
-      .only_for(kEigensolvers);
-  add("problem.constraints", "file of a dense block: eigenvectors B-orthogonal to its columns")
-      .file()
-      .only_for({SolverType::lobpcg})
-      .aliases({"deflation", "null_space", "Y"})
-      .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });
-  add("problem.initial_guess",
-      "file of a dense block: vectors to start from, for block_cg as many as right-hand sides")
-      .file()
-      .aliases({"X0", "initial_space", "guess", "start"})
-      .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
+      .only_for(kEigensolvers)
+      .option("--symmetrize");
 }
 
 void Schema::right_hand_sides() {
-  add("problem.rhs", "right-hand sides, columns of B: the file of a dense block, or their kind")
+  add("problem.rhs", "right-hand sides, columns of B: a dense file (" + usual_extensions(true) +
+                         "), or their kind")
       .file()
       .section()
       .one_key()
       .required()
       .only_for({SolverType::block_cg})
+      .option("--rhs")
       .aliases({"b", "right_hand_side", "right_hand_sides", "load", "loads"})
       .store([](Node node, Config& config) {
         if (node.is_scalar()) config.problem.rhs.path = resolve_file(node);
@@ -178,8 +203,9 @@ void Schema::spmm() {
           "of a kernel that the device has");
   for (const std::string_view way : spmm_choices()) kernel.word(way);
   for (const std::string_view name : all_spmm_kernels()) kernel.word(name);
-  kernel.fallback("auto").store(
-      [](Node node, Config& config) { config.request.spmm.kernel = node.text; });
+  kernel.fallback("auto").option("--kernel").store([](Node node, Config& config) {
+    config.request.spmm.kernel = node.text;
+  });
 }
 
 void Schema::machine() {
@@ -189,16 +215,19 @@ void Schema::machine() {
                              {"host", DeviceChoice::host}},
                             [](Config& config) -> DeviceChoice& { return config.request.device; })
       .fallback("auto")
+      .option("--device")
       .aliases({"backend", "executor"});
   add("precision", "mixed: single precision as far as it reaches, then double")
       .choice<Precision>(
           {{"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}},
           [](Config& config) -> Precision& { return config.request.precision; })
       .fallback("double")
+      .option("--precision")
       .aliases({"dtype", "value_type", "scalar"});
-  add("threads", "CPU threads; 0: all that OpenMP offers")
+  add("threads", "CPU threads; 0: OMP_NUM_THREADS, else as many as CPUs, affinity and quota allow")
       .integer({0, kMaxThreads})
       .fallback("0")
+      .option("--threads")
       .aliases({"num_threads", "nthreads", "omp_num_threads", "cores"})
       .store([](Node node, Config& config) {
         config.request.threads = static_cast<int>(*as_integer(node));
@@ -206,6 +235,7 @@ void Schema::machine() {
   add("seed", "of the random start: the same seed gives the same bits")
       .integer(kNatural)
       .fallback("42")
+      .option("--seed")
       .aliases({"iseed", "random_seed", "rng"})
       .store([](Node node, Config& config) {
         config.request.seed = static_cast<std::uint64_t>(*as_integer(node));
@@ -217,6 +247,7 @@ void Schema::output() {
   add("output.directory", "folder of the results, relative to the current one; {name}: this file's")
       .folder()
       .fallback("results/" + std::string(kNamePlaceholder))
+      .option("-o,--output")
       .aliases({"dir", "folder", "path"})
       .store([](Node node, Config& config) { config.output.directory = node.text; });
   const auto vectors = [this](const std::string& name, std::vector<SolverType> solvers,
@@ -232,8 +263,11 @@ void Schema::output() {
   };
   vectors("eigenvectors", kEigensolvers,
           "; with transform: normal_equations left_vectors and right_vectors")
+      .option("--eigenvectors")
       .aliases({"vectors", "modes", "evecs"});
-  vectors("solution", {SolverType::block_cg}).aliases({"x", "solutions", "vectors"});
+  vectors("solution", {SolverType::block_cg})
+      .option("--solution")
+      .aliases({"x", "solutions", "vectors"});
   add("output.history", "write history.csv, a line an iteration")
       .choice<bool>({{"true", true}, {"false", false}},
                     [](Config& config) -> bool& { return config.output.history; })
@@ -248,6 +282,7 @@ void Schema::checkpoint() {
       "file that holds the state of the solve, relative to the current folder; gone once converged")
       .new_file()
       .required()
+      .option("--checkpoint")
       .aliases({"path", "filename", "name"})
       .store([](Node node, Config& config) { config.request.checkpoint.file = node.text; });
   add("checkpoint.every_s", "seconds between two checkpoints; one more is written at a stop")

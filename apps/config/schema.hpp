@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <heddle/apps/config/config.hpp>
 #include <heddle/drivers/methods.hpp>
@@ -14,6 +15,10 @@
 namespace heddle::apps {
 
 using detail::method_name;
+
+/// The words for `solver.type`.
+inline constexpr std::array kSolverTypes = {SolverType::automatic, SolverType::lobpcg,
+                                            SolverType::block_lanczos, SolverType::block_cg};
 
 /// The placeholder, in a default, for the configuration's name (its file's name without the
 /// extension).
@@ -69,6 +74,13 @@ struct KeySpec {
   bool required = false;                  ///< the key must be given if its section is present
   std::vector<SolverType> only_for;       ///< empty: every solver
   std::vector<std::string_view> aliases;  ///< names of this key in other packages, for suggestions
+  /// Names of the option of the command line that sets this key, such as "-n,--nev". Empty: the key
+  /// is set by the file or by --set only.
+  std::string_view option;
+  std::string_view option_sets;  ///< another KEY=VALUE that this option sets, or empty
+  /// Whether the key affects how the problem is solved, but not which problem. With `solver.type:
+  /// auto`, such a key may also be given for a method that is not chosen. It then has no effect.
+  bool tuning = false;
   /// Stores the checked value in the configuration.
   std::function<void(const ConfigNode&, Config&)> store;
 
@@ -80,7 +92,7 @@ struct KeySpec {
 /// All keys in the order in which they are printed. A section comes before its keys.
 const std::vector<KeySpec>& config_schema();
 
-/// The path of the file named by a value of the form `file`.
+/// The path of the file named by a value of the form `file`. `-` stays `-`, for standard input.
 std::filesystem::path resolve_file(const ConfigNode& node);
 
 /// A scalar as an integer, or empty if it is not one. Quoted text is never a number.

@@ -41,6 +41,12 @@ class SchemaRow {
   SchemaRow& aliases(std::vector<std::string_view> names) {
     return spec_->aliases = std::move(names), *this;
   }
+  SchemaRow& option(std::string_view names, std::string_view also_sets = "") {
+    spec_->option = names;
+    spec_->option_sets = also_sets;
+    return *this;
+  }
+  SchemaRow& tuning() { return spec_->tuning = true, *this; }
   SchemaRow& store(std::function<void(const ConfigNode&, Config&)> store) {
     return spec_->store = std::move(store), *this;
   }

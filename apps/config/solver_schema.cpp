@@ -45,12 +45,12 @@ class SolverSchema {
 
 void SolverSchema::solver() {
   add("solver", "how it is solved").section().fallback("{}");
-  add("solver.type", "must be the executable's")
-      .choice<SolverType>({{method_name(SolverType::lobpcg), SolverType::lobpcg},
-                           {method_name(SolverType::block_lanczos), SolverType::block_lanczos},
-                           {method_name(SolverType::block_cg), SolverType::block_cg}},
-                          [](Config& config) -> SolverType& { return config.request.method; })
-      .fallback(std::string(kSolverPlaceholder))
+  SchemaRow type = add("solver.type",
+                       "auto: block_cg with right-hand sides, else lobpcg or block_lanczos, chosen "
+                       "for the problem; a program of one method takes its own and auto");
+  for (const SolverType solver : kSolverTypes) type.word(method_name(solver));
+  type.fallback(std::string(kSolverPlaceholder))
+      .option("--solver")
       .aliases({"eps_type", "ksp_type", "method", "driver", "name"});
   add("solver.nev", "eigenpairs wanted")
       .integer(kCount)
@@ -58,6 +58,7 @@ void SolverSchema::solver() {
       .only_for(kEigensolvers)
       .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
                 "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
+      .option("-n,--nev")
       .store([](Node node, Config& config) { config.request.nev = *as_integer(node); });
   which();
   add("solver.max_basis",
@@ -66,7 +67,9 @@ void SolverSchema::solver() {
       .word("auto")
       .integer(kCount)
       .fallback("auto")
-      .only_for({SolverType::block_lanczos})
+      .only_for({SolverType::block_lanczos, SolverType::automatic})
+      .tuning()
+      .option("--max-basis")
       .aliases({"ncv", "eps_ncv", "max_basis_size", "max_subspace", "subspace_size", "m"})
       .store([](Node node, Config& config) {
         config.request.max_basis = as_integer(node).value_or(0);
@@ -76,6 +79,7 @@ void SolverSchema::solver() {
       .integer(kCount)
       .fallback("auto")
       .only_for(kEigensolvers)
+      .option("--block-size")
       .aliases({"max_block_size", "eps_lobpcg_blocksize", "block", "ncv"})
       .store([](Node node, Config& config) {
         config.request.block_size = as_integer(node).value_or(0);
@@ -83,20 +87,23 @@ void SolverSchema::solver() {
 }
 
 void SolverSchema::which() {
-  const auto end = [this](std::string doc, SolverType solver) {
+  const auto end = [this](std::string doc, std::vector<SolverType> solvers) {
     return add("solver.which", std::move(doc))
         .choice<Which>({{"smallest", Which::smallest}, {"largest", Which::largest}},
                        [](Config& config) -> Which& { return config.request.which; })
         .fallback("smallest")
-        .only_for({solver})
+        .only_for(std::move(solvers))
+        .option("--which")
         .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
   };
-  end("end of the spectrum", SolverType::lobpcg);
-  end("end of the spectrum; interval: all eigenpairs in solver.interval", SolverType::block_lanczos)
+  end("end of the spectrum", {SolverType::lobpcg});
+  end("end of the spectrum; interval: all eigenpairs in solver.interval",
+      {SolverType::block_lanczos, SolverType::automatic})
       .word("interval");
   add("solver.interval", "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them")
       .interval()
-      .only_for({SolverType::block_lanczos})
+      .only_for({SolverType::block_lanczos, SolverType::automatic})
+      .option("--interval", "solver.which=interval")
       .aliases({"eps_interval", "range", "window", "vl", "bounds"})
       .store([](Node node, Config& config) {
         config.request.interval = {*as_real(node.items[0]), *as_real(node.items[1])};
@@ -108,18 +115,23 @@ void SolverSchema::tolerance() {
       .word("auto")
       .real({0, 1, true})
       .fallback("auto")
+      .option("--tol,--tolerance")
       .aliases({"tol", "eps_tol", "eps", "rtol", "atol", "eig_tolerance", "convergence_tolerance",
                 "reduction_factor"})
       .store(
           [](Node node, Config& config) { config.request.tolerance = as_real(node).value_or(0); });
   add("solver.criterion",
-      "norm: |r| <= tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol")
-      .choice<Criterion>({{"norm", Criterion::norm},
+      "eigenvalue: norm, and the error bound of lambda is <= tol |lambda| or rounding; norm: |r| "
+      "<= "
+      "tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol")
+      .choice<Criterion>({{"eigenvalue", Criterion::eigenvalue},
+                          {"norm", Criterion::norm},
                           {"relative", Criterion::relative},
                           {"absolute", Criterion::absolute}},
                          [](Config& config) -> Criterion& { return config.request.criterion; })
-      .fallback("norm")
+      .fallback("eigenvalue")
       .only_for(kEigensolvers)
+      .option("--criterion")
       .aliases({"eps_conv", "convergence", "conv_test"});
   add("solver.criterion",
       "relative: |b - A x| <= tol |b|; absolute: <= tol; with transform: normal_equations of A^T "
@@ -130,6 +142,7 @@ void SolverSchema::tolerance() {
           [](Config& config) -> LinearCriterion& { return config.request.linear_criterion; })
       .fallback("relative")
       .only_for({SolverType::block_cg})
+      .option("--criterion")
       .aliases({"convergence", "conv_test"});
 }
 
@@ -140,6 +153,7 @@ void SolverSchema::limits() {
         .integer(kCount)
         .fallback(std::move(fallback))
         .only_for(std::move(solvers))
+        .option("--max-iterations")
         .aliases({"maxiter", "maxit", "max_it", "eps_max_it", "max_iters", "iterations", "itr",
                   "max_outer_iterations", "maximum_iterations", "max_matvecs", "eig_max_iters"})
         .store(
@@ -152,6 +166,7 @@ void SolverSchema::limits() {
       .word("none")
       .real({.low = 0, .open = true})
       .fallback("none")
+      .option("--time-limit")
       .aliases({"time_limit", "timeout", "max_time", "time"})
       .store([](Node node, Config& config) {
         config.request.time_limit_s =
@@ -163,7 +178,8 @@ void SolverSchema::own_options() {
   add("solver.refresh_interval", "iterations between fresh products with A")
       .integer(kCount)
       .fallback("50")
-      .only_for({SolverType::lobpcg, SolverType::block_cg})
+      .only_for({SolverType::lobpcg, SolverType::block_cg, SolverType::automatic})
+      .tuning()
       .store(
           [](Node node, Config& config) { config.request.refresh_interval = *as_integer(node); });
   add("solver.filter",
@@ -176,7 +192,9 @@ void SolverSchema::own_options() {
            {"none", LanczosFilter::none}},
           [](Config& config) -> std::optional<LanczosFilter>& { return config.request.filter; })
       .fallback("auto")
-      .only_for({SolverType::block_lanczos})
+      .only_for({SolverType::block_lanczos, SolverType::automatic})
+      .tuning()
+      .option("--filter")
       .aliases({"polynomial", "acceleration"});
   add("solver.algorithm",
       "breakdown_free: one Krylov space for all columns; pseudo_block: one for each")
@@ -184,14 +202,17 @@ void SolverSchema::own_options() {
                             {"pseudo_block", CgAlgorithm::pseudo_block}},
                            [](Config& config) -> CgAlgorithm& { return config.request.algorithm; })
       .fallback("breakdown_free")
-      .only_for({SolverType::block_cg});
+      .only_for({SolverType::block_cg})
+      .tuning()
+      .option("--algorithm");
 }
 
 void SolverSchema::preconditioner() {
   add("solver.preconditioner", "approximates an inverse")
       .section()
       .fallback("{}")
-      .only_for({SolverType::lobpcg, SolverType::block_cg})
+      .only_for({SolverType::lobpcg, SolverType::block_cg, SolverType::automatic})
+      .tuning()
       .aliases({"precond", "pc", "pc_type", "st_pc_type", "prec_choice"});
   SchemaRow type = add("solver.preconditioner.type",
                        fmt::format("from A, or from B for the largest end of a pencil; auto: {}",
@@ -199,8 +220,9 @@ void SolverSchema::preconditioner() {
   type.word("auto").word("none");
   std::vector<std::string_view> names = preconditioner_table().names();
   for (const std::string_view name : names) type.word(name);
-  type.fallback("auto").store(
-      [](Node node, Config& config) { config.request.preconditioner.type = node.text; });
+  type.fallback("auto").option("--preconditioner").store([](Node node, Config& config) {
+    config.request.preconditioner.type = node.text;
+  });
   // The options of the preconditioner that auto uses by default are listed first.
   std::stable_partition(names.begin(), names.end(),
                         [](std::string_view name) { return name == automatic_preconditioner({}); });

@@ -6,8 +6,8 @@
 namespace heddle::apps {
 
 /// The solvers of A x = λ B x.
-inline const std::vector<SolverType> kEigensolvers = {SolverType::lobpcg,
-                                                      SolverType::block_lanczos};
+inline const std::vector<SolverType> kEigensolvers = {SolverType::lobpcg, SolverType::block_lanczos,
+                                                      SolverType::automatic};
 
 /// Adds the rows of `solver` and of its keys.
 void add_solver_rows(std::vector<KeySpec>& rows);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/standard_input.hpp>
 
 namespace heddle::apps {
 namespace {
@@ -46,6 +47,7 @@ bool is_interval(const std::vector<ConfigNode>& items) {
 }  // namespace
 
 std::filesystem::path resolve_file(const ConfigNode& node) {
+  if (node.text == kStandardInput) return node.text;
   return (node.origin.source->base_directory / node.text).lexically_normal();
 }
 

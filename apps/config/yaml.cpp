@@ -231,9 +231,8 @@ ConfigNode parse_yaml(std::string_view text, std::shared_ptr<const ConfigSource>
   return builder.take_root();
 }
 
-ConfigNode read_yaml_file(const std::filesystem::path& path) {
-  const auto source =
-      std::make_shared<const ConfigSource>(ConfigSource{path.string(), path.parent_path()});
+ConfigNode read_yaml_file(const std::filesystem::path& path,
+                          std::shared_ptr<const ConfigSource> source) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw ConfigError({source}, "no such file");

@@ -13,9 +13,10 @@ namespace heddle::apps {
 /// a tag beyond YAML's core schema, and text that nests or expands (through aliases) too far.
 ConfigNode parse_yaml(std::string_view text, std::shared_ptr<const ConfigSource> source);
 
-/// Parses the file. Paths in it are relative to the file's folder. Throws `ConfigError`, also for a
-/// file that cannot be read or is too large for a configuration.
-ConfigNode read_yaml_file(const std::filesystem::path& path);
+/// Parses the file at `path`, which messages name as `source` does. Throws `ConfigError`, also for
+/// a file that cannot be read or is too large for a configuration.
+ConfigNode read_yaml_file(const std::filesystem::path& path,
+                          std::shared_ptr<const ConfigSource> source);
 
 /// `node` as YAML text that `parse_yaml` can read. Lists are on one line, maps in blocks.
 std::string to_yaml(const ConfigNode& node);

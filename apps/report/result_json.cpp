@@ -1,5 +1,6 @@
 #include <sys/resource.h>
 
+#include <heddle/apps/config/json.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <heddle/apps/version.hpp>
@@ -9,34 +10,6 @@ namespace heddle::apps {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json scalar_json(const ConfigNode& node) {
-  if (node.quoted) return node.text;
-  if (node.text == "true" || node.text == "false") return node.text == "true";
-  if (const auto value = as_integer(node)) return *value;
-  if (const auto value = as_real(node)) return *value;
-  return node.text;
-}
-
-Json config_json(const ConfigNode& node) {
-  switch (node.kind) {
-    case ConfigNode::Kind::null:
-      return nullptr;
-    case ConfigNode::Kind::scalar:
-      return scalar_json(node);
-    case ConfigNode::Kind::sequence: {
-      Json list = Json::array();
-      for (const ConfigNode& item : node.items) list.push_back(config_json(item));
-      return list;
-    }
-    case ConfigNode::Kind::map: {
-      Json map = Json::object();
-      for (const ConfigEntry& entry : node.entries) map[entry.key] = config_json(entry.value);
-      return map;
-    }
-  }
-  return nullptr;
-}
 
 Json phases_json(const Profile& profile) {
   Json phases = Json::object();
@@ -108,6 +81,8 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     if (config.problem.mass) json["infinite_eigenvalues"] = result.infinite_eigenvalues;
     if (finds_triplets(config)) json["singular_values"] = result.singular_values;
     json["residuals"] = result.residuals;
+    json["error_bounds"] = result.error_bounds;
+    json["limited_by_rounding"] = result.limited_by_rounding;
     json["orthogonality"] = result.orthogonality;
   } else if (solves_least_squares(config)) {
     json["residuals"] = result.residuals;
@@ -128,6 +103,7 @@ std::string result_json(const Config& config, const Report& report) {
   json["status"] = status_name(result.status);
   json["reason"] = result.reason;
   json["solver"] = method_name(config.request.method);
+  if (!config.method_reason.empty()) json["solver_reason"] = config.method_reason;
   json["device"] = problem.device;
   json["precision"] = config.effective.find("precision")->text;
   json["n"] = problem.n;
@@ -156,7 +132,7 @@ std::string result_json(const Config& config, const Report& report) {
                       {"compiler", kVersions.compiler},
                       {"build_type", kVersions.build_type},
                       {"eigen", kVersions.eigen}};
-  json["configuration"] = config_json(config.effective);
+  json["configuration"] = to_json(config.effective);
   // File names may contain invalid UTF-8, which JSON does not allow.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <heddle/apps/report/report.hpp>
 #include <heddle/drivers/methods.hpp>
@@ -83,24 +85,57 @@ std::string describe_solver(const Config& config) {
 struct Table {
   std::string head;
   std::function<std::string(std::size_t)> row;
-  int width;  // width of the second column, which also shows how many rows are omitted
+  int width;             // width of the second column, which also shows how many rows are omitted
+  std::string legend{};  // explains the marks of the rows
 };
+
+/// Rows whose error bound exceeds this share of the value are marked.
+constexpr double kMarkedError = 1e-6;
+
+/// The decimal digits of `value` that an error of up to `error` leaves certain. 0 where none is.
+std::string certain_digits(double value, double error) {
+  constexpr int kMostDigits = 14;  // behind the point
+  if (!(error > 0) || !std::isfinite(value)) return fmt::format("{:.{}e}", value, kMostDigits);
+  if (error >= std::abs(value)) return "0";
+  const double digits = std::floor(std::log10(std::abs(value) / error));
+  return fmt::format("{:.{}e}", value, static_cast<int>(std::min<double>(digits, kMostDigits)));
+}
+
+/// The table of eigenpairs or singular triplets.
+Table value_table(const Solution& result) {
+  const bool singular = !result.singular_values.empty();
+  const std::vector<double>& values = singular ? result.singular_values : result.eigenvalues;
+  const std::vector<double>& errors = result.error_bounds;
+  const auto mark = [&result, &values, &errors](std::size_t i) -> std::string_view {
+    if (i >= errors.size() || errors[i] <= kMarkedError * std::abs(values[i])) return "";
+    return result.limited_by_rounding[i] ? " ~" : " *";
+  };
+  std::string legend;
+  const auto explain = [&](std::string_view sign, std::string_view text) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (mark(i) != sign) continue;
+      fmt::format_to(std::back_inserter(legend), "{}  {}\n", sign, text);
+      return;
+    }
+  };
+  explain(" *", "the error may exceed 1e-6 of the value");
+  explain(" ~", "the error may exceed 1e-6 of the value: rounding allows no more digits");
+  return {fmt::format("{:>5}  {:>22}  {:>9}  {:>9}\n", "",
+                      singular ? "singular value" : "eigenvalue", "±", "residual"),
+          [&result, &values, &errors, mark](std::size_t i) {
+            const double error = i < errors.size() ? errors[i] : 0;
+            const double residual = i < result.residuals.size() ? result.residuals[i] : 0;
+            return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}\n", i + 1,
+                               certain_digits(values[i], error), error, residual, mark(i));
+          },
+          22, legend};
+}
 
 Table table_of(const Solution& result, SolverType solver) {
   const auto at = [](const std::vector<double>& list, std::size_t i) {
     return i < list.size() ? list[i] : 0.0;
   };
-  if (is_eigensolver(solver)) {
-    const bool singular = !result.singular_values.empty();
-    const std::vector<double>& values = singular ? result.singular_values : result.eigenvalues;
-    return {fmt::format("{:>5}  {:>22}  {:>9}\n", "", singular ? "singular value" : "eigenvalue",
-                        "residual"),
-            [&result, &values, at](std::size_t i) {
-              return fmt::format("{:>5}  {:>22.14e}  {:>9.1e}\n", i + 1, values[i],
-                                 at(result.residuals, i));
-            },
-            22};
-  }
+  if (is_eigensolver(solver)) return value_table(result);
   const bool linear = result.residual_norms.empty();
   return {fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual",
                       linear ? "backward error" : "|b - A x|"),
@@ -141,6 +176,7 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   }
   line("solver", fmt::format("{}, block of {}, at most {} iterations", describe_solver(config),
                              problem.block_size, config.request.max_iterations));
+  if (!config.method_reason.empty()) line("", "auto: " + config.method_reason);
   line("tolerance", describe_tolerance(config));
   if (config.request.method != SolverType::block_lanczos)
     line("preconditioner", problem.preconditioner);
@@ -169,7 +205,7 @@ std::string result_table(const Solution& result, SolverType solver) {
     }
     text += table.row(i);
   }
-  return text;
+  return text + table.legend;
 }
 
 std::string profile_table(const Profile& profile) {

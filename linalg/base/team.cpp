@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -83,6 +85,7 @@ class Team {
   static constexpr std::uint32_t kOneMember = 1u << 16;
 
   std::chrono::microseconds spin_;
+  pid_t process_ = getpid();
   std::vector<std::thread> workers_;
   TeamWork work_{};
   std::vector<Range> ranges_;
@@ -99,7 +102,10 @@ Team::~Team() {
   ending_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  for (std::thread& worker : workers_) {
+    // A forked process has the memory of its parent, but not its threads.
+    process_ == getpid() ? worker.join() : worker.detach();
+  }
 }
 
 /// Starts workers until there are `count`, or as many as the system allows. Signals are left to the

@@ -68,6 +68,11 @@ template <Scalar T>
 void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
                  ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots);
 
+/// sums(j, 0) = Σ_i w_i X(i, j)² (weights w n×1, sums b×1), multiplied and summed in double.
+template <Scalar T>
+void weighted_squares(HostContext& context, ConstBlockView<T, HostSpace> weights,
+                      ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> sums);
+
 /// x_j ← factors(j, 0)·x_j (factors b×1).
 template <Scalar T>
 void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> factors,
@@ -77,6 +82,10 @@ void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> facto
 template <Scalar T>
 void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
                 ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
+
+/// Y(i, j) = 1/X(i, j). Y may be X.
+template <Scalar T>
+void reciprocals(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
 
 /// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂ in one pass (AX, BX and R n×b, θ and norms b×1). R
 /// may share memory with AX.
@@ -130,12 +139,20 @@ void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  ConstBlockView<T, DeviceSpace> Y, SmallView<double, DeviceSpace> dots);
 
 template <Scalar T>
+void weighted_squares(CudaContext& context, ConstBlockView<T, DeviceSpace> weights,
+                      ConstBlockView<T, DeviceSpace> X, SmallView<double, DeviceSpace> sums);
+
+template <Scalar T>
 void scale_columns(CudaContext& context, ConstSmallView<double, DeviceSpace> factors,
                    BlockView<T, DeviceSpace> X);
 
 template <Scalar T>
 void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
                 ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
+
+template <Scalar T>
+void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 BlockView<T, DeviceSpace> Y);
 
 template <Scalar T>
 void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,

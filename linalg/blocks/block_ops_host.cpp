@@ -203,6 +203,21 @@ void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
 }
 
 template <Scalar T>
+void weighted_squares(HostContext& context, ConstBlockView<T, HostSpace> weights,
+                      ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> sums) {
+  require_same_shape("weighted_squares", weights, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
+  require_one_per_column("weighted_squares", sums, X.cols());
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) {
+        const double x = static_cast<double>(X(i, j));
+        return static_cast<double>(weights(i, 0)) * x * x;
+      },
+      sums);
+  context.profile().count(bytes(weights) + bytes(X), 3 * entries(X));
+}
+
+template <Scalar T>
 void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> factors,
                    BlockView<T, HostSpace> X) {
   require_one_per_column("scale_columns", factors, X.cols());
@@ -228,6 +243,15 @@ void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
     for (Index j = 0; j < X.cols(); ++j) y[j] = factor * x[j];
   });
   context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
+}
+
+template <Scalar T>
+void reciprocals(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
+  require_same_shape("reciprocals", X, Y);
+  for_each_row<T>(context, X, [&](Index i) {
+    for (Index j = 0; j < X.cols(); ++j) Y(i, j) = 1 / X(i, j);
+  });
+  context.profile().count(2 * bytes(X), entries(X));
 }
 
 template <Scalar T>
@@ -282,8 +306,10 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
   template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<T>, Index); \
   template void column_norms(HostContext&, ConstBlock<T>, Small);                         \
   template void column_dots(HostContext&, ConstBlock<T>, ConstBlock<T>, Small);           \
+  template void weighted_squares(HostContext&, ConstBlock<T>, ConstBlock<T>, Small);      \
   template void scale_columns(HostContext&, ConstSmall, Block<T>);                        \
   template void scale_rows(HostContext&, ConstBlock<T>, ConstBlock<T>, Block<T>);         \
+  template void reciprocals(HostContext&, ConstBlock<T>, Block<T>);                       \
   template void axpby(HostContext&, double, ConstBlock<T>, double, Block<T>);             \
   template void residual(HostContext&, ConstBlock<T>, ConstBlock<T>, ConstSmall, Block<T>, Small);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

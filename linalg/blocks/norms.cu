@@ -162,6 +162,18 @@ struct Product {
   __device__ double store(Index, int, double product) const { return product; }
 };
 
+/// The weight of the row, in column 0 of `weights`, times the square of an entry.
+template <class T>
+struct WeightedSquare {
+  Entry<T> weights;
+  Entry<T> x;
+  __device__ double load(Index i, int c) const {
+    const double entry = x.load(i, c);
+    return weights.load(i, 0) * entry * entry;
+  }
+  __device__ double store(Index, int, double product) const { return product; }
+};
+
 /// Stores a residual's entry and returns the stored value.
 template <class T>
 struct ResidualEntry {
@@ -204,6 +216,18 @@ void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
 }
 
 template <Scalar T>
+void weighted_squares(CudaContext& context, ConstBlockView<T, DeviceSpace> weights,
+                      ConstBlockView<T, DeviceSpace> X, SmallView<double, DeviceSpace> sums) {
+  require_same_shape("weighted_squares", weights,
+                     ConstBlockView<T, DeviceSpace>(X.data(), X.rows(), 1, X.ld()));
+  require_one_per_column("weighted_squares", sums, X.cols());
+  launch_column_sums<ProductSum>(
+      context, X.rows(), X.cols(),
+      WeightedSquare<T>{{weights.data(), weights.ld()}, {X.data(), X.ld()}}, sums);
+  context.profile().count(bytes(weights) + bytes(X), 3 * entries(X));
+}
+
+template <Scalar T>
 void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
               ConstBlockView<T, DeviceSpace> BX, ConstSmallView<double, DeviceSpace> theta,
               BlockView<T, DeviceSpace> R, SmallView<double, DeviceSpace> norms) {
@@ -218,13 +242,15 @@ void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
   context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                 \
-  template void column_norms(CudaContext&, ConstBlockView<T, DeviceSpace>,                    \
-                             SmallView<double, DeviceSpace>);                                 \
-  template void column_dots(CudaContext&, ConstBlockView<T, DeviceSpace>,                     \
-                            ConstBlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);  \
-  template void residual(CudaContext&, ConstBlockView<T, DeviceSpace>,                        \
-                         ConstBlockView<T, DeviceSpace>, ConstSmallView<double, DeviceSpace>, \
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template void column_norms(CudaContext&, ConstBlockView<T, DeviceSpace>,                        \
+                             SmallView<double, DeviceSpace>);                                     \
+  template void column_dots(CudaContext&, ConstBlockView<T, DeviceSpace>,                         \
+                            ConstBlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);      \
+  template void weighted_squares(CudaContext&, ConstBlockView<T, DeviceSpace>,                    \
+                                 ConstBlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>); \
+  template void residual(CudaContext&, ConstBlockView<T, DeviceSpace>,                            \
+                         ConstBlockView<T, DeviceSpace>, ConstSmallView<double, DeviceSpace>,     \
                          BlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -66,6 +66,13 @@ struct Entry {
 };
 
 template <class T>
+struct Reciprocal {
+  const T* data;
+  Index ld;
+  __device__ T operator()(Index i, int c) const { return 1 / data[i * ld + c]; }
+};
+
+template <class T>
 struct Scaled {
   const T* data;
   Index ld;
@@ -158,6 +165,14 @@ void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
 }
 
 template <Scalar T>
+void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 BlockView<T, DeviceSpace> Y) {
+  require_same_shape("reciprocals", X, Y);
+  launch_assign(context, Y, Reciprocal<T>{X.data(), X.ld()});
+  context.profile().count(2 * bytes(X), entries(X));
+}
+
+template <Scalar T>
 void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,
            BlockView<T, DeviceSpace> Y) {
   require_same_shape("axpby", X, Y);
@@ -177,6 +192,8 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
                               BlockView<T, DeviceSpace>);                                          \
   template void scale_rows(CudaContext&, ConstBlockView<T, DeviceSpace>,                           \
                            ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);             \
+  template void reciprocals(CudaContext&, ConstBlockView<T, DeviceSpace>,                          \
+                            BlockView<T, DeviceSpace>);                                            \
   template void axpby(CudaContext&, double, ConstBlockView<T, DeviceSpace>, double,                \
                       BlockView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

@@ -48,7 +48,7 @@ concept Context = requires(C& context, void* pointer, std::size_t bytes, bool he
   { context.allocation_count() } -> std::same_as<const AllocationCount&>;
 };
 
-/// The CPU backend: host memory and OpenMP threads. A call returns when its work is done.
+/// The CPU backend: host memory and threads. A call returns when its work is done.
 ///
 /// Results do not depend on the number of threads, because sums over rows are split into chunks
 /// that depend on the shapes alone.
@@ -56,8 +56,8 @@ class HostContext {
  public:
   using Space = HostSpace;
 
-  /// `threads` is the number of OpenMP threads of every operation. 0 stands for OpenMP's default.
-  /// Throws `InvalidArgument` if it is negative.
+  /// `threads` is the number of threads of every operation. 0: OMP_NUM_THREADS, else what CPUs,
+  /// affinity and cgroup quota allow. Throws `InvalidArgument` if it is negative.
   explicit HostContext(int threads = 0);
   ~HostContext();
   HostContext(const HostContext&) = delete;

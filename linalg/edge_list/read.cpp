@@ -118,7 +118,7 @@ HostCsrMatrix<T> detail::take_edge_list(HostContext& context, FileContent file,
                                         std::string_view name) {
   const EdgeListHeader header = parse_edge_list_header(file.bytes(), name);
   ListedEdges<T> edges = parse_edges<T>(context, file.bytes(), header, name);
-  file = {};
+  file.release();
   return assemble(context, std::move(edges), header.undirected, name);
 }
 

@@ -9,12 +9,16 @@ namespace heddle::detail {
 /// The bytes of a file in memory, decompressed if it is gzipped.
 class FileContent {
  public:
-  FileContent() = default;
-
   /// Reads the whole file `path`, plain or gzip (with one or several members), recognised by its
   /// first bytes. Throws `InputError` if it cannot be read, is a folder, or is damaged or truncated
   /// gzip. Throws `OutOfMemory`.
   FileContent(HostContext& context, const std::filesystem::path& path);
+
+  /// Frees the bytes.
+  void release() noexcept {
+    buffer_ = {};
+    size_ = 0;
+  }
 
   std::string_view bytes() const noexcept { return {buffer_.data(), size_}; }
 

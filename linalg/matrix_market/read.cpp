@@ -90,7 +90,7 @@ template <Scalar T>
 HostCsrMatrix<T> detail::take_matrix_market(HostContext& context, FileContent file,
                                             std::string_view name) {
   const Content<T> content = parse<T>(context, file.bytes(), name);
-  file = {};
+  file.release();
   return assemble(context, content, name);
 }
 
@@ -98,7 +98,7 @@ template <Scalar T>
 MultiVector<T, HostSpace> detail::take_matrix_market_block(HostContext& context, FileContent file,
                                                            std::string_view name) {
   const Content<T> content = parse<T>(context, file.bytes(), name);
-  file = {};
+  file.release();
   return fill_block(context, content, name);
 }
 

@@ -79,6 +79,23 @@ __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
   }
 }
 
+/// One warp per row, whose lanes add their sums in the order of a binary tree.
+template <class T>
+__global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A,
+                                         BlockView<T, DeviceSpace> sums) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
+    double sum = 0;
+    for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
+      sum += fabs(static_cast<double>(A.values[e]));
+    }
+    for (int half = kWarp / 2; half > 0; half /= 2) {
+      sum += __shfl_down_sync(0xffffffffu, sum, static_cast<unsigned>(half));
+    }
+    if (lane == 0) sums.data()[i * sums.ld()] = static_cast<T>(sum);
+  }
+}
+
 /// lengths[j] = the number of entries of column j. *largest = the bits of max|A|. The bits are
 /// ordered like the numbers, with NaN above all.
 template <class T>
@@ -156,6 +173,16 @@ double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
 }
 
 template <Scalar T>
+void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
+                       BlockView<T, DeviceSpace> sums) {
+  require_same_shape("absolute_row_sums", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
+  if (A.rows == 0) return;
+  absolute_row_sums_kernel<<<blocks_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
+      A, sums);
+  check_launch();
+}
+
+template <Scalar T>
 Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
   require_square("extract_diagonal", Shape{A.rows, A.cols});
   Buffer<T, DeviceSpace> diagonal(context, static_cast<std::size_t>(A.rows));
@@ -204,6 +231,8 @@ void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template double norm_1(CudaContext&, CsrView<T, DeviceSpace>);                                  \
+  template void absolute_row_sums(CudaContext&, CsrView<T, DeviceSpace>,                          \
+                                  BlockView<T, DeviceSpace>);                                     \
   template Buffer<T, DeviceSpace> extract_diagonal(CudaContext&, CsrView<T, DeviceSpace>);        \
   template CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext&, CsrView<T, DeviceSpace>); \
   template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,                  \

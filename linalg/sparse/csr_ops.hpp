@@ -11,6 +11,11 @@ namespace heddle {
 template <Scalar T>
 double norm_1(HostContext& context, CsrView<T, HostSpace> A);
 
+/// sums(i, 0) = Σ_j |A(i, j)| (sums A.rows×1), summed in double. Throws `InvalidArgument` if the
+/// sizes do not fit.
+template <Scalar T>
+void absolute_row_sums(HostContext& context, CsrView<T, HostSpace> A, BlockView<T, HostSpace> sums);
+
 /// d_i = A(i, i), 0 where it is not stored. Throws `InvalidArgument` if A is not square.
 template <Scalar T>
 Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace> A);
@@ -36,6 +41,10 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A);
 /// entries.
 template <Scalar T>
 double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A);
+
+template <Scalar T>
+void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
+                       BlockView<T, DeviceSpace> sums);
 
 template <Scalar T>
 Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A);

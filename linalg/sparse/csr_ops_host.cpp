@@ -53,6 +53,19 @@ double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
 }
 
 template <Scalar T>
+void absolute_row_sums(HostContext& context, CsrView<T, HostSpace> A,
+                       BlockView<T, HostSpace> sums) {
+  require_same_shape("absolute_row_sums", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
+  parallel_for(context.threads(), A.rows, [&](Index i) {
+    double sum = 0;
+    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+      sum += std::abs(static_cast<double>(A.values[e]));
+    }
+    sums(i, 0) = static_cast<T>(sum);
+  });
+}
+
+template <Scalar T>
 Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace> A) {
   require_square("extract_diagonal", Shape{A.rows, A.cols});
   Buffer<T, HostSpace> diagonal(context, static_cast<std::size_t>(A.rows));
@@ -119,6 +132,7 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
 
 #define HEDDLE_INSTANTIATE(T)                                                                      \
   template double norm_1(HostContext&, CsrView<T, HostSpace>);                                     \
+  template void absolute_row_sums(HostContext&, CsrView<T, HostSpace>, BlockView<T, HostSpace>);   \
   template Buffer<T, HostSpace> extract_diagonal(HostContext&, CsrView<T, HostSpace>);             \
   template HostCsrMatrix<T> with_stored_diagonal(HostContext&, CsrView<T, HostSpace>);             \
   template void scale_symmetrically(HostContext&, const Buffer<T, HostSpace>&, HostCsrMatrix<T>&); \

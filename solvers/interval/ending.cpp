@@ -21,7 +21,7 @@ IterationRecord IntervalSolve<T, Ctx>::record() {
   result_.residuals.clear();
   for (Index i = 0; i < count_believed(); ++i) {
     const Index j = s_->inside[static_cast<std::size_t>(i)];
-    if (convergence_.passes(value(j), residual(j))) ++now.converged;
+    if (passes(j)) ++now.converged;
     result_.eigenvalues.push_back(value(j));
     result_.residuals.push_back(convergence_.scaled(value(j), residual(j)));
   }
@@ -47,7 +47,15 @@ Claim IntervalSolve<T, Ctx>::claim() {
 
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::stagnated() {
-  return stagnation_.stagnated(result_.iterations, worst_residual(), convergence_.noise_floor());
+  if (!stagnation_.stagnated(result_.iterations, worst_residual(), convergence_.noise_floor())) {
+    return false;
+  }
+  if (!convergence_.bounds_values()) return true;
+  s_->verifier.judge(convergence_.at_rounding(), {});
+  if (settled() && real_ <= options_.nev) {
+    engine_.end(SolveStatus::converged, "all pairs converged as far as rounding allows");
+  }
+  return true;
 }
 
 /// Ends the solve because the interval contains more than nev pairs.
@@ -96,6 +104,9 @@ void IntervalSolve<T, Ctx>::finish() {
       const Index j = pairs[i];
       result_.eigenvalues.push_back(value(j));
       result_.residuals.push_back(convergence_.scaled(value(j), residual(j)));
+      const auto pair = static_cast<std::size_t>(j);
+      result_.error_bounds.push_back(s_->verifier.errors()[pair]);
+      result_.limited_by_rounding.push_back(s_->verifier.limited()[pair]);
       const auto target = static_cast<Index>(i);
       if (j != target) copy<T>(context_, s_->X.columns(j, 1), s_->X.columns(target, 1));
     }

@@ -56,6 +56,7 @@ class IntervalSolve {
   Index n() const noexcept { return rows_.global; }  // order of the problem
   Index columns() const noexcept { return s_->X.cols(); }
   double value(Index j) const { return s_->verifier.values()[static_cast<std::size_t>(j)]; }
+  bool passes(Index j) const { return s_->verifier.passed()[static_cast<std::size_t>(j)]; }
   double residual(Index j) const { return s_->verifier.residuals()[static_cast<std::size_t>(j)]; }
 
   Ctx& context_;

@@ -97,6 +97,7 @@ void IntervalSolve<T, Ctx>::draw(Index columns) {
   worst_before_ = 0;
   s_.reset();
   s_.emplace(context_, rows_.local, columns, interval_block_size(options_, n()));
+  s_->verifier.norms().prepare(context_, problem_);
   if (columns == n()) {
     coefficients_.clear();
     return set_identity(context_, s_->X.view(), rows_.first);
@@ -170,6 +171,9 @@ void IntervalSolve<T, Ctx>::ritz() {
   }
   verifier.measure(context_, problem_, s_->X.view(), AX, {});
   result_.orthogonality = verifier.orthogonality();
+  const bool dense = coefficients_.empty();
+  const double beyond = dense ? ErrorBounds::kNoneBeyond : ErrorBounds::kUnknown;
+  verifier.judge(convergence_, {.below = beyond, .above = beyond, .dense = dense});
   for (Index j = 0; j < columns(); ++j) {
     if (contains(value(j))) inside.push_back(j);
   }
@@ -189,9 +193,8 @@ bool IntervalSolve<T, Ctx>::trusted() const noexcept {
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::settled() const {
   if (!trusted() || (!coefficients_.empty() && least_weight_ > kBeyond)) return false;
-  const auto passing = std::count_if(s_->inside.begin(), s_->inside.end(), [&](Index j) {
-    return convergence_.passes(value(j), residual(j));
-  });
+  const auto passing =
+      std::count_if(s_->inside.begin(), s_->inside.end(), [&](Index j) { return passes(j); });
   return passing == real_ && result_.orthogonality <= kOrthogonalityLimit<T>;
 }
 

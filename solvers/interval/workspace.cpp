@@ -9,7 +9,7 @@ IntervalWorkspace<T, Ctx>::IntervalWorkspace(Ctx& context, Index n, Index m, Ind
       product(context, n, b),
       recurrence(context, n, b),
       orthogonalizer(context, m, 0),
-      verifier(context, m),
+      verifier(context, n, m, false),
       dots(context, m, 1),
       weights(static_cast<std::size_t>(m)) {
   inside.reserve(static_cast<std::size_t>(m));

@@ -12,6 +12,10 @@ constexpr double kSettled = 0.01;
 /// This is the share of the noise floor of residuals that counts as rounding of a value.
 constexpr double kValueNoise = 0.1;
 
+/// A value is a sum of products of rounded numbers. Their errors add up to a few ε times the sum of
+/// their absolute values.
+constexpr double kRoundingOfValues = 10;
+
 }  // namespace
 
 EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,
@@ -32,13 +36,33 @@ double EigenConvergence::scaled(double lambda, double residual) const noexcept {
 
 double EigenConvergence::allowed(double lambda) const noexcept {
   double size = 1;
-  if (criterion_ == Criterion::norm) size = scale(lambda);
+  if (criterion_ == Criterion::norm || bounds_values()) size = scale(lambda);
   if (criterion_ == Criterion::relative) size = std::abs(lambda) * norm_B_;
   return tolerance_ * size;
 }
 
 bool EigenConvergence::passes(double lambda, double residual, double factor) const noexcept {
   return residual <= factor * allowed(lambda);
+}
+
+double EigenConvergence::rounding(double lambda, double size_A, double size_B) const noexcept {
+  return leniency_ * kRoundingOfValues * epsilon_ * (size_A + std::abs(lambda) * size_B);
+}
+
+EigenConvergence EigenConvergence::at_rounding() const noexcept {
+  EigenConvergence lenient = *this;
+  lenient.leniency_ = noise_floor() / (kRoundingOfValues * epsilon_);
+  return lenient;
+}
+
+bool EigenConvergence::value_passes(double lambda, double bound, double rounding,
+                                    double factor) const noexcept {
+  if (!bounds_values()) return true;
+  return bound <= std::max(factor * tolerance_ * std::abs(lambda), rounding);
+}
+
+bool EigenConvergence::limited(double lambda, double bound, double rounding) const noexcept {
+  return bound <= rounding && rounding > tolerance_ * std::abs(lambda);
 }
 
 bool EigenConvergence::settled(double lambda, double change) const noexcept {

@@ -22,6 +22,9 @@ class EigenConvergence {
   EigenConvergence(Criterion criterion, double tolerance, double norm_A, double norm_B,
                    double epsilon) noexcept;
 
+  double norm_A() const noexcept { return norm_A_; }
+  double norm_B() const noexcept { return norm_B_; }
+
   /// The divisor of residual norms in results: ‖A‖₁ + |λ| ‖B‖₁.
   double scale(double lambda) const noexcept;
 
@@ -30,6 +33,24 @@ class EigenConvergence {
 
   /// Whether the residual is at most `factor` times the limit of the criterion at λ. False for NaN.
   bool passes(double lambda, double residual, double factor = 1) const noexcept;
+
+  /// The error that rounding leaves in the value λ of x with xᵀBx = 1: 10 ε(|x|ᵀ|A||x| +
+  /// |λ| |x|ᵀ|B||x|), given bounds of these sizes.
+  double rounding(double lambda, double size_A, double size_B) const noexcept;
+
+  /// Whether the criterion accepts a value λ whose error is at most `bound`. True for all criteria
+  /// but `eigenvalue`, whose limit is max(factor·tolerance·|λ|, rounding). False for NaN.
+  bool value_passes(double lambda, double bound, double rounding, double factor = 1) const noexcept;
+
+  /// Whether rounding keeps the error of λ from being at most tolerance·|λ|.
+  bool limited(double lambda, double bound, double rounding) const noexcept;
+
+  /// The criterion for values that no iteration improves any more: the rounding errors that it
+  /// accepts are ten times as large, as far as the noise floor of residuals.
+  EigenConvergence at_rounding() const noexcept;
+
+  /// Whether the criterion depends on the errors of values.
+  bool bounds_values() const noexcept { return criterion_ == Criterion::eigenvalue; }
 
   /// Whether a step that changed the value λ by `change` shows that λ has settled: the change is at
   /// most a hundredth of what the criterion allows and of √tolerance |λ| ‖B‖₁, or it is rounding.
@@ -50,6 +71,7 @@ class EigenConvergence {
   double norm_A_ = 0;
   double norm_B_ = 1;
   double epsilon_ = std::numeric_limits<double>::epsilon();
+  double leniency_ = 1;  // factor on the rounding errors of values
 };
 
 }  // namespace heddle::detail

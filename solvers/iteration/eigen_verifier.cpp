@@ -31,6 +31,9 @@ void symmetrize(SmallView<double, HostSpace> M) {
   }
 }
 
+/// The numbers that `measure` computes per pair in the context's memory.
+enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kNumbers };
+
 double one_norm(ConstSmallView<double, HostSpace> M) {
   double largest = 0;
   for (Index j = 0; j < M.cols; ++j) {
@@ -44,7 +47,7 @@ double one_norm(ConstSmallView<double, HostSpace> M) {
 }  // namespace
 
 template <Scalar T, class Ctx>
-EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index max_pairs)
+EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, bool pencil)
     : dense_(max_pairs),
       host_(std::make_unique<HostContext>(1)),
       H_(*host_, max_pairs, max_pairs),
@@ -54,10 +57,16 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index max_pairs)
       product_(context, max_pairs, max_pairs),
       Z_device_(context, max_pairs, max_pairs),
       theta_(context, max_pairs, 1),
-      residual_norms_(context, max_pairs, 1),
-      norms_(context, max_pairs, 1) {
-  values_.reserve(static_cast<std::size_t>(max_pairs));
-  residuals_.reserve(static_cast<std::size_t>(max_pairs));
+      numbers_host_(*host_, max_pairs, kNumbers),
+      numbers_(context, max_pairs, kNumbers),
+      error_norms_(context, n, pencil) {
+  const auto pairs = static_cast<std::size_t>(max_pairs);
+  for (std::vector<double>* list : {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
+                                    &squares_, &roundings_, &errors_}) {
+    list->reserve(pairs);
+  }
+  for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
+  bounds_.reserve(2 * max_pairs);
 }
 
 template <Scalar T, class Ctx>
@@ -106,8 +115,12 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   const Index k = V.cols();
   const SmallView<double, HostSpace> G = G_.view(k, k);
   const SmallView<double, HostSpace> host = theta_host_.view(k, 1);
-  std::copy(values_.begin(), values_.end(), host.data);
+  std::copy_n(values_.begin(), k, host.data);
   send(context, host, theta_.view(k, 1));
+  const SmallView<double, Space> numbers = numbers_.view(k, kNumbers);
+  const auto column = [&](Number number, Index first, Index count) {
+    return numbers.block(first, number, count, 1);
+  };
   for_each_slab(k, AV.cols(), [&](Index first, Index count) {
     const auto V_slab = V.columns(first, count);
     const auto R = AV.columns(0, count);
@@ -117,15 +130,34 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
     gram(context, V, BV_slab, product);  // Vᵀ B V   k×slab
     fetch(context, product, G.block(0, first, k, count));
     residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
-             residual_norms_.view(k, 1).block(first, 0, count, 1));  // A V − B V Θ   n×slab
+             column(kResidual, first, count));  // A V − B V Θ   n×slab
+    error_norms_.measure_residuals(context, R, column(kDualResidual, first, count));
   });
-  column_norms(context, V, norms_.view(k, 1));
-  fetch(context, residual_norms_.view(k, 1), host);
-  residuals_.assign(host.data, host.data + k);
-  fetch(context, norms_.view(k, 1), host);
+  column_norms(context, V, column(kNorm, 0, k));
+  error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
+  error_norms_.measure_sizes_B(context, V, column(kSizeB, 0, k));
+  const SmallView<double, HostSpace> fetched = numbers_host_.view(k, kNumbers);
+  fetch(context, numbers, fetched);
+  take_numbers(G, fetched);
+}
+
+/// Takes the measured numbers of the pairs, for vectors that are scaled to xᵀBx = 1.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
+                                         ConstSmallView<double, HostSpace> numbers) {
+  const Index k = G.cols;
+  for (std::vector<double>* list :
+       {&residuals_, &dual_residuals_, &squares_, &sizes_A_, &sizes_B_}) {
+    list->clear();
+  }
   orthogonality_ = 0;
   for (Index j = 0; j < k; ++j) {
-    residuals_[static_cast<std::size_t>(j)] /= host(j, 0);
+    residuals_.push_back(numbers(j, kResidual) / numbers(j, kNorm));
+    dual_residuals_.push_back(error_norms_.dual_norm(numbers(j, kDualResidual)) /
+                              std::sqrt(G(j, j)));
+    squares_.push_back(G(j, j));
+    sizes_A_.push_back(numbers(j, kSizeA));
+    sizes_B_.push_back(numbers(j, kSizeB));
     for (Index i = 0; i < k; ++i) {
       keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
     }
@@ -133,18 +165,80 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
 }
 
 template <Scalar T, class Ctx>
-bool EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
+Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
+                                     const Neighbours& neighbours) {
+  bounds_.clear();
+  for (std::size_t j = 0; j < residuals_.size(); ++j) bounds_.add(values_[j], dual_residuals_[j]);
+  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
+    bounds_.add(neighbours.values[j], neighbours.residuals[j]);
+  }
+  bounds_.compute(neighbours.below, neighbours.above);
+  errors_.clear();
+  for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
+  Verdict verdict{orthogonality_ <= kOrthogonalityLimit<T>, true};
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    const double lambda = values_[j];
+    double bound = bounds_.bound(static_cast<Index>(j));
+    if (!neighbours.own_bounds.empty() && !(bound <= neighbours.own_bounds[j])) {
+      bound = neighbours.own_bounds[j];
+    }
+    const double rounding = rounding_of(convergence, j);
+    const double noise = convergence.noise_floor() * convergence.scale(lambda);
+    const bool as_exact_as_possible = neighbours.dense && residuals_[j] <= noise;
+    const bool value = convergence.value_passes(lambda, bound, rounding) || as_exact_as_possible;
+    const bool residual = convergence.passes(lambda, residuals_[j]);
+    verdict.residuals = verdict.residuals && residual;
+    verdict.values = verdict.values && value;
+    passed_.push_back(value && residual);
+    limited_.push_back(convergence.limited(
+        lambda, bound, as_exact_as_possible ? std::max(bound, rounding) : rounding));
+    errors_.push_back(bound + rounding);
+  }
+  return verdict;
+}
+
+template <Scalar T, class Ctx>
+std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
+                                                         const EigenConvergence& convergence,
+                                                         ConstBlockView<T, Space> V,
+                                                         std::span<const double> values) {
+  const Index k = V.cols();
+  const SmallView<double, Space> numbers = numbers_.view(k, 2);
+  error_norms_.measure_sizes_A(context, V, numbers.block(0, 0, k, 1));
+  error_norms_.measure_sizes_B(context, V, numbers.block(0, 1, k, 1));
+  const SmallView<double, HostSpace> fetched = numbers_host_.view(k, 2);
+  fetch(context, numbers, fetched);
+  roundings_.clear();
+  for (Index j = 0; j < k; ++j) {
+    roundings_.push_back(
+        convergence.rounding(values[static_cast<std::size_t>(j)],
+                             error_norms_.size_A(fetched(j, 0), convergence.norm_A()),
+                             error_norms_.size_B(fetched(j, 1), convergence.norm_B())));
+  }
+  return roundings_;
+}
+
+/// The rounding error of value j.
+template <Scalar T, class Ctx>
+double EigenVerifier<T, Ctx>::rounding_of(const EigenConvergence& convergence,
+                                          std::size_t j) const {
+  return convergence.rounding(values_[j],
+                              error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j],
+                              error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]);
+}
+
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
                                    EigenResult<T, Space>& result) const {
-  bool passes = orthogonality_ <= kOrthogonalityLimit<T>;
-  result.eigenvalues.clear();
+  result.eigenvalues.assign(values_.begin(),
+                            values_.begin() + static_cast<std::ptrdiff_t>(residuals_.size()));
   result.residuals.clear();
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    passes = passes && convergence.passes(values_[j], residuals_[j]);
-    result.eigenvalues.push_back(values_[j]);
     result.residuals.push_back(convergence.scaled(values_[j], residuals_[j]));
   }
+  result.error_bounds = errors_;
+  result.limited_by_rounding = limited_;
   result.orthogonality = orthogonality_;
-  return passes;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;

@@ -3,6 +3,8 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/error_bounds.hpp>
+#include <heddle/solvers/iteration/error_norms.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/solvers/problem/result.hpp>
@@ -11,8 +13,31 @@
 
 namespace heddle::detail {
 
-/// Verifies eigenpairs: a Rayleigh–Ritz step over all of them, their residuals and their
-/// orthogonality, all from fresh products with A and B. Shared by the eigensolvers.
+/// What a solver knows of the eigenvalues beside those that are verified. Error bounds of the
+/// verified values depend on the gaps to them, see `ErrorBounds`.
+struct Neighbours {
+  std::span<const double> values{};     ///< further Ritz values
+  std::span<const double> residuals{};  ///< ‖r‖ of each in the norm of B⁻¹, for xᵀBx = 1
+  double below = ErrorBounds::kUnknown;
+  double above = ErrorBounds::kUnknown;
+  /// Bounds of the errors of the verified values that are known otherwise, in their order. Empty if
+  /// there are none.
+  std::span<const double> own_bounds{};
+  /// Whether the values are those of a dense solve. Residuals at the level of rounding then pass.
+  bool dense = false;
+};
+
+/// The result of a verification.
+struct Verdict {
+  bool residuals = false;  ///< whether all residuals pass, and the vectors are orthonormal
+  bool values = false;     ///< whether the errors of all values pass
+
+  bool confirmed() const noexcept { return residuals && values; }
+};
+
+/// Verifies eigenpairs: a Rayleigh–Ritz step over all of them, their residuals, their orthogonality
+/// and bounds of the errors of their values, all from fresh products with A and B. Shared by the
+/// eigensolvers.
 template <Scalar T, class Ctx>
 class EigenVerifier {
  public:
@@ -20,8 +45,12 @@ class EigenVerifier {
 
   EigenVerifier() = default;
 
-  /// Memory for up to `max_pairs` pairs.
-  EigenVerifier(Ctx& context, Index max_pairs);
+  /// Memory for up to `max_pairs` pairs and as many neighbours. `n`: rows of the vectors in this
+  /// process. `pencil`: whether there is a B.
+  EigenVerifier(Ctx& context, Index n, Index max_pairs, bool pencil);
+
+  /// The norms of the errors. A solve prepares them for its problem before the first `measure`.
+  ErrorNorms<T, Ctx>& norms() noexcept { return error_norms_; }
 
   /// V ← V Z with VᵀBV = I and VᵀAV = diag(values), best first. V n×k, its columns independent. AV
   /// and BV are scratch memory of n rows and any width. Products are computed for as many columns
@@ -33,9 +62,22 @@ class EigenVerifier {
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
 
-  /// Writes the numbers of the last `measure` to `result`. True if all pairs pass and their vectors
-  /// are orthonormal.
-  bool report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
+  /// Judges the pairs of the last `measure` and bounds the errors of their values.
+  Verdict judge(const EigenConvergence& convergence, const Neighbours& neighbours);
+
+  /// The rounding errors of the values of the vectors V, xᵀBx = 1. Valid until the next call.
+  std::span<const double> roundings(Ctx& context, const EigenConvergence& convergence,
+                                    ConstBlockView<T, Space> V, std::span<const double> values);
+
+  /// Bounds of the errors of the values from the last `judge`, rounding included.
+  const std::vector<double>& errors() const noexcept { return errors_; }
+  const std::vector<bool>& limited() const noexcept { return limited_; }
+
+  /// Writes the numbers of the last `judge` to `result`.
+  void report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
+
+  /// Whether each pair passed the last `judge`.
+  const std::vector<bool>& passed() const noexcept { return passed_; }
 
   /// ‖VᵀAV‖₁ and ‖VᵀBV‖₁ for the V that the last `rayleigh_ritz` was given.
   double projected_norm_A() const noexcept { return projected_norm_A_; }
@@ -50,12 +92,25 @@ class EigenVerifier {
   double orthogonality() const noexcept { return orthogonality_; }
 
  private:
+  void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
+  double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
+
   DenseEigensolver dense_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
   SmallMatrix<double, HostSpace> H_, G_, Z_, theta_host_;
-  SmallMatrix<double, Space> product_, Z_device_, theta_, residual_norms_, norms_;
+  SmallMatrix<double, Space> product_, Z_device_, theta_;
+  SmallMatrix<double, HostSpace> numbers_host_;
+  SmallMatrix<double, Space> numbers_;  // one row per pair
+  ErrorNorms<T, Ctx> error_norms_;
+  ErrorBounds bounds_;
   std::vector<double> values_;
   std::vector<double> residuals_;
+  std::vector<double> dual_residuals_;     // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
+  std::vector<double> squares_;            // xᵀBx
+  std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
+  std::vector<double> roundings_;          // of the last call
+  std::vector<double> errors_;             // bounds of the errors of values, rounding included
+  std::vector<bool> passed_, limited_;
   double orthogonality_ = 0;
   double projected_norm_A_ = 0;
   double projected_norm_B_ = 0;

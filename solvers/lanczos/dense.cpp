@@ -41,10 +41,10 @@ void BlockLanczosSolve<T, Ctx>::solve_dense() {
   const Index count = transforms ? options_.nev : s_.shape.n;
   if (verification_.rayleigh_ritz(count)) {
     set_norms();
-    verification_.measure(count);
+    verification_.measure(count, pairs_.convergence());
   }
   engine_.append_record(*this);
-  if (verification_.passed()) {
+  if (verification_.verdict().confirmed()) {
     engine_.end(SolveStatus::converged, "solved as a dense problem");
   } else if (result_.eigenvalues.empty()) {
     const bool indefinite = verification_.failure() == DenseFailure::indefinite;

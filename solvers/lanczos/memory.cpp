@@ -34,7 +34,8 @@ double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, b
   const auto pairs = static_cast<double>(shape.pairs());
   // Columns of V and V₊, the copy of V₊, U, A X, the filter's terms (three if C cannot accumulate)
   // and B U.
-  const double columns = m + 7 * b + (pencil ? b : 0) + pairs;
+  const double weights = pencil ? 7 : 1;  // of `ErrorNorms`
+  const double columns = m + 7 * b + (pencil ? b : 0) + pairs + weights;
   const double small = 6 * m * m + 6 * pairs * pairs;  // T, Z, Gram matrices, in double
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
 }

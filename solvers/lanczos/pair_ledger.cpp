@@ -3,6 +3,7 @@
 #include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <numeric>
+#include <utility>
 
 namespace heddle::detail {
 namespace {
@@ -14,16 +15,21 @@ constexpr int kDegreeWorthMeasuring = 50;
 /// The smallest relative gap to the next Ritz value of an inverse for which error bounds hold.
 constexpr double kLeastGap = 0.01;
 
+/// The number of Ritz pairs beyond the wanted ones that stand for the next eigenvalues.
+constexpr std::size_t kBeyond = 16;
+
 }  // namespace
 
 PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
                        const BlockLanczosShape& shape)
     : map_(map), ritz_(ritz), nev_(shape.nev), max_basis_(shape.max_basis) {
   const auto pairs = static_cast<std::size_t>(shape.pairs());
-  for (std::vector<double>* list :
-       {&locked_.values, &locked_.residuals, &wanted_.values, &wanted_.residuals, &scaled_}) {
-    list->reserve(pairs);
+  for (PairList* pairs_of : {&locked_, &wanted_}) {
+    for (std::vector<double>* list : pairs_of->lists()) list->reserve(pairs);
   }
+  for (std::vector<double>* list : beyond_.lists()) list->reserve(pairs + kBeyond);
+  for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_}) list->reserve(pairs);
+  bounds_.reserve(shape.max_basis);
 }
 
 void PairLedger::reset(const EigenOptions& options, double epsilon) {
@@ -34,6 +40,9 @@ void PairLedger::reset(const EigenOptions& options, double epsilon) {
   norms_ = {};
   locked_.clear();
   wanted_.clear();
+  beyond_.clear();
+  roundings_.clear();
+  largest_rounding_ = 0;
   leading_ = 0;
   checking_ = false;
   strictness_ = 1;
@@ -82,16 +91,81 @@ double PairLedger::residual_of(Index j) const noexcept {
 }
 
 void PairLedger::take_bounds() {
+  bounds_.clear();
+  for (Index j = 0; j < ritz_.order(); ++j) bounds_.add(ritz_.value(j), ritz_.residual(j));
+  bounds_.compute(ErrorBounds::kUnknown, ErrorBounds::kNoneBeyond);
   wanted_ = locked_;
-  leading_ = 0;
-  const Index active = checking_ ? missed() : nev_ - locked();
-  for (Index j = 0; j < std::min(ritz_.order(), active); ++j) {
-    const double lambda = map_.lambda_at(ritz_.value(j));
-    const double residual = residual_of(j);
-    const bool rests = !map_.inverts() || settled(j);
-    if (leading_ == j && rests && convergence_.passes(lambda, residual, strictness_)) ++leading_;
-    wanted_.add(lambda, residual);
+  roundings_.clear();
+  const Index active = std::min(ritz_.order(), checking_ ? missed() : nev_ - locked());
+  for (Index j = 0; j < active; ++j) {
+    wanted_.add(map_.lambda_at(ritz_.value(j)), residual_of(j),
+                map_.value_error(ritz_.value(j), bounds_.bound(j)));
   }
+  if (!checking_) note_beyond(active);
+  must_settle_ = map_.inverts();
+  count_leading();
+}
+
+/// Notes the Ritz pairs from number `first` on, with the widths of the intervals in which they
+/// locate an eigenvalue towards the wanted end.
+void PairLedger::note_beyond(Index first) {
+  beyond_.clear();
+  const Index end = std::min(ritz_.order(), first + static_cast<Index>(kBeyond));
+  for (Index j = first; j < end; ++j) {
+    const double theta = ritz_.value(j);
+    const double lambda = map_.lambda_at(theta);
+    const double edge = map_.lambda_at(theta + ritz_.residual(j));
+    beyond_.add(lambda, std::abs(lambda - edge), 0);
+  }
+}
+
+bool PairLedger::passes(Index pair) const noexcept {
+  if (must_settle_ && !settled(pair - locked())) return false;
+  const auto j = static_cast<std::size_t>(pair);
+  const double rounding = checking_ ? largest_rounding_ : j < roundings_.size() ? roundings_[j] : 0;
+  return convergence_.passes(wanted_.values[j], wanted_.residuals[j], strictness_) &&
+         convergence_.value_passes(wanted_.values[j], wanted_.errors[j], rounding, strictness_);
+}
+
+/// Counts the leading active pairs that pass.
+void PairLedger::count_leading() {
+  leading_ = 0;
+  while (locked() + leading_ < wanted_.size() && passes(locked() + leading_)) ++leading_;
+}
+
+bool PairLedger::rounding_matters() const {
+  if (checking_) return false;
+  const Index next = locked() + leading_;
+  if (next >= wanted_.size()) return false;
+  const auto j = static_cast<std::size_t>(next);
+  return convergence_.passes(wanted_.values[j], wanted_.residuals[j], strictness_) &&
+         !convergence_.value_passes(wanted_.values[j], wanted_.errors[j], 0, strictness_);
+}
+
+void PairLedger::take_roundings(std::span<const double> roundings) {
+  roundings_.assign(roundings.begin(), roundings.end());
+  for (const double each : roundings_) largest_rounding_ = std::max(largest_rounding_, each);
+  count_leading();
+}
+
+Neighbours PairLedger::neighbours(std::span<const double> measured) {
+  Neighbours others{.values = beyond_.values, .residuals = beyond_.residuals};
+  (map_.sign() > 0 ? others.below : others.above) = ErrorBounds::kNoneBeyond;
+  if (!map_.inverts()) return others;
+  const auto [from_locked, active] = best();
+  if (from_locked + active != std::ssize(measured)) return others;
+  std::vector<std::pair<double, double>> pairs;  // values of F⁻¹ and their errors, best first
+  for (Index i = 0; i < from_locked + active; ++i) {
+    const auto j = static_cast<std::size_t>(i < from_locked ? i : locked() + i - from_locked);
+    pairs.emplace_back(wanted_.values[j], wanted_.errors[j]);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  own_errors_.clear();
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    own_errors_.push_back(pairs[j].second + std::abs(pairs[j].first - measured[j]));
+  }
+  others.own_bounds = own_errors_;
+  return others;
 }
 
 /// Whether the error of the value of Ritz pair j of an inverse is at most the tolerance or
@@ -121,15 +195,12 @@ bool PairLedger::worth_measuring(bool full) const {
 }
 
 void PairLedger::take_measured(std::span<const double> values, std::span<const double> residuals) {
-  leading_ = 0;
-  for (Index j = 0; j < wanted_.size(); ++j) {
-    const auto pair = static_cast<std::size_t>(j);
-    if (!map_.inverts()) wanted_.values[pair] = values[pair];
-    wanted_.residuals[pair] = residuals[pair];
-    const bool passes = convergence_.passes(wanted_.values[pair], residuals[pair], strictness_);
-    if (locked() + leading_ >= j && passes) leading_ = j + 1 - locked();
+  for (std::size_t j = 0; j < wanted_.values.size(); ++j) {
+    if (!map_.inverts()) wanted_.values[j] = values[j];
+    wanted_.residuals[j] = residuals[j];
   }
-  leading_ = std::max<Index>(leading_, 0);
+  must_settle_ = false;  // because residuals are measured
+  count_leading();
 }
 
 Index PairLedger::missed() const noexcept {
@@ -170,7 +241,8 @@ Index PairLedger::lock_exact(Index most, double rounding) {
   most = std::min({leading_, most, nev_ - locked()});
   Index j = 0;
   for (; j < most && ritz_.residual(j) <= rounding; ++j) {
-    locked_.add(map_.lambda_at(ritz_.value(j)), residual_of(j));
+    const auto pair = static_cast<std::size_t>(locked());
+    locked_.add(map_.lambda_at(ritz_.value(j)), residual_of(j), wanted_.errors[pair]);
   }
   return j;
 }
@@ -189,27 +261,25 @@ std::vector<Index> PairLedger::sort_locked() {
   const auto value = [&](Index j) { return values[static_cast<std::size_t>(j)]; };
   std::stable_sort(order.begin(), order.end(),
                    [&](Index i, Index j) { return before(value(i), value(j)); });
-  order.resize(static_cast<std::size_t>(nev_));
   const PairList all = locked_;
   locked_.clear();
-  for (const Index j : order) {
-    locked_.add(all.values[static_cast<std::size_t>(j)],
-                all.residuals[static_cast<std::size_t>(j)]);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto j = static_cast<std::size_t>(order[i]);
+    PairList& list = std::ssize(locked_.values) < nev_ ? locked_ : beyond_;
+    list.add(all.values[j], all.residuals[j], all.errors[j]);
   }
+  order.resize(static_cast<std::size_t>(nev_));
   return order;
 }
 
-std::vector<Index> PairLedger::reopen(std::span<const double> values,
-                                      std::span<const double> residuals) {
+std::vector<Index> PairLedger::reopen(const PairList& measured, const std::vector<bool>& passed) {
   std::vector<Index> refuted;
   locked_.clear();
-  for (Index j = 0; j < nev_; ++j) {
-    const double lambda = values[static_cast<std::size_t>(j)];
-    const double residual = residuals[static_cast<std::size_t>(j)];
-    if (convergence_.passes(lambda, residual)) {
-      locked_.add(lambda, residual);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(nev_); ++j) {
+    if (passed[j]) {
+      locked_.add(measured.values[j], measured.residuals[j], measured.errors[j]);
     } else {
-      refuted.push_back(j);
+      refuted.push_back(static_cast<Index>(j));
     }
   }
   checking_ = refuted.empty();  // nothing else is left to iterate on
@@ -218,12 +288,15 @@ std::vector<Index> PairLedger::reopen(std::span<const double> values,
 
 void PairLedger::unlock() noexcept {
   locked_.clear();
+  beyond_.clear();
   checking_ = false;
 }
 
 void PairLedger::archive(Archive& archive) {
-  archive.values(convergence_, norms_, strictness_, checking_);
-  for (std::vector<double>* list : {&locked_.values, &locked_.residuals}) archive.list(*list);
+  archive.values(convergence_, norms_, strictness_, checking_, largest_rounding_);
+  for (PairList* pairs : {&locked_, &beyond_}) {
+    for (std::vector<double>* list : pairs->lists()) archive.list(*list);
+  }
 }
 
 }  // namespace heddle::detail

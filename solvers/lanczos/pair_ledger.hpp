@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lanczos/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/spectral_map.hpp>
@@ -10,19 +12,22 @@
 
 namespace heddle::detail {
 
-/// Eigenvalues λ and their residual norms ‖A x − λ B x‖/‖x‖, as estimated or measured.
+/// Eigenvalues λ, their residual norms ‖A x − λ B x‖/‖x‖, as estimated or measured, and bounds of
+/// their errors.
 struct PairList {
   std::vector<double> values;
   std::vector<double> residuals;
+  std::vector<double> errors;
 
   Index size() const noexcept { return std::ssize(values); }
-  void add(double value, double residual) {
+  std::array<std::vector<double>*, 3> lists() noexcept { return {&values, &residuals, &errors}; }
+  void add(double value, double residual, double error) {
     values.push_back(value);
     residuals.push_back(residual);
+    errors.push_back(error);
   }
   void clear() noexcept {
-    values.clear();
-    residuals.clear();
+    for (std::vector<double>* list : lists()) list->clear();
   }
 };
 
@@ -88,6 +93,17 @@ class PairLedger {
   /// inverse, whose θ are more accurate. One number for each of `wanted()`.
   void take_measured(std::span<const double> values, std::span<const double> residuals);
 
+  /// Whether the rounding error of a value decides whether a wanted pair has converged. False in a
+  /// check, for which the largest of the rounding errors measured before is used.
+  bool rounding_matters() const;
+
+  /// Takes the rounding error of each of `wanted()`.
+  void take_roundings(std::span<const double> roundings);
+
+  /// What is known of the eigenvalues beside the best pairs. `measured`: the Rayleigh quotients of
+  /// these, best first. An inverse bounds their errors by itself. Valid until the next call.
+  Neighbours neighbours(std::span<const double> measured);
+
   /// The number of leading Ritz values of a check that lie among those of the locked pairs. It is
   /// limited to as many pairs as half of the basis can hold while they converge. The next check
   /// finds the others.
@@ -116,9 +132,9 @@ class PairLedger {
   /// new order. Empty if nothing changes.
   std::vector<Index> sort_locked();
 
-  /// Locks exactly those of the measured pairs that pass the criterion. Returns the places of the
-  /// other pairs. The check continues only if all pairs pass.
-  std::vector<Index> reopen(std::span<const double> values, std::span<const double> residuals);
+  /// Locks exactly those of the measured pairs that have passed. Returns the places of the other
+  /// pairs. The check continues only if all pairs have passed. `measured`: the nev pairs.
+  std::vector<Index> reopen(const PairList& measured, const std::vector<bool>& passed);
 
   /// Unlocks all pairs and ends the check.
   void unlock() noexcept;
@@ -131,6 +147,9 @@ class PairLedger {
 
  private:
   bool settled(Index j) const noexcept;
+  bool passes(Index pair) const noexcept;
+  void count_leading();
+  void note_beyond(Index first);
 
   const SpectralMap& map_;
   const LanczosRitz& ritz_;
@@ -143,6 +162,12 @@ class PairLedger {
   PencilNorms norms_;
   PairList locked_;
   PairList wanted_;
+  ErrorBounds bounds_;             // of the eigenvalues of F
+  PairList beyond_;                // Ritz pairs next to the wanted ones, before the check
+  std::vector<double> roundings_;  // of `wanted_`, empty if not measured
+  bool must_settle_ = false;       // whether `settled` decides beside residuals
+  double largest_rounding_ = 0;    // of all that were measured
+  std::vector<double> own_errors_;
   std::vector<double> scaled_;
   Index leading_ = 0;
   bool checking_ = false;

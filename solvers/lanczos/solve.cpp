@@ -63,6 +63,7 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::run() {
+  s_.verifier.norms().prepare(context_, problem_);
   if (s_.shape.max_basis == 0) return solve_dense();
   // V₊ᵀBV₊ = I                                                           n×b
   for (bool resumed = start(); !engine_.ended(); resumed = false) {
@@ -171,15 +172,31 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   for (const Index j : {Index{0}, ritz_.order() - 1}) F_.raise_norm(ritz_.value(j));
   if (!pairs_.norms().known) set_norms();
   pairs_.take_bounds();
-  if (!pairs_.worth_measuring(basis_.full())) return true;
+  if (pairs_.worth_measuring(basis_.full())) measure_ritz_pairs();
+  judge_roundings();
+  return true;
+}
+
+/// Replaces the bounds of the residuals of the wanted pairs by measured residuals.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::measure_ritz_pairs() {
   const PhaseScope verify(context_, Phase::verify);
   verification_.collect();
   const Index count = pairs_.wanted().size();
   if (verification_.rayleigh_ritz(count)) {
-    verification_.measure(count);
+    verification_.measure(count, pairs_.convergence());
     pairs_.take_measured(s_.verifier.values(), s_.verifier.residuals());
   }
-  return true;
+}
+
+/// Counts the pairs that have converged as far as rounding allows. Their rounding errors are
+/// measured only where these decide.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::judge_roundings() {
+  if (!pairs_.rounding_matters()) return;
+  const PhaseScope phase(context_, Phase::verify);
+  verification_.collect();
+  pairs_.take_roundings(verification_.roundings(pairs_.wanted().size()));
 }
 
 /// Sets ‖A‖₁ and ‖B‖₁ if the operators provide them. Otherwise they are estimated from products
@@ -229,7 +246,7 @@ IterationRecord BlockLanczosSolve<T, Ctx>::record() const {
   if (s_.shape.max_basis > 0) {
     now.converged = pairs_.converged();
   } else {
-    now.converged = verification_.passed() ? options_.nev : 0;
+    now.converged = verification_.verdict().confirmed() ? options_.nev : 0;
   }
   now.worst_residual = pairs_.worst_residual();
   now.active_columns = s_.shape.block;
@@ -254,38 +271,57 @@ Claim BlockLanczosSolve<T, Ctx>::claim() {
     return Claim::none;
   }
   if (!completeness_.others_would_show(basis_.full())) return Claim::none;
-  return verify() ? Claim::confirmed : Claim::refuted;
+  return verify(pairs_.convergence()) ? Claim::confirmed : Claim::refuted;
 }
 
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::at_rounding() const {
+bool BlockLanczosSolve<T, Ctx>::at_rounding() {
   const std::vector<double>& r = result_.residuals;
   const double noise = kAboveNoise * pairs_.convergence().noise_floor();
-  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+  const bool all_noise =
+      !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+  if (!all_noise && !verification_.verdict().residuals) return false;
+  end_at_rounding();
+  return true;
+}
+
+/// Ends the solve as converged if the errors of the values are as small as rounding allows.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::end_at_rounding() {
+  const bool complete = pairs_.wanted().size() >= options_.nev;
+  if (!complete || !pairs_.convergence().bounds_values()) return;
+  if (!verify(pairs_.convergence().at_rounding())) return;
+  engine_.end(SolveStatus::converged,
+              "all pairs converged as far as rounding allows, and passed verification");
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::stagnated() {
-  return stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
-                               pairs_.convergence().noise_floor());
+  if (!stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
+                             pairs_.convergence().noise_floor())) {
+    return false;
+  }
+  end_at_rounding();
+  return true;
 }
 
 /// Whether fresh products with A and B confirm the best pairs. If not, sets the action that follows
 /// the cycle.
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::verify() {
+bool BlockLanczosSolve<T, Ctx>::verify(const EigenConvergence& convergence) {
   const PhaseScope phase(context_, Phase::verify);
   verification_.collect();
   const Index count = std::min(pairs_.wanted().size(), options_.nev);
-  const bool passes = verification_.rayleigh_ritz(count) && verification_.measure(count);
+  const Verdict verdict =
+      verification_.rayleigh_ritz(count) ? verification_.measure(count, convergence) : Verdict{};
   const bool beyond = beyond_interval();
-  if (passes && !beyond) {
+  if (verdict.confirmed() && !beyond) {
     next_ = AfterCycle::thick_restart;
     return true;
   }
   if (beyond) {
     next_ = AfterCycle::start_again;
-  } else if (F_.map().inverts()) {
+  } else if (F_.map().inverts() && !verdict.residuals) {
     next_ = AfterCycle::retreat;
   } else {
     if (verification_.failure() == DenseFailure::none) next_ = AfterCycle::reopen;
@@ -393,7 +429,13 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
   stagnation_.restart(result_.iterations);
   basis_.clear();
   const Block X = result_.eigenvectors.columns(0, options_.nev);
-  const std::vector<Index> refuted = pairs_.reopen(s_.verifier.values(), s_.verifier.residuals());
+  const auto list = [](const auto& numbers) {
+    return std::vector<double>(numbers.begin(), numbers.end());
+  };
+  const EigenVerifier<T, Ctx>& measured = s_.verifier;
+  const std::vector<Index> refuted =
+      pairs_.reopen({list(measured.values()), list(measured.residuals()), list(measured.errors())},
+                    measured.passed());
   Index place = 0;
   for (Index j = 0; j < options_.nev; ++j) {
     if (place == std::ssize(refuted) || refuted[static_cast<std::size_t>(place)] != j) {
@@ -407,7 +449,7 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::finish() {
-  if (!verification_.measured() && has_pairs_) verify();
+  if (!verification_.measured() && has_pairs_) verify(pairs_.convergence());
   result_.orthogonalization = basis_.counts();
   result_.operator_applications = choice_.applications();
   result_.inverse_applications = choice_.inverse_applications();

@@ -54,7 +54,7 @@ class BlockLanczosSolve {
   MonitorState shown(const IterationRecord& record);
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
-  bool at_rounding() const;
+  bool at_rounding();
   bool stagnated();
   void archive(Archive& archive);
   template <class Visit>
@@ -77,7 +77,10 @@ class BlockLanczosSolve {
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
-  bool verify();
+  void measure_ritz_pairs();
+  void judge_roundings();
+  bool verify(const EigenConvergence& convergence);
+  void end_at_rounding();
   void end_if_lost(const FrontStatus& status);
 
   // The actions that may follow a cycle, see `AfterCycle`.

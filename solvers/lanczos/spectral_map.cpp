@@ -27,6 +27,14 @@ double SpectralMap::theta_of(double lambda) const noexcept {
   return std::cosh(filter_->degree * std::acosh(std::max(x, 1.0)));
 }
 
+double SpectralMap::value_error(double theta, double error) const noexcept {
+  if (!inverts_ && !filter_) return error;
+  const double least = inverts_ ? 0 : 1;
+  if (!(theta - error > least)) return std::numeric_limits<double>::infinity();
+  if (inverts_) return error / (theta * (theta - error));
+  return std::abs(y_at(theta - error) - y_at(theta));
+}
+
 double SpectralMap::residual_bound(double theta, double residual) const noexcept {
   if (inverts_) return residual < theta ? reach_ * residual / theta : reach_;
   if (!filter_) return residual;

@@ -77,6 +77,10 @@ class SpectralMap {
   /// F = (C − σ)⁻¹, C x − λ x = −(C − σ) r/θ.
   double residual_bound(double theta, double residual) const noexcept;
 
+  /// By how much λ may differ from lambda_at(θ) if the eigenvalue of F differs from θ by up to
+  /// `error`. Infinite if F does not tell eigenvalues of the unwanted part of the spectrum from it.
+  double value_error(double theta, double error) const noexcept;
+
   /// Under an inverse: about ‖A − σB‖/|λ − σ| in the norm of C, the factor by which a solve
   /// magnifies rounding.
   double condition(double theta) const noexcept { return reach_ * theta; }

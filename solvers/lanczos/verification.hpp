@@ -25,9 +25,12 @@ class Verification {
   /// A Rayleigh–Ritz step over the result's first `count` vectors. False if it fails.
   bool rayleigh_ritz(Index count);
 
-  /// Measures residuals and orthogonality of the result's wanted pairs, after that step. True if
-  /// all pass.
-  bool measure(Index count);
+  /// Measures residuals and orthogonality of the result's wanted pairs and bounds the errors of
+  /// their values, after that step.
+  Verdict measure(Index count, const EigenConvergence& convergence);
+
+  /// Measures the rounding errors of the values of the result's first `count` vectors.
+  std::span<const double> roundings(Index count);
 
   /// A Rayleigh–Ritz step over the leading block of Ritz vectors of the basis. Costs a product with
   /// A. Overwrites the numbers of the result.
@@ -40,8 +43,8 @@ class Verification {
   /// Marks the numbers of the result as those of earlier Ritz pairs.
   void outdate() noexcept { measured_ = false; }
 
-  /// Whether all pairs passed the last `measure`.
-  bool passed() const noexcept { return passed_; }
+  /// The result of the last `measure`.
+  const Verdict& verdict() const noexcept { return verdict_; }
 
   /// Whether the result holds numbers that were measured for the current Ritz pairs.
   bool measured() const noexcept { return measured_; }
@@ -56,7 +59,7 @@ class Verification {
   Storage& s_;
   DenseFailure failure_ = DenseFailure::none;
   bool measured_ = false;
-  bool passed_ = false;
+  Verdict verdict_;
 };
 
 }  // namespace heddle::detail

@@ -13,10 +13,12 @@ BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShap
       F(ctx, local, sizes.block),
       ritz(sizes.max_basis, sizes.block),
       pairs(F.map(), ritz, sizes),
-      verifier(ctx, sizes.pairs()),
+      verifier(ctx, local.local, sizes.pairs(), sizes.pencil),
       coefficients(ctx, sizes.max_basis, sizes.nev) {
   result.eigenvalues.reserve(static_cast<std::size_t>(sizes.pairs()));
   result.residuals.reserve(static_cast<std::size_t>(sizes.pairs()));
+  result.error_bounds.reserve(static_cast<std::size_t>(sizes.pairs()));
+  result.limited_by_rounding.reserve(static_cast<std::size_t>(sizes.pairs()));
   result.eigenvectors = MultiVector<T, Space>(ctx, local.local, sizes.pairs());
 }
 
@@ -24,6 +26,8 @@ template <Scalar T, class Ctx>
 void BlockLanczosWorkspace<T, Ctx>::Storage::reset() {
   result.eigenvalues.clear();
   result.residuals.clear();
+  result.error_bounds.clear();
+  result.limited_by_rounding.clear();
   result.status = SolveStatus::breakdown;
   result.reason.clear();
   result.iterations = result.operator_applications = result.inverse_applications = 0;

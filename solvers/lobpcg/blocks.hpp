@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
@@ -13,7 +14,7 @@ struct LobpcgParts {
   BlockView<T, Space> X, P, W, XP, all;
 };
 
-/// The long blocks of a LOBPCG solve. S = [X P W], A S and B S are each stored in one n×3b block,
+/// The long blocks of a LOBPCG solve. S = [X P W], A S and B S are each stored in one block,
 /// so that a step reads S once. Y holds the constraints and, behind them, the locked eigenvectors.
 /// Where B = I, BS is S and BY is Y.
 ///
@@ -26,18 +27,28 @@ class LobpcgBlocks {
   using Block = BlockView<T, Space>;
   using Parts = LobpcgParts<T, Space>;
 
+  /// Columns of the Krylov space in a search for missed pairs, and of each of its steps.
+  static constexpr Index kSearchColumns = 16;
+  static constexpr Index kSearchWidth = 2;
+
   LobpcgBlocks() = default;
 
   /// Memory for X, P and W of up to `block` columns each, of length n, and for up to `max_locked`
   /// columns in Y.
   LobpcgBlocks(Ctx& context, Index n, Index block, Index max_locked, bool pencil)
-      : S_(context, n, 3 * block),
-        AS_(context, n, 3 * block),
+      : S_(context, n, columns(block)),
+        AS_(context, n, columns(block)),
         Y_(context, n, max_locked),
         pencil_(pencil) {
     if (!pencil) return;
-    BS_ = MultiVector<T, Space>(context, n, 3 * block);
+    BS_ = MultiVector<T, Space>(context, n, columns(block));
     BY_ = MultiVector<T, Space>(context, n, max_locked);
+  }
+
+  /// The columns of S for X of up to `block` columns. Beside X there is room for P and W, and for
+  /// the search for missed pairs.
+  static constexpr Index columns(Index block) noexcept {
+    return block + std::max(2 * block, kSearchColumns);
   }
 
   /// Sets Y and X to no columns.
@@ -56,6 +67,8 @@ class LobpcgBlocks {
   Index p() const noexcept { return p_; }
   Index w() const noexcept { return w_; }
   Index locked() const noexcept { return locked_; }  ///< columns of Y, constraints included
+  /// Columns of S behind [X P].
+  Index columns_left() const noexcept { return S_.cols() - offset_ - x_ - p_; }
   bool pencil() const noexcept { return pencil_; }
 
   Parts S() { return parts_of(S_); }
@@ -71,6 +84,7 @@ class LobpcgBlocks {
   Block BY(Index first, Index count) { return (pencil_ ? BY_ : Y_).columns(first, count); }
 
   Basis<T, Space> locked_basis() { return {Y(0, locked_), BY(0, locked_)}; }
+  Basis<T, Space> basis_of_constraints(Index count) { return {Y(0, count), BY(0, count)}; }
   Basis<T, Space> X_basis() { return {S().X, BS().X}; }
   Basis<T, Space> XP_basis() { return {S().XP, BS().XP}; }
 

@@ -6,6 +6,18 @@
 
 // The hooks of the engine in a LOBPCG solve, and the result.
 namespace heddle::detail {
+namespace {
+
+/// As many claims may be refuted by error bounds of values alone.
+constexpr Index kMostRefutedValues = 8;
+
+constexpr std::string_view kMoreDigits =
+    "; the residuals meet the tolerance, the error bounds of the values do not. Block Lanczos with "
+    "an inverse (filter: inverse) reaches them, or LOBPCG with an incomplete Cholesky "
+    "preconditioner";
+
+}  // namespace
+
 template <Scalar T, class Ctx>
 IterationRecord LobpcgSolve<T, Ctx>::record() const {
   IterationRecord now;
@@ -32,8 +44,33 @@ std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
 template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), problem_.initial_guess.cols() > 0)) return Claim::none;
+  if (!searched_ && !s_.spans_space()) {
+    search_due_ = true;
+    return Claim::none;
+  }
   refresh_due_ = true;  // because the verification overwrites A S and B S
-  return verification_.verify() ? Claim::confirmed : Claim::refuted;
+  const Verdict verdict = verification_.verify(pairs_.convergence());
+  if (verdict.confirmed()) return Claim::confirmed;
+  // Residuals that pass and values that do not are progress: the next claim needs smaller
+  // residuals.
+  const bool progress = verdict.residuals && ++refuted_values_ <= kMostRefutedValues;
+  return progress ? Claim::none : Claim::refuted;
+}
+
+/// Ends the solve because no step improves the pairs any more. They count as converged if the
+/// errors of their values are as small as rounding allows, and with `reason` as stagnated
+/// otherwise.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::end_at_rounding(std::string_view reason) {
+  const bool complete = !pairs_.more_to_come(ritz_.values().count());
+  if (complete && pairs_.convergence().bounds_values()) {
+    verification_.set_outdated();
+    if (verification_.verify(pairs_.convergence().at_rounding()).confirmed()) {
+      return engine_.end(SolveStatus::converged,
+                         "all pairs converged as far as rounding allows, and passed verification");
+    }
+  }
+  engine_.end(SolveStatus::stagnated, reason);
 }
 
 template <Scalar T, class Ctx>
@@ -43,7 +80,10 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
                              pairs_.convergence().noise_floor())) {
     return false;
   }
-  if (restarted_) return true;
+  if (restarted_) {
+    end_at_rounding("residuals stopped falling at the level of rounding");
+    return true;
+  }
   restarted_ = true;  // one restart without P, because P may prevent progress
   stagnation_.restart(iteration);
   blocks_.set_p(0);
@@ -61,7 +101,8 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
-                 fresh_directions_, restarted_, result_.iterations, result_.orthogonalization);
+                 refuted_values_, fresh_directions_, restarted_, searched_, result_.iterations,
+                 result_.orthogonalization);
   if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
   blocks_.archive(archive);
   ritz_.archive(archive);
@@ -72,7 +113,7 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::finish() {
   const bool has_pairs =
       !result_.history.empty() && std::isfinite(pairs_.worst_residual(ritz_.values()));
-  if (!verification_.is_current() && has_pairs) verification_.verify();
+  if (!verification_.is_current() && has_pairs) verification_.verify(pairs_.convergence());
   result_.operator_applications = applications();
   const Index converged = has_pairs ? result_.history.back().converged : 0;
   const double worst = result_.residuals.empty()
@@ -80,6 +121,11 @@ void LobpcgSolve<T, Ctx>::finish() {
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
   result_.status = engine_.conclude(
       {converged, options_.nev, "pairs", result_.iterations, "iterations", worst}, result_.reason);
+  // The residuals are small against ‖A‖, yet not small enough for digits of the values.
+  const bool unfinished = result_.status == SolveStatus::stagnated ||
+                          result_.status == SolveStatus::max_iterations ||
+                          result_.status == SolveStatus::verification_failed;
+  if (unfinished && verification_.verdict().residuals) result_.reason += kMoreDigits;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;

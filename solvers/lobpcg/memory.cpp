@@ -36,10 +36,14 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
                            std::size_t scalar_size) {
   const auto b = static_cast<double>(lobpcg_block_size(options, n, constraints));
   const auto nev = static_cast<double>(options.nev);
-  const double per_image = 3 * b;                                    // S, A S, B S
+  const double per_image = b + std::max(2 * b, 16.0);                // S, A S, B S
   const double locked = static_cast<double>(constraints) + nev + b;  // Y, B Y
-  const double columns = (pencil ? 3 : 2) * per_image + (pencil ? 2 : 1) * locked + nev;
-  const double small = 12 * 3 * b * 3 * b + 6 * nev * nev;  // H, Z and Gram matrices, in double
+  const double weights = pencil ? 7 : 1;                             // of `ErrorNorms`
+  const double scales = 2;                                           // of the search
+  const double columns =
+      (pencil ? 3 : 2) * per_image + (pencil ? 2 : 1) * locked + nev + weights + scales;
+  const double small =
+      12 * per_image * per_image + 6 * nev * nev;  // H, Z and Gram matrices, in double
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
 }
 

@@ -18,10 +18,13 @@ constexpr double kPatientLockingFactor = 0.3;
 LobpcgPairs::LobpcgPairs(Index nev, Index block)
     : block_(block),
       residuals_(static_cast<std::size_t>(block)),
-      residuals_before_(static_cast<std::size_t>(block)) {
-  for (auto* list : {&locked_values_, &locked_residuals_}) {
+      residuals_before_(static_cast<std::size_t>(block)),
+      dual_residuals_(static_cast<std::size_t>(block)),
+      roundings_(static_cast<std::size_t>(block)) {
+  for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
     list->reserve(static_cast<std::size_t>(nev + block));
   }
+  bounds_.reserve(nev + 2 * block);
 }
 
 void LobpcgPairs::reset(const EigenOptions& options) {
@@ -29,6 +32,7 @@ void LobpcgPairs::reset(const EigenOptions& options) {
   convergence_ = {};
   locked_values_.clear();
   locked_residuals_.clear();
+  locked_dual_residuals_.clear();
   leading_ = wanted_in_X_ = comparable_steps_ = last_lock_ = 0;
   strictness_ = 1;
 }
@@ -59,23 +63,60 @@ Index LobpcgPairs::enough_to_lock(Index columns) const noexcept {
 bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool exact) const {
   const auto column = static_cast<std::size_t>(j);
   const double theta = ritz.theta[column];
-  return convergence_.passes(theta, residuals_[column], strictness_ * factor) &&
-         (exact || convergence_.settled(theta, ritz.change[column]));
+  if (!convergence_.passes(theta, residuals_[column], strictness_ * factor)) return false;
+  const double noise = convergence_.noise_floor() * convergence_.scale(theta);
+  if (exact && residuals_[column] <= noise) return true;
+  return (exact || convergence_.settled(theta, ritz.change[column])) &&
+         convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
+                                   strictness_ * factor);
+}
+
+void LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
+  bounds_.clear();
+  for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
+    bounds_.add(ritz.theta[j], dual_residuals_[j]);
+    roundings_[j] = 0;
+  }
+  for (std::size_t j = 0; j < locked_values_.size(); ++j) {
+    bounds_.add(locked_values_[j], locked_dual_residuals_[j]);
+  }
+  const double inner = exact ? ErrorBounds::kNoneBeyond : ErrorBounds::kUnknown;
+  const bool smallest = options_->which == Which::smallest;
+  bounds_.compute(smallest ? ErrorBounds::kNoneBeyond : inner,
+                  smallest ? inner : ErrorBounds::kNoneBeyond);
+}
+
+bool LobpcgPairs::rounding_matters(const RitzValues& ritz) const {
+  for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
+    const double theta = ritz.theta[j];
+    if (!convergence_.passes(theta, residuals_[j], strictness_)) return false;
+    if (!convergence_.value_passes(theta, bounds_.bound(static_cast<Index>(j)), 0, strictness_)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
   const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
-  leading_ = wanted_in_X_ = 0;
-  for (Index j = 0; j < ritz.count(); ++j) {
-    const double theta = ritz.theta[static_cast<std::size_t>(j)];
+  leading_ = 0;
+  while (leading_ < ritz.count() && passes(ritz, leading_, factor, exact)) ++leading_;
+  wanted_in_X_ = wanted(ritz);
+}
+
+/// The number of pairs in X that are among the nev best of all.
+Index LobpcgPairs::wanted(const RitzValues& ritz) const {
+  Index count = 0;
+  for (const double theta : ritz.theta) {
     const auto ahead =
         std::count_if(locked_values_.begin(), locked_values_.end(),
                       [&](double value) { return value == theta || better(value, theta); });
-    if (j + ahead < options_->nev) ++wanted_in_X_;
-    if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
+    if (count + ahead >= options_->nev) break;
+    ++count;
   }
+  return count;
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -114,6 +155,24 @@ bool LobpcgPairs::guard_is_at_rest(const RitzValues& ritz, bool guessed) const {
          std::sqrt(options_->tolerance);
 }
 
+bool LobpcgPairs::at_rest(const RitzValues& ritz) const {
+  const auto count = static_cast<std::size_t>(wanted(ritz));
+  for (std::size_t j = 0; j < count; ++j) {
+    if (!convergence_.settled(ritz.theta[j], ritz.change[j])) return false;
+  }
+  return true;
+}
+
+double LobpcgPairs::last_wanted(const RitzValues& ritz) const {
+  const Index in_X = wanted(ritz);
+  double last = in_X > 0 ? ritz.theta[static_cast<std::size_t>(in_X - 1)] : locked_values_.front();
+  for (Index i = 0; i < locked(); ++i) {
+    const double value = locked_values_[static_cast<std::size_t>(i)];
+    if (is_best_locked(i, options_->nev - in_X) && better(last, value)) last = value;
+  }
+  return last;
+}
+
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {
   const double factor = locking_factor(iteration);
   Index k = 0;
@@ -125,7 +184,11 @@ void LobpcgPairs::lock(const RitzValues& ritz, Index k, Index iteration) {
   const auto end = static_cast<std::ptrdiff_t>(k);
   locked_values_.insert(locked_values_.end(), ritz.theta.begin(), ritz.theta.begin() + end);
   locked_residuals_.insert(locked_residuals_.end(), residuals_.begin(), residuals_.begin() + end);
-  std::copy(residuals_.begin() + end, residuals_.begin() + ritz.count(), residuals_.begin());
+  locked_dual_residuals_.insert(locked_dual_residuals_.end(), dual_residuals_.begin(),
+                                dual_residuals_.begin() + end);
+  for (auto* list : {&residuals_, &dual_residuals_}) {
+    std::copy(list->begin() + end, list->begin() + ritz.count(), list->begin());
+  }
   leading_ -= k;
   wanted_in_X_ -= k;
   last_lock_ = iteration;
@@ -167,6 +230,21 @@ void LobpcgPairs::list(const RitzValues& ritz, std::vector<double>& values,
   }
 }
 
+void LobpcgPairs::list_others(const RitzValues& ritz, Index from_Y, Index from_X,
+                              std::vector<double>& values, std::vector<double>& residuals) const {
+  values.clear();
+  residuals.clear();
+  for (std::size_t i = 0; i < locked_values_.size(); ++i) {
+    if (is_best_locked(static_cast<Index>(i), from_Y)) continue;
+    values.push_back(locked_values_[i]);
+    residuals.push_back(locked_dual_residuals_[i]);
+  }
+  for (auto j = static_cast<std::size_t>(from_X); j < ritz.theta.size(); ++j) {
+    values.push_back(ritz.theta[j]);
+    residuals.push_back(dual_residuals_[j]);
+  }
+}
+
 Index LobpcgPairs::block_wanted(Index block) const noexcept {
   const Index nev = options_->nev;
   const Index guards = nev < block ? block - nev : std::max<Index>(2, block / 4);
@@ -175,7 +253,8 @@ Index LobpcgPairs::block_wanted(Index block) const noexcept {
 
 void LobpcgPairs::archive(Archive& archive) {
   archive.values(convergence_, leading_, wanted_in_X_, comparable_steps_, last_lock_, strictness_);
-  for (auto* list : {&residuals_, &residuals_before_, &locked_values_, &locked_residuals_}) {
+  for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &locked_values_,
+                     &locked_residuals_, &locked_dual_residuals_}) {
     archive.list(*list);
   }
 }

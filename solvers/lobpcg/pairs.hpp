@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/lobpcg/ritz_values.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <span>
@@ -42,6 +43,19 @@ class LobpcgPairs {
   /// Memory for ‖r_j‖/‖x_j‖ of this step. Those of the last step are kept.
   std::span<double> next_residuals();
 
+  /// Memory for ‖r_j‖ in the norm of B⁻¹ of this step, for xᵀBx = 1.
+  std::span<double> dual_residuals() noexcept { return dual_residuals_; }
+
+  /// Bounds the errors of the values from the residuals. Sets their rounding errors to 0. `exact`
+  /// as in `count`.
+  void bound_errors(const RitzValues& ritz, bool exact);
+
+  /// Whether the rounding error of a value decides whether a wanted pair has converged.
+  bool rounding_matters(const RitzValues& ritz) const;
+
+  /// Memory for the rounding errors of the values of X.
+  std::span<double> roundings() noexcept { return roundings_; }
+
   /// Sets `leading` and `wanted_in_X` from the residuals. `exact`: X and the locked pairs span the
   /// whole space. Changes of the Ritz values are then ignored.
   void count(const RitzValues& ritz, bool exact, Index iteration);
@@ -56,6 +70,12 @@ class LobpcgPairs {
   /// Whether all wanted pairs pass the criterion and no pair can have been missed. `guessed`: X
   /// began with initial guesses.
   bool all_converged(const RitzValues& ritz, bool guessed) const;
+
+  /// Whether the last step has left the wanted values where they were.
+  bool at_rest(const RitzValues& ritz) const;
+
+  /// The last of the wanted values, as far as they are known.
+  double last_wanted(const RitzValues& ritz) const;
 
   /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
@@ -79,12 +99,18 @@ class LobpcgPairs {
   void list(const RitzValues& ritz, std::vector<double>& values,
             std::vector<double>& residuals) const;
 
+  /// Lists the Ritz values that are not among the best `from_Y` locked pairs and the first `from_X`
+  /// of X, and ‖r‖ of each in the norm of B⁻¹.
+  void list_others(const RitzValues& ritz, Index from_Y, Index from_X, std::vector<double>& values,
+                   std::vector<double>& residuals) const;
+
   /// The number of columns of the next X, for the pairs that are still wanted and guard vectors.
   Index block_wanted(Index block) const noexcept;
 
   void archive(Archive& archive);
 
  private:
+  Index wanted(const RitzValues& ritz) const;
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
   bool guard_is_at_rest(const RitzValues& ritz, bool guessed) const;
   double locking_factor(Index iteration) const noexcept;
@@ -96,8 +122,12 @@ class LobpcgPairs {
   EigenConvergence convergence_;
   std::vector<double> residuals_;         // ‖r_j‖/‖x_j‖ of X
   std::vector<double> residuals_before_;  // one step earlier
+  std::vector<double> dual_residuals_;    // ‖r_j‖ of X in the norm of B⁻¹
+  std::vector<double> roundings_;         // rounding errors of the values of X, 0 if not measured
+  ErrorBounds bounds_;                    // of the values of X, then of the locked ones
   std::vector<double> locked_values_;     // in the order of locking
   std::vector<double> locked_residuals_;
+  std::vector<double> locked_dual_residuals_;
   Index leading_ = 0;
   Index wanted_in_X_ = 0;
   Index comparable_steps_ = 0;  // since the columns of X last changed their places

@@ -25,17 +25,21 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
                                  const LobpcgOptions& options, const Monitor& monitor,
                                  Storage& storage)
     : context_(context),
+      s_(storage),
+      constrained_A_(*problem.A, storage.blocks.basis_of_constraints(problem.constraints.cols()),
+                     storage.multipliers),
       problem_(problem),
       options_(options),
-      s_(storage),
       blocks_(storage.blocks),
       ritz_(storage.ritz),
       pairs_(storage.pairs),
       result_(storage.result),
       engine_(context, options, identity(problem, options, storage.shape.block), monitor,
               result_.history, kMostRefuted),
-      verification_(context, problem, options, storage),
-      applications_before_(problem.A->columns_applied()) {
+      verification_(context, problem_, options, storage),
+      missed_pairs_(context, problem_, storage) {
+  if (problem.constraints.cols() > 0) problem_.A = &constrained_A_;
+  applications_before_ = problem_.A->columns_applied();
   pairs_.reset(options);
 }
 
@@ -43,9 +47,10 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::run() {
   // start: X n×b with XᵀBX = I and XᵀAX = Θ
   for (Index k = start(); !engine_.ended(); ++k) {
-    if (refresh_due_) refresh();  // X, P orthonormal anew, A X, A P by fresh products
-    engine_.capture(*this);       // the state for a checkpoint
-    residuals();                  // R = A X − B X Θ                                  n×b
+    if (search_due_) search_missed();  // P ← a Krylov space beside X, Rayleigh–Ritz over [X P]
+    if (refresh_due_) refresh();       // X, P orthonormal anew, A X, A P by fresh products
+    engine_.capture(*this);            // the state for a checkpoint
+    residuals();                       // R = A X − B X Θ                                  n×b
     // If no decision depends on R, the host reads its norms together with the results of the next
     // step.
     if (pairs_.decision_due(ritz_.values(), k)) {

@@ -2,6 +2,8 @@
 
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
+#include <heddle/solvers/lobpcg/constrained_operator.hpp>
+#include <heddle/solvers/lobpcg/missed_pairs.hpp>
 #include <heddle/solvers/lobpcg/verification.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
 #include <initializer_list>
@@ -47,6 +49,7 @@ class LobpcgSolve {
   void lock_converged();
   void search_directions();
   void rayleigh_ritz();
+  void search_missed();
   void finish();
 
   void start_X();
@@ -55,20 +58,21 @@ class LobpcgSolve {
   void refresh();
   void queue_residuals();
   void read_residuals();
+  void measure_roundings();
+  void end_at_rounding(std::string_view reason);
   void fill_W(Index first, Index active, Index fresh);
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
   void project_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
-  /// Whether X and Y span the whole space.
-  bool spans_space() const { return blocks_.locked() + blocks_.x() == s_.shape.n(); }
   Index applications() const;
 
   Ctx& context_;
-  const EigenProblem<T, Ctx>& problem_;
-  const LobpcgOptions& options_;
   Storage& s_;
+  ConstrainedOperator<T, Ctx> constrained_A_;
+  EigenProblem<T, Ctx> problem_;  // with A as `constrained_A_` if there are constraints
+  const LobpcgOptions& options_;
   LobpcgBlocks<T, Ctx>& blocks_;
   RayleighRitz<T, Ctx>& ritz_;
   LobpcgPairs& pairs_;
@@ -76,14 +80,19 @@ class LobpcgSolve {
   StagnationTest stagnation_;
   Engine<Ctx> engine_;
   LobpcgVerification<T, Ctx> verification_;
-  Index applications_before_;
-  Part residual_norms_{};      // ‖r_j‖ of the step, in the packet
-  Part x_norms_{};             // ‖x_j‖, if B ≠ I
+  MissedPairs<T, Ctx> missed_pairs_;
+  Index applications_before_ = 0;
+  Part residual_norms_{};  // ‖r_j‖ of the step, in the packet
+  Part x_norms_{};         // ‖x_j‖, if B ≠ I
+  Part dual_norms_{};  // from which ErrorNorms derives ‖r_j‖ in the norm of B⁻¹, if B ≠ I
   Index constraints_ = 0;      // leading columns of Y
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
+  Index refuted_values_ = 0;    // claims of which only error bounds of values were refuted
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
+  bool search_due_ = false;     // whether the next iteration begins with `search_missed`
+  bool searched_ = false;       // whether a search for missed pairs has found none
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
   bool residuals_known_ = false;  // whether the residuals of this step are on the host

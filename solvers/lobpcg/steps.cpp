@@ -7,8 +7,22 @@
 #include <utility>
 
 namespace heddle::detail {
+namespace {
+
+template <class Ctx>
+void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
+  if (made.indefinite)
+    engine.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  if (!made.finite) {
+    engine.end(SolveStatus::breakdown, "start vectors, or products with A, B or T, are not finite");
+  }
+}
+
+}  // namespace
+
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::start() {
+  s_.verifier.norms().prepare(context_, problem_);
   if (engine_.resume(*this)) return std::ssize(result_.history);
   blocks_.reset();
   if (const Index c = problem_.constraints.cols(); c > 0) {
@@ -105,6 +119,8 @@ void LobpcgSolve<T, Ctx>::queue_residuals() {
   if (!blocks_.pencil()) return;
   x_norms_ = s_.packet.add(x, 1);
   column_norms(context_, blocks_.S().X, x_norms_.there);
+  dual_norms_ = s_.packet.add(x, 1);
+  s_.verifier.norms().measure_residuals(context_, blocks_.R(), dual_norms_.there);
 }
 
 template <Scalar T, class Ctx>
@@ -113,11 +129,25 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
   if (residuals_known_) return;
   residuals_known_ = true;
   const std::span<double> residuals = pairs_.next_residuals();
+  const std::span<double> duals = pairs_.dual_residuals();
   for (Index j = 0; j < blocks_.x(); ++j) {
-    const double norm = blocks_.pencil() ? x_norms_.here(j, 0) : 1;
-    residuals[static_cast<std::size_t>(j)] = residual_norms_.here(j, 0) / norm;
+    const auto column = static_cast<std::size_t>(j);
+    const double norm = residual_norms_.here(j, 0);
+    residuals[column] = blocks_.pencil() ? norm / x_norms_.here(j, 0) : norm;
+    duals[column] = blocks_.pencil() ? s_.verifier.norms().dual_norm(dual_norms_.here(j, 0)) : norm;
   }
-  pairs_.count(ritz_.values(), spans_space(), result_.iterations);
+  pairs_.bound_errors(ritz_.values(), s_.spans_space());
+  if (pairs_.rounding_matters(ritz_.values())) measure_roundings();
+  pairs_.count(ritz_.values(), s_.spans_space(), result_.iterations);
+}
+
+/// Measures by how much rounding changes the values of X. Waits for the numbers, which decide only
+/// in the last steps of a solve.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::measure_roundings() {
+  const std::span<const double> roundings =
+      s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
+  std::copy(roundings.begin(), roundings.end(), pairs_.roundings().begin());
 }
 
 /// Finishes the iteration, for which its residuals must be known. True if the step is to be
@@ -129,12 +159,12 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
   }
-  return !engine_.ended() && !refresh_due_;
+  return !engine_.ended() && !refresh_due_ && !search_due_;
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_converged() {
-  const Index k = pairs_.lockable(ritz_.values(), spans_space(), result_.iterations);
+  const Index k = pairs_.lockable(ritz_.values(), s_.spans_space(), result_.iterations);
   if (k == 0) return;
   pairs_.lock(ritz_.values(), k, result_.iterations);
   blocks_.lock(context_, k);
@@ -219,7 +249,7 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   }
   blocks_.set_w(rank);
   if (rank == 0) {
-    engine_.end(SolveStatus::stagnated, "no search direction is left: rounding is all there is");
+    end_at_rounding("no search direction is left: rounding is all there is");
   }
 }
 
@@ -268,17 +298,25 @@ void LobpcgSolve<T, Ctx>::refresh() {
   steps_since_refresh_ = 0;
 }
 
+/// Expands X by what a search for missed pairs finds. If that changes a wanted pair, the search is
+/// repeated once the pairs have converged again.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::search_missed() {
+  search_due_ = false;
+  end_if_lost(engine_,
+              missed_pairs_.fill_P(pairs_.last_wanted(ritz_.values()), options_.seed, streams_));
+  streams_ += missed_pairs_.kStreams;
+  if (engine_.ended()) return;
+  rayleigh_ritz_afresh();
+  searched_ = pairs_.at_rest(ritz_.values());
+}
+
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
                                             std::initializer_list<Basis<T, Space>> bases) {
   const OrthonormalBlock made = detail::make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                                                          bases, V, BV, result_.orthogonalization);
-  if (made.indefinite)
-    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
-  if (!made.finite) {
-    engine_.end(SolveStatus::breakdown,
-                "start vectors, or products with A, B or T, are not finite");
-  }
+  end_if_lost(engine_, made);
   return made.rank;
 }
 

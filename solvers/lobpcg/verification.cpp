@@ -6,18 +6,38 @@
 namespace heddle::detail {
 
 template <Scalar T, class Ctx>
-bool LobpcgVerification<T, Ctx>::verify() {
+Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) {
   const Index count = std::min(options_.nev, s_.pairs.locked() + s_.blocks.x());
   const Block V = s_.result.eigenvectors.columns(0, count);
   current_ = true;
+  verdict_ = {};
   s_.result.eigenvalues.clear();
   s_.result.residuals.clear();
+  s_.result.error_bounds.clear();
+  s_.result.limited_by_rounding.clear();
   if (rotate_pairs(V)) {
     s_.verifier.measure(context_, problem_, V, s_.blocks.AS_scratch(), s_.blocks.BS_scratch());
-    if (s_.verifier.report(s_.pairs.convergence(), s_.result)) return true;
+    const Index from_X = std::min(count, s_.pairs.wanted_in_X());
+    verdict_ = s_.verifier.judge(convergence, neighbours(count - from_X, from_X));
+    s_.verifier.report(convergence, s_.result);
   }
-  s_.pairs.tighten();  // because a Rayleigh–Ritz step in a cluster mixes residuals that just passed
-  return false;
+  // Because a Rayleigh–Ritz step in a cluster mixes residuals that just passed.
+  if (!verdict_.confirmed()) s_.pairs.tighten();
+  return verdict_;
+}
+
+/// The Ritz values beside those of the best `from_Y` locked pairs and the first `from_X` of X.
+template <Scalar T, class Ctx>
+Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
+  s_.pairs.list_others(s_.ritz.values(), from_Y, from_X, s_.other_values, s_.other_residuals);
+  const bool all = s_.blocks.locked() + s_.blocks.x() == s_.shape.n();
+  const double inner = all ? ErrorBounds::kNoneBeyond : ErrorBounds::kUnknown;
+  const bool smallest = options_.which == Which::smallest;
+  return {.values = s_.other_values,
+          .residuals = s_.other_residuals,
+          .below = smallest ? ErrorBounds::kNoneBeyond : inner,
+          .above = smallest ? inner : ErrorBounds::kNoneBeyond,
+          .dense = all};
 }
 
 /// V ← the Ritz vectors of the best locked pairs and the wanted columns of X together.

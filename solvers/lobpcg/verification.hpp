@@ -17,9 +17,13 @@ class LobpcgVerification {
                      Storage& storage)
       : context_(context), problem_(problem), options_(options), s_(storage) {}
 
-  /// Writes the Ritz pairs over the span of the best nev pairs and their residuals to the result.
-  /// True if all of them pass. If not, the criterion is tightened. Overwrites A S and B S.
-  bool verify();
+  /// Writes the Ritz pairs over the span of the best nev pairs, their residuals and the error
+  /// bounds of their values to the result, and judges them by `convergence`. If a pair does not
+  /// pass, the criterion of the pairs is tightened. Overwrites A S and B S.
+  Verdict verify(const EigenConvergence& convergence);
+
+  /// The result of the last `verify`.
+  const Verdict& verdict() const noexcept { return verdict_; }
 
   /// Whether the result holds what the last `verify` measured, and X has not changed since.
   bool is_current() const noexcept { return current_; }
@@ -27,11 +31,13 @@ class LobpcgVerification {
 
  private:
   bool rotate_pairs(Block V);
+  Neighbours neighbours(Index from_Y, Index from_X);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   const EigenOptions& options_;
   Storage& s_;
+  Verdict verdict_;
   bool current_ = false;
 };
 

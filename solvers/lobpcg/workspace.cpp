@@ -5,9 +5,10 @@
 namespace heddle {
 namespace {
 
-/// The start takes three norms per column. A step takes two, the status of two rounds and SᵀAS.
-Index packet_capacity(Index block) {
-  return 3 * block + 2 * CholeskyQrStatus::rows + 9 * block * block;
+/// The start and a step take three norms per column. A step also takes the status of two rounds and
+/// SᵀAS with S of `columns` columns.
+Index packet_capacity(Index block, Index columns) {
+  return 3 * block + 2 * CholeskyQrStatus::rows + columns * columns;
 }
 
 }  // namespace
@@ -17,18 +18,22 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
     : context(&ctx),
       shape(sizes),
       blocks(ctx, sizes.rows.local, sizes.block, sizes.max_locked(), sizes.pencil),
-      orthogonalizer(ctx, std::max(sizes.block, sizes.constraints),
-                     sizes.max_locked() + 2 * sizes.block),
-      ritz(ctx, 3 * sizes.block, sizes.block),
-      verifier(ctx, sizes.nev),
+      orthogonalizer(ctx, std::max({sizes.block, sizes.constraints, blocks.kSearchWidth}),
+                     sizes.max_locked() + blocks.columns(sizes.block)),
+      ritz(ctx, blocks.columns(sizes.block), sizes.block),
+      verifier(ctx, sizes.rows.local, std::max(sizes.nev, sizes.block), sizes.pencil),
       pairs(sizes.nev, sizes.block),
       theta(ctx, sizes.block, 1),
-      packet(ctx, packet_capacity(sizes.block)) {
+      multipliers(ctx, sizes.constraints, blocks.columns(sizes.block)),
+      row_scale(ctx, sizes.rows.local, 2),
+      packet(ctx, packet_capacity(sizes.block, blocks.columns(sizes.block))) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
   for (std::vector<double>* list :
-       {&monitor_values, &monitor_residuals, &result.eigenvalues, &result.residuals}) {
+       {&monitor_values, &monitor_residuals, &other_values, &other_residuals, &result.eigenvalues,
+        &result.residuals, &result.error_bounds}) {
     list->reserve(pairs);
   }
+  result.limited_by_rounding.reserve(pairs);
   result.eigenvectors = MultiVector<T, Space>(ctx, sizes.rows.local, sizes.nev);
 }
 
@@ -40,6 +45,8 @@ void LobpcgWorkspace<T, Ctx>::Storage::reset() {
   result.iterations = result.operator_applications = 0;
   result.eigenvalues.clear();
   result.residuals.clear();
+  result.error_bounds.clear();
+  result.limited_by_rounding.clear();
   result.orthogonality = 0;
   result.history.clear();
   result.orthogonalization = {};

@@ -39,6 +39,9 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   /// Removes the data of the last solve. Keeps all memory.
   void reset();
 
+  /// Whether X and Y span the whole space.
+  bool spans_space() const { return blocks.locked() + blocks.x() == shape.n(); }
+
   Ctx* context;
   detail::LobpcgShape shape;
   detail::LobpcgBlocks<T, Ctx> blocks;
@@ -46,9 +49,13 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   detail::RayleighRitz<T, Ctx> ritz;
   detail::EigenVerifier<T, Ctx> verifier;
   detail::LobpcgPairs pairs;
-  SmallMatrix<double, Space> theta;       // of X, for R = AX − BX Θ
-  Packet<Ctx> packet;                     // results of a step on their way to the host
-  std::vector<double> monitor_values;     // Ritz values passed to the monitor
+  SmallMatrix<double, Space> theta;        // of X, for R = AX − BX Θ
+  SmallMatrix<double, Space> multipliers;  // of the constraints, see ConstrainedOperator
+  MultiVector<T, Space> row_scale;      // D^{1/2} and D⁻¹ of the search for missed pairs   n×2
+  Packet<Ctx> packet;                   // results of a step on their way to the host
+  std::vector<double> other_values;     // Ritz values beside those that are verified
+  std::vector<double> other_residuals;  // their residuals in the norm of B⁻¹
+  std::vector<double> monitor_values;   // Ritz values passed to the monitor
   std::vector<double> monitor_residuals;  // scaled residuals passed to the monitor
   EigenResult<T, Space> result;
 };

@@ -26,6 +26,15 @@ bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockVi
 }
 
 template <Scalar T, class Ctx>
+bool LinearOperator<T, Ctx>::absolute_row_sums(Ctx& context, BlockView<T, Space> sums) const {
+  if (sums.rows() != rows() || sums.cols() != 1) {
+    throw InvalidArgument(fmt::format("LinearOperator::absolute_row_sums: sums are {}x{}, not {}x1",
+                                      sums.rows(), sums.cols(), rows()));
+  }
+  return absolute_row_sums_into(context, sums);
+}
+
+template <Scalar T, class Ctx>
 void LinearOperator<T, Ctx>::require_shapes(ConstBlockView<T, Space> X,
                                             ConstBlockView<T, Space> Y) const {
   if (X.rows() != cols() || Y.rows() != rows() || X.cols() != Y.cols()) {

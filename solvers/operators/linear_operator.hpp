@@ -40,6 +40,12 @@ class LinearOperator {
   /// values, and block CG from the Rayleigh quotients of its search directions.
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
+  /// sums(i, 0) = Σ_j |A(i, j)| (sums rows×1). Returns false, and leaves `sums` as it is, if the
+  /// entries are not available. Eigensolvers derive from these sums how exactly rounding allows
+  /// eigenvalues to be computed. Without them they use ‖A‖₁. Throws `InvalidArgument` if the shape
+  /// does not fit.
+  bool absolute_row_sums(Ctx& context, BlockView<T, Space> sums) const;
+
   /// The number of columns multiplied so far.
   Index columns_applied() const noexcept { return columns_applied_; }
 
@@ -60,6 +66,9 @@ class LinearOperator {
                                 BlockView<T, Space>) {
     return false;
   }
+
+  /// Computes the sums of `absolute_row_sums`, or returns false without touching them.
+  virtual bool absolute_row_sums_into(Ctx&, BlockView<T, Space>) const { return false; }
 
  private:
   void require_shapes(ConstBlockView<T, Space> X, ConstBlockView<T, Space> Y) const;

@@ -38,6 +38,12 @@ bool SparseOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
   return true;
 }
 
+template <Scalar T, class Ctx>
+bool SparseOperator<T, Ctx>::absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums) const {
+  heddle::absolute_row_sums(context, matrix_, sums);
+  return true;
+}
+
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SparseOperator<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -16,6 +16,9 @@ enum class Criterion {
   norm,      ///< ‖r‖ ≤ tolerance·(‖A‖₁ + |λ| ‖B‖₁)
   relative,  ///< ‖r‖ ≤ tolerance·|λ|·‖B‖₁ (‖I‖₁ = 1)
   absolute,  ///< ‖r‖ ≤ tolerance
+  /// The condition of `norm`, and the error of λ is bounded by tolerance·|λ|, or by the rounding
+  /// errors of λ where these are larger. See `EigenResult::error_bounds`.
+  eigenvalue,
 };
 
 /// The tolerance of a solve whose options leave it at 0.
@@ -28,7 +31,7 @@ struct EigenOptions {
   Which which = Which::smallest;
   Index block_size = 0;  ///< columns iterated at once. 0: chosen from nev
   double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
-  Criterion criterion = Criterion::norm;
+  Criterion criterion = Criterion::eigenvalue;
   Index max_iterations = 1000;
   double time_limit_s = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 42;

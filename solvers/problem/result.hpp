@@ -46,6 +46,13 @@ struct EigenResult {
   std::vector<double> eigenvalues;  ///< ascending for smallest, descending for largest
   /// ‖A x − λ B x‖₂ / ((‖A‖₁ + |λ| ‖B‖₁) ‖x‖₂) of each pair, recomputed at the end.
   std::vector<double> residuals;
+  /// A bound of the error of each eigenvalue, its own rounding included: ‖r‖ in the norm of B⁻¹, or
+  /// about ‖r‖²/gap where the gap to the other eigenvalues is known. It is an estimate, because the
+  /// gap is that of computed values. Source: Parlett, The Symmetric Eigenvalue Problem, chapter 11.
+  std::vector<double> error_bounds;
+  /// Whether rounding keeps the bound of each eigenvalue above tolerance·|λ|, so that no iteration
+  /// could lower it. Such a pair counts as converged under `Criterion::eigenvalue`.
+  std::vector<bool> limited_by_rounding;
   double orthogonality = 0;  ///< max |XᵀBX − I|, recomputed at the end
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;

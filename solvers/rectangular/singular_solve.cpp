@@ -151,7 +151,9 @@ void SingularSolve<T, Ctx>::iterate() {
       return control_.end(pairs.status, pairs.reason);
     }
     if (criterion_.left_vectors_missing(errors()) && !complete_left_vectors()) return;
-    if (criterion_.all_pass(errors())) {
+    const double value_excess = criterion_.value_excess(errors());
+    const bool last = rounding_ended || tolerance <= kLeastTolerance<T> || round == kMaxRounds;
+    if (criterion_.all_pass(errors()) && (last || value_excess <= 1)) {
       return control_.end(SolveStatus::converged, "all triplets converged and passed verification");
     }
     if (rounding_ended || tolerance <= kLeastTolerance<T>) {
@@ -161,7 +163,7 @@ void SingularSolve<T, Ctx>::iterate() {
       return control_.end(SolveStatus::verification_failed,
                           "the normal equations are solved, the triplets are not");
     }
-    tolerance *= kMargin / criterion_.worst_excess(errors());
+    tolerance *= kMargin / std::max(value_excess, criterion_.worst_excess(errors()));
     problem.initial_guess = V_.columns(0, found);
   }
 }
@@ -249,6 +251,24 @@ void SingularSolve<T, Ctx>::measure() {
   for (const double residual : extraction_.residuals()) {
     result_.residuals.push_back(residual == 0 ? 0 : residual / result_.norm);
   }
+  bound_values();
+}
+
+/// Bounds the errors of the singular values, which are eigenvalues of [0 A; Aᵀ 0] beside −σ.
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::bound_values() {
+  const std::vector<double>& sigma = result_.singular_values;
+  bounds_.clear();
+  for (std::size_t j = 0; j < sigma.size(); ++j) bounds_.add(sigma[j], extraction_.residuals()[j]);
+  double below = ErrorBounds::kUnknown;
+  double above = ErrorBounds::kNoneBeyond;
+  if (options_.which == Which::smallest && !sigma.empty()) {
+    below = std::max(below, 2 * sigma[0] - extraction_.residuals()[0]);
+    above = ErrorBounds::kUnknown;
+  }
+  bounds_.compute(below, above);
+  value_bounds_.clear();
+  for (Index j = 0; j < bounds_.size(); ++j) value_bounds_.push_back(bounds_.bound(j));
 }
 
 /// Finds vectors of the longer side for σ near zero, from the outermost σ to the last one whose
@@ -287,7 +307,8 @@ bool SingularSolve<T, Ctx>::complete_left_vectors() {
 /// The errors of the triplets that were measured last.
 template <Scalar T, class Ctx>
 TripletErrors SingularSolve<T, Ctx>::errors() const {
-  return {result_.singular_values, extraction_.residuals(), result_.orthogonality, result_.norm};
+  return {result_.singular_values, extraction_.residuals(), result_.orthogonality, result_.norm,
+          value_bounds_};
 }
 
 /// Columns multiplied by A or Aᵀ since the solve began.
@@ -312,6 +333,17 @@ bool SingularSolve<T, Ctx>::end_not_finite() {
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::write_end() {
   result_.status = control_.status();
+  const double rounding = TripletCriterion<T>::rounding(result_.norm);
+  for (std::size_t j = 0; j < value_bounds_.size(); ++j) {
+    const double bound = value_bounds_[j];
+    const double wanted = options_.tolerance * result_.singular_values[j];
+    // A solve that has converged has left errors above the tolerance only to rounding.
+    const bool rounded =
+        result_.status == SolveStatus::converged && options_.criterion == Criterion::eigenvalue;
+    result_.error_bounds.push_back(bound + rounding);
+    result_.limited_by_rounding.push_back(std::max(bound, rounding) > wanted &&
+                                          (rounded || bound <= rounding));
+  }
   const std::vector<double>& r = result_.residuals;
   const double worst =
       r.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::max_element(r.begin(), r.end());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
@@ -41,6 +42,7 @@ class SingularSolve {
 
   bool take_triplets(ConstBlockView<T, Space> X, Index count);
   void measure();
+  void bound_values();
   bool complete_left_vectors();
   TripletErrors errors() const;
 
@@ -65,6 +67,8 @@ class SingularSolve {
   TripletExtraction<T, Ctx> extraction_;
   LobpcgWorkspace<T, Ctx> lobpcg_workspace_;
   BlockLanczosWorkspace<T, Ctx> lanczos_workspace_;
+  ErrorBounds bounds_;
+  std::vector<double> value_bounds_;  // of the errors of σ, without rounding
   SingularResult<T, Space> result_;
 };
 

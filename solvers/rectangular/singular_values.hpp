@@ -16,8 +16,9 @@ enum class SingularSolver {
 
 /// The options of a search for singular triplets: those of the eigensolvers, with the largest end
 /// as the default. `nev` counts triplets, from 1 to min(m, n). A triplet counts as converged when
-/// both ‖A v − σ u‖₂ and ‖Aᵀu − σ v‖₂ are at most tolerance·‖A‖₂ (`norm`), tolerance·σ (`relative`)
-/// or tolerance (`absolute`).
+/// both ‖A v − σ u‖₂ and ‖Aᵀu − σ v‖₂ are at most tolerance·‖A‖₂ (`norm`, `eigenvalue`),
+/// tolerance·σ (`relative`) or tolerance (`absolute`). `eigenvalue` also asks that the error of σ
+/// be at most tolerance·σ, or as small as AᵀA allows in the precision of the solve.
 struct SingularOptions : EigenOptions {
   SingularOptions() noexcept { which = Which::largest; }
 
@@ -34,6 +35,9 @@ struct SingularResult {
   std::vector<double> singular_values;  ///< ascending for smallest, descending for largest
   /// max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂) / ‖A‖₂, recomputed at the end.
   std::vector<double> residuals;
+  /// As in `EigenResult`, for the singular values.
+  std::vector<double> error_bounds;
+  std::vector<bool> limited_by_rounding;
   double norm = 0;  ///< ‖A‖₂, by which residuals are divided: the largest singular value
                     ///< if it is among the wanted ones, else an estimate from below
   double orthogonality = 0;  ///< max(|UᵀU − I|, |VᵀV − I|), recomputed at the end

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/rectangular/triplet_criterion.hpp>
 #include <limits>
@@ -20,6 +21,7 @@ bool orthonormal(const TripletErrors& errors) noexcept {
 template <Scalar T>
 double TripletCriterion<T>::allowed(double sigma, double norm) const noexcept {
   switch (criterion_) {
+    case Criterion::eigenvalue:
     case Criterion::norm:
       return tolerance_ * norm;
     case Criterion::relative:
@@ -41,6 +43,26 @@ bool TripletCriterion<T>::all_pass(const TripletErrors& errors) const noexcept {
   bool all = orthonormal<T>(errors);
   for (Index j = 0; all && j < std::ssize(errors.values); ++j) all = passes(errors, j);
   return all;
+}
+
+template <Scalar T>
+double TripletCriterion<T>::rounding(double norm) noexcept {
+  return 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm;
+}
+
+template <Scalar T>
+double TripletCriterion<T>::value_excess(const TripletErrors& errors) const noexcept {
+  double worst = 1;
+  if (criterion_ != Criterion::eigenvalue) return worst;
+  for (std::size_t j = 0; j < errors.values.size(); ++j) {
+    const double limit = std::max(tolerance_ * errors.values[j], rounding(errors.norm));
+    const double bound = errors.bounds[j];
+    if (bound <= limit || limit == 0) continue;
+    // Where the gap is known, errors are proportional to the squares of residuals.
+    const bool quadratic = bound < 0.5 * errors.residuals[j];
+    worst = std::max(worst, quadratic ? std::sqrt(bound / limit) : bound / limit);
+  }
+  return worst;
 }
 
 template <Scalar T>

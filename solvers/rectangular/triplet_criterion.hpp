@@ -11,6 +11,7 @@ struct TripletErrors {
   std::span<const double> residuals;  ///< max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂)
   double orthogonality;               ///< max(|UᵀU − I|, |VᵀV − I|)
   double norm;                        ///< ‖A‖₂, or an estimate from below
+  std::span<const double> bounds;     ///< of the errors of σ, without rounding
 };
 
 /// Which errors of singular triplets a criterion allows.
@@ -28,6 +29,13 @@ class TripletCriterion {
 
   /// Whether all triplets pass, with orthonormal vectors.
   bool all_pass(const TripletErrors& errors) const noexcept;
+
+  /// The error that rounding leaves in a singular value: 10 ε‖A‖₂.
+  static double rounding(double norm) noexcept;
+
+  /// By how much residuals must still shrink for the errors of all values to pass, at least 1.
+  /// Always 1 for all criteria but `eigenvalue`, whose limit is max(tolerance·σ, rounding).
+  double value_excess(const TripletErrors& errors) const noexcept;
 
   /// The largest ratio of an error to what is allowed: infinite where vectors are not orthonormal,
   /// else at least 1. The error of a triplet is the smaller of its residual and σ, because the

@@ -130,7 +130,7 @@ TEST(ConfigErrors, RightHandSides) {
   };
   EXPECT_EQ(refused(""),
             "case.yaml:1:10: problem.rhs is missing: right-hand sides, columns of B: a dense "
-            "Matrix Market file, or their kind");
+            "file (.mtx, .npy, .npz), or their kind");
   EXPECT_EQ(refused(", rhs: {}"),
             "case.yaml:1:31: problem.rhs: expected one key from {random, ones, unit}, got 0");
   EXPECT_EQ(refused(", rhs: {random: 2, ones: 1}"),
@@ -266,11 +266,11 @@ TEST(ConfigErrors, MissingValuesAndKeys) {
             "case.yaml:1:11: problem.matrix has no value, expected a file name or a map with keys "
             "from {generate, size, density, seed}");
   EXPECT_EQ(error_of("solver: {nev: 3}"),
-            "case.yaml:1:1: problem.matrix is missing: a Matrix Market file, relative to the file "
-            "it is named in, or a structure to generate");
+            "case.yaml:1:1: problem.matrix is missing: a file (.mtx, .npy, .npz, .txt), "
+            "relative to the file it is named in, or a structure to generate");
   EXPECT_EQ(error_of("solver: {nev: 3}\nproblem: {transform: none}"),
-            "case.yaml:2:10: problem.matrix is missing: a Matrix Market file, relative to the file "
-            "it is named in, or a structure to generate");
+            "case.yaml:2:10: problem.matrix is missing: a file (.mtx, .npy, .npz, .txt), "
+            "relative to the file it is named in, or a structure to generate");
   EXPECT_EQ(error_of("problem: {matrix: {size: [3]}}"),
             "case.yaml:1:19: problem.matrix.generate is missing: structure to generate");
   EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d}}"),

@@ -209,6 +209,19 @@ TEST(HeddleInfo, HelpAndVersionSucceed) {
   EXPECT_EQ(heddle_info("--version").output.rfind("heddle-info ", 0), 0u);
 }
 
+TEST(HeddleInfo, VersionNamesTheInstructionSetThatTheUserChose) {
+  setenv("HEDDLE_ISA", "base", 1);
+  const std::string version = heddle_info("--version").output;
+  setenv("HEDDLE_ISA", "mmx", 1);
+  const Outcome unknown = heddle_info("--version");
+  unsetenv("HEDDLE_ISA");
+  EXPECT_NE(version.find("instruction set of the host kernels: base\n"), std::string::npos);
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.output.find("HEDDLE_ISA=mmx: this build on this CPU can use: base"),
+            std::string::npos)
+      << unknown.output;
+}
+
 /// One line "heddle-info: error: …" that holds `part`, and the exit code.
 void expect_failure(const std::string& arguments, int exit_code, const std::string& part) {
   const Outcome run = heddle_info(arguments);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <apps/difference_matrix.hpp>
@@ -55,6 +56,24 @@ TEST_F(LobpcgProcess, SingularTriplets) {
   EXPECT_EQ(solve(triplets, {"--set", "solver.max_iterations=1"}).exit_code, 3);
   EXPECT_EQ(result().at("status"), "max_iterations");
   EXPECT_EQ(result().at("singular_values").size(), 3u);
+}
+
+TEST_F(LobpcgProcess, ThreadsFollowTheAffinityUnlessTheUserChose) {
+  folder_.write("grid.yaml", "problem: {matrix: {generate: laplace2d, size: [20, 17]}}");
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed)) ++cpu;
+  const auto describes = [&](std::vector<std::string> environment, const std::string& threads) {
+    std::vector<std::string> words = {"env"};
+    words.insert(words.end(), environment.begin(), environment.end());
+    for (const std::string& word : command({"grid.yaml", "--validate"})) words.push_back(word);
+    words.insert(words.begin(), {"taskset", "-c", std::to_string(cpu)});
+    const std::string out = run_process(folder_.path(), words).out;
+    EXPECT_NE(out.find(", " + threads + " threads"), std::string::npos) << out;
+  };
+  describes({"-u", "OMP_NUM_THREADS"}, "1");
+  describes({"OMP_NUM_THREADS=3"}, "3");
 }
 
 TEST_F(LobpcgProcess, WhatSingularTripletsDoNotGoWith) {
@@ -134,11 +153,34 @@ TEST_F(LobpcgProcess, EigenvectorsOfOneRunStartAnother) {
     const std::size_t third = line.find(',', line.find(',') + 1) + 1;
     return std::stod(line.substr(third));
   };
-  EXPECT_EQ(solve(kGrid, {"--set", "output.eigenvectors=true"}).exit_code, 0);
-  const double cold = first_residual();
-  EXPECT_EQ(
-      solve(kGrid, {"--set", "problem.initial_guess=results/case/eigenvectors.mtx"}).exit_code, 0);
-  EXPECT_LE(first_residual(), 1e-5 * cold);
+  for (const std::string format : {"mtx", "npy"}) {
+    EXPECT_EQ(solve(kGrid, {"--set", "output.eigenvectors=" + format}).exit_code, 0);
+    const double cold = first_residual();
+    const std::string guess = "problem.initial_guess=results/case/eigenvectors." + format;
+    EXPECT_EQ(solve(kGrid, {"--set", guess}).exit_code, 0);
+    EXPECT_LE(first_residual(), 1e-5 * cold) << format;
+  }
+}
+
+TEST_F(LobpcgProcess, GraphsAreReadFromListsOfEdges) {
+  std::string ring;  // 40 vertices numbered 100, 103, …; every edge once, of weight 2.5
+  for (int i = 0; i < 40; ++i) {
+    ring +=
+        std::to_string(100 + 3 * i) + "\t" + std::to_string(100 + 3 * ((i + 1) % 40)) + " 2.5\n";
+  }
+  folder_.write("ring.txt", "# a ring\n" + ring);
+  folder_.write("undirected.txt", "# Undirected graph: a ring\n" + ring);
+  const std::string problem = "problem: {transform: laplacian, matrix: ";
+  expect_refused_beginning(
+      solve(problem + "ring.txt}\nsolver: {nev: 3}\n"), 2,
+      "ring.txt: the graph is directed: entry (1, 2) is 2.5, entry (2, 1) is 0");
+  const double fiedler = 2.5 * (2 - 2 * std::cos(2 * M_PI / 40));
+  for (const std::string graph : {"ring.txt, symmetrize: true", "undirected.txt"}) {
+    EXPECT_EQ(solve(problem + graph + "}\nsolver: {nev: 3}\n").exit_code, 0) << graph;
+    EXPECT_NEAR(result().at("eigenvalues").at(0), 0, 1e-7);
+    EXPECT_NEAR(result().at("eigenvalues").at(1), fiedler, 1e-7);
+    EXPECT_NEAR(result().at("eigenvalues").at(2), fiedler, 1e-7);
+  }
 }
 
 TEST_F(LobpcgProcess, TheSameSeedGivesTheSameBits) {

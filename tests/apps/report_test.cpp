@@ -41,6 +41,8 @@ Report filled_report() {
   report.result.operator_applications = 68;
   report.result.eigenvalues = {1.0 / 3.0, 2.0 / 3.0};
   report.result.residuals = {1e-10, 3e-10};
+  report.result.error_bounds = {2e-12, 5e-11};
+  report.result.limited_by_rounding = {false, true};
   report.result.orthogonality = 2e-15;
   report.result.history = {{1, 0, 0.5, 0.01, 4, 8}, {2, 1, 0.25, 0.02, 3, 11}};
   report.result.spmm_kernel = "row_split";
@@ -66,6 +68,10 @@ TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
     EXPECT_TRUE(json.at("seconds").at(stage).is_number()) << stage;
   }
   EXPECT_EQ(json.at("orthogonality").get<double>(), 2e-15);
+  EXPECT_EQ(json.at("error_bounds").get<std::vector<double>>(),
+            (std::vector<double>{2e-12, 5e-11}));
+  EXPECT_EQ(json.at("limited_by_rounding").get<std::vector<bool>>(),
+            (std::vector<bool>{false, true}));
 }
 
 TEST(ResultJson, KeepsEveryBitOfADouble) {
@@ -112,13 +118,28 @@ TEST(HistoryCsv, ALineAnIteration) {
             "2,1,0.25,0.02,3,11\n");
 }
 
+TEST(ResultTable, MarksValuesOfFewDigits) {
+  Solution result = filled_report().result;
+  result.eigenvalues = {1e-17, 24336.44, 2.5e9};
+  result.residuals.assign(3, 1e-15);
+  result.error_bounds = {2e-15, 1.7e3, 4e2};
+  result.limited_by_rounding = {true, false, false};
+  EXPECT_EQ(result_table(result, SolverType::lobpcg),
+            "                   eigenvalue          ±   residual\n"
+            "    1                       0    2.0e-15    1.0e-15 ~\n"
+            "    2                 2.4e+04    1.7e+03    1.0e-15 *\n"
+            "    3            2.500000e+09    4.0e+02    1.0e-15\n"
+            " *  the error may exceed 1e-6 of the value\n"
+            " ~  the error may exceed 1e-6 of the value: rounding allows no more digits\n");
+}
+
 TEST(ResultTable, IsAlignedAndShortened) {
   Solution result = filled_report().result;
   const std::string small = result_table(result, SolverType::lobpcg);
   EXPECT_EQ(small,
-            "                   eigenvalue   residual\n"
-            "    1    3.33333333333333e-01    1.0e-10\n"
-            "    2    6.66666666666667e-01    3.0e-10\n");
+            "                   eigenvalue          ±   residual\n"
+            "    1       3.33333333333e-01    2.0e-12    1.0e-10\n"
+            "    2        6.6666666667e-01    5.0e-11    3.0e-10\n");
   result.eigenvalues.assign(300, 2.0);
   result.residuals.assign(300, 1e-9);
   const std::string large = result_table(result, SolverType::lobpcg);

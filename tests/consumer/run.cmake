@@ -1,6 +1,6 @@
 # Checks that the README's program is that of the consumer project beside this file. Installs the
 # heddle built in BUILD_DIR under WORK_DIR, builds the project against it and runs it; then
-# configures the project with heddle as a subdirectory.
+# configures the project with heddle as a subdirectory, where everything but the library is off.
 #   cmake -DBUILD_DIR=... -DWORK_DIR=... -DCXX=... -P run.cmake
 
 function(run)
@@ -28,4 +28,10 @@ run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2)
 run(${WORK_DIR}/build/solve)
 
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/subdirectory
-  -DHEDDLE_SOURCE_DIR=${CMAKE_CURRENT_LIST_DIR}/../.. -DHEDDLE_CUDA=OFF -DCMAKE_CXX_COMPILER=${CXX})
+  -DHEDDLE_SOURCE_DIR=${CMAKE_CURRENT_LIST_DIR}/../.. -DCMAKE_CXX_COMPILER=${CXX})
+file(READ ${WORK_DIR}/subdirectory/CMakeCache.txt cache)
+foreach(option CUDA NATIVE INSTALL BUILD_APPS BUILD_TESTS BUILD_BENCHMARKS BUILD_FUZZERS)
+  if(NOT cache MATCHES "\nHEDDLE_${option}:[A-Z]+=OFF\n")
+    message(FATAL_ERROR "HEDDLE_${option} is not off where heddle is a subdirectory of a project")
+  endif()
+endforeach()

@@ -31,7 +31,7 @@ inline void expect_read_or_refused(const std::string& target,
     ASSERT_EQ(fault_of(seed), "") << name;
     for (std::size_t at = 0; at < seed.size(); ++at) {
       ASSERT_EQ(fault_of(std::string_view(seed).substr(0, at)), "") << name << " up to " << at;
-      for (const int change : {0x01, 0x10, 0x80, 0xff}) {
+      for (const int change : {0x01, 0x80}) {
         std::string changed = seed;
         changed[at] = static_cast<char>(changed[at] ^ change);
         ASSERT_EQ(fault_of(changed), "") << name << ", byte " << at << " changed by " << change;

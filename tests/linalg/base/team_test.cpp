@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <heddle/linalg/base/team.hpp>
@@ -102,7 +104,8 @@ double cpu_seconds_after_a_call(const char* policy, std::chrono::milliseconds wa
   }
   double seconds = 0;
   std::thread([&] {
-    run_team(4, 1000, true, [](std::int64_t) { std::this_thread::yield(); });
+    run_team(4, 40, true,
+             [](std::int64_t) { std::this_thread::sleep_for(std::chrono::microseconds(200)); });
     const std::clock_t start = std::clock();
     std::this_thread::sleep_for(wall);
     seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -119,6 +122,25 @@ TEST(Team, WorkersSleepUnlessTheUserWantsThemToSpin) {
     active = std::max(active, cpu_seconds_after_a_call("ACTIVE", kWall));
   }
   EXPECT_GT(active, 0.005);
+}
+
+TEST(Team, AForkedProcessDoesTheWorkAlone) {
+  run_team(3, 100, true, [](std::int64_t) {});
+  const pid_t child = fork();
+  if (child == 0) {
+    std::atomic<int> done{0};
+    run_team(3, 100, true, [&](std::int64_t) { ++done; });
+    std::exit(done == 100 ? 0 : 1);
+  }
+  int status = -1;
+  pid_t ended = 0;
+  for (int i = 0; i < 3000 && ended == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ended = waitpid(child, &status, WNOHANG);
+  }
+  if (ended == 0) kill(child, SIGKILL);
+  EXPECT_EQ(ended, child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Team, LeavesTheEnvironmentAlone) {

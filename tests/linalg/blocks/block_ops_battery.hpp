@@ -217,6 +217,38 @@ TYPED_TEST_P(BlockOps, ColumnNormsAtTheEndsOfTheRange) {
   }
 }
 
+TYPED_TEST_P(BlockOps, WeightedSquares) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const Index b : kCols) {
+      RandomBlock<T> X(n, b, b + 1, 1);
+      RandomBlock<T> w(n, 1, 3, 2);
+      RandomSmall sums(b, 1, 3);
+      weighted_squares<T>(this->on(), w.view(), X.view(), sums.view());
+      for (Index j = 0; j < b; ++j) {
+        long double sum = 0;
+        for (Index i = 0; i < n; ++i) {
+          sum += static_cast<long double>(w.view()(i, 0)) *
+                 std::pow(static_cast<long double>(X.view()(i, j)), 2);
+        }
+        ASSERT_NEAR(sums.view()(j, 0), static_cast<double>(sum),
+                    tolerance<double>(static_cast<double>(n), static_cast<double>(n)));
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, Reciprocals) {
+  using T = typename TypeParam::Scalar;
+  RandomBlock<T> X(300, 3, 4, 1);
+  RandomBlock<T> Y(300, 3, 5, 2);
+  X.view()(7, 1) = 0;
+  reciprocals<T>(this->on(), X.view(), Y.view());
+  for (Index i = 0; i < 300; ++i) {
+    for (Index j = 0; j < 3; ++j) ASSERT_EQ(Y.view()(i, j), 1 / X.view()(i, j));
+  }
+}
+
 TYPED_TEST_P(BlockOps, ColumnDots) {
   using T = typename TypeParam::Scalar;
   for (const Index n : kRows) {
@@ -391,6 +423,8 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
   EXPECT_THROW(copy<T>(context, X.view(), Y.view()), InvalidArgument);
   EXPECT_THROW(column_norms<T>(context, X.view(), column.view()), InvalidArgument);
   EXPECT_THROW(column_dots<T>(context, X.view(), X.view(), column.view()), InvalidArgument);
+  EXPECT_THROW(weighted_squares<T>(context, X.view(), X.view(), column.view()), InvalidArgument);
+  EXPECT_THROW(reciprocals<T>(context, X.view(), Y.view()), InvalidArgument);
   EXPECT_THROW(column_dots<T>(context, X.view(), Y.view(), column.view()), InvalidArgument);
   EXPECT_THROW(scale_columns<T>(context, column.view(), X.view()), InvalidArgument);
   EXPECT_THROW(residual<T>(context, X.view(), X.view(), column.view(), X.view(), column.view()),
@@ -399,14 +433,17 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
                InvalidArgument);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(
-    BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetricToTheBit,
-    GramWritesIntoABlockOfALargerMatrix, GramPassesNanOnToItsRowAndColumnOnly, Multiply,
-    MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput, MultiplyOverwritesNanWhereBetaIsZero,
-    MultiplyByNoColumnsScalesTheResult, ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange,
-    ScaleColumns, ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
-    RandomEntriesDependOnSeedStreamAndPlaceOnly, RandomRowsAreNumberedFromTheFirstRowGiven,
-    IdentityOfRowsNumberedFromTheFirstRowGiven, ShapesThatDoNotFitAreNamed);
+REGISTER_TYPED_TEST_SUITE_P(BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetricToTheBit,
+                            GramWritesIntoABlockOfALargerMatrix,
+                            GramPassesNanOnToItsRowAndColumnOnly, Multiply,
+                            MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput,
+                            MultiplyOverwritesNanWhereBetaIsZero,
+                            MultiplyByNoColumnsScalesTheResult, WeightedSquares, Reciprocals,
+                            ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange, ScaleColumns,
+                            ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
+                            RandomEntriesDependOnSeedStreamAndPlaceOnly,
+                            RandomRowsAreNumberedFromTheFirstRowGiven,
+                            IdentityOfRowsNumberedFromTheFirstRowGiven, ShapesThatDoNotFitAreNamed);
 
 }  // namespace
 }  // namespace heddle

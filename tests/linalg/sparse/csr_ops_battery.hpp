@@ -85,6 +85,26 @@ TYPED_TEST_P(CsrOps, Norm1IsTheLargestColumnSum) {
   }
 }
 
+TYPED_TEST_P(CsrOps, AbsoluteRowSumsAreThoseOfTheRows) {
+  using T = typename TypeParam::Scalar;
+  using Space = typename TestFixture::Space;
+  HostContext host(1);
+  for (const auto& A : {test::random_matrix<T>(300, 40, 5), test::random_matrix<T>(40, 300, 50)}) {
+    const auto expected = to_dense(A.view()).cwiseAbs().rowwise().sum().eval();
+    MultiVector<T, Space> sums(this->context(), A.rows, 1);
+    absolute_row_sums<T>(this->context(), this->placed(A.view()).view(), sums.view());
+    MultiVector<T, HostSpace> here(host, A.rows, 1);
+    fetch<T>(this->context(), sums.view(), here.view());
+    for (Index i = 0; i < A.rows; ++i) {
+      EXPECT_NEAR(static_cast<double>(here.view()(i, 0)), expected(i),
+                  test::tolerance<T>(expected(i), 50));
+    }
+  }
+  MultiVector<T, Space> short_one(this->context(), 3, 1);
+  const auto A = this->from(4, 3, {{0, 0, 3}});
+  EXPECT_THROW(absolute_row_sums<T>(this->context(), A.view(), short_one.view()), InvalidArgument);
+}
+
 TYPED_TEST_P(CsrOps, Norm1OfSmallWholeNumbersIsExact) {
   const auto A = this->from(4, 3, {{0, 0, 3}, {1, 0, -5}, {2, 1, 7}, {3, 1, 2}, {3, 2, 1}});
   EXPECT_EQ(norm_1(this->context(), A.view()), 9);
@@ -160,8 +180,9 @@ TYPED_TEST_P(CsrOps, ShiftsStoredDiagonalEntries) {
   EXPECT_THROW(shift_diagonal(this->context(), 1, wide), InvalidArgument);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CsrOps, Norm1IsTheLargestColumnSum, Norm1OfSmallWholeNumbersIsExact,
-                            Norm1ShowsNaNAndInf, Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
+REGISTER_TYPED_TEST_SUITE_P(CsrOps, AbsoluteRowSumsAreThoseOfTheRows, Norm1IsTheLargestColumnSum,
+                            Norm1OfSmallWholeNumbersIsExact, Norm1ShowsNaNAndInf,
+                            Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
                             StoresTheWholeDiagonalAndNothingElseChanges, ScalesRowsAndColumnsAlike,
                             ShiftsStoredDiagonalEntries);
 

@@ -32,6 +32,23 @@ TEST(EigenConvergence, EachCriterionHasItsOwnLimit) {
   }
 }
 
+TEST(EigenConvergence, ValuesNeedDigitsOrTheirRounding) {
+  const EigenConvergence norm = exact(Criterion::norm);
+  EXPECT_TRUE(norm.value_passes(8, kInfinity, 0)) << "other criteria do not look at values";
+  const EigenConvergence digits = exact(Criterion::eigenvalue);
+  EXPECT_TRUE(digits.passes(8, 0x1p-10 * 132)) << "the residual passes as by norm";
+  EXPECT_TRUE(digits.value_passes(-8, 0x1p-7, 0));
+  EXPECT_FALSE(digits.value_passes(8, 1.01 * 0x1p-7, 0));
+  EXPECT_FALSE(digits.value_passes(8, 0x1p-7, 0, 0.5));
+  EXPECT_TRUE(digits.value_passes(0, 1e-3, 1e-3));
+  EXPECT_FALSE(digits.value_passes(8, kNaN, 1));
+  EXPECT_TRUE(digits.limited(0, 1e-3, 1e-3));
+  EXPECT_FALSE(digits.limited(8, 1e-3, 1e-3)) << "the tolerance is met";
+  EXPECT_FALSE(digits.limited(0, 1e-2, 1e-3)) << "more digits are possible";
+  EXPECT_DOUBLE_EQ(digits.rounding(-2, 100, 3), 10 * kEpsilon * 106);
+  EXPECT_DOUBLE_EQ(digits.at_rounding().rounding(-2, 100, 3), 100 * kEpsilon * 106);
+}
+
 TEST(EigenConvergence, ResultsAreScaledAlikeForEveryCriterion) {
   for (const Criterion criterion : kCriteria) {
     EXPECT_EQ(exact(criterion).scale(-8), 132);

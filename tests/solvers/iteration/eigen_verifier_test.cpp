@@ -25,7 +25,9 @@ template <class T>
 class EigenVerifierTest : public testing::Test {
  protected:
   EigenVerifierTest()
-      : V(context_, n(), kPairs), problem{.A = &stiffness_, .B = &mass_}, verifier_(context_, n()) {
+      : V(context_, n(), kPairs),
+        problem{.A = &stiffness_, .B = &mass_},
+        verifier_(context_, n(), n(), true) {
     fill_random<T>(context_, 5, 0, V.view());
   }
 
@@ -44,12 +46,16 @@ class EigenVerifierTest : public testing::Test {
 
   void measure(Index slab = 3) {
     make_scratch(slab);
+    verifier_.norms().prepare(context_, problem);
     verifier_.measure(context_, problem, V.view(), AV_.view(), BV_.view());
   }
 
   bool report(double tolerance, EigenResult<T, HostSpace>& result) {
     const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-    return verifier_.report({Criterion::norm, tolerance, norm1(A()), norm1(B()), epsilon}, result);
+    const EigenConvergence convergence(Criterion::norm, tolerance, norm1(A()), norm1(B()), epsilon);
+    const Verdict verdict = verifier_.judge(convergence, {});
+    verifier_.report(convergence, result);
+    return verdict.confirmed();
   }
 
   static double norm1(const MatrixXd& M) { return M.cwiseAbs().colwise().sum().maxCoeff(); }
@@ -170,6 +176,46 @@ TYPED_TEST(EigenVerifierTest, AllOfTheSpaceHasTheEigenvaluesOfThePencil) {
   }
   EXPECT_EQ(result.orthogonality, this->verifier_.orthogonality());
   EXPECT_FALSE(this->report(0, result)) << "no residual is zero";
+}
+
+/// Exact for a complete space, and the vectors of a random space are far from it.
+TYPED_TEST(EigenVerifierTest, BoundsTheErrorsOfTheValues) {
+  using T = TypeParam;
+  const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (const bool pencil : {true, false}) {
+    this->problem.B = pencil ? &this->mass_ : nullptr;
+    const MatrixXd A = this->A(), B = this->B();
+    const VectorXd exact = ritz_values(A, B, MatrixXd::Identity(this->n(), this->n()));
+    const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> solver(A, B);
+    for (const double spread : {0.0, 1e-3}) {
+      fill_random<T>(this->context_, 5, 0, this->V.view());
+      for (Index i = 0; i < this->n(); ++i) {
+        for (Index j = 0; j < kPairs; ++j) {
+          T& entry = this->V.view()(i, j);
+          entry = static_cast<T>(solver.eigenvectors()(i, j) + spread * static_cast<double>(entry));
+        }
+      }
+      ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+      this->measure();
+      const EigenConvergence convergence(Criterion::eigenvalue, 1e-8, this->norm1(A),
+                                         this->norm1(B), epsilon);
+      const std::vector<double> next(exact.data() + kPairs, exact.data() + this->n());
+      const std::vector<double> zeros(next.size());
+      EigenResult<T, HostSpace> result;
+      const Neighbours others{.values = next,
+                              .residuals = zeros,
+                              .below = ErrorBounds::kNoneBeyond,
+                              .above = ErrorBounds::kNoneBeyond};
+      const Verdict verdict = this->verifier_.judge(convergence, others);
+      this->verifier_.report(convergence, result);
+      EXPECT_EQ(verdict.values, spread == 0);
+      for (std::size_t j = 0; j < kPairs; ++j) {
+        const double error = std::abs(result.eigenvalues[j] - exact(static_cast<Index>(j)));
+        EXPECT_LE(error, result.error_bounds[j]) << j << ", spread " << spread;
+        EXPECT_LE(result.error_bounds[j], 100 * error + 1e3 * epsilon * this->norm1(A)) << j;
+      }
+    }
+  }
 }
 
 TYPED_TEST(EigenVerifierTest, NothingPassesThatIsNotOrthonormal) {

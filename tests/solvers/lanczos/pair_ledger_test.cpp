@@ -114,11 +114,11 @@ TEST(PairLedger, ReopeningKeepsWhatWasConfirmed) {
   Ledger ledger(4);
   ledger.step({1, 2, 3, 4}, 1e-9);
   ledger.pairs.begin_check();
-  EXPECT_EQ(ledger.pairs.reopen(Numbers{1, 2, 3, 4}, Numbers{1e-9, 1e-3, 1e-9, 1e-3}),
-            (Places{1, 3}));
+  const PairList measured{{1, 2, 3, 4}, {1e-9, 1e-3, 1e-9, 1e-3}, Numbers(4, 1e-9)};
+  EXPECT_EQ(ledger.pairs.reopen(measured, {true, false, true, false}), (Places{1, 3}));
   EXPECT_EQ(ledger.pairs.locked_pairs().values, (Numbers{1, 3}));
   EXPECT_FALSE(ledger.pairs.checking());
-  EXPECT_TRUE(ledger.pairs.reopen(Numbers{1, 2, 3, 4}, Numbers(4, 1e-9)).empty());
+  EXPECT_TRUE(ledger.pairs.reopen(measured, {true, true, true, true}).empty());
   EXPECT_TRUE(ledger.pairs.checking()) << "nothing else is left to iterate on";
   ledger.pairs.unlock();
   EXPECT_EQ(ledger.pairs.locked(), 0);

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <heddle/apps/config/config.hpp>
+#include <heddle/apps/config/json_schema.hpp>
+#include <heddle/apps/config/programs.hpp>
+#include <heddle/apps/front/commands.hpp>
+#include <heddle/apps/front/completion.hpp>
+#include <heddle/apps/front/manual.hpp>
+#include <heddle/apps/version.hpp>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+namespace heddle::apps {
+namespace {
+
+constexpr std::string_view kPrefix = "heddle-";
+
+/// The folder of this executable, then those of the variable PATH.
+std::vector<std::filesystem::path> program_folders() {
+  std::vector<std::filesystem::path> folders;
+  std::error_code unknown;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (!unknown) folders.push_back(self.parent_path());
+  const char* variable = std::getenv("PATH");
+  std::istringstream path(variable != nullptr ? variable : "");
+  for (std::string folder; std::getline(path, folder, ':');) {
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+bool is_executable(const std::filesystem::path& file) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(file, unknown) && access(file.c_str(), X_OK) == 0;
+}
+
+[[noreturn]] void refuse(std::string_view command, const std::vector<std::string>& arguments,
+                         std::string_view usage) {
+  throw InvalidArgument(fmt::format("unexpected arguments '{}'; usage: heddle {} {}",
+                                    fmt::join(arguments, " "), command, usage));
+}
+
+ExitCode config(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    fmt::print("{}", describe_keys(SolverType::automatic));
+  } else if (arguments == std::vector<std::string>{"--markdown"}) {
+    fmt::print("{}", describe_keys_as_markdown());
+  } else if (arguments == std::vector<std::string>{"--schema"}) {
+    fmt::print("{}", config_json_schema());
+  } else {
+    refuse("config", arguments, "[--markdown|--schema]");
+  }
+  return ExitCode::converged;
+}
+
+ExitCode completion(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 1) refuse("completion", arguments, "bash|zsh");
+  fmt::print("{}", completion_script(arguments.front()));
+  return ExitCode::converged;
+}
+
+ExitCode man(const std::vector<std::string>& arguments) {
+  if (arguments.size() > 1) refuse("man", arguments, "[PAGE]");
+  fmt::print("{}", manual_page(arguments.empty() ? "heddle" : arguments.front()));
+  return ExitCode::converged;
+}
+
+ExitCode help(const std::vector<std::string>&) {
+  fmt::print("{}", overview());
+  return ExitCode::converged;
+}
+
+ExitCode version(const std::vector<std::string>&) {
+  fmt::print("heddle {}\n", kVersions.heddle);
+  return ExitCode::converged;
+}
+
+}  // namespace
+
+const std::vector<Command>& own_commands() {
+  static const std::vector<Command> commands = {
+      {"config", "[--markdown|--schema]",
+       "lists the keys of a configuration; --schema: as JSON Schema for editors", config},
+      {"completion", "bash|zsh", "prints the script that completes commands, options and keys",
+       completion},
+      {"man", "[PAGE]", "prints a manual page; heddle man solve | man -l -", man},
+      {"help", "[COMMAND]", "prints this overview, or the options of a command", help},
+      {"version", "", "prints the version", version},
+  };
+  return commands;
+}
+
+std::vector<std::string> program_names() {
+  std::set<std::string> names;
+  for (const std::filesystem::path& folder : program_folders()) {
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(kPrefix) && is_executable(entry.path())) {
+        names.insert(name.substr(kPrefix.size()));
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::optional<std::filesystem::path> find_program(std::string_view name) {
+  const bool is_word = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+  });
+  if (!is_word) return std::nullopt;
+  for (const std::filesystem::path& folder : program_folders()) {
+    const std::filesystem::path file = folder / fmt::format("{}{}", kPrefix, name);
+    if (is_executable(file)) return file;
+  }
+  return std::nullopt;
+}
+
+std::string overview() {
+  std::string text =
+      "usage: heddle COMMAND [ARGUMENT...]\n\n"
+      "Eigenpairs and linear systems of large sparse symmetric matrices.\n\n"
+      "  heddle solve K.mtx --mass M.mtx -n 10      the ten smallest eigenpairs of a pencil\n"
+      "  heddle solve CONFIG.yaml                   what a configuration asks for\n"
+      "  heddle info K.mtx                          what a matrix is like\n\n"
+      "commands:\n";
+  const auto line = [&text](std::string_view name, std::string_view summary) {
+    fmt::format_to(std::back_inserter(text), "  {:<12}{}\n", name, summary);
+  };
+  line("solve", "finds eigenpairs, singular triplets or solutions of linear systems");
+  line("info", "says what a sparse matrix is like, and where its eigenvalues lie");
+  for (const Command& command : own_commands()) line(command.name, command.summary);
+  line("NAME", "runs the program heddle-NAME, from the folder of heddle or the path");
+  fmt::format_to(std::back_inserter(text), "\nprograms heddle-NAME that are there: {}\n",
+                 fmt::join(program_names(), ", "));
+  return text;
+}
+
+}  // namespace heddle::apps

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <heddle/apps/info/command_line.hpp>
+#include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/version.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/formats/formats.hpp>
+
+namespace heddle::apps {
+namespace {
+
+constexpr const char* kFooter = R"(
+Examples:
+  heddle-info bcsstk17.mtx.gz
+  heddle-info laplace3d:64,64,64
+  heddle-info rmat:16:8 --transform laplacian
+  heddle-info laplace2d:300,300 --spectrum --bins 40
+  heddle-info --list-generators
+
+Exit codes:
+    0  done
+    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix or the
+       Laplacian of a directed graph
+    2  an input file that cannot be used
+    5  out of memory)";
+
+/// Adds the options of heddle-info to `app`, which stores their values in `line`.
+void add_options(CLI::App& app, InfoCommandLine& line) {
+  app.footer(kFooter);
+  app.add_option("MATRIX", line.matrix,
+                 fmt::format("file, also gzipped: {}; -: standard input; or a generated structure "
+                             "as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
+                             describe_formats(false)));
+  app.add_option("--transform", line.transform, "look at the graph Laplacian of the matrix instead")
+      ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}))
+      ->type_name("none|laplacian|normalized_laplacian");
+  app.add_option("--weights", line.weights,
+                 "edge weights of the Laplacian: the entries of the matrix, or 1 for each")
+      ->check(CLI::IsMember({"stored", "unit"}))
+      ->type_name("stored|unit");
+  app.add_flag("--symmetrize", line.symmetrize,
+               "take the Laplacian of a directed graph: both directions of an edge get the larger "
+               "of the two weights");
+  CLI::Option* spectrum = app.add_flag(
+      "--spectrum", line.spectrum, "estimate how many eigenvalues of a symmetric matrix lie where");
+  app.add_option("--bins", line.bins,
+                 fmt::format("equal parts of the spectrum to count in, up to {}", kMaxBins))
+      ->check(CLI::Range(Index{1}, kMaxBins))
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(spectrum);
+  app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");
+  app.add_flag("--list-generators", line.list_generators,
+               "list the structures that can be generated, and stop");
+  app.set_version_flag("--version", version_text(kInfoName));
+}
+
+constexpr const char* kSummary =
+    "Says what a sparse matrix is like and which kernel would multiply it by N columns.";
+
+}  // namespace
+
+std::optional<InfoCommandLine> parse_info_command_line(int argc, const char* const* argv) {
+  InfoCommandLine line;
+  CLI::App app(kSummary, kInfoName);
+  add_options(app, line);
+  if (!parse(app, with_joined_json(argc, argv))) return std::nullopt;
+  if (line.matrix.empty() && !line.list_generators) {
+    throw InvalidArgument(
+        fmt::format("a matrix is missing; usage: {} MATRIX, see {} --help", kInfoName, kInfoName));
+  }
+  return line;
+}
+
+ProgramHelp info_help() {
+  InfoCommandLine line;
+  CLI::App app(kSummary, kInfoName);
+  add_options(app, line);
+  return describe(app);
+}
+
+}  // namespace heddle::apps

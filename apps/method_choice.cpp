@@ -1,0 +1,26 @@
+#include <spdlog/spdlog.h>
+
+#include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/method_choice.hpp>
+#include <heddle/apps/problem.hpp>
+#include <heddle/drivers/input.hpp>
+
+namespace heddle::apps {
+
+SettledMethod with_method(HostContext& context, const Config& config, Problem& problem) {
+  if (config.request.method == Method::automatic) {
+    with_named_sources(config, [&] { detail::inspect_mass(context, problem); });
+  }
+  SettledMethod settled{config, detail::choose_method(config.request, problem)};
+  if (config.request.method == Method::automatic) {
+    settled.config = settle_method(config, settled.choice.request.method, settled.choice.reason);
+  }
+  settled.choice.request = settled.config.request;
+  for (const std::string& key : settled.config.unused) {
+    spdlog::warn("{} has no effect: solver.type: auto takes {}", key,
+                 method_name(settled.config.request.method));
+  }
+  return settled;
+}
+
+}  // namespace heddle::apps

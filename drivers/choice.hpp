@@ -1,0 +1,36 @@
+#pragma once
+
+#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/request.hpp>
+#include <optional>
+#include <string>
+
+/// The choice of a method for a problem.
+namespace heddle::detail {
+
+/// The method for a problem, and why.
+struct MethodChoice {
+  Request request;     ///< with the method and the limit of iterations in place of automatic values
+  std::string reason;  ///< empty where the caller named the method
+  /// Whether block Lanczos with an inverse may continue where LOBPCG does not reach the digits.
+  bool may_continue = false;
+};
+
+/// Chooses the method for `request`. `Method::automatic`, for which `inspect_mass` must have
+/// looked at B, stands for
+///
+///   block CG        if there are right-hand sides
+///   block Lanczos   for an interval and, without constraints, for singular triplets, for the
+///                   largest end, and for the smallest end if B is singular or A − σB can be
+///                   factored at a moderate cost
+///   LOBPCG          otherwise. If it does not reach the digits, block Lanczos continues from its
+///                   vectors with the inverse.
+MethodChoice choose_method(const Request& request, const Problem& problem);
+
+/// An estimate of the operations of a sparse Cholesky factorisation of A in a good order: 10 s³, s
+/// the largest level of a breadth-first search from a vertex at the rim, which stands for the
+/// largest separator of a nested dissection. Costs about as much as some products with A. Source:
+/// George, SIAM J. Numer. Anal. 10 (1973) 345 (10 s³ on an s×s grid).
+double estimated_factor_operations(CsrView<double, HostSpace> A);
+
+}  // namespace heddle::detail

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <heddle/linalg/context/context.hpp>
+#include <limits>
+#include <vector>
+
+namespace heddle::detail {
+
+/// Bounds of the errors of eigenvalues, from Ritz values θ_j and the norms ρ_j of their residuals.
+///
+/// For A x = λ B x, xᵀBx = 1 and r = A x − θ B x, ρ = ‖r‖ in the norm of B⁻¹. Then an eigenvalue
+/// lies in [θ − ρ, θ + ρ]. Ritz values whose intervals overlap those of their neighbours form a
+/// cluster. If the cluster is separated by a gap from the rest of the spectrum, the errors of its
+/// values are at most
+///
+///     e_j = min(ρ_j, 2 E² / (gap + √(gap² + 4 E²))),   E² = Σ ρ² over the cluster,
+///
+/// which is about E²/gap. This holds for Ritz pairs of one orthonormal basis. The gap is measured
+/// to the nearest edges of the intervals of the neighbouring clusters. It is therefore an estimate:
+/// it assumes that no eigenvalue is missing among those that the Ritz values stand for.
+///
+/// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1 and 11.7;
+/// Kato, J. Phys. Soc. Japan 4 (1949) 334; Li and Li, Linear Algebra Appl. 395 (2005) 183 (the
+/// formula).
+class ErrorBounds {
+ public:
+  /// The distance from the first or last cluster to eigenvalues beyond it.
+  static constexpr double kUnknown = 0;
+  static constexpr double kNoneBeyond = std::numeric_limits<double>::infinity();
+
+  /// Reserves memory for this number of pairs.
+  void reserve(Index pairs);
+
+  /// Removes all pairs.
+  void clear() noexcept;
+
+  /// Adds a Ritz value and its ρ, in any order.
+  void add(double value, double residual);
+
+  /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
+  /// the smallest and above the largest of the pairs.
+  void compute(double below, double above);
+
+  /// e_j of the pair that was added as number j. NaN if its residual is.
+  double bound(Index j) const noexcept { return bounds_[static_cast<std::size_t>(j)]; }
+
+  Index size() const noexcept { return std::ssize(values_); }
+
+ private:
+  std::vector<double> values_;
+  std::vector<double> residuals_;
+  std::vector<double> bounds_;
+  std::vector<Index> order_;  // of ascending values
+};
+
+}  // namespace heddle::detail

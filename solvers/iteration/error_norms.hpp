@@ -1,0 +1,68 @@
+#pragma once
+
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
+
+namespace heddle::detail {
+
+/// The norms in which the errors of eigenvalues of A x = λ B x are bounded.
+///
+/// Residuals r = A x − λ B x are measured in the norm of B⁻¹, for which
+///
+///     ‖r‖² ≤ Σ_i r_i²/d_i / μ,   μ ≤ λ_min of D⁻¹B,   D = diag(d), d the row sums of |B|.
+///
+/// μ is estimated by Lanczos steps, with a safety factor. It is 1 for a diagonal B, and D = I where
+/// the entries of B are not available. Mass matrices of finite elements have μ from 0.05 to 1.
+///
+/// Rounding changes a value by about ε(|x|ᵀ|A||x| + |λ| |x|ᵀ|B||x|)/xᵀBx. The sizes |x|ᵀ|A||x| are
+/// bounded by Σ_i a_i x_i², a the row sums of |A|, or by ‖A‖₁‖x‖² where the entries of A are not
+/// available. Source of μ in finite elements: Wathen, IMA J. Numer. Anal. 7 (1987) 449.
+template <Scalar T, class Ctx>
+class ErrorNorms {
+ public:
+  using Space = typename Ctx::Space;
+  using ConstBlock = ConstBlockView<T, Space>;
+  using Numbers = SmallView<double, Space>;
+
+  ErrorNorms() = default;
+
+  /// Memory for vectors of n rows in this process. `pencil`: whether there is a B.
+  ErrorNorms(Ctx& context, Index n, bool pencil);
+
+  /// Computes the weights of a problem, and μ, which takes some products with B.
+  void prepare(Ctx& context, const EigenProblem<T, Ctx>& problem);
+
+  /// Queues for each column r of R a number (b×1) that `dual_norm` takes.
+  void measure_residuals(Ctx& context, ConstBlock R, Numbers numbers) const;
+
+  /// An upper bound of ‖r‖ in the norm of B⁻¹.
+  double dual_norm(double number) const noexcept;
+
+  /// Queues for each column x of X a number (b×1) that `size_A` takes.
+  void measure_sizes_A(Ctx& context, ConstBlock X, Numbers numbers) const;
+
+  /// An upper bound of |x|ᵀ|A||x|. `norm_A`: ‖A‖₁.
+  double size_A(double number, double norm_A) const noexcept;
+
+  /// The same for B.
+  void measure_sizes_B(Ctx& context, ConstBlock X, Numbers numbers) const;
+  double size_B(double number, double norm_B) const noexcept;
+
+  double mu() const noexcept { return mu_; }
+
+ private:
+  double estimate_mu(Ctx& context, LinearOperator<T, Ctx>& B);
+  double fetched(Ctx& context);
+  double norm_D(Ctx& context, ConstBlock x);
+
+  MultiVector<T, Space> weights_A_;            // a
+  MultiVector<T, Space> weights_B_, inverse_;  // d, 1/d
+  MultiVector<T, Space> work_;                 // four vectors of the Lanczos steps
+  SmallMatrix<double, Space> number_;
+  bool weighs_A_ = false;
+  bool weighs_B_ = false;
+  double mu_ = 1;
+};
+
+}  // namespace heddle::detail

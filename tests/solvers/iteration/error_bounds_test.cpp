@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <heddle/solvers/iteration/error_bounds.hpp>
+#include <random>
+#include <vector>
+
+namespace heddle::detail {
+namespace {
+
+constexpr double kUnknown = ErrorBounds::kUnknown;
+constexpr double kNoneBeyond = ErrorBounds::kNoneBeyond;
+
+std::vector<double> bounds_of(const std::vector<double>& values,
+                              const std::vector<double>& residuals, double below = kNoneBeyond,
+                              double above = kUnknown) {
+  ErrorBounds bounds;
+  for (std::size_t j = 0; j < values.size(); ++j) bounds.add(values[j], residuals[j]);
+  bounds.compute(below, above);
+  std::vector<double> result;
+  for (Index j = 0; j < bounds.size(); ++j) result.push_back(bounds.bound(j));
+  return result;
+}
+
+TEST(ErrorBounds, AnIsolatedValueHasTheSquareOverTheGap) {
+  const std::vector<double> bounds = bounds_of({1, 2, 4}, {1e-4, 1e-5, 1e-3});
+  EXPECT_NEAR(bounds[0], 1e-8 / (1 - 1e-5), 1e-14);
+  EXPECT_NEAR(bounds[1], 1e-10 / (1 - 1e-4), 1e-16);
+  EXPECT_EQ(bounds[2], 1e-3) << "nothing is known of what lies above";
+}
+
+TEST(ErrorBounds, TheOrderOfThePairsDoesNotMatter) {
+  const std::vector<double> ascending = bounds_of({1, 2, 4}, {1e-4, 1e-5, 1e-3});
+  const std::vector<double> mixed = bounds_of({4, 1, 2}, {1e-3, 1e-4, 1e-5});
+  EXPECT_EQ(mixed, (std::vector<double>{ascending[2], ascending[0], ascending[1]}));
+}
+
+TEST(ErrorBounds, AClusterIsBoundedTogether) {
+  const std::vector<double> bounds = bounds_of({1, 1 + 1e-6, 3}, {1e-4, 2e-4, 1e-2});
+  const double expected = 5e-8 / (2 - 1e-2);
+  EXPECT_NEAR(bounds[0], expected, 1e-6 * expected);
+  EXPECT_NEAR(bounds[1], expected, 1e-6 * expected);
+}
+
+TEST(ErrorBounds, WithoutAGapTheResidualIsTheBound) {
+  EXPECT_EQ(bounds_of({1, 1.5}, {1e-3, 1})[0], 1e-3) << "the next interval covers the value";
+  EXPECT_EQ(bounds_of({1}, {1e-3})[0], 1e-3);
+  EXPECT_EQ(bounds_of({1}, {1e-3}, kNoneBeyond, kNoneBeyond)[0], 0) << "the only eigenvalue";
+  EXPECT_EQ(bounds_of({1, 2}, {1e-3, 1e-3}, kUnknown, kUnknown), (std::vector<double>{1e-3, 1e-3}));
+}
+
+TEST(ErrorBounds, NaNIsABoundOfNothing) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(bounds_of({1, 2, 4}, {nan, 1e-3, 1e-3})[0]));
+  EXPECT_EQ(bounds_of({1, 2, 4}, {1e-3, nan, 1e-3})[0], 1e-3);
+}
+
+/// Ritz pairs of random matrices over spaces near the wanted one, with the bounds of the Ritz
+/// values against a dense solve.
+TEST(ErrorBounds, HoldForRitzPairsOfRandomMatrices) {
+  using Eigen::MatrixXd;
+  using Eigen::VectorXd;
+  std::mt19937 engine(7);
+  std::normal_distribution<double> normal;
+  constexpr Index n = 40, k = 8;
+  Index quadratic = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const auto random = [&](Index rows, Index cols) {
+      MatrixXd M(rows, cols);
+      for (double& x : M.reshaped()) x = normal(engine);
+      return M;
+    };
+    VectorXd spectrum(n);
+    for (Index i = 0; i < n; ++i)
+      spectrum(i) = trial % 2 == 0 ? double(i) : double(i / 3) + 1e-7 * double(i);
+    const MatrixXd Q = Eigen::HouseholderQR<MatrixXd>(random(n, n)).householderQ();
+    const MatrixXd A = Q * spectrum.asDiagonal() * Q.transpose();
+    const double spread = std::pow(10.0, -1 - trial % 5);
+    MatrixXd X =
+        Eigen::HouseholderQR<MatrixXd>(Q.leftCols(k) + spread * random(n, k) / std::sqrt(n))
+            .householderQ() *
+        MatrixXd::Identity(n, k);
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> ritz(X.transpose() * A * X);
+    X = X * ritz.eigenvectors();
+    std::vector<double> values, residuals;
+    for (Index j = 0; j < k; ++j) {
+      values.push_back(ritz.eigenvalues()(j));
+      residuals.push_back((A * X.col(j) - values.back() * X.col(j)).norm());
+    }
+    const std::vector<double> bounds = bounds_of(values, residuals);
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      const double error = std::abs(values[j] - spectrum(static_cast<Index>(j)));
+      EXPECT_LE(error, bounds[j] * (1 + 1e-9) + 1e-12) << "trial " << trial << ", pair " << j;
+      if (bounds[j] < 0.1 * residuals[j]) ++quadratic;
+    }
+  }
+  EXPECT_GT(quadratic, 100) << "the gaps were hardly ever used";
+}
+
+}  // namespace
+}  // namespace heddle::detail

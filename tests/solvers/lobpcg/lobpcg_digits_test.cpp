@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
+#include <optional>
+
+#include "solvers/digits.hpp"
+
+namespace heddle {
+namespace {
+
+/// LOBPCG with its defaults and with a good preconditioner, against a dense solve in long double.
+/// It need not converge on stiff problems, but what it calls converged must be.
+TEST(LobpcgDigits, EveryConvergedValueLiesWithinItsBound) {
+  Index converged = 0;
+  for (const test::StiffProblem& problem : test::stiff_problems()) {
+    HostContext context(2);
+    SparseOperator<double, HostContext> A(context, problem.matrix(context));
+    std::optional<SparseOperator<double, HostContext>> B;
+    if (!problem.masses.empty()) B.emplace(context, problem.mass(context));
+    std::vector<double> truth = problem.eigenvalues();
+    const double top = std::max(std::abs(truth.front()), std::abs(truth.back()));
+    IncompleteCholeskyPreconditioner<double, HostContext> factor(context, A.matrix());
+    for (const bool preconditioned : {false, true}) {
+      SCOPED_TRACE(problem.name + (preconditioned ? ", preconditioned" : ""));
+      LobpcgOptions options;
+      options.nev = 5;
+      EigenProblem<double, HostContext> eigenproblem{.A = &A, .B = B ? &*B : nullptr};
+      if (preconditioned) eigenproblem.preconditioner = &factor;
+      const auto result = lobpcg<double, HostContext>(context, eigenproblem, options);
+      if (result.status != SolveStatus::converged) {
+        EXPECT_TRUE(result.status == SolveStatus::max_iterations ||
+                    result.status == SolveStatus::stagnated)
+            << result.reason;
+        continue;
+      }
+      ++converged;
+      test::expect_digits(result, truth, 1e-18 * top);
+    }
+  }
+  EXPECT_GE(converged, 8);
+}
+
+/// Where no step improves the values any more, LOBPCG says so and names what would.
+TEST(LobpcgDigits, NamesWhatWouldReachMoreDigits) {
+  HostContext context(2);
+  const test::StiffProblem problem = test::stiff_problems()[3];  // graded over 24 decades
+  SparseOperator<double, HostContext> A(context, problem.matrix(context));
+  LobpcgOptions options;
+  options.nev = 5;
+  options.max_iterations = 60;
+  const auto result = lobpcg<double, HostContext>(context, {.A = &A}, options);
+  ASSERT_EQ(result.status, SolveStatus::max_iterations) << result.reason;
+  EXPECT_NE(result.reason.find("filter: inverse"), std::string::npos) << result.reason;
+}
+
+}  // namespace
+}  // namespace heddle
