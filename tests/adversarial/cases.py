@@ -8,7 +8,8 @@ import numpy as np
 import truth
 from families import FAMILIES
 
-PROGRAMS = {"lobpcg": "heddle-lobpcg", "block_lanczos": "heddle-lanczos", "block_cg": "heddle-cg"}
+PROGRAMS = {"lobpcg": ["heddle-lobpcg"], "block_lanczos": ["heddle-lanczos"], "block_cg": ["heddle-cg"],
+            "auto": ["heddle", "solve"]}
 DEFAULT_TOLERANCE = {"double": 1e-8, "mixed": 1e-8, "single": 1e-5}
 
 
@@ -120,7 +121,7 @@ class Chooser:
         return case
 
     def eigen(self, case):
-        case.program = self.one_of("lobpcg", "block_lanczos")
+        case.program = self.one_of("lobpcg", "lobpcg", "block_lanczos", "block_lanczos", "auto")
         problem = case.problem()
         n = len(problem.A)
         most = max(1, n - 1)
@@ -130,6 +131,8 @@ class Chooser:
         case.solver["which"] = self.one_of("smallest", "smallest", "largest")
         if self.chance(0.5):
             self.criterion(case, problem)
+        if case.program == "auto":
+            return None
         if self.chance(0.3):
             case.solver["block_size"] = self.between(1, min(n, 12))
         if case.program == "block_lanczos" and problem.B is None and self.chance(0.15):
