@@ -238,6 +238,7 @@ void EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
   }
   result.error_bounds = errors_;
   result.limited_by_rounding = limited_;
+  result.converged = passed_;
   result.orthogonality = orthogonality_;
 }
 

@@ -65,7 +65,7 @@ class BlockLanczosSolve {
  private:
   // The steps of the loop, in its order.
   bool start();
-  void abandon_step();
+  void multiply(bool resumed);
   bool cycle_ends();
   void rayleigh_ritz();
   bool finished();
@@ -109,7 +109,7 @@ class BlockLanczosSolve {
   Completeness completeness_;
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;
-  bool cycle_complete_ = false;  // false if the time limit ended the cycle
+  bool cycle_complete_ = false;  // false if a limit or the monitor ended the cycle
   bool has_pairs_ = false;       // whether the current Ritz pairs are those of the basis
 };
 

@@ -163,14 +163,21 @@ bool LobpcgPairs::at_rest(const RitzValues& ritz) const {
   return true;
 }
 
-double LobpcgPairs::last_wanted(const RitzValues& ritz) const {
+LobpcgPairs::Range LobpcgPairs::wanted_range(const RitzValues& ritz) const {
   const Index in_X = wanted(ritz);
-  double last = in_X > 0 ? ritz.theta[static_cast<std::size_t>(in_X - 1)] : locked_values_.front();
+  const double any = in_X > 0 ? ritz.theta[0] : locked_values_.front();
+  Range range{any, any};
+  const auto include = [&](double value) {
+    if (better(value, range.first)) range.first = value;
+    if (better(range.last, value)) range.last = value;
+  };
+  for (Index j = 0; j < in_X; ++j) include(ritz.theta[static_cast<std::size_t>(j)]);
   for (Index i = 0; i < locked(); ++i) {
-    const double value = locked_values_[static_cast<std::size_t>(i)];
-    if (is_best_locked(i, options_->nev - in_X) && better(last, value)) last = value;
+    if (is_best_locked(i, options_->nev - in_X)) {
+      include(locked_values_[static_cast<std::size_t>(i)]);
+    }
   }
-  return last;
+  return range;
 }
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {

@@ -74,8 +74,12 @@ class LobpcgPairs {
   /// Whether the last step has left the wanted values where they were.
   bool at_rest(const RitzValues& ritz) const;
 
-  /// The last of the wanted values, as far as they are known.
-  double last_wanted(const RitzValues& ritz) const;
+  /// The first and the last of the wanted values, as far as they are known.
+  struct Range {
+    double first;
+    double last;
+  };
+  Range wanted_range(const RitzValues& ritz) const;
 
   /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;

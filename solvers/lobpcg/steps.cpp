@@ -38,9 +38,10 @@ Index LobpcgSolve<T, Ctx>::start() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  const Index guards =
-      std::min<Index>(2, b - 1);  // guard columns stay random, see LobpcgPairs::all_converged
-  const Index guesses = streams_ == 0 ? std::min(b - guards, problem_.initial_guess.cols()) : 0;
+  // Two guard columns stay random, see LobpcgPairs::all_converged. Without them, a guess that is
+  // exact for other pairs would be taken for the wanted ones.
+  const Index places = std::max<Index>(0, b - 2);
+  const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n() - s_.shape.constraints) {
     set_identity(context_, blocks_.S().X.columns(0, b), s_.shape.rows.first);
@@ -303,8 +304,7 @@ void LobpcgSolve<T, Ctx>::refresh() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
   search_due_ = false;
-  end_if_lost(engine_,
-              missed_pairs_.fill_P(pairs_.last_wanted(ritz_.values()), options_.seed, streams_));
+  end_if_lost(engine_, missed_pairs_.fill_P(streams_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();
