@@ -66,7 +66,7 @@ def not_finite(outcome, problem):
     names = ["singular_values", "residuals", "backward_errors", "error_bounds", "orthogonality"]
     if problem.kind != "triplets":
         names.append("eigenvalues")
-    found = [name for name in names if not all_finite(outcome.result.get(name, 0))]
+    found = [name for name in names if not all_finite(outcome.result.get(name) or 0)]
     found += [name for name, array in outcome.arrays.items() if not np.all(np.isfinite(array))]
     return [wrong("not_finite", ", ".join(found))] if found else []
 
