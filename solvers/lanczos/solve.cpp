@@ -18,10 +18,6 @@ constexpr double kGrace = 1;
 /// The solve ends with this many refuted claims of convergence.
 constexpr Index kMostRefuted = 4;
 
-/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
-/// rounding, which F amplifies.
-constexpr double kAboveNoise = 10;
-
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
                                   const BlockLanczosOptions& options,
@@ -174,31 +170,9 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   for (const Index j : {Index{0}, ritz_.order() - 1}) F_.raise_norm(ritz_.value(j));
   if (!pairs_.norms().known) set_norms();
   pairs_.take_bounds();
-  if (pairs_.worth_measuring(basis_.full())) measure_ritz_pairs();
-  judge_roundings();
+  if (pairs_.worth_measuring(basis_.full())) verification_.measure_ritz_pairs();
+  pairs_.judge_roundings([&] { return verification_.roundings(); });
   return true;
-}
-
-/// Replaces the bounds of the residuals of the wanted pairs by measured residuals.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::measure_ritz_pairs() {
-  const PhaseScope verify(context_, Phase::verify);
-  verification_.collect();
-  const Index count = pairs_.wanted().size();
-  if (verification_.rayleigh_ritz(count)) {
-    verification_.measure(count, pairs_.convergence());
-    pairs_.take_measured(s_.verifier.values(), s_.verifier.residuals());
-  }
-}
-
-/// Counts the pairs that have converged as far as rounding allows. Their rounding errors are
-/// measured only where these decide.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::judge_roundings() {
-  if (!pairs_.rounding_matters()) return;
-  const PhaseScope phase(context_, Phase::verify);
-  verification_.collect();
-  pairs_.take_roundings(verification_.roundings(pairs_.wanted().size()));
 }
 
 /// Sets ‖A‖₁ and ‖B‖₁ if the operators provide them. Otherwise they are estimated from products
@@ -239,97 +213,6 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
   if (engine_.ended()) return true;
   engine_.finish_iteration(*this, "all pairs converged and passed verification");
   return engine_.ended() || choice_.too_many_applications(F_.map().degree());
-}
-
-template <Scalar T, class Ctx>
-IterationRecord BlockLanczosSolve<T, Ctx>::record() const {
-  IterationRecord now;
-  now.iteration = result_.iterations;
-  if (s_.shape.max_basis > 0) {
-    now.converged = pairs_.converged();
-  } else {
-    now.converged = verification_.verdict().confirmed() ? options_.nev : 0;
-  }
-  now.worst_residual = pairs_.worst_residual();
-  now.active_columns = s_.shape.block;
-  now.operator_applications = choice_.applications();
-  return now;
-}
-
-template <Scalar T, class Ctx>
-MonitorState BlockLanczosSolve<T, Ctx>::shown(const IterationRecord& record) {
-  const std::span<const double> residuals = pairs_.scaled_residuals();
-  const std::span<const double> values(pairs_.wanted().values.data(), residuals.size());
-  return {record, options_.nev, values, residuals};
-}
-
-/// Claims convergence if all wanted pairs have converged and a check for missed pairs has found
-/// none. If such a check is still to be done, it follows this cycle.
-template <Scalar T, class Ctx>
-Claim BlockLanczosSolve<T, Ctx>::claim() {
-  if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
-  if (!pairs_.checking() || pairs_.missed() > 0) {
-    next_ = AfterCycle::begin_check;
-    return Claim::none;
-  }
-  if (!completeness_.others_would_show(basis_.full())) return Claim::none;
-  return verify(pairs_.convergence()) ? Claim::confirmed : Claim::refuted;
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::at_rounding() {
-  const std::vector<double>& r = result_.residuals;
-  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
-  const bool all_noise =
-      !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
-  if (!all_noise && !verification_.verdict().residuals) return false;
-  end_at_rounding();
-  return true;
-}
-
-/// Ends the solve as converged if the errors of the values are as small as rounding allows.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::end_at_rounding() {
-  const bool complete = pairs_.wanted().size() >= options_.nev;
-  if (!complete || !pairs_.convergence().bounds_values()) return;
-  if (!verify(pairs_.convergence().at_rounding())) return;
-  engine_.end(SolveStatus::converged,
-              "all pairs converged as far as rounding allows, and passed verification");
-}
-
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::stagnated() {
-  if (!stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
-                             pairs_.convergence().noise_floor())) {
-    return false;
-  }
-  end_at_rounding();
-  return true;
-}
-
-/// Whether fresh products with A and B confirm the best pairs. If not, sets the action that follows
-/// the cycle.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::verify(const EigenConvergence& convergence) {
-  const PhaseScope phase(context_, Phase::verify);
-  verification_.collect();
-  const Index count = std::min(pairs_.wanted().size(), options_.nev);
-  const Verdict verdict =
-      verification_.rayleigh_ritz(count) ? verification_.measure(count, convergence) : Verdict{};
-  const bool beyond = beyond_interval();
-  if (verdict.confirmed() && !beyond) {
-    next_ = AfterCycle::thick_restart;
-    return true;
-  }
-  if (beyond) {
-    next_ = AfterCycle::start_again;
-  } else if (F_.map().inverts() && !verdict.residuals) {
-    next_ = AfterCycle::retreat;
-  } else {
-    if (verification_.failure() == DenseFailure::none) next_ = AfterCycle::reopen;
-    pairs_.tighten();
-  }
-  return false;
 }
 
 template <Scalar T, class Ctx>
@@ -417,8 +300,7 @@ void BlockLanczosSolve<T, Ctx>::begin_check() {
   const Index found = pairs_.wanted().size() - pairs_.locked();
   basis_.restart(context_, ritz_.Z(found), ritz_.theta(found));
   basis_.lock(context_, found);
-  pairs_.begin_check();
-  const std::vector<Index> order = pairs_.sort_locked();
+  const std::vector<Index> order = pairs_.begin_check();
   if (!order.empty()) basis_.keep_locked(context_, order);
   end_if_lost(basis_.draw_front(context_));
 }
@@ -447,30 +329,6 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
     }
   }
   end_if_lost(basis_.draw_front(context_, X.columns(0, place)));
-}
-
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::finish() {
-  if (!verification_.measured() && has_pairs_) verify(pairs_.convergence());
-  result_.orthogonalization = basis_.counts();
-  result_.operator_applications = choice_.applications();
-  result_.inverse_applications = choice_.inverse_applications();
-  const bool none = result_.history.empty() || next_ == AfterCycle::start_again;
-  const Index converged = none ? 0 : result_.history.back().converged;
-  const double worst = result_.residuals.empty()
-                           ? std::numeric_limits<double>::quiet_NaN()
-                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
-  result_.status = engine_.conclude(
-      {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
-}
-
-/// Saves or loads the numbers at the end of a cycle. The long blocks are those of the basis.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
-  archive.values(stagnation_, cycle_complete_, result_.iterations);
-  pairs_.archive(archive);
-  choice_.archive(archive);
-  basis_.archive(context_, archive);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;

@@ -77,8 +77,6 @@ class BlockLanczosSolve {
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
-  void measure_ritz_pairs();
-  void judge_roundings();
   bool verify(const EigenConvergence& convergence);
   void end_at_rounding();
   void end_if_lost(const FrontStatus& status);

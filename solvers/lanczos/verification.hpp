@@ -29,8 +29,11 @@ class Verification {
   /// their values, after that step.
   Verdict measure(Index count, const EigenConvergence& convergence);
 
-  /// Measures the rounding errors of the values of the result's first `count` vectors.
-  std::span<const double> roundings(Index count);
+  /// Replaces the bounds of the residuals of the current pairs by measured residuals.
+  void measure_ritz_pairs();
+
+  /// Measures the rounding errors of the values of the current pairs. Valid until the next call.
+  std::span<const double> roundings();
 
   /// A Rayleigh–Ritz step over the leading block of Ritz vectors of the basis. Costs a product with
   /// A. Overwrites the numbers of the result.

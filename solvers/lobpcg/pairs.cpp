@@ -37,10 +37,10 @@ void LobpcgPairs::reset(const EigenOptions& options) {
   strictness_ = 1;
 }
 
-std::span<double> LobpcgPairs::next_residuals() {
+LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   ++comparable_steps_;
   std::swap(residuals_, residuals_before_);
-  return residuals_;
+  return {residuals_, dual_residuals_, roundings_};
 }
 
 bool LobpcgPairs::better(double a, double b) const noexcept {
@@ -66,9 +66,10 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool ex
   if (!convergence_.passes(theta, residuals_[column], strictness_ * factor)) return false;
   const double noise = convergence_.noise_floor() * convergence_.scale(theta);
   if (exact && residuals_[column] <= noise) return true;
-  return (exact || convergence_.settled(theta, ritz.change[column])) &&
-         convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
-                                   strictness_ * factor);
+  const bool value = convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
+                                               strictness_ * factor) ||
+                     convergence_.is_zero(theta, residuals_[column]);
+  return value && (exact || convergence_.settled(theta, ritz.change[column]));
 }
 
 void LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {

@@ -64,10 +64,6 @@ TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
     EXPECT_TRUE(json.at("seconds").at(stage).is_number()) << stage;
   }
   EXPECT_EQ(json.at("orthogonality").get<double>(), 2e-15);
-  EXPECT_EQ(json.at("error_bounds").get<std::vector<double>>(),
-            (std::vector<double>{2e-12, 5e-11}));
-  EXPECT_EQ(json.at("limited_by_rounding").get<std::vector<bool>>(),
-            (std::vector<bool>{false, true}));
 }
 
 TEST(ResultJson, KeepsEveryBitOfADouble) {
@@ -105,28 +101,6 @@ TEST(ResultJson, FileNamesThatAreNotUtf8) {
   Config config = small_config();
   config.problem.matrix.path = "\xff\xfe.mtx";
   EXPECT_TRUE(nlohmann::json::accept(result_json(config, filled_report())));
-}
-
-TEST(HistoryCsv, ALineAnIteration) {
-  EXPECT_EQ(history_csv(filled_report().result.history),
-            "iteration,converged,worst_residual,seconds,active_columns,operator_applications\n"
-            "1,0,0.5,0.01,4,8\n"
-            "2,1,0.25,0.02,3,11\n");
-}
-
-TEST(ResultTable, MarksValuesOfFewDigits) {
-  Solution result = filled_report().result;
-  result.eigenvalues = {1e-17, 24336.44, 2.5e9};
-  result.residuals.assign(3, 1e-15);
-  result.error_bounds = {2e-15, 1.7e3, 4e2};
-  result.limited_by_rounding = {true, false, false};
-  EXPECT_EQ(result_table(result, SolverType::lobpcg),
-            "                   eigenvalue          ±   residual\n"
-            "    1                       0    2.0e-15    1.0e-15 ~\n"
-            "    2                 2.4e+04    1.7e+03    1.0e-15 *\n"
-            "    3            2.500000e+09    4.0e+02    1.0e-15\n"
-            " *  the error may exceed 1e-6 of the value\n"
-            " ~  the error may exceed 1e-6 of the value: rounding allows no more digits\n");
 }
 
 TEST(ResultTable, IsAlignedAndShortened) {

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lanczos/solve.hpp>
+#include <limits>
+#include <span>
+#include <vector>
+
+// The hooks of the engine in a block Lanczos solve, and the result.
+namespace heddle::detail {
+namespace {
+
+/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+/// rounding, which F amplifies.
+constexpr double kAboveNoise = 10;
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+IterationRecord BlockLanczosSolve<T, Ctx>::record() const {
+  IterationRecord now;
+  now.iteration = result_.iterations;
+  if (s_.shape.max_basis > 0) {
+    now.converged = pairs_.converged();
+  } else {
+    now.converged = verification_.verdict().confirmed() ? options_.nev : 0;
+  }
+  now.worst_residual = pairs_.worst_residual();
+  now.active_columns = s_.shape.block;
+  now.operator_applications = choice_.applications();
+  return now;
+}
+
+template <Scalar T, class Ctx>
+MonitorState BlockLanczosSolve<T, Ctx>::shown(const IterationRecord& record) {
+  const std::span<const double> residuals = pairs_.scaled_residuals();
+  const std::span<const double> values(pairs_.wanted().values.data(), residuals.size());
+  return {record, options_.nev, values, residuals};
+}
+
+/// Claims convergence if all wanted pairs have converged and a check for missed pairs has found
+/// none. If such a check is still to be done, it follows this cycle.
+template <Scalar T, class Ctx>
+Claim BlockLanczosSolve<T, Ctx>::claim() {
+  if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
+  if (!pairs_.checking() || pairs_.missed() > 0) {
+    next_ = AfterCycle::begin_check;
+    return Claim::none;
+  }
+  if (!completeness_.others_would_show(basis_.full())) return Claim::none;
+  return verify(pairs_.convergence()) ? Claim::confirmed : Claim::refuted;
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::at_rounding() {
+  const std::vector<double>& r = result_.residuals;
+  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
+  const bool all_noise =
+      !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+  if (!all_noise && !verification_.verdict().residuals) return false;
+  end_at_rounding();
+  return true;
+}
+
+/// Ends the solve as converged if the errors of the values are as small as rounding allows.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::end_at_rounding() {
+  const bool complete = pairs_.wanted().size() >= options_.nev;
+  if (!complete || !pairs_.convergence().bounds_values()) return;
+  if (!verify(pairs_.convergence().at_rounding())) return;
+  engine_.end(SolveStatus::converged,
+              "all pairs converged as far as rounding allows, and passed verification");
+}
+
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::stagnated() {
+  if (!stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
+                             pairs_.convergence().noise_floor())) {
+    return false;
+  }
+  end_at_rounding();
+  return true;
+}
+
+/// Whether fresh products with A and B confirm the best pairs. If not, sets the action that follows
+/// the cycle.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::verify(const EigenConvergence& convergence) {
+  const PhaseScope phase(context_, Phase::verify);
+  verification_.collect();
+  const Index count = std::min(pairs_.wanted().size(), options_.nev);
+  const Verdict verdict =
+      verification_.rayleigh_ritz(count) ? verification_.measure(count, convergence) : Verdict{};
+  const bool beyond = beyond_interval();
+  if (verdict.confirmed() && !beyond) {
+    next_ = AfterCycle::thick_restart;
+    return true;
+  }
+  if (beyond) {
+    next_ = AfterCycle::start_again;
+  } else if (F_.map().inverts() && !verdict.residuals) {
+    next_ = AfterCycle::retreat;
+  } else {
+    if (verification_.failure() == DenseFailure::none) next_ = AfterCycle::reopen;
+    pairs_.tighten();
+  }
+  return false;
+}
+
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::finish() {
+  if (!verification_.measured() && has_pairs_) verify(pairs_.convergence());
+  result_.orthogonalization = basis_.counts();
+  result_.operator_applications = choice_.applications();
+  result_.inverse_applications = choice_.inverse_applications();
+  const bool none = result_.history.empty() || next_ == AfterCycle::start_again;
+  const Index converged = none ? 0 : result_.history.back().converged;
+  const double worst = result_.residuals.empty()
+                           ? std::numeric_limits<double>::quiet_NaN()
+                           : *std::max_element(result_.residuals.begin(), result_.residuals.end());
+  result_.status = engine_.conclude(
+      {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
+}
+
+/// Saves or loads the numbers at the end of a cycle. The long blocks are those of the basis.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
+  archive.values(stagnation_, cycle_complete_, result_.iterations);
+  pairs_.archive(archive);
+  choice_.archive(archive);
+  basis_.archive(context_, archive);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail
