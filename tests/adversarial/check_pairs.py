@@ -176,8 +176,11 @@ def bound_findings(case, pairs, spectrum, order, values, off):
         return [wrong("unbounded", "the result has no error bounds")]
     bounds = pairs.bounds[order]
     marks = np.zeros(len(theta), bool) if pairs.marks is None else pairs.marks[order]
-    for i in np.flatnonzero(off > bounds * (1 + 1e-6) + 4 * case.epsilon * np.abs(values))[:1]:
-        return [wrong("bound", describe(i, theta, values, f"the bound is {bounds[i]:.1e}"))]
+    allowed = bounds * (1 + 1e-6) + 4 * case.epsilon * np.abs(values)
+    unresolved = near_some(spectrum, theta, allowed) & (off <= case.tolerance * np.abs(values))
+    for i in np.flatnonzero(off > allowed)[:1]:
+        judge = doubtful if unresolved[i] else wrong  # a cluster narrower than the tolerance
+        return [judge("bound", describe(i, theta, values, f"the bound is {bounds[i]:.1e}"))]
     if case.digits is None:
         return []
     for i in np.flatnonzero((bounds > 1.001 * case.digits * np.abs(theta)) & ~marks)[:1]:
@@ -188,6 +191,12 @@ def bound_findings(case, pairs, spectrum, order, values, off):
             i, theta, values, f"limited by rounding with a bound of {bounds[i]:.1e}, "
                               f"100 times what rounding explains"))]
     return []
+
+
+def near_some(spectrum, theta, allowed):
+    """Which values lie within the allowed distance of any true one."""
+    distances = np.abs(spectrum.values[None, :] - theta[:, None]) - spectrum.errors[None, :]
+    return np.min(distances, axis=1) <= allowed
 
 
 def describe(i, theta, values, why):
