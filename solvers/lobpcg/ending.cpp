@@ -75,13 +75,16 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
                              pairs_.convergence().noise_floor())) {
     return false;
   }
+  const bool searched = searched_ || s_.spans_space();
   if (restarted_) {
-    const StopControl::Stop stop =
-        verification_.stop_at_rounding("residuals stopped falling at the level of rounding");
+    constexpr std::string_view kReason = "residuals stopped falling at the level of rounding";
+    const StopControl::Stop stop = searched ? verification_.stop_at_rounding(kReason)
+                                            : StopControl::Stop{SolveStatus::stagnated, kReason};
     engine_.end(stop.status, stop.reason);
     return true;
   }
-  restarted_ = true;  // one restart without P, because P may prevent progress
+  search_due_ = !searched;  // because the pairs may be as exact as they can be
+  restarted_ = true;        // one restart without P, because P may prevent progress
   stagnation_.restart(iteration);
   blocks_.set_p(0);
   refresh_due_ = true;

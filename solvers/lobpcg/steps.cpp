@@ -43,7 +43,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
   const Index places = std::max<Index>(0, b - 2);
   const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
-  if (b == s_.shape.n() - s_.shape.constraints) {
+  if (b == s_.shape.n()) {  // not with constraints, which may span unit vectors
     set_identity(context_, blocks_.S().X.columns(0, b), s_.shape.rows.first);
   } else {
     draw(blocks_.S().X);
@@ -244,7 +244,7 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
     rank = orthonormal();
   }
   blocks_.set_w(rank);
-  if (rank == 0) {
+  if (rank == 0) {  // [Y X P] spans the whole space, so that no pair is missed
     const StopControl::Stop stop =
         verification_.stop_at_rounding("no search direction is left: rounding is all there is");
     engine_.end(stop.status, stop.reason);
