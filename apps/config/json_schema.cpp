@@ -117,7 +117,8 @@ Json reference(SolverType solver) {
 
 /// A schema that is met by files that name `solver` as their type.
 Json names(SolverType solver) {
-  const Json type = {{"properties", {{"type", {{"const", method_name(solver)}}}}},
+  const Json type = {{"type", "object"},
+                     {"properties", {{"type", {{"const", method_name(solver)}}}}},
                      {"required", {"type"}}};
   return {{"properties", {{"solver", type}}}, {"required", {"solver"}}};
 }
