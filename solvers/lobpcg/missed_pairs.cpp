@@ -19,13 +19,13 @@ constexpr double kStiff = 300;
 
 /// The polynomial damps the eigenvalues of D⁻¹A from this share of the largest one on, to
 /// 1/(kDamping · stiffness) with the ratio of ‖A‖₁ to the rows of X as the stiffness.
-constexpr double kDampedFrom = 0.01;
+constexpr double kDampedFrom = 0.005;
 constexpr double kDamping = 100;
 
 /// Steps of the power iteration for the largest eigenvalue of D⁻¹A, and the factor by which its
 /// result is raised.
-constexpr Index kPowerSteps = 6;
-constexpr double kSafety = 1.2;
+constexpr Index kPowerSteps = 12;
+constexpr double kSafety = 1.3;
 
 }  // namespace
 

