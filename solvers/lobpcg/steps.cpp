@@ -155,7 +155,7 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
   }
-  return !engine_.ended() && !refresh_due_ && !search_due_;
+  return !engine_.ended() && !refresh_due_ && !missed_pairs_.due();
 }
 
 template <Scalar T, class Ctx>
@@ -300,12 +300,11 @@ void LobpcgSolve<T, Ctx>::refresh() {
 /// repeated once the pairs have converged again.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
-  search_due_ = false;
   end_if_lost(engine_, missed_pairs_.fill_P(streams_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();
-  searched_ = pairs_.at_rest(ritz_.values());
+  missed_pairs_.conclude();
 }
 
 template <Scalar T, class Ctx>
