@@ -136,23 +136,13 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   }
   has_pairs_ = true;
   choice_.note_far_end();
-  if (wants_infinite_values()) {
+  if (choice_.wants_infinite_values()) {
     engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
   } else if (beyond_interval()) {
     next_ = AfterCycle::start_again;
   } else {
     next_ = choice_.shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
   }
-}
-
-/// Whether the last wanted Ritz pair has θ = 0 to rounding, which is an infinite λ.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::wants_infinite_values() const {
-  const Index active = options_.nev - pairs_.locked();
-  if (!F_.map().inverts() || pairs_.checking() || active < 1 || active > ritz_.order())
-    return false;
-  const double nothing = kInfiniteValue<T> * F_.norm();
-  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
 }
 
 /// Solves T Z = Z Θ and determines which wanted pairs have converged.

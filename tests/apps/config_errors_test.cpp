@@ -4,6 +4,7 @@
 #include <apps/config_support.hpp>
 #include <filesystem>
 #include <fstream>
+#include <heddle/apps/config/settings.hpp>
 #include <string>
 #include <vector>
 
@@ -305,6 +306,11 @@ TEST(ConfigErrors, Checkpoints) {
                                "checkpoint: {file: state}",
                      {}, SolverType::block_lanczos),
             "case.yaml:3:13: checkpoint does not go with which: interval");
+}
+
+TEST(ConfigErrors, AnEmptySectionMeansItsDefaults) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\noutput:\n"), "");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: ~\n"), "");
 }
 
 TEST(ConfigErrors, MissingValuesAndKeys) {
