@@ -8,6 +8,10 @@
 namespace heddle::detail {
 namespace {
 
+/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+/// rounding.
+constexpr double kAboveNoise = 10;
+
 /// As many claims may be refuted by error bounds of values alone.
 constexpr Index kMostRefutedValues = 8;
 
@@ -52,6 +56,13 @@ Claim LobpcgSolve<T, Ctx>::claim() {
   // residuals.
   const bool progress = verdict.residuals && ++refuted_values_ <= kMostRefutedValues;
   return progress ? Claim::none : Claim::refuted;
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::at_rounding() const {
+  const std::vector<double>& r = result_.residuals;
+  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
+  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
 }
 
 template <Scalar T, class Ctx>
@@ -114,6 +125,10 @@ void LobpcgSolve<T, Ctx>::finish() {
                           result_.status == SolveStatus::max_iterations ||
                           result_.status == SolveStatus::verification_failed;
   if (unfinished && verification_.verdict().residuals) result_.reason += kMoreDigits;
+  const bool stagnated = result_.status == SolveStatus::stagnated;
+  if (stagnated && !result_.residuals.empty() && !verification_.verdict().residuals) {
+    result_.reason += "; " + refutation();
+  }
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;

@@ -49,11 +49,9 @@ class LobpcgPairs {
   Numbers next_numbers();
 
   /// Bounds the errors of the values from the residuals. Sets their rounding errors to 0. `exact`
-  /// as in `count`.
-  void bound_errors(const RitzValues& ritz, bool exact);
-
-  /// Whether the rounding error of a value decides whether a wanted pair has converged.
-  bool rounding_matters(const RitzValues& ritz) const;
+  /// as in `count`. Returns whether the rounding error of a value decides whether its pair has
+  /// converged.
+  bool bound_errors(const RitzValues& ritz, bool exact);
 
   /// Sets `leading` and `wanted_in_X` from the residuals. `exact`: X and the locked pairs span the
   /// whole space. Changes of the Ritz values are then ignored.
@@ -104,9 +102,7 @@ class LobpcgPairs {
 
  private:
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
-  bool guard_is_at_rest(const RitzValues& ritz, bool guessed) const;
   double locking_factor(Index iteration) const noexcept;
-  Index enough_to_lock(Index columns) const noexcept;
   bool better(double a, double b) const noexcept;
 
   const EigenOptions* options_ = nullptr;

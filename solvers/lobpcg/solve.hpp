@@ -33,7 +33,8 @@ class LobpcgSolve {
   MonitorState shown(const IterationRecord& record);
   std::optional<StopControl::Stop> trouble() const;
   Claim claim();
-  bool at_rounding() const { return false; }
+  std::string refutation() const { return s_.verifier.refutation(pairs_.convergence()); }
+  bool at_rounding() const;
   bool stagnated();
   void archive(Archive& archive);
   template <class Visit>

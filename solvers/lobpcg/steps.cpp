@@ -138,8 +138,7 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
     numbers.residuals[column] = pencil ? norm / x_norms_.here(j, 0) : norm;
     numbers.dual_residuals[column] = pencil ? norms.dual_norm(dual_norms_.here(j, 0)) : norm;
   }
-  pairs_.bound_errors(ritz_.values(), s_.spans_space());
-  if (pairs_.rounding_matters(ritz_.values())) {  // only in the last steps of a solve
+  if (pairs_.bound_errors(ritz_.values(), s_.spans_space())) {  // only in the last steps of a solve
     const std::span<const double> roundings =
         s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
     std::copy(roundings.begin(), roundings.end(), numbers.roundings.begin());

@@ -41,11 +41,10 @@ struct Ledger {
     step(values, Numbers(values.size(), residual));
   }
 
-  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8, guessed}; }
+  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8, false}; }
 
   Index nev;
   Index block;
-  bool guessed = false;
   SpectralMap map{Which::smallest};
   LanczosRitz ritz;
   PairLedger pairs;
