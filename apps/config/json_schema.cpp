@@ -100,6 +100,9 @@ class SolverKeys {
     }
     if (accepted.section) {
       schemas.push_back(section(spec.path));
+      // A section without keys means its defaults.
+      const bool may_be_empty = !spec.fallback.empty() && !schemas.back().contains("required");
+      if (may_be_empty) schemas.back()["type"] = {"object", "null"};
       if (accepted.one_key) schemas.back().update({{"minProperties", 1}, {"maxProperties", 1}});
     }
     return schemas;
