@@ -114,6 +114,7 @@ void refuse(const Config& config, const ProblemError& error) {
       break;
     case ProblemPart::rhs:
       block = problem.rhs.path;
+      if (block.empty()) refuse(problem.matrix, error.message());
       break;
     case ProblemPart::preconditioner:  // no configuration brings one
       throw error;

@@ -81,7 +81,7 @@ void check_nev(const Request& request, const Problem& problem) {
   const Index constraints = problem.constraints.cols();
   const Index infinite = problem.infinite_eigenvalues.value_or(0);
   if (request.nev > order - infinite) {
-    throw RequestError("nev", fmt::format(" is {}, but only {} eigenvalues are finite: the mass "
+    throw RequestError("nev", fmt::format(" is {}, but {} of the eigenvalues are finite: the mass "
                                           "matrix is singular, with a null space of dimension {}",
                                           request.nev, order - infinite, infinite));
   }

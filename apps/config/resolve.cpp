@@ -116,6 +116,9 @@ class Resolver {
     for (const KeySpec& spec : config_schema()) {
       if (spec.section() != section || !spec.applies_to(solver_)) continue;
       const ConfigNode* value = given.find(spec.name());
+      // A section without keys means its defaults.
+      const bool empty = value != nullptr && value->kind == ConfigNode::Kind::null;
+      if (empty && spec.forms.section && !spec.fallback.empty()) value = nullptr;
       if (value == nullptr && spec.fallback.empty()) {
         if (spec.required) throw missing(spec, given);
         continue;

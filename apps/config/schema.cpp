@@ -102,7 +102,8 @@ void Schema::problem() {
   matrix("problem.matrix", [](Config& config) -> MatrixSource& { return config.problem.matrix; });
   add("problem.mass",
       "B, positive definite, given like A; the identity if left out. block_lanczos divides by "
-      "it: at once where it is diagonal, else by an inner solve to rounding")
+      "it: at once where it is diagonal, else by its factor or an inner solve to rounding; at the "
+      "smallest end it takes a semidefinite B, too")
       .file()
       .section()
       .only_for(kEigensolvers)

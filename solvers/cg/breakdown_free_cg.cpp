@@ -124,7 +124,7 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
     return columns_.end(Stop{SolveStatus::breakdown, "products with A are not finite"});
   }
   columns_.norm_A().add_rayleigh_quotient(theta(directions_.count - 1, 0));
-  columns_.check_least_rayleigh_quotient(theta(0, 0), directions_.count);
+  columns_.end(columns_.norm_A().check_least_rayleigh_quotient(theta(0, 0), directions_.count));
   if (columns_.ended()) return;
   const double size = std::max(-theta(0, 0), columns_.norm_A().largest_rayleigh_quotient());
   for (Index j = 0; j < directions_.count; ++j) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -21,7 +23,42 @@ constexpr StopControl::Stop kResidualNotFinite = {SolveStatus::breakdown,
 template <Scalar T>
 constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
+/// Backward errors at which a solve that makes no progress for long, or finds no direction, has
+/// come to rest by rounding. Rounding errors of large intermediate iterates stay in the last one.
+template <Scalar T>
+constexpr double kRestingRounding = 100 * kRounding<T>;
+
+constexpr StopControl::Stop kAtRounding = {SolveStatus::stagnated,
+                                           "residuals stopped falling at the level of rounding"};
+
+constexpr StopControl::Stop kUnrepresentable = {
+    SolveStatus::breakdown, "a solution overflows or underflows: scale A or the right-hand side"};
+
 bool remains(const LinearColumn& column) { return !column.converged(); }
+
+/// Gives up columns whose solution overflows or underflows at the scale of B. Such a column becomes
+/// its initial guess again. Returns whether there is one.
+template <Scalar T>
+bool give_up_unrepresentable(ColumnLedger& ledger) {
+  using Number = std::numeric_limits<T>;
+  bool any = false;
+  for (LinearColumn& column : ledger.columns) {
+    if (column.representable(Number::min(), Number::max())) continue;
+    column.norm = std::numeric_limits<double>::infinity();
+    any = true;
+  }
+  return any;
+}
+
+/// Whether the backward errors of the active columns that have not converged are at most `limit`.
+template <Scalar T, class Ctx>
+bool backward_errors_within(const ColumnLedger& ledger, const OperatorNorm<T, Ctx>& norm_A,
+                            double limit) {
+  const auto columns = ledger.active_columns();
+  return std::all_of(columns.begin(), columns.end(), [&](const LinearColumn& column) {
+    return column.converged() || norm_A.backward_error(column) <= limit;
+  });
+}
 
 /// The next narrower block that products have a kernel for: the largest power of two below.
 Index narrower(Index columns) {
@@ -189,7 +226,8 @@ Claim LinearColumns<T, Ctx>::claim() {
   if (!std::isfinite(excess)) {
     end(kResidualNotFinite);
   } else if (diverged(s_.result.history, std::numeric_limits<T>::epsilon())) {
-    end(Stop{SolveStatus::breakdown, "residuals grow without bound: A is singular"});
+    end(Stop{SolveStatus::breakdown,
+             "residuals grow without bound: A is singular to working precision"});
   } else if (excess <= 1) {
     return verify();
   }
@@ -204,7 +242,11 @@ Claim LinearColumns<T, Ctx>::verify() {
   const PhaseScope phase(context_, Phase::verify);
   fresh_residuals(s_.ledger.nonzero);
   s_.ledger.active = order_.bring_forward(s_.ledger.nonzero, remains);
-  if (active() == 0) return give_up_unrepresentable() ? Claim::none : Claim::confirmed;
+  if (active() == 0) {
+    if (!give_up_unrepresentable<T>(s_.ledger)) return Claim::confirmed;
+    end(kUnrepresentable);
+    return Claim::none;
+  }
   restart_requested_ = true;
   const double excess = s_.ledger.worst_excess();
   if (!std::isfinite(excess)) {
@@ -214,33 +256,30 @@ Claim LinearColumns<T, Ctx>::verify() {
   return progress_.fruitless_claim(excess) ? Claim::refuted : Claim::none;
 }
 
-/// Ends the solve if a solution overflows or underflows at the scale of B. Such a column becomes
-/// its initial guess again.
 template <Scalar T, class Ctx>
-bool LinearColumns<T, Ctx>::give_up_unrepresentable() {
-  using Number = std::numeric_limits<T>;
-  for (LinearColumn& column : s_.ledger.columns) {
-    if (column.representable(Number::min(), Number::max())) continue;
-    column.norm = std::numeric_limits<double>::infinity();
-    end(Stop{SolveStatus::breakdown,
-             "a solution overflows or underflows: scale A or the right-hand side"});
-  }
-  return ended();
+std::string LinearColumns<T, Ctx>::refutation() const {
+  return fmt::format("|b - A x| of a column is {:.1e} times what is allowed",
+                     s_.ledger.worst_excess());
 }
 
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::at_rounding() const {
-  const auto columns = std::as_const(s_.ledger).active_columns();
-  return std::all_of(columns.begin(), columns.end(), [&](const LinearColumn& column) {
-    return column.converged() || norm_A_.backward_error(column) <= kRounding<T>;
-  });
+  return backward_errors_within(s_.ledger, norm_A_, kRounding<T>);
+}
+
+template <Scalar T, class Ctx>
+void LinearColumns<T, Ctx>::end_without_energy() {
+  refresh();
+  if (backward_errors_within(s_.ledger, norm_A_, kRestingRounding<T>)) return end(kAtRounding);
+  end(Stop{SolveStatus::breakdown,
+           "no direction of positive energy is left: A is singular to working precision"});
 }
 
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::stagnated() {
   if (!progress_.stalled(s_.result.iterations, s_.ledger.worst_excess())) return false;
   refresh();
-  return at_rounding();
+  return backward_errors_within(s_.ledger, norm_A_, kRestingRounding<T>);
 }
 
 /// Saves or loads all numbers with which an iteration begins.

@@ -51,6 +51,7 @@ class LinearColumns {
   MonitorState shown(const IterationRecord& record);
   std::optional<Stop> trouble() const;
   Claim claim();
+  std::string refutation() const;
   bool at_rounding() const;
   bool stagnated();
   void archive(Archive& archive);
@@ -79,15 +80,10 @@ class LinearColumns {
   /// Calls `ColumnProducts::measure`. Ends the solve and returns false if that returns a stop.
   bool measure(ConstSmallView<double, HostSpace> norms);
 
-  /// Ends the solve if `OperatorNorm::check_least_rayleigh_quotient` returns a stop.
-  void check_least_rayleigh_quotient(double least, Index m) {
-    end(norm_A_.check_least_rayleigh_quotient(least, m));
-  }
-
-  /// Ends the solve because there is no search direction p with pᵀAp > 0.
-  void end_without_energy() noexcept {
-    end(Stop{SolveStatus::breakdown, "no direction of positive energy is left: A is singular"});
-  }
+  /// Ends the solve because there is no search direction p with pᵀAp > 0. That may be due to
+  /// rounding if the fresh residuals are as small as rounding allows, and is due to a singular A
+  /// otherwise.
+  void end_without_energy();
 
   /// Ends the solve if there is a stop. Only the first one has an effect.
   void end(const std::optional<Stop>& stop) noexcept {
@@ -100,7 +96,6 @@ class LinearColumns {
   void fresh_residuals(Index count);
   void refresh();
   Claim verify();
-  bool give_up_unrepresentable();
   void shrink();
 
   Ctx& context_;

@@ -71,7 +71,7 @@ void PseudoBlockCg<T, Ctx>::check_energies(ConstSmallView<double, HostSpace> ene
   for (Index j = 0; j < energies.rows; ++j) {
     const bool solved = columns_.columns()[static_cast<std::size_t>(j)].energy == 0;
     if (solved || energies(j, 0) > 0) continue;
-    columns_.check_least_rayleigh_quotient(quotient(j), 1);
+    columns_.end(columns_.norm_A().check_least_rayleigh_quotient(quotient(j), 1));
     lost = true;
   }
   if (lost) columns_.end_without_energy();

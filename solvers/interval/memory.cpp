@@ -19,7 +19,8 @@ Index interval_block_size(const IntervalOptions& options, Index n) noexcept {
 
 double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_t scalar_size) {
   const auto b = static_cast<double>(interval_block_size(options, n));
-  const auto m = static_cast<double>(detail::max_interval_columns(options, n));
+  const bool dense = n <= detail::kLargestIntervalDenseOrder;
+  const auto m = static_cast<double>(dense ? n : detail::max_interval_columns(options, n));
   // Columns of X, a product and the filter's terms (three if A cannot accumulate), and the same
   // blocks for the spectral density.
   const double columns = m + 4 * b + 4 * static_cast<double>(detail::kDensityVectors);

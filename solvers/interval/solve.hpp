@@ -32,6 +32,7 @@ class IntervalSolve {
   MonitorState shown(const IterationRecord& record) const;
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
+  std::string refutation() const { return {}; }
   bool at_rounding() const { return false; }
   bool stagnated();
 
@@ -42,6 +43,7 @@ class IntervalSolve {
   void adapt();
   void finish();
 
+  bool dense_pays(double columns, double degree) const noexcept;
   void set_width(const SpectralDensity& density);
   void draw(Index columns);
   void set_degree(double degree);

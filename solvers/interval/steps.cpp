@@ -34,9 +34,29 @@ constexpr int kMaxRefills = 3;
 
 }  // namespace
 
+/// Whether filters of the given degree cost more than a dense solve. This takes about 10 n³
+/// operations, and a filter about 20 n per column and degree.
+template <Scalar T, class Ctx>
+bool IntervalSolve<T, Ctx>::dense_pays(double columns, double degree) const noexcept {
+  if (n() <= kIntervalDenseOrder) return true;
+  const auto order = static_cast<double>(n());
+  const double filters = kFiltersToTrust * 20 * order * columns * std::min(degree, kMaxDegree);
+  return n() <= kLargestIntervalDenseOrder && filters > 10 * order * order * order;
+}
+
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::plan() {
   const PhaseScope phase(context_, Phase::setup);
+  const std::optional<double> norm = problem_.A->one_norm();
+  const double width = options_.upper - options_.lower;
+  const double least_columns = 2.0 * static_cast<double>(interval_block_size(options_, n()));
+  // The spectral density for a narrow interval costs more than a dense solve of low order, too.
+  if (norm && n() > kIntervalDenseOrder &&
+      dense_pays(least_columns, kFall * std::numbers::pi * *norm / width)) {
+    convergence_ = EigenConvergence(options_.criterion, options_.tolerance, *norm, 1,
+                                    std::numeric_limits<T>::epsilon());
+    return draw(n());
+  }
   SpectralDensityOptions options;
   options.resolution = 0.5 * (options_.upper - options_.lower);
   options.vectors = options.block_size = kDensityVectors;
@@ -46,9 +66,8 @@ void IntervalSolve<T, Ctx>::plan() {
   const SpectralDensity density = spectral_density(context_, *problem_.A, options);
   if (engine_.asked_to_stop()) return engine_.end_as_requested();
   const double size = std::max(std::abs(density.lower()), std::abs(density.upper()));
-  convergence_ =
-      EigenConvergence(options_.criterion, options_.tolerance,
-                       problem_.A->one_norm().value_or(size), 1, std::numeric_limits<T>::epsilon());
+  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm.value_or(size), 1,
+                                  std::numeric_limits<T>::epsilon());
   if (!density.finite()) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
@@ -83,7 +102,8 @@ void IntervalSolve<T, Ctx>::set_width(const SpectralDensity& density) {
   };
   const auto degree = [&] { return kFall * std::numbers::pi / near; };
   while (columns() > most && 2 * degree() <= kMaxDegree) near *= 0.5;
-  draw(n() <= kIntervalDenseOrder ? n() : std::min(columns(), most));
+  const bool dense = dense_pays(static_cast<double>(columns()), degree());
+  draw(dense ? n() : std::min(columns(), most));
   if (this->columns() < n()) set_degree(degree());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <heddle/solvers/problem/options.hpp>
 #include <limits>
 
@@ -10,6 +11,15 @@ namespace heddle::detail {
 template <Scalar T>
 inline constexpr double kOrthogonalityLimit =
     1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// The largest |xᵀBy − δ| for which x and y count as orthonormal. `size`: ‖B‖₁‖x‖‖y‖. Rounding
+/// changes xᵀBy by up to ε·size, which matters for an ill conditioned B, where size may reach its
+/// condition number.
+template <Scalar T>
+double orthogonality_limit(double size) noexcept {
+  constexpr double kRoundings = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  return std::max(kOrthogonalityLimit<T>, kRoundings * size);
+}
 
 /// The convergence criterion of an eigenproblem, with the norms of its operators. Residual norms
 /// here are ‖A x − λ B x‖₂ / ‖x‖₂.
@@ -30,6 +40,9 @@ class EigenConvergence {
 
   /// residual / scale(lambda), and 0 for 0/0.
   double scaled(double lambda, double residual) const noexcept;
+
+  /// The limit of the criterion for the residual at λ.
+  double allowed(double lambda) const noexcept;
 
   /// Whether the residual is at most `factor` times the limit of the criterion at λ. False for NaN.
   bool passes(double lambda, double residual, double factor = 1) const noexcept;
@@ -69,8 +82,6 @@ class EigenConvergence {
   double noise_floor() const noexcept { return 100 * epsilon_; }
 
  private:
-  double allowed(double lambda) const noexcept;
-
   Criterion criterion_ = Criterion::norm;
   double tolerance_ = 0;
   double norm_A_ = 0;

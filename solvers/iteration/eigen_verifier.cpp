@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -191,6 +193,43 @@ void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
 }
 
 template <Scalar T, class Ctx>
+std::string EigenVerifier<T, Ctx>::refutation(const EigenConvergence& convergence) const {
+  for (std::size_t j = 0; j < passed_.size(); ++j) {
+    if (passed_[j]) continue;
+    if (convergence.passes(values_[j], residuals_[j])) {
+      return fmt::format("the error of value {}, {:.9g}, may be {:.1e}, which is too large", j + 1,
+                         values_[j], errors_[j]);
+    }
+    return fmt::format("the residual of pair {} is {:.1e}, {:.1e} is allowed", j + 1,
+                       convergence.scaled(values_[j], residuals_[j]),
+                       convergence.scaled(values_[j], convergence.allowed(values_[j])));
+  }
+  if (!orthonormal()) {
+    return fmt::format("|X'BX - I| is {:.1e}, {:.1e} is allowed: the vectors are not orthonormal",
+                       orthogonality_, orthogonality_ / orthogonality_excess_);
+  }
+  return "the pairs moved";
+}
+
+/// Takes the largest entry of |VᵀBV − I| relative to what rounding allows.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::judge_orthogonality(const EigenConvergence& convergence) {
+  const auto k = static_cast<Index>(residuals_.size());
+  const ConstSmallView<double, HostSpace> G = G_.view(k, k);
+  const auto size = [&](Index j) {
+    return error_norms_.size_B(sizes_B_[static_cast<std::size_t>(j)], convergence.norm_B());
+  };
+  orthogonality_excess_ = 0;
+  for (Index j = 0; j < k; ++j) {
+    for (Index i = 0; i < k; ++i) {
+      const double deviation = std::abs(G(i, j) - (i == j ? 1 : 0));
+      keep_worst(orthogonality_excess_,
+                 deviation / orthogonality_limit<T>(std::sqrt(size(i) * size(j))));
+    }
+  }
+}
+
+template <Scalar T, class Ctx>
 Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
   bounds_.clear();
@@ -201,7 +240,8 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   bounds_.compute(neighbours.below, neighbours.above);
   errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
-  Verdict verdict{orthogonality_ <= kOrthogonalityLimit<T>, true};
+  judge_orthogonality(convergence);
+  Verdict verdict{orthonormal(), true};
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
     double bound = bounds_.bound(static_cast<Index>(j));

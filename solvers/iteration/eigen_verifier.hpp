@@ -9,6 +9,7 @@
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/solvers/problem/result.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace heddle::detail {
@@ -93,11 +94,18 @@ class EigenVerifier {
   /// max |VᵀBV − I|.
   double orthogonality() const noexcept { return orthogonality_; }
 
+  /// Whether every entry of VᵀBV − I was within `orthogonality_limit` in the last `judge`.
+  bool orthonormal() const noexcept { return orthogonality_excess_ <= 1; }
+
+  /// Names the first check that the pairs failed in the last `judge`, with its numbers.
+  std::string refutation(const EigenConvergence& convergence) const;
+
  private:
   void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
   void correct_values(ConstSmallView<double, HostSpace> G,
                       ConstSmallView<double, HostSpace> numbers);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
+  void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseEigensolver dense_;
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
@@ -117,6 +125,7 @@ class EigenVerifier {
   std::vector<double> errors_;             // bounds of the errors of values, rounding included
   std::vector<bool> passed_, limited_;
   double orthogonality_ = 0;
+  double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed
   double projected_norm_A_ = 0;
   double projected_norm_B_ = 0;
 };

@@ -27,6 +27,7 @@ enum class Claim {
 ///   trouble()      why the iteration is worthless (such as residuals that are not finite), if it
 ///                  is. No checkpoint is then written.
 ///   claim()        where the solve takes itself for converged, checks that with fresh products.
+///   refutation()   what fresh products found instead, for a refuted claim.
 ///   at_rounding()  whether the residuals that refuted a claim are nothing but rounding.
 ///   stagnated()    whether residuals have stopped falling.
 template <class Solve>
@@ -35,6 +36,7 @@ concept IterativeSolve = requires(Solve& solve, const IterationRecord& record) {
   { solve.shown(record) } -> std::same_as<MonitorState>;
   { solve.trouble() } -> std::same_as<std::optional<StopControl::Stop>>;
   { solve.claim() } -> std::same_as<Claim>;
+  { solve.refutation() } -> std::same_as<std::string>;
   { solve.at_rounding() } -> std::same_as<bool>;
   { solve.stagnated() } -> std::same_as<bool>;
 };
@@ -208,8 +210,9 @@ class Engine {
     if (solve.at_rounding()) {
       end(SolveStatus::stagnated, "residuals stopped falling at the level of rounding");
     } else {
-      end(SolveStatus::verification_failed,
-          "the iteration claims convergence, products made afresh do not confirm it");
+      refutation_ = "the iteration claims convergence, products made afresh do not confirm it (" +
+                    solve.refutation() + ")";
+      end(SolveStatus::verification_failed, refutation_);
     }
   }
 
@@ -219,6 +222,7 @@ class Engine {
   StopControl control_;
   Checkpointer checkpointer_;
   Index most_refuted_;
+  std::string refutation_;
   Index refuted_ = 0;  // claims of convergence that fresh products refuted
 };
 

@@ -14,17 +14,29 @@ EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
   using Storage = typename BlockLanczosWorkspace<T, Ctx>::Storage;
   detail::check_block_lanczos(problem, options);
   const RowRange rows = problem.A->row_range();
-  const BlockLanczosShape shape = block_lanczos_shape(options, rows.global, problem.B != nullptr);
+  BlockLanczosShape shape = block_lanczos_shape(options, rows.global, problem.B != nullptr);
   std::unique_ptr<Storage>& storage = workspace.storage();
-  if (!storage || storage->context != &context || storage->shape != shape ||
-      storage->rows != rows) {
-    storage.reset();
-    storage = std::make_unique<Storage>(context, shape, rows);
-  }
-  storage->reset();
   BlockLanczosOptions complete = options;
   if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
-  detail::BlockLanczosSolve<T, Ctx>(context, problem, complete, monitor, *storage).run();
+  /// Solves with the memory of `shape`. True if a dense solve is to follow.
+  const auto solve = [&] {
+    if (!storage || storage->context != &context || storage->shape != shape ||
+        storage->rows != rows) {
+      storage.reset();
+      storage = std::make_unique<Storage>(context, shape, rows);
+    }
+    storage->reset();
+    detail::BlockLanczosSolve<T, Ctx> solve(context, problem, complete, monitor, *storage);
+    solve.run();
+    return solve.dense_pays();
+  };
+  if (!solve()) return storage->result;
+  const Index applied = storage->result.operator_applications;
+  const Index solved = storage->result.inverse_applications;
+  shape.max_basis = 0;
+  solve();
+  storage->result.operator_applications += applied;
+  storage->result.inverse_applications += solved;
   return storage->result;
 }
 

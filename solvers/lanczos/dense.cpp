@@ -1,43 +1,75 @@
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lanczos/dense.hpp>
 #include <heddle/solvers/lanczos/solve.hpp>
+#include <utility>
 
-/// Problems so small that they are solved as dense ones.
 namespace heddle::detail {
 
-/// Solves the standard form of a small pencil without B⁻¹ as a dense problem, and replaces its
-/// eigenvectors by those of the pencil. False if this has ended the solve.
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::solve_dense_standard_form() {
-  const Block V = s_.result.eigenvectors.view();
-  const Block scratch = basis_.scratch();
-  s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, scratch, F_.scratch());
-  set_norms();  // by the projected norms of the last step, where the operators have none
-  choice_.use_C();
-  choice_.invert({0, pairs_.norms().C()});
-  if (engine_.ended()) return false;
-  set_identity(context_, V, s_.rows.first);
-  EigenProblem<T, Ctx> standard;
-  standard.A = &F_;
-  const DenseFailure failure =
-      s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V, scratch, {});
-  if (failure != DenseFailure::none) {
-    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
-    return false;
-  }
+void DenseStandardForm<T, Ctx>::solve() {
+  const PencilNorms norms = this->norms();
+  s_.pairs.set_norms(norms.A, norms.B);
+  choice_.invert({0, norms.C()});
+  if (engine_.ended() || !decompose()) return;
+  const bool lowered = choice_.separate(s_.verifier.values().front(), last_theta());
+  if (lowered && (engine_.ended() || !decompose())) return;
+  s_.F.to_eigenvectors(context_, s_.result.eigenvectors.columns(0, options_.nev));
   const std::span<const double> theta = s_.verifier.values();
-  if (theta[static_cast<std::size_t>(options_.nev - 1)] <= kInfiniteValue<T> * theta.front()) {
-    engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
-    return false;
+  std::vector<double> values, errors;
+  for (Index j = 0; j < options_.nev; ++j) {
+    const double each = theta[static_cast<std::size_t>(j)];
+    values.push_back(s_.F.map().lambda_at(each));
+    errors.push_back(kInfiniteValue<T> * theta.front() / (each * each));  // of λ = σ + 1/θ
   }
-  F_.to_eigenvectors(context_, V.columns(0, options_.nev));
-  return true;
+  verification_.set_dense_values(std::move(values), std::move(errors));
+}
+
+/// ‖A‖₁ and ‖B‖₁, by products with the whole space where the operators do not know them.
+template <Scalar T, class Ctx>
+PencilNorms DenseStandardForm<T, Ctx>::norms() {
+  const std::optional<double> A = problem_.A->one_norm();
+  const std::optional<double> B = problem_.B->one_norm();
+  if (A && B) return {*A, *B, true};
+  const auto V = s_.result.eigenvectors.view();
+  set_identity(context_, V, s_.rows.first);
+  s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, s_.basis.scratch(),
+                            s_.F.scratch());
+  return {A.value_or(s_.verifier.projected_norm_A()), B.value_or(s_.verifier.projected_norm_B()),
+          true};
+}
+
+/// V ← the eigenvectors of F, for the wanted eigenvalues first. False if this has ended the solve.
+template <Scalar T, class Ctx>
+bool DenseStandardForm<T, Ctx>::decompose() {
+  EigenProblem<T, Ctx> standard;
+  standard.A = &s_.F;
+  const auto V = s_.result.eigenvectors.view();
+  set_identity(context_, V, s_.rows.first);
+  if (s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V, s_.basis.scratch(), {}) !=
+      DenseFailure::none) {
+    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  } else if (last_theta() <= kInfiniteValue<T> * s_.verifier.values().front()) {
+    engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
+  }
+  return !engine_.ended();
+}
+
+/// The θ of the last wanted pair.
+template <Scalar T, class Ctx>
+double DenseStandardForm<T, Ctx>::last_theta() const {
+  return s_.verifier.values()[static_cast<std::size_t>(options_.nev - 1)];
 }
 
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::solve_dense() {
   set_identity(context_, result_.eigenvectors.view(), s_.rows.first);
   const bool transforms = has_standard_form(problem_);
-  if (transforms && !solve_dense_standard_form()) return finish();
+  if (transforms) {
+    choice_.use_C();
+    DenseStandardForm<T, Ctx>(context_, problem_, options_, s_, choice_, verification_, engine_)
+        .solve();
+    if (engine_.ended()) return finish();
+  }
   const Index count = transforms ? options_.nev : s_.shape.n;
   if (verification_.rayleigh_ritz(count)) {
     set_norms();
@@ -56,7 +88,9 @@ void BlockLanczosSolve<T, Ctx>::solve_dense() {
   finish();
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;
+#define HEDDLE_INSTANTIATE(T, Ctx)          \
+  template class DenseStandardForm<T, Ctx>; \
+  template class BlockLanczosSolve<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

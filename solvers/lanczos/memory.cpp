@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
+#include <heddle/solvers/lanczos/operator_choice.hpp>
 
 namespace heddle {
 namespace {
@@ -28,7 +29,8 @@ BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index 
 
 double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
                                   std::size_t scalar_size) {
-  const BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
+  BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
+  if (n <= detail::kLargestDenseOrder) shape.max_basis = 0;  // a dense solve may follow
   const auto b = static_cast<double>(shape.block);
   const auto m = static_cast<double>(shape.max_basis);
   const auto pairs = static_cast<double>(shape.pairs());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
+#include <limits>
 
 namespace heddle::detail {
 namespace {
@@ -21,6 +22,11 @@ constexpr double kManyProducts = 5000;
 constexpr std::array<double, 6> kShifts = {0, 1e-10, 1e-7, 1e-4, 1e-1, 1e2};
 constexpr double kShiftGrowth = 10;
 constexpr double kLargestShift = 1e17;
+
+/// From this part of ‖C‖ on, σ may lie so far below the spectrum that the wanted θ hardly differ.
+/// It is then raised again in this many steps, which leave it within a factor of 3 of the best one.
+constexpr double kCoarseShift = 0.1;
+constexpr int kRaises = 3;
 template <Scalar T>
 constexpr double kLeastShift = sizeof(T) == sizeof(double) ? 1e-10 : 1e-5;
 
@@ -45,6 +51,13 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
+/// The cost of a dense solve, about 10 n³ operations, in columns multiplied by A at about 20 n
+/// operations each.
+double dense_cost(Index n) {
+  if (n > kLargestDenseOrder) return std::numeric_limits<double>::infinity();
+  return 0.5 * static_cast<double>(n) * static_cast<double>(n);
+}
+
 /// acosh of the filter's value at the wanted end. A larger value means fewer steps with more
 /// products each, and less dense work. The values θ of the wanted pairs then differ by larger
 /// factors, so that the smaller ones lose digits.
@@ -67,6 +80,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       problem_(problem),
       options_(options),
       max_basis_(max_basis),
+      dense_cost_(dense_cost(problem.A->row_range().global)),
       F_(F),
       map_(F.map()),
       ritz_(ritz),
@@ -145,6 +159,13 @@ double OperatorChoice<T, Ctx>::applications_after_cycle(int degree) const {
 
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::too_many_applications(int degree) {
+  const double next =
+      degree == 1 ? static_cast<double>(applications()) : applications_after_cycle(degree);
+  if (next > dense_cost_) {
+    dense_pays_ = true;
+    engine_.end(SolveStatus::max_iterations, "a dense solve costs less");
+    return true;
+  }
   if (degree == 1 || applications_after_cycle(degree) <= options_.max_applications) return false;
   engine_.end(SolveStatus::max_iterations, "the limit of operator applications was reached");
   return true;
@@ -178,17 +199,36 @@ bool OperatorChoice<T, Ctx>::time_to_factor() {
   return false;
 }
 
+/// Factors A − σB for a σ = shift.highest − part·shift.scale that is less far below the spectrum
+/// than that of `good`, for which the factor exists and has been made. There is none for `failed`.
+template <Scalar T, class Ctx>
+void OperatorChoice<T, Ctx>::raise_shift(const Shift& shift, double failed, double good) {
+  bool made = true;  // whether the last factor is that of `good`
+  for (int k = 0; k < kRaises && time_to_factor(); ++k) {
+    const double middle = std::sqrt(failed * good);
+    made = problem_.shifted_inverse->factor(context_, shift.highest - middle * shift.scale);
+    (made ? good : failed) = middle;
+  }
+  if (!made) problem_.shifted_inverse->factor(context_, shift.highest - good * shift.scale);
+}
+
 template <Scalar T, class Ctx>
 void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
   double part = 0;
+  double failed = 0;
   for (std::size_t k = 0; part <= kLargestShift; ++k) {
     part = k < kShifts.size() ? kShifts[k] : kShiftGrowth * part;
     if (part > 0 && part < kLeastShift<T>) continue;
     if (!time_to_factor()) return;
     const double sigma = shift.highest - part * shift.scale;
-    if (!problem_.shifted_inverse->factor(context_, sigma)) continue;
-    return F_.set_inverse(*problem_.shifted_inverse,
-                          std::max(pairs_.norms().C(), shift.scale) + std::abs(sigma));
+    if (!problem_.shifted_inverse->factor(context_, sigma)) {
+      failed = part;
+      continue;
+    }
+    if (part >= kCoarseShift && failed > 0) raise_shift(shift, failed, part);
+    return F_.set_inverse(
+        *problem_.shifted_inverse,
+        std::max(pairs_.norms().C(), shift.scale) + std::abs(problem_.shifted_inverse->shift()));
   }
   no_shift_ = fmt::format(
       "A - sigma B has no Cholesky factor for any sigma down to {:.1e}: B is not positive "
@@ -228,6 +268,25 @@ auto OperatorChoice<T, Ctx>::lower_shift(double retreat) const -> Shift {
       std::max({retreat / map_.theta_of(smallest), (farthest_located() - smallest) / kWide<T>,
                 kLeastShift<T> * map_.reach()});
   return {smallest - distance, map_.reach()};
+}
+
+template <Scalar T, class Ctx>
+bool OperatorChoice<T, Ctx>::wants_infinite_values() const {
+  const Index active = options_.nev - pairs_.locked();
+  if (!F_.in_standard_form()) return false;  // a B that has an inverse is not singular
+  if (!map_.inverts() || pairs_.checking() || active < 1 || active > ritz_.order()) return false;
+  const double nothing = kInfiniteValue<T> * F_.norm();
+  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
+}
+
+template <Scalar T, class Ctx>
+bool OperatorChoice<T, Ctx>::separate(double first, double last) {
+  if (!(first > kWidest<T> * last)) return false;
+  const double smallest = map_.lambda_at(first);
+  const double distance =
+      std::max((map_.lambda_at(last) - smallest) / kWide<T>, kLeastShift<T> * map_.reach());
+  invert({smallest - distance, map_.reach()});
+  return true;
 }
 
 template <Scalar T, class Ctx>

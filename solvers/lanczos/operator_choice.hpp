@@ -8,8 +8,21 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::detail {
+
+/// Up to this order, a dense solve replaces an iteration that costs more.
+inline constexpr Index kLargestDenseOrder = 1024;
+
+/// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to
+/// infinite eigenvalues of a pencil with a singular B.
+template <Scalar T>
+inline constexpr double kInfiniteValue = 100 *
+                                         static_cast<double>(std::numeric_limits<T>::epsilon());
+
+inline constexpr std::string_view kTooFewFiniteValues =
+    "nev exceeds the number of finite eigenvalues: the others are infinite, because B is singular";
 
 /// Chooses the operator F that block Lanczos iterates on: C = B⁻¹A itself, a Chebyshev polynomial
 /// in C, or (A − σB)⁻¹B.
@@ -41,6 +54,13 @@ class OperatorChoice {
   /// the solve if there is none.
   void invert(const Shift& shift);
 
+  /// Lowers σ if rounding errors of the pair with the θ `first` spoil that with the θ `last`. True
+  /// if it did so.
+  bool separate(double first, double last);
+
+  /// Whether the last wanted Ritz pair of an inverse has θ = 0 to rounding, which is an infinite λ.
+  bool wants_infinite_values() const;
+
   /// Replaces F by a better operator if the current Ritz pairs determine one. Returns the number of
   /// leading Ritz pairs from whose vectors the next basis starts. Returns nothing if F is kept,
   /// also if the solve was ended because a limit does not allow a better operator.
@@ -68,9 +88,12 @@ class OperatorChoice {
   /// Whether a factorisation fits into the remaining time. If not, ends the solve.
   bool time_to_factor();
 
-  /// Whether a cycle under a polynomial of this degree would exceed `max_applications`. If so, ends
-  /// the solve.
+  /// Whether a cycle under a polynomial of this degree would exceed `max_applications`, or the
+  /// solve costs more than a dense one. If so, ends the solve.
   bool too_many_applications(int degree);
+
+  /// Whether the solve was ended because a dense solve costs less.
+  bool dense_pays() const noexcept { return dense_pays_; }
 
   Index applications() const;          ///< columns multiplied by A since the solve began
   Index inverse_applications() const;  ///< columns solved with A − σB since the solve began
@@ -85,12 +108,15 @@ class OperatorChoice {
   bool inverse_pays(int degree);
   double farthest_located() const;
   double upper_end() const;
+  void raise_shift(const Shift& shift, double failed, double good);
   Index inverse_columns() const;
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   const BlockLanczosOptions& options_;
   Index max_basis_;
+  double dense_cost_;  // of a dense solve, in columns multiplied by A
+  bool dense_pays_ = false;
   LanczosOperator<T, Ctx>& F_;
   const SpectralMap& map_;  // the map of F
   const LanczosRitz& ritz_;

@@ -114,22 +114,17 @@ void BlockLanczosSolve<T, Ctx>::multiply(bool resumed) {
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
-  cycle_complete_ = basis_.full() || (early_end_pays() && solve_ritz() &&
-                                      completeness_.nothing_is_left(basis_.full()));
-  return cycle_complete_ || (basis_.order() > 0 && engine_.stop_requested());
-}
-
-/// Whether the test for ending the cycle before the basis is full costs little compared with a
-/// step.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::early_end_pays() const {
-  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b operations per product with
-  // A.
+  // The test for ending the cycle before the basis is full should cost little compared with a step.
+  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b per product with A.
   const auto k = static_cast<double>(basis_.order());
   const double step =
       F_.effort() * static_cast<double>(s_.shape.n) * static_cast<double>(s_.shape.block);
-  return F_.effort() > 1 && basis_.locked() + basis_.order() >= options_.nev + s_.shape.block &&
-         5 * k * k * k < step;
+  const bool early_end_pays = F_.effort() > 1 &&
+                              basis_.locked() + basis_.order() >= options_.nev + s_.shape.block &&
+                              5 * k * k * k < step;
+  cycle_complete_ = basis_.full() || (early_end_pays && solve_ritz() &&
+                                      completeness_.nothing_is_left(basis_.full()));
+  return cycle_complete_ || (basis_.order() > 0 && engine_.stop_requested());
 }
 
 template <Scalar T, class Ctx>
@@ -141,23 +136,13 @@ void BlockLanczosSolve<T, Ctx>::rayleigh_ritz() {
   }
   has_pairs_ = true;
   choice_.note_far_end();
-  if (wants_infinite_values()) {
+  if (choice_.wants_infinite_values()) {
     engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
   } else if (beyond_interval()) {
     next_ = AfterCycle::start_again;
   } else {
     next_ = choice_.shift_is_too_near() ? AfterCycle::lower_shift : AfterCycle::thick_restart;
   }
-}
-
-/// Whether the last wanted Ritz pair has θ = 0 to rounding, which is an infinite λ.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::wants_infinite_values() const {
-  const Index active = options_.nev - pairs_.locked();
-  if (!F_.map().inverts() || pairs_.checking() || active < 1 || active > ritz_.order())
-    return false;
-  const double nothing = kInfiniteValue<T> * F_.norm();
-  return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;
 }
 
 /// Solves T Z = Z Θ and determines which wanted pairs have converged.

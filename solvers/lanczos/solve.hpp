@@ -10,15 +10,6 @@
 
 namespace heddle::detail {
 
-/// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to
-/// infinite eigenvalues of a pencil with a singular B.
-template <Scalar T>
-inline constexpr double kInfiniteValue = 100 *
-                                         static_cast<double>(std::numeric_limits<T>::epsilon());
-
-inline constexpr std::string_view kTooFewFiniteValues =
-    "nev exceeds the number of finite eigenvalues: the others are infinite, because B is singular";
-
 /// The actions that may follow a cycle.
 enum class AfterCycle {
   thick_restart,  ///< with the same operator F, or with a better one
@@ -49,11 +40,15 @@ class BlockLanczosSolve {
   /// solve. Then the result is in the storage.
   void run();
 
+  /// Whether the solve has ended because a dense solve costs less.
+  bool dense_pays() const noexcept { return choice_.dense_pays(); }
+
   // The hooks of the engine, see `ResumableSolve`. An iteration is a cycle.
   IterationRecord record() const;
   MonitorState shown(const IterationRecord& record);
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
+  std::string refutation() const { return verification_.refutation(); }
   bool at_rounding();
   bool stagnated();
   void archive(Archive& archive);
@@ -72,13 +67,10 @@ class BlockLanczosSolve {
   void restart();
   void finish();
 
-  bool early_end_pays() const;
-  bool wants_infinite_values() const;
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
   bool verify(const EigenConvergence& convergence);
-  void end_at_rounding();
   void end_if_lost(const FrontStatus& status);
 
   // The actions that may follow a cycle, see `AfterCycle`.
@@ -90,7 +82,6 @@ class BlockLanczosSolve {
   void reopen();
 
   void solve_dense();
-  bool solve_dense_standard_form();
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/lanczos/verification.hpp>
@@ -41,13 +42,18 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
   const auto wanted = static_cast<std::size_t>(V.cols());
   if (s_.shape.max_basis > 0) {
     verdict_ = s_.verifier.judge(convergence, s_.pairs.neighbours(values.first(wanted)));
+  } else if (std::ssize(values) < s_.shape.n) {  // those of a standard form
+    verdict_ = s_.verifier.judge(convergence, {.dense = true});
   } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(values.size() - wanted, noise);
+    std::vector<double> own = dense_errors_;
+    for (std::size_t j = 0; j < own.size(); ++j) own[j] += std::abs(dense_values_[j] - values[j]);
     verdict_ = s_.verifier.judge(convergence, {.values = values.subspan(wanted),
                                                .residuals = errors,
                                                .below = ErrorBounds::kNoneBeyond,
                                                .above = ErrorBounds::kNoneBeyond,
+                                               .own_bounds = own,
                                                .dense = true});
   }
   s_.verifier.report(convergence, s_.result);
@@ -71,6 +77,12 @@ std::span<const double> Verification<T, Ctx>::roundings() {
   return s_.verifier.roundings(context_, s_.pairs.convergence(),
                                s_.result.eigenvectors.columns(0, s_.pairs.wanted().size()),
                                s_.pairs.wanted().values);
+}
+
+template <Scalar T, class Ctx>
+std::string Verification<T, Ctx>::refutation() const {
+  if (failure_ != DenseFailure::none) return "the vectors of the pairs are dependent";
+  return s_.verifier.refutation(s_.pairs.convergence());
 }
 
 template <Scalar T, class Ctx>

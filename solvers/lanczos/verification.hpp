@@ -2,6 +2,9 @@
 
 #include <heddle/solvers/lanczos/workspace.hpp>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace heddle::detail {
 
@@ -35,6 +38,15 @@ class Verification {
   /// Measures the rounding errors of the values of the current pairs. Valid until the next call.
   std::span<const double> roundings();
 
+  /// Takes values that a dense solve found by another operator, and bounds of their errors.
+  void set_dense_values(std::vector<double> values, std::vector<double> errors) {
+    dense_values_ = std::move(values);
+    dense_errors_ = std::move(errors);
+  }
+
+  /// The check that the pairs of the last `measure` fail.
+  std::string refutation() const;
+
   /// A Rayleigh–Ritz step over the leading block of Ritz vectors of the basis. Costs a product with
   /// A. Overwrites the numbers of the result.
   void rayleigh_ritz_of_leading();
@@ -61,6 +73,7 @@ class Verification {
   const BlockLanczosOptions& options_;
   Storage& s_;
   DenseFailure failure_ = DenseFailure::none;
+  std::vector<double> dense_values_, dense_errors_;
   bool measured_ = false;
   Verdict verdict_;
 };

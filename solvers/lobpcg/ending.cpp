@@ -8,6 +8,10 @@
 namespace heddle::detail {
 namespace {
 
+/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+/// rounding.
+constexpr double kAboveNoise = 10;
+
 /// As many claims may be refuted by error bounds of values alone.
 constexpr Index kMostRefutedValues = 8;
 
@@ -44,10 +48,7 @@ std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
 template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), problem_.initial_guess.cols() > 0)) return Claim::none;
-  if (!searched_ && !s_.spans_space()) {
-    search_due_ = true;
-    return Claim::none;
-  }
+  if (missed_pairs_.needed()) return Claim::none;
   refresh_due_ = true;  // because the verification overwrites A S and B S
   const Verdict verdict = verification_.verify(pairs_.convergence());
   if (verdict.confirmed()) return Claim::confirmed;
@@ -58,10 +59,21 @@ Claim LobpcgSolve<T, Ctx>::claim() {
 }
 
 template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::at_rounding() const {
+  const std::vector<double>& r = result_.residuals;
+  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
+  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+}
+
+template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::stagnated() {
   const Index iteration = result_.iterations;
   if (!stagnation_.stagnated(iteration, pairs_.worst_residual(ritz_.values()),
                              pairs_.convergence().noise_floor())) {
+    return false;
+  }
+  if (restarted_ && missed_pairs_.needed()) {
+    stagnation_.restart(iteration);
     return false;
   }
   if (restarted_) {
@@ -87,12 +99,13 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
-                 refuted_values_, fresh_directions_, restarted_, searched_, result_.iterations,
+                 refuted_values_, fresh_directions_, restarted_, result_.iterations,
                  result_.orthogonalization);
   if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
   blocks_.archive(archive);
   ritz_.archive(archive);
   pairs_.archive(archive);
+  missed_pairs_.archive(archive);
 }
 
 template <Scalar T, class Ctx>
@@ -112,6 +125,10 @@ void LobpcgSolve<T, Ctx>::finish() {
                           result_.status == SolveStatus::max_iterations ||
                           result_.status == SolveStatus::verification_failed;
   if (unfinished && verification_.verdict().residuals) result_.reason += kMoreDigits;
+  const bool stagnated = result_.status == SolveStatus::stagnated;
+  if (stagnated && !result_.residuals.empty() && !verification_.verdict().residuals) {
+    result_.reason += "; " + refutation();
+  }
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;

@@ -33,7 +33,8 @@ class LobpcgSolve {
   MonitorState shown(const IterationRecord& record);
   std::optional<StopControl::Stop> trouble() const;
   Claim claim();
-  bool at_rounding() const { return false; }
+  std::string refutation() const { return s_.verifier.refutation(pairs_.convergence()); }
+  bool at_rounding() const;
   bool stagnated();
   void archive(Archive& archive);
   template <class Visit>
@@ -89,8 +90,6 @@ class LobpcgSolve {
   Index refuted_values_ = 0;    // claims of which only error bounds of values were refuted
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
-  bool search_due_ = false;     // whether the next iteration begins with `search_missed`
-  bool searched_ = false;       // whether a search for missed pairs has found none
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
   bool residuals_known_ = false;  // whether the residuals of this step are on the host

@@ -51,4 +51,8 @@ void PreconditionerKind::refuse_pair() const {
       fmt::format("preconditioner {} is not there for this scalar and this context", name));
 }
 
+void PreconditionerKind::refuse_nothing() const {
+  throw InvalidArgument(fmt::format("the maker of preconditioner {} returned null", name));
+}
+
 }  // namespace heddle

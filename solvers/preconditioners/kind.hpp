@@ -130,8 +130,8 @@ struct PreconditionerKind {
 
   /// Makes it for the square A in the context's memory, which is not needed afterwards. A carries
   /// only its shape where `needs` is `products`, and may be diagonal where that is `diagonal`.
-  /// Throws `InvalidArgument` if A is not square or the pair of scalar and context is not served,
-  /// `OutOfMemory`.
+  /// Throws `InvalidArgument` if A is not square, the pair of scalar and context is not served, or
+  /// the maker returns null, and `OutOfMemory`.
   template <Scalar T, class Ctx>
   MadePreconditioner<T, Ctx> make(Ctx& context, CsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions& options,
@@ -141,11 +141,13 @@ struct PreconditionerKind {
     SetupCost cost(context);
     std::unique_ptr<Preconditioner<T, Ctx>> made = make_pair(context, A, options, spmm);
     cost.stop(context);
+    if (made == nullptr) refuse_nothing();
     return {std::move(made), cost};
   }
 
  private:
   [[noreturn]] void refuse_pair() const;
+  [[noreturn]] void refuse_nothing() const;
 };
 
 }  // namespace heddle

@@ -308,6 +308,11 @@ TEST(ConfigErrors, Checkpoints) {
             "case.yaml:3:13: checkpoint does not go with which: interval");
 }
 
+TEST(ConfigErrors, AnEmptySectionMeansItsDefaults) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\noutput:\n"), "");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: ~\n"), "");
+}
+
 TEST(ConfigErrors, MissingValuesAndKeys) {
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\n  nev:\n  which: largest\n"),
             "case.yaml:3:3: solver.nev has no value, expected an integer of at least 1");

@@ -366,8 +366,12 @@ TEST(Recipes, EachIsAValidConfiguration) {
     const Config config = load_config(file.path(), {}, {}, SolverType::automatic);
     EXPECT_EQ(config.effective.find("solver")->find("type")->text,
               method_name(config.request.method));
-    EXPECT_EQ(config.output.directory.filename().string().rfind(file.path().stem().string(), 0),
-              0u);
+    const std::string stem = file.path().stem();
+    const std::filesystem::path& folder_of_results = config.output.directory;
+    EXPECT_TRUE(folder_of_results.filename() == stem ||
+                folder_of_results.filename() ==
+                    stem + "-" + std::string(method_name(config.request.method)))
+        << folder_of_results;
     solvers.insert(config.request.method);
   }
   EXPECT_EQ(solvers,

@@ -1,4 +1,7 @@
+#include <Eigen/Sparse>
 #include <apps/solver_process.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <support/dense.hpp>
 #include <support/matrix_dir.hpp>
 
 namespace heddle::apps {
@@ -24,6 +27,41 @@ TEST_F(LanczosProcessData, TheSmallestEndOfAStiffMatrix) {
     EXPECT_NEAR(json.at("eigenvalues").at(i), 1, 1e-6);
     EXPECT_LE(json.at("residuals").at(i), 1e-8);
   }
+}
+
+/// The number of finite eigenvalues of A x = λ B x below σ, for positive definite A and
+/// semidefinite B: the negative pivots of A − σB (Sylvester's law of inertia).
+Index eigenvalues_below(const Eigen::SparseMatrix<double>& A, const Eigen::SparseMatrix<double>& B,
+                        double sigma) {
+  const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(A - sigma * B);
+  return static_cast<Index>((factor.vectorD().array() < 0).count());
+}
+
+/// A structure with massless unknowns: 1241 rows of its mass matrix are zero.
+TEST_F(LanczosProcessData, APencilWithASingularMassMatrix) {
+  const auto folder = heddle::test::matrix_dir();
+  if (!folder) GTEST_SKIP() << "no matrix folder";
+  const std::string stiffness = (*folder / "bcsstk13.mtx.gz").string();
+  const std::string mass = (*folder / "bcsstm13.mtx.gz").string();
+  const test::ProcessResult run =
+      solve("problem: {matrix: " + stiffness + ", mass: " + mass + "}\nsolver: {nev: 10}\n");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  HostContext context;
+  const auto sparse = [&](const std::string& file) {
+    return Eigen::SparseMatrix<double>(
+        heddle::test::to_dense(read_matrix_market<double>(context, file).view()).sparseView());
+  };
+  const Eigen::SparseMatrix<double> A = sparse(stiffness);
+  const Eigen::SparseMatrix<double> B = sparse(mass);
+  const auto values = result().at("eigenvalues");
+  ASSERT_EQ(values.size(), 10U);
+  for (Index k = 0; k < 10; ++k) {
+    const double value = values.at(static_cast<std::size_t>(k));
+    EXPECT_LE(eigenvalues_below(A, B, value * (1 - 1e-7)), k);
+    EXPECT_GE(eigenvalues_below(A, B, value * (1 + 1e-7)), k + 1);
+  }
+  EXPECT_EQ(result().at("infinite_eigenvalues"),
+            A.rows() - eigenvalues_below(A, B, 1e6 * double(values.at(9)) * 1e12));
 }
 
 }  // namespace

@@ -134,12 +134,13 @@ TEST_F(Problem, MatricesThatCannotBeB) {
             "negative.mtx: the mass matrix is not positive definite: diagonal entry (2, 2) is -4");
   write("hole.mtx", "coordinate real symmetric", "3 3 2\n1 1 1\n2 2 4\n");
   EXPECT_EQ(refusal("{matrix: a.mtx, mass: hole.mtx}"),
-            "hole.mtx: the mass matrix is not positive definite: diagonal entry (3, 3) is missing");
+            "hole.mtx: the mass matrix is singular, its null space has dimension 1: lobpcg needs a "
+            "positive definite one, use block_lanczos (heddle-lanczos), which factors A - sigma B");
   write("zero.mtx", "coordinate real symmetric", "3 3 3\n1 1 0\n2 2 0\n3 3 0\n");
   write("nothing.mtx", "coordinate real symmetric", "3 3 0\n");
   for (const char* zero : {"zero.mtx", "nothing.mtx"}) {
     EXPECT_EQ(refusal(std::string("{matrix: a.mtx, mass: ") + zero + "}"),
-              std::string(zero) + ": the mass matrix is zero, it must be positive definite");
+              std::string(zero) + ": the mass matrix is zero, so no eigenvalue is finite");
   }
   write("minor.mtx", "coordinate real symmetric", "3 3 4\n1 1 1\n2 2 4\n3 3 1\n3 2 2.5\n");
   EXPECT_EQ(refusal("{matrix: a.mtx, mass: minor.mtx}"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 
 #include "solvers/linear_test_support.hpp"
 
@@ -164,6 +165,23 @@ TEST(BlockCgSafeguards, OneFruitlessClaimIsNoEnd) {
       converged += result.status == SolveStatus::converged;
     }
     EXPECT_GE(converged, 14);
+  }
+}
+
+/// A positive definite matrix with a condition number of 2·10⁵. What rounding leaves grows in the
+/// recurrence until no step makes sense, which does not make the matrix singular.
+TEST(BlockCgSafeguards, AToleranceBelowRoundingIsNotTakenForASingularMatrix) {
+  HostContext context;
+  BlockCgOptions options;
+  options.algorithm = CgAlgorithm::pseudo_block;
+  auto A = make_operator<double>(context, {"laplace1d", {700}});
+  JacobiPreconditioner<double, HostContext> jacobi(context, A.matrix());
+  for (const Index columns : {1, 4}) {
+    const auto B = random_vectors<double>(context, 700, columns);
+    options.tolerance = 1e-15;
+    const auto result = block_cg<double, HostContext>(context, {&A, &jacobi, B.view()}, options);
+    EXPECT_EQ(result.status, SolveStatus::stagnated) << result.reason;
+    for (const double error : result.backward_errors) EXPECT_LE(error, 1e-12);
   }
 }
 

@@ -388,7 +388,7 @@ TYPED_TEST(LinearColumnsTest, ANegativeRayleighQuotientBeyondRoundingIsAnIndefin
     this->columns_->norm_A().add_rayleigh_quotient(100);
     this->columns_->norm_A().add_rayleigh_quotient(std::numeric_limits<double>::infinity());
     EXPECT_EQ(this->columns_->norm_A().largest_rayleigh_quotient(), 100);
-    this->columns_->check_least_rayleigh_quotient(least, 2);
+    this->columns_->end(this->columns_->norm_A().check_least_rayleigh_quotient(least, 2));
     if (!this->columns_->ended()) return SolveStatus::converged;
     return this->finish().status;
   };

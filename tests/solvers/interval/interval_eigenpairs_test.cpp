@@ -131,6 +131,21 @@ TYPED_TEST(Interval, SmallProblemsAreSolvedAsDenseOnes) {
                    {3}, 3);
 }
 
+/// Filters that tell so narrow an interval from its surroundings have degrees in the thousands.
+TEST(IntervalDense, NarrowIntervalsOfSmallProblemsAreSolvedAsDenseOnes) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace1d", {400}});
+  const std::vector<double> all = laplace_smallest_eigenvalues({400}, 399);
+  for (const double width : {1e-3, 1e-9}) {
+    const double a = all[130] - width;
+    const double b = all[130] + width;
+    const auto result =
+        interval_eigenpairs<double, HostContext>(context, {.A = &A}, interval(a, b, 5));
+    expect_values<double>(result, between(all, a, b), 4);
+    EXPECT_LE(result.operator_applications, 3 * 400);
+  }
+}
+
 TEST(IntervalStatus, BeyondTheSpectrumNothingIsIteratedOn) {
   HostContext context;
   DiagonalOperator<double> A(counting(400));

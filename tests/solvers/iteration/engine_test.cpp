@@ -53,6 +53,7 @@ class ScriptedSolve {
     calls += "claim ";
     return next_claim;
   }
+  std::string refutation() { return "they differ"; }
   bool at_rounding() {
     calls += "at_rounding ";
     return rounding;
@@ -180,6 +181,7 @@ TEST_F(EngineTest, RefutedClaimsEndTheSolveWhenTheyAreTooMany) {
   solve_.next_claim = Claim::refuted;
   iterate();
   EXPECT_EQ(engine().status(), SolveStatus::verification_failed);
+  EXPECT_NE(engine().reason().find("do not confirm it (they differ)"), std::string_view::npos);
 }
 
 TEST_F(EngineTest, ClaimsThatRoundingRefutesAreStagnation) {

@@ -165,6 +165,32 @@ TEST(BlockLanczosStatus, AToleranceBelowRoundingStagnatesWithTheBestPairs) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(result.eigenvalues[i], expected[i], 1e-12);
 }
 
+/// 72 eigenvalues of this matrix lie within 10⁻³ of each other at the end of the spectrum. A
+/// polynomial that tells them apart costs more than a dense solve.
+TEST(BlockLanczosStatus, AnIterationThatCostsMoreThanADenseSolveIsReplacedByOne) {
+  HostContext context;
+  constexpr Index kOrder = 500;
+  std::vector<double> diagonal(kOrder);
+  for (Index i = 0; i < kOrder; ++i) {
+    const auto k = static_cast<double>(i);
+    diagonal[static_cast<std::size_t>(i)] = i % 7 == 0 ? 1000 + 2e-6 * k : k / kOrder;
+  }
+  test::DiagonalOperator<double> A(diagonal);
+  BlockLanczosOptions options = options_for(4);
+  options.criterion = Criterion::relative;
+  for (const double tolerance : {1e-12, 1e-17}) {
+    options.tolerance = tolerance;
+    const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
+    EXPECT_EQ(result.status, tolerance > 1e-15 ? SolveStatus::converged : SolveStatus::stagnated)
+        << result.reason;
+    EXPECT_LE(result.operator_applications, kOrder * kOrder);
+    for (Index j = 0; j < 4; ++j) {
+      EXPECT_NEAR(result.eigenvalues.at(static_cast<std::size_t>(j)),
+                  1000 + 2e-6 * static_cast<double>(497 - 7 * j), 1e-10);
+    }
+  }
+}
+
 TEST(BlockLanczosStatus, AWrongInverseOfBFailsVerification) {
   HostContext context;
   auto A = test::make_operator<double>(context, {"laplace2d", {20, 21}});

@@ -41,10 +41,11 @@ struct Ledger {
     step(values, Numbers(values.size(), residual));
   }
 
-  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8}; }
+  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8, guessed}; }
 
   Index nev;
   Index block;
+  bool guessed = false;
   SpectralMap map{Which::smallest};
   LanczosRitz ritz;
   PairLedger pairs;

@@ -269,6 +269,20 @@ TEST(PreconditionerTable, AUsersOwnIsUsedByNameInLobpcgAndBlockCg) {
   EXPECT_GT(M.get()->columns_applied(), applied);
 }
 
+TEST(PreconditionerTable, AMakerThatReturnsNullIsNamed) {
+  PreconditionerKind nothing = scaled_identity("nothing");
+  nothing.maker = PreconditionerMaker([]<Scalar T, class Ctx>(Ctx&, CsrView<T, typename Ctx::Space>,
+                                                              const PreconditionerOptions&,
+                                                              const SpmmOptions&) {
+    return std::unique_ptr<Preconditioner<T, Ctx>>();
+  });
+  HostContext context;
+  auto A = test::make_operator<double>(context, {"laplace1d", {5}});
+  EXPECT_EQ(
+      refusal([&] { nothing.make<double, HostContext>(context, A.matrix(), nothing.options()); }),
+      "the maker of preconditioner nothing returned null");
+}
+
 TEST(PreconditionerTable, AddedRowsKeepTheirAddressAndNamesAreUnique) {
   PreconditionerTable table({scaled_identity("first")});
   const PreconditionerKind* first = table.find("first");
