@@ -13,7 +13,8 @@
 namespace heddle::apps {
 
 /// Exit codes of all executables. Results, history and the reason for the end are written for
-/// `converged`, `not_converged`, `breakdown`, `verification_failed` and `interrupted`.
+/// `converged`, `not_converged`, `breakdown`, `verification_failed` and `interrupted`. The other
+/// codes except `usage` leave a result.json with the reason.
 enum class ExitCode : int {
   converged = 0,      ///< and verified; for executables that solve nothing: success
   usage = 1,          ///< command line or configuration
@@ -22,7 +23,7 @@ enum class ExitCode : int {
   breakdown = 4,      ///< numerical breakdown, stagnation, an indefinite matrix
   device = 5,         ///< a device that is missing or fails, or memory
   verification_failed = 6,  ///< fresh products did not confirm the result
-  interrupted = 130,        ///< SIGINT or SIGTERM
+  interrupted = 130,        ///< by a signal
 };
 
 /// The exit code for a solve that ended with `status`.
@@ -76,13 +77,15 @@ inline Failure describe_failure(const std::exception_ptr& exception) {
 
 /// Runs `body`, which returns an `ExitCode`, and returns the exit code of `main`. An exception is
 /// reported as one line "PROGRAM: error: …" on stderr and converted to its exit code. Output that
-/// could not be written to stdout (for example on a full disk) is an error as well.
+/// could not be written to stdout (for example on a full disk) is an error as well, except of a run
+/// that was interrupted, perhaps because its terminal was closed.
 template <class Body>
 int run_reporting_failures(std::string_view program, Body&& body) {
   Failure failure{};
   try {
     const ExitCode code = body();
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (written || code == ExitCode::interrupted) return static_cast<int>(code);
     failure = {ExitCode::input, "standard output: cannot be written"};
   } catch (...) {
     failure = describe_failure(std::current_exception());

@@ -2,23 +2,50 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
-#include <string_view>
 
 namespace heddle::apps {
 namespace {
 
 std::atomic<bool> deferring{false};
-std::atomic<bool> signalled{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "read and written in a signal handler");
+std::atomic<bool> requested_end{false};
+std::atomic<bool> urged{false};  // by a first SIGINT or SIGTERM
+std::atomic<const char*> kept_checkpoint{nullptr};
+static_assert(std::atomic<bool>::is_always_lock_free &&
+                  std::atomic<const char*>::is_always_lock_free,
+              "read and written in a signal handler");
 
-extern "C" void handle_signal(int) {
-  if (deferring && !signalled.exchange(true)) return;
-  constexpr std::string_view kMessage = "\ninterrupted, no results written\n";
-  // A failure is ignored, because a closed stderr leaves no way to report it.
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
+/// Writes to stderr. A failure is ignored, because a closed stderr leaves no way to report it.
+void say(const char* text) noexcept {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] void quit() noexcept {
+  say("\ninterrupted, no results written\n");
+  const char* checkpoint = kept_checkpoint;
+  if (checkpoint != nullptr && access(checkpoint, F_OK) == 0) {
+    say("the last checkpoint stays in ");
+    say(checkpoint);
+    say(": --resume goes on from it\n");
+  }
   _exit(static_cast<int>(ExitCode::interrupted));
+}
+
+// Calls only functions that POSIX allows in a signal handler.
+extern "C" void handle_signal(int number) {
+  const int saved_error = errno;
+  const bool urgent = number == SIGINT || number == SIGTERM;
+  if (!deferring || (urgent && urged.exchange(true))) quit();
+  const bool first = !requested_end.exchange(true);
+  if (urgent) {
+    say("\nstopping after this product; again to quit\n");
+  } else if (first) {
+    say("\nstopping after this product\n");
+  }
+  errno = saved_error;
 }
 
 }  // namespace
@@ -28,17 +55,27 @@ void install_signal_handlers() noexcept {
   action.sa_handler = handle_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) {
+    sigaction(number, &action, nullptr);
+  }
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
-InterruptScope::InterruptScope() noexcept {
-  signalled = false;
+InterruptScope::InterruptScope(const std::filesystem::path& checkpoint)
+    : checkpoint_(checkpoint.string()) {
+  if (!checkpoint_.empty()) kept_checkpoint = checkpoint_.c_str();
+  requested_end = false;
+  urged = false;
   deferring = true;
 }
 
-InterruptScope::~InterruptScope() { deferring = false; }
+InterruptScope::~InterruptScope() {
+  deferring = false;
+  kept_checkpoint = nullptr;
+}
 
-bool InterruptScope::requested() const noexcept { return signalled; }
+bool InterruptScope::requested() const noexcept { return requested_end; }
 
 }  // namespace heddle::apps

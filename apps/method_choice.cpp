@@ -15,7 +15,8 @@ SettledMethod with_method(HostContext& context, const Config& config, Problem& p
   if (config.request.method == Method::automatic) {
     settled.config = settle_method(config, settled.choice.request.method, settled.choice.reason);
   }
-  settled.choice.request = settled.config.request;
+  // A checkpoint holds one solve.
+  if (!config.request.checkpoint.file.empty()) settled.choice.may_continue = false;
   for (const std::string& key : settled.config.unused) {
     spdlog::warn("{} has no effect: solver.type: auto takes {}", key,
                  method_name(settled.config.request.method));

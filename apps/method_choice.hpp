@@ -6,8 +6,7 @@
 
 namespace heddle::apps {
 
-/// A configuration whose method is settled, and the choice of that method. `choice.request` is the
-/// request of `config`.
+/// A configuration whose method is settled, and the choice of that method.
 struct SettledMethod {
   Config config;
   detail::MethodChoice choice;

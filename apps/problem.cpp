@@ -71,14 +71,15 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
   const RhsConfig& rhs = config.problem.rhs;
   if (!rhs.path.empty()) {
     Block R = load_block(context, rhs.path, "problem.rhs");
-    if (R.cols() == 0) throw InputError(rhs.path.string(), 0, "the block has no columns");
+    if (R.cols() == 0) throw InputError(rhs.describe(), 0, "the block has no columns");
     return R;
   }
   if (!rhs.unit.empty()) return unit_vectors(context, config, problem);
   const Index rows = problem.order();
   const Index columns = rhs.random + rhs.ones;
-  detail::require_memory(static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
-                         detail::host_memory_bytes(), "this machine", detail::kFewerRightHandSides);
+  detail::require_host_memory(
+      static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
+      detail::kFewerRightHandSides);
   HostMultiVector R(context, rows, columns);
   if (rhs.random > 0) {
     fill_random<double>(context, config.request.seed, 0, R.view());
@@ -92,7 +93,7 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
 
 [[noreturn]] void refuse(const MatrixSource& source, const std::string& message) {
   if (source.structure) throw ConfigError(source.origin, source.describe() + ": " + message);
-  throw InputError(source.path.string(), 0, message);
+  throw InputError(source.describe(), 0, message);
 }
 
 }  // namespace
@@ -118,7 +119,7 @@ void refuse(const Config& config, const ProblemError& error) {
     case ProblemPart::preconditioner:  // no configuration brings one
       throw error;
   }
-  throw InputError(block.string(), 0, error.message());
+  throw InputError(input_name(block), 0, error.message());
 }
 
 void refuse(const Config& config, const RequestError& error) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <heddle/apps/progress.hpp>
+#include <initializer_list>
+#include <limits>
+#include <numeric>
 #include <string_view>
+#include <vector>
 
 namespace heddle::apps {
 namespace {
@@ -18,6 +23,29 @@ constexpr double kMaxLineSeconds = 60;   // most seconds of solving between plai
 constexpr double kLineShare = 0.05;  // between these limits: the fraction of the solve time so far
 constexpr auto kLiveInterval = std::chrono::milliseconds(100);
 constexpr std::string_view kClearLine = "\r\x1b[K";
+constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
+
+/// The columns of the terminal on stderr that a line may fill. The last one stays free, because
+/// some terminals begin a new line after it.
+std::size_t terminal_width() noexcept {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return (known ? size.ws_col : kUsual) - 1;
+}
+
+/// The first `width` characters of UTF-8 text, control characters replaced.
+std::string fitted(std::string_view text, std::size_t width) {
+  constexpr unsigned kContinuation = 0x80;
+  std::string result;
+  std::size_t characters = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0u) != kContinuation && ++characters > width) break;
+    result.push_back(byte < 0x20 || byte == 0x7f ? '?' : c);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -28,51 +56,66 @@ ProgressStyle progress_style(bool quiet) noexcept {
   return capable && isatty(STDERR_FILENO) == 1 ? ProgressStyle::live : ProgressStyle::lines;
 }
 
-Progress::~Progress() {
-  if (line_open_) std::fwrite(kClearLine.data(), 1, kClearLine.size(), stderr);
-}
-
 void Progress::update_rate(const IterationRecord& record) {
   recent_.push_back(record.worst_residual);
   if (recent_.size() > kRateWindow + 1) recent_.pop_front();
 }
 
-std::string Progress::line(const MonitorState& state) const {
+std::string Progress::line(const MonitorState& state, std::size_t width) const {
+  enum Part : std::size_t { kCounts, kResidual, kRate, kTime };
   const IterationRecord& record = state.record;
-  std::string rate;
+  std::vector<std::string> parts = {fmt::format("iteration {}: {} of {} converged",
+                                                record.iteration, record.converged, state.nev),
+                                    fmt::format(", worst residual {:.1e}", record.worst_residual),
+                                    "", fmt::format(", {:.1f} s", record.seconds)};
   if (recent_.size() > 1 && recent_.front() > 0) {
-    rate = fmt::format(", rate {:.2f}", std::pow(recent_.back() / recent_.front(),
-                                                 1.0 / static_cast<double>(recent_.size() - 1)));
+    const auto steps = static_cast<double>(recent_.size() - 1);
+    parts[kRate] =
+        fmt::format(", rate {:.2f}", std::pow(recent_.back() / recent_.front(), 1 / steps));
   }
-  return fmt::format("iteration {}: {} of {} converged, worst residual {:.1e}{}, {:.1f} s",
-                     record.iteration, record.converged, state.nev, record.worst_residual, rate,
-                     record.seconds);
+  const auto whole = [&parts] {
+    return std::accumulate(parts.begin(), parts.end(), std::string());
+  };
+  for (const Part dropped : {kRate, kTime, kResidual}) {
+    if (whole().size() <= width) break;
+    parts[dropped].clear();
+  }
+  return fitted(whole(), width);
 }
 
+/// Plain lines belong on stderr, or, where stderr shows the live line, in the log file alone.
 void Progress::show_line(const MonitorState& state) {
   const double seconds = state.record.seconds;
   if (seconds < next_line_s_) return;
   next_line_s_ = seconds + std::clamp(kLineShare * seconds, kLineSeconds, kMaxLineSeconds);
-  spdlog::info(line(state));
+  spdlog::log(style_ == ProgressStyle::live ? spdlog::level::trace : spdlog::level::info,
+              line(state, kAnyWidth));
 }
 
 void Progress::show(const MonitorState& state) {
   update_rate(state.record);
-  switch (style_) {
-    case ProgressStyle::silent:
-      return;
-    case ProgressStyle::lines:
-      show_line(state);
-      return;
-    case ProgressStyle::live:
-      break;
-  }
+  show_line(state);
+  if (style_ != ProgressStyle::live) return;
   const Clock::time_point now = Clock::now();
   if (line_open_ && now - shown_at_ < kLiveInterval) return;
   shown_at_ = now;
+  rewrite(line(state, terminal_width()));
+}
+
+void Progress::begin_stage(std::string_view name) {
+  spdlog::trace(name);
+  if (style_ == ProgressStyle::live) rewrite(fitted(name, terminal_width()));
+}
+
+void Progress::rewrite(const std::string& text) {
   line_open_ = true;
-  const std::string text = std::string(kClearLine) + line(state);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const std::string whole = std::string(kClearLine) + text;
+  std::fwrite(whole.data(), 1, whole.size(), stderr);
+}
+
+void Progress::clear() noexcept {
+  if (line_open_) std::fwrite(kClearLine.data(), 1, kClearLine.size(), stderr);
+  line_open_ = false;
 }
 
 }  // namespace heddle::apps

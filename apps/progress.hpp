@@ -1,13 +1,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <heddle/solvers/problem/monitor.hpp>
 #include <string>
+#include <string_view>
 
 namespace heddle::apps {
 
-/// How a solve reports its progress on stderr.
+/// How a run reports its progress on stderr.
 enum class ProgressStyle {
   silent,
   lines,  ///< one line at the first iteration, then one every few seconds
@@ -17,25 +19,36 @@ enum class ProgressStyle {
 /// The progress style that suits this process's stderr.
 ProgressStyle progress_style(bool quiet) noexcept;
 
-/// Reports a solve's iterations: their number, converged pairs, worst residual, the factor by which
-/// it falls per iteration, and time.
+/// Reports the stages of a run, such as "loading" and "factoring", and the iterations of a solve:
+/// their number, converged pairs, worst residual, the factor by which it falls per iteration, and
+/// time. The live line is never wider than the terminal, whose width is asked for at each change.
+/// Plain lines are also written to the log file, and stages to the log file alone.
 class Progress {
  public:
   explicit Progress(ProgressStyle style) noexcept : style_(style) {}
-  ~Progress();
+  ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Reports that a stage begins.
+  void begin_stage(std::string_view name);
+
+  /// Reports an iteration.
   void show(const MonitorState& state);
 
-  /// The progress line for the latest state.
-  std::string line(const MonitorState& state) const;
+  /// Removes the live line, so that other text can be written to the terminal.
+  void clear() noexcept;
+
+  /// The progress line for the latest state, at most `width` characters long. Parts that do not fit
+  /// are left out, the rate first, then the time, then the residual.
+  std::string line(const MonitorState& state, std::size_t width) const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void update_rate(const IterationRecord& record);
   void show_line(const MonitorState& state);
+  void rewrite(const std::string& text);
 
   ProgressStyle style_;
   std::deque<double> recent_;  // worst residuals of the latest iterations

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <heddle/apps/checkpoint.hpp>
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/config/yaml.hpp>
@@ -12,51 +12,28 @@
 #include <heddle/apps/method_choice.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
+#include <heddle/apps/report/history_files.hpp>
 #include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/report/result_files.hpp>
+#include <heddle/apps/run_log.hpp>
 #include <heddle/apps/run_solver.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
-#include <heddle/linalg/numpy/npy.hpp>
+#include <optional>
 #include <utility>
 
 namespace heddle::apps {
 namespace {
 
-constexpr std::string_view kResult = "result.json";
-constexpr std::string_view kHistory = "history.csv";
 constexpr std::string_view kStandardOutput = "-";
-/// The names of the files that a solver writes its vectors to.
-struct VectorFiles {
-  std::string_view mtx;
-  std::string_view npy;
-};
-constexpr VectorFiles kEigenvectors = {"eigenvectors.mtx", "eigenvectors.npy"};
-constexpr VectorFiles kLeftVectors = {"left_vectors.mtx", "left_vectors.npy"};
-constexpr VectorFiles kRightVectors = {"right_vectors.mtx", "right_vectors.npy"};
-constexpr VectorFiles kSolution = {"solution.mtx", "solution.npy"};
-
-/// The names of all files that a run may write.
-const std::vector<std::string_view> kOutputs = {
-    kEigenvectors.npy, kEigenvectors.mtx, kLeftVectors.npy, kLeftVectors.mtx, kRightVectors.npy,
-    kRightVectors.mtx, kSolution.npy,     kSolution.mtx,    kHistory,         kResult};
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void start_log(const CommandLine& line) {
-  auto log = spdlog::stderr_logger_st("heddle");
-  log->set_pattern("%v");
-  log->set_level(line.quiet     ? spdlog::level::err
-                 : line.verbose ? spdlog::level::debug
-                                : spdlog::level::info);
-  spdlog::set_default_logger(std::move(log));
 }
 
 /// Prints and flushes, so that the text is shown even if a later step fails.
@@ -65,9 +42,10 @@ void print(std::FILE* stream, const std::string& text) {
   std::fflush(stream);
 }
 
-/// Prints text for people. It goes to stdout, or to stderr where stdout is for JSON, and then only
-/// unless the run is quiet.
+/// Prints text for people, and writes it to the log file. It goes to stdout, or to stderr where
+/// stdout is for JSON, and then only unless the run is quiet.
 void print(const CommandLine& line, const std::string& text) {
+  spdlog::trace(text.substr(0, text.find_last_not_of('\n') + 1));
   if (line.json != kStandardOutput) return print(stdout, text);
   if (!line.quiet) print(stderr, text);
 }
@@ -100,49 +78,6 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
   return problem;
 }
 
-void write_block(OutputFiles& files, const VectorFiles& names, const HostVectors& vectors,
-                 Index count, VectorFormat format) {
-  const bool npy = format == VectorFormat::npy;
-  files.add(npy ? names.npy : names.mtx, [&](const std::filesystem::path& path) {
-    std::visit(
-        [&](const auto& X) {
-          const auto wanted = X.columns(0, count);
-          if (npy) {
-            write_npy(path, wanted);
-          } else {
-            write_matrix_market(path, wanted);
-          }
-        },
-        vectors);
-  });
-}
-
-void write_vectors(OutputFiles& files, const Solution& solution, const Config& config) {
-  const Index count = solution.count();
-  const VectorFormat format = config.output.vectors;
-  if (format == VectorFormat::none) return;
-  if (finds_triplets(config)) {
-    write_block(files, kLeftVectors, solution.left_vectors, count, format);
-    write_block(files, kRightVectors, solution.vectors, count, format);
-  } else {
-    const VectorFiles& names = is_eigensolver(config.request.method) ? kEigenvectors : kSolution;
-    write_block(files, names, solution.vectors, count, format);
-  }
-}
-
-/// Writes all results. `json`: the text of result.json.
-void write_results(OutputFiles& files, const Config& config, const Report& report,
-                   const std::string& json) {
-  write_vectors(files, report.result, config);
-  if (config.output.history) {
-    files.add(kHistory, [&](const std::filesystem::path& path) {
-      write_text(path, history_csv(report.result.history));
-    });
-  }
-  files.add(kResult, [&](const std::filesystem::path& path) { write_text(path, json); });
-  files.commit(kOutputs);
-}
-
 /// What -v adds to the log after a solve.
 std::string describe_run(const Solution& result, const StageSeconds& seconds) {
   return fmt::format(
@@ -151,71 +86,130 @@ std::string describe_run(const Solution& result, const StageSeconds& seconds) {
       result.solve_seconds);
 }
 
-/// Solves the problem with progress on stderr. A signal ends the solve early. If memory runs out,
-/// the error also gives the estimated memory of the whole solve.
-Solution solve(Device& device, Problem input, const SettledMethod& method, double estimated_bytes,
-               ProgressStyle style, const InterruptScope& interrupt) {
-  Progress progress(style);
+/// What a run knows of itself, for the report on its end.
+struct Run {
+  const CommandLine& line;
+  std::string_view name;  // of the program
+  Clock::time_point start;
+  Config config;  // with the method that suits the problem, once that is known
+  Progress& progress;
+  Report report{};
+  std::optional<OutputFiles> files{};  // from the time on when all inputs are known to be usable
+};
+
+/// Solves the problem with progress on stderr and in the files of the history. A signal ends the
+/// solve early. If memory runs out, the error also gives the estimated memory of the whole solve.
+Solution solve(Run& run, Device& device, Problem input, const detail::MethodChoice& choice) {
+  const Config& config = run.config;
+  HistoryFiles history(run.files->directory(), config.output.history);
+  const InterruptScope interrupt(config.request.checkpoint.file);
+  Monitor monitor = [&](const MonitorState& state) {
+    run.progress.show(state);
+    if (!history.add(state)) {
+      run.progress.clear();
+      spdlog::error("warning: the history cannot be written while the solve goes on");
+    }
+    return true;
+  };
+  monitor.stop = [&] { return interrupt.requested(); };
+  monitor.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
   try {
-    return with_named_sources(method.config, [&] {
-      return detail::solve_prepared(device, std::move(input), method.choice,
-                                    [&](const MonitorState& state) {
-                                      progress.show(state);
-                                      return !interrupt.requested();
-                                    });
-    });
+    Solution solution = with_named_sources(
+        config, [&] { return detail::solve_prepared(device, std::move(input), choice, monitor); });
+    history.add_result(solution.iterations, solution.eigenvalues, solution.residuals);
+    return solution;
   } catch (const OutOfMemory& error) {
-    throw OutOfMemory(error.requested(), fmt::format("{}; the solve was estimated to need {:.0f}",
-                                                     error.what(), estimated_bytes));
+    throw OutOfMemory(error.requested(),
+                      fmt::format("{}; the solve was estimated to need {:.0f}", error.what(),
+                                  run.report.problem.estimated_bytes));
   }
 }
 
-ExitCode run(const CommandLine& line, const SolverProgram& program) {
-  const Clock::time_point start = Clock::now();
-  start_log(line);
-  const Config asked = load_config(line.subject, line.settings, line.overrides, program.solver);
-  if (line.print_config) print(stdout, to_yaml(asked.effective));
-  if (line.print_config && !line.validate) return ExitCode::converged;
-
-  Device device = choose_device(asked);
-  with_named_sources(asked, [&] { detail::check_kernel(device, asked.request); });
-  check_output_directory(asked.output.directory);
-  Problem input = read_problem(device.host(), asked);
-  const SettledMethod method = with_method(device.host(), asked, input);
-  const Config& config = method.config;
-  prepare_problem(device.host(), input, config);
-  const detail::MemoryEstimate memory =
-      detail::estimate_memory(input, config.request, !device.is_host());
-  Report report;
-  report.problem = facts(device, input, config.request);
-  report.problem.estimated_bytes = memory.device;
-  report.seconds.load = seconds_since(start);
-  prepare_checkpoint(config, line.resume, input, report.problem, kOutputs);
-  detail::check_memory(memory, config.request, device);
-  const std::string description = describe_problem(config, report.problem);
-  if (line.validate) {
-    print(stdout, fmt::format("{} is valid and asks for\n{}", line.subject, description));
-    return ExitCode::converged;
-  }
-  OutputFiles files(config.output.directory);
-  spdlog::info("{} {}\n{}", program.name, kVersions.heddle, description);
-  spdlog::debug("configuration:\n{}", to_yaml(config.effective));
-  const InterruptScope interrupt;
-  report.result =
-      solve(device, std::move(input), method, memory.device, progress_style(line.quiet), interrupt);
-  report.seconds.total = seconds_since(start);
-  // The results are printed before any file is written, because writing may fail.
-  const SolverType solver = config.request.method;
+/// Prints and writes the results. They are printed before any file is written, because writing may
+/// fail.
+void report_results(Run& run) {
+  const CommandLine& line = run.line;
+  const Report& report = run.report;
+  const SolverType solver = run.config.request.method;
   print(line, result_table(report.result, solver) + summary_line(report, solver));
   if (line.profile) print(line, profile_table(report.result.profile));
   spdlog::debug(describe_run(report.result, report.seconds));
-  const std::string json = result_json(config, report);
+  const std::string json = result_json(run.config, report);
   if (line.json == kStandardOutput) print(stdout, json);
-  write_results(files, config, report, json);
+  write_results(*run.files, run.config, report, json);
   if (!line.json.empty() && line.json != kStandardOutput) write_text(line.json, json);
-  print(line, fmt::format("results in {}\n", config.output.directory.string()) +
-                  checkpoint_hint(config.request.checkpoint));
+  print(line, fmt::format("results in {}\n", run.config.output.directory.string()) +
+                  checkpoint_hint(run.config.request.checkpoint));
+}
+
+ExitCode carry_out(Run& run) {
+  Report& report = run.report;
+  run.progress.begin_stage("looking for a device");
+  Device device = choose_device(run.config);
+  with_named_sources(run.config, [&] { detail::check_kernel(device, run.config.request); });
+  check_output_directory(run.config.output.directory);
+  run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
+  Problem input = read_problem(device.host(), run.config);
+  SettledMethod method = with_method(device.host(), run.config, input);
+  run.config = method.config;
+  Config& config = run.config;
+  prepare_problem(device.host(), input, config);
+  report.inputs = input_sums(config);
+  const detail::MemoryEstimate memory =
+      detail::estimate_memory(input, config.request, !device.is_host());
+  report.problem = facts(device, input, config.request);
+  report.problem.estimated_bytes = memory.device;
+  report.seconds.load = seconds_since(run.start);
+  prepare_checkpoint(config, run.line.resume, input, report.problem, result_file_names());
+  detail::check_memory(memory, config.request, device);
+  const std::string description = describe_problem(config, report.problem);
+  run.progress.clear();
+  if (run.line.validate) {
+    print(stdout, fmt::format("{} is valid and asks for\n{}", run.line.subject, description));
+    return ExitCode::converged;
+  }
+  run.files.emplace(config.output.directory);
+  run.files->start(result_file_names());
+  spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
+  spdlog::debug("configuration:\n{}", to_yaml(config.effective));
+  method.choice.request = config.request;
+  report.result = solve(run, device, std::move(input), method.choice);
+  run.progress.clear();
+  report.seconds.total = seconds_since(run.start);
+  report_results(run);
   return exit_code(report.result.status);
+}
+
+/// Writes what is known of a run that failed, where the output folder can be written. A wrong
+/// configuration leaves no files, because it may name the wrong folder.
+void report_failure(Run& run, const Failure& failure) noexcept {
+  run.progress.clear();
+  try {
+    spdlog::trace("error: {}", failure.message);
+    if (failure.code == ExitCode::usage || run.line.validate) return;
+    if (run.report.inputs.empty()) run.report.inputs = input_sums(run.config);
+    if (!run.files) run.files.emplace(run.config.output.directory);
+    write_failure(*run.files, run.config, run.report, failure);
+  } catch (...) {  // the failure itself is reported on stderr by the caller
+  }
+}
+
+ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts facts) {
+  const Clock::time_point start = Clock::now();
+  start_log(line.quiet, line.verbose);
+  Config asked = load_config(line.subject, line.settings, line.overrides, program.solver);
+  if (line.print_config) print(stdout, to_yaml(asked.effective));
+  if (line.print_config && !line.validate) return ExitCode::converged;
+  Progress progress(progress_style(line.quiet));
+  Run run{line, program.name, start, std::move(asked), progress};
+  run.report.run = std::move(facts);
+  try {
+    if (!run.config.output.log.empty() && !line.validate) add_log_file(run.config.output.log);
+    return carry_out(run);
+  } catch (...) {
+    report_failure(run, describe_failure(std::current_exception()));
+    throw;
+  }
 }
 
 }  // namespace
@@ -224,7 +218,7 @@ int run_solver(int argc, const char* const* argv, const SolverProgram& program) 
   install_signal_handlers();
   return run_reporting_failures(program.name, [&] {
     const auto line = parse_command_line(argc, argv, program);
-    return line ? run(*line, program) : ExitCode::converged;
+    return line ? run(*line, program, run_facts(argc, argv)) : ExitCode::converged;
   });
 }
 

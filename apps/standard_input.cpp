@@ -35,6 +35,10 @@ std::filesystem::path copy_of_standard_input() {
 
 }  // namespace
 
+std::string input_name(const std::filesystem::path& path) {
+  return path == kStandardInput ? kName : path.string();
+}
+
 const std::filesystem::path& standard_input_file() {
   static const std::filesystem::path path = [] {
     struct stat status {};

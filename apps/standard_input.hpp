@@ -10,6 +10,9 @@ namespace heddle::apps {
 
 inline constexpr std::string_view kStandardInput = "-";
 
+/// The name of an input file in messages: its path, or "standard input".
+std::string input_name(const std::filesystem::path& path);
+
 /// The path of a file with the content of standard input. The content of a pipe is copied to a
 /// temporary file, which exists until the process ends. Throws `InputError` if this fails.
 const std::filesystem::path& standard_input_file();

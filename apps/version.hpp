@@ -11,9 +11,10 @@ struct Versions {
   std::string_view compiler;
   std::string_view build_type;
   std::string_view eigen;
+  std::string_view commit;  ///< as `git describe` gives it, empty for a source without its history
 };
 
-/// The values are set when CMake configures the build.
+/// The values are set when CMake configures the build, the commit at each build.
 extern const Versions kVersions;
 
 /// What --version prints of the executable `name`: versions, and the instruction set of the host

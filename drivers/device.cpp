@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/linalg/base/available_memory.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <vector>
 
@@ -57,16 +57,18 @@ double Device::memory_bytes() const {
 
 namespace detail {
 
-double host_memory_bytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
+double host_memory_bytes() { return available_memory().bytes; }
 
 double memory_bytes(const HostContext&) { return host_memory_bytes(); }
+
+double unused_bytes(const HostContext&) { return available_memory().unused; }
 
 #ifdef HEDDLE_HAS_CUDA
 double memory_bytes(const CudaContext& context) {
   return static_cast<double>(context.free_bytes());
 }
+
+double unused_bytes(const CudaContext& context) { return memory_bytes(context); }
 #endif
 
 std::string_view callable_part(const Problem& problem) {

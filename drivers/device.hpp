@@ -41,7 +41,7 @@ class Device {
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
 
   /// Bytes of device memory that a solve may use. For a GPU, this is the memory that is free now.
-  /// For the host, it is all physical memory.
+  /// For the host, see `detail::host_memory_bytes`.
   double memory_bytes() const;
 
   /// Calls body(context) with the context of the device, a `HostContext` or a `CudaContext`.
@@ -69,13 +69,20 @@ class Device {
 
 namespace detail {
 
-/// Bytes of physical memory of this machine.
+/// Bytes of host memory that this process may use: those of the machine, or fewer by the limits of
+/// its control group and of `ulimit`.
 double host_memory_bytes();
 
 /// Bytes of memory that a solve in `context` may use, see `Device::memory_bytes`.
 double memory_bytes(const HostContext& context);
 #ifdef HEDDLE_HAS_CUDA
 double memory_bytes(const CudaContext& context);
+#endif
+
+/// The part of `memory_bytes` that this process does not use now.
+double unused_bytes(const HostContext& context);
+#ifdef HEDDLE_HAS_CUDA
+double unused_bytes(const CudaContext& context);
 #endif
 
 /// The name of the first part of `problem` that is a callable on host blocks, such as "A" or "B".

@@ -4,6 +4,7 @@
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <heddle/linalg/base/available_memory.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 
 namespace heddle::detail {
@@ -138,9 +139,19 @@ MemoryEstimate estimate_memory(const Problem& problem, const Request& request, b
 void check_memory(const MemoryEstimate& estimate, const Request& request, const Device& device) {
   const std::string_view advice =
       is_eigensolver(request.method) ? kFewerPairs : kFewerRightHandSides;
-  require_memory(estimate.device, device.memory_bytes(),
-                 device.is_host() ? "this machine" : device.name(), advice);
-  if (!device.is_host()) require_memory(estimate.host, host_memory_bytes(), "this machine", advice);
+  if (!device.is_host()) {
+    require_memory(estimate.device, device.memory_bytes(), device.name(), advice);
+  }
+  require_host_memory(estimate.host, advice);
+}
+
+double factor_budget(double memory, double unused, double solver) {
+  return std::max(0.0, std::min(kFactorShare * memory, unused - solver));
+}
+
+void require_host_memory(double bytes, std::string_view advice) {
+  const AvailableMemory available = available_memory();
+  require_memory(bytes, available.bytes, available.owner, advice);
 }
 
 void require_memory(double bytes, double available, std::string_view owner,

@@ -48,6 +48,7 @@ Solution common_part(const Result& result) {
   solution.iterations = result.iterations;
   solution.operator_applications = result.operator_applications;
   solution.residuals = result.residuals;
+  solution.converged = result.converged;
   solution.history = result.history;
   return solution;
 }

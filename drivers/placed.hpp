@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
@@ -13,6 +15,7 @@
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <memory>
 #include <optional>
@@ -126,10 +129,10 @@ class PlacedProblem {
   using Space = typename Ctx::Space;
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
-  /// `plan` and the inverses that `request` needs. Throws `ProblemError` if the method needs B⁻¹,
-  /// or a factor of A − σB, and there is none.
+  /// `plan` and the inverses that `request` needs. The inverses call `monitor`. Throws
+  /// `ProblemError` if the method needs B⁻¹, or a factor of A − σB, and there is none.
   PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
-                const PreconditionerPlan& plan)
+                const PreconditionerPlan& plan, const Monitor& monitor)
       : sizes_(problem.sizes()),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
@@ -144,10 +147,13 @@ class PlacedProblem {
     }
     const bool diagonal = problem.B && problem.B->is_stored() && is_diagonal(problem.B->view());
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
-    if (request.method == Method::block_lanczos) make_inverses(context, request, diagonal);
+    if (request.method == Method::block_lanczos) {
+      make_inverses(context, request, diagonal, monitor);
+    }
     if (problem.preconditioner) {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {
+      monitor.begin_stage("setting up the preconditioner");
       made_ = plan.kind->template make<T, Ctx>(
           context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan.options,
           request.spmm);
@@ -214,10 +220,12 @@ class PlacedProblem {
     return {A.product->rows(), A.product->cols()};
   }
 
-  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass) {
+  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass,
+                     const Monitor& monitor) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
-                               factor_bytes(context));
+                               factor_bytes(context, request));
+      shifted_inverse_->set_stage(monitor.stage, "A - sigma B");
     }
     if (!B_) return;
     if (sizes_.infinite_eigenvalues > 0) {
@@ -225,14 +233,15 @@ class PlacedProblem {
     } else if (diagonal_mass) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
-      invert_mass(context);
+      invert_mass(context, request, monitor);
     }
   }
 
-  /// The memory that a factor may take.
-  static double factor_bytes(const Ctx& context) {
-    constexpr double kShare = 0.25;
-    return kShare * std::min(host_memory_bytes(), memory_bytes(context));
+  /// The memory that a factor may take, now that the problem is in memory and the solver is not.
+  double factor_bytes(const Ctx& context, const Request& request) const {
+    const double solver = method_of(request, sizes_).memory_bytes(request, sizes_, sizeof(T));
+    return std::min(kFactorShare * host_memory_bytes(),
+                    factor_budget(memory_bytes(context), unused_bytes(context), solver));
   }
 
   void require_shifted_inverse(Ctx& context) {
@@ -255,10 +264,11 @@ class PlacedProblem {
   /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
   /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
   /// factored.
-  void invert_mass(Ctx& context) {
+  void invert_mass(Ctx& context, const Request& request, const Monitor& monitor) {
     constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
     auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
-                                                           factor_bytes(context));
+                                                           factor_bytes(context, request));
+    factor->set_stage(monitor.stage, "B");
     const auto cost = factor->cost_in_products(context, kColumns);
     const bool cheap = cost && *cost <= kColumns * kInnerProducts;
     if (cheap && factor->factor(context, 0)) {
@@ -267,6 +277,7 @@ class PlacedProblem {
     }
     inner_solves_ = true;
     auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_.product, B_.matrix());
+    inverse->set_stop(monitor.stop);
     if (inverse->works(context)) {
       B_inverse_ = std::move(inverse);
     } else if (cost && !cheap && factor->factor(context, 0)) {

@@ -193,12 +193,14 @@ void scale(HostContext& context, Problem& problem, Request& request,
 }
 
 Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
-  if (!monitor || scaling.A == scaling.B) return monitor;
-  return [monitor, scaling, values = std::vector<double>()](const MonitorState& state) mutable {
-    values.assign(state.eigenvalues.begin(), state.eigenvalues.end());
-    for (double& value : values) value = std::ldexp(value, scaling.B - scaling.A);
-    return monitor({state.record, state.nev, values, state.residuals});
-  };
+  if (!monitor.iteration || scaling.A == scaling.B) return monitor;
+  return monitor.with_iteration(
+      [iteration = monitor.iteration, scaling,
+       values = std::vector<double>()](const MonitorState& state) mutable {
+        values.assign(state.eigenvalues.begin(), state.eigenvalues.end());
+        for (double& value : values) value = std::ldexp(value, scaling.B - scaling.A);
+        return iteration({state.record, state.nev, values, state.residuals});
+      });
 }
 
 void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) {

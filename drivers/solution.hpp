@@ -34,7 +34,11 @@ struct Solution {
   /// Infinite eigenvalues of a pencil with a singular B. They are not among `eigenvalues`.
   Index infinite_eigenvalues = 0;
   std::vector<double> singular_values;  ///< if there are any, `eigenvalues` are their squares
+  /// Of a pencil A x = λ B x of stiffness and mass: √λ/2π of each eigenvalue, and −√|λ|/2π of a
+  /// negative one. Empty for other problems.
+  std::vector<double> frequencies;
   std::vector<double> residuals;
+  std::vector<bool> converged;  ///< whether the pair, triplet or column passes the criterion
   std::vector<double> error_bounds;
   std::vector<bool> limited_by_rounding;
   double orthogonality = 0;

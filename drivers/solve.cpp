@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
@@ -11,6 +12,7 @@
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <numbers>
 #include <utility>
 
 namespace heddle {
@@ -40,14 +42,16 @@ template <Scalar T, class Ctx>
 Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                   const Request& request, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
+  monitor.begin_stage("setting up");
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan);
+    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan, monitor);
   }();
   on.context.synchronize();
   const double setup_seconds = seconds_since(start);
 
   const MethodKind& method = method_of(request, placed.sizes());
+  monitor.begin_stage("first iteration");
   Solved<T, typename Ctx::Space> solved =
       std::get<MethodCall<T, Ctx>>(method.calls)(on.context, placed, request, monitor);
   on.context.synchronize();
@@ -95,6 +99,16 @@ Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const 
   return {};
 }
 
+/// √λ/2π with the sign of λ, for eigenvalues λ = ω².
+std::vector<double> frequencies_of(const std::vector<double>& eigenvalues) {
+  std::vector<double> frequencies;
+  for (const double lambda : eigenvalues) {
+    frequencies.push_back(std::copysign(std::sqrt(std::abs(lambda)), lambda) /
+                          (2 * std::numbers::pi));
+  }
+  return frequencies;
+}
+
 }  // namespace
 
 Solution solve_prepared(Device& device, Problem problem, const Request& request,
@@ -103,12 +117,14 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     context.synchronize();
     context.profile().reset();
     const std::string preconditioner = describe_preconditioner(request, problem);
+    const bool pencil = problem.sizes().pencil;
     const ProblemScaling scaling = scaling_of(problem, request);
     Request scaled = request;
     scale(device.host(), problem, scaled, scaling);
     Solution solution = solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context},
                                  std::move(problem), scaled, unscaled(monitor, scaling));
     unscale(device, solution, scaling);
+    if (pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
     solution.preconditioner_name = preconditioner;
     solution.device = device.kind();
     solution.device_note = device.note();

@@ -19,11 +19,11 @@ IterationRecord after(const Solution& first, IterationRecord record) {
 }  // namespace
 
 Monitor continued(const Solution& first, const Monitor& monitor) {
-  if (!monitor) return {};
-  return [&first, monitor](const MonitorState& state) {
+  if (!monitor.iteration) return monitor;
+  return monitor.with_iteration([&first, iteration = monitor.iteration](const MonitorState& state) {
     const IterationRecord record = after(first, state.record);
-    return monitor({record, state.nev, state.eigenvalues, state.residuals});
-  };
+    return iteration({record, state.nev, state.eigenvalues, state.residuals});
+  });
 }
 
 void prepend(const Solution& first, Solution& second, std::string_view stage) {

@@ -4,7 +4,7 @@
 # usage: scripts/quickstart.sh
 #
 # Works as root, or as a user with sudo where packages are missing (Debian 12, Ubuntu 24.04 and
-# later). Builds in build/quickstart; results go to results/quickstart.
+# later). Builds in build/quickstart; results go to results/quickstart-lobpcg.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/lib/common.sh
@@ -36,18 +36,19 @@ cmake -S . -B "$build" "${options[@]}" >"$build.log" 2>&1 || {
 grep '^-- CUDA backend' "$build.log" || true
 
 say "Building the executables on $(nproc) cores"
-cmake --build "$build" --parallel "$(nproc)" --target heddle-lobpcg heddle-lanczos heddle-cg \
-  heddle-info
+cmake --build "$build" --parallel "$(nproc)" --target heddle_program heddle-lobpcg heddle-lanczos \
+  heddle-cg heddle-info
 
 say "Solving configs/quickstart.yaml"
-"$build/apps/heddle-lobpcg" configs/quickstart.yaml
+"$build/apps/heddle" solve configs/quickstart.yaml
 
 cat <<END
 
 These are the smallest eigenvalues of the Laplacian on a cube, known in closed form:
 configs/quickstart.yaml says how. Next:
-  $build/apps/heddle-lobpcg configs/quickstart.yaml --set solver.nev=20
-  $build/apps/heddle-info YOUR_MATRIX.mtx
-  $build/apps/heddle-lobpcg YOUR_CONFIG.yaml      (or heddle-lanczos, heddle-cg; start from configs/)
+  $build/apps/heddle solve configs/quickstart.yaml -n 20
+  $build/apps/heddle info YOUR_MATRIX.mtx
+  $build/apps/heddle solve YOUR_MATRIX.mtx -n 10
+  $build/apps/heddle solve YOUR_CONFIG.yaml      (start from configs/)
   scripts/test.sh
 END

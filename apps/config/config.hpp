@@ -30,6 +30,13 @@ enum class Transform {
 /// The file format of eigenvectors or solutions.
 enum class VectorFormat { none, matrix_market, npy };
 
+/// What is written about each iteration.
+enum class HistoryDetail {
+  none,
+  iterations,  ///< history.csv
+  pairs        ///< also pairs.csv, with the value and the residual of each pair
+};
+
 /// A matrix file or the structure of a generated matrix.
 struct MatrixSource {
   std::filesystem::path path;              ///< empty for generated matrices
@@ -38,6 +45,9 @@ struct MatrixSource {
 
   /// The name used in messages: the path, or the structure with its sizes.
   std::string describe() const;
+
+  /// The name used in paths: that of the file without its extensions, or that of the structure.
+  std::string name() const;
 };
 
 /// The right-hand sides of a linear system: a file, or generated columns of one kind.
@@ -67,7 +77,8 @@ struct ProblemConfig {
 struct OutputConfig {
   std::filesystem::path directory;            ///< relative to the current folder
   VectorFormat vectors = VectorFormat::none;  ///< of eigenvectors or the solution
-  bool history = false;                       ///< history.csv
+  HistoryDetail history = HistoryDetail::none;
+  std::filesystem::path log;  ///< what is said beside the results is appended to it. Empty: no file
 };
 
 /// A whole configuration.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/apps/config/programs.hpp>
 #include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/standard_input.hpp>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -65,6 +66,17 @@ constexpr std::string_view kMarkdownHead =
     "it "
     "does not choose have no effect if they only tune the method, which the log says.\n";
 
+constexpr std::string_view kMarkdownEditors =
+    "\n## In an editor\n\n"
+    "`heddle config --schema > heddle.schema.json` prints a JSON Schema of these keys, which an "
+    "installation has as\n`share/heddle/heddle.schema.json`. Editors with a YAML language server "
+    "(VS Code with the extension YAML of Red Hat)\ncomplete and check a configuration that begins "
+    "with a comment that names it, relative to the configuration:\n\n"
+    "```yaml\n# yaml-language-server: $schema=heddle.schema.json\n```\n\n"
+    "In VS Code, the setting `\"yaml.schemas\": {\"/usr/local/share/heddle/heddle.schema.json\": "
+    "\"*.heddle.yaml\"}` does the\nsame for all files of that name. A file that names its "
+    "`solver.type` is offered the keys of this type alone.\n";
+
 constexpr std::string_view kMarkdownTable =
     "| key | values | default | option | meaning | types |\n"
     "| --- | --- | --- | --- | --- | --- |\n";
@@ -117,18 +129,26 @@ std::string describe_keys_as_markdown() {
     fmt::format_to(std::back_inserter(text), "| `{}` | `{}` | {} | {} |\n", known.name, known.size,
                    cell(known.density), cell(known.description));
   }
+  text += kMarkdownEditors;
   return text;
 }
 
 std::string RhsConfig::describe() const {
-  if (!path.empty()) return path.string();
+  if (!path.empty()) return input_name(path);
   if (random > 0) return "random";
   return ones > 0 ? "ones" : "unit vectors";
 }
 
 std::string MatrixSource::describe() const {
-  if (!structure) return path.string();
+  if (!structure) return input_name(path);
   return fmt::format("{} [{}]", structure->name, fmt::join(structure->size, ", "));
+}
+
+std::string MatrixSource::name() const {
+  if (structure) return structure->name;
+  if (path == "-") return "stdin";
+  const std::filesystem::path file = path.filename();
+  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
 }
 
 }  // namespace heddle::apps

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <heddle/apps/config/combinations.hpp>
+#include <heddle/apps/config/foreign_words.hpp>
+#include <heddle/apps/config/placeholders.hpp>
 #include <heddle/apps/config/programs.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/yaml.hpp>
@@ -11,17 +12,6 @@
 
 namespace heddle::apps {
 namespace {
-
-/// Keeps letters and digits only, in lower case, so that `numEvals`, `num-evals` and `num_evals`
-/// are equal.
-std::string simplified(std::string_view name) {
-  std::string result;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) result.push_back(static_cast<char>(std::tolower(byte)));
-  }
-  return result;
-}
 
 bool goes_by(const KeySpec& spec, const std::string& simplified_name) {
   const auto same = [&](std::string_view name) { return simplified(name) == simplified_name; };
@@ -94,7 +84,7 @@ class Resolver {
     if (solver_ == SolverType::automatic) {
       const bool linear = is_open_ && has_right_hand_sides(tree);
       solver_ = linear ? SolverType::block_cg : asked;
-      if (linear) config_.method_reason = "the problem has right-hand sides";
+      if (linear) config_.method_reason = "there are right-hand sides";
     } else if (!is_open_ && asked != solver_) {
       throw ConfigError(
           type->origin,
@@ -141,6 +131,7 @@ class Resolver {
 
   ConfigNode resolve_value(const KeySpec& spec, const ConfigNode& value) {
     if (!spec.forms.accepts(value)) throw unusable(spec, value);
+    if (spec.forms.folder || spec.forms.new_file) return resolve_output_path(spec, value);
     if (spec.store) spec.store(value, config_);
     if (value.is_map()) {
       ConfigNode section = resolve_section(spec.path, value);
@@ -154,15 +145,27 @@ class Resolver {
     return effective;
   }
 
+  /// The path with its placeholders replaced. The problem has been resolved before.
+  ConfigNode resolve_output_path(const KeySpec& spec, ConfigNode value) {
+    const MatrixSource& matrix = config_.problem.matrix;
+    try {
+      value.text = expand(value.text, {{"name", std::string(name_)},
+                                       {"solver", std::string(method_name(solver_))},
+                                       {"matrix", matrix.name()},
+                                       {"date", date_for_paths()}});
+    } catch (const InvalidArgument& error) {
+      throw ConfigError(value.origin, fmt::format("{}: {}", spec.path, error.what()));
+    }
+    if (spec.store) spec.store(value, config_);
+    return value;
+  }
+
   ConfigNode fallback(const KeySpec& spec, const ConfigNode& section) const {
     const SolverType type = is_open_ ? SolverType::automatic : solver_;
     const std::string_view yaml =
         spec.fallback == kSolverPlaceholder ? method_name(type) : spec.fallback;
     ConfigNode value = parse_yaml(yaml, section.origin.source);
     value.origin = section.origin;
-    if (const auto at = value.text.find(kNamePlaceholder); at != std::string::npos) {
-      value.text.replace(at, kNamePlaceholder.size(), name_);
-    }
     return value;
   }
 
@@ -236,11 +239,29 @@ class Resolver {
     if (value.kind == ConfigNode::Kind::null) {
       return {value.origin, fmt::format("{} has no value, expected {}", spec.path, expected(spec))};
     }
-    const std::string_view near =
-        value.is_scalar() ? nearest_name(value.text, spec.forms.words) : std::string_view();
+    const std::string meant = value.is_scalar() ? meant_value(spec, value.text) : "";
     return {value.origin,
             fmt::format("{}: expected {}, got {}{}", spec.path, expected(spec), shown(value),
-                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near))};
+                        meant.empty() ? "" : fmt::format(" (did you mean {}?)", meant))};
+  }
+
+  /// What an invalid word was probably meant to be, for messages. Empty if nothing is near it. For
+  /// a section, its key `type` with the word as its value.
+  std::string meant_value(const KeySpec& spec, const std::string& text) const {
+    for (const KeySpec& inner : config_schema()) {
+      if (!spec.forms.section || inner.path != spec.path + ".type") continue;
+      const auto& words = inner.forms.words;
+      const bool known = std::find(words.begin(), words.end(), text) != words.end();
+      const std::string word = known ? fmt::format("'{}'", text) : meant_value(inner, text);
+      return word.empty() ? "" : fmt::format("'type' with the value {}", word);
+    }
+    const std::string_view foreign = meaning_of_foreign_word(spec.path, text);
+    if (!foreign.empty()) return std::string(foreign);
+    for (const std::string_view word : spec.forms.words) {
+      if (simplified(word) == simplified(text)) return fmt::format("'{}'", word);
+    }
+    const std::string_view near = nearest_name(text, spec.forms.words);
+    return near.empty() ? "" : fmt::format("'{}'", near);
   }
 
   /// For a section, the list of its keys, which is more helpful than "a map".

@@ -245,9 +245,13 @@ void Schema::machine() {
 
 void Schema::output() {
   add("output", "what is written").section().fallback("{}");
-  add("output.directory", "folder of the results, relative to the current one; {name}: this file's")
+  add("output.directory",
+      "folder of the results, relative to the current one. Known in it, in checkpoint.file and in "
+      "output.log: {name}, of this file; {solver}; {matrix}, the file or structure of A; {date}, "
+      "of "
+      "the start in UTC")
       .folder()
-      .fallback("results/" + std::string(kNamePlaceholder))
+      .fallback(std::string(kDefaultDirectory))
       .option("-o,--output")
       .aliases({"dir", "folder", "path"})
       .store([](Node node, Config& config) { config.output.directory = node.text; });
@@ -269,10 +273,19 @@ void Schema::output() {
   vectors("solution", {SolverType::block_cg})
       .option("--solution")
       .aliases({"x", "solutions", "vectors"});
-  add("output.history", "write history.csv, a line an iteration")
-      .choice<bool>({{"true", true}, {"false", false}},
-                    [](Config& config) -> bool& { return config.output.history; })
+  add("output.history",
+      "write history.csv while it runs, a line per iteration; pairs: also pairs.csv, a line per "
+      "iteration and pair")
+      .choice<HistoryDetail>({{"true", HistoryDetail::iterations},
+                              {"false", HistoryDetail::none},
+                              {"pairs", HistoryDetail::pairs}},
+                             [](Config& config) -> HistoryDetail& { return config.output.history; })
       .fallback("true");
+  add("output.log", "file to which header, stages, progress, results and errors are appended")
+      .new_file()
+      .option("--log")
+      .aliases({"logfile", "log_file"})
+      .store([](Node node, Config& config) { config.output.log = node.text; });
 }
 
 void Schema::checkpoint() {

@@ -20,9 +20,8 @@ using detail::method_name;
 inline constexpr std::array kSolverTypes = {SolverType::automatic, SolverType::lobpcg,
                                             SolverType::block_lanczos, SolverType::block_cg};
 
-/// The placeholder, in a default, for the configuration's name (its file's name without the
-/// extension).
-inline constexpr std::string_view kNamePlaceholder = "{name}";
+/// The default of output.directory. Two solvers do not overwrite each other's results.
+inline constexpr std::string_view kDefaultDirectory = "results/{name}-{solver}";
 
 /// The placeholder, as a default, for the executable's solver.
 inline constexpr std::string_view kSolverPlaceholder = "{solver}";
@@ -67,8 +66,7 @@ struct KeySpec {
   std::string path;  ///< dotted, e.g. "solver.nev"
   ValueForms forms;
   /// The default as YAML. If it is empty, there is none, and the key is optional.
-  /// `kNamePlaceholder` in it is replaced by the configuration's name, `kSolverPlaceholder` by the
-  /// solver's.
+  /// `kSolverPlaceholder` stands for the solver's name.
   std::string fallback;
   std::string doc;                        ///< one line
   bool required = false;                  ///< the key must be given if its section is present

@@ -77,7 +77,7 @@ ExitCode help(const std::vector<std::string>&) {
 }
 
 ExitCode version(const std::vector<std::string>&) {
-  fmt::print("heddle {}\n", kVersions.heddle);
+  fmt::print("{}\n", version_text("heddle"));
   return ExitCode::converged;
 }
 

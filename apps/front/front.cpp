@@ -80,7 +80,8 @@ ExitCode run_command(const std::vector<std::string>& words) {
 int run_front(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty()) words.front() = command_of(words.front());
-  if (words.size() == 2 && words.front() == "help") words = {words.back(), "--help"};
+  const bool names_command = words.size() == 2 && command_of(words.back()) != "help";
+  if (names_command && words.front() == "help") words = {words.back(), "--help"};
   if (!words.empty() && words.front() == kSolve) {
     std::vector<const char*> arguments;
     for (const std::string& word : words) arguments.push_back(word.c_str());

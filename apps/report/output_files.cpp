@@ -26,6 +26,7 @@ std::string message_of(const InputError& error) {
 }
 
 constexpr std::string_view kStagingSuffix = ".part";
+constexpr std::string_view kPrevious = "previous";
 
 /// The first part of the names of staging folders of this machine. Other machines may use the same
 /// output folder at the same time.
@@ -123,9 +124,12 @@ OutputFiles::OutputFiles(std::filesystem::path directory)
   std::filesystem::remove(staging_, ignored);
 }
 
-OutputFiles::~OutputFiles() {
+OutputFiles::~OutputFiles() { discard_added(); }
+
+void OutputFiles::discard_added() noexcept {
   std::error_code ignored;
   std::filesystem::remove_all(staging_, ignored);
+  names_.clear();
 }
 
 void OutputFiles::add(std::string_view name,
@@ -139,25 +143,54 @@ void OutputFiles::add(std::string_view name,
   names_.emplace_back(name);
 }
 
-void OutputFiles::commit(const std::vector<std::string_view>& run_files) {
+void OutputFiles::start(const std::vector<std::string_view>& run_files) {
+  if (started_) return;
+  const auto cannot = [this](std::string_view name, int error) {
+    throw cannot_write(directory_ / name, error);
+  };
+  std::error_code error;
+  std::vector<std::string_view> earlier;
+  for (const std::string_view name : run_files) {
+    if (std::filesystem::is_directory(directory_ / name, error)) cannot(name, EISDIR);
+    if (std::filesystem::exists(directory_ / name, error)) earlier.push_back(name);
+  }
+  const std::filesystem::path previous = directory_ / kPrevious;
+  const bool kept = std::any_of(run_files.begin(), run_files.end(), [&](std::string_view name) {
+    return std::filesystem::exists(previous / name, error);
+  });
+  if (!earlier.empty() && !kept && !std::filesystem::create_directory(previous, error) && error) {
+    cannot(kPrevious, error.value());
+  }
+  for (const std::string_view name : earlier) {
+    if (kept) {
+      std::filesystem::remove(directory_ / name, error);
+    } else {
+      std::filesystem::rename(directory_ / name, previous / name, error);
+    }
+    if (error) cannot(name, error.value());
+  }
+  started_ = true;
+}
+
+void OutputFiles::commit() {
   std::error_code error;
   for (const std::string& name : names_) {
     if (std::filesystem::is_directory(directory_ / name, error)) {
       throw cannot_write(directory_ / name, EISDIR);
     }
   }
-  for (const std::string_view name : run_files) {
-    const bool added = std::find(names_.begin(), names_.end(), name) != names_.end();
-    if (!added && !std::filesystem::is_directory(directory_ / name, error)) {
-      std::filesystem::remove(directory_ / name, error);
-      if (error) throw cannot_write(directory_ / name, error.value());
-    }
-  }
   for (const std::string& name : names_) {
     std::filesystem::rename(staging_ / name, directory_ / name, error);
     if (error) throw cannot_write(directory_ / name, error.value());
   }
-  names_.clear();
+  discard_added();
+}
+
+void OutputFiles::forget_previous(const std::vector<std::string_view>& run_files) noexcept {
+  std::error_code ignored;
+  const std::filesystem::path previous = directory_ / kPrevious;
+  for (const std::string_view name : run_files) std::filesystem::remove(previous / name, ignored);
+  std::filesystem::remove(previous, ignored);  // fails if other files are left
 }
 
 }  // namespace heddle::apps

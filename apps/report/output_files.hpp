@@ -31,8 +31,12 @@ class OutputFolder {
   std::vector<std::filesystem::path> made_;  // the innermost last
 };
 
-/// The output files of one run. Either all of them appear in the folder, once all are complete, or
-/// none.
+/// The output files of one run. Those that are added appear in the folder together, once all are
+/// complete, or none does. A file that grows while the run goes on is written to its place at once.
+///
+/// The files of an earlier run are moved to the folder `previous` when the run starts, and deleted
+/// when it has succeeded. A run that is killed or fails therefore loses no earlier result, and its
+/// own files never stand beside those of another run.
 class OutputFiles {
  public:
   /// Creates the folder if it does not exist, and deletes incomplete files that an earlier process
@@ -47,20 +51,32 @@ class OutputFiles {
 
   const std::filesystem::path& directory() const noexcept { return directory_; }
 
+  /// Moves the files that have one of the names `run_files` to the folder `previous`. If there are
+  /// files already, they are those of the last run that succeeded and stay, and the others are
+  /// deleted. Only the first call has an effect. Throws `InputError`, before anything is changed,
+  /// if one of the names is taken by a folder.
+  void start(const std::vector<std::string_view>& run_files);
+
   /// Adds the file `name`. `write` is called with a temporary path, to which it must write the
   /// file. An `InputError` that it throws for this path is rethrown with the final path.
   void add(std::string_view name, const std::function<void(const std::filesystem::path&)>& write);
 
-  /// Renames all files to their final names, in the order in which they were added. Deletes those
-  /// files of `run_files` that were not added, because they belong to an earlier run. Throws
+  /// Deletes what was added since the last commit.
+  void discard_added() noexcept;
+
+  /// Renames all files to their final names, in the order in which they were added. Throws
   /// `InputError` if one of the names is taken by a folder, and then changes nothing.
-  void commit(const std::vector<std::string_view>& run_files = {});
+  void commit();
+
+  /// Deletes the files `run_files` in the folder `previous`, and this folder if it is then empty.
+  void forget_previous(const std::vector<std::string_view>& run_files) noexcept;
 
  private:
   std::filesystem::path directory_;
   std::filesystem::path staging_;  // in `directory_`, so that renaming is atomic; made by `add`
   OutputFolder folder_;
   std::vector<std::string> names_;
+  bool started_ = false;
 };
 
 }  // namespace heddle::apps

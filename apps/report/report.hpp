@@ -1,6 +1,8 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
+#include <heddle/apps/exit_codes.hpp>
+#include <heddle/apps/report/run_facts.hpp>
 #include <heddle/drivers/solution.hpp>
 #include <optional>
 #include <string>
@@ -39,14 +41,17 @@ struct Report {
   ProblemFacts problem;
   Solution result;
   StageSeconds seconds;
+  RunFacts run{};
+  std::vector<InputSum> inputs{};
 };
 
 /// A few lines on the problem and the chosen solver.
 std::string describe_problem(const Config& config, const ProblemFacts& problem);
 
 /// An aligned table of the results: eigenvalues with their residuals, or residuals and backward
-/// errors of the columns of a linear system, or those of the normal equations and ‖b − A x‖. A long
-/// table is shortened to its first and last lines.
+/// errors of the columns of a linear system, or those of the normal equations and ‖b − A x‖. Modes
+/// of a pencil have their frequencies, and rows that have not converged are marked. A long table is
+/// shortened to its first and last lines.
 std::string result_table(const Solution& result, SolverType solver);
 
 /// An aligned table with seconds, share, traffic and arithmetic of each phase that took time, and
@@ -56,10 +61,10 @@ std::string profile_table(const Profile& profile);
 /// Status, reason, time and accuracy in one line.
 std::string summary_line(const Report& report, SolverType solver);
 
-/// The text of `history.csv`: a line of column names, then one line per iteration.
-std::string history_csv(const std::vector<IterationRecord>& history);
-
 /// The text of `result.json`. NaN and infinities become null.
 std::string result_json(const Config& config, const Report& report);
+
+/// The text of `result.json` for a run that failed, with what is known of it.
+std::string failure_json(const Config& config, const Report& report, const Failure& failure);
 
 }  // namespace heddle::apps

@@ -1,5 +1,7 @@
+#include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <cmath>
 #include <heddle/apps/config/json.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/report/report.hpp>
@@ -11,13 +13,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Counts changes of `result.json` after which a program that reads it must be changed.
+constexpr int kSchemaVersion = 1;
+
+/// A number of bytes, which the estimates hold as a real number.
+Json bytes_json(double bytes) {
+  constexpr double kMost = 9e18;
+  return bytes >= 0 && bytes < kMost ? Json(std::llround(bytes)) : Json(nullptr);
+}
+
 Json phases_json(const Profile& profile) {
   Json phases = Json::object();
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     const auto phase = static_cast<Phase>(i);
     const PhaseTotals& totals = profile[phase];
     phases[std::string(phase_name(phase))] = {
-        {"seconds", totals.seconds}, {"bytes", totals.bytes}, {"flops", totals.flops}};
+        {"seconds", totals.seconds}, {"bytes", bytes_json(totals.bytes)}, {"flops", totals.flops}};
   }
   return phases;
 }
@@ -52,9 +63,9 @@ double process_peak_bytes() {
 }
 
 Json memory_json(const Report& report) {
-  return {{"estimated_bytes", report.problem.estimated_bytes},
+  return {{"estimated_bytes", bytes_json(report.problem.estimated_bytes)},
           {"peak_bytes", report.result.peak_bytes},
-          {"process_peak_bytes", process_peak_bytes()}};
+          {"process_peak_bytes", bytes_json(process_peak_bytes())}};
 }
 
 Json problem_json(const Config& config, const ProblemFacts& problem) {
@@ -74,12 +85,13 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
   return json;
 }
 
-/// Adds all results of the solve except the vectors.
+/// Adds all results of the solve except the vectors. `converged` has one entry per row of them.
 void add_accuracy(Json& json, const Config& config, const Solution& result) {
   if (is_eigensolver(config.request.method)) {
     json["eigenvalues"] = result.eigenvalues;
     if (config.problem.mass) json["infinite_eigenvalues"] = result.infinite_eigenvalues;
     if (finds_triplets(config)) json["singular_values"] = result.singular_values;
+    if (!result.frequencies.empty()) json["frequencies"] = result.frequencies;
     json["residuals"] = result.residuals;
     json["error_bounds"] = result.error_bounds;
     json["limited_by_rounding"] = result.limited_by_rounding;
@@ -92,18 +104,72 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     json["residuals"] = result.residuals;
     json["backward_errors"] = result.backward_errors;
   }
+  json["converged"] = result.converged;
+}
+
+Json inputs_json(const std::vector<InputSum>& inputs) {
+  Json list = Json::array();
+  for (const InputSum& input : inputs) {
+    list.push_back({{"key", input.key},
+                    {"file", input.path.string()},
+                    {"bytes", input.bytes},
+                    {"crc32", fmt::format("{:08x}", input.crc32)}});
+  }
+  return list;
+}
+
+Json run_json(const RunFacts& run) {
+  return {{"started", run.started},
+          {"host", run.host},
+          {"cpu", run.processor},
+          {"current_folder", run.folder},
+          {"command_line", run.command}};
+}
+
+Json versions_json() {
+  const auto or_null = [](std::string_view text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return {{"heddle", kVersions.heddle},
+          {"commit", or_null(kVersions.commit)},
+          {"compiler", kVersions.compiler},
+          {"build_type", kVersions.build_type},
+          {"eigen", kVersions.eigen}};
+}
+
+/// What every `result.json` begins with.
+Json head_json(std::string_view status, std::string_view reason, ExitCode code) {
+  return {{"schema_version", kSchemaVersion},
+          {"status", status},
+          {"reason", reason},
+          {"exit_code", static_cast<int>(code)}};
+}
+
+/// File names and command lines may contain invalid UTF-8, which JSON does not allow.
+std::string to_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
+std::string failure_json(const Config& config, const Report& report, const Failure& failure) {
+  Json json = head_json("error", failure.message, failure.code);
+  json["solver"] = method_name(config.request.method);
+  json["inputs"] = inputs_json(report.inputs);
+  json["versions"] = versions_json();
+  json["run"] = run_json(report.run);
+  json["configuration"] = to_json(config.effective);
+  return to_text(json);
+}
+
 std::string result_json(const Config& config, const Report& report) {
   const Solution& result = report.result;
   const ProblemFacts& problem = report.problem;
-  Json json;
-  json["status"] = status_name(result.status);
-  json["reason"] = result.reason;
+  Json json = head_json(status_name(result.status), result.reason, exit_code(result.status));
   json["solver"] = method_name(config.request.method);
-  if (!config.method_reason.empty()) json["solver_reason"] = config.method_reason;
+  const std::string& solver_reason =
+      result.method_reason.empty() ? config.method_reason : result.method_reason;
+  if (!solver_reason.empty()) json["solver_reason"] = solver_reason;
   json["device"] = problem.device;
   json["precision"] = config.effective.find("precision")->text;
   json["n"] = problem.n;
@@ -128,13 +194,11 @@ std::string result_json(const Config& config, const Report& report) {
   json["phases"] = phases_json(report.result.profile);
   json["orthogonalization"] = orthogonalization_json(result.orthogonalization);
   json["memory"] = memory_json(report);
-  json["versions"] = {{"heddle", kVersions.heddle},
-                      {"compiler", kVersions.compiler},
-                      {"build_type", kVersions.build_type},
-                      {"eigen", kVersions.eigen}};
+  json["inputs"] = inputs_json(report.inputs);
+  json["versions"] = versions_json();
+  json["run"] = run_json(report.run);
   json["configuration"] = to_json(config.effective);
-  // File names may contain invalid UTF-8, which JSON does not allow.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(json);
 }
 
 }  // namespace heddle::apps

@@ -101,6 +101,14 @@ std::string certain_digits(double value, double error) {
   return fmt::format("{:.{}e}", value, static_cast<int>(std::min<double>(digits, kMostDigits)));
 }
 
+/// What marks row i if it has not converged. A solve that converged has no such rows, whatever its
+/// method verified.
+std::string_view unconverged_mark(const Solution& result, std::size_t i) {
+  const bool passes = result.status == SolveStatus::converged || i >= result.converged.size() ||
+                      result.converged[i];
+  return passes ? "" : "  not converged";
+}
+
 /// The table of eigenpairs or singular triplets.
 Table value_table(const Solution& result) {
   const bool singular = !result.singular_values.empty();
@@ -120,15 +128,20 @@ Table value_table(const Solution& result) {
   };
   explain(" *", "the error may exceed 1e-6 of the value");
   explain(" ~", "the error may exceed 1e-6 of the value: rounding allows no more digits");
-  return {fmt::format("{:>5}  {:>22}  {:>9}  {:>9}\n", "",
-                      singular ? "singular value" : "eigenvalue", "±", "residual"),
-          [&result, &values, &errors, mark](std::size_t i) {
-            const double error = i < errors.size() ? errors[i] : 0;
-            const double residual = i < result.residuals.size() ? result.residuals[i] : 0;
-            return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}\n", i + 1,
-                               certain_digits(values[i], error), error, residual, mark(i));
-          },
-          22, legend};
+  const auto frequency = [&result](std::size_t i) {
+    return result.frequencies.empty() ? "" : fmt::format("  {:>12.5e}", result.frequencies[i]);
+  };
+  return {
+      fmt::format("{:>5}  {:>22}  {:>9}  {:>9}{}\n", "", singular ? "singular value" : "eigenvalue",
+                  "±", "residual", result.frequencies.empty() ? "" : "     frequency"),
+      [&result, &values, &errors, mark, frequency](std::size_t i) {
+        const double error = i < errors.size() ? errors[i] : 0;
+        const double residual = i < result.residuals.size() ? result.residuals[i] : 0;
+        return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}{}{}\n", i + 1,
+                           certain_digits(values[i], error), error, residual, frequency(i), mark(i),
+                           unconverged_mark(result, i));
+      },
+      22, legend};
 }
 
 Table table_of(const Solution& result, SolverType solver) {
@@ -140,10 +153,10 @@ Table table_of(const Solution& result, SolverType solver) {
   return {fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual",
                       linear ? "backward error" : "|b - A x|"),
           [&result, linear, at](std::size_t i) {
-            return linear ? fmt::format("{:>6}  {:>8.1e}  {:>14.1e}\n", i + 1, result.residuals[i],
-                                        at(result.backward_errors, i))
-                          : fmt::format("{:>6}  {:>8.1e}  {:>14.6e}\n", i + 1, result.residuals[i],
-                                        at(result.residual_norms, i));
+            const std::string second = linear ? fmt::format("{:.1e}", at(result.backward_errors, i))
+                                              : fmt::format("{:.6e}", at(result.residual_norms, i));
+            return fmt::format("{:>6}  {:>8.1e}  {:>14}{}\n", i + 1, result.residuals[i], second,
+                               unconverged_mark(result, i));
           },
           9};
 }

@@ -5,8 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <heddle/linalg/base/available_cpus.hpp>
-#include <sstream>
-#include <string>
+#include <heddle/linalg/base/cgroups.hpp>
 
 namespace heddle::detail {
 namespace {
@@ -34,50 +33,10 @@ std::optional<double> quota_v1(const fs::path& group) {
   return std::nullopt;
 }
 
-/// The smallest quota of `group`, a path below `mount`, and of all groups above it. In a container
-/// the path may be one of the host, of which only the top, the container's own group, is there.
-template <class Quota>
-std::optional<double> smallest_quota(const fs::path& mount, const fs::path& group,
-                                     const Quota& quota) {
-  std::optional<double> smallest = quota(mount);
-  fs::path folder = mount;
-  for (const fs::path& part : group.relative_path()) {
-    folder /= part;
-    const std::optional<double> here = quota(folder);
-    if (here) smallest = std::min(smallest.value_or(*here), *here);
-  }
-  return smallest;
-}
-
-/// Whether `name` is in a list of names with commas between them.
-bool lists(const std::string& names, const std::string& name) {
-  return ("," + names + ",").find("," + name + ",") != std::string::npos;
-}
-
 }  // namespace
 
 std::optional<double> cgroup_cpus(const fs::path& root) {
-  const fs::path mounts = root / "sys/fs/cgroup";
-  std::ifstream groups(root / "proc/self/cgroup");
-  std::optional<double> smallest;
-  for (std::string line; std::getline(groups, line);) {  // "ID:CONTROLLERS:PATH"
-    std::istringstream fields(line);
-    std::string id;
-    std::string controllers;
-    std::string group;
-    std::getline(fields, id, ':');
-    std::getline(fields, controllers, ':');
-    std::getline(fields, group);
-    std::optional<double> quota;
-    if (id == "0" && controllers.empty()) {
-      quota = smallest_quota(mounts, group, quota_v2);
-    } else if (lists(controllers, "cpu")) {
-      quota = smallest_quota(mounts / controllers, group, quota_v1);
-      if (!quota) quota = smallest_quota(mounts / "cpu", group, quota_v1);
-    }
-    if (quota) smallest = std::min(smallest.value_or(*quota), *quota);
-  }
-  return smallest;
+  return smallest_cgroup_limit(root, {"cpu", quota_v2, quota_v1});
 }
 
 int default_threads(const fs::path& root) {

@@ -86,7 +86,9 @@ class Team {
 
   std::chrono::microseconds spin_;
   pid_t process_ = getpid();
-  std::vector<std::thread> workers_;
+  // Not a member by value: a forked process has a copy of its parent's memory, but not its threads,
+  // and must not touch what describes them.
+  std::vector<std::thread>* workers_ = new std::vector<std::thread>;
   TeamWork work_{};
   std::vector<Range> ranges_;
   alignas(kApart) std::atomic<std::uint32_t> round_{
@@ -102,24 +104,23 @@ Team::~Team() {
   ending_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
-  for (std::thread& worker : workers_) {
-    // A forked process has the memory of its parent, but not its threads.
-    process_ == getpid() ? worker.join() : worker.detach();
-  }
+  if (process_ != getpid()) return;
+  for (std::thread& worker : *workers_) worker.join();
+  delete workers_;
 }
 
 /// Starts workers until there are `count`, or as many as the system allows. Signals are left to the
 /// threads of the program.
 void Team::start_workers(int count) {
-  if (static_cast<int>(workers_.size()) >= count) return;
+  if (static_cast<int>(workers_->size()) >= count) return;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    while (static_cast<int>(workers_.size()) < count) {
-      const int member = static_cast<int>(workers_.size()) + 1;
-      workers_.emplace_back([this, member, seen = round_.load()]() mutable {
+    while (static_cast<int>(workers_->size()) < count) {
+      const int member = static_cast<int>(workers_->size()) + 1;
+      workers_->emplace_back([this, member, seen = round_.load()]() mutable {
         inside = true;
         while (true) {
           wait_while(round_, seen, spin_);

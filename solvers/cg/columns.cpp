@@ -198,6 +198,7 @@ void LinearColumns<T, Ctx>::finish() {
   for (const LinearColumn& column : s_.ledger.columns) {
     const auto j = static_cast<std::size_t>(column.index);
     result.backward_errors[j] = norm_A_.backward_error(column);
+    result.converged[j] = column.converged();
   }
   result.operator_applications = products_.applications();
   result.status = engine_.conclude({s_.ledger.converged(), system_.B.cols(), "columns",

@@ -15,6 +15,7 @@ LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index 
   monitor_residuals.reserve(ledger.columns.size());
   result.residuals.reserve(ledger.columns.size());
   result.backward_errors.reserve(ledger.columns.size());
+  result.converged.reserve(ledger.columns.size());
   result.solution = MultiVector<T, Space>(context, n, b);
 }
 
@@ -28,6 +29,7 @@ void LinearColumnsStorage<T, Ctx>::reset() {
   result.iterations = result.matrix_passes = result.operator_applications = 0;
   result.residuals.assign(ledger.columns.size(), 0.0);
   result.backward_errors.assign(ledger.columns.size(), 0.0);
+  result.converged.assign(ledger.columns.size(), false);
   result.history.clear();
   result.orthogonalization = {};
 }

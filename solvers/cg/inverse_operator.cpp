@@ -24,7 +24,7 @@ const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
   options.tolerance = kRoundings * std::numeric_limits<T>::epsilon();
   options.max_iterations = kMaxIterations;
   return block_cg<T, Ctx>(context, {.A = B_, .preconditioner = &jacobi_, .B = X}, options,
-                          workspace_);
+                          workspace_, monitor_);
 }
 
 template <Scalar T, class Ctx>
@@ -32,7 +32,8 @@ bool InverseOperator<T, Ctx>::works(Ctx& context) {
   MultiVector<T, Space> x(context, this->cols(), 1);
   fill_random<T>(context, 0, 0, x.view(), B_->row_range().first);
   constexpr double kEnough = 100 * kRoundings * std::numeric_limits<T>::epsilon();
-  return solve(context, x.view()).residuals.front() <= kEnough;
+  const LinearResult<T, Space>& solved = solve(context, x.view());
+  return solved.status == SolveStatus::interrupted || solved.residuals.front() <= kEnough;
 }
 
 template <Scalar T, class Ctx>

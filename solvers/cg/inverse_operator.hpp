@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
+#include <utility>
 
 namespace heddle {
 
@@ -20,9 +23,13 @@ class InverseOperator final : public LinearOperator<T, Ctx> {
   /// Throws `OutOfMemory`.
   InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B, CsrView<T, Space> matrix);
 
+  /// `stop` is called between the products of a solve. Once it returns true, the result of `apply`
+  /// is unfinished.
+  void set_stop(std::function<bool()> stop) { monitor_.stop = std::move(stop); }
+
   /// Whether the solve for a random column reaches ‖x − B y‖ ≤ 50 ε ‖x‖ within 1000 iterations. If
   /// not, B is too ill conditioned for this operator. Its products are then the iterates after 1000
-  /// iterations.
+  /// iterations. A solve that was stopped counts as one that works.
   bool works(Ctx& context);
 
  protected:
@@ -34,6 +41,7 @@ class InverseOperator final : public LinearOperator<T, Ctx> {
   LinearOperator<T, Ctx>* B_;
   JacobiPreconditioner<T, Ctx> jacobi_;
   BlockCgWorkspace<T, Ctx> workspace_;
+  Monitor monitor_;
 };
 
 }  // namespace heddle

@@ -35,7 +35,7 @@ MonitorState IntervalSolve<T, Ctx>::shown(const IterationRecord& record) const {
 
 template <Scalar T, class Ctx>
 Claim IntervalSolve<T, Ctx>::claim() {
-  if (!out_of_time_ && settled()) {
+  if (!filter_stopped_ && settled()) {
     if (real_ <= options_.nev) return Claim::confirmed;
     end_crowded(
         fmt::format("the interval holds {} eigenvalues, more than nev = {}", real_, options_.nev));
@@ -95,6 +95,7 @@ void IntervalSolve<T, Ctx>::finish() {
   result_.operator_applications = problem_.A->columns_applied() - applications_before_;
   result_.eigenvalues.clear();
   result_.residuals.clear();
+  result_.converged.clear();
   if (s_ && !s_->inside.empty()) {
     std::vector<Index>& pairs = s_->inside;
     pairs.resize(static_cast<std::size_t>(count_believed()));
@@ -107,6 +108,7 @@ void IntervalSolve<T, Ctx>::finish() {
       const auto pair = static_cast<std::size_t>(j);
       result_.error_bounds.push_back(s_->verifier.errors()[pair]);
       result_.limited_by_rounding.push_back(s_->verifier.limited()[pair]);
+      result_.converged.push_back(s_->verifier.passed()[pair]);
       const auto target = static_cast<Index>(i);
       if (j != target) copy<T>(context_, s_->X.columns(j, 1), s_->X.columns(target, 1));
     }

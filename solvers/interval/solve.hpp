@@ -81,8 +81,8 @@ class IntervalSolve {
   double least_weight_ = 1;
   double worst_before_ = 0;
   std::uint64_t streams_ = 0;  // random blocks drawn
-  // Whether the time limit was reached within a filter, which is unfinished.
-  bool out_of_time_ = false;
+  // Whether the time limit or the monitor stopped a filter, which is unfinished.
+  bool filter_stopped_ = false;
   std::string crowded_;  // the reason to end with more pairs than wanted
 };
 

@@ -61,7 +61,10 @@ void IntervalSolve<T, Ctx>::plan() {
   options.resolution = 0.5 * (options_.upper - options_.lower);
   options.vectors = options.block_size = kDensityVectors;
   options.seed = options_.seed;
+  options.stop = [this] { return engine_.stop_requested(); };
+  engine_.begin_stage("estimating the density of eigenvalues");
   const SpectralDensity density = spectral_density(context_, *problem_.A, options);
+  if (engine_.stop_requested()) return engine_.end_as_requested();
   const double size = std::max(std::abs(density.lower()), std::abs(density.upper()));
   convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm.value_or(size), 1,
                                   std::numeric_limits<T>::epsilon());
@@ -134,10 +137,10 @@ void IntervalSolve<T, Ctx>::filter() {
     const Index count = std::min(b, columns() - first);
     const Block X = s_->X.columns(first, count);
     const Block FX = s_->product.columns(0, count);
-    out_of_time_ =
+    filter_stopped_ =
         !apply_series<T, Ctx>(context_, s_->recurrence, *problem_.A, spectrum_, coefficients_, X,
-                              FX, [this] { return engine_.out_of_time(); });
-    if (out_of_time_) return orthonormalize();  // X stays valid with only some columns filtered
+                              FX, [this] { return engine_.stop_requested(); });
+    if (filter_stopped_) return orthonormalize();  // X stays valid with only some columns filtered
     column_dots<T>(context_, X, FX, s_->dots.view(columns(), 1).block(first, 0, count, 1));
     copy<T>(context_, FX, X);
   }

@@ -28,11 +28,11 @@ struct EarlierParts {
   /// A monitor for the part. It calls `monitor` with the counts of the whole solve. `monitor` must
   /// outlive it.
   Monitor watch(const Monitor& monitor) const {
-    if (!monitor) return {};
-    return [earlier = *this, &monitor](const MonitorState& state) {
+    if (!monitor.iteration) return monitor;
+    return monitor.with_iteration([earlier = *this, &monitor](const MonitorState& state) {
       const IterationRecord record = earlier.after(state.record);
-      return monitor({record, state.nev, state.eigenvalues, state.residuals});
-    };
+      return monitor.iteration({record, state.nev, state.eigenvalues, state.residuals});
+    });
   }
 };
 

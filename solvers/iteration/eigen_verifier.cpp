@@ -34,7 +34,7 @@ void symmetrize(SmallView<double, HostSpace> M) {
 }
 
 /// The numbers that `measure` computes per pair in the context's memory.
-enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kNumbers };
+enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kCorrection, kNumbers };
 
 double one_norm(ConstSmallView<double, HostSpace> M) {
   double largest = 0;
@@ -64,7 +64,7 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
       error_norms_(context, n, pencil) {
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list : {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
-                                    &squares_, &roundings_, &errors_}) {
+                                    &squares_, &corrections_, &roundings_, &errors_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -134,6 +134,7 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
     residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
              column(kResidual, first, count));  // A V − B V Θ   n×slab
     error_norms_.measure_residuals(context, R, column(kDualResidual, first, count));
+    column_dots<T>(context, V_slab, R, column(kCorrection, first, count));  // xᵀr
   });
   column_norms(context, V, column(kNorm, 0, k));
   error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
@@ -153,6 +154,7 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
     list->clear();
   }
   orthogonality_ = 0;
+  correct_values(G, numbers);
   for (Index j = 0; j < k; ++j) {
     residuals_.push_back(numbers(j, kResidual) / numbers(j, kNorm));
     dual_residuals_.push_back(error_norms_.dual_norm(numbers(j, kDualResidual)) /
@@ -164,6 +166,30 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
       keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
     }
   }
+}
+
+/// Replaces the Ritz values by the Rayleigh quotients θ + xᵀr/xᵀBx of their vectors. The dense
+/// solve leaves an error of ε times the largest value in all values. The quotients have only their
+/// own rounding errors. They are not taken if they would change the order of the pairs.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
+                                           ConstSmallView<double, HostSpace> numbers) {
+  const Index k = G.cols;
+  corrections_.clear();
+  for (Index j = 0; j < k; ++j) corrections_.push_back(numbers(j, kCorrection) / G(j, j));
+  const auto corrected = [&](Index j) {
+    const auto pair = static_cast<std::size_t>(j);
+    return values_[pair] + corrections_[pair];
+  };
+  bool ascending = true;
+  bool descending = true;
+  for (Index j = 1; j < k; ++j) {
+    ascending = ascending && corrected(j - 1) <= corrected(j);
+    descending = descending && corrected(j - 1) >= corrected(j);
+  }
+  if (!ascending && !descending) return;
+  for (Index j = 0; j < k; ++j) values_[static_cast<std::size_t>(j)] = corrected(j);
+  std::fill(corrections_.begin(), corrections_.end(), 0.0);
 }
 
 template <Scalar T, class Ctx>
@@ -209,7 +235,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   bounds_.clear();
   for (std::size_t j = 0; j < residuals_.size(); ++j) bounds_.add(values_[j], dual_residuals_[j]);
   for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
-    bounds_.add(neighbours.values[j], neighbours.residuals[j]);
+    bounds_.add(neighbours.values[j], neighbours.residuals[j], neighbours.joint);
   }
   bounds_.compute(neighbours.below, neighbours.above);
   errors_.clear();
@@ -224,7 +250,9 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     }
     const double rounding = rounding_of(convergence, j);
     const double noise = convergence.noise_floor() * convergence.scale(lambda);
-    const bool as_exact_as_possible = neighbours.dense && residuals_[j] <= noise;
+    const bool as_exact_as_possible =
+        (neighbours.dense && residuals_[j] <= noise) ||
+        (convergence.bounds_values() && convergence.is_zero(lambda, residuals_[j]));
     const bool value = convergence.value_passes(lambda, bound, rounding) || as_exact_as_possible;
     const bool residual = convergence.passes(lambda, residuals_[j]);
     verdict.residuals = verdict.residuals && residual;
@@ -232,7 +260,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     passed_.push_back(value && residual);
     limited_.push_back(convergence.limited(
         lambda, bound, as_exact_as_possible ? std::max(bound, rounding) : rounding));
-    errors_.push_back(bound + rounding);
+    errors_.push_back(bound + rounding + std::abs(corrections_[j]));
   }
   return verdict;
 }
@@ -278,6 +306,7 @@ void EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
   }
   result.error_bounds = errors_;
   result.limited_by_rounding = limited_;
+  result.converged = passed_;
   result.orthogonality = orthogonality_;
 }
 

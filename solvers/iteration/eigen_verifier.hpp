@@ -19,6 +19,7 @@ namespace heddle::detail {
 struct Neighbours {
   std::span<const double> values{};     ///< further Ritz values
   std::span<const double> residuals{};  ///< ‖r‖ of each in the norm of B⁻¹, for xᵀBx = 1
+  bool joint = false;  ///< whether their vectors are orthogonal to those that are verified
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
   /// Bounds of the errors of the verified values that are known otherwise, in their order. Empty if
@@ -59,7 +60,8 @@ class EigenVerifier {
   DenseFailure rayleigh_ritz(Ctx& context, const EigenProblem<T, Ctx>& problem, Which which,
                              BlockView<T, Space> V, BlockView<T, Space> AV, BlockView<T, Space> BV);
 
-  /// Measures the pairs (values, V) of the last `rayleigh_ritz`.
+  /// Measures the pairs (values, V) of the last `rayleigh_ritz`, and replaces the values by the
+  /// Rayleigh quotients of V.
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
 
@@ -100,6 +102,8 @@ class EigenVerifier {
 
  private:
   void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
+  void correct_values(ConstSmallView<double, HostSpace> G,
+                      ConstSmallView<double, HostSpace> numbers);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   void judge_orthogonality(const EigenConvergence& convergence);
 
@@ -115,6 +119,7 @@ class EigenVerifier {
   std::vector<double> residuals_;
   std::vector<double> dual_residuals_;     // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
   std::vector<double> squares_;            // xᵀBx
+  std::vector<double> corrections_;        // what is left of xᵀr/xᵀBx
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included

@@ -110,8 +110,9 @@ class Engine {
   template <IterativeSolve Solve>
   void finish_iteration(Solve& solve, std::string_view converged) {
     const IterationRecord& record = append_record(solve);
-    const bool monitor_stops = monitor_ && !monitor_(solve.shown(record));
-    const std::optional<Stop> stop = control_.requested(context_, record.iteration, monitor_stops);
+    const bool ends = monitor_.iteration && !monitor_.iteration(solve.shown(record));
+    const std::optional<Stop> stop =
+        control_.requested(context_, record.iteration, ends || monitor_.stops());
     if (const std::optional<Stop> trouble = solve.trouble()) return control_.end(*trouble);
     write_checkpoint(solve, stop.has_value());
     judge_claim(solve, converged);
@@ -133,13 +134,34 @@ class Engine {
   /// Ends the solve. Only the first call has an effect. The characters of `reason` must outlive the
   /// engine.
   void end(SolveStatus status, std::string_view reason) noexcept { control_.end(status, reason); }
+  void end(const Stop& stop) noexcept { control_.end(stop); }
 
   bool ended() const noexcept { return control_.ended(); }
   SolveStatus status() const noexcept { return control_.status(); }
   std::string_view reason() const noexcept { return control_.reason(); }
 
-  /// Whether any process of the context has reached the time limit.
-  bool out_of_time() const { return control_.out_of_time(context_); }
+  /// Whether the monitor or the time limit of any process of the context asks for the end. To be
+  /// asked between products.
+  bool stop_requested() const { return asked_to_stop() || control_.out_of_time(context_); }
+
+  /// The same with `grace` seconds beyond the time limit.
+  bool stop_requested(double grace) const { return asked_to_stop() || less_time_left_than(-grace); }
+
+  /// Ends the solve within an iteration, after `stop_requested` was true.
+  void end_as_requested() {
+    end(asked_to_stop() ? StopControl::kOnRequest : StopControl::kOutOfTime);
+  }
+
+  /// Writes a checkpoint of the present state of `solve`, where checkpoints are kept, for a solve
+  /// that ends within an iteration.
+  template <ResumableSolve Solve>
+  void keep_unfinished(Solve& solve) {
+    capture(solve);
+    write_checkpoint(solve, true);
+  }
+
+  /// Announces a stage that may take long to the monitor.
+  void begin_stage(std::string_view name) const { monitor_.begin_stage(name); }
 
   /// Whether less than `seconds` are left until the time limit on any process of the context.
   bool less_time_left_than(double seconds) const {
@@ -155,6 +177,8 @@ class Engine {
   }
 
  private:
+  bool asked_to_stop() const { return context_.agree(monitor_.stops()); }
+
   template <class Solve>
   auto state_of(Solve& solve) {
     return [&](Archive& archive) {

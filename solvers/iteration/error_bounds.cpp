@@ -10,8 +10,15 @@ namespace {
 /// The largest change of an eigenvalue of [Θ Eᵀ; E M] by E, ‖E‖² = `square`, where the spectra of Θ
 /// and M are separated by `gap`.
 double change_by_coupling(double square, double gap) {
-  if (std::isinf(gap) || square == 0) return 0;
+  if (std::isinf(gap) || square == 0) return square * 0;
   return 2 * square / (gap + std::sqrt(gap * gap + 4 * square));
+}
+
+/// The nearest eigenvalue beyond the outermost Ritz value, on its side `sign`. If it is unknown, it
+/// lies within all Ritz values.
+double edge(double outermost, double distance, double sign) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return distance == ErrorBounds::kUnknown ? -sign * kInfinity : outermost + sign * distance;
 }
 
 }  // namespace
@@ -19,47 +26,58 @@ double change_by_coupling(double square, double gap) {
 void ErrorBounds::reserve(Index pairs) {
   const auto count = static_cast<std::size_t>(pairs);
   for (std::vector<double>* list : {&values_, &residuals_, &bounds_}) list->reserve(count);
+  joint_.reserve(count);
   order_.reserve(count);
 }
 
 void ErrorBounds::clear() noexcept {
   for (std::vector<double>* list : {&values_, &residuals_, &bounds_}) list->clear();
+  joint_.clear();
 }
 
-void ErrorBounds::add(double value, double residual) {
+void ErrorBounds::add(double value, double residual, bool joint) {
   values_.push_back(value);
   residuals_.push_back(residual);
+  joint_.push_back(joint ? 1 : 0);
 }
 
 void ErrorBounds::compute(double below, double above) {
   bounds_ = residuals_;
   order_.resize(values_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
-  const auto value = [&](std::size_t i) { return values_[static_cast<std::size_t>(order_[i])]; };
-  const auto residual = [&](std::size_t i) {
-    return residuals_[static_cast<std::size_t>(order_[i])];
-  };
   std::sort(order_.begin(), order_.end(), [&](Index i, Index j) {
     const auto at = [&](Index k) { return values_[static_cast<std::size_t>(k)]; };
     return std::pair(at(i), i) < std::pair(at(j), j);
   });
-  const std::size_t count = order_.size();
+  const Index count = size();
   // A comparison with NaN is false, so that a residual that is NaN joins its neighbours.
-  const auto apart = [&](std::size_t i) {
+  const auto apart = [&](Index i) {
     return value(i) - residual(i) > value(i - 1) + residual(i - 1);
   };
-  for (std::size_t first = 0, end = 0; first < count; first = end) {
-    double square = 0;
-    for (end = first; end == first || (end < count && !apart(end)); ++end) {
-      square += residual(end) * residual(end);
+  for (Index first = 0, end = 0; first < count; first = end) {
+    for (end = first + 1; end < count && !apart(end); ++end) {
     }
-    const double down = first > 0 ? value(first) - (value(first - 1) + residual(first - 1)) : below;
-    const double up = end < count ? value(end) - residual(end) - value(end - 1) : above;
-    const double change = change_by_coupling(square, std::min(down, up));
-    for (std::size_t i = first; i < end; ++i) {
-      double& bound = bounds_[static_cast<std::size_t>(order_[i])];
-      if (change < bound) bound = change;
-    }
+    const double down =
+        first > 0 ? value(first - 1) + residual(first - 1) : edge(value(first), below, -1);
+    const double up = end < count ? value(end) - residual(end) : edge(value(end - 1), above, 1);
+    bound_group(first, end, down, up);
+    if (std::isinf(below) && first > 0) bound_group(0, end, -below, up);
+    if (std::isinf(above) && end < count) bound_group(first, count, down, above);
+  }
+}
+
+/// Bounds the pairs `first` … `end` − 1 together, where all other eigenvalues lie below `down` or
+/// above `up`.
+void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
+  double square = 0;
+  for (Index i = first; i < end; ++i) {
+    if (joint_[place(i)] == 0) return;
+    square += residual(i) * residual(i);
+  }
+  for (Index i = first; i < end; ++i) {
+    const double gap = std::max(0.0, std::min(value(i) - down, up - value(i)));
+    const double change = change_by_coupling(square, gap);
+    if (change < bounds_[place(i)]) bounds_[place(i)] = change;
   }
 }
 

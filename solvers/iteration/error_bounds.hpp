@@ -10,14 +10,15 @@ namespace heddle::detail {
 ///
 /// For A x = λ B x, xᵀBx = 1 and r = A x − θ B x, ρ = ‖r‖ in the norm of B⁻¹. Then an eigenvalue
 /// lies in [θ − ρ, θ + ρ]. Ritz values whose intervals overlap those of their neighbours form a
-/// cluster. If the cluster is separated by a gap from the rest of the spectrum, the errors of its
-/// values are at most
+/// cluster. The errors of the values of a group of clusters are at most
 ///
-///     e_j = min(ρ_j, 2 E² / (gap + √(gap² + 4 E²))),   E² = Σ ρ² over the cluster,
+///     e_j = min(ρ_j, 2 E² / (gap_j + √(gap_j² + 4 E²))),   E² = Σ ρ² over the group,
 ///
-/// which is about E²/gap. This holds for Ritz pairs of one orthonormal basis. The gap is measured
-/// to the nearest edges of the intervals of the neighbouring clusters. It is therefore an estimate:
-/// it assumes that no eigenvalue is missing among those that the Ritz values stand for.
+/// which is about E²/gap_j. This holds for Ritz pairs of one orthonormal basis. gap_j is the
+/// distance of θ_j from the rest of the spectrum, that is from the nearest edges of the intervals
+/// beside the group. It is therefore an estimate: it assumes that no eigenvalue is missing among
+/// those that the Ritz values stand for. The groups are single clusters and, where nothing lies
+/// beyond the first pair, all pairs up to the end of a cluster.
 ///
 /// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1 and 11.7;
 /// Kato, J. Phys. Soc. Japan 4 (1949) 334; Li and Li, Linear Algebra Appl. 395 (2005) 183 (the
@@ -34,8 +35,10 @@ class ErrorBounds {
   /// Removes all pairs.
   void clear() noexcept;
 
-  /// Adds a Ritz value and its ρ, in any order.
-  void add(double value, double residual);
+  /// Adds a Ritz value and its ρ, in any order. `joint`: whether its vector belongs to the same
+  /// orthonormal basis as those of the other pairs. If not, the pair belongs to no group, and its
+  /// interval only shows where the nearest other eigenvalue lies.
+  void add(double value, double residual, bool joint = true);
 
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
   /// the smallest and above the largest of the pairs.
@@ -47,9 +50,17 @@ class ErrorBounds {
   Index size() const noexcept { return std::ssize(values_); }
 
  private:
+  void bound_group(Index first, Index end, double down, double up);
+  double value(Index i) const noexcept { return values_[place(i)]; }  // i-th in ascending order
+  double residual(Index i) const noexcept { return residuals_[place(i)]; }
+  std::size_t place(Index i) const noexcept {
+    return static_cast<std::size_t>(order_[static_cast<std::size_t>(i)]);
+  }
+
   std::vector<double> values_;
   std::vector<double> residuals_;
   std::vector<double> bounds_;
+  std::vector<char> joint_;
   std::vector<Index> order_;  // of ascending values
 };
 

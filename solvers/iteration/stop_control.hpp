@@ -22,6 +22,9 @@ class StopControl {
     std::string_view reason;
   };
 
+  static constexpr Stop kOnRequest{SolveStatus::interrupted, "stopped on request"};
+  static constexpr Stop kOutOfTime{SolveStatus::time_limit, "the time limit was reached"};
+
   /// Starts the clock.
   StopControl(Index max_iterations, double time_limit_s) noexcept
       : max_iterations_(max_iterations), time_limit_s_(time_limit_s) {}
@@ -43,11 +46,11 @@ class StopControl {
   /// `monitor_stops`: the monitor of this process returned false.
   template <Context Ctx>
   std::optional<Stop> requested(Ctx& context, Index iteration, bool monitor_stops) const {
-    if (context.agree(monitor_stops)) return Stop{SolveStatus::interrupted, "stopped on request"};
+    if (context.agree(monitor_stops)) return kOnRequest;
     if (iteration >= max_iterations_) {
       return Stop{SolveStatus::max_iterations, "the iteration limit was reached"};
     }
-    if (out_of_time(context)) return Stop{SolveStatus::time_limit, "the time limit was reached"};
+    if (out_of_time(context)) return kOutOfTime;
     return std::nullopt;
   }
 

@@ -31,8 +31,9 @@ bool Completeness::nothing_is_left(bool full) const {
 
 bool Completeness::others_would_show(bool full) const {
   // A Krylov space of b random vectors contains up to b directions of each eigenspace. If fewer
-  // than b copies of every eigenvalue were found, there are no more. Otherwise the leading Ritz
-  // pair of the random block must have settled beyond the wanted pairs.
+  // than b copies of every eigenvalue were found, there are no more. Otherwise, and if the pairs
+  // may stem from guesses and not from random vectors, the leading Ritz pair of the random block
+  // must have settled beyond the wanted pairs.
   const std::vector<double>& values = pairs_.wanted().values;
   Index copies = 1;
   Index most = 1;
@@ -40,7 +41,7 @@ bool Completeness::others_would_show(bool full) const {
     copies = pairs_.same_value(values[j], values[j - 1]) ? copies + 1 : 1;
     most = std::max(most, copies);
   }
-  return most < block_ || next_is_at_rest(full);
+  return (!guessed_ && most < block_) || next_is_at_rest(full);
 }
 
 bool Completeness::next_is_at_rest(bool full) const {

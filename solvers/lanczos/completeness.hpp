@@ -8,10 +8,17 @@ namespace heddle::detail {
 /// been missed, such as further copies of a multiple eigenvalue. Everything is kept by reference.
 class Completeness {
  public:
-  /// `block`: b, the columns of a step. `tolerance`: that of the criterion.
+  /// `block`: b, the columns of a step. `tolerance`: that of the criterion. `guessed`: the first
+  /// block of the solve held initial guesses.
   Completeness(const PairLedger& pairs, const SpectralMap& map, const LanczosRitz& ritz,
-               Index block, Index nev, double tolerance) noexcept
-      : pairs_(pairs), map_(map), ritz_(ritz), block_(block), nev_(nev), tolerance_(tolerance) {}
+               Index block, Index nev, double tolerance, bool guessed) noexcept
+      : pairs_(pairs),
+        map_(map),
+        ritz_(ritz),
+        block_(block),
+        nev_(nev),
+        tolerance_(tolerance),
+        guessed_(guessed) {}
 
   /// Whether all wanted pairs have converged and, in a check, all pairs that the check has found.
   bool all_converged() const noexcept;
@@ -36,6 +43,7 @@ class Completeness {
   Index block_;
   Index nev_;
   double tolerance_;
+  bool guessed_;
 };
 
 }  // namespace heddle::detail

@@ -2,8 +2,10 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/solve.hpp>
 #include <limits>
+#include <span>
+#include <vector>
 
-/// The hooks of the engine in a block Lanczos solve, and the result.
+// The hooks of the engine in a block Lanczos solve, and the result.
 namespace heddle::detail {
 namespace {
 
@@ -119,6 +121,15 @@ void BlockLanczosSolve<T, Ctx>::finish() {
       {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
   const bool stagnated = result_.status == SolveStatus::stagnated;
   if (stagnated && !result_.residuals.empty()) result_.reason += "; " + refutation();
+}
+
+/// Saves or loads the numbers at the end of a cycle. The long blocks are those of the basis.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
+  archive.values(stagnation_, cycle_complete_, result_.iterations);
+  pairs_.archive(archive);
+  choice_.archive(archive);
+  basis_.archive(context_, archive);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;

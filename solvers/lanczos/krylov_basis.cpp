@@ -188,8 +188,9 @@ void KrylovBasis<T, Ctx>::keep_locked(Ctx& context, std::span<const Index> order
 template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::archive(Ctx& context, Archive& archive) {
   orthonormalizer_.archive(archive);
-  archive.values(locked_);
+  archive.values(locked_, multiplied_);
   projected_.archive(archive);
+  if (!multiplied_) return;
   if (archive.loading()) {
     packet_.clear();
     packed_column_ = packet_.add(projected_.coupled() + block_, block_);
@@ -203,7 +204,6 @@ void KrylovBasis<T, Ctx>::archive(Ctx& context, Archive& archive) {
   coefficients_ = packed_column_.there;
   projected_.set_column(column);
   fetched_ = true;
-  multiplied_ = true;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class KrylovBasis<T, Ctx>;

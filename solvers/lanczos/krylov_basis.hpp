@@ -69,6 +69,9 @@ class KrylovBasis {
   /// these to the host.
   void multiply(Ctx& context, LinearOperator<T, Ctx>& F);
 
+  /// Declares the product of `multiply` unfinished. It must be called again before anything else.
+  void abandon_product() noexcept { multiplied_ = false; }
+
   /// Copies S and V₊ᵀBU to the host, into `projected`, unless this was done.
   void fetch_column(Ctx& context);
 
@@ -96,10 +99,10 @@ class KrylovBasis {
   void keep_locked(Ctx& context, std::span<const Index> order);
 
   /// Saves or loads everything except the long blocks. The state must be saved just after
-  /// `fetch_column`.
+  /// `fetch_column`, or when `multiply` is the next call.
   void archive(Ctx& context, Archive& archive);
 
-  /// Calls visit(block) for the long blocks that are in use just after `fetch_column`.
+  /// Calls visit(block) for the long blocks that are in use when the state may be saved.
   template <class Visit>
   void for_each(const Visit& visit) {
     visit(V_.columns(0, locked_ + order() + block_));

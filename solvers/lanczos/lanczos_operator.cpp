@@ -41,6 +41,7 @@ void LanczosOperator<T, Ctx>::set_problem(const EigenProblem<T, Ctx>& problem,
                                           Which which) noexcept {
   C_.set(problem, work_.view());
   B_ = problem.B;
+  divides_ = problem.B_inverse != nullptr;
   standard_form_ = has_standard_form(problem);
   inverse_ = nullptr;
   map_ = SpectralMap(which);
@@ -67,17 +68,27 @@ double LanczosOperator<T, Ctx>::effort() const noexcept {
 }
 
 template <Scalar T, class Ctx>
+bool LanczosOperator<T, Ctx>::stop_now() {
+  stopped_ = stopped_ || (stop_ && stop_());
+  return stopped_;
+}
+
+template <Scalar T, class Ctx>
 void LanczosOperator<T, Ctx>::apply_block(Ctx& context, ConstBlock X, Block Y) {
-  if (map_.inverts()) {
-    if (B_ == nullptr) return inverse_->apply(context, X, Y);
-    if (standard_form_) return apply_standard_form(context, X, Y);
-    const Block BX = work_.columns(0, X.cols());
-    B_->apply(context, X, BX);
-    return inverse_->apply(context, BX, Y);
-  }
+  if (map_.inverts()) return apply_inverse(context, X, Y);
   if (map_.filters()) return apply_filter(context, X, Y);
   C_.apply(context, X, Y);
+  if (divides_ && stop_now()) return;
   if (map_.sign() == 1) axpby<T>(context, 0, X, -1, Y);
+}
+
+template <Scalar T, class Ctx>
+void LanczosOperator<T, Ctx>::apply_inverse(Ctx& context, ConstBlock X, Block Y) {
+  if (B_ == nullptr) return inverse_->apply(context, X, Y);
+  if (standard_form_) return apply_standard_form(context, X, Y);
+  const Block BX = work_.columns(0, X.cols());
+  B_->apply(context, X, BX);
+  inverse_->apply(context, BX, Y);
 }
 
 template <Scalar T, class Ctx>
@@ -116,10 +127,10 @@ void LanczosOperator<T, Ctx>::apply_filter(Ctx& context, ConstBlock X, Block Y) 
   const bool mirrored = map_.sign() == -1;
   recurrence_->start(context, C_, mirrored ? ChebyshevInterval{-y.upper, -y.lower} : y, X);
   for (int k = 2; k <= degree; ++k) {
-    stopped_ = stopped_ || (stop_ && stop_());
-    if (stopped_) return;
+    if (stop_now()) return;
     recurrence_->step(context);
   }
+  if (divides_ && stop_now()) return;
   // T_d(−x) = (−1)^d T_d(x) turns T_d((λ − c)/e) into T_d((c − y)/e).
   const bool odd = degree % 2 != 0;
   axpby<T>(context, odd && !mirrored ? -1 : 1, recurrence_->term(), 0, Y);

@@ -75,8 +75,9 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   /// pointer. `reach`: about the distance from σ to the far end of the spectrum.
   void set_inverse(ShiftedInverse<T, Ctx>& inverse, double reach) noexcept;
 
-  /// `stop` is called between the products of a polynomial. Once it returns true, the result of
-  /// `apply` is unfinished, and `stopped` is true.
+  /// `stop` is called between the products of a polynomial, and after products with B⁻¹, whose
+  /// inner solves may have stopped for the same reason. Once it returns true, the result of `apply`
+  /// is unfinished, and `stopped` is true.
   void set_stop(std::function<bool()> stop) {
     stop_ = std::move(stop);
     stopped_ = false;
@@ -113,6 +114,8 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   void apply_block(Ctx& context, ConstBlock X, Block Y) override;
 
  private:
+  bool stop_now();
+  void apply_inverse(Ctx& context, ConstBlock X, Block Y);
   void apply_filter(Ctx& context, ConstBlock X, Block Y);
   void apply_standard_form(Ctx& context, ConstBlock X, Block Y);
 
@@ -122,6 +125,7 @@ class LanczosOperator final : public LinearOperator<T, Ctx> {
   bool standard_form_ = false;
   SpectralMap map_;
   double norm_ = 0;
+  bool divides_ = false;  // whether C contains B⁻¹
   std::function<bool()> stop_;
   bool stopped_ = false;
   Index block_;

@@ -189,6 +189,10 @@ bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
 
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::time_to_factor() {
+  if (engine_.stop_requested()) {
+    engine_.end_as_requested();
+    return false;
+  }
   const double seconds = problem_.shifted_inverse->seconds_to_factor(context_);
   if (!engine_.less_time_left_than(seconds)) return true;
   engine_.end(SolveStatus::time_limit, "the time limit leaves too little for a factorisation");

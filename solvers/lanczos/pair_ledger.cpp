@@ -18,6 +18,35 @@ constexpr double kLeastGap = 0.01;
 /// The number of Ritz pairs beyond the wanted ones that stand for the next eigenvalues.
 constexpr std::size_t kBeyond = 16;
 
+/// Whether the error of the value of Ritz pair j of an inverse is at most the tolerance or
+/// rounding, relative to its distance from σ. The error of a Ritz value with residual ρ is at most
+/// ρ²/gap. The gap is assumed to be at least kLeastGap·θ.
+struct SettledTest {
+  const SpectralMap& map;
+  const LanczosRitz& ritz;
+  double tolerance;
+  double noise_floor;
+
+  bool operator()(Index j) const {
+    const double theta = ritz.value(j);
+    const double rounding = noise_floor * map.condition(theta);
+    const double fine = std::sqrt(kLeastGap * tolerance);
+    return ritz.residual(j) <= std::max(fine, rounding) * theta;
+  }
+};
+
+/// The Ritz pairs from number `first` on, with the widths of the intervals in which they locate an
+/// eigenvalue towards the wanted end.
+void list_beyond(const SpectralMap& map, const LanczosRitz& ritz, Index first, PairList& beyond) {
+  beyond.clear();
+  const Index end = std::min(ritz.order(), first + static_cast<Index>(kBeyond));
+  for (Index j = first; j < end; ++j) {
+    const double lambda = map.lambda_at(ritz.value(j));
+    const double edge = map.lambda_at(ritz.value(j) + ritz.residual(j));
+    beyond.add(lambda, std::abs(lambda - edge), 0);
+  }
+}
+
 }  // namespace
 
 PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
@@ -101,48 +130,37 @@ void PairLedger::take_bounds() {
     wanted_.add(map_.lambda_at(ritz_.value(j)), residual_of(j),
                 map_.value_error(ritz_.value(j), bounds_.bound(j)));
   }
-  if (!checking_) note_beyond(active);
+  if (!checking_) list_beyond(map_, ritz_, active, beyond_);
   must_settle_ = map_.inverts();
   count_leading();
 }
 
-/// Notes the Ritz pairs from number `first` on, with the widths of the intervals in which they
-/// locate an eigenvalue towards the wanted end.
-void PairLedger::note_beyond(Index first) {
-  beyond_.clear();
-  const Index end = std::min(ritz_.order(), first + static_cast<Index>(kBeyond));
-  for (Index j = first; j < end; ++j) {
-    const double theta = ritz_.value(j);
-    const double lambda = map_.lambda_at(theta);
-    const double edge = map_.lambda_at(theta + ritz_.residual(j));
-    beyond_.add(lambda, std::abs(lambda - edge), 0);
+/// Counts the leading active pairs that pass.
+void PairLedger::count_leading() {
+  const auto passes = [&](std::size_t j) {
+    const double rounding = checking_               ? largest_rounding_
+                            : j < roundings_.size() ? roundings_[j]
+                                                    : 0;
+    const double lambda = wanted_.values[j];
+    return convergence_.passes(lambda, wanted_.residuals[j], strictness_) &&
+           (convergence_.value_passes(lambda, wanted_.errors[j], rounding, strictness_) ||
+            convergence_.is_zero(lambda, wanted_.residuals[j]));
+  };
+  const SettledTest settled{map_, ritz_, tolerance_, convergence_.noise_floor()};
+  leading_ = 0;
+  while (locked() + leading_ < wanted_.size() && (!must_settle_ || settled(leading_)) &&
+         passes(static_cast<std::size_t>(locked() + leading_))) {
+    ++leading_;
   }
 }
 
-bool PairLedger::passes(Index pair) const noexcept {
-  if (must_settle_ && !settled(pair - locked())) return false;
-  const auto j = static_cast<std::size_t>(pair);
-  const double rounding = checking_ ? largest_rounding_ : j < roundings_.size() ? roundings_[j] : 0;
-  return convergence_.passes(wanted_.values[j], wanted_.residuals[j], strictness_) &&
-         convergence_.value_passes(wanted_.values[j], wanted_.errors[j], rounding, strictness_);
-}
-
-/// Counts the leading active pairs that pass.
-void PairLedger::count_leading() {
-  leading_ = 0;
-  while (locked() + leading_ < wanted_.size() && passes(locked() + leading_)) ++leading_;
-}
-
-bool PairLedger::rounding_matters() const {
-  if (checking_) return false;
-  const Index next = locked() + leading_;
-  if (next >= wanted_.size()) return false;
-  const auto j = static_cast<std::size_t>(next);
-  return convergence_.passes(wanted_.values[j], wanted_.residuals[j], strictness_) &&
-         !convergence_.value_passes(wanted_.values[j], wanted_.errors[j], 0, strictness_);
-}
-
-void PairLedger::take_roundings(std::span<const double> roundings) {
+void PairLedger::judge_roundings(const std::function<std::span<const double>()>& measure) {
+  if (checking_ || locked() + leading_ >= wanted_.size()) return;
+  const auto next = static_cast<std::size_t>(locked() + leading_);
+  const double lambda = wanted_.values[next];
+  if (!convergence_.passes(lambda, wanted_.residuals[next], strictness_)) return;
+  if (convergence_.value_passes(lambda, wanted_.errors[next], 0, strictness_)) return;
+  const std::span<const double> roundings = measure();
   roundings_.assign(roundings.begin(), roundings.end());
   for (const double each : roundings_) largest_rounding_ = std::max(largest_rounding_, each);
   count_leading();
@@ -151,31 +169,21 @@ void PairLedger::take_roundings(std::span<const double> roundings) {
 Neighbours PairLedger::neighbours(std::span<const double> measured) {
   Neighbours others{.values = beyond_.values, .residuals = beyond_.residuals};
   (map_.sign() > 0 ? others.below : others.above) = ErrorBounds::kNoneBeyond;
-  if (!map_.inverts()) return others;
   const auto [from_locked, active] = best();
   if (from_locked + active != std::ssize(measured)) return others;
-  std::vector<std::pair<double, double>> pairs;  // values of F⁻¹ and their errors, best first
+  std::vector<std::pair<double, double>> pairs;  // values and their errors by F
   for (Index i = 0; i < from_locked + active; ++i) {
     const auto j = static_cast<std::size_t>(i < from_locked ? i : locked() + i - from_locked);
     pairs.emplace_back(wanted_.values[j], wanted_.errors[j]);
   }
-  std::sort(pairs.begin(), pairs.end());
+  std::sort(pairs.begin(), pairs.end(),
+            [&](const auto& a, const auto& b) { return map_.before(a.first, b.first); });
   own_errors_.clear();
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     own_errors_.push_back(pairs[j].second + std::abs(pairs[j].first - measured[j]));
   }
   others.own_bounds = own_errors_;
   return others;
-}
-
-/// Whether the error of the value of Ritz pair j of an inverse is at most the tolerance or
-/// rounding, relative to its distance from σ. The error of a Ritz value with residual ρ is at most
-/// ρ²/gap. The gap is assumed to be at least kLeastGap·θ.
-bool PairLedger::settled(Index j) const noexcept {
-  const double theta = ritz_.value(j);
-  const double rounding = convergence_.noise_floor() * map_.condition(theta);
-  const double fine = std::sqrt(kLeastGap * tolerance_);
-  return ritz_.residual(j) <= std::max(fine, rounding) * theta;
 }
 
 bool PairLedger::worth_measuring(bool full) const {
@@ -189,6 +197,7 @@ bool PairLedger::worth_measuring(bool full) const {
   if (!full) return false;  // further steps may make the bounds small enough
   const Index active = nev_ - locked();
   if (leading_ >= active || active > ritz_.order()) return false;
+  const SettledTest settled{map_, ritz_, tolerance_, convergence_.noise_floor()};
   Index j = leading_;
   while (j < active && settled(j)) ++j;
   return j == active;
@@ -247,12 +256,9 @@ Index PairLedger::lock_exact(Index most, double rounding) {
   return j;
 }
 
-void PairLedger::begin_check() {
+std::vector<Index> PairLedger::begin_check() {
   checking_ = true;
   locked_ = wanted_;
-}
-
-std::vector<Index> PairLedger::sort_locked() {
   const std::vector<double>& values = locked_.values;
   const auto before = [&](double a, double b) { return map_.before(a, b); };
   if (std::is_sorted(values.begin(), values.end(), before) && locked() == nev_) return {};

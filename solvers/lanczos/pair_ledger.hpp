@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
@@ -93,15 +94,13 @@ class PairLedger {
   /// inverse, whose θ are more accurate. One number for each of `wanted()`.
   void take_measured(std::span<const double> values, std::span<const double> residuals);
 
-  /// Whether the rounding error of a value decides whether a wanted pair has converged. False in a
-  /// check, for which the largest of the rounding errors measured before is used.
-  bool rounding_matters() const;
-
-  /// Takes the rounding error of each of `wanted()`.
-  void take_roundings(std::span<const double> roundings);
+  /// Where the rounding errors of values decide whether wanted pairs have converged, takes those of
+  /// all of `wanted()` from `measure` and counts again. A check uses the largest of the rounding
+  /// errors measured before.
+  void judge_roundings(const std::function<std::span<const double>()>& measure);
 
   /// What is known of the eigenvalues beside the best pairs. `measured`: the Rayleigh quotients of
-  /// these, best first. An inverse bounds their errors by itself. Valid until the next call.
+  /// these, best first. The Ritz pairs of F bound their errors, too. Valid until the next call.
   Neighbours neighbours(std::span<const double> measured);
 
   /// The number of leading Ritz values of a check that lie among those of the locked pairs. It is
@@ -125,12 +124,9 @@ class PairLedger {
   /// Locks up to `most` leading pairs with ‖F x − θ x‖ ≤ `rounding`. Returns their number.
   Index lock_exact(Index most, double rounding);
 
-  /// Locks all of `wanted()` and begins a check.
-  void begin_check();
-
-  /// Sorts the locked pairs and drops all but the best `nev`. Returns their former places, in the
-  /// new order. Empty if nothing changes.
-  std::vector<Index> sort_locked();
+  /// Locks all of `wanted()`, sorts them, drops all but the best `nev` and begins a check. Returns
+  /// the former places of the locked pairs, in the new order. Empty if they keep their places.
+  std::vector<Index> begin_check();
 
   /// Locks exactly those of the measured pairs that have passed. Returns the places of the other
   /// pairs. The check continues only if all pairs have passed. `measured`: the nev pairs.
@@ -146,10 +142,7 @@ class PairLedger {
   void archive(Archive& archive);
 
  private:
-  bool settled(Index j) const noexcept;
-  bool passes(Index pair) const noexcept;
   void count_leading();
-  void note_beyond(Index first);
 
   const SpectralMap& map_;
   const LanczosRitz& ritz_;

@@ -12,9 +12,7 @@ namespace {
 /// pairs of (A − σB)⁻¹B.
 constexpr double kRetreat = 100;
 
-/// Seconds beyond the time limit within which a step may still be finished. If a checkpoint is
-/// kept, a step may take as long as it needs, because checkpoints are only written at the end of a
-/// step.
+/// Seconds beyond the time limit within which a step may still be finished.
 constexpr double kGrace = 1;
 
 /// The solve ends with this many refuted claims of convergence.
@@ -51,7 +49,8 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       engine_(context, options, identity(problem, options, storage.shape), monitor,
               storage.result.history, kMostRefuted),
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
-      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance),
+      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance,
+                    problem.initial_guess.cols() > 0),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon());
@@ -63,11 +62,8 @@ void BlockLanczosSolve<T, Ctx>::run() {
   if (s_.shape.max_basis == 0) return solve_dense();
   // V₊ᵀBV₊ = I                                                           n×b
   for (bool resumed = start(); !engine_.ended(); resumed = false) {
-    if (!resumed) basis_.multiply(context_, F_);  // U = F V₊, S = VᵀBU
-    if (F_.stopped()) {
-      abandon_step();
-      break;
-    }
+    multiply(resumed);  // U = F V₊, S = VᵀBU
+    if (engine_.ended()) break;
     if (resumed ? cycle_complete_ : cycle_ends()) {
       basis_.fetch_column(context_);
       engine_.capture(*this);  // for a checkpoint
@@ -81,14 +77,12 @@ void BlockLanczosSolve<T, Ctx>::run() {
   finish();
 }
 
-/// Starts the solve. True if it resumes from a checkpoint, whose state follows a call of
-/// `multiply`.
+/// Starts the solve. True if it resumes from a checkpoint whose state follows a call of `multiply`.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::start() {
   choice_.use_C();
-  F_.set_stop(
-      [this] { return options_.checkpoint.file.empty() && engine_.less_time_left_than(-kGrace); });
-  if (engine_.resume(*this)) return true;
+  F_.set_stop([this] { return engine_.stop_requested(kGrace); });
+  if (engine_.resume(*this)) return basis_.multiplied();
   const ConstBlockView<T, Space> guess = problem_.initial_guess;
   if (!F_.in_standard_form()) {
     end_if_lost(basis_.draw_front(context_, guess));
@@ -103,10 +97,18 @@ bool BlockLanczosSolve<T, Ctx>::start() {
   return false;
 }
 
-/// Ends the solve at the time limit within a product, with the Ritz pairs of the earlier steps.
+/// U ← F V₊, unless the checkpoint from which the solve resumed holds it. A product that is stopped
+/// ends the solve with the Ritz pairs of the earlier steps. The checkpoint then holds the state
+/// before the product, unless V₊ itself comes from a product that `expand` could not finish.
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::abandon_step() {
-  engine_.end(SolveStatus::time_limit, "the time limit was reached");
+void BlockLanczosSolve<T, Ctx>::multiply(bool resumed) {
+  if (resumed) return;
+  const bool front_is_complete = !F_.stopped();
+  basis_.multiply(context_, F_);
+  if (!F_.stopped()) return;
+  basis_.abandon_product();
+  if (front_is_complete) engine_.keep_unfinished(*this);
+  engine_.end_as_requested();
   has_pairs_ = basis_.order() > 0 && solve_ritz();
 }
 
@@ -114,7 +116,7 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
   cycle_complete_ = basis_.full() || (early_end_pays() && solve_ritz() &&
                                       completeness_.nothing_is_left(basis_.full()));
-  return cycle_complete_ || (basis_.order() > 0 && engine_.out_of_time());
+  return cycle_complete_ || (basis_.order() > 0 && engine_.stop_requested());
 }
 
 /// Whether the test for ending the cycle before the basis is full costs little compared with a
@@ -158,31 +160,9 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   for (const Index j : {Index{0}, ritz_.order() - 1}) F_.raise_norm(ritz_.value(j));
   if (!pairs_.norms().known) set_norms();
   pairs_.take_bounds();
-  if (pairs_.worth_measuring(basis_.full())) measure_ritz_pairs();
-  judge_roundings();
+  if (pairs_.worth_measuring(basis_.full())) verification_.measure_ritz_pairs();
+  pairs_.judge_roundings([&] { return verification_.roundings(); });
   return true;
-}
-
-/// Replaces the bounds of the residuals of the wanted pairs by measured residuals.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::measure_ritz_pairs() {
-  const PhaseScope verify(context_, Phase::verify);
-  verification_.collect();
-  const Index count = pairs_.wanted().size();
-  if (verification_.rayleigh_ritz(count)) {
-    verification_.measure(count, pairs_.convergence());
-    pairs_.take_measured(s_.verifier.values(), s_.verifier.residuals());
-  }
-}
-
-/// Counts the pairs that have converged as far as rounding allows. Their rounding errors are
-/// measured only where these decide.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::judge_roundings() {
-  if (!pairs_.rounding_matters()) return;
-  const PhaseScope phase(context_, Phase::verify);
-  verification_.collect();
-  pairs_.take_roundings(verification_.roundings(pairs_.wanted().size()));
 }
 
 /// Sets ‖A‖₁ and ‖B‖₁ if the operators provide them. Otherwise they are estimated from products
@@ -310,8 +290,7 @@ void BlockLanczosSolve<T, Ctx>::begin_check() {
   const Index found = pairs_.wanted().size() - pairs_.locked();
   basis_.restart(context_, ritz_.Z(found), ritz_.theta(found));
   basis_.lock(context_, found);
-  pairs_.begin_check();
-  const std::vector<Index> order = pairs_.sort_locked();
+  const std::vector<Index> order = pairs_.begin_check();
   if (!order.empty()) basis_.keep_locked(context_, order);
   end_if_lost(basis_.draw_front(context_));
 }
@@ -340,15 +319,6 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
     }
   }
   end_if_lost(basis_.draw_front(context_, X.columns(0, place)));
-}
-
-/// Saves or loads the numbers at the end of a cycle. The long blocks are those of the basis.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
-  archive.values(stagnation_, cycle_complete_, result_.iterations);
-  pairs_.archive(archive);
-  choice_.archive(archive);
-  basis_.archive(context_, archive);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;

@@ -60,7 +60,7 @@ class BlockLanczosSolve {
  private:
   // The steps of the loop, in its order.
   bool start();
-  void abandon_step();
+  void multiply(bool resumed);
   bool cycle_ends();
   void rayleigh_ritz();
   bool finished();
@@ -71,8 +71,6 @@ class BlockLanczosSolve {
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
-  void measure_ritz_pairs();
-  void judge_roundings();
   bool verify(const EigenConvergence& convergence);
   void end_at_rounding();
   void end_if_lost(const FrontStatus& status);
@@ -102,7 +100,7 @@ class BlockLanczosSolve {
   Completeness completeness_;
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;
-  bool cycle_complete_ = false;  // false if the time limit ended the cycle
+  bool cycle_complete_ = false;  // false if a limit or the monitor ended the cycle
   bool has_pairs_ = false;       // whether the current Ritz pairs are those of the basis
 };
 

@@ -59,9 +59,22 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
 }
 
 template <Scalar T, class Ctx>
-std::span<const double> Verification<T, Ctx>::roundings(Index count) {
+void Verification<T, Ctx>::measure_ritz_pairs() {
+  const PhaseScope phase(context_, Phase::verify);
+  collect();
+  const Index count = s_.pairs.wanted().size();
+  if (!rayleigh_ritz(count)) return;
+  measure(count, s_.pairs.convergence());
+  s_.pairs.take_measured(s_.verifier.values(), s_.verifier.residuals());
+}
+
+template <Scalar T, class Ctx>
+std::span<const double> Verification<T, Ctx>::roundings() {
+  const PhaseScope phase(context_, Phase::verify);
+  collect();
   return s_.verifier.roundings(context_, s_.pairs.convergence(),
-                               s_.result.eigenvectors.columns(0, count), s_.pairs.wanted().values);
+                               s_.result.eigenvectors.columns(0, s_.pairs.wanted().size()),
+                               s_.pairs.wanted().values);
 }
 
 template <Scalar T, class Ctx>

@@ -32,8 +32,11 @@ class Verification {
   /// their values, after that step.
   Verdict measure(Index count, const EigenConvergence& convergence);
 
-  /// Measures the rounding errors of the values of the result's first `count` vectors.
-  std::span<const double> roundings(Index count);
+  /// Replaces the bounds of the residuals of the current pairs by measured residuals.
+  void measure_ritz_pairs();
+
+  /// Measures the rounding errors of the values of the current pairs. Valid until the next call.
+  std::span<const double> roundings();
 
   /// Takes values that a dense solve found by another operator, and bounds of their errors.
   void set_dense_values(std::vector<double> values, std::vector<double> errors) {

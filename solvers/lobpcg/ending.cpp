@@ -61,22 +61,6 @@ Claim LobpcgSolve<T, Ctx>::claim() {
   return progress ? Claim::none : Claim::refuted;
 }
 
-/// Ends the solve because no step improves the pairs any more. They count as converged if the
-/// errors of their values are as small as rounding allows, and with `reason` as stagnated
-/// otherwise.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::end_at_rounding(std::string_view reason) {
-  const bool complete = !pairs_.more_to_come(ritz_.values().count());
-  if (complete && pairs_.convergence().bounds_values()) {
-    verification_.set_outdated();
-    if (verification_.verify(pairs_.convergence().at_rounding()).confirmed()) {
-      return engine_.end(SolveStatus::converged,
-                         "all pairs converged as far as rounding allows, and passed verification");
-    }
-  }
-  engine_.end(SolveStatus::stagnated, reason);
-}
-
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::at_rounding() const {
   const std::vector<double>& r = result_.residuals;
@@ -92,7 +76,9 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
     return false;
   }
   if (restarted_) {
-    end_at_rounding("residuals stopped falling at the level of rounding");
+    const StopControl::Stop stop =
+        verification_.stop_at_rounding("residuals stopped falling at the level of rounding");
+    engine_.end(stop.status, stop.reason);
     return true;
   }
   restarted_ = true;  // one restart without P, because P may prevent progress

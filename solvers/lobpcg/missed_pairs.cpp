@@ -1,29 +1,49 @@
 #include <algorithm>
+#include <cmath>
 #include <heddle/linalg/blocks/row_maxima.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lobpcg/missed_pairs.hpp>
+#include <limits>
 
 namespace heddle::detail {
 namespace {
 
-/// Products with random vectors from which the scale of the rows is taken.
-constexpr Index kProbes = 4;
+/// Products with random vectors from which the size of each row is taken.
+constexpr Index kProbes = 6;
+
+/// The weight of a row of size d in the first random vector is d to this power.
+constexpr double kWeight = 0.25;
+
+/// The random vectors are smoothed if ‖A‖₁ exceeds the rows of a pair in X by this factor.
+constexpr double kStiff = 300;
+
+/// The polynomial damps the eigenvalues of D⁻¹A from this share of the largest one on, to
+/// 1/(kDamping · stiffness) with the ratio of ‖A‖₁ to the rows of X as the stiffness.
+constexpr double kDampedFrom = 0.01;
+constexpr double kDamping = 100;
+
+/// Steps of the power iteration for the largest eigenvalue of D⁻¹A, and the factor by which its
+/// result is raised.
+constexpr Index kPowerSteps = 6;
+constexpr double kSafety = 1.2;
 
 }  // namespace
 
 template <Scalar T, class Ctx>
-OrthonormalBlock MissedPairs<T, Ctx>::fill_P(double shift, std::uint64_t seed,
-                                             std::uint64_t stream) {
+OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
   LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
   blocks.set_p(0);
   const Index room = s_.shape.n() - blocks.locked() - blocks.x();
   const Index columns = std::min({blocks.kSearchColumns, room, blocks.columns_left()});
   OrthonormalBlock made;
   if (columns == 0) return made;
-  scale_of_rows(std::min(kProbes, columns), seed, stream);
-  draw_W(std::min(blocks.kSearchWidth, columns), seed, stream + 1);
-  const Block first = blocks.S().W.columns(0, 1);
-  scale_rows<T>(context_, s_.row_scale.columns(0, 1), first, first);
+  measure_rows(std::min(kProbes, columns), stream);
+  const double inverse_scale = inverse_scale_of_X();
+  draw_weighted_W(std::min(blocks.kSearchWidth, columns), stream + 1);
+  if (2 * blocks.w() <= columns && !smooth_W(inverse_scale)) {
+    draw_weighted_W(blocks.kSearchWidth, stream + 2);
+  }
+  const double shift = s_.pairs.wanted_range(s_.ritz.values()).last;
   while (true) {
     made = make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                             {blocks.locked_basis(), blocks.XP_basis()}, blocks.S().W, blocks.BS().W,
@@ -31,27 +51,41 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(double shift, std::uint64_t seed,
     if (made.rank == 0) return made;
     blocks.set_w(made.rank);
     problem_.A->apply(context_, blocks.S().W, blocks.AS().W);
-    const Index step = std::min(made.rank, columns - blocks.p() - made.rank);
+    const Index next = std::min(made.rank, columns - blocks.p() - made.rank);
     blocks.set_p(blocks.p() + made.rank);  // P ← [P W]
-    if (step == 0) return made;
-    next_W(step, shift);
+    if (next == 0) return made;
+    next_W(next, shift);
   }
 }
 
 template <Scalar T, class Ctx>
-void MissedPairs<T, Ctx>::draw_W(Index cols, std::uint64_t seed, std::uint64_t stream) {
+void MissedPairs<T, Ctx>::draw_W(Index cols, std::uint64_t stream) {
   s_.blocks.set_w(cols);
-  fill_random(context_, seed, stream, s_.blocks.S().W, s_.shape.rows.first);
+  fill_random(context_, options_.seed, stream, s_.blocks.S().W, s_.shape.rows.first);
 }
 
-/// D^{1/2} and D⁻¹ from the products of A with random vectors.
 template <Scalar T, class Ctx>
-void MissedPairs<T, Ctx>::scale_of_rows(Index probes, std::uint64_t seed, std::uint64_t stream) {
-  draw_W(probes, seed, stream);
+void MissedPairs<T, Ctx>::draw_weighted_W(Index cols, std::uint64_t stream) {
+  draw_W(cols, stream);
+  const Block first = s_.blocks.S().W.columns(0, 1);
+  scale_rows<T>(context_, s_.row_scale.columns(0, 1), first, first);
+}
+
+/// D, as its powers for the weight and D⁻¹, from products of A with random vectors.
+template <Scalar T, class Ctx>
+void MissedPairs<T, Ctx>::measure_rows(Index probes, std::uint64_t stream) {
+  draw_W(probes, stream);
   const Block AW = s_.blocks.AS().W;
   problem_.A->apply(context_, s_.blocks.S().W, AW);
-  row_maxima<T>(context_, AW, 0.5, s_.row_scale.columns(0, 1));
+  row_maxima<T>(context_, AW, kWeight, s_.row_scale.columns(0, 1));
   row_maxima<T>(context_, AW, -1, s_.row_scale.columns(1, 1));
+}
+
+/// W ← D⁻¹A V.
+template <Scalar T, class Ctx>
+void MissedPairs<T, Ctx>::scaled_product(Block V, Block W) {
+  problem_.A->apply(context_, V, W);
+  scale_rows<T>(context_, s_.row_scale.columns(1, 1), W, W);
 }
 
 /// W ← D⁻¹(A − σB) V with V the last columns of P.
@@ -64,6 +98,104 @@ void MissedPairs<T, Ctx>::next_W(Index cols, double shift) {
   copy<T>(context_, blocks.AS().P.columns(last, cols), W);
   axpby<T>(context_, -shift, blocks.BS().P.columns(last, cols), 1, W);
   scale_rows<T>(context_, s_.row_scale.columns(1, 1), W, W);
+}
+
+/// max ‖w_j‖/‖v_j‖ over the columns of V and W.
+template <Scalar T, class Ctx>
+double MissedPairs<T, Ctx>::growth(ConstBlockView<T, Space> V, ConstBlockView<T, Space> W) {
+  s_.packet.clear();
+  const auto before = s_.packet.add(V.cols(), 1);
+  const auto after = s_.packet.add(V.cols(), 1);
+  column_norms<T>(context_, V, before.there);
+  column_norms<T>(context_, W, after.there);
+  s_.packet.fetch(context_);
+  double largest = 0;
+  for (Index j = 0; j < V.cols(); ++j) {
+    largest = std::max(largest, after.here(j, 0) / before.here(j, 0));
+  }
+  return largest;
+}
+
+/// max ‖D⁻¹x‖/‖x‖ over the columns of X, the inverse of the smallest size of rows in which a pair
+/// of X lies. Overwrites W.
+template <Scalar T, class Ctx>
+double MissedPairs<T, Ctx>::inverse_scale_of_X() {
+  const Block X = s_.blocks.S().X;
+  const Index cols = std::min(X.cols(), s_.blocks.columns_left());
+  s_.blocks.set_w(cols);
+  const Block W = s_.blocks.S().W;
+  scale_rows<T>(context_, s_.row_scale.columns(1, 1), X.columns(0, cols), W);
+  return growth(X.columns(0, cols), W);
+}
+
+/// Smooths W if A has rows that are much larger than those of X. False if W is not finite
+/// afterwards.
+template <Scalar T, class Ctx>
+bool MissedPairs<T, Ctx>::smooth_W(double inverse_scale) {
+  const double most = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double stiffness = std::min(most, s_.pairs.convergence().scale(0) * inverse_scale);
+  if (!(stiffness > kStiff)) return true;
+  const double upper = kSafety * largest_of_scaled_A();
+  if (!(upper > 0) || !std::isfinite(upper)) return true;
+  const double lower = kDampedFrom * upper;
+  // The polynomial grows where D⁻¹A, or −D⁻¹A at the largest end, is negative. How far it is
+  // negative follows from the first of the wanted values.
+  const double first = s_.pairs.wanted_range(s_.ritz.values()).first;
+  const double beyond = (options_.which == Which::smallest ? -first : first) * inverse_scale;
+  if (beyond > lower) return true;
+  const double degree =
+      std::acosh(kDamping * stiffness) / std::acosh((upper + lower) / (upper - lower));
+  damp(static_cast<Index>(std::ceil(degree)), lower, upper);
+  const Block W = s_.blocks.S().W;
+  return std::isfinite(growth(W, W));
+}
+
+/// An estimate of the largest |μ| among the eigenvalues of D⁻¹A, by power iteration from W. It
+/// uses the columns behind W.
+template <Scalar T, class Ctx>
+double MissedPairs<T, Ctx>::largest_of_scaled_A() {
+  LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
+  const Index w = blocks.w();
+  blocks.set_w(2 * w);
+  const Block U = blocks.S().W.columns(w, w);
+  const Block next = blocks.AS().W.columns(w, w);
+  copy<T>(context_, blocks.S().W.columns(0, w), U);
+  for (Index k = 1; k < kPowerSteps; ++k) {
+    scaled_product(U, next);
+    copy<T>(context_, next, U);
+  }
+  scaled_product(U, next);
+  blocks.set_w(w);
+  return growth(U, next);
+}
+
+/// W ← p(D⁻¹A) W, with p of `degree`, p(0) = 1 and |p| as small as possible in [lower, upper], by
+/// the Chebyshev semi-iteration for A Z = 0 with start vectors W. At the largest end, −A takes the
+/// place of A. Source: Golub & Varga, Numer. Math. 3 (1961) 147.
+template <Scalar T, class Ctx>
+void MissedPairs<T, Ctx>::damp(Index degree, double lower, double upper) {
+  LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
+  const Index w = blocks.w();
+  const double sign = options_.which == Which::smallest ? 1 : -1;
+  const double center = (upper + lower) / 2;
+  const double half_width = (upper - lower) / 2;
+  blocks.set_w(2 * w);
+  const Block Z = blocks.S().W.columns(0, w);
+  const Block step = blocks.S().W.columns(w, w);
+  const Block R = blocks.AS().W.columns(0, w);
+  double rho = half_width / center;
+  for (Index k = 0; k < degree; ++k) {
+    scaled_product(Z, R);
+    if (k == 0) {
+      axpby<T>(context_, -sign / center, R, 0, step);
+    } else {
+      const double next = 1 / (2 * center / half_width - rho);
+      axpby<T>(context_, -sign * 2 * next / half_width, R, next * rho, step);
+      rho = next;
+    }
+    axpby<T>(context_, 1, step, 1, Z);
+  }
+  blocks.set_w(w);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class MissedPairs<T, Ctx>;

@@ -7,19 +7,22 @@ namespace heddle::detail {
 
 /// The search of a LOBPCG solve for pairs that its iteration has missed.
 ///
-/// The iteration cannot see an eigenvector x with a small eigenvalue whose entries lie in rows
-/// where A is large: a stiff part of a structure that is held weakly. Random start vectors mix x
-/// with the other vectors of that part, whose eigenvalues are huge, and the Rayleigh–Ritz step
-/// drops the mixture. A preconditioner with small entries in these rows, as the inverse of the
-/// diagonal, then removes x from all search directions.
+/// The iteration hardly sees an eigenvector with a small eigenvalue whose entries lie in rows where
+/// A is large, such as a rigid motion of a stiff part that is held weakly. Random start vectors mix
+/// this vector with the other ones of the part, whose eigenvalues are huge, and the Rayleigh–Ritz
+/// step drops the mixture. A preconditioner that is small in these rows, such as the inverse of the
+/// diagonal, then removes the vector from the search directions.
 ///
-/// The search expands the space of X by a block Krylov space of D⁻¹(A − σB) over random vectors,
-/// with D the scale of the rows of A and σ the last of the wanted values. D > 0 preserves signs:
-/// eigenvectors with an eigenvalue below σ lie at one end of the spectrum of this operator, all
-/// others at the other side of 0. Therefore few steps separate them. In the rows of a stiff part,
-/// the operator acts as if the part were of the same stiffness as all others. D^{1/2} weights one
-/// of the random vectors, so that it consists mostly of entries in such rows. The preconditioner is
-/// not used.
+/// The search therefore scales the rows instead of preconditioning. Let D be the size of the rows
+/// of A, and σ the last of the wanted values. The search expands the span of X by a block Krylov
+/// space of D⁻¹(A − σB) over random vectors. As D > 0, eigenvectors with eigenvalues below and
+/// above σ lie on different sides of 0 in the spectrum of this operator. One random vector is
+/// weighted by D^{1/4}, and so consists mostly of entries in rows where A is large.
+///
+/// If some rows are much larger than those of the pairs in X, the random vectors are first smoothed
+/// by a Chebyshev polynomial in D⁻¹A, which is 1 at 0. The operator D⁻¹A treats a stiff part as if
+/// it were as soft as all others. So the polynomial keeps motions that need little energy for the
+/// stiffness of their rows, and it damps the others.
 template <Scalar T, class Ctx>
 class MissedPairs {
  public:
@@ -28,24 +31,32 @@ class MissedPairs {
   using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
 
   /// Random streams that a search uses.
-  static constexpr std::uint64_t kStreams = 2;
+  static constexpr std::uint64_t kStreams = 3;
 
   /// Everything is kept by reference and must outlive this object.
-  MissedPairs(Ctx& context, const EigenProblem<T, Ctx>& problem, Storage& storage)
-      : context_(context), problem_(problem), s_(storage) {}
+  MissedPairs(Ctx& context, const EigenProblem<T, Ctx>& problem, const EigenOptions& options,
+              Storage& storage)
+      : context_(context), problem_(problem), options_(options), s_(storage) {}
 
-  /// P ← an orthonormal basis of the Krylov space, orthogonal to [Y X], and A P, B P.
-  /// `shift`: σ. `seed`, `stream`: determine the random vectors. Returns the outcome of the last
-  /// orthonormalisation.
-  OrthonormalBlock fill_P(double shift, std::uint64_t seed, std::uint64_t stream);
+  /// P ← an orthonormal basis of the Krylov space, orthogonal to [Y X], and A P, B P. `stream`: the
+  /// first of the random streams to use. Returns the outcome of the last orthonormalisation.
+  OrthonormalBlock fill_P(std::uint64_t stream);
 
  private:
-  void draw_W(Index cols, std::uint64_t seed, std::uint64_t stream);
-  void scale_of_rows(Index probes, std::uint64_t seed, std::uint64_t stream);
+  void measure_rows(Index probes, std::uint64_t stream);
+  void draw_weighted_W(Index cols, std::uint64_t stream);
+  void draw_W(Index cols, std::uint64_t stream);
+  double inverse_scale_of_X();
+  bool smooth_W(double inverse_scale);
+  double largest_of_scaled_A();
+  double growth(ConstBlockView<T, Space> before, ConstBlockView<T, Space> after);
+  void damp(Index degree, double lower, double upper);
+  void scaled_product(Block V, Block W);
   void next_W(Index cols, double shift);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
+  const EigenOptions& options_;
   Storage& s_;
 };
 

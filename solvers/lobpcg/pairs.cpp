@@ -37,10 +37,10 @@ void LobpcgPairs::reset(const EigenOptions& options) {
   strictness_ = 1;
 }
 
-std::span<double> LobpcgPairs::next_residuals() {
+LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   ++comparable_steps_;
   std::swap(residuals_, residuals_before_);
-  return residuals_;
+  return {residuals_, dual_residuals_, roundings_};
 }
 
 bool LobpcgPairs::better(double a, double b) const noexcept {
@@ -66,9 +66,10 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool ex
   if (!convergence_.passes(theta, residuals_[column], strictness_ * factor)) return false;
   const double noise = convergence_.noise_floor() * convergence_.scale(theta);
   if (exact && residuals_[column] <= noise) return true;
-  return (exact || convergence_.settled(theta, ritz.change[column])) &&
-         convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
-                                   strictness_ * factor);
+  const bool value = convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
+                                               strictness_ * factor) ||
+                     convergence_.is_zero(theta, residuals_[column]);
+  return value && (exact || convergence_.settled(theta, ritz.change[column]));
 }
 
 void LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
@@ -163,14 +164,21 @@ bool LobpcgPairs::at_rest(const RitzValues& ritz) const {
   return true;
 }
 
-double LobpcgPairs::last_wanted(const RitzValues& ritz) const {
+LobpcgPairs::Range LobpcgPairs::wanted_range(const RitzValues& ritz) const {
   const Index in_X = wanted(ritz);
-  double last = in_X > 0 ? ritz.theta[static_cast<std::size_t>(in_X - 1)] : locked_values_.front();
+  const double any = in_X > 0 ? ritz.theta[0] : locked_values_.front();
+  Range range{any, any};
+  const auto include = [&](double value) {
+    if (better(value, range.first)) range.first = value;
+    if (better(range.last, value)) range.last = value;
+  };
+  for (Index j = 0; j < in_X; ++j) include(ritz.theta[static_cast<std::size_t>(j)]);
   for (Index i = 0; i < locked(); ++i) {
-    const double value = locked_values_[static_cast<std::size_t>(i)];
-    if (is_best_locked(i, options_->nev - in_X) && better(last, value)) last = value;
+    if (is_best_locked(i, options_->nev - in_X)) {
+      include(locked_values_[static_cast<std::size_t>(i)]);
+    }
   }
-  return last;
+  return range;
 }
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {

@@ -40,11 +40,13 @@ class LobpcgPairs {
   /// not comparable with those of the next.
   void forget_order() noexcept { comparable_steps_ = 0; }
 
-  /// Memory for ‖r_j‖/‖x_j‖ of this step. Those of the last step are kept.
-  std::span<double> next_residuals();
-
-  /// Memory for ‖r_j‖ in the norm of B⁻¹ of this step, for xᵀBx = 1.
-  std::span<double> dual_residuals() noexcept { return dual_residuals_; }
+  /// Memory for the numbers of this step. The residuals of the last step are kept.
+  struct Numbers {
+    std::span<double> residuals;       ///< ‖r_j‖/‖x_j‖
+    std::span<double> dual_residuals;  ///< ‖r_j‖ in the norm of B⁻¹, for xᵀBx = 1
+    std::span<double> roundings;  ///< rounding errors of the values, set to 0 by `bound_errors`
+  };
+  Numbers next_numbers();
 
   /// Bounds the errors of the values from the residuals. Sets their rounding errors to 0. `exact`
   /// as in `count`.
@@ -52,9 +54,6 @@ class LobpcgPairs {
 
   /// Whether the rounding error of a value decides whether a wanted pair has converged.
   bool rounding_matters(const RitzValues& ritz) const;
-
-  /// Memory for the rounding errors of the values of X.
-  std::span<double> roundings() noexcept { return roundings_; }
 
   /// Sets `leading` and `wanted_in_X` from the residuals. `exact`: X and the locked pairs span the
   /// whole space. Changes of the Ritz values are then ignored.
@@ -74,8 +73,12 @@ class LobpcgPairs {
   /// Whether the last step has left the wanted values where they were.
   bool at_rest(const RitzValues& ritz) const;
 
-  /// The last of the wanted values, as far as they are known.
-  double last_wanted(const RitzValues& ritz) const;
+  /// The first and the last of the wanted values, as far as they are known.
+  struct Range {
+    double first;
+    double last;
+  };
+  Range wanted_range(const RitzValues& ritz) const;
 
   /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;

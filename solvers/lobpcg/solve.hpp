@@ -59,8 +59,6 @@ class LobpcgSolve {
   void refresh();
   void queue_residuals();
   void read_residuals();
-  void measure_roundings();
-  void end_at_rounding(std::string_view reason);
   void fill_W(Index first, Index active, Index fresh);
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();

@@ -38,9 +38,10 @@ Index LobpcgSolve<T, Ctx>::start() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  const Index guards =
-      std::min<Index>(2, b - 1);  // guard columns stay random, see LobpcgPairs::all_converged
-  const Index guesses = streams_ == 0 ? std::min(b - guards, problem_.initial_guess.cols()) : 0;
+  // Two guard columns stay random, see LobpcgPairs::all_converged. Without them, a guess that is
+  // exact for other pairs would be taken for the wanted ones.
+  const Index places = std::max<Index>(0, b - 2);
+  const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n() - s_.shape.constraints) {
     set_identity(context_, blocks_.S().X.columns(0, b), s_.shape.rows.first);
@@ -128,26 +129,22 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
   s_.packet.fetch(context_);
   if (residuals_known_) return;
   residuals_known_ = true;
-  const std::span<double> residuals = pairs_.next_residuals();
-  const std::span<double> duals = pairs_.dual_residuals();
+  const ErrorNorms<T, Ctx>& norms = s_.verifier.norms();
+  const LobpcgPairs::Numbers numbers = pairs_.next_numbers();
   for (Index j = 0; j < blocks_.x(); ++j) {
     const auto column = static_cast<std::size_t>(j);
     const double norm = residual_norms_.here(j, 0);
-    residuals[column] = blocks_.pencil() ? norm / x_norms_.here(j, 0) : norm;
-    duals[column] = blocks_.pencil() ? s_.verifier.norms().dual_norm(dual_norms_.here(j, 0)) : norm;
+    const bool pencil = blocks_.pencil();
+    numbers.residuals[column] = pencil ? norm / x_norms_.here(j, 0) : norm;
+    numbers.dual_residuals[column] = pencil ? norms.dual_norm(dual_norms_.here(j, 0)) : norm;
   }
   pairs_.bound_errors(ritz_.values(), s_.spans_space());
-  if (pairs_.rounding_matters(ritz_.values())) measure_roundings();
+  if (pairs_.rounding_matters(ritz_.values())) {  // only in the last steps of a solve
+    const std::span<const double> roundings =
+        s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
+    std::copy(roundings.begin(), roundings.end(), numbers.roundings.begin());
+  }
   pairs_.count(ritz_.values(), s_.spans_space(), result_.iterations);
-}
-
-/// Measures by how much rounding changes the values of X. Waits for the numbers, which decide only
-/// in the last steps of a solve.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::measure_roundings() {
-  const std::span<const double> roundings =
-      s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
-  std::copy(roundings.begin(), roundings.end(), pairs_.roundings().begin());
 }
 
 /// Finishes the iteration, for which its residuals must be known. True if the step is to be
@@ -249,7 +246,9 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   }
   blocks_.set_w(rank);
   if (rank == 0) {
-    end_at_rounding("no search direction is left: rounding is all there is");
+    const StopControl::Stop stop =
+        verification_.stop_at_rounding("no search direction is left: rounding is all there is");
+    engine_.end(stop.status, stop.reason);
   }
 }
 
@@ -303,8 +302,7 @@ void LobpcgSolve<T, Ctx>::refresh() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
   search_due_ = false;
-  end_if_lost(engine_,
-              missed_pairs_.fill_P(pairs_.last_wanted(ritz_.values()), options_.seed, streams_));
+  end_if_lost(engine_, missed_pairs_.fill_P(streams_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();

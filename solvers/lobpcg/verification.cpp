@@ -26,6 +26,17 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
   return verdict_;
 }
 
+template <Scalar T, class Ctx>
+StopControl::Stop LobpcgVerification<T, Ctx>::stop_at_rounding(std::string_view reason) {
+  const EigenConvergence& convergence = s_.pairs.convergence();
+  const bool complete = !s_.pairs.more_to_come(s_.ritz.values().count());
+  if (complete && convergence.bounds_values() && verify(convergence.at_rounding()).confirmed()) {
+    return {SolveStatus::converged,
+            "all pairs converged as far as rounding allows, and passed verification"};
+  }
+  return {SolveStatus::stagnated, reason};
+}
+
 /// The Ritz values beside those of the best `from_Y` locked pairs and the first `from_X` of X.
 template <Scalar T, class Ctx>
 Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
@@ -35,6 +46,7 @@ Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
   const bool smallest = options_.which == Which::smallest;
   return {.values = s_.other_values,
           .residuals = s_.other_residuals,
+          .joint = true,
           .below = smallest ? ErrorBounds::kNoneBeyond : inner,
           .above = smallest ? inner : ErrorBounds::kNoneBeyond,
           .dense = all};

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
+#include <string_view>
 
 namespace heddle::detail {
 
@@ -21,6 +23,10 @@ class LobpcgVerification {
   /// bounds of their values to the result, and judges them by `convergence`. If a pair does not
   /// pass, the criterion of the pairs is tightened. Overwrites A S and B S.
   Verdict verify(const EigenConvergence& convergence);
+
+  /// How a solve ends that no step improves any more: converged if the errors of all values are as
+  /// small as rounding allows, else stagnated for `reason`.
+  StopControl::Stop stop_at_rounding(std::string_view reason);
 
   /// The result of the last `verify`.
   const Verdict& verdict() const noexcept { return verdict_; }

@@ -108,6 +108,7 @@ template <Scalar T, class Ctx>
 auto ShiftedInverse<T, Ctx>::analysed(Ctx& context) -> Factors& {
   if (!factors_) {
     const PhaseScope phase(context, Phase::setup);
+    begin_stage("ordering " + matrix_);
     factors_ = std::make_unique<Factors>(context, A_, B_, max_bytes_ / kBytesOfEntry<T>);
   }
   return *factors_;
@@ -140,10 +141,12 @@ bool ShiftedInverse<T, Ctx>::factor(Ctx& context, double sigma) {
                                   max_bytes_));
   }
   factors.solves.reset();
+  begin_stage("factoring " + matrix_);
   auto made = factors.cholesky.factor(factors.beside, sigma);
   if (!made) return false;
   shift_ = sigma;
   factors.make_solves(context, std::move(*made));
+  begin_stage("iterating with the factor");
   return true;
 }
 

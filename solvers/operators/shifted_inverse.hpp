@@ -1,9 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace heddle {
 
@@ -35,6 +39,13 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   /// shape.
   explicit ShiftedInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
   ~ShiftedInverse() override;
+
+  /// `stage` is called when the analysis of the pattern or a factorisation begins, and when the
+  /// factorisation has ended, with a few words on what follows. `matrix`: the name of A − σB there.
+  void set_stage(std::function<void(std::string_view)> stage, std::string matrix) {
+    stage_ = std::move(stage);
+    matrix_ = std::move(matrix);
+  }
 
   /// The cost of one factorisation and of solves for `columns` columns, in units of the product of
   /// A with one column. Nothing if the factor would take more than `max_bytes`. The estimate uses
@@ -72,9 +83,14 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
 
   Factors& analysed(Ctx& context);
   BlockView<T, Space> permuted(Ctx& context, Index columns);
+  void begin_stage(const std::string& name) const {
+    if (stage_) stage_(name);
+  }
 
   Matrix A_, B_;
   double max_bytes_;
+  std::function<void(std::string_view)> stage_;
+  std::string matrix_;
   double shift_ = 0;
   Index lower_columns_ = 0;
   std::unique_ptr<Factors> factors_;

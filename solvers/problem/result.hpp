@@ -53,7 +53,8 @@ struct EigenResult {
   /// Whether rounding keeps the bound of each eigenvalue above tolerance·|λ|, so that no iteration
   /// could lower it. Such a pair counts as converged under `Criterion::eigenvalue`.
   std::vector<bool> limited_by_rounding;
-  double orthogonality = 0;  ///< max |XᵀBX − I|, recomputed at the end
+  std::vector<bool> converged;  ///< whether the pair passes the criterion, by these numbers
+  double orthogonality = 0;     ///< max |XᵀBX − I|, recomputed at the end
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
   MultiVector<T, Space> eigenvectors;  ///< n × eigenvalues.size() in its first columns
@@ -68,6 +69,7 @@ struct LinearResult {
   Index matrix_passes = 0;          ///< products of A with a block of any width
   Index operator_applications = 0;  ///< columns multiplied by A
   std::vector<double> residuals;    ///< ‖b − A x‖₂ / ‖b‖₂, recomputed at the end
+  std::vector<bool> converged;      ///< whether the column passes the criterion, by these residuals
   /// ‖b − A x‖₂ / (‖A‖ ‖x‖₂ + ‖b‖₂), recomputed at the end. ‖A‖ is the `one_norm()` of the operator
   /// if it has one, else the largest Rayleigh quotient of the search directions. Rounding limits
   /// the backward error to about ε from below.

@@ -25,6 +25,7 @@ struct LeastSquaresResult {
   Index iterations = 0;
   Index operator_applications = 0;  ///< columns multiplied by A or Aᵀ
   std::vector<double> residuals;  ///< ‖Aᵀ(b − A x)‖₂ / ‖Aᵀb‖₂, recomputed at the end
+  std::vector<bool> converged;           ///< whether the column passes the criterion
   std::vector<double> residual_norms;    ///< ‖b − A x‖₂, recomputed at the end
   std::vector<IterationRecord> history;  ///< of all rounds
   MultiVector<T, Space> solution;        ///< n×b

@@ -145,16 +145,19 @@ std::vector<double> LeastSquaresSolve<T, Ctx>::column_norms_of(ConstBlockView<T,
   return norms;
 }
 
-/// The largest ratio of ‖Aᵀ(b − A x)‖ to what the criterion allows, NaN if one is NaN.
+/// The ratio of ‖Aᵀ(b − A x)‖ of column j to what the criterion allows.
+template <Scalar T, class Ctx>
+double LeastSquaresSolve<T, Ctx>::excess(std::size_t j) const {
+  if (gradients_[j] == 0) return 0;
+  const bool relative = options_.criterion == LinearCriterion::relative;
+  return gradients_[j] / (options_.tolerance * (relative ? scales_[j] : 1));
+}
+
+/// The largest excess of a column, NaN if one is NaN.
 template <Scalar T, class Ctx>
 double LeastSquaresSolve<T, Ctx>::worst_excess() const {
-  const bool relative = options_.criterion == LinearCriterion::relative;
   double worst = 0;
-  for (std::size_t j = 0; j < gradients_.size(); ++j) {
-    if (gradients_[j] == 0) continue;
-    const double excess = gradients_[j] / (options_.tolerance * (relative ? scales_[j] : 1));
-    keep_worst(worst, excess);
-  }
+  for (std::size_t j = 0; j < gradients_.size(); ++j) keep_worst(worst, excess(j));
   return worst;
 }
 
@@ -162,6 +165,7 @@ template <Scalar T, class Ctx>
 void LeastSquaresSolve<T, Ctx>::write_result() {
   for (std::size_t j = 0; j < gradients_.size(); ++j) {
     result_.residuals.push_back(gradients_[j] == 0 ? 0 : gradients_[j] / scales_[j]);
+    result_.converged.push_back(excess(j) <= 1);
   }
   result_.operator_applications = applied();
   result_.status = control_.status();

@@ -29,6 +29,7 @@ class LeastSquaresSolve {
   void add(ConstBlockView<T, Space> D);
   void measure();
   std::vector<double> column_norms_of(ConstBlockView<T, Space> X);
+  double excess(std::size_t j) const;
   double worst_excess() const;
   void write_result();
 

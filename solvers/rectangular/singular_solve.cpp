@@ -133,6 +133,7 @@ void SingularSolve<T, Ctx>::iterate() {
   EigenProblem<T, Ctx> problem;
   problem.A = &F;
   const double squared_norm = estimate_squared_norm(problem);
+  if (context_.agree(monitor_.stops())) return control_.end(StopControl::kOnRequest);
   if (!std::isfinite(squared_norm)) {
     return control_.end(SolveStatus::breakdown, "products with A are not finite");
   }
@@ -180,7 +181,7 @@ double SingularSolve<T, Ctx>::estimate_squared_norm(const EigenProblem<T, Ctx>& 
   options.max_iterations = 1;
   options.filter = LanczosFilter::none;
   options.seed = options_.seed;
-  const auto pairs = block_lanczos(context_, problem, options);
+  const auto pairs = block_lanczos(context_, problem, options, monitor_.with_iteration({}));
   if (pairs.eigenvalues.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double square = std::max(pairs.eigenvalues.front(), 0.0);
   result_.norm = std::sqrt(square);
@@ -345,6 +346,9 @@ void SingularSolve<T, Ctx>::write_end() {
                                           (rounded || bound <= rounding));
   }
   const std::vector<double>& r = result_.residuals;
+  for (Index j = 0; j < std::ssize(r); ++j) {
+    result_.converged.push_back(criterion_.passes(errors(), j));
+  }
   const double worst =
       r.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::max_element(r.begin(), r.end());
   result_.reason =

@@ -38,6 +38,7 @@ struct SingularResult {
   /// As in `EigenResult`, for the singular values.
   std::vector<double> error_bounds;
   std::vector<bool> limited_by_rounding;
+  std::vector<bool> converged;
   double norm = 0;  ///< ‖A‖₂, by which residuals are divided: the largest singular value
                     ///< if it is among the wanted ones, else an estimate from below
   double orthogonality = 0;  ///< max(|UᵀU − I|, |VᵀV − I|), recomputed at the end

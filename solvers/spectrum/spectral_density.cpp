@@ -42,14 +42,16 @@ Index degree_for(double resolution, double half_width) {
 }
 
 /// Appends the moments 0 … `degree` of each column of X to `moments`. Each product gives two
-/// moments by T_2k = 2 T_k² − 1. Source: Weiße et al., section II.B.
+/// moments by T_2k = 2 T_k² − 1. Returns false, without moments, if `stop` ends it. Source: Weiße
+/// et al., section II.B.
 template <Scalar T, class Ctx>
-void append_moments(Ctx& context, LinearOperator<T, Ctx>& A,
+bool append_moments(Ctx& context, LinearOperator<T, Ctx>& A,
                     const detail::ChebyshevInterval& interval,
                     detail::ChebyshevRecurrence<T, Ctx>& recurrence,
                     ConstBlockView<T, typename Ctx::Space> X,
                     SmallView<double, typename Ctx::Space> dots,
-                    SmallView<double, HostSpace> fetched, std::vector<double>& moments) {
+                    SmallView<double, HostSpace> fetched, const std::function<bool()>& stop,
+                    std::vector<double>& moments) {
   const Index degree = dots.cols - 1;
   const auto column = [&](Index k) { return dots.block(0, k, dots.rows, 1); };
   column_dots(context, X, X, column(0));
@@ -58,6 +60,7 @@ void append_moments(Ctx& context, LinearOperator<T, Ctx>& A,
     column_dots(context, recurrence.term(), recurrence.before(), column(2 * k - 1));
     column_dots(context, recurrence.term(), recurrence.term(), column(2 * k));
     if (2 * k == degree) break;
+    if (stop && stop()) return false;
     recurrence.step(context);
   }
   fetch(context, dots, fetched);
@@ -69,9 +72,11 @@ void append_moments(Ctx& context, LinearOperator<T, Ctx>& A,
       moments.push_back(2 * fetched(j, k) / square - (k % 2 == 0 ? 1 : first));
     }
   }
+  return true;
 }
 
-/// The moments of all random vectors, which are multiplied in blocks.
+/// The moments of all random vectors, which are multiplied in blocks. A single NaN if
+/// `options.stop` ends the products.
 template <Scalar T, class Ctx>
 std::vector<double> all_moments(Ctx& context, LinearOperator<T, Ctx>& A,
                                 const detail::ChebyshevInterval& interval, Index degree,
@@ -89,8 +94,10 @@ std::vector<double> all_moments(Ctx& context, LinearOperator<T, Ctx>& A,
     const Index count = std::min(b, options.vectors - first);
     const auto X = block.columns(0, count);
     fill_random(context, options.seed, static_cast<std::uint64_t>(first), X);
-    append_moments<T, Ctx>(context, A, interval, recurrence, X, dots.view(count, degree + 1),
-                           fetched.view(count, degree + 1), moments);
+    if (!append_moments<T, Ctx>(context, A, interval, recurrence, X, dots.view(count, degree + 1),
+                                fetched.view(count, degree + 1), options.stop, moments)) {
+      return {std::numeric_limits<double>::quiet_NaN()};
+    }
   }
   return moments;
 }

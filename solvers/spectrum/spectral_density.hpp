@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct SpectralDensityOptions {
   Index vectors = 32;     ///< random vectors. Statistical errors decrease as 1/√vectors
   Index block_size = 16;  ///< random vectors that are multiplied at once
   std::uint64_t seed = 42;
+  /// Called between products. True ends the estimate, which is then not `finite`.
+  std::function<bool()> stop{};
 };
 
 /// An estimated number of eigenvalues.

@@ -19,7 +19,8 @@ class CgProcess : public test::SolverProcess {
 
   MultiVector<double, HostSpace> solution() {
     HostContext context(1);
-    return read_matrix_market_block<double>(context, folder_.path() / "results/case/solution.mtx");
+    return read_matrix_market_block<double>(context,
+                                            folder_.path() / "results/case-block_cg/solution.mtx");
   }
 };
 
@@ -39,7 +40,7 @@ double line_inverse(Index n, Index i, Index j) {
 TEST_F(CgProcess, SolvesAndWritesWhatTheDesignSays) {
   const ProcessResult run = solve(kLine, {"--profile"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(listing(folder_.path() / "results/case"),
+  EXPECT_EQ(listing(folder_.path() / "results/case-block_cg"),
             (std::set<std::string>{"result.json", "history.csv", "solution.mtx"}));
   const auto json = result();
   EXPECT_EQ(json.at("status"), "converged");
@@ -55,7 +56,7 @@ TEST_F(CgProcess, SolvesAndWritesWhatTheDesignSays) {
     EXPECT_LE(json.at("residuals").at(j), 1e-8);
     EXPECT_LE(json.at("backward_errors").at(j), json.at("residuals").at(j));
   }
-  const std::string history = file("results/case/history.csv");
+  const std::string history = file("results/case-block_cg/history.csv");
   EXPECT_GT(std::count(history.begin(), history.end(), '\n'), 2);
   EXPECT_NE(run.out.find("backward error"), std::string::npos);
   EXPECT_NE(run.out.find("passes over A"), std::string::npos);
@@ -108,7 +109,7 @@ TEST_F(CgProcess, FilesOfRightHandSidesAndGuesses) {
     EXPECT_EQ(X.view()(i, 1), 0);
   }
   ASSERT_EQ(solve(kLine, {"--set", "problem.rhs=b.mtx", "--set",
-                          "problem.initial_guess=results/case/solution.mtx"})
+                          "problem.initial_guess=results/case-block_cg/solution.mtx"})
                 .exit_code,
             0);
   EXPECT_EQ(result().at("iterations"), 0);
@@ -129,7 +130,7 @@ TEST_F(CgProcess, TheSameSeedGivesTheSameBits) {
                             "threads=" + threads})
                   .exit_code,
               0);
-    return file("results/case/solution.mtx");
+    return file("results/case-block_cg/solution.mtx");
   };
   const std::string first = digest("1", "1");
   EXPECT_EQ(digest("1", "2"), first);
@@ -158,8 +159,8 @@ TEST_F(CgProcess, BadRightHandSidesAndGuesses) {
 
 TEST_F(CgProcess, WhatIsRefused) {
   expect_refused(solve(kLine, {"--set", "solver.type=lobpcg"}), 1,
-                 "--set solver.type=lobpcg: solver.type is lobpcg, this executable solves with "
-                 "block_cg");
+                 "--set solver.type=lobpcg: solver.type is lobpcg, heddle-cg solves with block_cg; "
+                 "run heddle-lobpcg, or heddle solve for any type");
   expect_refused(solve(kLine, {"--set", "solver.nev=3"}), 1,
                  "--set solver.nev=3: solver.nev belongs to lobpcg and block_lanczos, this file is "
                  "for block_cg");

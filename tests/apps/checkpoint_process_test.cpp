@@ -66,8 +66,8 @@ class CheckpointProcess : public test::SolverProcess, public testing::WithParamI
   /// All that a run leaves but times, and that it left nothing else.
   std::vector<std::string> outcome() {
     nlohmann::json json = result();
-    std::vector<std::string> all{file("results/case/" + GetParam().vectors),
-                                 timeless(file("results/case/history.csv"))};
+    std::vector<std::string> all{file(directory() + "/" + GetParam().vectors),
+                                 timeless(file(directory() + "/history.csv"))};
     for (const char* key : {"status", "iterations", "operator_applications", "residuals"}) {
       all.push_back(json.at(key).dump());
     }
@@ -121,11 +121,12 @@ TEST_P(CheckpointProcess, GoesOnAfterItsDeath) {
 }
 
 TEST_P(CheckpointProcess, KeepsItsCheckpointInTheOutputFolder) {
-  const std::string yaml = GetParam().yaml + "checkpoint: {file: results/case/state}\n";
+  const std::string yaml =
+      GetParam().yaml + "checkpoint: {file: \"results/{name}-{solver}/state\"}\n";
   EXPECT_EQ(solve(yaml, {"--set", "solver.max_iterations=5"}).exit_code, 3);
-  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "results/case/state"));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / directory() / "state"));
   EXPECT_EQ(solve(yaml, {"--resume"}).exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results/case/state"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / directory() / "state"));
 }
 
 TEST_P(CheckpointProcess, RefusesWhatItCannotGoOnFrom) {
@@ -145,9 +146,12 @@ TEST_P(CheckpointProcess, RefusesWhatItCannotGoOnFrom) {
   EXPECT_EQ(message(solve(yaml(), {"--set", "checkpoint.file=case.yaml"})),
             "error: case.yaml: is not a checkpoint of this version of heddle\n");
   EXPECT_EQ(file("case.yaml"), yaml());
-  expect_refused(solve(yaml(), {"--set", "checkpoint.file=results/case/result.json"}), 1,
-                 "--set checkpoint.file=results/case/result.json: checkpoint.file is a file that "
-                 "the run writes its results to");
+  std::filesystem::remove_all(folder_.path() / "results");
+  const std::string taken = "checkpoint.file=" + directory() + "/result.json";
+  expect_refused(solve(yaml(), {"--set", taken}), 1,
+                 "--set " + taken +
+                     ": checkpoint.file is a file that "
+                     "the run writes its results to");
   EXPECT_EQ(solve(yaml(), {"--set", "solver.max_iterations=5"}).exit_code, 3);
   EXPECT_EQ(message(solve(yaml())),
             "error: state: holds the checkpoint of an earlier solve: resume it, or remove the "

@@ -58,6 +58,31 @@ TEST(ConfigErrors, KeysOfOtherPackagesAreUnderstood) {
   EXPECT_EQ(meant("precond"), "preconditioner");
 }
 
+TEST(ConfigErrors, WordsOfOtherPackagesAreUnderstood) {
+  const auto meant = [](const std::string& yaml) {
+    const std::string message = error_of("problem: {matrix: a.mtx}\n" + yaml);
+    const auto from = message.find("(did you mean ");
+    return from == std::string::npos ? message : message.substr(from + 14);
+  };
+  EXPECT_EQ(meant("device: gpu"), "'cuda'?)");
+  EXPECT_EQ(meant("device: CPU"), "'host'?)");
+  EXPECT_EQ(meant("device: Cuda"), "'cuda'?)");
+  EXPECT_EQ(meant("precision: float32"), "'single'?)");
+  for (const char* word : {"SA", "SR", "smallest_real"}) {
+    EXPECT_EQ(meant(std::string("solver: {which: ") + word + "}"), "'smallest'?)") << word;
+  }
+  EXPECT_EQ(meant("solver: {which: LA}"), "'largest'?)");
+  EXPECT_EQ(meant("solver: {which: SM}").rfind("'smallest', those of least value", 0), 0u);
+  EXPECT_EQ(meant("solver: {which: LM}").rfind("'largest', those of largest value", 0), 0u);
+  EXPECT_EQ(meant("solver: {type: krylovschur}"), "'block_lanczos'?)");
+  EXPECT_EQ(meant("solver: {preconditioner: jacobi}"), "'type' with the value 'jacobi'?)");
+  EXPECT_EQ(meant("solver: {preconditioner: icc}"),
+            "'type' with the value 'incomplete_cholesky'?)");
+  EXPECT_EQ(meant("solver: {preconditioner: {type: bjacobi}}"), "'block_jacobi'?)");
+  EXPECT_EQ(meant("output: {history: yes}"), "'true'?)");
+  EXPECT_EQ(meant("solver: {which: nonsense}").rfind("case.yaml:2:17: ", 0), 0u);
+}
+
 TEST(ConfigErrors, AKeyInTheWrongSectionIsSentToItsOwn) {
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nnev: 4"),
             "case.yaml:2:1: unknown key 'nev' at the top level (did you mean 'solver.nev'?); valid "
@@ -81,7 +106,28 @@ TEST(ConfigErrors, KeysOfOtherSolvers) {
   EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}"),
             "case.yaml:1:26: problem.rhs belongs to block_cg, this file is for lobpcg");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: {type: block_cg, nonsense: 1}"),
-            "case.yaml:2:16: solver.type is block_cg, this executable solves with lobpcg");
+            "case.yaml:2:16: solver.type is block_cg, heddle-lobpcg solves with lobpcg; run "
+            "heddle-cg, or heddle solve for any type");
+}
+
+TEST(ConfigErrors, KeysThatAskForAnotherProblemAreNotPutAsideByTypeAuto) {
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx, rhs: b.mtx}\nsolver: {type: auto, nev: 3}", {},
+                     SolverType::automatic),
+            "case.yaml:2:22: solver.nev belongs to lobpcg and block_lanczos, this file is for "
+            "block_cg");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver: {type: auto, interval: [0, 1]}"),
+            "case.yaml:2:22: solver.interval belongs to block_lanczos, this file is for lobpcg");
+  const Config both = test::config_of(
+      "problem: {matrix: a.mtx, constraints: c.mtx}\nsolver: {which: interval, interval: [0, 1]}",
+      {}, SolverType::automatic);
+  EXPECT_THROW(settle_method(both, SolverType::block_lanczos, ""), ConfigError);
+}
+
+TEST(ConfigErrors, AnUnknownKeyOfTypeAutoIsComparedWithTheKeysOfAllMethods) {
+  const std::string error =
+      error_of("problem: {matrix: a.mtx, rsh: b.mtx}", {}, SolverType::automatic);
+  EXPECT_NE(error.find("(did you mean 'rhs'?)"), std::string::npos) << error;
+  EXPECT_NE(error.find("constraints"), std::string::npos) << error;
 }
 
 TEST(ConfigErrors, APreconditionerThatHidesWhatIsWanted) {
@@ -199,9 +245,10 @@ TEST(ConfigErrors, WrongTypes) {
             "mean 'smallest'?)");
   EXPECT_EQ(solver_value("preconditioner", "jacobi"),
             "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type, degree, "
-            "block_size, triangular_solve}, got 'jacobi'");
+            "block_size, triangular_solve}, got 'jacobi' (did you mean 'type' with the value "
+            "'jacobi'?)");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\noutput: {history: maybe}"),
-            "case.yaml:2:19: output.history: expected true or false, got 'maybe'");
+            "case.yaml:2:19: output.history: expected true, false or pairs, got 'maybe'");
   EXPECT_EQ(error_of("problem: {matrix: [a.mtx]}"),
             "case.yaml:1:19: problem.matrix: expected a file name or a map with keys from "
             "{generate, size, density, seed}, got the list [a.mtx]");
@@ -378,7 +425,7 @@ TEST(ConfigErrors, OverridesHideNoWrongValue) {
 TEST(ConfigErrors, FilesThatCannotBeRead) {
   const auto load_error = [](const std::filesystem::path& path) {
     try {
-      load_config(path, {}, SolverType::lobpcg);
+      load_config(path, {}, {}, SolverType::lobpcg);
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }

@@ -64,7 +64,7 @@ output: {directory: out/here, eigenvectors: npy, history: false}
   EXPECT_EQ(config.request.seed, 9007199254740993u);
   EXPECT_EQ(config.output.directory, "out/here");
   EXPECT_EQ(config.output.vectors, VectorFormat::npy);
-  EXPECT_FALSE(config.output.history);
+  EXPECT_EQ(config.output.history, HistoryDetail::none);
 }
 
 TEST(Config, DefaultsAreThoseOfTheSolver) {
@@ -86,9 +86,9 @@ TEST(Config, DefaultsAreThoseOfTheSolver) {
   EXPECT_EQ(config.request.device, DeviceChoice::automatic);
   EXPECT_EQ(config.request.precision, Precision::full);
   EXPECT_EQ(config.request.threads, 0);
-  EXPECT_EQ(config.output.directory, "results/case");
+  EXPECT_EQ(config.output.directory, "results/case-lobpcg");
   EXPECT_EQ(config.output.vectors, VectorFormat::none);
-  EXPECT_TRUE(config.output.history);
+  EXPECT_EQ(config.output.history, HistoryDetail::iterations);
   EXPECT_FALSE(config.problem.mass.has_value());
   EXPECT_TRUE(config.problem.constraints.empty());
 }
@@ -236,11 +236,8 @@ TEST(Config, ThePrintedConfigurationHoldsEveryKeyWithADefault) {
   }
 }
 
-const std::vector<SolverType> kSolvers = {SolverType::lobpcg, SolverType::block_lanczos,
-                                          SolverType::block_cg};
-
 TEST(Schema, RowsAreCompleteAndUnique) {
-  for (const SolverType solver : kSolvers) {
+  for (const SolverType solver : kSolverTypes) {
     std::set<std::string> paths;
     for (const KeySpec& spec : config_schema()) {
       if (!spec.applies_to(solver)) continue;
@@ -264,11 +261,13 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 }
 
 TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
-  for (const SolverType solver : kSolvers) {
+  for (const SolverType solver : kSolverTypes) {
     const std::string text = describe_keys(solver);
+    const bool all = solver == SolverType::automatic;
     std::map<std::string, std::size_t> lines;
     for (const KeySpec& spec : config_schema()) {
-      lines[fmt::format(" {}:  # {}\n", spec.name(), spec.doc)] += spec.applies_to(solver) ? 1 : 0;
+      lines[fmt::format(" {}:  # {}\n", spec.name(), spec.doc)] +=
+          all || spec.applies_to(solver) ? 1 : 0;
     }
     for (const auto& [line, count] : lines) {
       EXPECT_EQ(occurrences(" " + text, line) + occurrences(text, "\n" + line.substr(1)), count)
@@ -283,7 +282,7 @@ TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
 TEST(Schema, TheReferenceOfAllKeysIsUpToDate) {
   const auto path = heddle::test::source_dir() / "docs/configuration.md";
   EXPECT_EQ(heddle::test::contents(path), describe_keys_as_markdown())
-      << "heddle-lobpcg --help-config=markdown > docs/configuration.md";
+      << "heddle config --markdown > docs/configuration.md";
 }
 
 TEST(Config, EachSolverIsTheDefaultOfItsExecutable) {
@@ -363,16 +362,58 @@ TEST(Recipes, EachIsAValidConfiguration) {
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".yaml") continue;
     SCOPED_TRACE(file.path().filename());
-    const std::string type = read_yaml_file(file.path()).find("solver")->find("type")->text;
-    const auto solver = std::find_if(kSolvers.begin(), kSolvers.end(), [&](SolverType known) {
-      return detail::method_name(known) == type;
-    });
-    ASSERT_NE(solver, kSolvers.end());
-    const Config config = load_config(file.path(), {}, *solver);
+    const Config config = load_config(file.path(), {}, {}, SolverType::automatic);
+    EXPECT_EQ(config.effective.find("solver")->find("type")->text,
+              method_name(config.request.method));
     EXPECT_EQ(config.output.directory.filename(), file.path().stem());
-    solvers.insert(*solver);
+    solvers.insert(config.request.method);
   }
-  EXPECT_EQ(solvers.size(), kSolvers.size());
+  EXPECT_EQ(solvers,
+            (std::set{SolverType::lobpcg, SolverType::block_lanczos, SolverType::block_cg}));
+}
+
+TEST(TypeAuto, TakesBlockCgWithRightHandSidesAndLeavesTheChoiceOfAnEigensolverOpen) {
+  for (const std::string type : {"", "\nsolver: {type: auto}"}) {
+    const Config linear =
+        config_of("problem: {matrix: a.mtx, rhs: b.mtx}" + type, {}, SolverType::automatic);
+    EXPECT_EQ(linear.request.method, SolverType::block_cg);
+    EXPECT_EQ(linear.request.max_iterations, LinearOptions{}.max_iterations);
+    EXPECT_EQ(linear.method_reason, "there are right-hand sides");
+    const Config eigen = config_of("problem: {matrix: a.mtx}" + type, {}, SolverType::automatic);
+    EXPECT_EQ(eigen.request.method, SolverType::automatic);
+    for (const Config& config : {linear, eigen}) {
+      EXPECT_EQ(config.effective.find("solver")->find("type")->text, "auto");
+      const Config again = config_of(to_yaml(config.effective), {}, SolverType::automatic);
+      EXPECT_EQ(to_yaml(again.effective), to_yaml(config.effective));
+    }
+  }
+}
+
+TEST(TypeAuto, KeysOfTheMethodThatIsNotTakenAreNamedAndHaveNoEffect) {
+  const std::string text =
+      "problem: {matrix: a.mtx}\n"
+      "solver: {type: auto, nev: 9, filter: none, max_basis: 50, algorithm: pseudo_block,\n"
+      "  refresh_interval: 7, preconditioner: {type: jacobi}}";
+  const Config open = config_of(text, {}, SolverType::automatic);
+  EXPECT_EQ(open.unused, (std::vector<std::string>{"solver.algorithm"}));
+  const Config lobpcg = settle_method(open, SolverType::lobpcg, "so");
+  EXPECT_EQ(lobpcg.method_reason, "so");
+  EXPECT_EQ(lobpcg.unused,
+            (std::vector<std::string>{"solver.filter", "solver.max_basis", "solver.algorithm"}));
+  EXPECT_EQ(lobpcg.request.method, SolverType::lobpcg);
+  EXPECT_EQ(lobpcg.request.preconditioner.type, "jacobi");
+  EXPECT_EQ(lobpcg.request.refresh_interval, 7);
+  EXPECT_EQ(lobpcg.request.max_basis, 0);
+  const Config lanczos = settle_method(open, SolverType::block_lanczos, "so");
+  EXPECT_EQ(lanczos.unused, (std::vector<std::string>{"solver.algorithm", "solver.refresh_interval",
+                                                      "solver.preconditioner"}));
+  EXPECT_EQ(lanczos.request.max_basis, 50);
+  EXPECT_EQ(lanczos.request.filter, LanczosFilter::none);
+  EXPECT_EQ(lanczos.request.preconditioner.type, "auto");
+  EXPECT_EQ(lanczos.request.nev, 9);
+  // The program of one method takes its own.
+  EXPECT_EQ(config_of(text).request.refresh_interval, 7);
+  EXPECT_EQ(config_of(text).unused, lobpcg.unused);
 }
 
 }  // namespace

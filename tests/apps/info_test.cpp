@@ -245,8 +245,9 @@ TEST(HeddleInfo, BadUsageExitsWithOne) {
   expect_failure("laplace3d:5000,5000,5000", 1, "125000000000 rows");
   expect_failure("laplace1d:4 --transform fourier", 1, "fourier");
   expect_failure("random_uniform:4,5:2 --transform laplacian", 1, "4 rows and 5 columns");
-  expect_failure("laplace1d:4 --transform laplacian", 1,
-                 "laplace1d:4: a graph Laplacian takes no negative weights, but entry (1, 2) is -1");
+  expect_failure(
+      "laplace1d:4 --transform laplacian", 1,
+      "laplace1d:4: a graph Laplacian takes no negative weights, but entry (1, 2) is -1");
   EXPECT_EQ(heddle_info("laplace1d:4 --transform laplacian --weights unit").exit_code, 0);
   expect_failure("random_uniform:9,9:2 --transform normalized_laplacian --weights unit", 1,
                  "the graph is directed");

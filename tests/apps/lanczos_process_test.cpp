@@ -22,7 +22,7 @@ class LanczosProcess : public test::SolverProcess {
 
   /// The file holds four columns of `rows`.
   void expect_rows(const std::string& name, int rows) {
-    const std::string text = file("results/case/" + name);
+    const std::string text = file("results/case-block_lanczos/" + name);
     EXPECT_NE(text.find(fmt::format("\n{} 4\n", rows)), std::string::npos) << name;
   }
 };
@@ -41,7 +41,7 @@ const std::string kTriplets =
 TEST_F(LanczosProcess, SolvesAndWritesWhatTheDesignSays) {
   const ProcessResult run = solve(kGrid + "output: {eigenvectors: npy}", {"--profile"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(listing(folder_.path() / "results/case"),
+  EXPECT_EQ(listing(folder_.path() / "results/case-block_lanczos"),
             (std::set<std::string>{"result.json", "history.csv", "eigenvectors.npy"}));
   const auto json = result();
   EXPECT_EQ(json.at("status"), "converged");
@@ -54,7 +54,7 @@ TEST_F(LanczosProcess, SolvesAndWritesWhatTheDesignSays) {
     EXPECT_LE(json.at("residuals").at(i), 1e-8);
     EXPECT_NEAR(json.at("eigenvalues").at(i), exact[i], 8.1 * 1e-8);
   }
-  const std::string history = contents(folder_.path() / "results/case/history.csv");
+  const std::string history = contents(folder_.path() / "results/case-block_lanczos/history.csv");
   EXPECT_GE(std::count(history.begin(), history.end(), '\n'),
             1 + static_cast<long>(json.at("iterations").get<Index>()));
   EXPECT_NE(run.err.find("block_lanczos, block of "), std::string::npos) << run.err;
@@ -153,7 +153,7 @@ TEST_F(LanczosProcess, AllPairsInAnInterval) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_NE(run.err.find("all eigenpairs in [3.1, 3.5], at most 40"), std::string::npos)
         << run.err;
-    EXPECT_EQ(listing(folder_.path() / "results/case"),
+    EXPECT_EQ(listing(folder_.path() / "results/case-block_lanczos"),
               (std::set<std::string>{"result.json", "history.csv", "eigenvectors.mtx"}));
     const auto json = result();
     EXPECT_EQ(json.at("status"), "converged");
@@ -165,7 +165,7 @@ TEST_F(LanczosProcess, AllPairsInAnInterval) {
       EXPECT_LE(json.at("residuals").at(i), tolerance);
     }
     const std::string size = fmt::format("\n340 {}\n", exact.size());
-    EXPECT_NE(file("results/case/eigenvectors.mtx").find(size), std::string::npos);
+    EXPECT_NE(file("results/case-block_lanczos/eigenvectors.mtx").find(size), std::string::npos);
   }
 }
 
@@ -216,7 +216,7 @@ TEST_F(LanczosProcess, SingularTripletsOfBothEndsAndShapes) {
       ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
       EXPECT_NE(run.out.find("singular value"), std::string::npos) << run.out;
       EXPECT_NE(run.err.find("4 " + which + " singular triplets of "), std::string::npos);
-      EXPECT_EQ(listing(folder_.path() / "results/case"),
+      EXPECT_EQ(listing(folder_.path() / "results/case-block_lanczos"),
                 (std::set<std::string>{"result.json", "history.csv", "left_vectors.mtx",
                                        "right_vectors.mtx"}));
       const auto json = result();
@@ -251,7 +251,7 @@ TEST_F(LanczosProcess, SingularTripletsInSinglePrecisionAndOfASmallMatrix) {
     EXPECT_NEAR(result().at("singular_values").at(i), exact[i], 2.1 * 1e-8);
   }
   EXPECT_EQ(solve(kGrid).exit_code, 0);
-  EXPECT_EQ(listing(folder_.path() / "results/case"),
+  EXPECT_EQ(listing(folder_.path() / "results/case-block_lanczos"),
             (std::set<std::string>{"result.json", "history.csv"}));
 }
 
@@ -298,8 +298,8 @@ TEST_F(LanczosProcess, ValidateAndHelpSolveNothing) {
 
 TEST_F(LanczosProcess, WhatIsRefused) {
   expect_refused(solve(kGrid, {"--set", "solver.type=lobpcg"}), 1,
-                 "--set solver.type=lobpcg: solver.type is lobpcg, this executable solves with "
-                 "block_lanczos");
+                 "--set solver.type=lobpcg: solver.type is lobpcg, heddle-lanczos solves with "
+                 "block_lanczos; run heddle-lobpcg, or heddle solve for any type");
   expect_refused(solve(kGrid, {"--set", "problem.constraints=y.mtx"}), 1,
                  "--set problem.constraints=y.mtx: problem.constraints belongs to lobpcg, this "
                  "file is for block_lanczos");

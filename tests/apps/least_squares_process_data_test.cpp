@@ -46,8 +46,8 @@ TEST_F(LeastSquaresProcessData, AgreeWithADenseSolution) {
               "solver: {tolerance: 1e-10, preconditioner: {type: " +
               preconditioner + "}}\noutput: {solution: mtx}\n");
     ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
-    const auto X =
-        read_matrix_market_block<double>(context, folder_.path() / "results/case/solution.mtx");
+    const auto X = read_matrix_market_block<double>(
+        context, folder_.path() / "results/case-block_cg/solution.mtx");
     ASSERT_EQ(X.rows(), A.cols());
     for (Index j = 0; j < 4; ++j) {
       Eigen::VectorXd x(X.rows());

@@ -17,7 +17,8 @@ class LeastSquaresProcess : public test::SolverProcess {
 
   MultiVector<double, HostSpace> solution() {
     HostContext context(1);
-    return read_matrix_market_block<double>(context, folder_.path() / "results/case/solution.mtx");
+    return read_matrix_market_block<double>(context,
+                                            folder_.path() / "results/case-block_cg/solution.mtx");
   }
 
   /// A dense file of `rows` rows and `cols` columns of ones.
@@ -47,7 +48,7 @@ TEST_F(LeastSquaresProcess, OfATallMatrix) {
   folder_.write("d.mtx", test::difference_matrix(kCols));
   const ProcessResult run = solve(kDifferences);
   ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
-  EXPECT_EQ(listing(folder_.path() / "results/case"),
+  EXPECT_EQ(listing(folder_.path() / "results/case-block_cg"),
             (std::set<std::string>{"result.json", "history.csv", "solution.mtx"}));
   EXPECT_NE(run.err.find("min |b - A x|, A of 51 x 50, right-hand sides: 3 columns, unit vectors"),
             std::string::npos)
@@ -119,7 +120,7 @@ TEST_F(LeastSquaresProcess, EveryPreconditionerPrecisionAndAlgorithm) {
 TEST_F(LeastSquaresProcess, BeginsWithAGuess) {
   folder_.write("d.mtx", test::difference_matrix(50));
   ASSERT_EQ(solve(kDifferences, {"--set", "solver.tolerance=1e-12"}).exit_code, 0);
-  std::filesystem::copy_file(folder_.path() / "results/case/solution.mtx",
+  std::filesystem::copy_file(folder_.path() / "results/case-block_cg/solution.mtx",
                              folder_.path() / "x.mtx");
   ASSERT_EQ(solve(kDifferences, {"--set", "problem.initial_guess=x.mtx"}).exit_code, 0);
   EXPECT_EQ(result().at("iterations"), 0);

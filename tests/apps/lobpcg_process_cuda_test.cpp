@@ -105,10 +105,10 @@ std::string without_times(nlohmann::json json) {
 TEST_F(LobpcgOnGpu, TwoRunsGiveTheSameBits) {
   ASSERT_EQ(solve_on("cuda", kCube).exit_code, 0);
   const std::string first = without_times(result());
-  const std::string vectors = file("results/case/eigenvectors.npy");
+  const std::string vectors = file("results/case-lobpcg/eigenvectors.npy");
   ASSERT_EQ(solve_on("cuda", kCube).exit_code, 0);
   EXPECT_EQ(without_times(result()), first);
-  EXPECT_EQ(file("results/case/eigenvectors.npy"), vectors);
+  EXPECT_EQ(file("results/case-lobpcg/eigenvectors.npy"), vectors);
 }
 
 TEST_F(LobpcgOnGpu, MoreMemoryThanTheDeviceHas) {

@@ -341,6 +341,12 @@ TEST_F(Problem, AGpuIsEstimatedBesideItsHost) {
   EXPECT_LT(gpu.host, gpu.device);
 }
 
+TEST(Memory, AFactorLeavesRoomForTheSolver) {
+  EXPECT_EQ(detail::factor_budget(1000, 900, 100), 250);
+  EXPECT_EQ(detail::factor_budget(1000, 300, 100), 200);
+  EXPECT_EQ(detail::factor_budget(1000, 300, 400), 0);
+}
+
 TEST_F(Problem, MoreMemoryThanThereIsNamesBothNumbers) {
   detail::require_memory(1e6, 1e6, "this machine", "");
   try {

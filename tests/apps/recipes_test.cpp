@@ -5,6 +5,7 @@
 #include <apps/process.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <support/temporary_folder.hpp>
 #include <vector>
@@ -55,24 +56,73 @@ std::string column(Entry entry) {
   return text;
 }
 
-class Recipes : public testing::TestWithParam<Recipe> {};
-
-TEST_P(Recipes, Converge) {
-  const Recipe& recipe = GetParam();
-  const heddle::test::TemporaryFolder folder;
-  folder.write("ones.mtx", column([](int) { return 1; }));
-  folder.write("x.mtx", column([](int i) { return i; }));
-  std::vector<std::string> words = {"CUDA_VISIBLE_DEVICES=", test::executable(recipe.executable),
-                                    (kFolder / (recipe.name + ".yaml")).string(), "--set",
-                                    "output.directory=out"};
-  for (const std::string& assignment : recipe.overrides) {
-    words.insert(words.end(), {"--set", assignment});
+class Recipes : public testing::TestWithParam<Recipe> {
+ protected:
+  Recipes() {
+    folder_.write("ones.mtx", column([](int) { return 1; }));
+    folder_.write("x.mtx", column([](int i) { return i; }));
   }
-  const test::ProcessResult run = test::run_process(folder.path(), words);
-  ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
-  const auto json =
-      nlohmann::json::parse(heddle::test::contents(folder.path() / "out/result.json"));
-  EXPECT_EQ(json.at("status"), "converged");
+
+  /// Solves the recipe by `program`, with results in the folder `out`.
+  nlohmann::json solve(std::vector<std::string> program, const std::string& out) {
+    const Recipe& recipe = GetParam();
+    std::vector<std::string> words = {"CUDA_VISIBLE_DEVICES="};
+    program.front() = test::executable(program.front());
+    words.insert(words.end(), program.begin(), program.end());
+    const std::string vectors =
+        recipe.executable == "heddle-cg" ? "output.solution" : "output.eigenvectors";
+    words.insert(words.end(), {(kFolder / (recipe.name + ".yaml")).string(), "--set",
+                               "output.directory=" + out, "--set", vectors + "=npy"});
+    for (const std::string& assignment : recipe.overrides) {
+      words.insert(words.end(), {"--set", assignment});
+    }
+    const test::ProcessResult run = test::run_process(folder_.path(), words);
+    EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
+    return nlohmann::json::parse(file(out + "/result.json"));
+  }
+
+  std::string file(const std::string& name) const {
+    return heddle::test::contents(folder_.path() / name);
+  }
+
+  /// history.csv without the column of seconds.
+  std::string history(const std::string& out) const {
+    constexpr int kSeconds = 3;
+    std::istringstream lines(file(out + "/history.csv"));
+    std::string text;
+    for (std::string line; std::getline(lines, line); text += '\n') {
+      std::istringstream cells(line);
+      int column = 0;
+      for (std::string cell; std::getline(cells, cell, ','); ++column) {
+        if (column != kSeconds) text += cell + ",";
+      }
+    }
+    return text;
+  }
+
+  heddle::test::TemporaryFolder folder_;
+};
+
+TEST_P(Recipes, ConvergeWithTheSameBitsByTheProgramOfTheMethodAndByHeddleSolve) {
+  const nlohmann::json own = solve({GetParam().executable}, "own");
+  EXPECT_EQ(own.at("status"), "converged");
+  const nlohmann::json front = solve({"heddle", "solve"}, "front");
+  for (const char* key : {"status", "reason", "solver", "iterations", "operator_applications",
+                          "residuals", "block_size", "preconditioner", "spmm_kernel"}) {
+    EXPECT_EQ(own.at(key), front.at(key)) << key;
+  }
+  for (const char* key : {"eigenvalues", "singular_values", "orthogonality", "backward_errors",
+                          "residual_norms", "inverse_applications", "matrix_passes"}) {
+    EXPECT_EQ(own.value(key, nlohmann::json()), front.value(key, nlohmann::json())) << key;
+  }
+  EXPECT_EQ(history("own"), history("front"));
+  std::size_t vectors = 0;
+  for (const std::string& name : heddle::test::listing(folder_.path() / "own")) {
+    if (!name.ends_with(".npy")) continue;
+    EXPECT_EQ(file("own/" + name), file("front/" + name)) << name;
+    vectors += file("own/" + name).size();
+  }
+  EXPECT_GT(vectors, 1000u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Recipes, testing::ValuesIn(kRecipes),

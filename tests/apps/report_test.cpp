@@ -1,25 +1,21 @@
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <apps/config_support.hpp>
 #include <cmath>
 #include <cstring>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/progress.hpp>
+#include <heddle/apps/report/history_files.hpp>
 #include <heddle/apps/report/npy.hpp>
-#include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <support/file_size_limit.hpp>
 #include <support/temporary_folder.hpp>
 
 namespace heddle::apps {
 namespace {
 
 using heddle::test::contents;
-using heddle::test::listing;
 using heddle::test::TemporaryFolder;
 
 Config small_config() {
@@ -68,10 +64,6 @@ TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
     EXPECT_TRUE(json.at("seconds").at(stage).is_number()) << stage;
   }
   EXPECT_EQ(json.at("orthogonality").get<double>(), 2e-15);
-  EXPECT_EQ(json.at("error_bounds").get<std::vector<double>>(),
-            (std::vector<double>{2e-12, 5e-11}));
-  EXPECT_EQ(json.at("limited_by_rounding").get<std::vector<bool>>(),
-            (std::vector<bool>{false, true}));
 }
 
 TEST(ResultJson, KeepsEveryBitOfADouble) {
@@ -109,28 +101,6 @@ TEST(ResultJson, FileNamesThatAreNotUtf8) {
   Config config = small_config();
   config.problem.matrix.path = "\xff\xfe.mtx";
   EXPECT_TRUE(nlohmann::json::accept(result_json(config, filled_report())));
-}
-
-TEST(HistoryCsv, ALineAnIteration) {
-  EXPECT_EQ(history_csv(filled_report().result.history),
-            "iteration,converged,worst_residual,seconds,active_columns,operator_applications\n"
-            "1,0,0.5,0.01,4,8\n"
-            "2,1,0.25,0.02,3,11\n");
-}
-
-TEST(ResultTable, MarksValuesOfFewDigits) {
-  Solution result = filled_report().result;
-  result.eigenvalues = {1e-17, 24336.44, 2.5e9};
-  result.residuals.assign(3, 1e-15);
-  result.error_bounds = {2e-15, 1.7e3, 4e2};
-  result.limited_by_rounding = {true, false, false};
-  EXPECT_EQ(result_table(result, SolverType::lobpcg),
-            "                   eigenvalue          ±   residual\n"
-            "    1                       0    2.0e-15    1.0e-15 ~\n"
-            "    2                 2.4e+04    1.7e+03    1.0e-15 *\n"
-            "    3            2.500000e+09    4.0e+02    1.0e-15\n"
-            " *  the error may exceed 1e-6 of the value\n"
-            " ~  the error may exceed 1e-6 of the value: rounding allows no more digits\n");
 }
 
 TEST(ResultTable, IsAlignedAndShortened) {
@@ -238,8 +208,13 @@ TEST(Progress, LineHoldsCountsResidualRateAndTime) {
     const MonitorState state{record, 5, {}, {}};
     progress.show(state);
     if (i == 3) {
-      EXPECT_EQ(progress.line(state),
+      const auto line = [&](std::size_t width) { return progress.line(state, width); };
+      EXPECT_EQ(line(80),
                 "iteration 3: 2 of 5 converged, worst residual 1.2e-01, rate 0.50, 0.8 s");
+      EXPECT_EQ(line(66), "iteration 3: 2 of 5 converged, worst residual 1.2e-01, 0.8 s");
+      EXPECT_EQ(line(58), "iteration 3: 2 of 5 converged, worst residual 1.2e-01");
+      EXPECT_EQ(line(40), "iteration 3: 2 of 5 converged");
+      EXPECT_EQ(line(11), "iteration 3");
     }
   }
 }
@@ -348,123 +323,6 @@ TEST(ProfileTable, SharesAndRates) {
   EXPECT_EQ(profile_table(Profile()),
             "phase              seconds    share        GB     GB/s   GFLOP/s\n"
             "all                 0.0000    0.0 %     0.000      0.0       0.0\n");
-}
-
-TEST(OutputFiles, AppearTogetherAtTheEnd) {
-  const TemporaryFolder folder;
-  const auto directory = folder.path() / "deep" / "results";
-  {
-    OutputFiles files(directory);
-    files.add("a.txt", [](const auto& path) { write_text(path, "first"); });
-    files.add("b.txt", [](const auto& path) { write_text(path, "second"); });
-    EXPECT_EQ(listing(directory).count("a.txt"), 0u);
-    files.commit();
-  }
-  EXPECT_EQ(listing(directory), (std::set<std::string>{"a.txt", "b.txt"}));
-  EXPECT_EQ(contents(directory / "b.txt"), "second");
-}
-
-TEST(OutputFiles, LeaveNothingWithoutCommitAndKeepWhatWasThere) {
-  const TemporaryFolder folder;
-  folder.write("a.txt", "old");
-  {
-    OutputFiles files(folder.path());
-    files.add("a.txt", [](const auto& path) { write_text(path, "new"); });
-  }
-  EXPECT_EQ(listing(folder.path()), std::set<std::string>{"a.txt"});
-  EXPECT_EQ(contents(folder.path() / "a.txt"), "old");
-  {
-    OutputFiles files(folder.path() / "made");
-    EXPECT_EQ(listing(folder.path() / "made"), std::set<std::string>{});
-  }
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "made"));
-}
-
-TEST(OutputFiles, FilesOfAnEarlierRunGoWithTheCommit) {
-  const TemporaryFolder folder;
-  for (const char* name : {"a.txt", "b.txt", "c.txt"}) folder.write(name, "old");
-  OutputFiles files(folder.path());
-  files.add("a.txt", [](const auto& path) { write_text(path, "new"); });
-  EXPECT_EQ(contents(folder.path() / "b.txt"), "old");
-  files.commit({"a.txt", "b.txt", "none.txt"});
-  EXPECT_EQ(contents(folder.path() / "a.txt"), "new");
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "b.txt"));
-  EXPECT_EQ(contents(folder.path() / "c.txt"), "old");
-}
-
-TEST(OutputFiles, AFolderInTheWayLeavesEverythingAsItWas) {
-  const TemporaryFolder folder;
-  folder.write("a.txt", "old");
-  folder.write("c.txt", "old");
-  std::filesystem::create_directory(folder.path() / "b.txt");
-  {
-    OutputFiles files(folder.path());
-    for (const char* name : {"a.txt", "b.txt"}) {
-      files.add(name, [](const auto& path) { write_text(path, "new"); });
-    }
-    EXPECT_THROW(files.commit({"c.txt"}), InputError);
-  }
-  EXPECT_EQ(contents(folder.path() / "a.txt"), "old");
-  EXPECT_EQ(listing(folder.path()), (std::set<std::string>{"a.txt", "b.txt", "c.txt"}));
-}
-
-/// The name that process `id` would give its staging folder.
-std::string staging_of(const std::filesystem::path& folder, pid_t id) {
-  OutputFiles files(folder);
-  std::string name;
-  files.add("x", [&](const auto& path) { name = path.parent_path().filename().string(); });
-  const std::string own = "-" + std::to_string(getpid()) + ".part";
-  return name.replace(name.find(own), own.size(), "-" + std::to_string(id) + ".part");
-}
-
-TEST(OutputFiles, WhatAKilledProcessLeftIsRemoved) {
-  const TemporaryFolder folder;
-  const pid_t ended = fork();
-  if (ended == 0) _exit(0);
-  waitpid(ended, nullptr, 0);
-  const std::string dead = staging_of(folder.path(), ended);
-  const std::string alive = staging_of(folder.path(), getppid());
-  for (const std::string& name : {dead, alive, dead + ".txt", std::string(".heddle-other.part")}) {
-    std::filesystem::create_directory(folder.path() / name);
-    folder.write(name + "/result.json", "half");
-  }
-  const OutputFiles files(folder.path());
-  EXPECT_EQ(listing(folder.path()),
-            (std::set<std::string>{alive, dead + ".txt", ".heddle-other.part"}));
-}
-
-TEST(OutputFiles, AFullDiskAtTheStartLeavesNoFolder) {
-  const TemporaryFolder folder;
-  const auto deep = folder.path() / "deep" / "results";
-  {
-    const heddle::test::FileSizeLimit limit(0);
-    EXPECT_THROW(OutputFiles{deep}, InputError);
-  }
-  EXPECT_EQ(listing(folder.path()), std::set<std::string>{});
-}
-
-TEST(OutputFiles, AFailureIsNamedByTheFileItWasFor) {
-  const TemporaryFolder folder;
-  OutputFiles files(folder.path());
-  try {
-    files.add("a.txt", [](const std::filesystem::path& path) {
-      throw InputError(path.string(), 0, "cannot be written: No space left on device");
-    });
-    FAIL() << "the error was lost";
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              (folder.path() / "a.txt").string() + ": cannot be written: No space left on device");
-  }
-}
-
-TEST(OutputFiles, AFolderThatCannotBeIsRefusedBeforeItIsMade) {
-  const TemporaryFolder folder;
-  const auto file = folder.write("file", "x");
-  EXPECT_THROW(check_output_directory(file / "results"), InputError);
-  EXPECT_THROW(check_output_directory(file), InputError);
-  EXPECT_THROW(OutputFiles(file / "results"), InputError);
-  check_output_directory(folder.path() / "not" / "there");
-  EXPECT_EQ(listing(folder.path()), std::set<std::string>{"file"});
 }
 
 }  // namespace

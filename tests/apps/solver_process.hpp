@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <support/temporary_folder.hpp>
 #include <thread>
@@ -65,7 +66,16 @@ class SolverProcess : public testing::Test {
     return heddle::test::contents(folder_.path() / path);
   }
 
-  nlohmann::json result(const std::string& directory = "results/case") {
+  /// The default output folder of case.yaml.
+  std::string directory() const {
+    const std::string program = executable_.filename().string();
+    return std::string("results/case-") + (program == "heddle-lanczos" ? "block_lanczos"
+                                           : program == "heddle-cg"    ? "block_cg"
+                                                                       : "lobpcg");
+  }
+
+  nlohmann::json result() { return result(directory()); }
+  nlohmann::json result(const std::string& directory) {
     return nlohmann::json::parse(file(directory + "/result.json"));
   }
 
@@ -74,12 +84,13 @@ class SolverProcess : public testing::Test {
     return *std::max_element(residuals.begin(), residuals.end());
   }
 
-  /// The run ends with `code` and this one line on stderr, and writes nothing at all.
+  /// The run ends with `code` and this one line on stderr. It writes nothing at all for a wrong
+  /// configuration, else the error to a result.json, which this deletes.
   void expect_refused(const ProcessResult& run, int code, const std::string& message) {
     EXPECT_EQ(run.exit_code, code);
     EXPECT_EQ(run.err, error_line(message) + "\n");
     EXPECT_EQ(run.out, "");
-    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+    expect_left_by_failure(code, run.err);
   }
 
   /// The same where the text after `beginning` is another library's.
@@ -88,10 +99,26 @@ class SolverProcess : public testing::Test {
     EXPECT_EQ(run.err.rfind(error_line(beginning), 0), 0u) << run.err;
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
     EXPECT_EQ(run.out, "");
-    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+    expect_left_by_failure(code, run.err);
   }
 
  private:
+  void expect_left_by_failure(int code, const std::string& line) {
+    const std::filesystem::path results = folder_.path() / "results";
+    if (code == 1) {
+      EXPECT_FALSE(std::filesystem::exists(results));
+      return;
+    }
+    ASSERT_TRUE(std::filesystem::exists(folder_.path() / directory() / "result.json"));
+    EXPECT_EQ(heddle::test::listing(folder_.path() / directory()),
+              std::set<std::string>{"result.json"});
+    const nlohmann::json json = result();
+    EXPECT_EQ(json.at("status"), "error");
+    EXPECT_EQ(json.at("exit_code"), code);
+    EXPECT_EQ(error_line(json.at("reason")) + "\n", line);
+    std::filesystem::remove_all(results);
+  }
+
   std::string error_line(const std::string& message) const {
     return executable_.filename().string() + ": error: " + message;
   }

@@ -82,7 +82,7 @@ class StatusProcess : public test::SolverProcess, public testing::WithParamInter
   void expect_result(const ProcessResult& run) {
     const Case& expected = GetParam();
     EXPECT_EQ(run.exit_code, expected.exit_code) << run.err;
-    EXPECT_EQ(listing(folder_.path() / "results/case"),
+    EXPECT_EQ(listing(folder_.path() / directory()),
               (std::set<std::string>{"result.json", "history.csv"}));
     const auto json = result();
     EXPECT_EQ(json.at("status"), expected.status) << json.at("reason");

@@ -2,13 +2,11 @@
 
 #include <Eigen/Dense>
 #include <cmath>
-#include <heddle/linalg/sparse/csr_assembly.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <string>
 #include <vector>
-
-#include "support/random_block.hpp"
 
 namespace heddle::test {
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <heddle/linalg/data/transfer.hpp>
@@ -48,6 +51,27 @@ inline std::optional<std::vector<Reference>> references(Which which) {
     rows.push_back(row);
   }
   return rows;
+}
+
+/// The error of a reference value: rounding of a dense solve, of about ‖A‖₁/‖B‖₁ and more for
+/// pencils, or its residual.
+inline double reference_error(const Reference& reference, double norm_A, double norm_B) {
+  constexpr double kRounding = 4e-15;
+  return std::max(kRounding, 2 * reference.bound) * norm_A / norm_B;
+}
+
+/// Each value lies within its bound of the reference, where that is as exact as a dense solve, and
+/// the bound is small or limited by rounding.
+template <class Result>
+void expect_within_bounds(const Result& result, const Reference& reference, double slack) {
+  for (std::size_t i = 0; i < reference.values.size(); ++i) {
+    const double value = result.eigenvalues[i];
+    const double bound = result.error_bounds[i];
+    EXPECT_LE(std::abs(value - reference.values[i]), bound + slack)
+        << "pair " << i << ": " << value;
+    EXPECT_TRUE(bound <= 1e-6 * std::abs(value) || result.limited_by_rounding[i])
+        << "pair " << i << ": " << value << " ± " << bound;
+  }
 }
 
 /// The matrices of a row in a context's memory: A, and B where it is a pencil.

@@ -11,32 +11,15 @@
 #include <string>
 #include <thread>
 
+#include "support/fake_root.hpp"
+
 namespace heddle {
 namespace {
 
 namespace fs = std::filesystem;
 using detail::cgroup_cpus;
 using detail::default_threads;
-
-/// A folder with the files of proc and sys that a test writes.
-class FakeRoot {
- public:
-  FakeRoot() {
-    std::string name = (fs::temp_directory_path() / "heddle_cgroup_XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~FakeRoot() { fs::remove_all(root_); }
-
-  FakeRoot& write(const std::string& file, const std::string& text) {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file) << text;
-    return *this;
-  }
-  const fs::path& path() const { return root_; }
-
- private:
-  fs::path root_;
-};
+using test::FakeRoot;
 
 /// With OMP_NUM_THREADS of this value, or without it. Puts back what was there.
 class NumThreads {

@@ -60,6 +60,18 @@ TEST(InverseOperator, SaysWhereTheMatrixIsTooIllConditioned) {
   EXPECT_FALSE(inverse.works(context));
 }
 
+TEST(InverseOperator, ARequestEndsASolveBetweenTwoProducts) {
+  HostContext context;
+  auto B = test::make_operator<double>(context, {"laplace1d", {4000}});
+  InverseOperator<double, HostContext> inverse(context, B, B.matrix());
+  int asked = 0;
+  inverse.set_stop([&] { return ++asked >= 7; });
+  EXPECT_TRUE(inverse.works(context));  // nothing is known about B
+  const Index products = B.columns_applied();
+  EXPECT_EQ(asked, 7);
+  EXPECT_LE(products, 10);
+}
+
 TEST(InverseOperator, ShapesThatDoNotFitAreRefused) {
   HostContext context;
   auto B = test::make_operator<double>(context, {"laplace1d", {20}});

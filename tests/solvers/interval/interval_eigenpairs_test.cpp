@@ -215,6 +215,21 @@ TEST(IntervalStatus, TheTimeLimitEndsAFilter) {
   }
 }
 
+TEST(IntervalStatus, ARequestEndsTheEstimateOfTheDensityAndAFilter) {
+  HostContext context;
+  for (const Index polls : {1, 40, 3000}) {
+    auto A = make_operator<double>(context, {"laplace1d", {3000}});
+    IntervalOptions options = interval(1.9999, 2.0001, 20);
+    Index asked = 0;
+    Monitor monitor;
+    monitor.stop = [&] { return ++asked >= polls; };
+    const auto result = interval_eigenpairs<double, HostContext>(context, {&A}, options, monitor);
+    EXPECT_EQ(result.status, SolveStatus::interrupted) << result.reason;
+    EXPECT_EQ(asked >= polls, true);
+    EXPECT_LE(asked, polls + 10) << "asked on instead of ending";
+  }
+}
+
 TEST(IntervalStatus, AToleranceBelowRoundingStagnatesWithThePairs) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {17, 18}});

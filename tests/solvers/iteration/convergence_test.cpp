@@ -46,6 +46,9 @@ TEST(EigenConvergence, ValuesNeedDigitsOrTheirRounding) {
   EXPECT_FALSE(digits.limited(8, 1e-3, 1e-3)) << "the tolerance is met";
   EXPECT_FALSE(digits.limited(0, 1e-2, 1e-3)) << "more digits are possible";
   EXPECT_DOUBLE_EQ(digits.rounding(-2, 100, 3), 10 * kEpsilon * 106);
+  EXPECT_TRUE(digits.is_zero(200 * kEpsilon, 900 * kEpsilon)) << "10 eps |A| is 1000 eps";
+  EXPECT_FALSE(digits.is_zero(300 * kEpsilon, 900 * kEpsilon)) << "times |B|";
+  EXPECT_FALSE(digits.is_zero(0, 1001 * kEpsilon));
   EXPECT_DOUBLE_EQ(digits.at_rounding().rounding(-2, 100, 3), 100 * kEpsilon * 106);
 }
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <heddle/solvers/iteration/earlier_parts.hpp>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle {
@@ -56,12 +58,26 @@ TEST(EarlierParts, AMonitorSeesTheWholeAndItsAnswerComesBack) {
       return answer;
     };
     const Monitor watch = kEarlier.watch(monitor);
-    EXPECT_EQ(watch({kRecord, 2, eigenvalues, residuals}), answer);
+    EXPECT_EQ(watch.iteration({kRecord, 2, eigenvalues, residuals}), answer);
     EXPECT_EQ(calls, 1);
   }
 }
 
-TEST(EarlierParts, NoMonitorStaysNone) { EXPECT_FALSE(kEarlier.watch({})); }
+TEST(EarlierParts, NoMonitorStaysNone) { EXPECT_FALSE(kEarlier.watch({}).iteration); }
+
+TEST(EarlierParts, RequestsToStopAndStagesPassOn) {
+  bool stop = false;
+  std::string stages;
+  Monitor monitor = [](const MonitorState&) { return true; };
+  monitor.stop = [&] { return stop; };
+  monitor.stage = [&](std::string_view name) { stages += name; };
+  const Monitor watch = kEarlier.watch(monitor);
+  EXPECT_FALSE(watch.stops());
+  stop = true;
+  EXPECT_TRUE(watch.stops());
+  watch.begin_stage("factoring");
+  EXPECT_EQ(stages, "factoring");
+}
 
 }  // namespace
 }  // namespace heddle

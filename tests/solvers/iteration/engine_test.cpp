@@ -201,6 +201,43 @@ TEST_F(EngineTest, TheMonitorStopsBehindACheckpoint) {
   EXPECT_TRUE(checkpoint_exists());
 }
 
+TEST_F(EngineTest, ARequestToStopActsBetweenProductsAndAtTheEndOfAnIteration) {
+  bool stop = false;
+  keep_checkpoint(kInfinity);
+  monitor_.stop = [&] { return stop; };
+  iterate();
+  EXPECT_FALSE(engine().stop_requested());
+  stop = true;
+  EXPECT_TRUE(engine().stop_requested());
+  EXPECT_TRUE(engine().stop_requested(1e9));
+  EXPECT_FALSE(checkpoint_exists());
+  iterate();
+  EXPECT_EQ(engine().status(), SolveStatus::interrupted);
+  EXPECT_TRUE(checkpoint_exists());
+}
+
+TEST_F(EngineTest, ASolveThatStopsWithinAnIterationKeepsItsCheckpoint) {
+  bool stop = true;
+  keep_checkpoint(kInfinity);
+  monitor_.stop = [&] { return stop; };
+  fill(3);
+  solve_.number = 5;
+  engine().keep_unfinished(solve_);
+  engine().end_as_requested();
+  EXPECT_EQ(engine().status(), SolveStatus::interrupted);
+  EXPECT_EQ(engine().reason(), "stopped on request");
+  engine_.reset();
+  options_.checkpoint.resume = true;
+  fill(0);
+  solve_.number = 0;
+  stop = false;
+  ASSERT_TRUE(engine().resume(solve_));
+  EXPECT_EQ(solve_.number, 5);
+  EXPECT_EQ(solve_.X.view()(0, 0), 3);
+  engine().end_as_requested();  // nobody asks but the clock
+  EXPECT_EQ(engine().status(), SolveStatus::time_limit);
+}
+
 TEST_F(EngineTest, LimitsOfIterationsAndTime) {
   options_.max_iterations = 1;
   iterate();

@@ -24,7 +24,7 @@ std::vector<double> bounds_of(const std::vector<double>& values,
 
 TEST(ErrorBounds, AnIsolatedValueHasTheSquareOverTheGap) {
   const std::vector<double> bounds = bounds_of({1, 2, 4}, {1e-4, 1e-5, 1e-3});
-  EXPECT_NEAR(bounds[0], 1e-8 / (1 - 1e-5), 1e-14);
+  EXPECT_NEAR(bounds[0], 1.01e-8 / (3 - 1e-3), 1e-14) << "as one of the group of the first two";
   EXPECT_NEAR(bounds[1], 1e-10 / (1 - 1e-4), 1e-16);
   EXPECT_EQ(bounds[2], 1e-3) << "nothing is known of what lies above";
 }
@@ -47,6 +47,19 @@ TEST(ErrorBounds, WithoutAGapTheResidualIsTheBound) {
   EXPECT_EQ(bounds_of({1}, {1e-3})[0], 1e-3);
   EXPECT_EQ(bounds_of({1}, {1e-3}, kNoneBeyond, kNoneBeyond)[0], 0) << "the only eigenvalue";
   EXPECT_EQ(bounds_of({1, 2}, {1e-3, 1e-3}, kUnknown, kUnknown), (std::vector<double>{1e-3, 1e-3}));
+}
+
+TEST(ErrorBounds, APairOfAnotherBasisOnlyShowsWhereAnEigenvalueLies) {
+  const auto first_of = [](double next) {
+    ErrorBounds bounds;
+    bounds.add(1, 1e-4);
+    bounds.add(next, 0, false);
+    bounds.add(4, 0, false);
+    bounds.compute(kNoneBeyond, kUnknown);
+    return bounds.bound(0);
+  };
+  EXPECT_NEAR(first_of(2), 1e-8, 1e-15) << "the gap does not reach beyond it";
+  EXPECT_EQ(first_of(1 + 1e-5), 1e-4) << "it lies in the interval of the value";
 }
 
 TEST(ErrorBounds, NaNIsABoundOfNothing) {

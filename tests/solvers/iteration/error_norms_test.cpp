@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/iteration/error_norms.hpp>
 #include <limits>
 

@@ -45,6 +45,48 @@ TEST(BlockLanczosCheckpoint, FilteredInSinglePrecision) {
       });
 }
 
+/// The smallest end of a chain, by polynomials of hundreds of products.
+EigenResult<double, HostSpace> solve_filtered(const CheckpointOptions& checkpoint,
+                                              const Monitor& monitor, Index& products) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace1d", {900}});
+  BlockLanczosOptions options;
+  options.nev = 5;
+  options.block_size = 2;
+  options.filter = LanczosFilter::chebyshev;
+  auto result =
+      block_lanczos<double, HostContext>(context, {&A}, with(options, checkpoint), monitor);
+  products = A.columns_applied();
+  return result;
+}
+
+TEST(BlockLanczosCheckpoint, ARequestWithinAPolynomialIsObeyedAndLosesNoBits) {
+  const heddle::test::TemporaryFolder folder;
+  const CheckpointOptions keep{.file = folder.path() / "state"};
+  CheckpointOptions go_on = keep;
+  go_on.resume = true;
+  Index products = 0;
+  const Outcome whole = test::outcome_of(solve_filtered({}, {}, products));
+  for (const Index polls : {1, 100, 500, 1200}) {
+    SCOPED_TRACE(polls);
+    Index asked = 0;
+    Index at_request = 0;
+    Monitor monitor;
+    monitor.stop = [&] { return ++asked >= polls; };
+    const auto stopped = solve_filtered(keep, monitor, at_request);
+    EXPECT_EQ(stopped.status, SolveStatus::interrupted);
+    EXPECT_EQ(stopped.reason.rfind("stopped on request", 0), 0u) << stopped.reason;
+    // One block per poll, and the products that verify the pairs so far.
+    EXPECT_LT(at_request, 2 * polls + 200);
+    EXPECT_LT(at_request, products);
+    ASSERT_TRUE(std::filesystem::exists(keep.file));
+    const Outcome resumed = test::outcome_of(solve_filtered(go_on, {}, at_request));
+    EXPECT_EQ(resumed.status, SolveStatus::converged);
+    EXPECT_EQ(resumed.iterations, whole.iterations);
+    EXPECT_EQ(resumed.numbers, whole.numbers);
+  }
+}
+
 TEST(BlockLanczosCheckpoint, PencilByAnInverse) {
   test::expect_resumes_with_the_same_bits(
       [](const CheckpointOptions& checkpoint, const Monitor& monitor) {

@@ -26,10 +26,12 @@ TEST(LobpcgDigits, EveryConvergedValueLiesWithinItsBound) {
       SCOPED_TRACE(problem.name + (preconditioned ? ", preconditioned" : ""));
       LobpcgOptions options;
       options.nev = 5;
+      options.max_iterations = 500;
       EigenProblem<double, HostContext> eigenproblem{.A = &A, .B = B ? &*B : nullptr};
       if (preconditioned) eigenproblem.preconditioner = &factor;
       const auto result = lobpcg<double, HostContext>(context, eigenproblem, options);
       if (result.status != SolveStatus::converged) {
+        std::printf("%s: %s\n", problem.name.c_str(), result.reason.c_str());
         EXPECT_TRUE(result.status == SolveStatus::max_iterations ||
                     result.status == SolveStatus::stagnated)
             << result.reason;
@@ -45,7 +47,7 @@ TEST(LobpcgDigits, EveryConvergedValueLiesWithinItsBound) {
 /// Where no step improves the values any more, LOBPCG says so and names what would.
 TEST(LobpcgDigits, NamesWhatWouldReachMoreDigits) {
   HostContext context(2);
-  const test::StiffProblem problem = test::stiff_problems()[3];  // graded over 24 decades
+  const test::StiffProblem problem = test::stiff_problems()[0];  // one stiff spring
   SparseOperator<double, HostContext> A(context, problem.matrix(context));
   LobpcgOptions options;
   options.nev = 5;

@@ -53,6 +53,8 @@ void solve_and_compare(Ctx& context, const Reference& reference) {
     worst_error = std::max(worst_error, missed / scale);
     worst_relative = std::max(worst_relative, std::abs((result.eigenvalues[i] - value) / value));
   }
+  const double slack = reference_error(reference, norm_A, norm_B);
+  expect_within_bounds(result, reference, (B ? 100 : 1) * slack);
   EXPECT_LE(result.orthogonality, 1e-11);
   std::printf(
       "%-20s %-8s %5d iterations, worst error %.1e (relative to the value %.1e), orthogonality "

@@ -26,7 +26,10 @@ class LobpcgPairsTest : public testing::Test {
   RitzValues values() const { return {theta_, {kAtRest, theta_.size()}}; }
 
   void step(const std::vector<double>& residuals, Index iteration = 0) {
-    std::ranges::copy(residuals, pairs_.next_residuals().begin());
+    const LobpcgPairs::Numbers numbers = pairs_.next_numbers();
+    std::ranges::copy(residuals, numbers.residuals.begin());
+    std::ranges::copy(residuals, numbers.dual_residuals.begin());
+    pairs_.bound_errors(values(), false);
     pairs_.count(values(), false, iteration);
   }
 
@@ -44,6 +47,27 @@ TEST_F(LobpcgPairsTest, LeadingPairsEndAtTheFirstThatFails) {
   EXPECT_DOUBLE_EQ(pairs_.worst_residual(values()), 1e-3 / (10 + 3));
   step({1e-7, 1e-7, 1e-7, 1e-7, 1, 1});
   EXPECT_TRUE(pairs_.all_converged(values(), false));
+}
+
+TEST_F(LobpcgPairsTest, ValuesNeedDigitsBesideSmallResiduals) {
+  options_.criterion = Criterion::eigenvalue;
+  options_.tolerance = 1e-8;
+  pairs_.reset(options_);
+  pairs_.set_convergence(EigenConvergence(Criterion::eigenvalue, 1e-8, 1e6, 1,
+                                          std::numeric_limits<double>::epsilon()));
+  step({1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3});  // allowed are 1e-2. The errors are about 5e-6
+  EXPECT_EQ(pairs_.leading(), 0);
+  EXPECT_TRUE(pairs_.rounding_matters(values()));
+  step({1e-5, 1e-5, 1e-5, 1e-5, 1e-3, 1});  // 1e-10/gap, and the last guard shows nothing
+  EXPECT_EQ(pairs_.leading(), 4);
+  EXPECT_FALSE(pairs_.all_converged(values(), true)) << "the last guard has not come to rest";
+  EXPECT_TRUE(pairs_.all_converged(values(), false));
+  step({1e-5, 1e-5, 1e-5, 1e-5, 1, 1});
+  EXPECT_EQ(pairs_.leading(), 3) << "the interval of the guard covers the last wanted value";
+  std::vector<double> others, residuals;
+  pairs_.list_others(values(), 0, 4, others, residuals);
+  EXPECT_EQ(others, (std::vector<double>{5, 6}));
+  EXPECT_EQ(residuals, (std::vector<double>{1, 1}));
 }
 
 TEST_F(LobpcgPairsTest, AGuessNeedsAGuardAtRest) {
@@ -81,7 +105,9 @@ TEST_F(LobpcgPairsTest, ASingleConvergedPairOfManyMustWait) {
   LobpcgPairs wide(4, 16);
   wide.reset(options_);
   wide.set_convergence(pairs_.convergence());
-  std::ranges::copy(std::vector<double>{1e-9, 1, 1, 1, 1, 1}, wide.next_residuals().begin());
+  std::ranges::copy(std::vector<double>{1e-9, 1, 1, 1, 1, 1},
+                    wide.next_numbers().residuals.begin());
+  wide.bound_errors(values(), false);
   wide.count(values(), false, 0);
   EXPECT_EQ(wide.leading(), 1);
   EXPECT_EQ(wide.lockable(values(), false, 0), 0);  // two at least: nev / 2

@@ -1,0 +1,46 @@
+#include <gtest/gtest.h>
+
+#include <apps/config_support.hpp>
+#include <heddle/apps/report/report.hpp>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+TEST(ResultJson, HoldsTheErrorBounds) {
+  Report report;
+  report.result.error_bounds = {2e-12, 5e-11};
+  report.result.limited_by_rounding = {false, true};
+  const Config config = test::config_of("problem: {matrix: a.mtx}");
+  const auto json = nlohmann::json::parse(result_json(config, report));
+  EXPECT_EQ(json.at("error_bounds").get<std::vector<double>>(),
+            (std::vector<double>{2e-12, 5e-11}));
+  EXPECT_EQ(json.at("limited_by_rounding").get<std::vector<bool>>(),
+            (std::vector<bool>{false, true}));
+}
+
+TEST(HistoryCsv, ALineAnIteration) {
+  EXPECT_EQ(history_csv({{1, 0, 0.5, 0.01, 4, 8}, {2, 1, 0.25, 0.02, 3, 11}}),
+            "iteration,converged,worst_residual,seconds,active_columns,operator_applications\n"
+            "1,0,0.5,0.01,4,8\n"
+            "2,1,0.25,0.02,3,11\n");
+}
+
+TEST(ResultTable, MarksValuesOfFewDigits) {
+  Solution result;
+  result.eigenvalues = {1e-17, 24336.44, 2.5e9};
+  result.residuals.assign(3, 1e-15);
+  result.error_bounds = {2e-15, 1.7e3, 4e2};
+  result.limited_by_rounding = {true, false, false};
+  EXPECT_EQ(result_table(result, SolverType::lobpcg),
+            "                   eigenvalue          ±   residual\n"
+            "    1                       0    2.0e-15    1.0e-15 ~\n"
+            "    2                 2.4e+04    1.7e+03    1.0e-15 *\n"
+            "    3            2.500000e+09    4.0e+02    1.0e-15\n"
+            " *  the error may exceed 1e-6 of the value\n"
+            " ~  the error may exceed 1e-6 of the value: rounding allows no more digits\n");
+}
+
+}  // namespace
+}  // namespace heddle::apps

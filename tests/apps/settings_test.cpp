@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <heddle/apps/command_line.hpp>
+#include <heddle/apps/config/settings.hpp>
+#include <heddle/apps/config/subject.hpp>
+#include <set>
+#include <string>
+#include <support/temporary_folder.hpp>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+const KeySpec& key(const std::string& path) {
+  const auto& schema = config_schema();
+  return *std::find_if(schema.begin(), schema.end(),
+                       [&](const KeySpec& spec) { return spec.path == path; });
+}
+
+/// The configuration of a matrix with options of the command line.
+Config config_of(const std::vector<std::pair<std::string, std::vector<std::string>>>& options,
+                 const std::vector<std::string>& overrides = {}) {
+  std::vector<Setting> settings;
+  for (const auto& [path, words] : options) settings.push_back({&key(path), words});
+  return load_config("laplace2d:20,17", settings, overrides, SolverType::automatic);
+}
+
+std::string error_of(const std::string& path, const std::vector<std::string>& words) {
+  try {
+    config_of({{path, words}});
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Settings, AMatrixAndOptionsAreAConfiguration) {
+  const Config config = config_of({{"problem.mass", {"odd: name #1.mtx"}},
+                                   {"solver.nev", {"4"}},
+                                   {"solver.tolerance", {"1e-5"}},
+                                   {"solver.preconditioner.type", {"jacobi"}},
+                                   {"output.directory", {"a: b"}}},
+                                  {"solver.nev=5"});
+  EXPECT_EQ(config.problem.matrix.describe(), "laplace2d [20, 17]");
+  EXPECT_EQ(config.problem.mass->path, "odd: name #1.mtx");
+  EXPECT_EQ(config.request.nev, 5);  // --set comes last
+  EXPECT_EQ(config.request.tolerance, 1e-5);
+  EXPECT_EQ(config.request.preconditioner.type, "jacobi");
+  EXPECT_EQ(config.output.directory, "a: b");
+  EXPECT_EQ(config.name, "laplace2d");
+}
+
+TEST(Settings, IntervalsRightHandSidesAndGeneratedMasses) {
+  const Config interval = config_of({{"solver.interval", {"-1", "2.5"}}});
+  EXPECT_EQ(interval.request.interval->lower, -1);
+  EXPECT_EQ(interval.request.interval->upper, 2.5);
+  EXPECT_EQ(config_of({{"problem.rhs", {"random:3"}}}).problem.rhs.random, 3);
+  EXPECT_EQ(config_of({{"problem.rhs", {"unit:1,17"}}}).problem.rhs.unit,
+            (std::vector<Index>{1, 17}));
+  EXPECT_EQ(config_of({{"problem.rhs", {"b.mtx"}}}).problem.rhs.path, "b.mtx");
+  const Config pencil = config_of({{"problem.mass", {"random_symmetric:100:7.5"}}});
+  EXPECT_EQ(pencil.problem.mass->structure->density, 7.5);
+  EXPECT_EQ(config_of({{"problem.mass", {"-"}}}).problem.mass->path, "-");
+}
+
+TEST(Settings, WrongValuesNameTheOption) {
+  EXPECT_EQ(error_of("solver.nev", {"0"}),
+            "--nev 0: solver.nev: expected an integer of at least 1, got '0'");
+  EXPECT_EQ(error_of("solver.which", {"smalest"}),
+            "--which smalest: solver.which: expected smallest, largest or interval, got 'smalest' "
+            "(did you mean 'smallest'?)");
+  EXPECT_EQ(error_of("solver.interval", {"2", "1"}),
+            "--interval 2 1: solver.interval: expected a list of two numbers, the larger one last, "
+            "got the list [2, 1]");
+  EXPECT_EQ(error_of("problem.mass", {"laplace1d"}),
+            "--mass laplace1d: problem.mass.size is missing: its sizes, e.g. [64, 64, 64]");
+}
+
+TEST(Settings, EachProgramTakesTheOptionsOfItsKeys) {
+  for (const SolverProgram& program : solver_programs()) {
+    std::set<std::string> names;
+    for (const OptionHelp& option : help_of(program).options) {
+      EXPECT_FALSE(option.text.empty());
+      for (const std::string& name : option.names) EXPECT_TRUE(names.insert(name).second) << name;
+    }
+    for (const KeySpec& spec : config_schema()) {
+      if (spec.option.empty()) continue;
+      const bool takes = program.solver == SolverType::automatic || spec.applies_to(program.solver);
+      const std::string last(spec.option.substr(spec.option.rfind(',') + 1));
+      if (takes) EXPECT_TRUE(names.count(last) == 1) << program.name << " " << last;
+    }
+    EXPECT_EQ(names.count("--rhs") == 1,
+              program.solver == SolverType::automatic || program.solver == SolverType::block_cg);
+  }
+}
+
+TEST(Subject, FilesAreToldApartByTheirContent) {
+  const heddle::test::TemporaryFolder folder;
+  const auto is_matrix = [&folder](const std::string& name, const std::string& text) {
+    try {
+      read_subject(folder.write(name, text), SolverType::lobpcg);
+    } catch (const ConfigError& error) {
+      return std::string(error.what())
+                 .find(
+                     "is a matrix, heddle-lobpcg expects a configuration; "
+                     "run heddle solve") != std::string::npos;
+    }
+    return false;
+  };
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"K.mtx", "%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 2\n"},
+           {"K", "%%matrixmarket matrix coordinate real symmetric\n1 1 1\n1 1 2\n"},
+           {"graph.txt", "# nodes 4\n0 1\n1 2\n"},
+           {"edges.yaml", "1 2 0.5\n"},
+           {"K.npz", "PK\x03\x04..."},
+           {"x.npy", "\x93NUMPY..."},
+           {"K.mtx.gz", "\x1f\x8b..."},
+           {"empty.mtx", ""}}) {
+    EXPECT_TRUE(is_matrix(name, text)) << name;
+  }
+  for (const std::string text :
+       {"problem: {matrix: a.mtx}\n", "# 1 2\nproblem: {}\n", "{problem: {}}", "12\n", "1: 2"}) {
+    EXPECT_FALSE(is_matrix("case", text)) << text;
+  }
+  EXPECT_FALSE(is_matrix("case.yaml", ""));
+}
+
+}  // namespace
+}  // namespace heddle::apps

@@ -1,0 +1,229 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <apps/solver_process.hpp>
+#include <cmath>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <support/temporary_folder.hpp>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+using heddle::test::contents;
+using heddle::test::listing;
+using test::ProcessResult;
+
+/// Runs `heddle solve` in a folder of its own.
+class HeddleSolve : public test::SolverProcess {
+ protected:
+  HeddleSolve() : SolverProcess("heddle") {}
+
+  ProcessResult run_solve(std::vector<std::string> arguments, const std::string& out = "") {
+    arguments.insert(arguments.begin(), "solve");
+    return run(arguments, out);
+  }
+
+  /// Runs a line of shell in which $heddle is the program.
+  ProcessResult shell(const std::string& line) {
+    return test::run_process(
+        folder_.path(),
+        {"CUDA_VISIBLE_DEVICES=", "heddle=" + test::executable("heddle"), "/bin/sh", "-c", line});
+  }
+
+  void expect_error(const ProcessResult& run, int code, const std::string& message) {
+    EXPECT_EQ(run.exit_code, code) << run.err;
+    EXPECT_EQ(run.err, "heddle solve: error: " + message + "\n");
+    EXPECT_EQ(run.out, "");
+  }
+
+  /// The matrix diag(1 … n).
+  static std::string diagonal(int n) {
+    std::string text =
+        fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {0}\n", n);
+    for (int i = 1; i <= n; ++i) text += fmt::format("{0} {0} {0}\n", i);
+    return text;
+  }
+};
+
+TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {
+  const ProcessResult run = run_solve({"laplace2d:20,17", "-n", "4", "--tol", "1e-7", "--threads",
+                                       "1", "--preconditioner", "jacobi", "--solver", "lobpcg",
+                                       "--eigenvectors", "npy", "-o", "here/out"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::vector<double> exact = laplace_smallest_eigenvalues({20, 17}, 4);
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_NEAR(result("here/out").at("eigenvalues").at(i), exact[i], 8.1e-7);
+  }
+  folder_.write("case.yaml",
+                "problem: {matrix: {generate: laplace2d, size: [20, 17]}}\n"
+                "solver: {type: lobpcg, nev: 4, tolerance: 1e-7, preconditioner: {type: jacobi}}\n"
+                "threads: 1\noutput: {eigenvectors: npy, directory: there}\n");
+  const ProcessResult old = test::run_process(
+      folder_.path(), {"CUDA_VISIBLE_DEVICES=", test::executable("heddle-lobpcg"), "case.yaml"});
+  ASSERT_EQ(old.exit_code, 0) << old.err;
+  EXPECT_EQ(file("here/out/eigenvectors.npy"), file("there/eigenvectors.npy"));
+  EXPECT_EQ(result("here/out").at("eigenvalues"), result("there").at("eigenvalues"));
+  EXPECT_EQ(run_solve({"case.yaml", "-n", "2", "-o", "fewer"}).exit_code, 0);
+  EXPECT_EQ(result("fewer").at("eigenvalues").size(), 2u);
+}
+
+TEST_F(HeddleSolve, TakesTheMethodThatSuitsTheProblemAndSaysWhy) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string solver;
+  };
+  for (const auto& [arguments, solver] :
+       {Case{{"laplace1d:60", "--rhs", "random:2"}, "block_cg"},
+        Case{{"laplace1d:60", "-n", "2", "--which", "largest"}, "block_lanczos"},
+        Case{{"laplace1d:60", "--interval", "-1", "0.1", "-n", "20"}, "block_lanczos"},
+        Case{{"d.mtx", "-n", "2", "--mass", "massless.mtx"}, "block_lanczos"}}) {
+    folder_.write("d.mtx", diagonal(9));
+    folder_.write("massless.mtx",
+                  "%%MatrixMarket matrix coordinate real symmetric\n9 9 8\n1 1 1\n2 2 1\n3 3 1\n"
+                  "4 4 1\n5 5 1\n6 6 1\n7 7 1\n8 8 1\n");
+    std::vector<std::string> words = arguments;
+    words.insert(words.end(), {"-o", "out"});
+    const ProcessResult run = run_solve(words);
+    SCOPED_TRACE(run.err);
+    EXPECT_EQ(run.exit_code, 0);
+    const nlohmann::json json = result("out");
+    EXPECT_EQ(json.at("solver"), solver);
+    const std::string reason = json.at("solver_reason");
+    EXPECT_FALSE(reason.empty());
+    EXPECT_NE(run.err.find("auto: " + reason), std::string::npos);
+    EXPECT_EQ(json.at("configuration").at("solver").at("type"), "auto");
+  }
+  EXPECT_EQ(run_solve({"laplace1d:60", "--solver", "lobpcg", "--which", "largest", "-o", "named"})
+                .exit_code,
+            0);
+  EXPECT_EQ(result("named").at("solver"), "lobpcg");
+  EXPECT_FALSE(result("named").contains("solver_reason"));
+}
+
+TEST_F(HeddleSolve, NamesKeysThatHaveNoEffect) {
+  const std::string yaml =
+      "problem: {matrix: {generate: laplace1d, size: [60]}}\n"
+      "solver: {type: auto, nev: 2, which: largest, preconditioner: {type: jacobi}}\n";
+  folder_.write("case.yaml", yaml);
+  const ProcessResult run = run_solve({"case.yaml"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_NE(run.err.find("solver.preconditioner has no effect: solver.type: auto takes "
+                         "block_lanczos\n"),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(run_solve({"case.yaml", "-q"}).err, "");
+}
+
+TEST_F(HeddleSolve, ReadsMatricesAndConfigurationsFromStandardInput) {
+  folder_.write("d.mtx", diagonal(50));
+  for (const std::string line :
+       {"$heddle solve - -n 2 -o out < d.mtx", "cat d.mtx | $heddle solve - -n 2 -o out",
+        "gzip -c d.mtx | $heddle solve - -n 2 -o out",
+        "cat d.mtx | $heddle solve laplace1d:50 --mass - -n 2 -o out",
+        "echo 'problem: {matrix: d.mtx}' | $heddle solve - -n 2 -o out",
+        "cat d.mtx | $heddle info - --json=info.json"}) {
+    const ProcessResult run = shell(line);
+    EXPECT_EQ(run.exit_code, 0) << line << run.err;
+  }
+  EXPECT_NEAR(result("out").at("eigenvalues").at(1), 2, 1e-6);
+  EXPECT_EQ(nlohmann::json::parse(file("info.json")).at("rows"), 50);
+  EXPECT_EQ(shell("echo 'problem: {matrix: d.mtx}' | $heddle solve - -n 2").exit_code, 0);
+  EXPECT_EQ(listing(folder_.path() / "results").begin()->rfind("stdin", 0), 0u);
+}
+
+TEST_F(HeddleSolve, WhatIsWrongOnStandardInputIsNamed) {
+  folder_.write("d.mtx", diagonal(50));
+  expect_error(shell("cat d.mtx | $heddle solve - --mass -"), 1,
+               "standard input is named twice, for problem.matrix and for problem.mass");
+  expect_error(shell("echo 'problem: {matrix: -}' | $heddle solve -"), 1,
+               "standard input is named twice, for the configuration and for problem.matrix");
+  expect_error(shell("echo 'problem: {matrx: d.mtx}' | $heddle solve -"), 1,
+               "standard input:1:11: unknown key 'matrx' in problem (did you mean 'matrix'?); "
+               "valid keys: matrix, mass, transform, weights, symmetrize, constraints, "
+               "initial_guess, rhs");
+  const ProcessResult cut = shell("head -n 9 d.mtx | $heddle solve -");
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_EQ(cut.err.rfind("heddle solve: error: standard input:", 0), 0u) << cut.err;
+}
+
+TEST_F(HeddleSolve, JsonOnStandardOutputIsAllThatStandsThere) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--json", "laplace1d:40"},
+                                             {"laplace1d:40", "--json", "-"},
+                                             {"--json=-", "laplace1d:40", "--profile"},
+                                             {"laplace1d:40", "--json", "-q"}}) {
+    std::vector<std::string> arguments = words;
+    arguments.insert(arguments.end(), {"-n", "2", "-o", "out"});
+    const ProcessResult run = run_solve(arguments);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.out, file("out/result.json"));
+    EXPECT_EQ(nlohmann::json::parse(run.out).at("status"), "converged");
+    const bool quiet = words.back() == "-q";
+    EXPECT_EQ(run.err.find("eigenvalue  ") == std::string::npos, quiet) << run.err;
+  }
+  const ProcessResult run =
+      run_solve({"laplace1d:40", "--json", "copy.json", "-n", "2", "-o", "file"});
+  EXPECT_NE(run.out.find("converged: "), std::string::npos);
+  EXPECT_EQ(file("copy.json"), file("file/result.json"));
+}
+
+TEST_F(HeddleSolve, AMatrixAfterJsonIsNotOverwritten) {
+  folder_.write("d.mtx", diagonal(50));
+  EXPECT_EQ(run_solve({"--json", "d.mtx", "-n", "2"}).exit_code, 0);
+  EXPECT_EQ(file("d.mtx"), diagonal(50));
+}
+
+TEST_F(HeddleSolve, TellsMoreOrLess) {
+  const ProcessResult more = run_solve({"laplace1d:40", "-n", "2", "-v"});
+  EXPECT_NE(more.err.find("max_iterations: 1000"), std::string::npos) << more.err;
+  EXPECT_NE(more.err.find("kernel "), std::string::npos) << more.err;
+  const ProcessResult less = run_solve({"laplace1d:40", "-n", "2", "-q"});
+  EXPECT_EQ(less.err, "");
+  EXPECT_NE(less.out.find("converged: "), std::string::npos);
+  EXPECT_EQ(run_solve({"laplace1d:40", "-v", "-q"}).exit_code, 1);
+}
+
+TEST_F(HeddleSolve, WhatIsRefused) {
+  expect_error(run_solve({}), 1,
+               "a configuration or a matrix is missing; usage: heddle solve CONFIG.yaml or heddle "
+               "solve MATRIX.mtx [-n PAIRS ...], see heddle solve --help");
+  expect_error(run_solve({"gone.yaml"}), 1, "gone.yaml: no such file");
+  EXPECT_EQ(run_solve({"gone.mtx"}).exit_code, 2);
+  expect_error(run_solve({"laplace1d:40", "--nev", "many"}), 1,
+               "--nev many: solver.nev: expected an integer of at least 1, got 'many'");
+  expect_error(run_solve({"laplace1d:40", "--nev", "40"}), 1,
+               "--nev 40: solver.nev is 40, but the matrix has order 40: nev must be below 40");
+  EXPECT_EQ(run_solve({"laplace9d:40"}).exit_code, 1);
+  EXPECT_TRUE(listing(folder_.path()).empty());
+}
+
+TEST_F(HeddleSolve, TheProgramOfAMethodNamesTheRightOne) {
+  folder_.write("d.mtx", diagonal(50));
+  const auto lobpcg = [this](const std::string& argument) {
+    return test::run_process(folder_.path(), {test::executable("heddle-lobpcg"), argument});
+  };
+  EXPECT_EQ(lobpcg("d.mtx").err,
+            "heddle-lobpcg: error: d.mtx: is a matrix, heddle-lobpcg expects a configuration; run "
+            "heddle solve d.mtx --solver lobpcg\n");
+  EXPECT_EQ(lobpcg("laplace1d:50").exit_code, 1);
+  folder_.write("cg.yaml", "problem: {matrix: d.mtx, rhs: {ones: 1}}\nsolver: {type: block_cg}");
+  const ProcessResult other = lobpcg("cg.yaml");
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_EQ(other.err,
+            "heddle-lobpcg: error: cg.yaml:2:16: solver.type is block_cg, heddle-lobpcg solves "
+            "with lobpcg; run heddle-cg, or heddle solve for any type\n");
+  EXPECT_EQ(run_solve({"cg.yaml"}).exit_code, 0);
+  folder_.write("auto.yaml",
+                "problem: {matrix: d.mtx}\nsolver: {type: auto, nev: 2, filter: none}\n"
+                "output: {directory: own}");
+  const ProcessResult own = lobpcg("auto.yaml");
+  EXPECT_EQ(own.exit_code, 0) << own.err;
+  EXPECT_EQ(result("own").at("solver"), "lobpcg");
+  EXPECT_NE(own.err.find("solver.filter has no effect"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::apps

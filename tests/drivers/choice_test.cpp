@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <heddle/drivers/choice.hpp>
+#include <heddle/drivers/input.hpp>
+#include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+Matrix generated(const std::string& name, const std::vector<Index>& size) {
+  return Matrix::generate({.name = name, .size = size});
+}
+
+Method chosen(const Request& request, const Problem& problem) {
+  const detail::MethodChoice choice = detail::choose_method(request, problem);
+  EXPECT_FALSE(choice.reason.empty());
+  return choice.request.method;
+}
+
+TEST(EstimatedFactorOperations, GrowWithTheCubeOfTheSeparator) {
+  const auto estimate = [](const std::string& name, const std::vector<Index>& size) {
+    return detail::estimated_factor_operations(generated(name, size).view());
+  };
+  EXPECT_EQ(estimate("laplace1d", {500}), 10);
+  EXPECT_NEAR(estimate("laplace2d", {40, 40}), 10 * 64000, 1e5);
+  EXPECT_GT(estimate("laplace3d", {12, 12, 12}), 1e6);
+}
+
+TEST(ChooseMethod, PicksByTheProblem) {
+  const Problem grid{.A = generated("laplace2d", {20, 20})};
+  EXPECT_EQ(chosen({}, grid), Method::block_lanczos);
+  EXPECT_EQ(chosen({.which = Which::largest}, grid), Method::block_lanczos);
+  EXPECT_EQ(chosen({.preconditioner = {.type = "jacobi"}}, grid), Method::lobpcg);
+  EXPECT_EQ(chosen({.max_basis = 40}, grid), Method::block_lanczos);
+  const Problem cube{.A = generated("laplace3d", {40, 40, 40})};
+  EXPECT_EQ(chosen({}, cube), Method::lobpcg) << "a factor of some 10¹⁰ operations";
+  EXPECT_TRUE(detail::choose_method({}, cube).may_continue);
+  const Problem callable{.A = Matrix(100, 100, [](auto, auto) {})};
+  EXPECT_EQ(chosen({}, callable), Method::lobpcg);
+  EXPECT_FALSE(detail::choose_method({}, callable).may_continue);
+  EXPECT_TRUE(detail::choose_method({.method = Method::lobpcg}, cube).reason.empty());
+}
+
+/// A stiff spring in a long chain, whose lowest values LOBPCG does not reach.
+Matrix stiff_chain(HostContext& context) {
+  constexpr Index n = 600;
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i + 1 < n; ++i) {
+    const double k = i % 5 == 2 ? 1e9 : 1;
+    entries.insert(entries.end(), {{i, i, k}, {i + 1, i + 1, k}, {i, i + 1, -k}, {i + 1, i, -k}});
+  }
+  entries.push_back({0, 0, 1});
+  return Matrix(csr_from_triplets<double>(context, n, n, entries));
+}
+
+TEST(SolvePrepared, ContinuesWithAnInverseWhereLobpcgDoesNotReachTheDigits) {
+  HostContext context(1);
+  Device device(DeviceChoice::host, 1);
+  Problem problem{.A = stiff_chain(context)};
+  detail::MethodChoice choice = detail::choose_method({.nev = 3}, problem);
+  const Solution direct = solve(device, problem, {.nev = 3});
+  ASSERT_EQ(direct.status, SolveStatus::converged) << direct.reason;
+  EXPECT_EQ(direct.method, "block_lanczos");
+  choice.request.method = Method::lobpcg;
+  choice.may_continue = true;
+  detail::prepare(device.host(), problem, choice.request);
+  const Solution both = detail::solve_prepared(device, problem, choice, {});
+  ASSERT_EQ(both.status, SolveStatus::converged) << both.reason;
+  EXPECT_EQ(both.method, "block_lanczos");
+  EXPECT_NE(both.method_reason.find("LOBPCG did not reach the digits"), std::string::npos);
+  EXPECT_GT(both.iterations, direct.iterations);
+  for (std::size_t j = 0; j < 3; ++j) {
+    EXPECT_NEAR(both.eigenvalues[j], direct.eigenvalues[j],
+                both.error_bounds[j] + direct.error_bounds[j]);
+  }
+}
+
+}  // namespace
+}  // namespace heddle
