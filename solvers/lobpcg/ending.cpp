@@ -48,10 +48,7 @@ std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
 template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), problem_.initial_guess.cols() > 0)) return Claim::none;
-  if (!searched_ && !s_.spans_space()) {
-    search_due_ = true;
-    return Claim::none;
-  }
+  if (missed_pairs_.needed()) return Claim::none;
   refresh_due_ = true;  // because the verification overwrites A S and B S
   const Verdict verdict = verification_.verify(pairs_.convergence());
   if (verdict.confirmed()) return Claim::confirmed;
@@ -75,16 +72,17 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
                              pairs_.convergence().noise_floor())) {
     return false;
   }
-  const bool searched = searched_ || s_.spans_space();
+  if (restarted_ && missed_pairs_.needed()) {
+    stagnation_.restart(iteration);
+    return false;
+  }
   if (restarted_) {
-    constexpr std::string_view kReason = "residuals stopped falling at the level of rounding";
-    const StopControl::Stop stop = searched ? verification_.stop_at_rounding(kReason)
-                                            : StopControl::Stop{SolveStatus::stagnated, kReason};
+    const StopControl::Stop stop =
+        verification_.stop_at_rounding("residuals stopped falling at the level of rounding");
     engine_.end(stop.status, stop.reason);
     return true;
   }
-  search_due_ = !searched;  // because the pairs may be as exact as they can be
-  restarted_ = true;        // one restart without P, because P may prevent progress
+  restarted_ = true;  // one restart without P, because P may prevent progress
   stagnation_.restart(iteration);
   blocks_.set_p(0);
   refresh_due_ = true;
@@ -101,12 +99,13 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
-                 refuted_values_, fresh_directions_, restarted_, searched_, result_.iterations,
+                 refuted_values_, fresh_directions_, restarted_, result_.iterations,
                  result_.orthogonalization);
   if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
   blocks_.archive(archive);
   ritz_.archive(archive);
   pairs_.archive(archive);
+  missed_pairs_.archive(archive);
 }
 
 template <Scalar T, class Ctx>
