@@ -51,7 +51,7 @@ Claim BlockLanczosSolve<T, Ctx>::claim() {
 }
 
 /// Whether nothing but rounding keeps pairs from passing. Ends the solve as converged if the errors
-/// of the values are as small as rounding allows.
+/// of the values are as small as rounding allows and a check has found no missed pair.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::at_rounding() {
   const std::vector<double>& r = result_.residuals;
@@ -59,7 +59,8 @@ bool BlockLanczosSolve<T, Ctx>::at_rounding() {
   const bool all_noise =
       !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
   if (!all_noise && !verification_.verdict().residuals) return false;
-  const bool complete = pairs_.wanted().size() >= options_.nev;
+  const bool complete = pairs_.wanted().size() >= options_.nev && pairs_.checking() &&
+                        pairs_.missed() == 0 && completeness_.others_would_show(basis_.full());
   if (complete && pairs_.convergence().bounds_values() &&
       verify(pairs_.convergence().at_rounding())) {
     engine_.end(SolveStatus::converged,

@@ -99,22 +99,15 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
   const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
-  leading_ = 0;
-  while (leading_ < ritz.count() && passes(ritz, leading_, factor, exact)) ++leading_;
-  wanted_in_X_ = wanted(ritz);
-}
-
-/// The number of pairs in X that are among the nev best of all.
-Index LobpcgPairs::wanted(const RitzValues& ritz) const {
-  Index count = 0;
-  for (const double theta : ritz.theta) {
+  leading_ = wanted_in_X_ = 0;
+  for (Index j = 0; j < ritz.count(); ++j) {
+    const double theta = ritz.theta[static_cast<std::size_t>(j)];
     const auto ahead =
         std::count_if(locked_values_.begin(), locked_values_.end(),
                       [&](double value) { return value == theta || better(value, theta); });
-    if (count + ahead >= options_->nev) break;
-    ++count;
+    if (j + ahead < options_->nev) ++wanted_in_X_;
+    if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
   }
-  return count;
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -148,31 +141,6 @@ bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
   const auto column = static_cast<std::size_t>(guard);
   return convergence_.scaled(ritz.theta[column], residuals_[column]) <=
          std::sqrt(options_->tolerance);
-}
-
-bool LobpcgPairs::at_rest(const RitzValues& ritz) const {
-  const auto count = static_cast<std::size_t>(wanted(ritz));
-  for (std::size_t j = 0; j < count; ++j) {
-    if (!convergence_.settled(ritz.theta[j], ritz.change[j])) return false;
-  }
-  return true;
-}
-
-LobpcgPairs::Range LobpcgPairs::wanted_range(const RitzValues& ritz) const {
-  const Index in_X = wanted(ritz);
-  const double any = in_X > 0 ? ritz.theta[0] : locked_values_.front();
-  Range range{any, any};
-  const auto include = [&](double value) {
-    if (better(value, range.first)) range.first = value;
-    if (better(range.last, value)) range.last = value;
-  };
-  for (Index j = 0; j < in_X; ++j) include(ritz.theta[static_cast<std::size_t>(j)]);
-  for (Index i = 0; i < locked(); ++i) {
-    if (is_best_locked(i, options_->nev - in_X)) {
-      include(locked_values_[static_cast<std::size_t>(i)]);
-    }
-  }
-  return range;
 }
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {

@@ -68,16 +68,6 @@ class LobpcgPairs {
   /// began with initial guesses.
   bool all_converged(const RitzValues& ritz, bool guessed) const;
 
-  /// Whether the last step has left the wanted values where they were.
-  bool at_rest(const RitzValues& ritz) const;
-
-  /// The first and the last of the wanted values, as far as they are known.
-  struct Range {
-    double first;
-    double last;
-  };
-  Range wanted_range(const RitzValues& ritz) const;
-
   /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
 
@@ -111,7 +101,6 @@ class LobpcgPairs {
   void archive(Archive& archive);
 
  private:
-  Index wanted(const RitzValues& ritz) const;
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
   double locking_factor(Index iteration) const noexcept;
   bool better(double a, double b) const noexcept;

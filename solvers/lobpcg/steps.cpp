@@ -155,7 +155,7 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
   }
-  return !engine_.ended() && !refresh_due_ && !search_due_;
+  return !engine_.ended() && !refresh_due_ && !missed_pairs_.due();
 }
 
 template <Scalar T, class Ctx>
@@ -192,7 +192,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
-  project_W();
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
   read_residuals();
 }
 
@@ -222,7 +223,8 @@ bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
   queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
                     {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.S().W, blocks_.BS().W,
                     status.there);
-  project_W();
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
   read_residuals();
   if (!came_out_orthonormal<T>(status.here, blocks_.w())) return false;
   ++result_.orthogonalization.cholqr2;
@@ -244,17 +246,11 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
     rank = orthonormal();
   }
   blocks_.set_w(rank);
-  if (rank == 0) {
+  if (rank == 0) {  // [Y X P] spans the whole space, so that no pair is missed
     const StopControl::Stop stop =
         verification_.stop_at_rounding("no search direction is left: rounding is all there is");
     engine_.end(stop.status, stop.reason);
   }
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::project_W() {
-  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
-  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
 }
 
 template <Scalar T, class Ctx>
@@ -300,12 +296,11 @@ void LobpcgSolve<T, Ctx>::refresh() {
 /// repeated once the pairs have converged again.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
-  search_due_ = false;
   end_if_lost(engine_, missed_pairs_.fill_P(streams_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();
-  searched_ = pairs_.at_rest(ritz_.values());
+  missed_pairs_.conclude();
 }
 
 template <Scalar T, class Ctx>

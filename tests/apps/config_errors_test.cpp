@@ -4,6 +4,7 @@
 #include <apps/config_support.hpp>
 #include <filesystem>
 #include <fstream>
+#include <heddle/apps/config/settings.hpp>
 #include <string>
 #include <vector>
 

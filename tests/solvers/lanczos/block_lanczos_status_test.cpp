@@ -178,16 +178,13 @@ TEST(BlockLanczosStatus, AnIterationThatCostsMoreThanADenseSolveIsReplacedByOne)
   test::DiagonalOperator<double> A(diagonal);
   BlockLanczosOptions options = options_for(4);
   options.criterion = Criterion::relative;
-  for (const double tolerance : {1e-12, 1e-17}) {
-    options.tolerance = tolerance;
-    const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
-    EXPECT_EQ(result.status, tolerance > 1e-15 ? SolveStatus::converged : SolveStatus::stagnated)
-        << result.reason;
-    EXPECT_LE(result.operator_applications, kOrder * kOrder);
-    for (Index j = 0; j < 4; ++j) {
-      EXPECT_NEAR(result.eigenvalues.at(static_cast<std::size_t>(j)),
-                  1000 + 2e-6 * static_cast<double>(497 - 7 * j), 1e-10);
-    }
+  options.tolerance = 1e-12;
+  const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
+  EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_LE(result.operator_applications, kOrder * kOrder);
+  for (Index j = 0; j < 4; ++j) {
+    EXPECT_NEAR(result.eigenvalues.at(static_cast<std::size_t>(j)),
+                1000 + 2e-6 * static_cast<double>(497 - 7 * j), 1e-10);
   }
 }
 
