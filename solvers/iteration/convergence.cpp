@@ -49,9 +49,9 @@ double EigenConvergence::rounding(double lambda, double size_A, double size_B) c
   return leniency_ * kRoundingOfValues * epsilon_ * (size_A + std::abs(lambda) * size_B);
 }
 
-bool EigenConvergence::is_zero(double lambda, double residual) const noexcept {
+bool EigenConvergence::is_zero(double lambda, double error) const noexcept {
   const double zero = leniency_ * kRoundingOfValues * epsilon_ * norm_A_;
-  return std::abs(lambda) * norm_B_ <= zero && residual <= zero;
+  return std::abs(lambda) * norm_B_ <= zero && error <= zero;
 }
 
 EigenConvergence EigenConvergence::at_rounding() const noexcept {

@@ -58,10 +58,11 @@ class EigenConvergence {
   /// Whether rounding keeps the error of λ from being at most tolerance·|λ|.
   bool limited(double lambda, double bound, double rounding) const noexcept;
 
-  /// Whether λ is zero to the rounding of A, 10 ε‖A‖₁, and so is the residual. Such a value counts
-  /// as limited by rounding, whatever its bound. More copies of zero than a block has columns would
-  /// otherwise have no gap.
-  bool is_zero(double lambda, double residual) const noexcept;
+  /// Whether λ is zero to the rounding of A, 10 ε‖A‖₁, and so is `error`: its residual, or the
+  /// bound of its error times ‖B‖₁. Such a value counts as limited by rounding. More copies of zero
+  /// than a block has columns would otherwise have no gap, and rounding errors at isolated vertices
+  /// of a graph are no scale.
+  bool is_zero(double lambda, double error) const noexcept;
 
   /// The criterion for values that no iteration improves any more: the rounding errors that it
   /// accepts are ten times as large, as far as the noise floor of residuals.

@@ -252,7 +252,8 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     const double noise = convergence.noise_floor() * convergence.scale(lambda);
     const bool as_exact_as_possible =
         (neighbours.dense && residuals_[j] <= noise) ||
-        (convergence.bounds_values() && convergence.is_zero(lambda, residuals_[j]));
+        (convergence.bounds_values() &&
+         convergence.is_zero(lambda, std::min(residuals_[j], bound * convergence.norm_B())));
     const bool value = convergence.value_passes(lambda, bound, rounding) || as_exact_as_possible;
     const bool residual = convergence.passes(lambda, residuals_[j]);
     verdict.residuals = verdict.residuals && residual;

@@ -58,6 +58,7 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
   }
   for (std::vector<double>* list : beyond_.lists()) list->reserve(pairs + kBeyond);
   for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_}) list->reserve(pairs);
+  own_pairs_.reserve(pairs);
   bounds_.reserve(shape.max_basis);
 }
 
@@ -171,7 +172,8 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
   (map_.sign() > 0 ? others.below : others.above) = ErrorBounds::kNoneBeyond;
   const auto [from_locked, active] = best();
   if (from_locked + active != std::ssize(measured)) return others;
-  std::vector<std::pair<double, double>> pairs;  // values and their errors by F
+  std::vector<std::pair<double, double>>& pairs = own_pairs_;
+  pairs.clear();
   for (Index i = 0; i < from_locked + active; ++i) {
     const auto j = static_cast<std::size_t>(i < from_locked ? i : locked() + i - from_locked);
     pairs.emplace_back(wanted_.values[j], wanted_.errors[j]);

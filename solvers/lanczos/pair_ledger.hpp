@@ -9,6 +9,7 @@
 #include <heddle/solvers/lanczos/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/spectral_map.hpp>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace heddle::detail {
@@ -160,6 +161,7 @@ class PairLedger {
   std::vector<double> roundings_;  // of `wanted_`, empty if not measured
   bool must_settle_ = false;       // whether `settled` decides beside residuals
   double largest_rounding_ = 0;    // of all that were measured
+  std::vector<std::pair<double, double>> own_pairs_;  // values and their errors by F, best first
   std::vector<double> own_errors_;
   std::vector<double> scaled_;
   Index leading_ = 0;
