@@ -31,6 +31,19 @@ std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
   return facts;
 }
 
+/// Whether the test for ending the cycle before the basis is full costs little compared with a
+/// step.
+template <Scalar T, class Ctx>
+bool early_end_pays(const LanczosOperator<T, Ctx>& F, const KrylovBasis<T, Ctx>& basis,
+                    const BlockLanczosShape& shape) {
+  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b operations per product with
+  // A.
+  const auto k = static_cast<double>(basis.order());
+  const double step = F.effort() * static_cast<double>(shape.n) * static_cast<double>(shape.block);
+  return F.effort() > 1 && basis.locked() + basis.order() >= shape.nev + shape.block &&
+         5 * k * k * k < step;
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -57,9 +70,12 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
 }
 
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::run() {
+bool BlockLanczosSolve<T, Ctx>::run() {
   s_.verifier.norms().prepare(context_, problem_);
-  if (s_.shape.max_basis == 0) return solve_dense();
+  if (s_.shape.max_basis == 0) {
+    solve_dense();
+    return false;
+  }
   // V₊ᵀBV₊ = I                                                           n×b
   for (bool resumed = start(); !engine_.ended(); resumed = false) {
     multiply(resumed);  // U = F V₊, S = VᵀBU
@@ -75,6 +91,7 @@ void BlockLanczosSolve<T, Ctx>::run() {
     end_if_lost(basis_.expand(context_, F_));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
+  return choice_.dense_pays();
 }
 
 /// Starts the solve. True if it resumes from a checkpoint whose state follows a call of `multiply`.
@@ -114,22 +131,9 @@ void BlockLanczosSolve<T, Ctx>::multiply(bool resumed) {
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
-  cycle_complete_ = basis_.full() || (early_end_pays() && solve_ritz() &&
+  cycle_complete_ = basis_.full() || (early_end_pays(F_, basis_, s_.shape) && solve_ritz() &&
                                       completeness_.nothing_is_left(basis_.full()));
   return cycle_complete_ || (basis_.order() > 0 && engine_.stop_requested());
-}
-
-/// Whether the test for ending the cycle before the basis is full costs little compared with a
-/// step.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::early_end_pays() const {
-  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b operations per product with
-  // A.
-  const auto k = static_cast<double>(basis_.order());
-  const double step =
-      F_.effort() * static_cast<double>(s_.shape.n) * static_cast<double>(s_.shape.block);
-  return F_.effort() > 1 && basis_.locked() + basis_.order() >= options_.nev + s_.shape.block &&
-         5 * k * k * k < step;
 }
 
 template <Scalar T, class Ctx>
