@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -125,6 +126,26 @@ Solution solve(Run& run, Device& device, Problem input, const detail::MethodChoi
   }
 }
 
+/// Throws if the file that --json names can certainly not be written.
+void check_json_file(const std::string& json) {
+  if (json.empty() || json == kStandardOutput) return;
+  const std::filesystem::path folder = std::filesystem::absolute(json).parent_path();
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(folder, unknown)) {
+    throw InputError(json, 0, "cannot be written: there is no folder " + folder.string());
+  }
+  check_output_directory(folder);
+}
+
+/// Prints or writes the content of result.json as --json asks.
+void give_json(const CommandLine& line, const std::string& json) {
+  if (line.json == kStandardOutput) {
+    print(stdout, json);
+  } else if (!line.json.empty()) {
+    write_text(line.json, json);
+  }
+}
+
 /// Prints and writes the results. They are printed before any file is written, because writing may
 /// fail.
 void report_results(Run& run) {
@@ -135,9 +156,8 @@ void report_results(Run& run) {
   if (line.profile) print(line, profile_table(report.result.profile));
   spdlog::debug(describe_run(report.result, report.seconds));
   const std::string json = result_json(run.config, report);
-  if (line.json == kStandardOutput) print(stdout, json);
   write_results(*run.files, run.config, report, json);
-  if (!line.json.empty() && line.json != kStandardOutput) write_text(line.json, json);
+  give_json(line, json);
   print(line, fmt::format("results in {}\n", run.config.output.directory.string()) +
                   checkpoint_hint(run.config.request.checkpoint));
 }
@@ -148,6 +168,7 @@ ExitCode carry_out(Run& run) {
   Device device = choose_device(run.config);
   with_named_sources(run.config, [&] { detail::check_kernel(device, run.config.request); });
   check_output_directory(run.config.output.directory);
+  check_json_file(run.line.json);
   run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
   Problem input = read_problem(device.host(), run.config);
   SettledMethod method = with_method(device.host(), run.config, input);
@@ -188,6 +209,7 @@ void report_failure(Run& run, const Failure& failure) noexcept {
     spdlog::trace("error: {}", failure.message);
     if (failure.code == ExitCode::usage || run.line.validate) return;
     if (run.report.inputs.empty()) run.report.inputs = input_sums(run.config);
+    give_json(run.line, failure_json(run.config, run.report, failure));
     if (!run.files) run.files.emplace(run.config.output.directory);
     write_failure(*run.files, run.config, run.report, failure);
   } catch (...) {  // the failure itself is reported on stderr by the caller
@@ -217,7 +239,8 @@ ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts fac
 int run_solver(int argc, const char* const* argv, const SolverProgram& program) {
   install_signal_handlers();
   return run_reporting_failures(program.name, [&] {
-    const auto line = parse_command_line(argc, argv, program);
+    const auto words = static_cast<int>(std::count(program.name.begin(), program.name.end(), ' '));
+    const auto line = parse_command_line(argc - words, argv + words, program);
     return line ? run(*line, program, run_facts(argc, argv)) : ExitCode::converged;
   });
 }

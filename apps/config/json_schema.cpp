@@ -41,7 +41,9 @@ class SolverKeys {
       const std::string name(spec.name());
       if (spec.section() != path || !is_included(spec) || properties.contains(name)) continue;
       properties[name] = key(spec.path);
-      if (spec.required && spec.applies_to(solver_)) required.push_back(name);
+      // A section that is there by default is needed if a key in it is.
+      const bool holds_needed = spec.fallback == "{}" && properties[name].contains("required");
+      if (holds_needed || (spec.required && spec.applies_to(solver_))) required.push_back(name);
     }
     Json schema = {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
     if (!required.empty()) schema["required"] = required;
@@ -98,6 +100,9 @@ class SolverKeys {
     }
     if (accepted.section) {
       schemas.push_back(section(spec.path));
+      // A section without keys means its defaults.
+      const bool may_be_empty = !spec.fallback.empty() && !schemas.back().contains("required");
+      if (may_be_empty) schemas.back()["type"] = {"object", "null"};
       if (accepted.one_key) schemas.back().update({{"minProperties", 1}, {"maxProperties", 1}});
     }
     return schemas;

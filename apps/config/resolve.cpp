@@ -145,18 +145,24 @@ class Resolver {
     return effective;
   }
 
-  /// The path with its placeholders replaced. The problem has been resolved before.
+  /// The path with its placeholders replaced. The problem has been resolved before. As long as the
+  /// solver is not chosen, {solver} stays in the printed configuration.
   ConfigNode resolve_output_path(const KeySpec& spec, ConfigNode value) {
-    const MatrixSource& matrix = config_.problem.matrix;
+    const auto expanded = [&](std::string_view solver) {
+      return expand(value.text, {{"name", std::string(name_)},
+                                 {"solver", std::string(solver)},
+                                 {"matrix", config_.problem.matrix.name()},
+                                 {"date", date_for_paths()}});
+    };
     try {
-      value.text = expand(value.text, {{"name", std::string(name_)},
-                                       {"solver", std::string(method_name(solver_))},
-                                       {"matrix", matrix.name()},
-                                       {"date", date_for_paths()}});
+      const std::string_view solver = method_name(solver_);
+      ConfigNode path = value;
+      path.text = expanded(solver);
+      if (spec.store) spec.store(path, config_);
+      value.text = expanded(solver_ == SolverType::automatic ? "{solver}" : solver);
     } catch (const InvalidArgument& error) {
       throw ConfigError(value.origin, fmt::format("{}: {}", spec.path, error.what()));
     }
-    if (spec.store) spec.store(value, config_);
     return value;
   }
 

@@ -38,7 +38,7 @@ _heddle() {
   if ((COMP_CWORD > first)); then previous=${COMP_WORDS[COMP_CWORD - 1]}; fi
   if [[ $previous == --set ]]; then
     COMPREPLY=($(compgen -S = -W "$_heddle_keys" -- "$current"))
-    type compopt &>/dev/null && compopt -o nospace
+    compopt -o nospace 2>/dev/null
     return
   fi
   local words
@@ -49,7 +49,7 @@ _heddle() {
     COMPREPLY=($(compgen -W "$(_heddle_options "$program")" -- "$current"))
   else
     COMPREPLY=($(compgen -f -- "$current"))
-    type compopt &>/dev/null && compopt -o filenames
+    compopt -o filenames 2>/dev/null
   fi
 }
 

@@ -83,7 +83,7 @@ int run_front(int argc, const char* const* argv) {
   const bool names_command = words.size() == 2 && command_of(words.back()) != "help";
   if (names_command && words.front() == "help") words = {words.back(), "--help"};
   if (!words.empty() && words.front() == kSolve) {
-    std::vector<const char*> arguments;
+    std::vector<const char*> arguments = {argc > 0 ? argv[0] : kName.data()};
     for (const std::string& word : words) arguments.push_back(word.c_str());
     return run_solver(static_cast<int>(arguments.size()), arguments.data(),
                       program_of(SolverType::automatic));

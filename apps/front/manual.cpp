@@ -28,6 +28,7 @@ std::string literal(std::string_view text) {
     } else {
       escaped += c;
     }
+    if (c == '|') escaped += "\\:";  // allows the end of a line here
     starts_line = c == '\n';
   }
   return escaped;
@@ -37,7 +38,7 @@ std::string head(std::string_view name, int section, std::string_view summary) {
   std::string title(name);
   std::transform(title.begin(), title.end(), title.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return fmt::format(".TH {} {} \"\" \"heddle {}\" \"heddle\"\n.SH NAME\n{} \\- {}\n",
+  return fmt::format(".TH {} {} \"\" \"heddle {}\" \"heddle\"\n.ad l\n.SH NAME\n{} \\- {}\n",
                      literal(title), section, kVersions.heddle, literal(name), literal(summary));
 }
 

@@ -33,11 +33,11 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
                              "as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
                              describe_formats(false)));
   app.add_option("--transform", line.transform, "look at the graph Laplacian of the matrix instead")
-      ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}))
+      ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}).description(""))
       ->type_name("none|laplacian|normalized_laplacian");
   app.add_option("--weights", line.weights,
                  "edge weights of the Laplacian: the entries of the matrix, or 1 for each")
-      ->check(CLI::IsMember({"stored", "unit"}))
+      ->check(CLI::IsMember({"stored", "unit"}).description(""))
       ->type_name("stored|unit");
   app.add_flag("--symmetrize", line.symmetrize,
                "take the Laplacian of a directed graph: both directions of an edge get the larger "
@@ -46,7 +46,7 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
       "--spectrum", line.spectrum, "estimate how many eigenvalues of a symmetric matrix lie where");
   app.add_option("--bins", line.bins,
                  fmt::format("equal parts of the spectrum to count in, up to {}", kMaxBins))
-      ->check(CLI::Range(Index{1}, kMaxBins))
+      ->check(CLI::Range(Index{1}, kMaxBins).description(""))
       ->type_name("N")
       ->capture_default_str()
       ->needs(spectrum);

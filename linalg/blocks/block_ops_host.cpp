@@ -1,7 +1,8 @@
 #include <cmath>
 #include <heddle/linalg/base/philox.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/blocks/host_kernels.hpp>
+#include <heddle/linalg/blocks/row_loops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <limits>
@@ -9,66 +10,12 @@
 namespace heddle {
 namespace {
 
-constexpr Index kMinSlabRows = 512;
-
 template <class T>
 using ConstBlock = ConstBlockView<T, HostSpace>;
 template <class T>
 using Block = BlockView<T, HostSpace>;
 using ConstSmall = ConstSmallView<double, HostSpace>;
 using Small = SmallView<double, HostSpace>;
-
-/// Calls row(i) for all rows of X. An operation works on up to three blocks like X.
-template <class T, class Row>
-void for_each_row(const HostContext& context, const ConstBlock<T>& X, const Row& row) {
-  if (X.empty()) return;
-  const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
-  parallel_for(team_size(context.threads(), 3 * bytes(X), 0), slabs.count(), [&](Index slab) {
-    const Index end = slabs.end(slab);
-    for (Index i = slabs.begin(slab); i < end; ++i) row(i);
-  });
-}
-
-/// Computes b values per slab of rows by body(first row, end row, its b values). Returns scratch
-/// memory that holds the values of slab s from index s·b on. All values are 0 before `body` is
-/// called.
-template <class Body>
-double* per_slab(HostContext& context, const Slabs& slabs, Index b, const Body& body) {
-  double* values = static_cast<double*>(
-      context.scratch(sizeof(double) * static_cast<std::size_t>((slabs.count() + 1) * b)));
-  std::fill_n(values, (slabs.count() + 1) * b, 0.0);
-  const double entries = static_cast<double>(slabs.rows) * static_cast<double>(b);
-  parallel_for(team_size(context.threads(), 3 * entries * sizeof(double), 0), slabs.count(),
-               [&](Index slab) { body(slabs.begin(slab), slabs.end(slab), values + slab * b); });
-  return values;
-}
-
-/// sums(j, 0) = Σ_i term(i, j) over n rows. `term` is called once per entry.
-template <class Term>
-void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
-  const Index b = sums.rows;
-  const Slabs slabs = make_slabs(n, kMinSlabRows);
-  const double* partial = per_slab(context, slabs, b, [&](Index first, Index end, double* sum) {
-    constexpr Index kRows = 4;
-    Index i = first;
-    for (; i + kRows <= end; i += kRows) {
-#pragma omp simd
-      for (Index j = 0; j < b; ++j) {
-        double part = 0;
-        for (Index r = 0; r < kRows; ++r) part += term(i + r, j);
-        sum[j] += part;
-      }
-    }
-    for (; i < end; ++i) {
-#pragma omp simd
-      for (Index j = 0; j < b; ++j) sum[j] += term(i, j);
-    }
-  });
-  for (Index j = 0; j < b; ++j) {
-    sums(j, 0) = 0;
-    for (Index slab = 0; slab < slabs.count(); ++slab) sums(j, 0) += partial[slab * b + j];
-  }
-}
 
 /// Whether a sum of squares of doubles may have lost digits by overflow or underflow. False for
 /// NaN.
@@ -179,13 +126,7 @@ template <Scalar T>
 void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
                   SmallView<double, HostSpace> norms) {
   require_one_per_column("column_norms", norms, X.cols());
-  sum_columns(
-      context, X.rows(),
-      [&](Index i, Index j) {
-        const double x = static_cast<double>(X(i, j));
-        return x * x;
-      },
-      norms);
+  with_host_isa([&](auto isa) { squares_kernel<isa(), T>(context, X, norms); });
   norms_from_squares<T>(context, X, norms);
   context.profile().count(bytes(X), 2 * entries(X));
 }
@@ -195,10 +136,7 @@ void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
                  ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots) {
   require_same_shape("column_dots", X, Y);
   require_one_per_column("column_dots", dots, X.cols());
-  sum_columns(
-      context, X.rows(),
-      [&](Index i, Index j) { return static_cast<double>(X(i, j)) * static_cast<double>(Y(i, j)); },
-      dots);
+  with_host_isa([&](auto isa) { dots_kernel<isa(), T>(context, X, Y, dots); });
   context.profile().count(2 * bytes(X), 2 * entries(X));
 }
 
@@ -207,13 +145,7 @@ void weighted_squares(HostContext& context, ConstBlockView<T, HostSpace> weights
                       ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> sums) {
   require_same_shape("weighted_squares", weights, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
   require_one_per_column("weighted_squares", sums, X.cols());
-  sum_columns(
-      context, X.rows(),
-      [&](Index i, Index j) {
-        const double x = static_cast<double>(X(i, j));
-        return static_cast<double>(weights(i, 0)) * x * x;
-      },
-      sums);
+  with_host_isa([&](auto isa) { weighted_squares_kernel<isa(), T>(context, weights, X, sums); });
   context.profile().count(bytes(weights) + bytes(X), 3 * entries(X));
 }
 
@@ -221,12 +153,7 @@ template <Scalar T>
 void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> factors,
                    BlockView<T, HostSpace> X) {
   require_one_per_column("scale_columns", factors, X.cols());
-  for_each_row<T>(context, X, [&](Index i) {
-    T* x = &X(i, 0);
-    for (Index j = 0; j < X.cols(); ++j) {
-      x[j] = static_cast<T>(static_cast<double>(x[j]) * factors.data[j]);
-    }
-  });
+  with_host_isa([&](auto isa) { scale_columns_kernel<isa(), T>(context, factors.data, X); });
   context.profile().count(2 * bytes(X), entries(X));
 }
 
@@ -235,13 +162,7 @@ void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
                 ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
   require_same_shape("scale_rows", X, Y);
   require_same_shape("scale_rows", factors, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
-  for_each_row(context, X, [&](Index i) {
-    const T factor = factors(i, 0);
-    const T* x = &X(i, 0);
-    T* y = &Y(i, 0);
-#pragma omp simd
-    for (Index j = 0; j < X.cols(); ++j) y[j] = factor * x[j];
-  });
+  with_host_isa([&](auto isa) { scale_rows_kernel<isa(), T>(context, factors, X, Y); });
   context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
 }
 
@@ -258,19 +179,7 @@ template <Scalar T>
 void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
            BlockView<T, HostSpace> Y) {
   require_same_shape("axpby", X, Y);
-  const T a = static_cast<T>(alpha);
-  const T b = static_cast<T>(beta);
-  for_each_row(context, X, [&](Index i) {
-    const T* x = &X(i, 0);
-    T* y = &Y(i, 0);
-    if (b == T{0}) {
-#pragma omp simd
-      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j];
-    } else {
-#pragma omp simd
-      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j] + b * y[j];
-    }
-  });
+  with_host_isa([&](auto isa) { axpby_kernel<isa(), T>(context, alpha, X, beta, Y); });
   context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
 }
 
@@ -282,19 +191,8 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
   require_same_shape("residual", AX, R);
   require_one_per_column("residual", theta, AX.cols());
   require_one_per_column("residual", norms, AX.cols());
-  const T* ax = AX.data();
-  const T* bx = BX.data();
-  T* out = R.data();
-  sum_columns(
-      context, AX.rows(),
-      [=, ax_ld = AX.ld(), bx_ld = BX.ld(), r_ld = R.ld()](Index i, Index j) {
-        const double r = static_cast<double>(ax[i * ax_ld + j]) -
-                         static_cast<double>(bx[i * bx_ld + j]) * theta.data[j];
-        const T rounded = static_cast<T>(r);
-        out[i * r_ld + j] = rounded;
-        return static_cast<double>(rounded) * static_cast<double>(rounded);
-      },
-      norms);
+  with_host_isa(
+      [&](auto isa) { residual_kernel<isa(), T>(context, AX, BX, theta.data, R, norms); });
   norms_from_squares<T>(context, R, norms);
   context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }

@@ -4,13 +4,47 @@
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
 
-/// The kernels of the block operations that do most of the arithmetic, per instruction set.
+/// The inner loops of the block operations, per instruction set.
 namespace heddle {
 
 /// `gram` for blocks of matching shapes.
 template <Isa kVariant, Scalar T>
 void gram_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
                  const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> G);
+
+// The loops of `column_norms` (sums of squares only), `weighted_squares`, `column_dots`, `residual`
+// (with sums of squares), `scale_columns`, `scale_rows` and `axpby` for operands of matching
+// shapes.
+
+template <Isa kVariant, Scalar T>
+void squares_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
+                    SmallView<double, HostSpace> sums);
+
+template <Isa kVariant, Scalar T>
+void weighted_squares_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& weights,
+                             const ConstBlockView<T, HostSpace>& X,
+                             SmallView<double, HostSpace> sums);
+
+template <Isa kVariant, Scalar T>
+void dots_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
+                 const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> dots);
+
+template <Isa kVariant, Scalar T>
+void residual_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& AX,
+                     const ConstBlockView<T, HostSpace>& BX, const double* theta,
+                     const BlockView<T, HostSpace>& R, SmallView<double, HostSpace> squares);
+
+template <Isa kVariant, Scalar T>
+void scale_columns_kernel(HostContext& context, const double* factors,
+                          const BlockView<T, HostSpace>& X);
+
+template <Isa kVariant, Scalar T>
+void scale_rows_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& factors,
+                       const ConstBlockView<T, HostSpace>& X, const BlockView<T, HostSpace>& Y);
+
+template <Isa kVariant, Scalar T>
+void axpby_kernel(HostContext& context, double alpha, const ConstBlockView<T, HostSpace>& X,
+                  double beta, const BlockView<T, HostSpace>& Y);
 
 /// A matrix whose entry (i, j) is data[i·row_stride + j·col_stride].
 template <class T>

@@ -6,7 +6,8 @@
 
 /// SIMD vectors of the widest registers of the instruction set that a file is compiled for, for the
 /// host kernels.
-namespace heddle::inline HEDDLE_ISA {
+namespace heddle {
+inline namespace HEDDLE_ISA {
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t kVectorBytes = 64;
@@ -81,4 +82,5 @@ void for_each_piece(Index length, Index longest, const Body& body) {
   }
 }
 
-}  // namespace heddle::inline HEDDLE_ISA
+}  // namespace HEDDLE_ISA
+}  // namespace heddle

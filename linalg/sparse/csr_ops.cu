@@ -81,8 +81,7 @@ __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
 
 /// One warp per row, whose lanes add their sums in the order of a binary tree.
 template <class T>
-__global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A,
-                                         BlockView<T, DeviceSpace> sums) {
+__global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A, T* sums, Index ld) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     double sum = 0;
@@ -92,7 +91,7 @@ __global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A,
     for (int half = kWarp / 2; half > 0; half /= 2) {
       sum += __shfl_down_sync(0xffffffffu, sum, static_cast<unsigned>(half));
     }
-    if (lane == 0) sums.data()[i * sums.ld()] = static_cast<T>(sum);
+    if (lane == 0) sums[i * ld] = static_cast<T>(sum);
   }
 }
 
@@ -178,7 +177,7 @@ void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
   require_same_shape("absolute_row_sums", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
   if (A.rows == 0) return;
   absolute_row_sums_kernel<<<blocks_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
-      A, sums);
+      A, sums.data(), sums.ld());
   check_launch();
 }
 

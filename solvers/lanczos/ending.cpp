@@ -50,6 +50,8 @@ Claim BlockLanczosSolve<T, Ctx>::claim() {
   return verify(pairs_.convergence()) ? Claim::confirmed : Claim::refuted;
 }
 
+/// Whether nothing but rounding keeps pairs from passing. Ends the solve as converged if the errors
+/// of the values are as small as rounding allows and a check has found no missed pair.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::at_rounding() {
   const std::vector<double>& r = result_.residuals;
@@ -57,18 +59,14 @@ bool BlockLanczosSolve<T, Ctx>::at_rounding() {
   const bool all_noise =
       !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
   if (!all_noise && !verification_.verdict().residuals) return false;
-  end_at_rounding();
+  const bool complete = pairs_.wanted().size() >= options_.nev && pairs_.checking() &&
+                        pairs_.missed() == 0 && completeness_.others_would_show(basis_.full());
+  if (complete && pairs_.convergence().bounds_values() &&
+      verify(pairs_.convergence().at_rounding())) {
+    engine_.end(SolveStatus::converged,
+                "all pairs converged as far as rounding allows, and passed verification");
+  }
   return true;
-}
-
-/// Ends the solve as converged if the errors of the values are as small as rounding allows.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::end_at_rounding() {
-  const bool complete = pairs_.wanted().size() >= options_.nev;
-  if (!complete || !pairs_.convergence().bounds_values()) return;
-  if (!verify(pairs_.convergence().at_rounding())) return;
-  engine_.end(SolveStatus::converged,
-              "all pairs converged as far as rounding allows, and passed verification");
 }
 
 template <Scalar T, class Ctx>
@@ -77,7 +75,8 @@ bool BlockLanczosSolve<T, Ctx>::stagnated() {
                              pairs_.convergence().noise_floor())) {
     return false;
   }
-  end_at_rounding();
+  verify(pairs_.convergence());
+  at_rounding();
   return true;
 }
 

@@ -273,6 +273,7 @@ auto OperatorChoice<T, Ctx>::lower_shift(double retreat) const -> Shift {
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::wants_infinite_values() const {
   const Index active = options_.nev - pairs_.locked();
+  if (!F_.in_standard_form()) return false;  // a B that has an inverse is not singular
   if (!map_.inverts() || pairs_.checking() || active < 1 || active > ritz_.order()) return false;
   const double nothing = kInfiniteValue<T> * F_.norm();
   return ritz_.value(active - 1) <= nothing && ritz_.residual(active - 1) <= nothing;

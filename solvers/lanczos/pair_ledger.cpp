@@ -180,7 +180,8 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
             [&](const auto& a, const auto& b) { return map_.before(a.first, b.first); });
   own_errors_.clear();
   for (std::size_t j = 0; j < pairs.size(); ++j) {
-    own_errors_.push_back(pairs[j].second + std::abs(pairs[j].first - measured[j]));
+    const double change = map_.inverts() ? std::abs(pairs[j].first - measured[j]) : 0;
+    own_errors_.push_back(pairs[j].second + change);
   }
   others.own_bounds = own_errors_;
   return others;

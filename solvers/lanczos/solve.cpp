@@ -31,19 +31,6 @@ std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
   return facts;
 }
 
-/// Whether the test for ending the cycle before the basis is full costs little compared with a
-/// step.
-template <Scalar T, class Ctx>
-bool early_end_pays(const LanczosOperator<T, Ctx>& F, const KrylovBasis<T, Ctx>& basis,
-                    const BlockLanczosShape& shape) {
-  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b operations per product with
-  // A.
-  const auto k = static_cast<double>(basis.order());
-  const double step = F.effort() * static_cast<double>(shape.n) * static_cast<double>(shape.block);
-  return F.effort() > 1 && basis.locked() + basis.order() >= shape.nev + shape.block &&
-         5 * k * k * k < step;
-}
-
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -131,7 +118,15 @@ void BlockLanczosSolve<T, Ctx>::multiply(bool resumed) {
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::cycle_ends() {
-  cycle_complete_ = basis_.full() || (early_end_pays(F_, basis_, s_.shape) && solve_ritz() &&
+  // The test for ending the cycle before the basis is full should cost little compared with a step.
+  // Ritz pairs take about 10 k³ operations. A step takes at least 4 n b per product with A.
+  const auto k = static_cast<double>(basis_.order());
+  const double step =
+      F_.effort() * static_cast<double>(s_.shape.n) * static_cast<double>(s_.shape.block);
+  const bool early_end_pays = F_.effort() > 1 &&
+                              basis_.locked() + basis_.order() >= options_.nev + s_.shape.block &&
+                              5 * k * k * k < step;
+  cycle_complete_ = basis_.full() || (early_end_pays && solve_ritz() &&
                                       completeness_.nothing_is_left(basis_.full()));
   return cycle_complete_ || (basis_.order() > 0 && engine_.stop_requested());
 }

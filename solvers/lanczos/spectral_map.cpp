@@ -28,11 +28,9 @@ double SpectralMap::theta_of(double lambda) const noexcept {
 }
 
 double SpectralMap::value_error(double theta, double error) const noexcept {
-  if (!inverts_ && !filter_) return error;
-  const double least = inverts_ ? 0 : 1;
-  if (!(theta - error > least)) return std::numeric_limits<double>::infinity();
-  if (inverts_) return error / (theta * (theta - error));
-  return std::abs(y_at(theta - error) - y_at(theta));
+  if (!inverts_) return residual_bound(theta, error);
+  return error < theta ? error / (theta * (theta - error))
+                       : std::numeric_limits<double>::infinity();
 }
 
 double SpectralMap::residual_bound(double theta, double residual) const noexcept {

@@ -77,8 +77,9 @@ class SpectralMap {
   /// F = (C − σ)⁻¹, C x − λ x = −(C − σ) r/θ.
   double residual_bound(double theta, double residual) const noexcept;
 
-  /// By how much λ may differ from lambda_at(θ) if the eigenvalue of F differs from θ by up to
-  /// `error`. Infinite if F does not tell eigenvalues of the unwanted part of the spectrum from it.
+  /// A bound of the error of λ if the eigenvalue of F differs from θ by up to `error`. Under an
+  /// inverse it is the error of lambda_at(θ). Else it is that of the Rayleigh quotient of x, to
+  /// which each eigenvector contributes in proportion to |y − μ|, as in `residual_bound`.
   double value_error(double theta, double error) const noexcept;
 
   /// Under an inverse: about ‖A − σB‖/|λ − σ| in the norm of C, the factor by which a solve

@@ -42,6 +42,8 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
   const auto wanted = static_cast<std::size_t>(V.cols());
   if (s_.shape.max_basis > 0) {
     verdict_ = s_.verifier.judge(convergence, s_.pairs.neighbours(values.first(wanted)));
+  } else if (std::ssize(values) < s_.shape.n) {  // those of a standard form
+    verdict_ = s_.verifier.judge(convergence, {.dense = true});
   } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(values.size() - wanted, noise);

@@ -48,10 +48,7 @@ std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
 template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), problem_.initial_guess.cols() > 0)) return Claim::none;
-  if (!searched_ && !s_.spans_space()) {
-    search_due_ = true;
-    return Claim::none;
-  }
+  if (missed_pairs_.needed()) return Claim::none;
   refresh_due_ = true;  // because the verification overwrites A S and B S
   const Verdict verdict = verification_.verify(pairs_.convergence());
   if (verdict.confirmed()) return Claim::confirmed;
@@ -73,6 +70,10 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
   const Index iteration = result_.iterations;
   if (!stagnation_.stagnated(iteration, pairs_.worst_residual(ritz_.values()),
                              pairs_.convergence().noise_floor())) {
+    return false;
+  }
+  if (restarted_ && missed_pairs_.needed()) {
+    stagnation_.restart(iteration);
     return false;
   }
   if (restarted_) {
@@ -98,12 +99,13 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
-                 refuted_values_, fresh_directions_, restarted_, searched_, result_.iterations,
+                 refuted_values_, fresh_directions_, restarted_, result_.iterations,
                  result_.orthogonalization);
   if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
   blocks_.archive(archive);
   ritz_.archive(archive);
   pairs_.archive(archive);
+  missed_pairs_.archive(archive);
 }
 
 template <Scalar T, class Ctx>

@@ -19,19 +19,21 @@ constexpr double kStiff = 300;
 
 /// The polynomial damps the eigenvalues of D⁻¹A from this share of the largest one on, to
 /// 1/(kDamping · stiffness) with the ratio of ‖A‖₁ to the rows of X as the stiffness.
-constexpr double kDampedFrom = 0.01;
+constexpr double kDampedFrom = 0.005;
 constexpr double kDamping = 100;
 
 /// Steps of the power iteration for the largest eigenvalue of D⁻¹A, and the factor by which its
 /// result is raised.
-constexpr Index kPowerSteps = 6;
-constexpr double kSafety = 1.2;
+constexpr Index kPowerSteps = 12;
+constexpr double kSafety = 1.3;
 
 }  // namespace
 
 template <Scalar T, class Ctx>
 OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
   LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
+  due_ = false;
+  list_wanted(s_.wanted_values);
   blocks.set_p(0);
   const Index room = s_.shape.n() - blocks.locked() - blocks.x();
   const Index columns = std::min({blocks.kSearchColumns, room, blocks.columns_left()});
@@ -43,7 +45,7 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
   if (2 * blocks.w() <= columns && !smooth_W(inverse_scale)) {
     draw_weighted_W(blocks.kSearchWidth, stream + 2);
   }
-  const double shift = s_.pairs.wanted_range(s_.ritz.values()).last;
+  const double shift = s_.wanted_values.back();
   while (true) {
     made = make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                             {blocks.locked_basis(), blocks.XP_basis()}, blocks.S().W, blocks.BS().W,
@@ -56,6 +58,28 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
     if (next == 0) return made;
     next_W(next, shift);
   }
+}
+
+template <Scalar T, class Ctx>
+void MissedPairs<T, Ctx>::conclude() {
+  list_wanted(s_.found_values);
+  done_ = s_.found_values.size() == s_.wanted_values.size();
+  for (std::size_t j = 0; done_ && j < s_.found_values.size(); ++j) {
+    const double change = std::abs(s_.found_values[j] - s_.wanted_values[j]);
+    done_ = s_.pairs.convergence().settled(s_.found_values[j], change);
+  }
+}
+
+/// values ← the nev best values of the locked pairs and X together, best first.
+template <Scalar T, class Ctx>
+void MissedPairs<T, Ctx>::list_wanted(std::vector<double>& values) const {
+  const auto ritz = s_.ritz.theta();
+  s_.pairs.list(s_.ritz.values(), values, s_.monitor_residuals);
+  values.resize(static_cast<std::size_t>(s_.pairs.locked()));  // which are listed first
+  values.insert(values.end(), ritz.begin(), ritz.end());
+  std::sort(values.begin(), values.end());
+  if (options_.which == Which::largest) std::reverse(values.begin(), values.end());
+  values.resize(std::min(values.size(), static_cast<std::size_t>(options_.nev)));
 }
 
 template <Scalar T, class Ctx>
@@ -140,7 +164,7 @@ bool MissedPairs<T, Ctx>::smooth_W(double inverse_scale) {
   const double lower = kDampedFrom * upper;
   // The polynomial grows where D⁻¹A, or −D⁻¹A at the largest end, is negative. How far it is
   // negative follows from the first of the wanted values.
-  const double first = s_.pairs.wanted_range(s_.ritz.values()).first;
+  const double first = s_.wanted_values.front();
   const double beyond = (options_.which == Which::smallest ? -first : first) * inverse_scale;
   if (beyond > lower) return true;
   const double degree =

@@ -38,11 +38,28 @@ class MissedPairs {
               Storage& storage)
       : context_(context), problem_(problem), options_(options), s_(storage) {}
 
-  /// P ← an orthonormal basis of the Krylov space, orthogonal to [Y X], and A P, B P. `stream`: the
-  /// first of the random streams to use. Returns the outcome of the last orthonormalisation.
+  /// Whether the solve must search before it may end, because no search has left the wanted values
+  /// where they were. The search is then due.
+  bool needed() noexcept {
+    due_ = !done_ && !s_.spans_space();
+    return due_;
+  }
+  bool due() const noexcept { return due_; }
+
+  /// Begins a search: P ← an orthonormal basis of the Krylov space, orthogonal to [Y X], and A P, B
+  /// P. `stream`: the first of the random streams to use. Returns the outcome of the last
+  /// orthonormalisation.
   OrthonormalBlock fill_P(std::uint64_t stream);
 
+  /// Ends a search, after the Rayleigh–Ritz step over [X P]. If the step has changed a wanted
+  /// value, another search is needed once the pairs have converged.
+  void conclude();
+
+  /// Saves or loads the state between iterations.
+  void archive(Archive& archive) { archive.values(done_); }
+
  private:
+  void list_wanted(std::vector<double>& values) const;
   void measure_rows(Index probes, std::uint64_t stream);
   void draw_weighted_W(Index cols, std::uint64_t stream);
   void draw_W(Index cols, std::uint64_t stream);
@@ -58,6 +75,8 @@ class MissedPairs {
   const EigenProblem<T, Ctx>& problem_;
   const EigenOptions& options_;
   Storage& s_;
+  bool due_ = false;
+  bool done_ = false;  // whether a search has found nothing
 };
 
 }  // namespace heddle::detail

@@ -13,6 +13,11 @@ constexpr double kLockingFactor = 0.1;
 constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
 
+/// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
+Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
+  return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
+}
+
 }  // namespace
 
 LobpcgPairs::LobpcgPairs(Index nev, Index block)
@@ -55,11 +60,6 @@ double LobpcgPairs::locking_factor(Index iteration) const noexcept {
   return waited ? kPatientLockingFactor : kLockingFactor;
 }
 
-Index LobpcgPairs::enough_to_lock(Index columns) const noexcept {
-  const Index enough = std::max<Index>(1, std::min(options_->nev / 2, block_ / 4));
-  return std::min(enough, columns);
-}
-
 bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool exact) const {
   const auto column = static_cast<std::size_t>(j);
   const double theta = ritz.theta[column];
@@ -72,7 +72,7 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool ex
   return value && (exact || convergence_.settled(theta, ritz.change[column]));
 }
 
-void LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
+bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
   bounds_.clear();
   for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
     bounds_.add(ritz.theta[j], dual_residuals_[j]);
@@ -85,9 +85,6 @@ void LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
   const bool smallest = options_->which == Which::smallest;
   bounds_.compute(smallest ? ErrorBounds::kNoneBeyond : inner,
                   smallest ? inner : ErrorBounds::kNoneBeyond);
-}
-
-bool LobpcgPairs::rounding_matters(const RitzValues& ritz) const {
   for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
     const double theta = ritz.theta[j];
     if (!convergence_.passes(theta, residuals_[j], strictness_)) return false;
@@ -102,22 +99,15 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
   const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
-  leading_ = 0;
-  while (leading_ < ritz.count() && passes(ritz, leading_, factor, exact)) ++leading_;
-  wanted_in_X_ = wanted(ritz);
-}
-
-/// The number of pairs in X that are among the nev best of all.
-Index LobpcgPairs::wanted(const RitzValues& ritz) const {
-  Index count = 0;
-  for (const double theta : ritz.theta) {
+  leading_ = wanted_in_X_ = 0;
+  for (Index j = 0; j < ritz.count(); ++j) {
+    const double theta = ritz.theta[static_cast<std::size_t>(j)];
     const auto ahead =
         std::count_if(locked_values_.begin(), locked_values_.end(),
                       [&](double value) { return value == theta || better(value, theta); });
-    if (count + ahead >= options_->nev) break;
-    ++count;
+    if (j + ahead < options_->nev) ++wanted_in_X_;
+    if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
   }
-  return count;
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -130,7 +120,7 @@ bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
     }
     return true;
   };
-  const Index enough = enough_to_lock(ritz.count());
+  const Index enough = enough_to_lock(options_->nev, block_, ritz.count());
   return may_arrive(wanted_in_X_, 1) ||
          (enough <= wanted_in_X_ && may_arrive(enough, locking_factor(iteration - 1)));
 }
@@ -140,14 +130,11 @@ bool LobpcgPairs::more_to_come(Index columns) const noexcept {
 }
 
 bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
-  return !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ && guard_is_at_rest(ritz, guessed);
-}
-
-/// Whether a guard vector has nearly converged, which shows that no better pair is missing. Pairs
-/// that were not found from random vectors alone may be exact eigenpairs and yet not the wanted
-/// ones. If X began with initial guesses, the last guard vector is tested, because the first ones
-/// may be exact guesses of other pairs. Otherwise the first guard vector is tested.
-bool LobpcgPairs::guard_is_at_rest(const RitzValues& ritz, bool guessed) const {
+  if (more_to_come(ritz.count()) || leading_ < wanted_in_X_) return false;
+  // A guard vector that has nearly converged shows that no better pair is missing. Pairs that were
+  // not found from random vectors alone may be exact eigenpairs and yet not the wanted ones. If X
+  // began with initial guesses, the last guard vector is tested, because the first ones may be
+  // exact guesses of other pairs. Otherwise the first guard vector is tested.
   if (!guessed && locked_values_.empty()) return true;
   const Index guard = guessed ? ritz.count() - 1 : wanted_in_X_;
   if (guard < wanted_in_X_ || guard >= ritz.count()) return true;
@@ -156,36 +143,11 @@ bool LobpcgPairs::guard_is_at_rest(const RitzValues& ritz, bool guessed) const {
          std::sqrt(options_->tolerance);
 }
 
-bool LobpcgPairs::at_rest(const RitzValues& ritz) const {
-  const auto count = static_cast<std::size_t>(wanted(ritz));
-  for (std::size_t j = 0; j < count; ++j) {
-    if (!convergence_.settled(ritz.theta[j], ritz.change[j])) return false;
-  }
-  return true;
-}
-
-LobpcgPairs::Range LobpcgPairs::wanted_range(const RitzValues& ritz) const {
-  const Index in_X = wanted(ritz);
-  const double any = in_X > 0 ? ritz.theta[0] : locked_values_.front();
-  Range range{any, any};
-  const auto include = [&](double value) {
-    if (better(value, range.first)) range.first = value;
-    if (better(range.last, value)) range.last = value;
-  };
-  for (Index j = 0; j < in_X; ++j) include(ritz.theta[static_cast<std::size_t>(j)]);
-  for (Index i = 0; i < locked(); ++i) {
-    if (is_best_locked(i, options_->nev - in_X)) {
-      include(locked_values_[static_cast<std::size_t>(i)]);
-    }
-  }
-  return range;
-}
-
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {
   const double factor = locking_factor(iteration);
   Index k = 0;
   while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, factor, exact)) ++k;
-  return k < enough_to_lock(ritz.count()) ? 0 : k;
+  return k < enough_to_lock(options_->nev, block_, ritz.count()) ? 0 : k;
 }
 
 void LobpcgPairs::lock(const RitzValues& ritz, Index k, Index iteration) {

@@ -49,11 +49,9 @@ class LobpcgPairs {
   Numbers next_numbers();
 
   /// Bounds the errors of the values from the residuals. Sets their rounding errors to 0. `exact`
-  /// as in `count`.
-  void bound_errors(const RitzValues& ritz, bool exact);
-
-  /// Whether the rounding error of a value decides whether a wanted pair has converged.
-  bool rounding_matters(const RitzValues& ritz) const;
+  /// as in `count`. Returns whether the rounding error of a value decides whether its pair has
+  /// converged.
+  bool bound_errors(const RitzValues& ritz, bool exact);
 
   /// Sets `leading` and `wanted_in_X` from the residuals. `exact`: X and the locked pairs span the
   /// whole space. Changes of the Ritz values are then ignored.
@@ -69,16 +67,6 @@ class LobpcgPairs {
   /// Whether all wanted pairs pass the criterion and no pair can have been missed. `guessed`: X
   /// began with initial guesses.
   bool all_converged(const RitzValues& ritz, bool guessed) const;
-
-  /// Whether the last step has left the wanted values where they were.
-  bool at_rest(const RitzValues& ritz) const;
-
-  /// The first and the last of the wanted values, as far as they are known.
-  struct Range {
-    double first;
-    double last;
-  };
-  Range wanted_range(const RitzValues& ritz) const;
 
   /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
@@ -113,11 +101,8 @@ class LobpcgPairs {
   void archive(Archive& archive);
 
  private:
-  Index wanted(const RitzValues& ritz) const;
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
-  bool guard_is_at_rest(const RitzValues& ritz, bool guessed) const;
   double locking_factor(Index iteration) const noexcept;
-  Index enough_to_lock(Index columns) const noexcept;
   bool better(double a, double b) const noexcept;
 
   const EigenOptions* options_ = nullptr;

@@ -47,10 +47,11 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::run() {
   // start: X n×b with XᵀBX = I and XᵀAX = Θ
   for (Index k = start(); !engine_.ended(); ++k) {
-    if (search_due_) search_missed();  // P ← a Krylov space beside X, Rayleigh–Ritz over [X P]
-    if (refresh_due_) refresh();       // X, P orthonormal anew, A X, A P by fresh products
-    engine_.capture(*this);            // the state for a checkpoint
-    residuals();                       // R = A X − B X Θ                                  n×b
+    if (missed_pairs_.due())
+      search_missed();            // P ← a Krylov space beside X, Rayleigh–Ritz over [X P]
+    if (refresh_due_) refresh();  // X, P orthonormal anew, A X, A P by fresh products
+    engine_.capture(*this);       // the state for a checkpoint
+    residuals();                  // R = A X − B X Θ                                  n×b
     // If no decision depends on R, the host reads its norms together with the results of the next
     // step.
     if (pairs_.decision_due(ritz_.values(), k)) {

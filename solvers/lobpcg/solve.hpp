@@ -62,7 +62,6 @@ class LobpcgSolve {
   void fill_W(Index first, Index active, Index fresh);
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
-  void project_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
   Index applications() const;
@@ -90,8 +89,6 @@ class LobpcgSolve {
   Index refuted_values_ = 0;    // claims of which only error bounds of values were refuted
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
-  bool search_due_ = false;     // whether the next iteration begins with `search_missed`
-  bool searched_ = false;       // whether a search for missed pairs has found none
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
   bool residuals_known_ = false;  // whether the residuals of this step are on the host

@@ -43,7 +43,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
   const Index places = std::max<Index>(0, b - 2);
   const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
-  if (b == s_.shape.n() - s_.shape.constraints) {
+  if (b == s_.shape.n()) {  // not with constraints, which may span unit vectors
     set_identity(context_, blocks_.S().X.columns(0, b), s_.shape.rows.first);
   } else {
     draw(blocks_.S().X);
@@ -138,8 +138,7 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
     numbers.residuals[column] = pencil ? norm / x_norms_.here(j, 0) : norm;
     numbers.dual_residuals[column] = pencil ? norms.dual_norm(dual_norms_.here(j, 0)) : norm;
   }
-  pairs_.bound_errors(ritz_.values(), s_.spans_space());
-  if (pairs_.rounding_matters(ritz_.values())) {  // only in the last steps of a solve
+  if (pairs_.bound_errors(ritz_.values(), s_.spans_space())) {  // only in the last steps of a solve
     const std::span<const double> roundings =
         s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
     std::copy(roundings.begin(), roundings.end(), numbers.roundings.begin());
@@ -156,7 +155,7 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
   }
-  return !engine_.ended() && !refresh_due_ && !search_due_;
+  return !engine_.ended() && !refresh_due_ && !missed_pairs_.due();
 }
 
 template <Scalar T, class Ctx>
@@ -193,7 +192,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
-  project_W();
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
   read_residuals();
 }
 
@@ -223,7 +223,8 @@ bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
   queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
                     {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.S().W, blocks_.BS().W,
                     status.there);
-  project_W();
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
   read_residuals();
   if (!came_out_orthonormal<T>(status.here, blocks_.w())) return false;
   ++result_.orthogonalization.cholqr2;
@@ -245,17 +246,11 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
     rank = orthonormal();
   }
   blocks_.set_w(rank);
-  if (rank == 0) {
+  if (rank == 0) {  // [Y X P] spans the whole space, so that no pair is missed
     const StopControl::Stop stop =
         verification_.stop_at_rounding("no search direction is left: rounding is all there is");
     engine_.end(stop.status, stop.reason);
   }
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::project_W() {
-  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
-  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
 }
 
 template <Scalar T, class Ctx>
@@ -301,12 +296,11 @@ void LobpcgSolve<T, Ctx>::refresh() {
 /// repeated once the pairs have converged again.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
-  search_due_ = false;
   end_if_lost(engine_, missed_pairs_.fill_P(streams_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();
-  searched_ = pairs_.at_rest(ritz_.values());
+  missed_pairs_.conclude();
 }
 
 template <Scalar T, class Ctx>

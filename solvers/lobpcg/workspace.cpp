@@ -34,6 +34,9 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
     list->reserve(pairs);
   }
   result.limited_by_rounding.reserve(pairs);
+  for (std::vector<double>* list : {&wanted_values, &found_values}) {
+    list->reserve(pairs + static_cast<std::size_t>(2 * sizes.block));
+  }
   result.eigenvectors = MultiVector<T, Space>(ctx, sizes.rows.local, sizes.nev);
 }
 

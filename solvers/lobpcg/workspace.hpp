@@ -56,6 +56,8 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   std::vector<double> other_values;     // Ritz values beside those that are verified
   std::vector<double> other_residuals;  // their residuals in the norm of B⁻¹
   std::vector<double> monitor_values;   // Ritz values passed to the monitor
+  std::vector<double> wanted_values;    // before a search for missed pairs
+  std::vector<double> found_values;     // and after it
   std::vector<double> monitor_residuals;  // scaled residuals passed to the monitor
   EigenResult<T, Space> result;
 };

@@ -8,7 +8,9 @@ import numpy as np
 import truth
 from families import FAMILIES
 
-PROGRAMS = {"lobpcg": "heddle-lobpcg", "block_lanczos": "heddle-lanczos", "block_cg": "heddle-cg"}
+PROGRAMS = {"lobpcg": ["heddle-lobpcg"], "block_lanczos": ["heddle-lanczos"], "block_cg": ["heddle-cg"],
+            "auto": ["heddle", "solve"]}
+DIGITS = {"double": 1e-6, "mixed": 1e-6, "single": 1e-3}  # promised by the defaults
 DEFAULT_TOLERANCE = {"double": 1e-8, "mixed": 1e-8, "single": 1e-5}
 
 
@@ -59,9 +61,13 @@ class Case:
         return float(np.finfo(np.float32 if self.precision == "single" else np.float64).eps)
 
     @property
-    def by_defaults(self):
-        """Whether neither tolerance nor criterion was chosen."""
-        return "tolerance" not in self.solver and "criterion" not in self.solver
+    def digits(self):
+        """What the criterion promises of |value - truth| / |value| for values that are not marked
+        as limited by rounding, None where it promises nothing. An error bound holds the error of
+        the iteration and that of rounding, each at most the tolerance times |value|."""
+        if self.solver.get("criterion", "eigenvalue") != "eigenvalue":
+            return None
+        return 2.01 * self.tolerance if "tolerance" in self.solver else DIGITS[self.precision]
 
 
 def vectors(how, problem, seed):
@@ -120,7 +126,7 @@ class Chooser:
         return case
 
     def eigen(self, case):
-        case.program = self.one_of("lobpcg", "block_lanczos")
+        case.program = self.one_of("lobpcg", "lobpcg", "block_lanczos", "block_lanczos", "auto")
         problem = case.problem()
         n = len(problem.A)
         most = max(1, n - 1)
@@ -130,6 +136,8 @@ class Chooser:
         case.solver["which"] = self.one_of("smallest", "smallest", "largest")
         if self.chance(0.5):
             self.criterion(case, problem)
+        if case.program == "auto":
+            return None
         if self.chance(0.3):
             case.solver["block_size"] = self.between(1, min(n, 12))
         if case.program == "block_lanczos" and problem.B is None and self.chance(0.15):
@@ -146,7 +154,7 @@ class Chooser:
     def criterion(self, case, problem):
         lowest = -5 if case.precision == "single" else -12
         case.solver["tolerance"] = float(10.0 ** self.rng.integers(lowest, -3))
-        criterion = self.one_of("default", "norm", "norm", "relative", "absolute")
+        criterion = self.one_of("default", "norm", "eigenvalue", "relative", "absolute")
         if criterion == "absolute":
             size = float(np.max(np.abs(problem.A), initial=0.0))
             absolute = case.solver["tolerance"] * size

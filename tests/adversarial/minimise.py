@@ -6,7 +6,7 @@ import copy
 def simpler(case):
     """Cases with one thing less: an option, a vector, rows, pairs."""
     for key in list(case.solver):
-        if key not in ("which", "interval"):
+        if key not in ("nev", "which", "interval"):
             changed = copy.deepcopy(case)
             del changed.solver[key]
             yield changed

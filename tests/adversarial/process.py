@@ -92,10 +92,11 @@ def run(case, problem, folder, options):
     """`options`: binaries, device and time_limit of the command line."""
     folder = Path(folder)
     write(case, problem, folder, options)
-    program = Path(options.binaries) / PROGRAMS[case.program]
+    name, *words = PROGRAMS[case.program]
+    command = [Path(options.binaries) / name, *words, "case.yaml"]
     started, used = time.monotonic(), processor_seconds()
     try:
-        done = subprocess.run([program, "case.yaml"], cwd=folder, capture_output=True, text=True,
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
                               errors="replace", timeout=3 * options.time_limit + 20,
                               env={**os.environ, **ENVIRONMENT})
     except subprocess.TimeoutExpired:

@@ -98,7 +98,7 @@ def recorded(path):
 def jobs(options):
     if options.replay:
         return [(options, 0, case) for case in recorded(options.replay)]
-    seeds = [(options, 0, case) for path in sorted(SEEDS.glob("*.json") if options.seeds else [])
+    seeds = [(options, 0, case) for path in sorted(SEEDS.glob("*.jsonl") if options.seeds else [])
              for case in recorded(path)]
     return seeds + [(options, index, None) for index in range(options.count)]
 

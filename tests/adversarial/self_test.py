@@ -37,7 +37,9 @@ class Eigenpairs(unittest.TestCase):
     def kinds(self, places=(0, 1, 2, 3), exit_code=0, status="converged", change=None, **result):
         places = list(places)
         outcome = Outcome(exit_code, 0, 0, "")
-        outcome.result = {"status": status, "eigenvalues": self.values[places].tolist(), **result}
+        outcome.result = {"status": status, "eigenvalues": self.values[places].tolist(),
+                          "error_bounds": [1e-12] * len(places),
+                          "limited_by_rounding": [False] * len(places), **result}
         outcome.arrays = {"eigenvectors": self.vectors[:, places].copy()}
         if change:
             change(outcome)
@@ -64,9 +66,10 @@ class Eigenpairs(unittest.TestCase):
                 outcome.result["eigenvalues"][0] += size
             return change
         self.assertEqual(self.kinds(change=shift(1e-3)), {"residual", "value"})
-        self.assertEqual(self.kinds(change=shift(2e-8)), {"digits"})
-        self.case.solver["tolerance"] = 1e-8
-        self.assertEqual(self.kinds(change=shift(2e-8)), set())
+        self.assertEqual(self.kinds(change=shift(2e-8)), {"bound"})
+        self.assertEqual(self.kinds(change=shift(2e-8), error_bounds=[3e-8] * 4), {"unmarked"})
+        self.case.solver.update(tolerance=1e-8, criterion="norm")
+        self.assertEqual(self.kinds(change=shift(2e-8), error_bounds=[3e-8] * 4), set())
 
     def test_vectors(self):
         def twice(outcome):
@@ -82,13 +85,12 @@ class Eigenpairs(unittest.TestCase):
         self.assertEqual(self.kinds(change=nothing), {"not_finite"})
 
     def test_bounds(self):
-        fine = {"error_bounds": [1e-12] * 4, "limited_by_rounding": [False] * 4}
-        self.assertEqual(self.kinds(**fine), set())
+        self.assertEqual(self.kinds(error_bounds=None), {"unbounded"})
 
         def shift(outcome):
             outcome.result["eigenvalues"][2] += 1e-10
-        self.assertEqual(self.kinds(change=shift, **fine), {"bound"})
-        wide = {**fine, "error_bounds": [1e-12, 1e-12, 1e-3, 1e-12]}
+        self.assertEqual(self.kinds(change=shift), {"bound"})
+        wide = {"error_bounds": [1e-12, 1e-12, 1e-3, 1e-12]}
         self.assertEqual(self.kinds(**wide), {"unmarked"})
         self.assertEqual(self.kinds(**{**wide, "limited_by_rounding": [True] * 4}), {"idle_mark"})
 

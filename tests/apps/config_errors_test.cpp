@@ -4,6 +4,7 @@
 #include <apps/config_support.hpp>
 #include <filesystem>
 #include <fstream>
+#include <heddle/apps/config/settings.hpp>
 #include <string>
 #include <vector>
 
@@ -223,7 +224,8 @@ TEST(ConfigErrors, KeysThatBlockLanczosHasNot) {
             "case.yaml:2:10: solver.preconditioner belongs to lobpcg and block_cg, this file is "
             "for block_lanczos");
   EXPECT_EQ(refused("criterion: relativ"),
-            "case.yaml:2:21: solver.criterion: expected norm, relative or absolute, got 'relativ' "
+            "case.yaml:2:21: solver.criterion: expected eigenvalue, norm, relative or absolute, "
+            "got 'relativ' "
             "(did you mean 'relative'?)");
   EXPECT_EQ(refused("ncv: 20").substr(0, 75),
             "case.yaml:2:10: unknown key 'ncv' in solver (did you mean 'max_basis'?); va");

@@ -5,6 +5,7 @@
 #include <apps/config_support.hpp>
 #include <filesystem>
 #include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/config/settings.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <limits>
 #include <map>
@@ -365,7 +366,12 @@ TEST(Recipes, EachIsAValidConfiguration) {
     const Config config = load_config(file.path(), {}, {}, SolverType::automatic);
     EXPECT_EQ(config.effective.find("solver")->find("type")->text,
               method_name(config.request.method));
-    EXPECT_EQ(config.output.directory.filename(), file.path().stem());
+    const std::string stem = file.path().stem();
+    const std::filesystem::path& folder_of_results = config.output.directory;
+    EXPECT_TRUE(folder_of_results.filename() == stem ||
+                folder_of_results.filename() ==
+                    stem + "-" + std::string(method_name(config.request.method)))
+        << folder_of_results;
     solvers.insert(config.request.method);
   }
   EXPECT_EQ(solvers,

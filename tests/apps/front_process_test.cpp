@@ -77,7 +77,7 @@ TEST_F(Front, RunsTheProgramOfAnUnknownWordWithItsArgumentsAndExitCode) {
 TEST_F(Front, AMistypedWordGetsTheNearestName) {
   program("heddle-hello", "exit 0\n");
   for (const auto& [word, near] : std::vector<std::pair<std::string, std::string>>{
-           {"slove", "solve"}, {"inof", "info"}, {"helo", "hello"}, {"lanczso", "lanczos"}}) {
+           {"slove", "solve"}, {"inof", "info"}, {"helllo", "hello"}, {"lanczso", "lanczos"}}) {
     const ProcessResult run = this->run({word, "a"});
     EXPECT_EQ(run.exit_code, 1);
     EXPECT_EQ(run.out, "");

@@ -280,7 +280,7 @@ TEST_F(OutputProcess, PairsOfEachIterationAgreeWithTheHistory) {
 }
 
 TEST_F(OutputProcess, ALogFileHoldsWhatWasSaid) {
-  const std::vector<std::string> log{"--quiet", "--set", "output.log=\"logs/{name}.log\""};
+  const std::vector<std::string> log{"--quiet", "--log", "logs/{name}.log"};
   const ProcessResult run = solve(kGrid, log);
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "");

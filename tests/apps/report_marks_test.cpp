@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <apps/config_support.hpp>
+#include <heddle/apps/report/history_files.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <nlohmann/json.hpp>
 #include <vector>

@@ -6,8 +6,8 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/history_files.hpp>
-#include <heddle/apps/report/npy.hpp>
 #include <heddle/apps/report/report.hpp>
+#include <heddle/linalg/numpy/npy.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <support/temporary_folder.hpp>

@@ -170,6 +170,26 @@ TEST_F(HeddleSolve, JsonOnStandardOutputIsAllThatStandsThere) {
   EXPECT_EQ(file("copy.json"), file("file/result.json"));
 }
 
+TEST_F(HeddleSolve, JsonTellsTheCommandLineAndFailures) {
+  folder_.write("d.mtx", diagonal(50));
+  ASSERT_EQ(run_solve({"d.mtx", "-n", "2", "-o", "out"}).exit_code, 0);
+  const std::vector<std::string> command = result("out").at("run").at("command_line");
+  EXPECT_EQ(std::vector<std::string>(command.begin() + 1, command.end()),
+            (std::vector<std::string>{"solve", "d.mtx", "-n", "2", "-o", "out"}));
+  const ProcessResult gone = run_solve({"gone.mtx", "--json", "-o", "failed"});
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_EQ(gone.out, file("failed/result.json"));
+  EXPECT_EQ(nlohmann::json::parse(gone.out).at("exit_code"), 2);
+  const ProcessResult nowhere = run_solve({"d.mtx", "--json=no/folder/a.json", "-o", "nowhere"});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_EQ(nowhere.err.rfind("heddle solve: error: no/folder/a.json: cannot be written: there is "
+                              "no folder ",
+                              0),
+            0u)
+      << nowhere.err;
+  EXPECT_EQ(nowhere.out, "");
+}
+
 TEST_F(HeddleSolve, AMatrixAfterJsonIsNotOverwritten) {
   folder_.write("d.mtx", diagonal(50));
   EXPECT_EQ(run_solve({"--json", "d.mtx", "-n", "2"}).exit_code, 0);
@@ -191,13 +211,13 @@ TEST_F(HeddleSolve, WhatIsRefused) {
                "a configuration or a matrix is missing; usage: heddle solve CONFIG.yaml or heddle "
                "solve MATRIX.mtx [-n PAIRS ...], see heddle solve --help");
   expect_error(run_solve({"gone.yaml"}), 1, "gone.yaml: no such file");
-  EXPECT_EQ(run_solve({"gone.mtx"}).exit_code, 2);
   expect_error(run_solve({"laplace1d:40", "--nev", "many"}), 1,
                "--nev many: solver.nev: expected an integer of at least 1, got 'many'");
   expect_error(run_solve({"laplace1d:40", "--nev", "40"}), 1,
                "--nev 40: solver.nev is 40, but the matrix has order 40: nev must be below 40");
   EXPECT_EQ(run_solve({"laplace9d:40"}).exit_code, 1);
   EXPECT_TRUE(listing(folder_.path()).empty());
+  EXPECT_EQ(run_solve({"gone.mtx"}).exit_code, 2);
 }
 
 TEST_F(HeddleSolve, TheProgramOfAMethodNamesTheRightOne) {

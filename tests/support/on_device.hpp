@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/row_maxima.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
@@ -181,6 +182,14 @@ template <Scalar T>
 void column_norms(OnDevice on, ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> norms) {
   mirrored(
       on, [](CudaContext& c, auto x, auto n) { heddle::column_norms<T>(c, x, n); }, X, norms);
+}
+
+template <Scalar T>
+void row_maxima(OnDevice on, ConstBlockView<T, HostSpace> X, double power,
+                BlockView<T, HostSpace> y) {
+  mirrored(
+      on, [power](CudaContext& c, auto x, auto out) { heddle::row_maxima<T>(c, x, power, out); }, X,
+      y);
 }
 
 template <Scalar T>

@@ -31,6 +31,21 @@ TYPED_TEST(CudaBlockOps, RandomBlocksAreThoseOfTheHost) {
   }
 }
 
+TYPED_TEST(CudaBlockOps, RowMaximaAgreeWithTheHost) {
+  using T = TypeParam;
+  HostContext host(1);
+  RandomBlock<T> X(3000, 6, 7, 1);
+  for (Index j = 0; j < 6; ++j) X.view()(17, j) = 0;
+  RandomBlock<T> expected(3000, 1, 2, 2);
+  RandomBlock<T> y(3000, 1, 2, 3);
+  row_maxima<T>(host, X.view(), -0.5, expected.view());
+  row_maxima<T>(test::OnDevice{this->context()}, X.view(), -0.5, y.view());
+  for (Index i = 0; i < 3000; ++i) {
+    const double root = static_cast<double>(expected.view()(i, 0));
+    ASSERT_NEAR(static_cast<double>(y.view()(i, 0)), root, tolerance<T>(root, 4));
+  }
+}
+
 TYPED_TEST(CudaBlockOps, WideBlocksAgreeWithTheHost) {
   using T = TypeParam;
   HostContext host(1);

@@ -240,6 +240,28 @@ TEST(BlockLanczos, AnInitialGuessSavesWork) {
   }
 }
 
+TEST(BlockLanczos, AnExactGuessOfOtherPairsIsNotTakenForTheWantedOnes) {
+  HostContext context;
+  DiagonalOperator<double> A(counting(300));
+  MultiVector<double, HostSpace> guess(context, 300, 2);
+  set_zero(context, guess.view());
+  guess.view()(1, 0) = guess.view()(4, 1) = 1;  // e_2 and e_5
+  EigenProblem<double, HostContext> problem{&A};
+  for (const Index block : {1, 2, 4}) {
+    for (const Index guesses : {1, 2}) {
+      problem.initial_guess = guess.view().columns(0, guesses);
+      for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+        BlockLanczosOptions options = options_for(1, Which::smallest, block);
+        options.max_basis = 20;
+        options.seed = seed;
+        const auto result = block_lanczos<double, HostContext>(context, problem, options);
+        ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+        EXPECT_NEAR(result.eigenvalues[0], 1, 1e-5) << block << ' ' << guesses << ' ' << seed;
+      }
+    }
+  }
+}
+
 TEST(BlockLanczos, TheSameSeedGivesTheSameBitsForEveryNumberOfThreads) {
   for (const Which which : {Which::smallest, Which::largest}) {
     std::vector<double> values;

@@ -41,7 +41,7 @@ struct Ledger {
     step(values, Numbers(values.size(), residual));
   }
 
-  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8}; }
+  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8, guessed}; }
 
   Index nev;
   Index block;

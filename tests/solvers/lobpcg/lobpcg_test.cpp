@@ -159,6 +159,27 @@ TEST(Lobpcg, ConstraintsWorkInASmallSpace) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(result.eigenvalues[i], expected[i], 1e-12);
 }
 
+/// What rounding leaves of a unit vector in the span of the constraints is that vector again.
+TEST(Lobpcg, ConstraintsThatSpanUnitVectorsAreKept) {
+  for (const double angle : {6.85e-4, 1e-5, 0.01, 0.3}) {
+    HostContext context;
+    DiagonalOperator<double> A(counting(12));
+    MultiVector<double, HostSpace> constraints(context, 12, 2);
+    set_zero(context, constraints.view());
+    constraints.view()(0, 0) = constraints.view()(4, 1) = std::cos(angle);
+    constraints.view()(4, 0) = std::sin(angle);
+    constraints.view()(0, 1) = -std::sin(angle);
+    EigenProblem<double, HostContext> problem{&A};
+    problem.constraints = constraints.view();
+    const auto result = lobpcg<double, HostContext>(context, problem, options_for(4));
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    const std::vector<double> expected = {2, 3, 4, 6};
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(result.eigenvalues[i], expected[i], 1e-12);
+    EXPECT_LE(test::largest_product<double>(constraints.view(), result.eigenvectors.view()),
+              test::tolerance<double>(1, 12));
+  }
+}
+
 TEST(Lobpcg, AnInitialGuessSavesIterations) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {30, 31}});

@@ -29,12 +29,13 @@ class LobpcgPairsTest : public testing::Test {
     const LobpcgPairs::Numbers numbers = pairs_.next_numbers();
     std::ranges::copy(residuals, numbers.residuals.begin());
     std::ranges::copy(residuals, numbers.dual_residuals.begin());
-    pairs_.bound_errors(values(), false);
+    rounding_matters_ = pairs_.bound_errors(values(), false);
     pairs_.count(values(), false, iteration);
   }
 
   EigenOptions options_;
   LobpcgPairs pairs_{4, 6};
+  bool rounding_matters_ = false;
   std::vector<double> theta_{1, 2, 3, 4, 5, 6};
 };
 
@@ -57,10 +58,9 @@ TEST_F(LobpcgPairsTest, ValuesNeedDigitsBesideSmallResiduals) {
                                           std::numeric_limits<double>::epsilon()));
   step({1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3});  // allowed are 1e-2. The errors are about 5e-6
   EXPECT_EQ(pairs_.leading(), 0);
-  EXPECT_TRUE(pairs_.rounding_matters(values()));
+  EXPECT_TRUE(rounding_matters_);
   step({1e-5, 1e-5, 1e-5, 1e-5, 1e-3, 1});  // 1e-10/gap, and the last guard shows nothing
   EXPECT_EQ(pairs_.leading(), 4);
-  EXPECT_FALSE(pairs_.all_converged(values(), true)) << "the last guard has not come to rest";
   EXPECT_TRUE(pairs_.all_converged(values(), false));
   step({1e-5, 1e-5, 1e-5, 1e-5, 1, 1});
   EXPECT_EQ(pairs_.leading(), 3) << "the interval of the guard covers the last wanted value";

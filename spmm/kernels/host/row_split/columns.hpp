@@ -7,7 +7,8 @@
 #endif
 
 /// A row of a block in vector registers.
-namespace heddle::detail::inline HEDDLE_ISA {
+namespace heddle::detail {
+inline namespace HEDDLE_ISA {
 
 /// W lanes of T, arithmetic lane by lane.
 template <Scalar T, int W>
@@ -88,4 +89,5 @@ class Columns {
   Index last_;
 };
 
-}  // namespace heddle::detail::inline HEDDLE_ISA
+}  // namespace HEDDLE_ISA
+}  // namespace heddle::detail

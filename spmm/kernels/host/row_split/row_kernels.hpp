@@ -8,7 +8,8 @@
 
 /// The inner loops of `row_split`: C = α A B + β C for some rows, a few vector registers of columns
 /// wide.
-namespace heddle::detail::inline HEDDLE_ISA {
+namespace heddle::detail {
+inline namespace HEDDLE_ISA {
 
 /// The rows of B to prefetch.
 enum class Prefetch {
@@ -251,4 +252,5 @@ void multiply_segment_by_vector(const Product<T, Values>& p, Index begin, Index 
   *sum = dot[0];
 }
 
-}  // namespace heddle::detail::inline HEDDLE_ISA
+}  // namespace HEDDLE_ISA
+}  // namespace heddle::detail

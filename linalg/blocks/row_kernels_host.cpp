@@ -1,0 +1,148 @@
+#include <heddle/linalg/blocks/host_kernels.hpp>
+#include <heddle/linalg/blocks/row_loops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+
+namespace heddle {
+namespace {
+
+template <class T>
+using ConstBlock = ConstBlockView<T, HostSpace>;
+template <class T>
+using Block = BlockView<T, HostSpace>;
+using Small = SmallView<double, HostSpace>;
+
+/// sums(j, 0) = Σ_i term(i, j) over n rows. `term` is called once per entry.
+template <class Term>
+void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
+  const Index b = sums.rows;
+  const Slabs slabs = make_slabs(n, kMinSlabRows);
+  const double* partial = per_slab(context, slabs, b, [&](Index first, Index end, double* sum) {
+    constexpr Index kRows = 4;
+    Index i = first;
+    for (; i + kRows <= end; i += kRows) {
+#pragma omp simd
+      for (Index j = 0; j < b; ++j) {
+        double part = 0;
+        for (Index r = 0; r < kRows; ++r) part += term(i + r, j);
+        sum[j] += part;
+      }
+    }
+    for (; i < end; ++i) {
+#pragma omp simd
+      for (Index j = 0; j < b; ++j) sum[j] += term(i, j);
+    }
+  });
+  for (Index j = 0; j < b; ++j) {
+    sums(j, 0) = 0;
+    for (Index slab = 0; slab < slabs.count(); ++slab) sums(j, 0) += partial[slab * b + j];
+  }
+}
+
+}  // namespace
+
+template <Isa kVariant, Scalar T>
+void squares_kernel(HostContext& context, const ConstBlock<T>& X, Small sums) {
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) {
+        const double x = static_cast<double>(X(i, j));
+        return x * x;
+      },
+      sums);
+}
+
+template <Isa kVariant, Scalar T>
+void weighted_squares_kernel(HostContext& context, const ConstBlock<T>& weights,
+                             const ConstBlock<T>& X, Small sums) {
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) {
+        const double x = static_cast<double>(X(i, j));
+        return static_cast<double>(weights(i, 0)) * x * x;
+      },
+      sums);
+}
+
+template <Isa kVariant, Scalar T>
+void dots_kernel(HostContext& context, const ConstBlock<T>& X, const ConstBlock<T>& Y, Small dots) {
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) { return static_cast<double>(X(i, j)) * static_cast<double>(Y(i, j)); },
+      dots);
+}
+
+template <Isa kVariant, Scalar T>
+void residual_kernel(HostContext& context, const ConstBlock<T>& AX, const ConstBlock<T>& BX,
+                     const double* theta, const Block<T>& R, Small squares) {
+  const T* ax = AX.data();
+  const T* bx = BX.data();
+  T* out = R.data();
+  sum_columns(
+      context, AX.rows(),
+      [=, ax_ld = AX.ld(), bx_ld = BX.ld(), r_ld = R.ld()](Index i, Index j) {
+        const double r = static_cast<double>(ax[i * ax_ld + j]) -
+                         static_cast<double>(bx[i * bx_ld + j]) * theta[j];
+        const T rounded = static_cast<T>(r);
+        out[i * r_ld + j] = rounded;
+        return static_cast<double>(rounded) * static_cast<double>(rounded);
+      },
+      squares);
+}
+
+template <Isa kVariant, Scalar T>
+void scale_columns_kernel(HostContext& context, const double* factors, const Block<T>& X) {
+  for_each_row<T>(context, X, [&](Index i) {
+    T* x = &X(i, 0);
+    for (Index j = 0; j < X.cols(); ++j) {
+      x[j] = static_cast<T>(static_cast<double>(x[j]) * factors[j]);
+    }
+  });
+}
+
+template <Isa kVariant, Scalar T>
+void scale_rows_kernel(HostContext& context, const ConstBlock<T>& factors, const ConstBlock<T>& X,
+                       const Block<T>& Y) {
+  for_each_row(context, X, [&](Index i) {
+    const T factor = factors(i, 0);
+    const T* x = &X(i, 0);
+    T* y = &Y(i, 0);
+#pragma omp simd
+    for (Index j = 0; j < X.cols(); ++j) y[j] = factor * x[j];
+  });
+}
+
+template <Isa kVariant, Scalar T>
+void axpby_kernel(HostContext& context, double alpha, const ConstBlock<T>& X, double beta,
+                  const Block<T>& Y) {
+  const T a = static_cast<T>(alpha);
+  const T b = static_cast<T>(beta);
+  for_each_row(context, X, [&](Index i) {
+    const T* x = &X(i, 0);
+    T* y = &Y(i, 0);
+    if (b == T{0}) {
+#pragma omp simd
+      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j];
+    } else {
+#pragma omp simd
+      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j] + b * y[j];
+    }
+  });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template void squares_kernel<kIsa, T>(HostContext&, const ConstBlock<T>&, Small);                \
+  template void weighted_squares_kernel<kIsa, T>(HostContext&, const ConstBlock<T>&,               \
+                                                 const ConstBlock<T>&, Small);                     \
+  template void dots_kernel<kIsa, T>(HostContext&, const ConstBlock<T>&, const ConstBlock<T>&,     \
+                                     Small);                                                       \
+  template void residual_kernel<kIsa, T>(HostContext&, const ConstBlock<T>&, const ConstBlock<T>&, \
+                                         const double*, const Block<T>&, Small);                   \
+  template void scale_columns_kernel<kIsa, T>(HostContext&, const double*, const Block<T>&);       \
+  template void scale_rows_kernel<kIsa, T>(HostContext&, const ConstBlock<T>&,                     \
+                                           const ConstBlock<T>&, const Block<T>&);                 \
+  template void axpby_kernel<kIsa, T>(HostContext&, double, const ConstBlock<T>&, double,          \
+                                      const Block<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,212 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <utility>
+
+#include "solvers/eigen_test_support.hpp"
+
+namespace heddle {
+namespace {
+
+using test::counting;
+using test::DiagonalOperator;
+using test::make_operator;
+
+/// A matrix that springs between its rows add up to.
+class Springs {
+ public:
+  explicit Springs(Index n) : n_(n) {}
+
+  Index rows() const { return n_; }
+
+  /// A spring of stiffness k between rows i and j, or from row i to the ground where j = i.
+  void add(Index i, Index j, double k) {
+    put(i, i, k);
+    if (i == j) return;
+    put(j, j, k);
+    put(i, j, -k);
+    put(j, i, -k);
+  }
+
+  /// An a×b grid of springs beside the rows so far. With `held`, its border hangs on the ground.
+  Index add_grid(Index a, Index b, double k, bool held) {
+    const Index first = std::exchange(n_, n_ + a * b);
+    const auto at = [&](Index i, Index j) { return first + i * b + j; };
+    for (Index i = 0; i < a; ++i) {
+      for (Index j = 0; j < b; ++j) {
+        if (i + 1 < a) add(at(i, j), at(i + 1, j), k);
+        if (j + 1 < b) add(at(i, j), at(i, j + 1), k);
+        const int borders = int{i == 0} + int{i == a - 1} + int{j == 0} + int{j == b - 1};
+        if (held && borders > 0) add(at(i, j), at(i, j), k * borders);
+      }
+    }
+    return first;
+  }
+
+  SparseOperator<double, HostContext> matrix(HostContext& context) const {
+    return SparseOperator<double, HostContext>(
+        context, csr_from_triplets<double>(context, n_, n_, triplets_));
+  }
+
+ private:
+  void put(Index i, Index j, double value) { triplets_.push_back({i, j, value}); }
+
+  Index n_;
+  std::vector<Triplet<double>> triplets_;
+};
+
+/// The nev smallest values of A by LOBPCG with the Jacobi preconditioner, which must converge.
+std::vector<double> smallest(HostContext& context, SparseOperator<double, HostContext>& A,
+                             Index nev, std::uint64_t seed) {
+  JacobiPreconditioner<double, HostContext> M(context, A.matrix());
+  LobpcgOptions options;
+  options.nev = nev;
+  options.seed = seed;
+  const auto result =
+      lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &M}, options);
+  EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  return result.eigenvalues;
+}
+
+TEST(MissedPairs, OfAVeryStiffPartAreFound) {
+  Springs springs(0);
+  springs.add_grid(20, 20, 1, true);
+  springs.add_grid(6, 6, 1e8, false);
+  HostContext context;
+  auto A = springs.matrix(context);
+  for (const std::uint64_t seed : {3, 7, 11}) {
+    const std::vector<double> values = smallest(context, A, 4, seed);
+    ASSERT_EQ(values.size(), 4u);
+    EXPECT_NEAR(values[0], 0, 1e-4) << seed;
+    EXPECT_NEAR(values[1], laplace_smallest_eigenvalues({20, 20}, 1)[0], 1e-4) << seed;
+  }
+}
+
+class StiffParts : public testing::TestWithParam<double> {};
+
+TEST_P(StiffParts, ThatAreHeldWeaklyAreFound) {
+  const double stiffness = GetParam();
+  const std::vector<double> soft = laplace_smallest_eigenvalues({20, 20}, 4);
+  for (const auto& [a, b] : {std::pair<Index, Index>{2, 2}, {6, 6}, {40, 1}}) {
+    Springs springs(0);
+    springs.add_grid(20, 20, 1, true);
+    springs.add_grid(a, b, stiffness, false);
+    HostContext context;
+    auto A = springs.matrix(context);
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const std::vector<double> values = smallest(context, A, 4, seed);
+      ASSERT_EQ(values.size(), 4u);
+      EXPECT_NEAR(values[0], 0, 1e-4) << a << 'x' << b << " seed " << seed;
+      for (std::size_t i = 1; i < 4; ++i) EXPECT_NEAR(values[i], soft[i - 1], 1e-3 * soft[i - 1]);
+    }
+  }
+}
+
+TEST_P(StiffParts, OfSeveralStiffnessesAreFoundInOneSolve) {
+  // Each part hangs on a soft spring of 0.001 at one of its four rows: the motion of the part as a
+  // whole has the value 0.00025, to first order.
+  Springs springs(0);
+  springs.add_grid(20, 20, 1, true);
+  for (const double power : {0.5, 1.0}) {
+    const Index part = springs.add_grid(2, 2, std::pow(GetParam(), power), false);
+    springs.add(part, part, 0.001);
+  }
+  HostContext context;
+  auto A = springs.matrix(context);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const std::vector<double> values = smallest(context, A, 3, seed);
+    ASSERT_EQ(values.size(), 3u);
+    EXPECT_NEAR(values[0], 0.00025, 1e-5 + 1e-14 * GetParam());
+    EXPECT_NEAR(values[1], 0.00025, 1e-5 + 1e-14 * GetParam());
+    EXPECT_NEAR(values[2], laplace_smallest_eigenvalues({20, 20}, 1)[0], 1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stiffnesses, StiffParts, testing::Values(1e4, 1e6));
+
+TEST(MissedPairs, AreFoundBesideAMassMatrixAndWithoutAMatrix) {
+  // diag(1, 2, …, 300) beside [[s, c − s], [c − s, s]], whose values are c and 2s − c, as an
+  // operator that shows nothing but products.
+  const double s = 1e6, c = 0.5;
+  test::FunctionOperator A(302, [&](auto X, auto Y) {
+    for (Index j = 0; j < X.cols(); ++j) {
+      for (Index i = 0; i < 300; ++i) Y(i, j) = static_cast<double>(i + 1) * X(i, j);
+      Y(300, j) = s * X(300, j) + (c - s) * X(301, j);
+      Y(301, j) = (c - s) * X(300, j) + s * X(301, j);
+    }
+  });
+  std::vector<double> inverse = counting(302);
+  for (double& d : inverse) d = 1 / d;
+  inverse[300] = inverse[301] = 1 / s;
+  DiagonalOperator<double> M(inverse);
+  DiagonalOperator<double> B(std::vector<double>(302, 2.0));
+  HostContext context;
+  LobpcgOptions options;
+  options.nev = 2;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    options.seed = seed;
+    const auto result = lobpcg<double, HostContext>(context, {&A, &B, &M}, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_NEAR(result.eigenvalues[0], 0.25, 1e-6);
+    EXPECT_NEAR(result.eigenvalues[1], 0.5, 1e-6);
+  }
+}
+
+TEST(MissedPairs, ANarrowBlockDoesNotBelieveAnExactGuess) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {20, 21}});
+  LobpcgOptions options;
+  options.nev = 4;
+  options.max_iterations = 5000;
+  const auto cold = lobpcg<double, HostContext>(context, {&A}, options);
+  ASSERT_EQ(cold.status, SolveStatus::converged) << cold.reason;
+  const auto expected = laplace_smallest_eigenvalues({20, 21}, 1);
+  EigenProblem<double, HostContext> problem{&A};
+  problem.initial_guess = cold.eigenvectors.view().columns(1, 3);
+  options.nev = 1;
+  for (const Index block : {1, 2, 3}) {
+    options.block_size = block;
+    const auto result = lobpcg<double, HostContext>(context, problem, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_NEAR(result.eigenvalues[0], expected[0], 1e-6) << block;
+  }
+}
+
+TEST(MissedPairs, ConstraintsNeedNotBeEigenvectors) {
+  // The values of diag(1, …, n) on the vectors orthogonal to y are the roots of Σ y_i²/(i − λ), one
+  // between each i and i + 1.
+  const Index n = 300;
+  HostContext context;
+  DiagonalOperator<double> A(counting(n));
+  MultiVector<double, HostSpace> y(context, n, 1);
+  for (Index i = 0; i < n; ++i) y.view()(i, 0) = 1 / static_cast<double>(i + 1);
+  EigenProblem<double, HostContext> problem{&A};
+  problem.constraints = y.view();
+  LobpcgOptions options;
+  options.nev = 4;
+  const auto result = lobpcg<double, HostContext>(context, problem, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (std::size_t k = 0; k < 4; ++k) {
+    double low = static_cast<double>(k + 1), high = low + 1;
+    for (int step = 0; step < 60; ++step) {
+      const double middle = (low + high) / 2;
+      double sum = 0;
+      for (Index i = 0; i < n; ++i) {
+        const double weight = y.view()(i, 0);
+        sum += weight * weight / (static_cast<double>(i + 1) - middle);
+      }
+      (sum < 0 ? low : high) = middle;  // the sum grows from −∞ to ∞
+    }
+    EXPECT_NEAR(result.eigenvalues[k], low, 1e-5);
+    EXPECT_LE(result.residuals[k], 1e-8);
+  }
+  EXPECT_LE(test::largest_product<double>(y.view(), result.eigenvectors.view()), 1e-12);
+}
+
+}  // namespace
+}  // namespace heddle
