@@ -61,14 +61,14 @@ std::string describe_vertex(std::string_view line) {
     word = next_word(line);
   }
   if (word.empty()) return "the second vertex of the edge is missing";
-  return "the vertex " + quoted(word) + " is not an integer of at least 0 and below 2^63";
+  return "the vertex " + detail::quoted(word) + " is not an integer of at least 0 and below 2^63";
 }
 
 std::string describe(Fault fault, std::string_view line, bool weighted) {
   if (fault == Fault::no_vertex) return describe_vertex(line);
   next_word(line);
   next_word(line);
-  const std::string third = quoted(next_word(line));
+  const std::string third = detail::quoted(next_word(line));
   switch (fault) {
     case Fault::no_weight:
       return "the edge has no weight, but the first edge of the file has one";
@@ -84,7 +84,8 @@ std::string describe(Fault fault, std::string_view line, bool weighted) {
   if (!weighted) {
     return third + " follows the edge, but the first edge of the file has no weight";
   }
-  return quoted(next_word(line)) + " follows the edge: a line holds two vertices and a weight";
+  return detail::quoted(next_word(line)) +
+         " follows the edge: a line holds two vertices and a weight";
 }
 
 /// Parses `piece` up to its first wrong line into `to`. Returns the number of edges.

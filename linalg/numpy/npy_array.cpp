@@ -48,7 +48,7 @@ class HeaderParser {
 
  private:
   [[noreturn]] void damaged() const {
-    fail(name_, "the header of the NumPy array is damaged at " + quoted(rest_));
+    fail(name_, "the header of the NumPy array is damaged at " + detail::quoted(rest_));
   }
 
   void skip() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\n\r"), rest_.size())); }
@@ -158,13 +158,13 @@ std::string_view take_header(std::string_view& bytes, std::string_view name) {
 [[noreturn]] void refuse_type(const std::string& type, std::string_view name) {
   const std::size_t letter = type.find_first_of("cO");
   if (letter != std::string::npos && type[letter] == 'c') {
-    fail(name, "holds complex numbers (" + quoted(type) + "), only real ones can be read");
+    fail(name, "holds complex numbers (" + detail::quoted(type) + "), only real ones can be read");
   }
   if (letter != std::string::npos) {
-    fail(name, "holds Python objects (" + quoted(type) +
+    fail(name, "holds Python objects (" + detail::quoted(type) +
                    "), which are not read: save an array of numbers, e.g. array.astype(float)");
   }
-  fail(name, "holds elements of type " + quoted(type) +
+  fail(name, "holds elements of type " + detail::quoted(type) +
                  ", known are float32, float64, integers of 8 to 64 bits and bool");
 }
 

@@ -31,7 +31,7 @@ class SparseReader {
     if (format == "csc") return read_compressed(cols_, rows_, true);
     if (format == "bsr") return read_blocks();
     if (format == "dia") return read_diagonals();
-    fail("holds a sparse matrix in the format " + quoted(format) +
+    fail("holds a sparse matrix in the format " + detail::quoted(format) +
          ", known are csr, csc, coo, bsr and dia");
   }
 

@@ -92,18 +92,18 @@ Buffer<char, HostSpace> ZipArchive::extract(HostContext& context, const Member& 
       member.method == kStored ? packed.size() : kMostDeflated * packed.size();
   if (member.size > most || (member.method == kStored && member.size != most)) {
     fail(fmt::format("member {} claims {} bytes in {} packed ones, which is impossible",
-                     quoted(member.name), member.size, packed.size()));
+                     detail::quoted(member.name), member.size, packed.size()));
   }
   Buffer<char, HostSpace> content(context, static_cast<std::size_t>(member.size));
   if (member.method == kStored) {
     std::copy_n(packed.data(), packed.size(), content.data());
   } else if (!Inflater().run(packed, content.data(), member.size)) {
-    fail(fmt::format("the compressed data of member {} are damaged", quoted(member.name)));
+    fail(fmt::format("the compressed data of member {} are damaged", detail::quoted(member.name)));
   }
   const auto* data = reinterpret_cast<const Bytef*>(content.data());
   if (content.size() > 0 && crc32_z(0, data, content.size()) != member.checksum) {
     fail(fmt::format("the checksum of member {} is wrong: the archive is damaged",
-                     quoted(member.name)));
+                     detail::quoted(member.name)));
   }
   return content;
 }
@@ -155,7 +155,7 @@ void ZipArchive::read_directory() {
   for (const Member& member : members_) names.push_back(member.name);
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) fail("holds two members of the name " + quoted(*twice));
+  if (twice != names.end()) fail("holds two members of the name " + detail::quoted(*twice));
 }
 
 /// Appends the member whose directory entry is at `at`. Returns the position of the next entry.
@@ -199,14 +199,14 @@ void ZipArchive::read_wide_sizes(std::string_view extra, Member& member) const {
 }
 
 std::string_view ZipArchive::packed_data(const Member& member) const {
-  if ((member.flags & 1) != 0) fail("member " + quoted(member.name) + " is encrypted");
+  if ((member.flags & 1) != 0) fail("member " + detail::quoted(member.name) + " is encrypted");
   if (member.method != kStored && member.method != kDeflated) {
     fail(fmt::format("member {} is compressed by method {}, known are stored and deflated",
-                     quoted(member.name), member.method));
+                     detail::quoted(member.name), member.method));
   }
   part(member.header_at, kLocalHeaderSize);
   if (number(member.header_at, 4) != kLocalHeader) {
-    fail("the zip archive is damaged: member " + quoted(member.name) + " has no header");
+    fail("the zip archive is damaged: member " + detail::quoted(member.name) + " has no header");
   }
   const std::uint64_t start = member.header_at + kLocalHeaderSize +
                               number(member.header_at + 26, 2) + number(member.header_at + 28, 2);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fstream>
+#include <heddle/apps/config/programs.hpp>
 #include <heddle/apps/run_solver.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,7 +24,7 @@ inline nlohmann::json solve_with_kernel(const std::string& device, const std::st
                                           device + "\nspmm: {kernel: " + kernel + "}\n")
                                .string();
   const char* const arguments[] = {"heddle-lobpcg", file.c_str(), "--quiet"};
-  if (run_solver(3, arguments, SolverType::lobpcg, "heddle-lobpcg", "") != 0) return {};
+  if (run_solver(3, arguments, program_of(SolverType::lobpcg)) != 0) return {};
   return nlohmann::json::parse(std::ifstream(folder.path() / "out" / "result.json"));
 }
 

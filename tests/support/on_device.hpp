@@ -185,6 +185,20 @@ void column_norms(OnDevice on, ConstBlockView<T, HostSpace> X, SmallView<double,
 }
 
 template <Scalar T>
+void weighted_squares(OnDevice on, ConstBlockView<T, HostSpace> weights,
+                      ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> sums) {
+  mirrored(
+      on, [](CudaContext& c, auto w, auto x, auto s) { heddle::weighted_squares<T>(c, w, x, s); },
+      weights, X, sums);
+}
+
+template <Scalar T>
+void reciprocals(OnDevice on, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
+  mirrored(
+      on, [](CudaContext& c, auto x, auto y) { heddle::reciprocals<T>(c, x, y); }, X, Y);
+}
+
+template <Scalar T>
 void row_maxima(OnDevice on, ConstBlockView<T, HostSpace> X, double power,
                 BlockView<T, HostSpace> y) {
   mirrored(

@@ -45,6 +45,7 @@ struct Ledger {
 
   Index nev;
   Index block;
+  bool guessed = false;
   SpectralMap map{Which::smallest};
   LanczosRitz ritz;
   PairLedger pairs;
