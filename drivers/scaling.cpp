@@ -210,13 +210,11 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
   for (double& bound : solution.error_bounds) bound = std::ldexp(bound, of_values);
   if (!solution.singular_values.empty()) {
     unscale_values(solution, solution.singular_values, -scaling.A, "singular value");
-    for (double& error : solution.error_bounds) error = std::ldexp(error, -scaling.A);
     std::transform(solution.singular_values.begin(), solution.singular_values.end(),
                    solution.eigenvalues.begin(), [](double sigma) { return sigma * sigma; });
     return;
   }
   unscale_values(solution, solution.eigenvalues, scaling.B - scaling.A, "eigenvalue");
-  for (double& error : solution.error_bounds) error = std::ldexp(error, scaling.B - scaling.A);
   if (scaling.B == 0) return;
   std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling.B / 2); },
              solution.vectors);

@@ -100,6 +100,9 @@ class SolverKeys {
     }
     if (accepted.section) {
       schemas.push_back(section(spec.path));
+      // A section without keys means its defaults.
+      const bool may_be_empty = !spec.fallback.empty() && !schemas.back().contains("required");
+      if (may_be_empty) schemas.back()["type"] = {"object", "null"};
       if (accepted.one_key) schemas.back().update({{"minProperties", 1}, {"maxProperties", 1}});
     }
     return schemas;
@@ -114,7 +117,8 @@ Json reference(SolverType solver) {
 
 /// A schema that is met by files that name `solver` as their type.
 Json names(SolverType solver) {
-  const Json type = {{"properties", {{"type", {{"const", method_name(solver)}}}}},
+  const Json type = {{"type", "object"},
+                     {"properties", {{"type", {{"const", method_name(solver)}}}}},
                      {"required", {"type"}}};
   return {{"properties", {{"solver", type}}}, {"required", {"solver"}}};
 }

@@ -50,13 +50,24 @@ bool give_up_unrepresentable(ColumnLedger& ledger) {
   return any;
 }
 
-/// Whether the backward errors of the active columns that have not converged are at most `limit`.
+/// Whether ‖r‖ ≤ √ε‖b‖. This is not so for a singular system without a solution, whose x grows
+/// until any residual is small against ‖A‖‖x‖.
+template <Scalar T>
+bool small_residual(const LinearColumn& column) {
+  return column.norm <=
+         std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon())) * column.rhs_norm;
+}
+
+/// Whether all active columns that have not converged have backward errors that are rounding. A
+/// `resting` solve makes no progress. Its backward errors may be larger if its residuals are small.
 template <Scalar T, class Ctx>
-bool backward_errors_within(const ColumnLedger& ledger, const OperatorNorm<T, Ctx>& norm_A,
-                            double limit) {
+bool at_rounding_errors(const ColumnLedger& ledger, const OperatorNorm<T, Ctx>& norm_A,
+                        bool resting) {
   const auto columns = ledger.active_columns();
   return std::all_of(columns.begin(), columns.end(), [&](const LinearColumn& column) {
-    return column.converged() || norm_A.backward_error(column) <= limit;
+    const double error = norm_A.backward_error(column);
+    if (column.converged() || error <= kRounding<T>) return true;
+    return resting && error <= kRestingRounding<T> && small_residual<T>(column);
   });
 }
 
@@ -264,13 +275,15 @@ std::string LinearColumns<T, Ctx>::refutation() const {
 
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::at_rounding() const {
-  return backward_errors_within(s_.ledger, norm_A_, kRounding<T>);
+  return at_rounding_errors<T>(s_.ledger, norm_A_, false);
 }
 
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::end_without_energy() {
   refresh();
-  if (backward_errors_within(s_.ledger, norm_A_, kRestingRounding<T>)) return end(kAtRounding);
+  const auto columns = std::as_const(s_.ledger).active_columns();
+  const bool small = std::all_of(columns.begin(), columns.end(), small_residual<T>);
+  if (small && at_rounding_errors<T>(s_.ledger, norm_A_, true)) return end(kAtRounding);
   end(Stop{SolveStatus::breakdown,
            "no direction of positive energy is left: A is singular to working precision"});
 }
@@ -279,7 +292,7 @@ template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::stagnated() {
   if (!progress_.stalled(s_.result.iterations, s_.ledger.worst_excess())) return false;
   refresh();
-  return backward_errors_within(s_.ledger, norm_A_, kRestingRounding<T>);
+  return at_rounding_errors<T>(s_.ledger, norm_A_, true);
 }
 
 /// Saves or loads all numbers with which an iteration begins.

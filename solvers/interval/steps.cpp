@@ -61,10 +61,10 @@ void IntervalSolve<T, Ctx>::plan() {
   options.resolution = 0.5 * (options_.upper - options_.lower);
   options.vectors = options.block_size = kDensityVectors;
   options.seed = options_.seed;
-  options.stop = [this] { return engine_.stop_requested(); };
+  options.stop = [this] { return engine_.asked_to_stop(); };
   engine_.begin_stage("estimating the density of eigenvalues");
   const SpectralDensity density = spectral_density(context_, *problem_.A, options);
-  if (engine_.stop_requested()) return engine_.end_as_requested();
+  if (engine_.asked_to_stop()) return engine_.end_as_requested();
   const double size = std::max(std::abs(density.lower()), std::abs(density.upper()));
   convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm.value_or(size), 1,
                                   std::numeric_limits<T>::epsilon());

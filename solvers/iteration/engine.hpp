@@ -140,8 +140,11 @@ class Engine {
   SolveStatus status() const noexcept { return control_.status(); }
   std::string_view reason() const noexcept { return control_.reason(); }
 
-  /// Whether the monitor or the time limit of any process of the context asks for the end. To be
-  /// asked between products.
+  /// Whether the monitor of any process of the context asks for the end. To be asked between
+  /// products.
+  bool asked_to_stop() const { return context_.agree(monitor_.stops()); }
+
+  /// The same for the monitor or the time limit.
   bool stop_requested() const { return asked_to_stop() || control_.out_of_time(context_); }
 
   /// The same with `grace` seconds beyond the time limit.
@@ -177,8 +180,6 @@ class Engine {
   }
 
  private:
-  bool asked_to_stop() const { return context_.agree(monitor_.stops()); }
-
   template <class Solve>
   auto state_of(Solve& solve) {
     return [&](Archive& archive) {

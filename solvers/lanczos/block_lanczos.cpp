@@ -26,9 +26,7 @@ EigenResult<T, typename Ctx::Space>& block_lanczos(Ctx& context,
       storage = std::make_unique<Storage>(context, shape, rows);
     }
     storage->reset();
-    detail::BlockLanczosSolve<T, Ctx> solve(context, problem, complete, monitor, *storage);
-    solve.run();
-    return solve.dense_pays();
+    return detail::BlockLanczosSolve<T, Ctx>(context, problem, complete, monitor, *storage).run();
   };
   if (!solve()) return storage->result;
   const Index applied = storage->result.operator_applications;

@@ -57,9 +57,12 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
 }
 
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::run() {
+bool BlockLanczosSolve<T, Ctx>::run() {
   s_.verifier.norms().prepare(context_, problem_);
-  if (s_.shape.max_basis == 0) return solve_dense();
+  if (s_.shape.max_basis == 0) {
+    solve_dense();
+    return false;
+  }
   // V₊ᵀBV₊ = I                                                           n×b
   for (bool resumed = start(); !engine_.ended(); resumed = false) {
     multiply(resumed);  // U = F V₊, S = VᵀBU
@@ -75,6 +78,7 @@ void BlockLanczosSolve<T, Ctx>::run() {
     end_if_lost(basis_.expand(context_, F_));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
+  return choice_.dense_pays();
 }
 
 /// Starts the solve. True if it resumes from a checkpoint whose state follows a call of `multiply`.

@@ -38,10 +38,8 @@ class BlockLanczosSolve {
 
   /// Iterates until the pairs have converged and are verified, or until another reason ends the
   /// solve. Then the result is in the storage.
-  void run();
-
-  /// Whether the solve has ended because a dense solve costs less.
-  bool dense_pays() const noexcept { return choice_.dense_pays(); }
+  /// Returns whether it was ended because a dense solve costs less.
+  bool run();
 
   // The hooks of the engine, see `ResumableSolve`. An iteration is a cycle.
   IterationRecord record() const;

@@ -62,7 +62,6 @@ class LobpcgSolve {
   void fill_W(Index first, Index active, Index fresh);
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
-  void project_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
   Index applications() const;

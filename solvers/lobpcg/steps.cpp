@@ -192,7 +192,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
-  project_W();
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
   read_residuals();
 }
 
@@ -222,7 +223,8 @@ bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
   queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
                     {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.S().W, blocks_.BS().W,
                     status.there);
-  project_W();
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
   read_residuals();
   if (!came_out_orthonormal<T>(status.here, blocks_.w())) return false;
   ++result_.orthogonalization.cholqr2;
@@ -249,12 +251,6 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
         verification_.stop_at_rounding("no search direction is left: rounding is all there is");
     engine_.end(stop.status, stop.reason);
   }
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::project_W() {
-  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
-  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
 }
 
 template <Scalar T, class Ctx>

@@ -18,9 +18,12 @@ struct EigenProblem {
   LinearOperator<T, Ctx>* A = nullptr;
   LinearOperator<T, Ctx>* B = nullptr;               ///< null: B = I
   Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< null: identity
-  ConstBlockView<T, Space> constraints{};    ///< n×c: eigenvectors are sought B-orthogonal to it
-  ConstBlockView<T, Space> initial_guess{};  ///< n×g. The first min(g, b − 2) columns start X
-                                             ///< (n×b). The other columns of X are random
+  /// n×c. The eigenvectors are those of A restricted to the vectors B-orthogonal to it, and
+  /// residuals are A x − λ B x without its part in the span of B·constraints. Only LOBPCG takes
+  /// constraints.
+  ConstBlockView<T, Space> constraints{};
+  ConstBlockView<T, Space> initial_guess{};     ///< n×g. The first min(g, b − 2) columns start X
+                                                ///< (n×b). The other columns of X are random
   LinearOperator<T, Ctx>* B_inverse = nullptr;  ///< applies B⁻¹. Only block Lanczos needs it
   /// Applies (A − σB)⁻¹. Block Lanczos factors A − σB if the smallest eigenvalues are wanted and
   /// this costs less than polynomial filters, see `LanczosFilter`. Null: it never factors.

@@ -65,6 +65,16 @@ def spectrum(A, B=None):
                     float(np.ldexp(found.beta, scaled_B.exponent)), found.infinite)
 
 
+def dense_eigh(A, B=None):
+    """LAPACK's fast drivers end with an internal error once in some thousand matrices."""
+    try:
+        return scipy.linalg.eigh(A, B)
+    except np.linalg.LinAlgError as error:
+        if "Internal" not in str(error):
+            raise
+        return scipy.linalg.eigh(A, B, driver="ev" if B is None else "gv")
+
+
 def parts(A, B):
     """Row numbers of the connected components. Each of them has rounding errors of its own size."""
     count, labels = connected_components((A != 0) | (B != 0), directed=False)
@@ -75,7 +85,7 @@ def standard(A):
     """Eigenvalues of one connected symmetric matrix."""
     if len(A) == 1:
         return Spectrum(A[0].copy(), np.zeros(1))
-    values, vectors = scipy.linalg.eigh(A)
+    values, vectors = dense_eigh(A)
     size = max(abs(values[0]), abs(values[-1]))
     errors = np.full(len(A), SAFETY * len(A) * EPS * size)
     if errors[0] <= 1e-10 * np.min(np.abs(values)):
@@ -172,13 +182,13 @@ def graded_values(A):
 
 def pencil(A, B):
     """Finite eigenvalues of one connected pencil with B positive semidefinite."""
-    masses, directions = scipy.linalg.eigh(B)
+    masses, directions = dense_eigh(B)
     largest = max(abs(masses[0]), abs(masses[-1]))
     zero = masses <= 10 * len(A) * EPS * largest
     if np.any(zero):
         return semidefinite_pencil(A, masses, directions, zero)
     beta = masses[0]
-    values, errors = refined(A, B, scipy.linalg.eigh(A, B)[1], beta)
+    values, errors = refined(A, B, dense_eigh(A, B)[1], beta)
     return Spectrum(values, errors, beta)
 
 
@@ -204,14 +214,14 @@ def eigenvectors(A, B=None):
     are those of B x = mu A x, and where A is not either, those of A."""
     A = Scaled.of(A).matrix
     if B is None:
-        return scipy.linalg.eigh(A)[1]
+        return dense_eigh(A)[1]
     B = Scaled.of(B).matrix
     for first, second, step in ((A, B, 1), (B, A, -1)):
         try:
-            return scipy.linalg.eigh(first, second)[1][:, ::step]
+            return dense_eigh(first, second)[1][:, ::step]
         except np.linalg.LinAlgError:
             continue
-    return scipy.linalg.eigh(A)[1]
+    return dense_eigh(A)[1]
 
 
 def constrained(A, B, C):

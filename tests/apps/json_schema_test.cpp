@@ -37,7 +37,8 @@ TEST(JsonSchema, EveryRecipeIsValid) {
 
 TEST(JsonSchema, WhatItAcceptsTheProgramAccepts) {
   for (const std::string yaml :
-       {"problem: {matrix: a.mtx}", "problem: {matrix: a.mtx}\nsolver: {nev: 3, which: largest}",
+       {"problem: {matrix: a.mtx}", "problem: {matrix: a.mtx}\nsolver:\noutput:\n",
+        "problem: {matrix: a.mtx}\nsolver: {nev: 3, which: largest}",
         "problem: {matrix: {generate: laplace2d, size: [4, 5]}, mass: b.mtx}",
         "problem: {matrix: a.mtx, rhs: {random: 3}}",
         "problem: {matrix: a.mtx, rhs: {unit: [1, 2]}}\nsolver: {type: block_cg}",
@@ -56,6 +57,7 @@ TEST(JsonSchema, WhatItRefusesTheProgramRefuses) {
   for (const std::string& yaml : {
            std::string("solver: {nev: 3}"),  // no problem.matrix
            std::string("problem: {}"),
+           std::string("problem:"),
            std::string("problem: {matrix: a.mtx, masss: b.mtx}"),
            std::string("problem: {matrix: [a.mtx]}"),
            std::string("problem: {matrix: {generate: laplace2d}}"),

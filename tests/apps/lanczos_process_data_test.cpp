@@ -37,7 +37,7 @@ Index eigenvalues_below(const Eigen::SparseMatrix<double>& A, const Eigen::Spars
   return static_cast<Index>((factor.vectorD().array() < 0).count());
 }
 
-/// A structure with massless unknowns: 1241 rows of its mass matrix are zero.
+/// A structure with massless unknowns: 762 rows of its mass matrix are zero.
 TEST_F(LanczosProcessData, APencilWithASingularMassMatrix) {
   const auto folder = heddle::test::matrix_dir();
   if (!folder) GTEST_SKIP() << "no matrix folder";
@@ -60,8 +60,8 @@ TEST_F(LanczosProcessData, APencilWithASingularMassMatrix) {
     EXPECT_LE(eigenvalues_below(A, B, value * (1 - 1e-7)), k);
     EXPECT_GE(eigenvalues_below(A, B, value * (1 + 1e-7)), k + 1);
   }
-  EXPECT_EQ(result().at("infinite_eigenvalues"),
-            A.rows() - eigenvalues_below(A, B, 1e6 * double(values.at(9)) * 1e12));
+  const Eigen::VectorXd diagonal = B.diagonal();
+  EXPECT_EQ(result().at("infinite_eigenvalues"), (diagonal.array() == 0).count());
 }
 
 }  // namespace

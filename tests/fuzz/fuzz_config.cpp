@@ -31,8 +31,8 @@ void check(std::string_view text, SolverType solver) {
 /// libFuzzer: to each solver, any text is a configuration or is refused with a `ConfigError` of one
 /// line, and what is printed of an accepted one reads back as the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  for (const SolverType solver :
-       {SolverType::lobpcg, SolverType::block_lanczos, SolverType::block_cg}) {
+  for (const SolverType solver : {SolverType::automatic, SolverType::lobpcg,
+                                  SolverType::block_lanczos, SolverType::block_cg}) {
     check({reinterpret_cast<const char*>(data), size}, solver);
   }
   return 0;

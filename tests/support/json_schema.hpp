@@ -22,6 +22,7 @@ class JsonSchema {
   static bool has_type(const Json& value, const std::string& type) {
     if (type == "object") return value.is_object();
     if (type == "array") return value.is_array();
+    if (type == "null") return value.is_null();
     if (type == "string") return value.is_string();
     if (type == "integer") return value.is_number_integer();
     if (type == "number") return value.is_number();
@@ -45,6 +46,9 @@ class JsonSchema {
     const auto any = [&](const auto& test) {
       return std::any_of(operand.begin(), operand.end(), test);
     };
+    if (word == "type" && operand.is_array()) {
+      return any([&](const Json& one) { return has_type(value, one); });
+    }
     if (word == "type") return has_type(value, operand);
     if (word == "enum") return any([&](const Json& one) { return one == value; });
     if (word == "const") return value == operand;

@@ -45,7 +45,6 @@ struct Ledger {
 
   Index nev;
   Index block;
-  bool guessed = false;
   SpectralMap map{Which::smallest};
   LanczosRitz ritz;
   PairLedger pairs;
