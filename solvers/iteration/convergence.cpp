@@ -16,6 +16,9 @@ constexpr double kValueNoise = 0.1;
 /// their absolute values.
 constexpr double kRoundingOfValues = 10;
 
+/// The share of a value up to which its error is accepted where no iteration improves it any more.
+constexpr double kDigitsAtRounding = 1e-6;
+
 }  // namespace
 
 EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,
@@ -63,11 +66,13 @@ EigenConvergence EigenConvergence::at_rounding() const noexcept {
 bool EigenConvergence::value_passes(double lambda, double bound, double rounding,
                                     double factor) const noexcept {
   if (!bounds_values()) return true;
-  return bound <= std::max(factor * tolerance_ * std::abs(lambda), rounding);
+  const double digits = leniency_ > 1 ? std::max(tolerance_, kDigitsAtRounding) : tolerance_;
+  return bound <= std::max(factor * digits * std::abs(lambda), rounding);
 }
 
 bool EigenConvergence::limited(double lambda, double bound, double rounding) const noexcept {
-  return bound <= rounding && rounding > tolerance_ * std::abs(lambda);
+  const double wanted = tolerance_ * std::abs(lambda);
+  return (leniency_ > 1 || bound <= rounding) && std::max(bound, rounding) > wanted;
 }
 
 bool EigenConvergence::settled(double lambda, double change) const noexcept {

@@ -65,7 +65,8 @@ class EigenConvergence {
   bool is_zero(double lambda, double error) const noexcept;
 
   /// The criterion for values that no iteration improves any more: the rounding errors that it
-  /// accepts are ten times as large, as far as the noise floor of residuals.
+  /// accepts are ten times as large, as far as the noise floor of residuals, and errors of up to
+  /// 1e-6 |λ| pass.
   EigenConvergence at_rounding() const noexcept;
 
   /// Whether the criterion depends on the errors of values.

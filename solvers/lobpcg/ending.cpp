@@ -29,7 +29,7 @@ IterationRecord LobpcgSolve<T, Ctx>::record() const {
   now.converged = pairs_.converged();
   now.worst_residual = pairs_.worst_residual(ritz_.values());
   now.active_columns = blocks_.x() - pairs_.leading();
-  now.operator_applications = applications();
+  now.operator_applications = problem_.A->columns_applied() - applications_before_;
   return now;
 }
 
@@ -89,15 +89,10 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
   return false;
 }
 
-template <Scalar T, class Ctx>
-Index LobpcgSolve<T, Ctx>::applications() const {
-  return problem_.A->columns_applied() - applications_before_;
-}
-
 /// Saves or loads what an iteration begins with, except the long blocks.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
-  Index applied = applications();
+  Index applied = problem_.A->columns_applied() - applications_before_;
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
                  refuted_values_, fresh_directions_, restarted_, result_.iterations,
                  result_.orthogonalization);
@@ -113,7 +108,7 @@ void LobpcgSolve<T, Ctx>::finish() {
   const bool has_pairs =
       !result_.history.empty() && std::isfinite(pairs_.worst_residual(ritz_.values()));
   if (!verification_.is_current() && has_pairs) verification_.verify(pairs_.convergence());
-  result_.operator_applications = applications();
+  result_.operator_applications = problem_.A->columns_applied() - applications_before_;
   const Index converged = has_pairs ? result_.history.back().converged : 0;
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()

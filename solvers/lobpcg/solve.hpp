@@ -64,7 +64,6 @@ class LobpcgSolve {
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
-  Index applications() const;
 
   Ctx& context_;
   Storage& s_;

@@ -153,7 +153,9 @@ void SingularSolve<T, Ctx>::iterate() {
     }
     if (criterion_.left_vectors_missing(errors()) && !complete_left_vectors()) return;
     const double value_excess = criterion_.value_excess(errors());
-    const bool last = rounding_ended || tolerance <= kLeastTolerance<T> || round == kMaxRounds;
+    // Values whose digits AᵀA cannot give are as exact as rounding allows.
+    const bool out_of_reach = kMargin * tolerance < kLeastTolerance<T> * value_excess;
+    const bool last = rounding_ended || out_of_reach || round == kMaxRounds;
     if (criterion_.all_pass(errors()) && (last || value_excess <= 1)) {
       return control_.end(SolveStatus::converged, "all triplets converged and passed verification");
     }
