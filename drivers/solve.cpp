@@ -148,7 +148,8 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
   const bool limited = choice.request.max_iterations < EigenOptions{}.max_iterations;
   const bool unfinished = first.status == SolveStatus::stagnated ||
                           first.status == SolveStatus::verification_failed ||
-                          (first.status == SolveStatus::max_iterations && !limited);
+                          (first.status == SolveStatus::max_iterations && !limited) ||
+                          first.inverse_reaches_more_digits;
   if (!unfinished || first.count() == 0) return first;
   try {
     Request rest = remaining(choice.request, first);
@@ -157,6 +158,9 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
     rest.filter = LanczosFilter::inverse;
     problem.initial_guess = guess_from(device.host(), first);
     Solution second = solve_prepared(device, std::move(problem), rest, continued(first, monitor));
+    if (first.status == SolveStatus::converged && second.status != SolveStatus::converged) {
+      return first;
+    }
     prepend(first, second, "of LOBPCG, which did not reach the digits");
     second.method_reason =
         choice.reason +
