@@ -96,7 +96,10 @@ void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
                  refuted_values_, fresh_directions_, restarted_, result_.iterations,
                  result_.orthogonalization);
-  if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
+  if (archive.loading()) {
+    applications_before_ = problem_.A->columns_applied() - applied;
+    constrained_A_.set_rank(constraints_);
+  }
   blocks_.archive(archive);
   ritz_.archive(archive);
   pairs_.archive(archive);
