@@ -42,7 +42,7 @@ void ErrorBounds::add(double value, double residual, bool joint, double coupling
   joint_.push_back(joint ? 1 : 0);
 }
 
-void ErrorBounds::compute(double below, double above) {
+void ErrorBounds::compute(double below, double above, double rest) {
   bounds_ = residuals_;
   order_.resize(values_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
@@ -58,11 +58,11 @@ void ErrorBounds::compute(double below, double above) {
   for (Index first = 0, end = 0; first < count; first = end) {
     for (end = first + 1; end < count && !apart(end); ++end) {
     }
-    const double down =
-        first > 0 ? value(first - 1) + residual(first - 1) : edge(value(first), below, -1);
+    const double down = std::max(
+        rest, first > 0 ? value(first - 1) + residual(first - 1) : edge(value(first), below, -1));
     const double up = end < count ? value(end) - residual(end) : edge(value(end - 1), above, 1);
     bound_group(first, end, down, up);
-    if (std::isinf(below) && first > 0) bound_group(0, end, -below, up);
+    if (std::isinf(below) && first > 0) bound_group(0, end, std::max(rest, -below), up);
     if (std::isinf(above) && end < count) bound_group(first, count, down, above);
   }
 }

@@ -44,8 +44,10 @@ class ErrorBounds {
   void add(double value, double residual, bool joint = true, double coupling = 0);
 
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
-  /// the smallest and above the largest of the pairs.
-  void compute(double below, double above);
+  /// the smallest and above the largest of the pairs. `rest`: a lower bound of the largest
+  /// eigenvalue for which no pair stands, such as a Rayleigh quotient orthogonal to all pairs. A
+  /// gap down to the rest of the spectrum is then at most θ_j − rest.
+  void compute(double below, double above, double rest = -std::numeric_limits<double>::infinity());
 
   /// e_j of the pair that was added as number j. NaN if its residual is.
   double bound(Index j) const noexcept { return bounds_[static_cast<std::size_t>(j)]; }

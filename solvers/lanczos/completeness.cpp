@@ -51,10 +51,11 @@ bool Completeness::next_is_at_rest(bool full) const {
   const double last_locked = map_.theta_of(pairs_.locked_pairs().values.back());
   // If F hardly separates the pair from the locked ones, it may contain a part of a missed pair.
   const bool apart = residual <= kApart * (last_locked - theta);
-  if (!apart && !pairs_.convergence().passes(lambda, pairs_.residual_of(0))) return false;
-  if (!map_.inverts() && !map_.filters()) {
-    return pairs_.convergence().scaled(lambda, pairs_.residual_of(0)) <= std::sqrt(tolerance_);
-  }
+  const double scaled = pairs_.convergence().scaled(lambda, pairs_.residual_of(0));
+  const bool converged =
+      scaled <= tolerance_ && pairs_.convergence().passes(lambda, pairs_.residual_of(0));
+  if (!apart && !converged) return false;
+  if (!map_.inverts() && !map_.filters()) return scaled <= std::sqrt(tolerance_);
   if (map_.inverts() && theta <= kNothing * last_locked) return true;
   // Under an inverse, eigenvalues of F in the unwanted part may be as large as the last Ritz value.
   const double height = std::min(map_.separation(theta), theta - ritz_.value(ritz_.order() - 1));

@@ -8,8 +8,9 @@ namespace heddle::detail {
 /// been missed, such as further copies of a multiple eigenvalue. Everything is kept by reference.
 class Completeness {
  public:
-  /// `block`: b, the columns of a step. `tolerance`: that of the criterion. `guessed`: the first
-  /// block of the solve held initial guesses.
+  /// `block`: b, the columns of a step. `tolerance`: the largest scaled residual of a Ritz pair
+  /// from which nothing changes any more, whatever residuals the criterion allows. `guessed`: the
+  /// first block of the solve held initial guesses.
   Completeness(const PairLedger& pairs, const SpectralMap& map, const LanczosRitz& ritz,
                Index block, Index nev, double tolerance, bool guessed) noexcept
       : pairs_(pairs),

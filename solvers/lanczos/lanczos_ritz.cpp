@@ -10,11 +10,16 @@ LanczosRitz::LanczosRitz(Index max_order, Index block)
       Z_(*host_, max_order, max_order),
       product_(*host_, block, max_order),
       combination_(*host_, max_order, block),
+      front_vectors_(*host_, block, block),
       theta_(static_cast<std::size_t>(max_order)),
-      residuals_(static_cast<std::size_t>(max_order)) {}
+      residuals_(static_cast<std::size_t>(max_order)),
+      front_theta_(static_cast<std::size_t>(block)) {}
 
-bool LanczosRitz::solve(ConstSmallView<double, HostSpace> T, ConstSmallView<double, HostSpace> S) {
+bool LanczosRitz::solve(ConstSmallView<double, HostSpace> T,
+                        ConstSmallView<double, HostSpace> column) {
   const Index k = order_ = T.rows;
+  const Index b = column.cols;
+  const ConstSmallView<double, HostSpace> S = column.block(0, 0, k, b);
   const SmallView<double, HostSpace> Z = Z_.view(k, k);
   if (dense_.solve(T, {theta_.data(), k, 1, k}, Z) != DenseFailure::none) return false;
   std::reverse(theta_.begin(), theta_.begin() + k);
@@ -26,6 +31,11 @@ bool LanczosRitz::solve(ConstSmallView<double, HostSpace> T, ConstSmallView<doub
     for (Index i = 0; i < S.cols; ++i) square += product(i, j) * product(i, j);
     residuals_[static_cast<std::size_t>(j)] = std::sqrt(square);
   }
+  if (dense_.solve(column.block(k, 0, b, b), {front_theta_.data(), b, 1, b},
+                   front_vectors_.view(b, b)) != DenseFailure::none) {
+    return false;
+  }
+  front_value_ = front_theta_.back();
   return true;
 }
 

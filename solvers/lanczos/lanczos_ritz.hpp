@@ -13,8 +13,9 @@ class LanczosRitz {
   /// Memory for T of order up to `max_order` and S of up to `block` columns.
   LanczosRitz(Index max_order, Index block);
 
-  /// Solves T Z = Z diag(θ), with T k×k and S k×b. False if T is not finite.
-  bool solve(ConstSmallView<double, HostSpace> T, ConstSmallView<double, HostSpace> S);
+  /// Solves T Z = Z diag(θ), with T k×k. `column`: [S; V₊ᵀBFV₊], (k + b)×b. False if T is not
+  /// finite.
+  bool solve(ConstSmallView<double, HostSpace> T, ConstSmallView<double, HostSpace> column);
 
   Index order() const noexcept { return order_; }  ///< k
 
@@ -29,6 +30,11 @@ class LanczosRitz {
   /// ‖F x − θ x‖ of Ritz pair j: ‖Sᵀz_j‖₂, over all of S.
   double residual(Index j) const noexcept { return residuals_[static_cast<std::size_t>(j)]; }
 
+  /// The largest eigenvalue of V₊ᵀBFV₊. V₊ is orthogonal to V and to the locked vectors. Therefore,
+  /// besides the eigenvalues that locked and Ritz vectors stand for, F has one that is at least as
+  /// large.
+  double front_value() const noexcept { return front_value_; }
+
   /// C k×b with orthogonal columns. Column j is the sum of the Ritz vectors j, j + b, … below
   /// `count`.
   ConstSmallView<double, HostSpace> combination(Index count, Index b) noexcept;
@@ -36,8 +42,9 @@ class LanczosRitz {
  private:
   std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
   DenseEigensolver dense_;
-  SmallMatrix<double, HostSpace> Z_, product_, combination_;
-  std::vector<double> theta_, residuals_;
+  SmallMatrix<double, HostSpace> Z_, product_, combination_, front_vectors_;
+  std::vector<double> theta_, residuals_, front_theta_;
+  double front_value_ = 0;
   Index order_ = 0;
 };
 

@@ -123,7 +123,7 @@ double PairLedger::residual_of(Index j) const noexcept {
 void PairLedger::take_bounds() {
   bounds_.clear();
   for (Index j = 0; j < ritz_.order(); ++j) bounds_.add(ritz_.value(j), ritz_.residual(j));
-  bounds_.compute(ErrorBounds::kUnknown, ErrorBounds::kNoneBeyond);
+  bounds_.compute(ErrorBounds::kUnknown, ErrorBounds::kNoneBeyond, ritz_.front_value());
   wanted_ = locked_;
   roundings_.clear();
   const Index active = std::min(ritz_.order(), checking_ ? missed() : nev_ - locked());
@@ -218,12 +218,20 @@ void PairLedger::take_measured(std::span<const double> values, std::span<const d
 Index PairLedger::missed() const noexcept {
   if (!checking_) return 0;
   const double worst = locked_.values.back();
+  // A Ritz value is never better than the eigenvalue for which it stands. A value that is better
+  // than the worst locked one by more than the error of that one is therefore no copy of it. The
+  // tolerance may be much coarser.
+  const auto is_copy = [&](double lambda) {
+    const double distance = std::abs(lambda - worst);
+    return distance <= locked_.errors.back() ||
+           convergence_.scaled(worst, norms_.B * distance) <= convergence_.noise_floor();
+  };
   const Index room = max_basis_ - locked();
   const Index most = std::min(ritz_.order(), std::max<Index>(1, room / 2));
   Index j = 0;
   for (; j < most; ++j) {
     const double lambda = map_.lambda_at(ritz_.value(j));
-    if (!map_.before(lambda, worst) || same_value(lambda, worst)) break;
+    if (!map_.before(lambda, worst) || is_copy(lambda)) break;
   }
   return j;
 }

@@ -49,7 +49,8 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       engine_(context, options, identity(problem, options, storage.shape), monitor,
               storage.result.history, kMostRefuted),
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
-      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance,
+      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev,
+                    std::min(options.tolerance, kDefaultTolerance<T>),
                     problem.initial_guess.cols() > 0),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
@@ -155,7 +156,7 @@ bool BlockLanczosSolve<T, Ctx>::solve_ritz() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   basis_.fetch_column(context_);
   verification_.outdate();
-  if (!ritz_.solve(basis_.projected().T(), basis_.projected().S())) return false;
+  if (!ritz_.solve(basis_.projected().T(), basis_.projected().column())) return false;
   for (const Index j : {Index{0}, ritz_.order() - 1}) F_.raise_norm(ritz_.value(j));
   if (!pairs_.norms().known) set_norms();
   pairs_.take_bounds();

@@ -21,7 +21,12 @@ class ConstrainedOperator final : public LinearOperator<T, Ctx> {
       : LinearOperator<T, Ctx>(A.row_range(), A.column_range()),
         A_(A),
         Y_(Y),
+        rank_(Y.Q.cols()),
         multipliers_(multipliers) {}
+
+  /// Takes only the first `rank` columns of Y. The others are free for other vectors, because the
+  /// given constraints were linearly dependent.
+  void set_rank(Index rank) noexcept { rank_ = rank; }
 
   /// ‖A‖₁, to which residuals are compared.
   std::optional<double> one_norm() const override { return A_.one_norm(); }
@@ -29,14 +34,16 @@ class ConstrainedOperator final : public LinearOperator<T, Ctx> {
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Z) override {
     A_.apply(context, X, Z);
-    const SmallView<double, Space> mu = multipliers_.view(Y_.Q.cols(), X.cols());
-    gram<T>(context, Y_.Q, Z, mu);              // Yᵀ A X          c×b
-    multiply<T>(context, -1, Y_.BQ, mu, 1, Z);  // A X − B Y μ     n×b
+    if (rank_ == 0) return;
+    const SmallView<double, Space> mu = multipliers_.view(rank_, X.cols());
+    gram<T>(context, Y_.Q.columns(0, rank_), Z, mu);              // Yᵀ A X          c×b
+    multiply<T>(context, -1, Y_.BQ.columns(0, rank_), mu, 1, Z);  // A X − B Y μ     n×b
   }
 
  private:
   LinearOperator<T, Ctx>& A_;
   Basis<T, Space> Y_;
+  Index rank_;
   SmallMatrix<double, Space>& multipliers_;
 };
 

@@ -94,7 +94,10 @@ void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = problem_.A->columns_applied() - applications_before_;
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
                  fresh_directions_, restarted_, result_.iterations, result_.orthogonalization);
-  if (archive.loading()) applications_before_ = problem_.A->columns_applied() - applied;
+  if (archive.loading()) {
+    applications_before_ = problem_.A->columns_applied() - applied;
+    constrained_A_.set_rank(constraints_);
+  }
   blocks_.archive(archive);
   ritz_.archive(archive);
   pairs_.archive(archive);

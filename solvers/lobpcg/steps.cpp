@@ -29,6 +29,7 @@ Index LobpcgSolve<T, Ctx>::start() {
     copy(context_, problem_.constraints, blocks_.Y(0, c));
     constraints_ = make_orthonormal(blocks_.Y(0, c), blocks_.BY(0, c), {});
     blocks_.set_locked(constraints_);
+    constrained_A_.set_rank(constraints_);
   }
   start_X();
   if (!engine_.ended()) set_norms();

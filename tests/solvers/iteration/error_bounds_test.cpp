@@ -49,6 +49,19 @@ TEST(ErrorBounds, WithoutAGapTheResidualIsTheBound) {
   EXPECT_EQ(bounds_of({1, 2}, {1e-3, 1e-3}, kUnknown, kUnknown), (std::vector<double>{1e-3, 1e-3}));
 }
 
+TEST(ErrorBounds, AnEigenvalueBesideThePairsEndsTheGap) {
+  const auto bounds_with = [](double rest) {
+    ErrorBounds bounds;
+    for (const double value : {-1, -2, -100}) bounds.add(value, 1e-2);
+    bounds.compute(kUnknown, kNoneBeyond, rest);
+    return std::vector<double>{bounds.bound(0), bounds.bound(1)};
+  };
+  EXPECT_LT(bounds_with(-100)[1], 3e-6) << "nothing is known between -2 and -100";
+  EXPECT_NEAR(bounds_with(-2.5)[1], 1e-4 / 0.5, 1e-4) << "a gap of 0.5";
+  EXPECT_EQ(bounds_with(-1.5)[1], 1e-2) << "an eigenvalue above -1.5 is not among the pairs";
+  EXPECT_NEAR(bounds_with(-1.5)[0], 1e-4 / 0.5, 1e-6);
+}
+
 TEST(ErrorBounds, APairOfAnotherBasisOnlyShowsWhereAnEigenvalueLies) {
   const auto first_of = [](double next) {
     ErrorBounds bounds;

@@ -101,6 +101,31 @@ TEST(PairLedger, ACheckFindsPairsAmongTheLockedOnesAndKeepsTheBest) {
   EXPECT_EQ(ledger.pairs.missed(), 0) << "another copy of the last value is not better";
 }
 
+TEST(PairLedger, ACoarseToleranceDoesNotMakeCopiesOfDifferentValues) {
+  Ledger ledger(2);
+  EigenOptions coarse;
+  coarse.nev = 2;
+  coarse.tolerance = 1e-3;
+  coarse.criterion = Criterion::norm;
+  ledger.pairs.reset(coarse, std::numeric_limits<double>::epsilon());
+  ledger.pairs.set_norms(1e6, 1);
+  ledger.step({1, 2, 100}, 1e-4);
+  ledger.pairs.begin_check();
+  ledger.step({1.5, 3}, 1e-4);
+  EXPECT_EQ(ledger.pairs.missed(), 1) << "1.5 is not 2, although residuals of 1000 would pass";
+}
+
+TEST(PairLedger, AFrontAmongTheWantedValuesLeavesNoGap) {
+  Ledger ledger(2);
+  ledger.step({1, 2, 100}, 1e-2);
+  EXPECT_LT(ledger.pairs.wanted().errors[1], 1e-4);
+  Numbers theta;
+  for (const double value : {1, 2, 100}) theta.push_back(ledger.map.theta_of(value));
+  test::set_ritz(ledger.ritz, theta, Numbers(3, 1e-2), ledger.block, ledger.map.theta_of(1.5));
+  ledger.pairs.take_bounds();
+  EXPECT_EQ(ledger.pairs.wanted().errors[1], 1e-2);
+}
+
 TEST(PairLedger, ACheckTakesNoMorePairsThanHalfOfTheBasisHolds) {
   Ledger ledger(3, 11);
   ledger.step({5, 6, 7}, 1e-9);

@@ -180,6 +180,24 @@ TEST(Lobpcg, ConstraintsThatSpanUnitVectorsAreKept) {
   }
 }
 
+/// Locked eigenvectors take the places of constraints that depend on others.
+TEST(Lobpcg, DependentConstraintsHideNoEigenvectors) {
+  HostContext context;
+  DiagonalOperator<double> A(counting(300));
+  MultiVector<double, HostSpace> constraints(context, 300, 3);
+  set_zero(context, constraints.view());
+  for (Index j = 0; j < 3; ++j) constraints.view()(4, j) = static_cast<double>(j + 1);
+  EigenProblem<double, HostContext> problem{&A};
+  problem.constraints = constraints.view();
+  LobpcgOptions options = options_for(6);
+  options.block_size = 4;
+  options.max_iterations = 5000;
+  const auto result = lobpcg<double, HostContext>(context, problem, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  const std::vector<double> expected = {1, 2, 3, 4, 6, 7};
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(result.eigenvalues[i], expected[i], 1e-7);
+}
+
 TEST(Lobpcg, AnInitialGuessSavesIterations) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {30, 31}});
