@@ -37,7 +37,7 @@ class ErrorNorms {
   /// Queues for each column r of R a number (b×1) that `dual_norm` takes.
   void measure_residuals(Ctx& context, ConstBlock R, Numbers numbers) const;
 
-  /// An upper bound of ‖r‖ in the norm of B⁻¹.
+  /// An upper bound of ‖r‖ in the norm of B⁻¹. Infinite for a singular B.
   double dual_norm(double number) const noexcept;
 
   /// Queues for each column x of X a number (b×1) that `size_A` takes.
