@@ -7,11 +7,13 @@
 #include <string>
 
 /// Every status of result.json with its exit code, from each executable that can end so on files
-/// and options: 22 of the 24 pairs. heddle-lobpcg and heddle-cg cannot come to verification_failed:
-/// a matrix that was read gives the same products always, and where recurrence and fresh products
-/// part by rounding, the solvers go on from the fresh ones. That takes an operator that changes, as
-/// in the library's tests of every status by every solver, `LobpcgStatus`, `BlockLanczosStatus` and
-/// `BlockCgStatus`.
+/// and options: 21 of the 24 pairs. No input is known from which an executable ends as
+/// verification_failed. A matrix that was read always gives the same products. Where fresh products
+/// differ from the recurrence by rounding, the solvers go on from the fresh ones and end as
+/// stagnated, and so do singular triplets whose digits AᵀA does not hold. An inverse of the mass
+/// matrix is checked before it is used. The status takes an operator that changes or a wrong
+/// inverse, as in the library's tests of every status by every solver, `LobpcgStatus`,
+/// `BlockLanczosStatus` and `BlockCgStatus`.
 namespace heddle::apps {
 namespace {
 
@@ -36,7 +38,6 @@ class StatusProcess : public test::SolverProcess, public testing::WithParamInter
     write_matrix("ring.mtx", 40, [](int i, int j) {  // each row sums to 0
       return i == j ? 2.0 : (i - j == 1 || i - j == 39 ? -1.0 : 0.0);
     });
-    write_short_matrix("short.mtx");
   }
 
   /// Of the lower triangle of a symmetric matrix, entries that are not zero.
@@ -69,16 +70,6 @@ class StatusProcess : public test::SolverProcess, public testing::WithParamInter
     write_matrix("hidden.mtx", kOrder, mass, 1);
     write_matrix(
         "contrary.mtx", kOrder, [](int i, int) { return i <= 3 ? -1 : 1e3 + i; }, 0);
-  }
-
-  /// Too large to be decomposed, with three singular values whose squares lie near the rounding of
-  /// the largest.
-  void write_short_matrix(const std::string& name) {
-    std::string text = "%%MatrixMarket matrix coordinate real general\n6020 6000 6000\n";
-    for (int i = 1; i <= 6000; ++i) {
-      text += fmt::format("{0} {0} {1}\n", i, i < 4 ? 3e-4 * i : 1 + i / 6000.0);
-    }
-    folder_.write(name, text);
   }
 
   void expect_result(const ProcessResult& run) {
@@ -132,9 +123,6 @@ const Case kEnded[] = {
     {"heddle-lobpcg", "indefinite", 4, pairs("matrix: contrary.mtx, mass: hidden.mtx", "")},
     {"heddle-lanczos", "indefinite", 4, pairs("matrix: contrary.mtx, mass: hidden.mtx", "")},
     {"heddle-cg", "indefinite", 4, system("matrix: saddle.mtx, rhs: {ones: 1}", "")},
-    {"heddle-lanczos", "verification_failed", 6,
-     pairs("matrix: short.mtx, transform: normal_equations",
-           ", which: smallest, criterion: relative, tolerance: 1e-9")},
 };
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
