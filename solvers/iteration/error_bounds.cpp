@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -42,7 +43,7 @@ void ErrorBounds::add(double value, double residual, bool joint, double coupling
   joint_.push_back(joint ? 1 : 0);
 }
 
-void ErrorBounds::compute(double below, double above) {
+void ErrorBounds::compute(double below, double above, bool indexed) {
   bounds_ = residuals_;
   order_.resize(values_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
@@ -61,10 +62,29 @@ void ErrorBounds::compute(double below, double above) {
     const double down =
         first > 0 ? value(first - 1) + residual(first - 1) : edge(value(first), below, -1);
     const double up = end < count ? value(end) - residual(end) : edge(value(end - 1), above, 1);
+    if (indexed) bound_in_order(first, end, below, above);
     bound_group(first, end, down, up);
     if (std::isinf(below) && first > 0) bound_group(0, end, -below, up);
     if (std::isinf(above) && end < count) bound_group(first, count, down, above);
   }
+}
+
+/// Bounds the pairs of a cluster by the residuals up to each, counted from an end of the spectrum
+/// where nothing lies beyond.
+void ErrorBounds::bound_in_order(Index first, Index end, double below, double above) {
+  if (end - first == 1 || !(std::isinf(below) || std::isinf(above))) return;
+  for (Index i = first; i < end; ++i) {
+    bounds_[place(i)] = std::numeric_limits<double>::infinity();
+  }
+  const auto sum_up = [&](Index from, Index to, Index step) {
+    double square = 0;
+    for (Index i = from; i != to; i += step) {
+      square += residual(i) * residual(i);
+      if (!(std::sqrt(square) >= bounds_[place(i)])) bounds_[place(i)] = std::sqrt(square);
+    }
+  };
+  if (std::isinf(below)) sum_up(first, end, 1);
+  if (std::isinf(above)) sum_up(end - 1, first - 1, -1);
 }
 
 /// Bounds the pairs `first` … `end` − 1 together, where all other eigenvalues lie below `down` or
