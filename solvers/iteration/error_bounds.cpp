@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -62,29 +61,18 @@ void ErrorBounds::compute(double below, double above, bool indexed) {
     const double down =
         first > 0 ? value(first - 1) + residual(first - 1) : edge(value(first), below, -1);
     const double up = end < count ? value(end) - residual(end) : edge(value(end - 1), above, 1);
-    if (indexed) bound_in_order(first, end, below, above);
+    if (indexed) bound_places(first, end);
     bound_group(first, end, down, up);
     if (std::isinf(below) && first > 0) bound_group(0, end, -below, up);
     if (std::isinf(above) && end < count) bound_group(first, count, down, above);
   }
 }
 
-/// Bounds the pairs of a cluster by the residuals up to each, counted from an end of the spectrum
-/// where nothing lies beyond.
-void ErrorBounds::bound_in_order(Index first, Index end, double below, double above) {
-  if (end - first == 1 || !(std::isinf(below) || std::isinf(above))) return;
-  for (Index i = first; i < end; ++i) {
-    bounds_[place(i)] = std::numeric_limits<double>::infinity();
-  }
-  const auto sum_up = [&](Index from, Index to, Index step) {
-    double square = 0;
-    for (Index i = from; i != to; i += step) {
-      square += residual(i) * residual(i);
-      if (!(std::sqrt(square) >= bounds_[place(i)])) bounds_[place(i)] = std::sqrt(square);
-    }
-  };
-  if (std::isinf(below)) sum_up(first, end, 1);
-  if (std::isinf(above)) sum_up(end - 1, first - 1, -1);
+/// Bounds the pairs of a cluster by √(Σ ρ²) over all of it.
+void ErrorBounds::bound_places(Index first, Index end) {
+  double square = 0;
+  for (Index i = first; i < end; ++i) square += residual(i) * residual(i);
+  for (Index i = first; i < end; ++i) bounds_[place(i)] = std::sqrt(square);
 }
 
 /// Bounds the pairs `first` … `end` − 1 together, where all other eigenvalues lie below `down` or

@@ -43,7 +43,7 @@ TEST(ErrorBounds, AClusterIsBoundedTogether) {
   EXPECT_NEAR(bounds[1], expected, 1e-6 * expected);
 }
 
-TEST(ErrorBounds, AValueInAClusterIsBoundedByAllResidualsBeforeIt) {
+TEST(ErrorBounds, AValueOfAClusterIsBoundedByAllResidualsIfItsPlaceCounts) {
   // The eigenvalues of [0 c; c 0] ⊕ 0 are −c, 0, c. The unit vectors have the values 0, and the
   // third is an eigenvector. It is yet not the third eigenvalue.
   const double c = 1e-3;
