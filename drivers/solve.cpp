@@ -43,14 +43,16 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
                   const Request& request, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
   monitor.begin_stage("setting up");
+  const ProblemSizes sizes = problem.sizes();
+  const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan, monitor);
+    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan,
+                                 method.memory_bytes(request, sizes, sizeof(T)), monitor);
   }();
   on.context.synchronize();
   const double setup_seconds = seconds_since(start);
 
-  const MethodKind& method = method_of(request, placed.sizes());
   monitor.begin_stage("first iteration");
   Solved<T, typename Ctx::Space> solved =
       std::get<MethodCall<T, Ctx>>(method.calls)(on.context, placed, request, monitor);

@@ -3,6 +3,7 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle::detail {
 
@@ -64,5 +65,11 @@ class ErrorNorms {
   bool weighs_B_ = false;
   double mu_ = 1;
 };
+
+/// The columns that `ErrorNorms` holds, see `padded_columns`.
+inline double error_norm_columns(bool pencil, std::size_t scalar_size) noexcept {
+  const double vector = padded_columns(1, scalar_size);  // of weights
+  return pencil ? 3 * vector + padded_columns(4, scalar_size) : vector;
+}
 
 }  // namespace heddle::detail
