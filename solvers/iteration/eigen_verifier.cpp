@@ -169,7 +169,8 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
     dual_residuals_.push_back(error_norms_.dual_norm(numbers(j, kDualResidual)) /
                               std::sqrt(G(j, j)));
     squares_.push_back(G(j, j));
-    couplings_.push_back(coupling(VR, j) / G(j, j));
+    couplings_.push_back(
+        std::hypot(coupling(VR, j) / G(j, j), corrections_[static_cast<std::size_t>(j)]));
     sizes_A_.push_back(numbers(j, kSizeA));
     sizes_B_.push_back(numbers(j, kSizeB));
     for (Index i = 0; i < k; ++i) {
@@ -249,7 +250,8 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
     bounds_.add(neighbours.values[j], neighbours.residuals[j], neighbours.joint);
   }
-  bounds_.compute(neighbours.below, neighbours.above);
+  bounds_.compute(neighbours.below, neighbours.above,
+                  -std::numeric_limits<double>::infinity(), neighbours.dense);
   errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   judge_orthogonality(convergence);

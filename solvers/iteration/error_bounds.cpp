@@ -42,7 +42,7 @@ void ErrorBounds::add(double value, double residual, bool joint, double coupling
   joint_.push_back(joint ? 1 : 0);
 }
 
-void ErrorBounds::compute(double below, double above, double rest) {
+void ErrorBounds::compute(double below, double above, double rest, bool indexed) {
   bounds_ = residuals_;
   order_.resize(values_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
@@ -61,10 +61,18 @@ void ErrorBounds::compute(double below, double above, double rest) {
     const double down = std::max(
         rest, first > 0 ? value(first - 1) + residual(first - 1) : edge(value(first), below, -1));
     const double up = end < count ? value(end) - residual(end) : edge(value(end - 1), above, 1);
+    if (indexed) bound_places(first, end);
     bound_group(first, end, down, up);
     if (std::isinf(below) && first > 0) bound_group(0, end, std::max(rest, -below), up);
     if (std::isinf(above) && end < count) bound_group(first, count, down, above);
   }
+}
+
+/// Bounds the pairs of a cluster by √(Σ ρ²) over all of it.
+void ErrorBounds::bound_places(Index first, Index end) {
+  double square = 0;
+  for (Index i = first; i < end; ++i) square += residual(i) * residual(i);
+  for (Index i = first; i < end; ++i) bounds_[place(i)] = std::sqrt(square);
 }
 
 /// Bounds the pairs `first` … `end` − 1 together, where all other eigenvalues lie below `down` or

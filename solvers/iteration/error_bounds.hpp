@@ -20,10 +20,12 @@ namespace heddle::detail {
 /// Rayleigh quotient of its vector, holds without it. gap_j is the distance of θ_j from the rest of
 /// the spectrum, that is from the nearest edges of the intervals beside the group. It is therefore
 /// an estimate: it assumes that no eigenvalue is missing among those that the Ritz values stand
-/// for. The groups are single clusters and, where nothing lies beyond the first pair, all pairs up
-/// to the end of a cluster.
+/// for. In a cluster, ρ_j only shows that an eigenvalue is near
+/// θ_j, not which. On request, √(Σ ρ²) over
+/// the cluster replaces ρ_j there (Kahan). The groups are single clusters and, where nothing lies
+/// beyond the first pair, all pairs up to the end of a cluster.
 ///
-/// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1 and 11.7;
+/// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1, 11.5, 11.7;
 /// Kato, J. Phys. Soc. Japan 4 (1949) 334; Li and Li, Linear Algebra Appl. 395 (2005) 183 (the
 /// formula).
 class ErrorBounds {
@@ -46,8 +48,10 @@ class ErrorBounds {
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
   /// the smallest and above the largest of the pairs. `rest`: a lower bound of the largest
   /// eigenvalue for which no pair stands, such as a Rayleigh quotient orthogonal to all pairs. A
-  /// gap down to the rest of the spectrum is then at most θ_j − rest.
-  void compute(double below, double above, double rest = -std::numeric_limits<double>::infinity());
+  /// gap down to the rest of the spectrum is then at most θ_j − rest. `indexed`: bounds the distance
+  /// from the eigenvalue of the same place, in a cluster also where no gap is known.
+  void compute(double below, double above, double rest = -std::numeric_limits<double>::infinity(),
+               bool indexed = false);
 
   /// e_j of the pair that was added as number j. NaN if its residual is.
   double bound(Index j) const noexcept { return bounds_[static_cast<std::size_t>(j)]; }
@@ -55,6 +59,7 @@ class ErrorBounds {
   Index size() const noexcept { return std::ssize(values_); }
 
  private:
+  void bound_places(Index first, Index end);
   void bound_group(Index first, Index end, double down, double up);
   double value(Index i) const noexcept { return values_[place(i)]; }  // i-th in ascending order
   double residual(Index i) const noexcept { return residuals_[place(i)]; }

@@ -343,6 +343,10 @@ TEST_F(LanczosProcess, InfiniteEigenvaluesAreCountedAndLeftOut) {
   EXPECT_EQ(result().at("infinite_eigenvalues"), 3);
   EXPECT_NEAR(result().at("eigenvalues").at(0), 0.5, 1e-12);  // of ½ [[2, −1], [−1, 2]]
   EXPECT_NEAR(result().at("eigenvalues").at(1), 1.5, 1e-12);
+  for (const auto& bound : result().at("error_bounds")) {
+    ASSERT_TRUE(bound.is_number()) << "in the space of the inverse, as B has none";
+    EXPECT_LE(bound, 1e-12);
+  }
   const ProcessResult many = solve(pencil + "solver: {nev: 3}");
   EXPECT_EQ(many.exit_code, 1);
   EXPECT_NE(many.err.find("solver.nev is 3, but 2 of the eigenvalues are finite"),

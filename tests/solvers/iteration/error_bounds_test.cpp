@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <random>
 #include <vector>
@@ -13,10 +14,10 @@ constexpr double kNoneBeyond = ErrorBounds::kNoneBeyond;
 
 std::vector<double> bounds_of(const std::vector<double>& values,
                               const std::vector<double>& residuals, double below = kNoneBeyond,
-                              double above = kUnknown) {
+                              double above = kUnknown, bool indexed = false) {
   ErrorBounds bounds;
   for (std::size_t j = 0; j < values.size(); ++j) bounds.add(values[j], residuals[j]);
-  bounds.compute(below, above);
+  bounds.compute(below, above, -std::numeric_limits<double>::infinity(), indexed);
   std::vector<double> result;
   for (Index j = 0; j < bounds.size(); ++j) result.push_back(bounds.bound(j));
   return result;
@@ -40,6 +41,29 @@ TEST(ErrorBounds, AClusterIsBoundedTogether) {
   const double expected = 5e-8 / (2 - 1e-2);
   EXPECT_NEAR(bounds[0], expected, 1e-6 * expected);
   EXPECT_NEAR(bounds[1], expected, 1e-6 * expected);
+}
+
+TEST(ErrorBounds, AValueOfAClusterIsBoundedByAllResidualsIfItsPlaceCounts) {
+  // The eigenvalues of [0 c; c 0] ⊕ 0 are −c, 0, c. The unit vectors have the values 0, and the
+  // third is an eigenvector. It is yet not the third eigenvalue.
+  const double c = 1e-3;
+  const std::vector<double> bounds =
+      bounds_of({-1e-9, 0, 1e-9}, {c, c, 0}, kNoneBeyond, kUnknown, true);
+  EXPECT_GE(bounds[2], c);
+  EXPECT_GE(bounds_of({-1e-9, 0, 1e-9}, {0, c, c}, kUnknown, kNoneBeyond, true)[0], c);
+}
+
+TEST(ErrorBounds, OfAGroupIncludeTheCouplingThatRoundingLeaves) {
+  const auto bound = [](double coupling) {
+    ErrorBounds bounds;
+    bounds.add(1, 1e-6, true, coupling);
+    bounds.add(1 + 1e-7, 1e-6, true, coupling);
+    bounds.add(2, 1e-6);
+    bounds.compute(kNoneBeyond, kUnknown);
+    return bounds.bound(0);
+  };
+  EXPECT_NEAR(bound(0), 2e-12, 1e-15);
+  EXPECT_NEAR(bound(1e-8), std::sqrt(2) * 1e-8, 1e-11);
 }
 
 TEST(ErrorBounds, WithoutAGapTheResidualIsTheBound) {

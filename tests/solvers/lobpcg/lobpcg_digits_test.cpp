@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <optional>
@@ -45,6 +46,30 @@ TEST(LobpcgDigits, EveryConvergedValueLiesWithinItsBound) {
 }
 
 /// Where no step improves the values any more, LOBPCG says so and names what would.
+/// 40 copies of 1, of which no guard vector shows the gap, beside values from 1e10 on.
+TEST(LobpcgDigits, MoreCopiesThanGuardsConvergeAsFarAsRoundingAllows) {
+  HostContext context(2);
+  std::vector<Triplet<double>> triplets;
+  for (Index i = 0; i < 200; ++i) {
+    triplets.push_back({i, i, i < 40 ? 1 : 1e10 * (1 + static_cast<double>(i) / 200)});
+  }
+  SparseOperator<double, HostContext> A(context,
+                                        csr_from_triplets<double>(context, 200, 200, triplets));
+  LobpcgOptions options;
+  options.nev = 5;
+  const auto result = lobpcg<double, HostContext>(context, {.A = &A}, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (std::size_t j = 0; j < 5; ++j) {
+    EXPECT_NEAR(result.eigenvalues[j], 1, result.error_bounds[j]);
+    EXPECT_LE(result.error_bounds[j], 1e-4);
+    EXPECT_TRUE(result.limited_by_rounding[j] || result.error_bounds[j] <= 2e-8);
+  }
+  const bool certain =
+      *std::max_element(result.error_bounds.begin(), result.error_bounds.end()) < 1e-6;
+  EXPECT_EQ(result.inverse_reaches_more_digits, !certain) << result.reason;
+  EXPECT_EQ(result.reason.find("filter: inverse") != std::string::npos, !certain);
+}
+
 TEST(LobpcgDigits, NamesWhatWouldReachMoreDigits) {
   HostContext context(2);
   const test::StiffProblem problem = test::stiff_problems()[0];  // one stiff spring

@@ -35,12 +35,6 @@ void solve_and_compare(Ctx& context, const Reference& reference) {
   options.max_iterations = 5000;
   const auto result = lobpcg<double, Ctx>(context, {&A, B.get(), T.get()}, options);
 
-  if (smallest && result.status != SolveStatus::converged) {
-    // The digits of very stiff matrices are out of reach. LOBPCG then names what reaches them.
-    EXPECT_NE(result.reason.find("filter: inverse"), std::string::npos) << result.reason;
-    std::printf("%-20s %s\n", reference.problem.c_str(), result.reason.c_str());
-    return;
-  }
   EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
   ASSERT_EQ(result.eigenvalues.size(), reference.values.size());
   const double norm_A = *A.one_norm();
