@@ -61,6 +61,10 @@ double host_memory_bytes() { return available_memory().bytes; }
 
 double memory_bytes(const HostContext&) { return host_memory_bytes(); }
 
+double factor_budget(double memory, double unused, double solver) noexcept {
+  return std::max(0.0, std::min(kFactorShare * memory, unused - solver));
+}
+
 double unused_bytes(const HostContext&) { return available_memory().unused; }
 
 #ifdef HEDDLE_HAS_CUDA

@@ -85,6 +85,13 @@ double unused_bytes(const HostContext& context);
 double unused_bytes(const CudaContext& context);
 #endif
 
+/// The share of memory that one sparse factor may take.
+inline constexpr double kFactorShare = 0.25;
+
+/// The bytes that a sparse factor may take beside a solver that is to take `solver` bytes:
+/// `kFactorShare` of all `memory`, if `unused` bytes of it leave that much.
+double factor_budget(double memory, double unused, double solver) noexcept;
+
 /// The name of the first part of `problem` that is a callable on host blocks, such as "A" or "B".
 /// Empty if there is none.
 std::string_view callable_part(const Problem& problem);

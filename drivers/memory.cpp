@@ -145,10 +145,6 @@ void check_memory(const MemoryEstimate& estimate, const Request& request, const 
   require_host_memory(estimate.host, advice);
 }
 
-double factor_budget(double memory, double unused, double solver) {
-  return std::max(0.0, std::min(kFactorShare * memory, unused - solver));
-}
-
 void require_host_memory(double bytes, std::string_view advice) {
   const AvailableMemory available = available_memory();
   require_memory(bytes, available.bytes, available.owner, advice);

@@ -24,13 +24,6 @@ void check_memory(const MemoryEstimate& estimate, const Request& request, const 
 inline constexpr std::string_view kFewerPairs = "ask for fewer eigenpairs or a smaller block";
 inline constexpr std::string_view kFewerRightHandSides = "ask for fewer right-hand sides";
 
-/// The share of memory that one sparse factor may take.
-inline constexpr double kFactorShare = 0.25;
-
-/// The bytes that a sparse factor may take beside a solver that is to take `solver` bytes:
-/// `kFactorShare` of all `memory`, if `unused` bytes of it leave that much.
-double factor_budget(double memory, double unused, double solver);
-
 /// Throws `OutOfMemory` if `bytes` of host memory are more than this process may use.
 void require_host_memory(double bytes, std::string_view advice);
 

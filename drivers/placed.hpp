@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
-#include <heddle/drivers/memory.hpp>
-#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
@@ -129,11 +127,13 @@ class PlacedProblem {
   using Space = typename Ctx::Space;
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
-  /// `plan` and the inverses that `request` needs. The inverses call `monitor`. Throws
-  /// `ProblemError` if the method needs B⁻¹, or a factor of A − σB, and there is none.
+  /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
+  /// bytes that the method will allocate, which factors leave free. Throws `ProblemError` if the
+  /// method needs B⁻¹, or a factor of A − σB, and there is none.
   PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
-                const PreconditionerPlan& plan, const Monitor& monitor)
+                const PreconditionerPlan& plan, double solver_bytes, const Monitor& monitor)
       : sizes_(problem.sizes()),
+        solver_bytes_(solver_bytes),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
@@ -224,7 +224,7 @@ class PlacedProblem {
                      const Monitor& monitor) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
-                               factor_bytes(context, request));
+                               factor_bytes(context));
       shifted_inverse_->set_stage(monitor.stage, "A - sigma B");
     }
     if (!B_) return;
@@ -233,15 +233,14 @@ class PlacedProblem {
     } else if (diagonal_mass) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
-      invert_mass(context, request, monitor);
+      invert_mass(context, monitor);
     }
   }
 
   /// The memory that a factor may take, now that the problem is in memory and the solver is not.
-  double factor_bytes(const Ctx& context, const Request& request) const {
-    const double solver = method_of(request, sizes_).memory_bytes(request, sizes_, sizeof(T));
+  double factor_bytes(const Ctx& context) const {
     return std::min(kFactorShare * host_memory_bytes(),
-                    factor_budget(memory_bytes(context), unused_bytes(context), solver));
+                    factor_budget(memory_bytes(context), unused_bytes(context), solver_bytes_));
   }
 
   void require_shifted_inverse(Ctx& context) {
@@ -264,10 +263,10 @@ class PlacedProblem {
   /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
   /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
   /// factored.
-  void invert_mass(Ctx& context, const Request& request, const Monitor& monitor) {
+  void invert_mass(Ctx& context, const Monitor& monitor) {
     constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
     auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
-                                                           factor_bytes(context, request));
+                                                           factor_bytes(context));
     factor->set_stage(monitor.stage, "B");
     const auto cost = factor->cost_in_products(context, kColumns);
     const bool cheap = cost && *cost <= kColumns * kInnerProducts;
@@ -295,6 +294,7 @@ class PlacedProblem {
       std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;
 
   ProblemSizes sizes_;
+  double solver_bytes_;  // as in the constructor
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
   PlacedBlock constraints_, initial_guess_, rhs_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos

@@ -43,14 +43,16 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
                   const Request& request, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
   monitor.begin_stage("setting up");
+  const ProblemSizes sizes = problem.sizes();
+  const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan, monitor);
+    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan,
+                                 method.memory_bytes(request, sizes, sizeof(T)), monitor);
   }();
   on.context.synchronize();
   const double setup_seconds = seconds_since(start);
 
-  const MethodKind& method = method_of(request, placed.sizes());
   monitor.begin_stage("first iteration");
   Solved<T, typename Ctx::Space> solved =
       std::get<MethodCall<T, Ctx>>(method.calls)(on.context, placed, request, monitor);
@@ -146,7 +148,8 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
   const bool limited = choice.request.max_iterations < EigenOptions{}.max_iterations;
   const bool unfinished = first.status == SolveStatus::stagnated ||
                           first.status == SolveStatus::verification_failed ||
-                          (first.status == SolveStatus::max_iterations && !limited);
+                          (first.status == SolveStatus::max_iterations && !limited) ||
+                          first.inverse_reaches_more_digits;
   if (!unfinished || first.count() == 0) return first;
   try {
     Request rest = remaining(choice.request, first);
@@ -155,6 +158,9 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
     rest.filter = LanczosFilter::inverse;
     problem.initial_guess = guess_from(device.host(), first);
     Solution second = solve_prepared(device, std::move(problem), rest, continued(first, monitor));
+    if (first.status == SolveStatus::converged && second.status != SolveStatus::converged) {
+      return first;
+    }
     prepend(first, second, "of LOBPCG, which did not reach the digits");
     second.method_reason =
         choice.reason +

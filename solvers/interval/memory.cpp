@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <heddle/solvers/interval/memory.hpp>
+#include <heddle/solvers/iteration/error_norms.hpp>
+#include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {
 namespace {
@@ -18,12 +20,15 @@ Index interval_block_size(const IntervalOptions& options, Index n) noexcept {
 }
 
 double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_t scalar_size) {
-  const auto b = static_cast<double>(interval_block_size(options, n));
+  const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const bool dense = n <= detail::kLargestIntervalDenseOrder;
-  const auto m = static_cast<double>(dense ? n : detail::max_interval_columns(options, n));
+  const Index most = dense ? n : detail::max_interval_columns(options, n);
+  const auto m = static_cast<double>(most);
   // Columns of X, a product and the filter's terms (three if A cannot accumulate), and the same
   // blocks for the spectral density.
-  const double columns = m + 4 * b + 4 * static_cast<double>(detail::kDensityVectors);
+  const double columns = padded(most) + 4 * padded(interval_block_size(options, n)) +
+                         4 * padded(detail::kDensityVectors) +
+                         detail::error_norm_columns(false, scalar_size);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * 12 * m * m;
 }
 

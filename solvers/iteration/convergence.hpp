@@ -64,10 +64,18 @@ class EigenConvergence {
   /// of a graph are no scale.
   bool is_zero(double lambda, double error) const noexcept;
 
-  /// The criterion for values that no iteration improves any more: the rounding errors that it
-  /// accepts are ten times as large, as far as the noise floor of residuals, and errors of up to
-  /// 1e-6 |λ| pass.
+  /// The criterion for values that no iteration improves any more. Values pass whose residuals are
+  /// at the noise floor, see `residual_is_rounding`. So do values whose errors are at most 1e-6 |λ|
+  /// or ten times the rounding errors, as far as the noise floor of residuals.
   EigenConvergence at_rounding() const noexcept;
+
+  /// Whether the residual is below the noise floor.
+  bool residual_is_rounding(double lambda, double residual) const noexcept {
+    return residual <= noise_floor() * scale(lambda);
+  }
+
+  /// Whether this is a criterion from `at_rounding`.
+  bool is_at_rounding() const noexcept { return leniency_ > 1; }
 
   /// Whether the criterion depends on the errors of values.
   bool bounds_values() const noexcept { return criterion_ == Criterion::eigenvalue; }

@@ -34,7 +34,14 @@ void symmetrize(SmallView<double, HostSpace> M) {
 }
 
 /// The numbers that `measure` computes per pair in the context's memory.
-enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kCorrection, kNumbers };
+enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kNumbers };
+
+/// The part of residual j in the span of the other vectors of V, from VᵀR.
+double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
+  double square = 0;
+  for (Index i = 0; i < VR.rows; ++i) square += i == j ? 0 : VR(i, j) * VR(i, j);
+  return std::sqrt(square);
+}
 
 double one_norm(ConstSmallView<double, HostSpace> M) {
   double largest = 0;
@@ -64,7 +71,7 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
       error_norms_(context, n, pencil) {
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list : {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
-                                    &squares_, &corrections_, &roundings_, &errors_}) {
+                                    &squares_, &corrections_, &couplings_, &roundings_, &errors_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -134,7 +141,8 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
     residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
              column(kResidual, first, count));  // A V − B V Θ   n×slab
     error_norms_.measure_residuals(context, R, column(kDualResidual, first, count));
-    column_dots<T>(context, V_slab, R, column(kCorrection, first, count));  // xᵀr
+    gram(context, V, R, product);  // Vᵀ R   k×slab
+    fetch(context, product, H_.view(k, k).block(0, first, k, count));
   });
   column_norms(context, V, column(kNorm, 0, k));
   error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
@@ -150,16 +158,18 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
                                          ConstSmallView<double, HostSpace> numbers) {
   const Index k = G.cols;
   for (std::vector<double>* list :
-       {&residuals_, &dual_residuals_, &squares_, &sizes_A_, &sizes_B_}) {
+       {&residuals_, &dual_residuals_, &squares_, &couplings_, &sizes_A_, &sizes_B_}) {
     list->clear();
   }
   orthogonality_ = 0;
-  correct_values(G, numbers);
+  const ConstSmallView<double, HostSpace> VR = H_.view(k, k);
+  correct_values(G, VR);
   for (Index j = 0; j < k; ++j) {
     residuals_.push_back(numbers(j, kResidual) / numbers(j, kNorm));
     dual_residuals_.push_back(error_norms_.dual_norm(numbers(j, kDualResidual)) /
                               std::sqrt(G(j, j)));
     squares_.push_back(G(j, j));
+    couplings_.push_back(coupling(VR, j) / G(j, j));
     sizes_A_.push_back(numbers(j, kSizeA));
     sizes_B_.push_back(numbers(j, kSizeB));
     for (Index i = 0; i < k; ++i) {
@@ -173,10 +183,10 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
 /// own rounding errors. They are not taken if they would change the order of the pairs.
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
-                                           ConstSmallView<double, HostSpace> numbers) {
+                                           ConstSmallView<double, HostSpace> VR) {
   const Index k = G.cols;
   corrections_.clear();
-  for (Index j = 0; j < k; ++j) corrections_.push_back(numbers(j, kCorrection) / G(j, j));
+  for (Index j = 0; j < k; ++j) corrections_.push_back(VR(j, j) / G(j, j));
   const auto corrected = [&](Index j) {
     const auto pair = static_cast<std::size_t>(j);
     return values_[pair] + corrections_[pair];
@@ -233,7 +243,9 @@ template <Scalar T, class Ctx>
 Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
   bounds_.clear();
-  for (std::size_t j = 0; j < residuals_.size(); ++j) bounds_.add(values_[j], dual_residuals_[j]);
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    bounds_.add(values_[j], dual_residuals_[j], true, couplings_[j]);
+  }
   for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
     bounds_.add(neighbours.values[j], neighbours.residuals[j], neighbours.joint);
   }
@@ -249,12 +261,16 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
       bound = neighbours.own_bounds[j];
     }
     const double rounding = rounding_of(convergence, j);
-    const double noise = convergence.noise_floor() * convergence.scale(lambda);
+    const bool ends_at_rounding =
+        neighbours.dense || (convergence.is_at_rounding() && convergence.bounds_values());
+    const bool zero =
+        convergence.bounds_values() &&
+        convergence.is_zero(lambda, std::min(residuals_[j], bound * convergence.norm_B()));
     const bool as_exact_as_possible =
-        (neighbours.dense && residuals_[j] <= noise) ||
-        (convergence.bounds_values() &&
-         convergence.is_zero(lambda, std::min(residuals_[j], bound * convergence.norm_B())));
-    const bool value = convergence.value_passes(lambda, bound, rounding) || as_exact_as_possible;
+        zero || (ends_at_rounding && convergence.residual_is_rounding(lambda, residuals_[j]));
+    const bool digits = convergence.value_passes(lambda, bound, rounding) || zero;
+    const bool value = digits || as_exact_as_possible;
+    verdict.digits = verdict.digits && digits;
     const bool residual = convergence.passes(lambda, residuals_[j]);
     verdict.residuals = verdict.residuals && residual;
     verdict.values = verdict.values && value;

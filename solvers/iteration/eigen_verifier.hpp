@@ -33,6 +33,9 @@ struct Neighbours {
 struct Verdict {
   bool residuals = false;  ///< whether all residuals pass, and the vectors are orthonormal
   bool values = false;     ///< whether the errors of all values pass
+  /// Whether they pass without `EigenConvergence::residual_is_rounding`. If not, an inverse would
+  /// reach more digits.
+  bool digits = true;
 
   bool confirmed() const noexcept { return residuals && values; }
 };
@@ -102,8 +105,7 @@ class EigenVerifier {
 
  private:
   void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
-  void correct_values(ConstSmallView<double, HostSpace> G,
-                      ConstSmallView<double, HostSpace> numbers);
+  void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   void judge_orthogonality(const EigenConvergence& convergence);
 
@@ -117,9 +119,10 @@ class EigenVerifier {
   ErrorBounds bounds_;
   std::vector<double> values_;
   std::vector<double> residuals_;
-  std::vector<double> dual_residuals_;     // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
-  std::vector<double> squares_;            // xᵀBx
-  std::vector<double> corrections_;        // what is left of xᵀr/xᵀBx
+  std::vector<double> dual_residuals_;  // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
+  std::vector<double> squares_;         // xᵀBx
+  std::vector<double> corrections_;     // what is left of xᵀr/xᵀBx
+  std::vector<double> couplings_;       // parts of the residuals in the span of the other vectors
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included

@@ -25,19 +25,20 @@ double edge(double outermost, double distance, double sign) {
 
 void ErrorBounds::reserve(Index pairs) {
   const auto count = static_cast<std::size_t>(pairs);
-  for (std::vector<double>* list : {&values_, &residuals_, &bounds_}) list->reserve(count);
+  for (auto* list : {&values_, &residuals_, &couplings_, &bounds_}) list->reserve(count);
   joint_.reserve(count);
   order_.reserve(count);
 }
 
 void ErrorBounds::clear() noexcept {
-  for (std::vector<double>* list : {&values_, &residuals_, &bounds_}) list->clear();
+  for (auto* list : {&values_, &residuals_, &couplings_, &bounds_}) list->clear();
   joint_.clear();
 }
 
-void ErrorBounds::add(double value, double residual, bool joint) {
+void ErrorBounds::add(double value, double residual, bool joint, double coupling) {
   values_.push_back(value);
   residuals_.push_back(residual);
+  couplings_.push_back(coupling);
   joint_.push_back(joint ? 1 : 0);
 }
 
@@ -70,13 +71,16 @@ void ErrorBounds::compute(double below, double above, double rest) {
 /// above `up`.
 void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
   double square = 0;
+  double coupling_square = 0;
   for (Index i = first; i < end; ++i) {
     if (joint_[place(i)] == 0) return;
     square += residual(i) * residual(i);
+    coupling_square += couplings_[place(i)] * couplings_[place(i)];
   }
+  const double coupling = end - first > 1 ? std::sqrt(coupling_square) : 0;
   for (Index i = first; i < end; ++i) {
     const double gap = std::max(0.0, std::min(value(i) - down, up - value(i)));
-    const double change = change_by_coupling(square, gap);
+    const double change = change_by_coupling(square, gap) + coupling;
     if (change < bounds_[place(i)]) bounds_[place(i)] = change;
   }
 }

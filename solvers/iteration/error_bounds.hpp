@@ -14,11 +14,14 @@ namespace heddle::detail {
 ///
 ///     e_j = min(ρ_j, 2 E² / (gap_j + √(gap_j² + 4 E²))),   E² = Σ ρ² over the group,
 ///
-/// which is about E²/gap_j. This holds for Ritz pairs of one orthonormal basis. gap_j is the
-/// distance of θ_j from the rest of the spectrum, that is from the nearest edges of the intervals
-/// beside the group. It is therefore an estimate: it assumes that no eigenvalue is missing among
-/// those that the Ritz values stand for. The groups are single clusters and, where nothing lies
-/// beyond the first pair, all pairs up to the end of a cluster.
+/// which is about E²/gap_j. This holds for Ritz pairs of one orthonormal basis. Rounding leaves
+/// residuals with parts κ_j in the span of the other vectors of the basis. For a group of several
+/// pairs, √(Σ κ²) is therefore added (Weyl). The bound of a single pair, whose value is the
+/// Rayleigh quotient of its vector, holds without it. gap_j is the distance of θ_j from the rest of
+/// the spectrum, that is from the nearest edges of the intervals beside the group. It is therefore
+/// an estimate: it assumes that no eigenvalue is missing among those that the Ritz values stand
+/// for. The groups are single clusters and, where nothing lies beyond the first pair, all pairs up
+/// to the end of a cluster.
 ///
 /// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1 and 11.7;
 /// Kato, J. Phys. Soc. Japan 4 (1949) 334; Li and Li, Linear Algebra Appl. 395 (2005) 183 (the
@@ -37,8 +40,8 @@ class ErrorBounds {
 
   /// Adds a Ritz value and its ρ, in any order. `joint`: whether its vector belongs to the same
   /// orthonormal basis as those of the other pairs. If not, the pair belongs to no group, and its
-  /// interval only shows where the nearest other eigenvalue lies.
-  void add(double value, double residual, bool joint = true);
+  /// interval only shows where the nearest other eigenvalue lies. `coupling`: κ.
+  void add(double value, double residual, bool joint = true, double coupling = 0);
 
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
   /// the smallest and above the largest of the pairs. `rest`: a lower bound of the largest
@@ -61,6 +64,7 @@ class ErrorBounds {
 
   std::vector<double> values_;
   std::vector<double> residuals_;
+  std::vector<double> couplings_;
   std::vector<double> bounds_;
   std::vector<char> joint_;
   std::vector<Index> order_;  // of ascending values

@@ -125,12 +125,12 @@ double ErrorNorms<T, Ctx>::estimate_mu(Ctx& context, LinearOperator<T, Ctx>& B) 
     const bool invariant = norm <= kInvariant<T> * std::abs(alpha[m]);
     if (!invariant && (steps < kFirstSteps || (steps & m) != 0)) continue;
     const double smallest = smallest_eigenvalue({alpha.data(), steps}, {beta.data(), m});
-    if (invariant) return std::max(smallest, std::numeric_limits<double>::min());
+    if (invariant) return std::max(smallest, 0.0);
     const bool still = steps > kFirstSteps && smallest >= (1 - kStill) * estimate;
     estimate = smallest;
     if (still) break;
   }
-  return std::max(kSafety * estimate, std::numeric_limits<double>::min());
+  return std::max(kSafety * estimate, 0.0);
 }
 
 template <Scalar T, class Ctx>
@@ -144,6 +144,7 @@ void ErrorNorms<T, Ctx>::measure_residuals(Ctx& context, ConstBlock R, Numbers n
 
 template <Scalar T, class Ctx>
 double ErrorNorms<T, Ctx>::dual_norm(double number) const noexcept {
+  if (mu_ == 0) return std::numeric_limits<double>::infinity();
   return (weighs_B_ ? std::sqrt(number) : number) / std::sqrt(mu_);
 }
 

@@ -3,6 +3,7 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle::detail {
 
@@ -36,7 +37,7 @@ class ErrorNorms {
   /// Queues for each column r of R a number (b×1) that `dual_norm` takes.
   void measure_residuals(Ctx& context, ConstBlock R, Numbers numbers) const;
 
-  /// An upper bound of ‖r‖ in the norm of B⁻¹.
+  /// An upper bound of ‖r‖ in the norm of B⁻¹. Infinite for a singular B.
   double dual_norm(double number) const noexcept;
 
   /// Queues for each column x of X a number (b×1) that `size_A` takes.
@@ -64,5 +65,11 @@ class ErrorNorms {
   bool weighs_B_ = false;
   double mu_ = 1;
 };
+
+/// The columns that `ErrorNorms` holds, see `padded_columns`.
+inline double error_norm_columns(bool pencil, std::size_t scalar_size) noexcept {
+  const double vector = padded_columns(1, scalar_size);  // of weights
+  return pencil ? 3 * vector + padded_columns(4, scalar_size) : vector;
+}
 
 }  // namespace heddle::detail

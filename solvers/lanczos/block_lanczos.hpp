@@ -30,7 +30,7 @@ struct BlockLanczosOptions : EigenOptions {
   LanczosFilter filter = LanczosFilter::automatic;
   /// The most columns that a solve may multiply by A. A cycle with a polynomial filter that would
   /// exceed this number is not begun. The solve then ends as `max_iterations`. For callers that can
-  /// use another method instead.
+  /// use another method instead: where it is finite, no dense solve follows a costly iteration.
   double max_applications = std::numeric_limits<double>::infinity();
 };
 

@@ -13,6 +13,10 @@ namespace {
 /// rounding, which F amplifies.
 constexpr double kAboveNoise = 10;
 
+constexpr std::string_view kMoreDigits =
+    "; the residuals are rounding errors, the error bounds of the values exceed what is asked for. "
+    "An inverse (filter: inverse) reaches more digits";
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -118,6 +122,10 @@ void BlockLanczosSolve<T, Ctx>::finish() {
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
   result_.status = engine_.conclude(
       {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
+  result_.inverse_reaches_more_digits = result_.status == SolveStatus::converged &&
+                                        !verification_.verdict().digits && s_.shape.max_basis > 0 &&
+                                        !F_.map().inverts() && options_.which == Which::smallest;
+  if (result_.inverse_reaches_more_digits) result_.reason += kMoreDigits;
   const bool stagnated = result_.status == SolveStatus::stagnated;
   if (stagnated && !result_.residuals.empty()) result_.reason += "; " + refutation();
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <heddle/solvers/iteration/error_norms.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
+#include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {
 namespace {
@@ -30,14 +32,16 @@ BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index 
 double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
                                   std::size_t scalar_size) {
   BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
-  if (n <= detail::kLargestDenseOrder) shape.max_basis = 0;  // a dense solve may follow
-  const auto b = static_cast<double>(shape.block);
+  if (detail::dense_solve_may_follow(options, n)) shape.max_basis = 0;
+  const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const auto m = static_cast<double>(shape.max_basis);
   const auto pairs = static_cast<double>(shape.pairs());
-  // Columns of V and V₊, the copy of V₊, U, A X, the filter's terms (three if C cannot accumulate)
-  // and B U.
-  const double weights = pencil ? 7 : 1;  // of `ErrorNorms`
-  const double columns = m + 7 * b + (pencil ? b : 0) + pairs + weights;
+  const double columns =
+      padded(shape.max_basis + shape.block)  // [V V₊]
+                                             // the copy of V₊, U, A X, the filter's terms (three if
+                                             // C cannot accumulate) and B U
+      + (pencil ? 7 : 6) * padded(shape.block) + padded(shape.pairs())  // the result
+      + detail::error_norm_columns(pencil, scalar_size);
   const double small = 6 * m * m + 6 * pairs * pairs;  // T, Z, Gram matrices, in double
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
 }

@@ -52,9 +52,9 @@ constexpr double kLocated = 0.1;
 constexpr double kWorthwhile = 0.5;
 
 /// The cost of a dense solve, about 10 n³ operations, in columns multiplied by A at about 20 n
-/// operations each.
-double dense_cost(Index n) {
-  if (n > kLargestDenseOrder) return std::numeric_limits<double>::infinity();
+/// operations each. Infinite where none may follow.
+double dense_cost(const BlockLanczosOptions& options, Index n) {
+  if (!dense_solve_may_follow(options, n)) return std::numeric_limits<double>::infinity();
   return 0.5 * static_cast<double>(n) * static_cast<double>(n);
 }
 
@@ -80,7 +80,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       problem_(problem),
       options_(options),
       max_basis_(max_basis),
-      dense_cost_(dense_cost(problem.A->row_range().global)),
+      dense_cost_(dense_cost(options, problem.A->row_range().global)),
       F_(F),
       map_(F.map()),
       ritz_(ritz),

@@ -42,18 +42,17 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
   const auto wanted = static_cast<std::size_t>(V.cols());
   if (s_.shape.max_basis > 0) {
     verdict_ = s_.verifier.judge(convergence, s_.pairs.neighbours(values.first(wanted)));
-  } else if (std::ssize(values) < s_.shape.n) {  // those of a standard form
-    verdict_ = s_.verifier.judge(convergence, {.dense = true});
+  } else if (!dense_values_.empty()) {  // those of a standard form
+    std::vector<double> own = dense_errors_;
+    for (std::size_t j = 0; j < own.size(); ++j) own[j] += std::abs(dense_values_[j] - values[j]);
+    verdict_ = s_.verifier.judge(convergence, {.own_bounds = own, .dense = true});
   } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(values.size() - wanted, noise);
-    std::vector<double> own = dense_errors_;
-    for (std::size_t j = 0; j < own.size(); ++j) own[j] += std::abs(dense_values_[j] - values[j]);
     verdict_ = s_.verifier.judge(convergence, {.values = values.subspan(wanted),
                                                .residuals = errors,
                                                .below = ErrorBounds::kNoneBeyond,
                                                .above = ErrorBounds::kNoneBeyond,
-                                               .own_bounds = own,
                                                .dense = true});
   }
   s_.verifier.report(convergence, s_.result);

@@ -12,13 +12,11 @@ namespace {
 /// rounding.
 constexpr double kAboveNoise = 10;
 
-/// As many claims may be refuted by error bounds of values alone.
-constexpr Index kMostRefutedValues = 8;
+constexpr std::string_view kAtRounding = "residuals stopped falling at the level of rounding";
 
 constexpr std::string_view kMoreDigits =
     "; the residuals meet the tolerance, the error bounds of the values do not. Block Lanczos with "
-    "an inverse (filter: inverse) reaches them, or LOBPCG with an incomplete Cholesky "
-    "preconditioner";
+    "an inverse (filter: inverse) reaches more digits";
 
 }  // namespace
 
@@ -52,17 +50,20 @@ Claim LobpcgSolve<T, Ctx>::claim() {
   refresh_due_ = true;  // because the verification overwrites A S and B S
   const Verdict verdict = verification_.verify(pairs_.convergence());
   if (verdict.confirmed()) return Claim::confirmed;
-  // Residuals that pass and values that do not are progress: the next claim needs smaller
-  // residuals.
-  const bool progress = verdict.residuals && ++refuted_values_ <= kMostRefutedValues;
-  return progress ? Claim::none : Claim::refuted;
+  // Residuals that pass and values that do not are progress: each such claim halves the residuals
+  // that the next one needs, until they stagnate.
+  return verdict.residuals ? Claim::none : Claim::refuted;
 }
 
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::at_rounding() const {
+bool LobpcgSolve<T, Ctx>::at_rounding() {
   const std::vector<double>& r = result_.residuals;
   const double noise = kAboveNoise * pairs_.convergence().noise_floor();
-  return !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+  if (r.empty() || std::any_of(r.begin(), r.end(), [&](double each) { return !(each <= noise); })) {
+    return false;
+  }
+  engine_.end(verification_.stop_at_rounding(kAtRounding));
+  return true;
 }
 
 template <Scalar T, class Ctx>
@@ -77,9 +78,7 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
     return false;
   }
   if (restarted_) {
-    const StopControl::Stop stop =
-        verification_.stop_at_rounding("residuals stopped falling at the level of rounding");
-    engine_.end(stop.status, stop.reason);
+    engine_.end(verification_.stop_at_rounding(kAtRounding));
     return true;
   }
   restarted_ = true;  // one restart without P, because P may prevent progress
@@ -94,8 +93,7 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = problem_.A->columns_applied() - applications_before_;
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
-                 refuted_values_, fresh_directions_, restarted_, result_.iterations,
-                 result_.orthogonalization);
+                 fresh_directions_, restarted_, result_.iterations, result_.orthogonalization);
   if (archive.loading()) {
     applications_before_ = problem_.A->columns_applied() - applied;
     constrained_A_.set_rank(constraints_);
@@ -122,7 +120,12 @@ void LobpcgSolve<T, Ctx>::finish() {
   const bool unfinished = result_.status == SolveStatus::stagnated ||
                           result_.status == SolveStatus::max_iterations ||
                           result_.status == SolveStatus::verification_failed;
-  if (unfinished && verification_.verdict().residuals) result_.reason += kMoreDigits;
+  const Verdict& verdict = verification_.verdict();
+  result_.inverse_reaches_more_digits = result_.status == SolveStatus::converged &&
+                                        !verdict.digits && options_.which == Which::smallest;
+  if ((unfinished && verdict.residuals) || result_.inverse_reaches_more_digits) {
+    result_.reason += kMoreDigits;
+  }
   const bool stagnated = result_.status == SolveStatus::stagnated;
   if (stagnated && !result_.residuals.empty() && !verification_.verdict().residuals) {
     result_.reason += "; " + refutation();

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <heddle/solvers/iteration/error_norms.hpp>
+#include <heddle/solvers/lobpcg/blocks.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {
 namespace {
@@ -34,17 +37,25 @@ Index lobpcg_block_size(const EigenOptions& options, Index n, Index constraints)
 
 double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constraints, bool pencil,
                            std::size_t scalar_size) {
-  const auto b = static_cast<double>(lobpcg_block_size(options, n, constraints));
-  const auto nev = static_cast<double>(options.nev);
-  const double per_image = b + std::max(2 * b, 16.0);                // S, A S, B S
-  const double locked = static_cast<double>(constraints) + nev + b;  // Y, B Y
-  const double weights = pencil ? 7 : 1;                             // of `ErrorNorms`
-  const double scales = 2;                                           // of the search
-  const double columns =
-      (pencil ? 3 : 2) * per_image + (pencil ? 2 : 1) * locked + nev + weights + scales;
-  const double small =
-      12 * per_image * per_image + 6 * nev * nev;  // H, Z and Gram matrices, in double
-  return columns * static_cast<double>(n) * static_cast<double>(scalar_size) + 8 * small;
+  const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
+  const Index block = lobpcg_block_size(options, n, constraints);
+  const Index space = detail::LobpcgBlocks<double, HostContext>::columns(block);
+  const Index locked = constraints + options.nev + block;
+  const double columns = (pencil ? 3 : 2) * padded(space)     // S, A S, B S
+                         + (pencil ? 2 : 1) * padded(locked)  // Y, B Y
+                         + padded(options.nev)                // the result
+                         + padded(2)                          // scales of the search
+                         + detail::error_norm_columns(pencil, scalar_size);
+  const auto order = static_cast<double>(space);
+  const auto pairs = static_cast<double>(std::max(options.nev, block));
+  const auto width = static_cast<double>(std::max(block, constraints));
+  const auto basis = static_cast<double>(locked + space);
+  const double small = 8 * order * order                            // H, Z, C and SᵀAS
+                       + 6 * pairs * pairs                          // of the verification
+                       + 3 * width * (basis + 2 * width)            // of the orthogonalisation
+                       + static_cast<double>(constraints) * order;  // multipliers
+  return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
+         sizeof(double) * small;
 }
 
 }  // namespace heddle

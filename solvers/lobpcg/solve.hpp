@@ -34,7 +34,7 @@ class LobpcgSolve {
   std::optional<StopControl::Stop> trouble() const;
   Claim claim();
   std::string refutation() const { return s_.verifier.refutation(pairs_.convergence()); }
-  bool at_rounding() const;
+  bool at_rounding();
   bool stagnated();
   void archive(Archive& archive);
   template <class Visit>
@@ -85,7 +85,6 @@ class LobpcgSolve {
   Index constraints_ = 0;      // leading columns of Y
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
-  Index refuted_values_ = 0;    // claims of which only error bounds of values were refuted
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
   // Whether the iteration was restarted without P, at the first stagnation.

@@ -248,9 +248,8 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   }
   blocks_.set_w(rank);
   if (rank == 0) {  // [Y X P] spans the whole space, so that no pair is missed
-    const StopControl::Stop stop =
-        verification_.stop_at_rounding("no search direction is left: rounding is all there is");
-    engine_.end(stop.status, stop.reason);
+    engine_.end(
+        verification_.stop_at_rounding("no search direction is left: rounding is all there is"));
   }
 }
 

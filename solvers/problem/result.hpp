@@ -53,6 +53,9 @@ struct EigenResult {
   /// Whether rounding keeps the bound of each eigenvalue above tolerance·|λ|, so that no iteration
   /// could lower it. Such a pair counts as converged under `Criterion::eigenvalue`.
   std::vector<bool> limited_by_rounding;
+  /// Whether values converged only because their residuals are rounding errors, with error bounds
+  /// above 1e-6·|λ|, and an inverse would reach more of their digits.
+  bool inverse_reaches_more_digits = false;
   std::vector<bool> converged;  ///< whether the pair passes the criterion, by these numbers
   double orthogonality = 0;     ///< max |XᵀBX − I|, recomputed at the end
   std::vector<IterationRecord> history;

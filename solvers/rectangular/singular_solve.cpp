@@ -117,10 +117,11 @@ bool SingularSolve<T, Ctx>::may_decompose() const {
 }
 
 /// The number of columns whose products with AᵀA cost as much as the decomposition of A. Infinite
-/// where A may not be decomposed.
+/// where A is too large for it, so that block Lanczos may solve AᵀA as a dense problem instead.
 template <Scalar T, class Ctx>
 double SingularSolve<T, Ctx>::most_products() const {
-  if (!may_decompose()) return std::numeric_limits<double>::infinity();
+  if (!decomposition_.acceptable()) return std::numeric_limits<double>::infinity();
+  if (!may_decompose()) return std::numeric_limits<double>::max();  // until the time limit
   return decomposition_.operations() /
          (kOperationsOfProduct<Ctx> * (decomposition_.longer + decomposition_.shorter));
 }

@@ -215,7 +215,7 @@ TEST(HeddleInfo, VersionNamesTheInstructionSetThatTheUserChose) {
   setenv("HEDDLE_ISA", "mmx", 1);
   const Outcome unknown = heddle_info("--version");
   unsetenv("HEDDLE_ISA");
-  EXPECT_NE(version.find("instruction set of the host kernels: base\n"), std::string::npos);
+  EXPECT_NE(version.find("instruction set of the host kernels: base"), std::string::npos);
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_NE(unknown.output.find("HEDDLE_ISA=mmx: this build on this CPU can use: base"),
             std::string::npos)

@@ -3,6 +3,7 @@
 #include <apps/config_support.hpp>
 #include <cmath>
 #include <heddle/apps/problem.hpp>
+#include <heddle/drivers/device.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/precision.hpp>

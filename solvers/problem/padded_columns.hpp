@@ -1,0 +1,15 @@
+#pragma once
+
+#include <heddle/linalg/data/multivector.hpp>
+
+namespace heddle::detail {
+
+/// The columns for which a `MultiVector` of `count` columns holds memory, with scalars of
+/// `scalar_size` bytes.
+inline double padded_columns(Index count, std::size_t scalar_size) noexcept {
+  const Index ld =
+      scalar_size == sizeof(float) ? padded_ld<float>(count) : padded_ld<double>(count);
+  return static_cast<double>(ld);
+}
+
+}  // namespace heddle::detail
