@@ -250,8 +250,8 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
     bounds_.add(neighbours.values[j], neighbours.residuals[j], neighbours.joint);
   }
-  bounds_.compute(neighbours.below, neighbours.above,
-                  -std::numeric_limits<double>::infinity(), neighbours.dense);
+  bounds_.compute(neighbours.below, neighbours.above, -std::numeric_limits<double>::infinity(),
+                  neighbours.dense);
   errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   judge_orthogonality(convergence);
