@@ -99,9 +99,9 @@ MultiVector<T, DeviceSpace> place_block(CudaContext& context, HostBlock<T> X) {
 }
 #endif
 
-/// diag(A Aᵀ), as a matrix: the squares of the norms of the rows of A.
+/// diag(A Aᵀ), as a matrix in memory of `context`: the squares of the norms of the rows of A.
 template <Scalar T>
-HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
+HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A) {
   std::vector<Triplet<T>> diagonal;
   for (Index i = 0; i < A.rows; ++i) {
     double sum = 0;
@@ -110,7 +110,6 @@ HostCsrMatrix<T> squared_row_norms(CsrView<T, HostSpace> A) {
     }
     diagonal.push_back({i, i, static_cast<T>(sum)});
   }
-  HostContext context(1);
   return csr_from_triplets<T>(context, A.rows, A.rows, diagonal);
 }
 
@@ -138,10 +137,11 @@ class PlacedProblem {
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
         rhs_(place_block(context, std::move(problem.rhs))) {
-    CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
+    HostContext squares_context(1);  // outlives `squares`, whose memory on the host it holds
+    CsrMatrix<T, Space> squares;     // the diagonal of AᵀA
     if (problem.A_transposed) {
       if (plan.kind != nullptr) {
-        squares = place(context, squared_row_norms(problem.A_transposed->view()));
+        squares = place(context, squared_row_norms(squares_context, problem.A_transposed->view()));
       }
       A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
     }

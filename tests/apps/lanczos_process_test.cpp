@@ -343,7 +343,8 @@ TEST_F(LanczosProcess, InfiniteEigenvaluesAreCountedAndLeftOut) {
   EXPECT_EQ(result().at("infinite_eigenvalues"), 3);
   EXPECT_NEAR(result().at("eigenvalues").at(0), 0.5, 1e-12);  // of ½ [[2, −1], [−1, 2]]
   EXPECT_NEAR(result().at("eigenvalues").at(1), 1.5, 1e-12);
-  for (const auto& bound : result().at("error_bounds")) {
+  const nlohmann::json bounds = result().at("error_bounds");
+  for (const auto& bound : bounds) {
     ASSERT_TRUE(bound.is_number()) << "in the space of the inverse, as B has none";
     EXPECT_LE(bound, 1e-12);
   }
