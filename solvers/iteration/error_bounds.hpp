@@ -48,8 +48,8 @@ class ErrorBounds {
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
   /// the smallest and above the largest of the pairs. `rest`: a lower bound of the largest
   /// eigenvalue for which no pair stands, such as a Rayleigh quotient orthogonal to all pairs. A
-  /// gap down to the rest of the spectrum is then at most θ_j − rest. `indexed`: bounds the distance
-  /// from the eigenvalue of the same place, in a cluster also where no gap is known.
+  /// gap down to the rest of the spectrum is then at most θ_j − rest. `indexed`: bounds the
+  /// distance from the eigenvalue of the same place, in a cluster also where no gap is known.
   void compute(double below, double above, double rest = -std::numeric_limits<double>::infinity(),
                bool indexed = false);
 
