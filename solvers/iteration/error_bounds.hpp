@@ -20,10 +20,9 @@ namespace heddle::detail {
 /// Rayleigh quotient of its vector, holds without it. gap_j is the distance of θ_j from the rest of
 /// the spectrum, that is from the nearest edges of the intervals beside the group. It is therefore
 /// an estimate: it assumes that no eigenvalue is missing among those that the Ritz values stand
-/// for. In a cluster, ρ_j only shows that an eigenvalue is near
-/// θ_j, not which. On request, √(Σ ρ²) over
-/// the cluster replaces ρ_j there (Kahan). The groups are single clusters and, where nothing lies
-/// beyond the first pair, all pairs up to the end of a cluster.
+/// for. In a cluster, ρ_j only shows that an eigenvalue is near θ_j, not which. On request,
+/// √(Σ ρ²) over the cluster replaces ρ_j there (Kahan). The groups are single clusters and, where
+/// nothing lies beyond the first pair, all pairs up to the end of a cluster.
 ///
 /// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1, 11.5, 11.7;
 /// Kato, J. Phys. Soc. Japan 4 (1949) 334; Li and Li, Linear Algebra Appl. 395 (2005) 183 (the
