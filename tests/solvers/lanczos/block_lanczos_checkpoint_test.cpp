@@ -46,9 +46,9 @@ TEST(BlockLanczosCheckpoint, FilteredInSinglePrecision) {
 }
 
 /// The smallest end of a chain, by polynomials of hundreds of products.
-EigenResult<double, HostSpace> solve_filtered(const CheckpointOptions& checkpoint,
+EigenResult<double, HostSpace> solve_filtered(HostContext& context,
+                                              const CheckpointOptions& checkpoint,
                                               const Monitor& monitor, Index& products) {
-  HostContext context;
   auto A = make_operator<double>(context, {"laplace1d", {900}});
   BlockLanczosOptions options;
   options.nev = 5;
@@ -65,22 +65,23 @@ TEST(BlockLanczosCheckpoint, ARequestWithinAPolynomialIsObeyedAndLosesNoBits) {
   const CheckpointOptions keep{.file = folder.path() / "state"};
   CheckpointOptions go_on = keep;
   go_on.resume = true;
+  HostContext context;
   Index products = 0;
-  const Outcome whole = test::outcome_of(solve_filtered({}, {}, products));
+  const Outcome whole = test::outcome_of(solve_filtered(context, {}, {}, products));
   for (const Index polls : {1, 100, 500, 1200}) {
     SCOPED_TRACE(polls);
     Index asked = 0;
     Index at_request = 0;
     Monitor monitor;
     monitor.stop = [&] { return ++asked >= polls; };
-    const auto stopped = solve_filtered(keep, monitor, at_request);
+    const auto stopped = solve_filtered(context, keep, monitor, at_request);
     EXPECT_EQ(stopped.status, SolveStatus::interrupted);
     EXPECT_EQ(stopped.reason.rfind("stopped on request", 0), 0u) << stopped.reason;
     // One block per poll, and the products that verify the pairs so far.
     EXPECT_LT(at_request, 2 * polls + 200);
     EXPECT_LT(at_request, products);
     ASSERT_TRUE(std::filesystem::exists(keep.file));
-    const Outcome resumed = test::outcome_of(solve_filtered(go_on, {}, at_request));
+    const Outcome resumed = test::outcome_of(solve_filtered(context, go_on, {}, at_request));
     EXPECT_EQ(resumed.status, SolveStatus::converged);
     EXPECT_EQ(resumed.iterations, whole.iterations);
     EXPECT_EQ(resumed.numbers, whole.numbers);

@@ -51,7 +51,7 @@ struct Parts {
       basis.multiply(context, F);
     }
     basis.fetch_column(context);
-    ASSERT_TRUE(ritz.solve(basis.projected().T(), basis.projected().S()));
+    ASSERT_TRUE(ritz.solve(basis.projected().T(), basis.projected().column()));
     pairs.take_bounds();
     choice.note_far_end();
   }
