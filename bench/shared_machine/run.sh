@@ -17,6 +17,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
 matrices=${2:-${HEDDLE_MATRIX_DIR:-}}
+[[ -z $matrices ]] || matrices=$(cd "$matrices" && pwd)
 rounds=${ROUNDS:-5}
 loops=${LOOPS:-$(nproc)}
 limit=${LIMIT:-2.5}
