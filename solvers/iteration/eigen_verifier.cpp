@@ -43,6 +43,11 @@ double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
   return std::sqrt(square);
 }
 
+/// Numbers near the smallest positive one, to which entries of A may have been rounded, have errors
+/// of this size, which is not relative to theirs.
+template <Scalar T>
+constexpr double kUnderflow = 10 * static_cast<double>(std::numeric_limits<T>::denorm_min());
+
 double one_norm(ConstSmallView<double, HostSpace> M) {
   double largest = 0;
   for (Index j = 0; j < M.cols; ++j) {
@@ -335,6 +340,7 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
   roundings_.clear();
   for (Index j = 0; j < k; ++j) {
     roundings_.push_back(
+        kUnderflow<T> +
         convergence.rounding(values[static_cast<std::size_t>(j)],
                              error_norms_.size_A(fetched(j, 0), convergence.norm_A()),
                              error_norms_.size_B(fetched(j, 1), convergence.norm_B())));
@@ -346,7 +352,8 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
 template <Scalar T, class Ctx>
 double EigenVerifier<T, Ctx>::rounding_of(const EigenConvergence& convergence,
                                           std::size_t j) const {
-  return convergence.rounding(values_[j],
+  return kUnderflow<T> +
+         convergence.rounding(values_[j],
                               error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j],
                               error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]);
 }
