@@ -23,9 +23,10 @@ constexpr double kRounding = 1e-13;
 constexpr double kShift = 1e-12;
 constexpr int kInverseSteps = 4;
 
-/// Limits of the conjugate gradient steps: their number, and their operations, some seconds.
+/// Limits of the conjugate gradient steps: their number, and the entries of A and B that they
+/// multiply, about ten seconds. A well conditioned pencil takes some dozens of steps.
 constexpr double kMostSteps = 1000;
-constexpr double kMostOperations = 5e9;
+constexpr double kMostEntries = 3e9;
 
 /// The part of a random unit vector in a given direction is hardly ever below this share of 1/√n.
 constexpr double kLeastShare = 1e-3;
@@ -163,7 +164,7 @@ Column by_conjugate_gradients(ScaledPencil& pencil) {
   Column r = pencil.random(), p = pencil.random(), Kp = pencil.random();
   const double nothing = kLeastShare / std::sqrt(static_cast<double>(pencil.rows()));
   const double least = nothing * pencil.norm(y);
-  const double steps = std::min(kMostSteps, kMostOperations / pencil.entries());
+  const double steps = std::min(kMostSteps, kMostEntries / pencil.entries());
   for (int round = 0; round < 2; ++round) {  // the second one removes rounding errors of the first
     pencil.apply(y, r);
     pencil.add(1, r, 0, p);
