@@ -7,6 +7,7 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/spectrum/lanczos_bounds.hpp>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace heddle::detail {
@@ -72,8 +73,12 @@ Index null_space_by_factors(CsrView<double, HostSpace> B) {
 
 void check_square(ProblemPart part, const Matrix& A) {
   if (A.rows() != A.cols()) {
-    throw ProblemError(part,
-                       fmt::format("the matrix is {} x {}, it must be square", A.rows(), A.cols()));
+    const std::string_view way_out =
+        part == ProblemPart::matrix
+            ? "; normal_equations finds its singular values, or least-squares solutions"
+            : "";
+    throw ProblemError(part, fmt::format("the matrix is {} x {}, it must be square{}", A.rows(),
+                                         A.cols(), way_out));
   }
   if (A.rows() == 0) throw ProblemError(part, "the matrix has no rows");
 }
