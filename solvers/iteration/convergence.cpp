@@ -76,7 +76,7 @@ bool EigenConvergence::value_passes(double lambda, double bound, double rounding
 
 bool EigenConvergence::limited(double lambda, double bound, double rounding) const noexcept {
   const double wanted = tolerance_ * std::abs(lambda);
-  return (leniency_ > 1 || bound <= rounding) && std::max(bound, rounding) > wanted;
+  return (leniency_ > 1 || bound <= std::max(rounding, wanted)) && bound + rounding > wanted;
 }
 
 bool EigenConvergence::all_at_noise(std::span<const double> scaled_residuals) const noexcept {

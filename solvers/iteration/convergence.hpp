@@ -56,7 +56,8 @@ class EigenConvergence {
   /// but `eigenvalue`, whose limit is max(factor·tolerance·|λ|, rounding). False for NaN.
   bool value_passes(double lambda, double bound, double rounding, double factor = 1) const noexcept;
 
-  /// Whether rounding keeps the error of λ from being at most tolerance·|λ|.
+  /// Whether rounding keeps the error of λ, at most bound + rounding, from being at most
+  /// tolerance·|λ|.
   bool limited(double lambda, double bound, double rounding) const noexcept;
 
   /// Whether λ is zero to the rounding of A, 10 ε‖A‖₁, and so is `error`: its residual, or the

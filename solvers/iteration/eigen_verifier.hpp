@@ -117,8 +117,9 @@ class EigenVerifier {
   void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   void list_pairs(const Neighbours& neighbours);
-  double error_of(const Neighbours& neighbours, std::size_t j) const;
-  void add_displacements(const Neighbours& neighbours);
+  double error_of(std::size_t j, std::span<const double> own,
+                  std::span<const double> own_roundings) const;
+  void list_displacements(const Neighbours& neighbours);
   void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseEigensolver dense_;
@@ -138,6 +139,7 @@ class EigenVerifier {
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included
+  std::vector<double> displacements_;      // from the values that have the places of the pairs
   std::vector<double> union_;              // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
   double orthogonality_ = 0;
