@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/solvers/problem/options.hpp>
 #include <limits>
+#include <span>
 
 namespace heddle::detail {
 
@@ -91,6 +92,10 @@ class EigenConvergence {
 
   /// Below this share of `scale` a residual is rounding noise: 100 ε.
   double noise_floor() const noexcept { return 100 * epsilon_; }
+
+  /// Whether there are residuals, given as shares of `scale`, and all are at most ten times the
+  /// noise floor. A check that such pairs fail is attributed to rounding. False for NaN.
+  bool all_at_noise(std::span<const double> scaled_residuals) const noexcept;
 
  private:
   Criterion criterion_ = Criterion::norm;

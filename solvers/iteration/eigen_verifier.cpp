@@ -63,7 +63,7 @@ double one_norm(ConstSmallView<double, HostSpace> M) {
 template <Scalar T, class Ctx>
 EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, bool pencil)
     : dense_(max_pairs),
-      host_(std::make_unique<HostContext>(1)),
+      host_(1),
       H_(*host_, max_pairs, max_pairs),
       G_(*host_, max_pairs, max_pairs),
       Z_(*host_, max_pairs, max_pairs),

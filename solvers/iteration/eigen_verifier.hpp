@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
@@ -122,7 +123,7 @@ class EigenVerifier {
   void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseEigensolver dense_;
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  OwnedHostContext host_;
   SmallMatrix<double, HostSpace> H_, G_, Z_, theta_host_;
   SmallMatrix<double, Space> product_, Z_device_, theta_;
   SmallMatrix<double, HostSpace> numbers_host_;
