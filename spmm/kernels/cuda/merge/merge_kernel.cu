@@ -3,6 +3,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_plan.hpp>
@@ -52,7 +53,7 @@ struct Walk {
     if (row == begin.row) {
       head = open;
     } else {
-      stream(p.alpha, open, p.beta, p.C + row * p.ldc + column);
+      finish<Storing::streaming>(p, row, column, open);
     }
     open = Sum{};
     ++row;
@@ -133,11 +134,11 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
     Sum sum;
     if (group > 0) sum = sum_until(group - 1);
     add(walk.head, sum);
-    stream(p.alpha, sum, p.beta, p.C + walk.begin.row * p.ldc + column);
+    finish<Storing::streaming>(p, walk.begin.row, column, sum);
   }
   if (group == Config::kGroups - 1) {
     const Sum carry = sum_until(group);
-    store(T{1}, carry, T{0}, carries + blockIdx.x * p.N + column);
+    store(carry, carries + blockIdx.x * p.N + column);
   }
 }
 

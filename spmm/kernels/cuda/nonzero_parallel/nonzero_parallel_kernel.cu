@@ -2,6 +2,7 @@
 #include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/grow.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/nonzero_parallel/nonzero_parallel_kernel.hpp>
@@ -77,12 +78,12 @@ struct WarpSum {
     }
   }
 
-  /// C(row, column …) = α·sums + β·C(row, column …).
+  /// Ends the entries of C from (row, column) on.
   __device__ void store_row(const SpmmProduct<T>& p, Index row, Index column) const {
 #pragma unroll
     for (int i = 0; i < Config::kLoads; ++i) {
       const Index j = column + i * Config::kWidth;
-      if (j < p.N) store(p.alpha, parts[i], p.beta, p.C + row * p.ldc + j);
+      if (j < p.N) finish(p, row, j, parts[i]);
     }
   }
 
@@ -91,7 +92,7 @@ struct WarpSum {
 #pragma unroll
     for (int i = 0; i < Config::kLoads; ++i) {
       const Index j = column + i * Config::kWidth;
-      if (j < p.N) store(T{1}, parts[i], T{0}, carries + warp * p.N + j);
+      if (j < p.N) store(parts[i], carries + warp * p.N + j);
     }
   }
 };
