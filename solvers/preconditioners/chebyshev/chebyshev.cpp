@@ -109,8 +109,11 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   double omega = 2;
   for (int k = 1; k < degree_; ++k) {  // y_{k+1} = y_{k−1} + ω (y_k − y_{k−1} + (x − Â y_k)/c)
     omega = 1 / (1 - sigma * sigma * omega / 4);
-    axpby<T>(context, omega / middle_, x, k == 1 ? 0 : 1 - omega, next);
-    plan_.multiply(context, static_cast<T>(-omega / middle_), y, T{1}, next);
+    plan_.multiply(context, static_cast<T>(-omega / middle_), y,
+                   {.beta = k == 1 ? T{0} : static_cast<T>(1 - omega),
+                    .delta = static_cast<T>(omega / middle_),
+                    .X = x},
+                   next);
     std::swap(y, next);
   }
   scale_rows<T>(context, d, y, Y);
