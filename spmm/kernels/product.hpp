@@ -13,6 +13,7 @@ namespace heddle::detail {
 template <class T, class Space>
 struct SpmmProduct {
   using Value = T;
+  static constexpr bool kTerms = true;  ///< false in derived types that never have γ, δ, η
 
   CsrView<T, Space> A;
   const T* B = nullptr;

@@ -59,19 +59,21 @@ __device__ void store(const Lane<T, kWidth>& values, T* to) {
 
 /// Ends `kWidth` entries of C from (row, column) on, for which `scaled` is α A B:
 /// C = scaled + β C + γ B' + δ X, Y = Y + η C.
-template <Storing kStoring, class T, int kWidth>
-__device__ void finish_scaled(const SpmmProduct<T>& p, Index row, Index column,
-                              Lane<T, kWidth> scaled) {
+template <Storing kStoring, class Product, class T, int kWidth>
+__device__ void finish_scaled(const Product& p, Index row, Index column, Lane<T, kWidth> scaled) {
   T* const C = p.C + row * p.ldc + column;
   if (p.beta != T{0}) multiply_add(p.beta, load_once<kWidth>(C), scaled);
-  if (p.gamma != T{0}) {
-    multiply_add(p.gamma, load<kWidth>(p.B + row * p.ldb + column), scaled);
-  }
-  if (p.delta != T{0}) {
-    multiply_add(p.delta, load_once<kWidth>(p.X + row * p.ldx + column), scaled);
+  if constexpr (Product::kTerms) {
+    if (p.gamma != T{0}) {
+      multiply_add(p.gamma, load<kWidth>(p.B + row * p.ldb + column), scaled);
+    }
+    if (p.delta != T{0}) {
+      multiply_add(p.delta, load_once<kWidth>(p.X + row * p.ldx + column), scaled);
+    }
   }
   store<kStoring>(scaled, C);
-  if (p.eta != T{0}) {
+  if constexpr (Product::kTerms) {
+    if (p.eta == T{0}) return;
     T* const Y = p.Y + row * p.ldy + column;
     Lane<T, kWidth> y = load_once<kWidth>(Y);
     multiply_add(p.eta, scaled, y);
@@ -80,9 +82,8 @@ __device__ void finish_scaled(const SpmmProduct<T>& p, Index row, Index column,
 }
 
 /// Ends entries of C for which `sum` is A B.
-template <Storing kStoring = Storing::cached, class T, int kWidth>
-__device__ void finish(const SpmmProduct<T>& p, Index row, Index column,
-                       const Lane<T, kWidth>& sum) {
+template <Storing kStoring = Storing::cached, class Product, class T, int kWidth>
+__device__ void finish(const Product& p, Index row, Index column, const Lane<T, kWidth>& sum) {
   Lane<T, kWidth> scaled;
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) scaled[i] = p.alpha * sum[i];

@@ -7,10 +7,18 @@ namespace heddle::detail::cuda {
 template <class T>
 using SpmmProduct = detail::SpmmProduct<T, DeviceSpace>;
 
-/// A product with an A whose values are stored in another order: the value of entry k is
+/// A product of which is known when a kernel is compiled that it has no terms but β C. They would
+/// take registers.
+template <class T>
+struct PlainProduct : SpmmProduct<T> {
+  static constexpr bool kTerms = false;
+};
+
+/// A plain product with an A whose values are stored in another order: the value of entry k is
 /// A.values[positions[k]].
 template <class T>
 struct GatheredProduct : SpmmProduct<T> {
+  static constexpr bool kTerms = false;
   const std::uint32_t* positions = nullptr;
 };
 

@@ -9,6 +9,8 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -51,85 +53,98 @@ struct Margins {
   Index extra;
 };
 
-/// The four blocks of a product on the host. Operands whose coefficient is 0 are NaN. B is an
-/// operand of α and γ.
+/// The blocks of a product on the host.
+template <class T>
+struct ProductBlocks {
+  test::RandomBlock<T> B, C, X, Y;
+
+  template <class F>
+  void for_each(const F& f) {
+    for (auto* block : {&B, &C, &X, &Y}) {
+      for (T& value : block->data()) value = f(value);
+    }
+  }
+};
+
+/// A product on the host and what the reference makes of it. Operands whose coefficient is 0 are
+/// NaN. B is an operand of α and γ.
 template <class T>
 class EpilogueCase {
  public:
-  EpilogueCase(const TestMatrix<T>& A, Index N, Margins margins, const Coefficients<T>& by)
-      : A(A),
-        N(N),
-        margins(margins),
-        by(by),
-        B(A.cols, ld(), ld(), 7),
-        C(A.rows, ld(), ld(), 8),
-        X(A.rows, ld() + margins.extra, ld() + margins.extra, 9),
-        Y(A.rows, ld() + margins.extra, ld() + margins.extra, 10) {
-    clear_unless(by.alpha != T{0} || by.gamma != T{0}, B);
-    clear_unless(by.beta != T{0}, C);
-    clear_unless(by.delta != T{0}, X);
-    clear_unless(by.eta != T{0}, Y);
+  EpilogueCase(const TestMatrix<T>& matrix, Index columns, Margins around,
+               const Coefficients<T>& factors)
+      : A(matrix),
+        N(columns),
+        margins(around),
+        by(factors),
+        before{{A.cols, ld(), ld(), 7},
+               {A.rows, ld(), ld(), 8},
+               {A.rows, wide_ld(), wide_ld(), 9},
+               {A.rows, wide_ld(), wide_ld(), 10}},
+        expected_(before),
+        size_(before) {
+    apply_reference(A, by, expected_);
+    TestMatrix<T> magnitude = A;
+    for (T& value : magnitude.values) value = std::abs(value);
+    size_.for_each([](T value) { return std::abs(value); });
+    apply_reference(magnitude,
+                    {std::abs(by.alpha), std::abs(by.beta), std::abs(by.gamma), std::abs(by.delta),
+                     std::abs(by.eta)},
+                    size_);
+    clear_unless(by.alpha != T{0} || by.gamma != T{0}, before.B);
+    clear_unless(by.beta != T{0}, before.C);
+    clear_unless(by.delta != T{0}, before.X);
+    clear_unless(by.eta != T{0}, before.Y);
   }
 
   /// Expects of the memory of C and Y after the product that each entry agrees with the reference,
   /// to rounding in its own sum, and that nothing beside C and Y has changed.
-  void expect(const std::vector<T>& C_after, const std::vector<T>& Y_after,
-              const std::string& what) const {
-    EpilogueCase expected = *this;
-    reference_spmm<T>(by.alpha, A.view(), part(expected.B), expected.epilogue(), part(expected.C));
-    TestMatrix<T> magnitude = A;
-    make_absolute(magnitude.values);
-    EpilogueCase size = *this;
-    for (auto* block : {&size.B, &size.C, &size.X, &size.Y}) make_absolute(block->data());
-    size.by = {std::abs(by.alpha), std::abs(by.beta), std::abs(by.gamma), std::abs(by.delta),
-               std::abs(by.eta)};
-    reference_spmm<T>(size.by.alpha, magnitude.view(), part(size.B), size.epilogue(), part(size.C));
-    compare(C_after, C, expected.C, size.C, true, what + ", C");
-    compare(Y_after, Y, expected.Y, size.Y, by.eta != T{0}, what + ", Y");
+  void expect(const std::vector<T>& C, const std::vector<T>& Y, const std::string& what) {
+    compare(C, before.C, expected_.C, size_.C, true, what + ", C");
+    compare(Y, before.Y, expected_.Y, size_.Y, by.eta != T{0}, what + ", Y");
   }
 
   Index ld() const { return margins.left + N + margins.right; }
   Index wide_ld() const { return ld() + margins.extra; }
 
   const TestMatrix<T>& A;
-  Index N;
-  Margins margins;
-  Coefficients<T> by;
-  mutable test::RandomBlock<T> B, C, X, Y;
+  const Index N;
+  const Margins margins;
+  const Coefficients<T> by;
+  ProductBlocks<T> before;
 
  private:
-  static void make_absolute(std::vector<T>& values) {
-    for (T& value : values) value = std::abs(value);
-  }
-
   static void clear_unless(bool read, test::RandomBlock<T>& block) {
-    if (!read) std::fill(block.data().begin(), block.data().end(), std::nan(""));
+    if (read) return;
+    std::fill(block.data().begin(), block.data().end(), std::numeric_limits<T>::quiet_NaN());
   }
 
-  BlockView<T, HostSpace> part(test::RandomBlock<T>& block) const {
-    return block.view().columns(margins.left, N);
+  void apply_reference(const TestMatrix<T>& matrix, const Coefficients<T>& factors,
+                       ProductBlocks<T>& blocks) const {
+    const auto part = [&](test::RandomBlock<T>& block) {
+      return block.view().columns(margins.left, N);
+    };
+    reference_spmm<T>(static_cast<double>(factors.alpha), matrix.view(), part(blocks.B),
+                      {.beta = factors.beta,
+                       .gamma = factors.gamma,
+                       .delta = factors.delta,
+                       .X = part(blocks.X),
+                       .eta = factors.eta,
+                       .Y = part(blocks.Y)},
+                      part(blocks.C));
   }
 
-  SpmmEpilogue<T, HostSpace> epilogue() {
-    return {.beta = by.beta,
-            .gamma = by.gamma,
-            .delta = by.delta,
-            .X = part(X),
-            .eta = by.eta,
-            .Y = part(Y)};
-  }
-
-  void compare(const std::vector<T>& after, test::RandomBlock<T>& before,
+  void compare(const std::vector<T>& after, test::RandomBlock<T>& earlier,
                test::RandomBlock<T>& expected, test::RandomBlock<T>& size, bool written,
                const std::string& what) const {
-    const Index cols = before.view().cols();
+    const Index cols = earlier.view().cols();
     for (Index i = 0; i < A.rows; ++i) {
       const auto row = static_cast<std::size_t>(i);
       const auto length = static_cast<double>(A.offsets[row + 1] - A.offsets[row]);
       for (Index j = 0; j < cols; ++j) {
         const auto at = static_cast<std::size_t>(i * cols + j);
         if (!written || j < margins.left || j >= margins.left + N) {
-          ASSERT_EQ(std::memcmp(&after[at], &before.data()[at], sizeof(T)), 0)
+          ASSERT_EQ(std::memcmp(&after[at], &earlier.data()[at], sizeof(T)), 0)
               << what << " changed in row " << i << ", column " << j - margins.left;
         } else {
           ASSERT_NEAR(after[at], expected.data()[at],
@@ -139,6 +154,9 @@ class EpilogueCase {
       }
     }
   }
+
+  ProductBlocks<T> expected_;
+  ProductBlocks<T> size_;
 };
 
 /// A matrix in the context's memory and a plan for it.
@@ -171,11 +189,11 @@ class EpilogueWork {
 
   /// All memory of C and Y after the product. Blocks whose coefficient is 0 are not passed if
   /// `omit`.
-  Result multiply(const EpilogueCase<T>& product, bool omit = false) {
-    const Buffer<T, Space> B = placed(product.B.data());
-    Buffer<T, Space> C = placed(product.C.data());
-    const Buffer<T, Space> X = placed(product.X.data());
-    Buffer<T, Space> Y = placed(product.Y.data());
+  Result multiply(EpilogueCase<T>& product, bool omit = false) {
+    const Buffer<T, Space> B = placed(product.before.B.data());
+    Buffer<T, Space> C = placed(product.before.C.data());
+    const Buffer<T, Space> X = placed(product.before.X.data());
+    Buffer<T, Space> Y = placed(product.before.Y.data());
     const Index N = product.N;
     const Index left = product.margins.left;
     const Index rows = product.A.rows;
@@ -191,7 +209,7 @@ class EpilogueWork {
     }
     plan.multiply(context_, product.by.alpha, {B.data() + left, product.A.cols, N, product.ld()},
                   epilogue, {C.data() + left, rows, N, product.ld()});
-    Result result{product.C.data(), product.Y.data()};
+    Result result{product.before.C.data(), product.before.Y.data()};
     Backend::read(context_, result.C.data(), C.data(), result.C.size() * sizeof(T));
     Backend::read(context_, result.Y.data(), Y.data(), result.Y.size() * sizeof(T));
     return result;
@@ -220,69 +238,76 @@ class SpmmWithEpilogue : public Backend::Fixture {
   using T = typename Backend::Scalar;
   using Work = EpilogueWork<Backend>;
 
-  /// Every kernel of the backend. All 16 patterns of terms, with and without α, at the widths of
-  /// `widths`, in layouts that are aligned and not.
-  void expect_products(const TestMatrix<T>& A, const std::vector<Index>& widths) {
+  /// Every kernel of the backend at some widths, in layouts that are aligned and not. Each bit of a
+  /// pattern is a coefficient that is not 0, bit 4 an α of 0.
+  void expect_products(const TestMatrix<T>& A, const std::vector<Index>& widths,
+                       const std::vector<int>& patterns) {
+    std::vector<std::unique_ptr<Work>> works;
     for (const std::string_view name : spmm_kernels(this->on())) {
-      Work work(this->on(), A, std::string(name));
-      for (const Index N : widths) {
-        for (int pattern = 0; pattern < 32; ++pattern) {
-          if ((pattern & 2) != 0 && A.rows != A.cols) continue;
-          const T alpha = pattern < 16 ? static_cast<T>(-0.7) : T{0};
-          const auto width = static_cast<Index>(16 / sizeof(T));
-          const Index padding = (width - N % width) % width;
-          const Margins margins = pattern % 3 == 0   ? Margins{0, padding, 0}
-                                  : pattern % 3 == 1 ? Margins{width, padding, width}
-                                                     : Margins{1, 2, 1};
-          const EpilogueCase<T> product(A, N, margins, coefficients_of<T>(pattern % 16, alpha));
-          const auto result = work.multiply(product, pattern % 2 == 0);
-          product.expect(result.C, result.Y, std::string(name) + ", N " + std::to_string(N));
+      works.push_back(std::make_unique<Work>(this->on(), A, std::string(name)));
+    }
+    const auto width = static_cast<Index>(16 / sizeof(T));
+    for (const Index N : widths) {
+      const Index padding = (width - N % width) % width;
+      const Margins layouts[] = {{0, padding, 0}, {width, padding, width}, {1, 2, 1}};
+      for (const int pattern : patterns) {
+        if ((pattern & 2) != 0 && A.rows != A.cols) continue;
+        const T alpha = pattern < 16 ? static_cast<T>(-0.7) : T{0};
+        EpilogueCase<T> product(A, N, layouts[pattern % 3],
+                                coefficients_of<T>(pattern % 16, alpha));
+        for (const auto& work : works) {
+          const auto result = work->multiply(product, pattern % 2 == 0);
+          product.expect(result.C, result.Y,
+                         std::string(work->plan.kernel(N)) + ", N " + std::to_string(N));
           if (this->HasFatalFailure()) return;
         }
       }
     }
+  }
+
+  static std::vector<int> all_patterns() {
+    std::vector<int> patterns(32);
+    std::iota(patterns.begin(), patterns.end(), 0);
+    return patterns;
   }
 };
 TYPED_TEST_SUITE_P(SpmmWithEpilogue);
 
 TYPED_TEST_P(SpmmWithEpilogue, RowsOfAllLengths) {
   using T = typename TypeParam::Scalar;
-  this->expect_products(test::power_law_matrix<T>(150, 150, 140), {1, 2, 3, 5, 8, 16, 24, 33, 70});
+  this->expect_products(test::power_law_matrix<T>(150, 150, 140), {1, 2, 3, 5, 8, 16, 24, 33, 70},
+                        this->all_patterns());
 }
 
 TYPED_TEST_P(SpmmWithEpilogue, EmptyRows) {
   using T = typename TypeParam::Scalar;
-  this->expect_products(test::random_matrix<T>(90, 90, 1), {1, 4, 16, 33});
-  this->expect_products(
-      test::matrix_with_pattern<T>(13, 13, [](Index) { return std::vector<Index>{}; }), {3, 8});
+  this->expect_products(test::random_matrix<T>(90, 90, 1), {1, 4, 16, 33}, {0, 5, 10, 15, 23, 26});
+  const auto none = [](Index) { return std::vector<Index>{}; };
+  this->expect_products(test::matrix_with_pattern<T>(13, 13, none), {3, 8}, this->all_patterns());
 }
 
 TYPED_TEST_P(SpmmWithEpilogue, RowsWithEqualColumns) {
   using T = typename TypeParam::Scalar;
-  this->expect_products(test::node_block_matrix<T>(13, 3), {1, 7, 16, 64});
+  this->expect_products(test::node_block_matrix<T>(13, 3), {1, 7, 16, 64}, {0, 3, 5, 9, 14, 15});
 }
 
 TYPED_TEST_P(SpmmWithEpilogue, RowsOfManyParts) {
   using T = typename TypeParam::Scalar;
   const Index n = 17000;
-  this->expect_products(test::matrix_with_pattern<T>(n, n,
-                                                     [&](Index i) {
-                                                       std::vector<Index> columns;
-                                                       const bool heavy = i == 1 || i == 16000;
-                                                       const Index step = heavy ? 1 : n / 2;
-                                                       for (Index j = heavy ? 0 : i % step; j < n;
-                                                            j += step) {
-                                                         columns.push_back(j);
-                                                       }
-                                                       return columns;
-                                                     }),
-                        {1, 8});
+  const auto A = test::matrix_with_pattern<T>(n, n, [&](Index i) {
+    std::vector<Index> columns;
+    const bool heavy = i == 1 || i == 16000;
+    const Index step = heavy ? 1 : n / 2;
+    for (Index j = heavy ? 0 : i % step; j < n; j += step) columns.push_back(j);
+    return columns;
+  });
+  this->expect_products(A, {1, 8}, {0, 7, 8, 15});
 }
 
 TYPED_TEST_P(SpmmWithEpilogue, MatricesThatAreNotSquare) {
   using T = typename TypeParam::Scalar;
-  this->expect_products(test::random_matrix<T>(61, 23, 6), {1, 8, 17});
-  this->expect_products(test::random_matrix<T>(23, 61, 20), {1, 8, 17});
+  this->expect_products(test::random_matrix<T>(61, 23, 6), {1, 8, 17}, this->all_patterns());
+  this->expect_products(test::random_matrix<T>(23, 61, 20), {1, 8, 17}, this->all_patterns());
 }
 
 TYPED_TEST_P(SpmmWithEpilogue, SameBitsEveryTimeAndOfCWithoutY) {
@@ -292,10 +317,10 @@ TYPED_TEST_P(SpmmWithEpilogue, SameBitsEveryTimeAndOfCWithoutY) {
     if (name.substr(0, 8) == "cusparse") continue;  // which promises nothing
     EpilogueWork<TypeParam> work(this->on(), A, std::string(name));
     for (const Index N : {1, 8, 20}) {
-      const EpilogueCase<T> all(A, N, {0, 0, 0}, coefficients_of<T>(15, T{2}));
+      EpilogueCase<T> all(A, N, {0, 0, 0}, coefficients_of<T>(15, T{2}));
       const auto first = work.multiply(all);
       EXPECT_TRUE(work.multiply(all).same_bits(first)) << name << ", N " << N;
-      const EpilogueCase<T> without_Y(A, N, {0, 0, 0}, coefficients_of<T>(7, T{2}));
+      EpilogueCase<T> without_Y(A, N, {0, 0, 0}, coefficients_of<T>(7, T{2}));
       EXPECT_TRUE(first.same(work.multiply(without_Y).C, first.C)) << name << ", N " << N;
     }
   }
@@ -308,7 +333,8 @@ TYPED_TEST_P(SpmmWithEpilogue, TheProfileCountsEachOperandOnce) {
   const double block = 50.0 * 6 * static_cast<double>(sizeof(T));
   const auto bytes = [&](const Coefficients<T>& by) {
     this->on().profile().reset();
-    work.multiply(EpilogueCase<T>(A, 6, {0, 0, 0}, by));
+    EpilogueCase<T> product(A, 6, {0, 0, 0}, by);
+    work.multiply(product);
     return this->on().profile()[Phase::other].bytes;
   };
   const double plain = work.plan.compulsory_bytes(6);

@@ -39,7 +39,7 @@ TYPED_TEST_SUITE(CudaSpmmWithEpilogue, Scalars);
 TYPED_TEST(CudaSpmmWithEpilogue, MeasuringLeavesTheSumAlone) {
   using T = TypeParam;
   const TestMatrix<T> A = test::random_matrix<T>(300, 300, 9);
-  const EpilogueCase<T> product(A, 8, {0, 0, 0}, coefficients_of<T>(15, T{1}));
+  EpilogueCase<T> product(A, 8, {0, 0, 0}, coefficients_of<T>(15, T{1}));
   EpilogueWork<CudaBackend<T>> work(this->context(), A, "measure");
   const auto result = work.multiply(product);
   product.expect(result.C, result.Y, "measure");

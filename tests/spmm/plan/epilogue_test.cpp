@@ -37,7 +37,7 @@ TYPED_TEST(SpmmWithEpilogueOnHost, SameBitsForEveryNumberOfThreads) {
     return columns;
   });
   for (const Index N : {1, 7, 32}) {
-    const EpilogueCase<T> product(A, N, {0, 0, 0}, coefficients_of<T>(15, static_cast<T>(0.3)));
+    EpilogueCase<T> product(A, N, {0, 0, 0}, coefficients_of<T>(15, static_cast<T>(0.3)));
     HostContext one(1);
     const auto expected = EpilogueWork<HostBackend<T>>(one, A, "auto").multiply(product);
     for (const int threads : {2, 3}) {

@@ -25,12 +25,13 @@ struct MergeConfig {
 /// A group's traversal of its part of the path. Rows that end in the part are stored. The first of
 /// them may have begun in an earlier part, so its sum is kept in `head`. `open` is the sum of the
 /// row that is unfinished at the end. Nonzeros are counted from the first of the part, in 32 bits.
-template <class Config, class T>
+template <class Config, class Product>
 struct Walk {
+  using T = typename Product::Value;
   using Sum = Lane<T, Config::kWidth>;
   static constexpr int kUnroll = Config::kUnroll;
 
-  const SpmmProduct<T>& p;
+  const Product& p;
   Index column;
   PathPoint begin;
   PathPoint end;
@@ -39,7 +40,7 @@ struct Walk {
   Sum head;
   Sum open;
 
-  __device__ Walk(const SpmmProduct<T>& product, Index column_of, PathPoint from, PathPoint to)
+  __device__ Walk(const Product& product, Index column_of, PathPoint from, PathPoint to)
       : p(product), column(column_of), begin(from), end(to), row(from.row) {
     read_row_end();
   }
@@ -98,9 +99,12 @@ struct Walk {
   }
 };
 
-template <class Config, class T>
-__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kernel(
-    SpmmProduct<T> p, const PathPoint* points, Index stretches, Index span, T* carries) {
+template <class Config, class Product>
+__global__ __launch_bounds__(Config::kThreads,
+                             Config::kBlocks) void merge_kernel(Product p, const PathPoint* points,
+                                                                Index stretches, Index span,
+                                                                typename Product::Value* carries) {
+  using T = typename Product::Value;
   using Sum = Lane<T, Config::kWidth>;
   allow_next_pass();
   __shared__ Sum open_sums[Config::kGroups][Config::kLanes];
@@ -113,7 +117,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
       min((static_cast<Index>(blockIdx.x) * Config::kGroups + group) * span, stretches);
   const bool active = column < p.N;
 
-  Walk<Config, T> walk(p, column, points[stretch], points[min(stretch + span, stretches)]);
+  Walk<Config, Product> walk(p, column, points[stretch], points[min(stretch + span, stretches)]);
   if (active) walk.run();
   const bool finished = walk.begin.row < walk.end.row;
   open_sums[group][lane] = walk.open;
@@ -175,9 +179,11 @@ void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const Mer
     const Index span = stretches_per_group(path, kLanes, context.device());
     const dim3 grid(blocks_for(path.stretches(), Config::kGroups * span),
                     blocks_for(product.N, Config::kStripe));
-    merge_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-        product, path.points(), path.stretches(), span, carries);
-    check_launch();
+    dispatch_terms(product, [&](const auto& typed) {
+      merge_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
+          typed, path.points(), path.stretches(), span, carries);
+      check_launch();
+    });
     launch_add_carries(context, product, path, Config::kGroups * span, carries);
   });
 }
