@@ -214,7 +214,7 @@ class Sum {
 
 /// The graph without the vertices that can be eliminated without fill because they have at most one
 /// neighbour left, and with very dense rows as its boundary.
-Part core_of(const Part& graph, Sum& sum) {
+Part core_of(Part graph, Sum& sum) {
   const Index n = graph.size();
   const double most = std::max(16.0, kDenseRow * std::sqrt(static_cast<double>(n)));
   Vertices number = unnumbered(graph), left(static_cast<std::size_t>(n)), queue;
@@ -242,6 +242,7 @@ Part core_of(const Part& graph, Sum& sum) {
       core.push_back(static_cast<std::int32_t>(v));
     }
   }
+  if (std::ssize(core) == n) return graph;
   sum.add_front(dense, 0);
   return restricted(graph, core, std::move(number));
 }

@@ -11,8 +11,8 @@ struct FactorCost {
 };
 
 /// An estimate of the cost of the Cholesky factor of A − σB in a good order, without ordering the
-/// matrix. It takes time O(nnz). A and B are square, of the same order, with symmetric patterns. The
-/// values are not read. A B without rows is the identity.
+/// matrix. It takes time O(nnz). A and B are square, of the same order, with symmetric patterns.
+/// The values are not read. A B without rows is the identity.
 ///
 /// The estimate follows one branch of a nested dissection. The graph is split by a level of a
 /// breadth-first search from a vertex far from the others. The elimination of the separator's s
