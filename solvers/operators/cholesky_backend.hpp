@@ -15,7 +15,7 @@ class CholeskyBackend {
   /// Costs of the steps, in units of the cost per entry of A and column in a product of A with a
   /// block on the host.
   struct Rates {
-    double order;      ///< per entry of A, for the order and the count of the entries of L
+    double order;      ///< per row, for the order and the count of the entries of L
     double operation;  ///< per operation of the factorisation
   };
 

@@ -98,7 +98,9 @@ cholmod_sparse upper_triangle(const CsrView<double, HostSpace>& A, Indices& colu
 class CholmodCholesky final : public CholeskyBackend {
  public:
   std::string_view name() const noexcept override { return "CHOLMOD"; }
-  Rates rates() const noexcept override { return {3000, 3}; }
+  /// Measured: 2 µs per row without METIS, 12 with it. The reference BLAS factors 2 to 4 times as
+  /// many operations per second as Eigen, OpenBLAS 6 to 10 times as many.
+  Rates rates() const noexcept override { return {40000, 3}; }
   double most_entries() const noexcept override { return std::numeric_limits<double>::infinity(); }
 
   std::vector<std::int32_t> order(const CsrView<double, HostSpace>& A) const override {

@@ -25,7 +25,8 @@ Eigen::Map<const EigenMatrix> by_columns(const CsrView<double, HostSpace>& A,
 class EigenCholesky final : public CholeskyBackend {
  public:
   std::string_view name() const noexcept override { return "Eigen"; }
-  Rates rates() const noexcept override { return {3000, 6}; }
+  /// Measured: 1.6 to 4 µs per row, 4·10⁹ operations per second in cache and a quarter beyond.
+  Rates rates() const noexcept override { return {15000, 6}; }
   double most_entries() const noexcept override { return std::numeric_limits<std::int32_t>::max(); }
 
   std::vector<std::int32_t> order(const CsrView<double, HostSpace>& A) const override {

@@ -14,8 +14,8 @@
 namespace heddle {
 namespace {
 
-/// Bytes per entry of L during the factorisation: in Eigen's factor, in a copy of it, and in two
-/// triangles.
+/// Bytes per entry of L during the factorisation: in the library's factor, in a copy of it, and in
+/// two triangles.
 template <Scalar T>
 constexpr double kBytesOfEntry = 2.0 * (sizeof(double) + sizeof(std::int32_t)) +
                                  2.0 * (sizeof(T) + sizeof(std::int32_t));
@@ -33,8 +33,7 @@ struct Rates {
 template <class Ctx>
 constexpr Rates kRates = std::same_as<Ctx, HostContext> ? Rates{5, 12, 1} : Rates{5, 300, 33};
 
-/// Seconds per unit of the host: 10⁹ operations of Eigen's factorisation per second. Measured:
-/// 4·10⁹ in cache, a quarter of that beyond.
+/// Seconds per unit of the host: 10⁹ operations of Eigen's factorisation per second.
 constexpr double kSecondsPerUnit = 1 / 6e9;
 
 /// A in host memory, in double. If A has no rows, neither has the result.
@@ -147,6 +146,7 @@ auto ShiftedInverse<T, Ctx>::analysed(Ctx& context) -> Factors& {
       const PhaseScope phase(context, Phase::ordering);
       return std::make_unique<Factors>(context, A_, B_, max_bytes_ / kBytesOfEntry<T>);
     }();
+    begin_stage("analysing " + matrix_);
     const PhaseScope phase(context, Phase::analysis);
     made->fits = made->cholesky.analyse();
     factors_ = std::move(made);
@@ -174,7 +174,7 @@ template <Scalar T, class Ctx>
 bool ShiftedInverse<T, Ctx>::pays(Ctx& context, double columns, double products) {
   if (!factors_) {
     const double order =
-        kRates<Ctx>.host * detail::best_cholesky().rates().order * static_cast<double>(A_.nnz);
+        kRates<Ctx>.host * detail::best_cholesky().rates().order * static_cast<double>(A_.rows);
     const double rest = factor_and_solve<Ctx>(estimated(context), columns);
     if (!(in_products(order + rest) < products)) return false;
   }
