@@ -182,8 +182,10 @@ bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
   const double products = applications_after_cycle(degree);
   if (products < kManyProducts<Ctx>) return false;
   const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
-  if (!problem_.shifted_inverse->pays(context_, columns, products)) return false;
-  const double seconds = problem_.shifted_inverse->seconds_to_factor(context_);
+  ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
+  if (engine_.less_time_left_than(inverse.seconds_to_order())) return false;
+  if (!inverse.pays(context_, columns, products)) return false;
+  const double seconds = inverse.seconds_to_factor(context_);
   return seconds < kLongestFactorisation && !engine_.less_time_left_than(seconds);
 }
 
@@ -195,9 +197,12 @@ bool OperatorChoice<T, Ctx>::time_to_factor() {
     return requested;
   };
   if (stopped()) return false;
-  const double seconds = problem_.shifted_inverse->seconds_to_factor(context_);
-  if (stopped()) return false;  // during the ordering
-  if (!engine_.less_time_left_than(seconds)) return true;
+  ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
+  if (!engine_.less_time_left_than(inverse.seconds_to_order())) {
+    const double seconds = inverse.seconds_to_factor(context_);
+    if (stopped()) return false;  // during the ordering
+    if (!engine_.less_time_left_than(seconds)) return true;
+  }
   engine_.end(SolveStatus::time_limit, "the time limit leaves too little for a factorisation");
   return false;
 }

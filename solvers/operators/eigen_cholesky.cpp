@@ -30,7 +30,11 @@ class EigenCholesky final : public CholeskyBackend {
   double most_entries() const noexcept override { return std::numeric_limits<std::int32_t>::max(); }
 
   std::vector<std::int32_t> order(const CsrView<double, HostSpace>& A) const override {
-    EigenMatrix pattern = by_columns(A, narrow_offsets(A));
+    // Eigen puts rows without a diagonal entry last, as if they were dense.
+    EigenMatrix diagonal(static_cast<Eigen::Index>(A.rows), static_cast<Eigen::Index>(A.rows));
+    diagonal.setIdentity();
+    const auto offsets = narrow_offsets(A);
+    EigenMatrix pattern = by_columns(A, offsets) + diagonal;
     Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int32_t> order;
     Eigen::AMDOrdering<std::int32_t>()(pattern, order);
     return {order.indices().data(), order.indices().data() + order.indices().size()};

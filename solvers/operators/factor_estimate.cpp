@@ -128,7 +128,7 @@ Levels levels_from(const Part& part, Index start, Vertices& level_of) {
           level = next;
           found.vertices.push_back(u);
         }
-        in_rim = in_rim || level == next;
+        in_rim |= level == next;
       }
       rim += in_rim ? 1 : 0;
     }

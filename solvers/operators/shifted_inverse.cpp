@@ -190,6 +190,12 @@ std::optional<double> ShiftedInverse<T, Ctx>::cost_in_products(Ctx& context, dou
 }
 
 template <Scalar T, class Ctx>
+double ShiftedInverse<T, Ctx>::seconds_to_order() const noexcept {
+  const double cost = detail::best_cholesky().rates().order * static_cast<double>(A_.rows);
+  return ordered() ? 0 : cost * kSecondsPerUnit;
+}
+
+template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::seconds_to_factor(Ctx& context) {
   const auto cost = analysed(context).cost();
   const double per_operation = detail::best_cholesky().rates().operation * kSecondsPerUnit;

@@ -69,6 +69,10 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   /// Whether the rows were ordered.
   bool ordered() const noexcept { return factors_ != nullptr; }
 
+  /// An estimate of the seconds that the ordering takes, from the number of rows. 0 once it is
+  /// done.
+  double seconds_to_order() const noexcept;
+
   /// Factors A − σB. The factorisation cannot be interrupted. Returns false if A − σB is not
   /// positive definite, or so close to singular that a pivot is rounding noise. The inverse cannot
   /// be applied then. Throws `OutOfMemory` if the factor would take more than `max_bytes`.

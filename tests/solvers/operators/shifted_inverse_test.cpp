@@ -116,6 +116,20 @@ TEST_P(SparseCholeskyBackends, ALimitEndsTheAnalysis) {
   }
 }
 
+/// An order keeps the fill small also for a matrix without diagonal entries.
+TEST_P(SparseCholeskyBackends, OrdersDoNotNeedADiagonal) {
+  std::vector<Triplet<double>> edges;
+  const auto grid = generate<double>(context_, {"laplace2d", {30, 30}});
+  for (Index i = 0; i < grid.rows(); ++i) {
+    for (auto e = grid.view().row_offsets[i]; e < grid.view().row_offsets[i + 1]; ++e) {
+      if (grid.view().columns[e] != i) edges.push_back({i, grid.view().columns[e], -1});
+    }
+  }
+  const auto A = csr_from_triplets<double>(context_, 900, 900, edges);
+  const double with_diagonal = ordered(grid.view(), kIdentity).cost().entries;
+  EXPECT_LT(ordered(A.view(), kIdentity).cost().entries, 1.2 * with_diagonal);
+}
+
 /// The entries that only B has count, and rows without any entry have a pivot of B.
 TEST_P(SparseCholeskyBackends, PatternsOfAAndBAreUnited) {
   const auto A = csr_from_triplets<double>(
