@@ -154,9 +154,12 @@ class PlacedProblem {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {
       monitor.begin_stage("setting up the preconditioner");
-      made_ = plan.kind->template make<T, Ctx>(
-          context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan.options,
-          request.spmm);
+      const auto M = preconditioned_matrix(plan.matrix, std::as_const(squares).view());
+      if constexpr (std::same_as<T, double>) {
+        if (request.preconditioner.precision == PreconditionerPrecision::single)
+          made_ = plan.kind->make_lowered(context, M, plan.options, request.spmm);
+      }
+      if (!made_) made_ = plan.kind->template make<T, Ctx>(context, M, plan.options, request.spmm);
     }
   }
 

@@ -223,6 +223,16 @@ void SolverSchema::preconditioner() {
   type.fallback("auto").option("--preconditioner").store([](Node node, Config& config) {
     config.request.preconditioner.type = node.text;
   });
+  add("solver.preconditioner.precision",
+      "in a solve in double precision; single moves half of the bytes; auto: single where that "
+      "takes no more iterations")
+      .choice<PreconditionerPrecision>({{"auto", PreconditionerPrecision::automatic},
+                                        {"double", PreconditionerPrecision::full},
+                                        {"single", PreconditionerPrecision::single}},
+                                       [](Config& config) -> PreconditionerPrecision& {
+                                         return config.request.preconditioner.precision;
+                                       })
+      .fallback("auto");
   // The options of the preconditioner that auto uses by default are listed first.
   std::stable_partition(names.begin(), names.end(),
                         [](std::string_view name) { return name == automatic_preconditioner({}); });
