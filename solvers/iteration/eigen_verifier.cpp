@@ -76,6 +76,7 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
   bounds_.reserve(2 * max_pairs);
+  union_.reserve(2 * pairs);
 }
 
 template <Scalar T, class Ctx>
@@ -240,28 +241,61 @@ void EigenVerifier<T, Ctx>::judge_orthogonality(const EigenConvergence& converge
   }
 }
 
+/// Lists the pairs and their neighbours for the bounds of their errors.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
+  bounds_.clear();
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    const double in_span = neighbours.dense ? dual_residuals_[j] : 0;
+    bounds_.add(values_[j], dual_residuals_[j], true, std::max(couplings_[j], in_span));
+  }
+  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
+    const double residual = neighbours.residuals[j];
+    bounds_.add(neighbours.values[j], residual, neighbours.joint, neighbours.dense ? residual : 0);
+  }
+}
+
+/// The smaller one of the bounds of value j that are known, without the rounding of its quotient.
+template <Scalar T, class Ctx>
+double EigenVerifier<T, Ctx>::error_of(const Neighbours& neighbours, std::size_t j) const {
+  double bound = bounds_.bound(static_cast<Index>(j));
+  if (!neighbours.own_bounds.empty()) {
+    const double rounding = neighbours.own_roundings.empty() ? 0 : neighbours.own_roundings[j];
+    const double own = neighbours.own_bounds[j] + rounding;
+    if (!(bound <= own)) bound = own;
+  }
+  return bound + std::abs(corrections_[j]);
+}
+
+/// Adds to each error the distance to the value that has the place of the pair among all values
+/// that are known.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::add_displacements(const Neighbours& neighbours) {
+  if (!neighbours.end) return;
+  union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
+  union_.insert(union_.end(), neighbours.values.begin(), neighbours.values.end());
+  std::sort(union_.begin(), union_.end());
+  if (*neighbours.end == Which::largest) std::reverse(union_.begin(), union_.end());
+  for (std::size_t j = 0; j < errors_.size(); ++j) errors_[j] += std::abs(values_[j] - union_[j]);
+}
+
 template <Scalar T, class Ctx>
 Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
-  bounds_.clear();
-  for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    bounds_.add(values_[j], dual_residuals_[j], true, couplings_[j]);
-  }
-  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
-    bounds_.add(neighbours.values[j], neighbours.residuals[j], neighbours.joint);
-  }
-  bounds_.compute(neighbours.below, neighbours.above, -std::numeric_limits<double>::infinity(),
-                  neighbours.dense);
-  errors_.clear();
-  for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
+  constexpr double kNoRest = -std::numeric_limits<double>::infinity();
+  const Index pairs = std::ssize(residuals_);
+  list_pairs(neighbours);
+  const Index all = bounds_.size();
+  bounds_.compute(neighbours.below, neighbours.above, kNoRest, neighbours.dense ? all : 0);
   judge_orthogonality(convergence);
+  // The bounds that decide hold for some eigenvalue: the search for missed pairs shows which.
+  Neighbours deciding = neighbours;
+  deciding.own_roundings = {};
   Verdict verdict{orthonormal(), true};
+  for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
-    double bound = bounds_.bound(static_cast<Index>(j));
-    if (!neighbours.own_bounds.empty() && !(bound <= neighbours.own_bounds[j])) {
-      bound = neighbours.own_bounds[j];
-    }
+    const double bound = error_of(deciding, j);
     const double rounding = rounding_of(convergence, j);
     const bool ends_at_rounding =
         neighbours.dense || (convergence.is_at_rounding() && convergence.bounds_values());
@@ -279,8 +313,13 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     passed_.push_back(value && residual);
     limited_.push_back(convergence.limited(
         lambda, bound, as_exact_as_possible ? std::max(bound, rounding) : rounding));
-    errors_.push_back(bound + rounding + std::abs(corrections_[j]));
   }
+  bounds_.compute(neighbours.below, neighbours.above, kNoRest, neighbours.dense ? all : pairs);
+  errors_.clear();
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    errors_.push_back(error_of(neighbours, j) + rounding_of(convergence, j));
+  }
+  add_displacements(neighbours);
   return verdict;
 }
 

@@ -57,7 +57,8 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
     for (std::vector<double>* list : pairs_of->lists()) list->reserve(pairs);
   }
   for (std::vector<double>* list : beyond_.lists()) list->reserve(pairs + kBeyond);
-  for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_}) list->reserve(pairs);
+  for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_, &own_roundings_})
+    list->reserve(pairs);
   own_pairs_.reserve(pairs);
   bounds_.reserve(shape.max_basis);
 }
@@ -170,6 +171,7 @@ void PairLedger::judge_roundings(const std::function<std::span<const double>()>&
 Neighbours PairLedger::neighbours(std::span<const double> measured) {
   Neighbours others{.values = beyond_.values, .residuals = beyond_.residuals};
   (map_.sign() > 0 ? others.below : others.above) = ErrorBounds::kNoneBeyond;
+  others.end = map_.sign() > 0 ? Which::smallest : Which::largest;
   const auto [from_locked, active] = best();
   if (from_locked + active != std::ssize(measured)) return others;
   std::vector<std::pair<double, double>>& pairs = own_pairs_;
@@ -186,7 +188,22 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
     own_errors_.push_back(pairs[j].second + change);
   }
   others.own_bounds = own_errors_;
+  bound_own_roundings();
+  others.own_roundings = own_roundings_;
   return others;
+}
+
+/// Rounding leaves an error of some ε‖F‖ in the projection T of F.
+void PairLedger::bound_own_roundings() {
+  constexpr double kRoundings = 10;
+  const double first = map_.theta_of(first_value());
+  const double norm_F =
+      map_.inverts() || map_.filters() ? first : std::max(norms_.C(), std::abs(first));
+  own_roundings_.clear();
+  for (const auto& [value, error] : own_pairs_) {
+    own_roundings_.push_back(
+        map_.value_error(map_.theta_of(value), kRoundings * epsilon_ * norm_F));
+  }
 }
 
 bool PairLedger::worth_measuring(bool full) const {

@@ -26,12 +26,13 @@ bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockVi
 }
 
 template <Scalar T, class Ctx>
-bool LinearOperator<T, Ctx>::absolute_row_sums(Ctx& context, BlockView<T, Space> sums) const {
+bool LinearOperator<T, Ctx>::absolute_row_sums(Ctx& context, BlockView<T, Space> sums,
+                                               Index terms) const {
   if (sums.rows() != rows() || sums.cols() != 1) {
     throw InvalidArgument(fmt::format("LinearOperator::absolute_row_sums: sums are {}x{}, not {}x1",
                                       sums.rows(), sums.cols(), rows()));
   }
-  return absolute_row_sums_into(context, sums);
+  return absolute_row_sums_into(context, sums, terms);
 }
 
 template <Scalar T, class Ctx>

@@ -41,10 +41,11 @@ class LinearOperator {
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
   /// sums(i, 0) = Σ_j |A(i, j)| (sums rows×1). Returns false, and leaves `sums` as it is, if the
-  /// entries are not available. Eigensolvers derive from these sums how exactly rounding allows
-  /// eigenvalues to be computed. Without them they use ‖A‖₁. Throws `InvalidArgument` if the shape
-  /// does not fit.
-  bool absolute_row_sums(Ctx& context, BlockView<T, Space> sums) const;
+  /// entries are not available. With `terms` > 0, the sum of a row of m > terms entries counts
+  /// m/terms times, as the rounding error of a sum grows with the number of its terms. Eigensolvers
+  /// derive from these sums how exactly rounding allows eigenvalues to be computed. Without them
+  /// they use ‖A‖₁. Throws `InvalidArgument` if the shape does not fit.
+  bool absolute_row_sums(Ctx& context, BlockView<T, Space> sums, Index terms = 0) const;
 
   /// The number of columns multiplied so far.
   Index columns_applied() const noexcept { return columns_applied_; }
@@ -68,7 +69,7 @@ class LinearOperator {
   }
 
   /// Computes the sums of `absolute_row_sums`, or returns false without touching them.
-  virtual bool absolute_row_sums_into(Ctx&, BlockView<T, Space>) const { return false; }
+  virtual bool absolute_row_sums_into(Ctx&, BlockView<T, Space>, Index) const { return false; }
 
  private:
   void require_shapes(ConstBlockView<T, Space> X, ConstBlockView<T, Space> Y) const;

@@ -39,8 +39,9 @@ bool SparseOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
 }
 
 template <Scalar T, class Ctx>
-bool SparseOperator<T, Ctx>::absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums) const {
-  heddle::absolute_row_sums(context, matrix_, sums);
+bool SparseOperator<T, Ctx>::absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums,
+                                                    Index terms) const {
+  heddle::absolute_row_sums(context, matrix_, sums, terms);
   return true;
 }
 

@@ -28,7 +28,7 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
   bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
                         BlockView<T, Space> Y) override;
-  bool absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums) const override;
+  bool absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums, Index terms) const override;
 
  private:
   CsrMatrix<T, Space> owned_;  // empty where the caller owns the matrix
