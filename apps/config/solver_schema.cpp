@@ -224,8 +224,9 @@ void SolverSchema::preconditioner() {
     config.request.preconditioner.type = node.text;
   });
   add("solver.preconditioner.precision",
-      "in a solve in double precision; single moves half of the bytes; auto: single where that "
-      "takes no more iterations")
+      "of the preconditioner in a solve in double precision; single moves half of the bytes, and "
+      "lobpcg takes as many iterations; auto: single for chebyshev, block_jacobi and "
+      "incomplete_cholesky in lobpcg, double near rounding, else double")
       .choice<PreconditionerPrecision>({{"auto", PreconditionerPrecision::automatic},
                                         {"double", PreconditionerPrecision::full},
                                         {"single", PreconditionerPrecision::single}},

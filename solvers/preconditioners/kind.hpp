@@ -141,6 +141,10 @@ struct PreconditionerKind {
   PreconditionerBytes bytes(const PreconditionerSizes& sizes,
                             const PreconditionerOptions& options) const;
 
+  /// The memory that it takes in single precision, and after `raise`.
+  PreconditionerBytes lowered_bytes(const PreconditionerSizes& sizes,
+                                    const PreconditionerOptions& options) const;
+
   /// Makes it for the square A in the context's memory, which is not needed afterwards. A carries
   /// only its shape where `needs` is `products`, and may be diagonal where that is `diagonal`.
   /// Throws `InvalidArgument` if A is not square, the pair of scalar and context is not served, or
@@ -161,15 +165,18 @@ struct PreconditionerKind {
     return static_cast<bool>(maker.template get<float, Ctx, double>());
   }
 
-  /// Makes it in single precision for blocks and an A in double precision. Conditions and errors as
-  /// for `make`.
+  /// Makes it in single precision for blocks and an A in double precision. A must outlive it,
+  /// because `raise` makes it in double precision. Conditions and errors as for `make`.
   template <class Ctx>
   MadePreconditioner<double, Ctx> make_lowered(Ctx& context, CsrView<double, typename Ctx::Space> A,
                                                const PreconditionerOptions& options,
                                                const SpmmOptions& spmm = {}) const {
     SetupCost cost(context);
     auto made = std::make_unique<LoweredPreconditioner<Ctx>>(
-        made_by(maker.template get<float, Ctx, double>(), context, A, options, spmm));
+        made_by(maker.template get<float, Ctx, double>(), context, A, options, spmm),
+        [make_full = maker.template get<double, Ctx>(), A, options, spmm](Ctx& later) {
+          return make_full(later, A, options, spmm);
+        });
     cost.stop(context);
     return {std::move(made), cost};
   }
