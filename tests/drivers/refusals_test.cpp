@@ -126,9 +126,7 @@ TEST(Refusals, PrecisionsOfPreconditioners) {
             "preconditioner.precision: double needs a solve in double precision; use auto, or "
             "precision: double");
   Chain<std::int64_t> graded(8);
-  for (std::size_t k = 0; k < graded.values.size(); ++k) {
-    if (k + 1 == graded.values.size()) graded.values[k] = 1e-30;
-  }
+  graded.values.back() = 1e-30;
   EXPECT_NE(
       refusal({.A = graded.matrix()},
               {.method = Method::lobpcg, .nev = 1, .preconditioner = single})

@@ -130,8 +130,8 @@ TEST(LoweredPreconditioner, TakesNoMoreIterations) {
 }
 
 /// Forty times the eigenvalue 1 beside a stiff part, as nodes without springs have it in a
-/// stiffness matrix. The wanted pairs converge only at the level of rounding of ‖A‖. A
-/// preconditioner that stays in single precision makes the residuals grow again there.
+/// stiffness matrix. Residuals at the level of rounding of ‖A‖ are needed for digits of the wanted
+/// values.
 TEST(LoweredPreconditioner, IsRaisedNearRounding) {
   HostContext context(2);
   const auto stiff = generate<double>(context, {"laplace2d", {20, 21}});
@@ -139,7 +139,7 @@ TEST(LoweredPreconditioner, IsRaisedNearRounding) {
   const CsrView<double, HostSpace> view = stiff.view();
   for (Index i = 0; i < view.rows; ++i) {
     for (auto e = view.row_offsets[i]; e < view.row_offsets[i + 1]; ++e) {
-      entries.push_back({i, view.columns[e], 1e9 * view.values[e]});
+      entries.push_back({i, view.columns[e], 1e6 * view.values[e]});
     }
   }
   const Index n = view.rows + 40;
@@ -153,7 +153,7 @@ TEST(LoweredPreconditioner, IsRaisedNearRounding) {
     const Solves found = solves(context, A, lowerable, options);
     EXPECT_EQ(found.full.status, SolveStatus::converged);
     EXPECT_EQ(found.lowered.status, SolveStatus::converged);
-    EXPECT_LE(found.lowered.iterations, 1.2 * static_cast<double>(found.full.iterations) + 2);
+    EXPECT_LE(found.lowered.iterations, found.full.iterations + 2);
     EXPECT_TRUE(found.raised);
     for (const double lambda : found.lowered.eigenvalues) EXPECT_NEAR(lambda, 1, 1e-5);
   }
