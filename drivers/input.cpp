@@ -6,6 +6,7 @@
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/regular_pencil.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -262,6 +263,10 @@ void prepare(HostContext& context, Problem& problem, const Request& request) {
   }
   const Index order = problem.order();
   if (problem.B) check_B(context, problem);
+  if (problem.B && problem.B->is_stored() && problem.A.is_stored()) {
+    check_regular(context, problem.A.view(), problem.B->view(),
+                  problem.infinite_eigenvalues.value_or(0) > 0);
+  }
   check_singular_mass(request, problem);
   const std::string rows = describe_rows(problem);
   check_block(problem.constraints, ProblemPart::constraints, order, rows);

@@ -127,9 +127,10 @@ class PlacedProblem {
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
   /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
-  /// bytes that the method will allocate, which factors leave free. Throws `ProblemError` if the
-  /// method needs B⁻¹, or a factor of A − σB, and there is none.
-  PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
+  /// bytes that the method will allocate, which factors leave free. `host`: the context of memory
+  /// on the host, which is `context` itself where that is a host context. Throws `ProblemError` if
+  /// the method needs B⁻¹, or a factor of A − σB, and there is none.
+  PlacedProblem(Ctx& context, HostContext& host, HostProblem<T> problem, const Request& request,
                 const PreconditionerPlan& plan, double solver_bytes, const Monitor& monitor)
       : sizes_(problem.sizes()),
         solver_bytes_(solver_bytes),
@@ -137,11 +138,10 @@ class PlacedProblem {
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
         rhs_(place_block(context, std::move(problem.rhs))) {
-    HostContext squares_context(1);  // outlives `squares`, whose memory on the host it holds
-    CsrMatrix<T, Space> squares;     // the diagonal of AᵀA
+    CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
     if (problem.A_transposed) {
       if (plan.kind != nullptr) {
-        squares = place(context, squared_row_norms(squares_context, problem.A_transposed->view()));
+        squares = place(context, squared_row_norms(host, problem.A_transposed->view()));
       }
       A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
     }

@@ -47,7 +47,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan,
+    return PlacedProblem<T, Ctx>(on.context, on.device.host(), std::move(problem), request, plan,
                                  method.memory_bytes(request, sizes, sizeof(T)), monitor);
   }();
   on.context.synchronize();

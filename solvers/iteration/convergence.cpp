@@ -19,6 +19,10 @@ constexpr double kRoundingOfValues = 10;
 /// The share of a value up to which its error is accepted where no iteration improves it any more.
 constexpr double kDigitsAtRounding = 1e-6;
 
+/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+/// rounding.
+constexpr double kAboveNoise = 10;
+
 }  // namespace
 
 EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,
@@ -72,7 +76,13 @@ bool EigenConvergence::value_passes(double lambda, double bound, double rounding
 
 bool EigenConvergence::limited(double lambda, double bound, double rounding) const noexcept {
   const double wanted = tolerance_ * std::abs(lambda);
-  return (leniency_ > 1 || bound <= rounding) && std::max(bound, rounding) > wanted;
+  return (leniency_ > 1 || bound <= std::max(rounding, wanted)) && bound + rounding > wanted;
+}
+
+bool EigenConvergence::all_at_noise(std::span<const double> scaled_residuals) const noexcept {
+  const double noise = kAboveNoise * noise_floor();
+  return !scaled_residuals.empty() && std::all_of(scaled_residuals.begin(), scaled_residuals.end(),
+                                                  [&](double each) { return each <= noise; });
 }
 
 bool EigenConvergence::settled(double lambda, double change) const noexcept {

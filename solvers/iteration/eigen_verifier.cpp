@@ -43,6 +43,11 @@ double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
   return std::sqrt(square);
 }
 
+/// Numbers near the smallest positive one, to which entries of A may have been rounded, have errors
+/// of this size, which is not relative to theirs.
+template <Scalar T>
+constexpr double kUnderflow = 10 * static_cast<double>(std::numeric_limits<T>::denorm_min());
+
 double one_norm(ConstSmallView<double, HostSpace> M) {
   double largest = 0;
   for (Index j = 0; j < M.cols; ++j) {
@@ -58,7 +63,7 @@ double one_norm(ConstSmallView<double, HostSpace> M) {
 template <Scalar T, class Ctx>
 EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, bool pencil)
     : dense_(max_pairs),
-      host_(std::make_unique<HostContext>(1)),
+      host_(1),
       H_(*host_, max_pairs, max_pairs),
       G_(*host_, max_pairs, max_pairs),
       Z_(*host_, max_pairs, max_pairs),
@@ -70,8 +75,9 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
       numbers_(context, max_pairs, kNumbers),
       error_norms_(context, n, pencil) {
   const auto pairs = static_cast<std::size_t>(max_pairs);
-  for (std::vector<double>* list : {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
-                                    &squares_, &corrections_, &couplings_, &roundings_, &errors_}) {
+  for (std::vector<double>* list :
+       {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_, &squares_, &corrections_,
+        &couplings_, &roundings_, &errors_, &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -256,46 +262,48 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
 }
 
 /// The smaller one of the bounds of value j that are known, without the rounding of its quotient.
+/// `own`: bounds that are known otherwise, with the rounding errors of the values they belong to.
 template <Scalar T, class Ctx>
-double EigenVerifier<T, Ctx>::error_of(const Neighbours& neighbours, std::size_t j) const {
+double EigenVerifier<T, Ctx>::error_of(std::size_t j, std::span<const double> own,
+                                       std::span<const double> own_roundings) const {
   double bound = bounds_.bound(static_cast<Index>(j));
-  if (!neighbours.own_bounds.empty()) {
-    const double rounding = neighbours.own_roundings.empty() ? 0 : neighbours.own_roundings[j];
-    const double own = neighbours.own_bounds[j] + rounding;
-    if (!(bound <= own)) bound = own;
+  if (!own.empty()) {
+    const double other = own[j] + (own_roundings.empty() ? 0 : own_roundings[j]);
+    if (!(bound <= other)) bound = other;
   }
-  return bound + std::abs(corrections_[j]);
+  return bound + std::abs(corrections_[j]) + displacements_[j];
 }
 
-/// Adds to each error the distance to the value that has the place of the pair among all values
-/// that are known.
+/// Lists the distance of each value to the one that has its place among all values that are known.
 template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::add_displacements(const Neighbours& neighbours) {
+void EigenVerifier<T, Ctx>::list_displacements(const Neighbours& neighbours) {
+  displacements_.assign(residuals_.size(), 0);
   if (!neighbours.end) return;
   union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
   union_.insert(union_.end(), neighbours.values.begin(), neighbours.values.end());
   std::sort(union_.begin(), union_.end());
   if (*neighbours.end == Which::largest) std::reverse(union_.begin(), union_.end());
-  for (std::size_t j = 0; j < errors_.size(); ++j) errors_[j] += std::abs(values_[j] - union_[j]);
+  for (std::size_t j = 0; j < displacements_.size(); ++j) {
+    displacements_[j] = std::abs(values_[j] - union_[j]);
+  }
 }
 
 template <Scalar T, class Ctx>
 Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
-  constexpr double kNoRest = -std::numeric_limits<double>::infinity();
-  const Index pairs = std::ssize(residuals_);
   list_pairs(neighbours);
-  const Index all = bounds_.size();
-  bounds_.compute(neighbours.below, neighbours.above, kNoRest, neighbours.dense ? all : 0);
-  judge_orthogonality(convergence);
-  // The bounds that decide hold for some eigenvalue: the search for missed pairs shows which.
-  Neighbours deciding = neighbours;
-  deciding.own_roundings = {};
-  Verdict verdict{orthonormal(), true};
+  list_displacements(neighbours);
+  bounds_.compute(neighbours.below, neighbours.above, -std::numeric_limits<double>::infinity(),
+                  neighbours.dense ? bounds_.size() : std::ssize(residuals_));
+  errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
+  judge_orthogonality(convergence);
+  Verdict verdict{orthonormal(), true};
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
-    const double bound = error_of(deciding, j);
+    // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
+    const double bound = error_of(j, neighbours.own_bounds, {});
+    const double error = error_of(j, neighbours.own_bounds, neighbours.own_roundings);
     const double rounding = rounding_of(convergence, j);
     const bool ends_at_rounding =
         neighbours.dense || (convergence.is_at_rounding() && convergence.bounds_values());
@@ -311,15 +319,10 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     verdict.residuals = verdict.residuals && residual;
     verdict.values = verdict.values && value;
     passed_.push_back(value && residual);
-    limited_.push_back(convergence.limited(
-        lambda, bound, as_exact_as_possible ? std::max(bound, rounding) : rounding));
+    const double unavoidable = std::max(rounding, as_exact_as_possible ? error : error - bound);
+    limited_.push_back(convergence.limited(lambda, bound, unavoidable));
+    errors_.push_back(error + rounding);
   }
-  bounds_.compute(neighbours.below, neighbours.above, kNoRest, neighbours.dense ? all : pairs);
-  errors_.clear();
-  for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    errors_.push_back(error_of(neighbours, j) + rounding_of(convergence, j));
-  }
-  add_displacements(neighbours);
   return verdict;
 }
 
@@ -337,6 +340,7 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
   roundings_.clear();
   for (Index j = 0; j < k; ++j) {
     roundings_.push_back(
+        kUnderflow<T> +
         convergence.rounding(values[static_cast<std::size_t>(j)],
                              error_norms_.size_A(fetched(j, 0), convergence.norm_A()),
                              error_norms_.size_B(fetched(j, 1), convergence.norm_B())));
@@ -348,7 +352,8 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
 template <Scalar T, class Ctx>
 double EigenVerifier<T, Ctx>::rounding_of(const EigenConvergence& convergence,
                                           std::size_t j) const {
-  return convergence.rounding(values_[j],
+  return kUnderflow<T> +
+         convergence.rounding(values_[j],
                               error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j],
                               error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]);
 }

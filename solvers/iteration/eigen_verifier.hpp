@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
@@ -116,12 +117,13 @@ class EigenVerifier {
   void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   void list_pairs(const Neighbours& neighbours);
-  double error_of(const Neighbours& neighbours, std::size_t j) const;
-  void add_displacements(const Neighbours& neighbours);
+  double error_of(std::size_t j, std::span<const double> own,
+                  std::span<const double> own_roundings) const;
+  void list_displacements(const Neighbours& neighbours);
   void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseEigensolver dense_;
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  OwnedHostContext host_;
   SmallMatrix<double, HostSpace> H_, G_, Z_, theta_host_;
   SmallMatrix<double, Space> product_, Z_device_, theta_;
   SmallMatrix<double, HostSpace> numbers_host_;
@@ -137,6 +139,7 @@ class EigenVerifier {
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included
+  std::vector<double> displacements_;      // from the values that have the places of the pairs
   std::vector<double> union_;              // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
   double orthogonality_ = 0;

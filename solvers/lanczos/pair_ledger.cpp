@@ -47,6 +47,16 @@ void list_beyond(const SpectralMap& map, const LanczosRitz& ritz, Index first, P
   }
 }
 
+/// The error of some ε‖F‖ that rounding leaves in the projection T of F. `first`: the eigenvalue
+/// nearest to the wanted end.
+double noise_of_projection(const SpectralMap& map, const PencilNorms& norms, double epsilon,
+                           double first) {
+  constexpr double kRoundings = 10;
+  const double theta = map.theta_of(first);
+  const bool is_C = !map.inverts() && !map.filters();
+  return kRoundings * epsilon * (is_C ? std::max(norms.C(), std::abs(theta)) : theta);
+}
+
 }  // namespace
 
 PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
@@ -188,22 +198,13 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
     own_errors_.push_back(pairs[j].second + change);
   }
   others.own_bounds = own_errors_;
-  bound_own_roundings();
+  own_roundings_.clear();
+  const double noise = noise_of_projection(map_, norms_, epsilon_, first_value());
+  for (const auto& [value, error] : pairs) {
+    own_roundings_.push_back(map_.value_error(map_.theta_of(value), noise));
+  }
   others.own_roundings = own_roundings_;
   return others;
-}
-
-/// Rounding leaves an error of some ε‖F‖ in the projection T of F.
-void PairLedger::bound_own_roundings() {
-  constexpr double kRoundings = 10;
-  const double first = map_.theta_of(first_value());
-  const double norm_F =
-      map_.inverts() || map_.filters() ? first : std::max(norms_.C(), std::abs(first));
-  own_roundings_.clear();
-  for (const auto& [value, error] : own_pairs_) {
-    own_roundings_.push_back(
-        map_.value_error(map_.theta_of(value), kRoundings * epsilon_ * norm_F));
-  }
 }
 
 bool PairLedger::worth_measuring(bool full) const {

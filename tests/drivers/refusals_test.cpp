@@ -28,8 +28,10 @@ TEST(Refusals, Matrices) {
   const std::vector<std::int32_t> columns{0, 1, 0, 1};
   const std::vector<double> skewed{1, 0.5, 0.25, 1};
   const std::vector<double> indefinite{1, 2, 2, 1};
-  EXPECT_EQ(refusal({.A = Matrix(2, 3, offsets, columns, skewed)}),
-            "A: the matrix is 2 x 3, it must be square");
+  EXPECT_EQ(
+      refusal({.A = Matrix(2, 3, offsets, columns, skewed)}),
+      "A: the matrix is 2 x 3, it must be square; normal_equations finds its singular values, "
+      "or least-squares solutions");
   EXPECT_EQ(refusal({.A = {}}), "A: the matrix has no rows");
   EXPECT_EQ(refusal({.A = Matrix(2, 2, offsets, columns, skewed)}),
             "A: the matrix is not symmetric: entry (1, 2) is 0.5, entry (2, 1) is 0.25");

@@ -53,6 +53,16 @@ TEST(ErrorBounds, AValueOfAClusterIsBoundedByAllResidualsIfItsPlaceCounts) {
   EXPECT_GE(bounds_of({-1e-9, 0, 1e-9}, {0, c, c}, kUnknown, kNoneBeyond, 3)[0], c);
 }
 
+TEST(ErrorBounds, AWideIntervalJoinsFarValuesIfItsPlaceCounts) {
+  // The eigenvalue near 10 may be the smallest of all, as its interval reaches down to −90.
+  const std::vector<double> values{1, 2, 10};
+  const std::vector<double> residuals{1e-6, 1e-6, 100};
+  EXPECT_LE(bounds_of(values, residuals, kUnknown, kUnknown)[0], 1e-6) << "some eigenvalue";
+  EXPECT_GE(bounds_of(values, residuals, kUnknown, kUnknown, 3)[0], 91) << "the smallest";
+  EXPECT_EQ(bounds_of(values, residuals, kUnknown, kUnknown, 2)[0], 1e-6)
+      << "the third pair is a neighbour, whose place does not count";
+}
+
 TEST(ErrorBounds, OfAGroupIncludeTheCouplingThatRoundingLeaves) {
   const auto bound = [](double coupling) {
     ErrorBounds bounds;
