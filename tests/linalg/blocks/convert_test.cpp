@@ -59,13 +59,14 @@ TEST(Convert, RoundsScaledColumns) {
   test::RandomBlock<double> X(n, b, b + 2, 1), back(n, b, b + 1, 2);
   test::RandomBlock<float> Y(n, b, b + 3, 3);
   SmallMatrix<double, HostSpace> factors(context, b, 1);
-  for (Index j = 0; j < b; ++j) factors.view(b, 1)(j, 0) = std::pow(10.0, 9 * j - 20);
+  for (Index j = 0; j < b; ++j)
+    factors.view(b, 1)(j, 0) = std::pow(10.0, static_cast<double>(9 * j - 20));
   convert<float, double>(context, X.view(), factors.view(b, 1), Y.view());
-  for (Index j = 0; j < b; ++j) factors.view(b, 1)(j, 0) = j;
+  for (Index j = 0; j < b; ++j) factors.view(b, 1)(j, 0) = static_cast<double>(j);
   convert<double, float>(context, Y.view(), factors.view(b, 1), back.view());
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < b; ++j) {
-      const double factor = std::pow(10.0, 9 * j - 20);
+      const double factor = std::pow(10.0, static_cast<double>(9 * j - 20));
       ASSERT_EQ(Y.view()(i, j), static_cast<float>(X.view()(i, j) * factor));
       ASSERT_EQ(back.view()(i, j), static_cast<double>(j) * static_cast<double>(Y.view()(i, j)));
     }
