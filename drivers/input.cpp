@@ -6,6 +6,7 @@
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/regular_pencil.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -186,6 +187,19 @@ void check_callables(const Request& request, const Problem& problem) {
   }
 }
 
+/// Rejects a precision of the preconditioner that it cannot have.
+void check_preconditioner_precision(const Request& request, const PreconditionerPlan& plan) {
+  const PreconditionerPrecision asked = request.preconditioner.precision;
+  if (asked == PreconditionerPrecision::single && !plan.lowered) {
+    refuse_single_preconditioner(plan.precision_reason);
+  }
+  if (asked == PreconditionerPrecision::full && request.precision != Precision::full) {
+    throw RequestError(
+        "preconditioner.precision",
+        ": double needs a solve in double precision; use auto, or precision: double");
+  }
+}
+
 void check_preconditioner(const Request& request, const Problem& problem) {
   if (problem.preconditioner) {
     const auto refuse = [](const std::string& message) {
@@ -204,13 +218,19 @@ void check_preconditioner(const Request& request, const Problem& problem) {
     if (request.preconditioner.type != "auto") {
       refuse("the problem brings one, the request names another");
     }
+    if (request.preconditioner.precision == PreconditionerPrecision::single) {
+      refuse_single_preconditioner("the problem brings its own in double precision");
+    }
     return;
   }
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
-  if (plan.kind == nullptr) return;
-  const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, problem));
-  if (reason.empty()) return;
-  throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
+  if (plan.kind != nullptr) {
+    const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, problem));
+    if (!reason.empty()) {
+      throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
+    }
+  }
+  check_preconditioner_precision(request, plan);
 }
 
 }  // namespace
@@ -243,6 +263,10 @@ void prepare(HostContext& context, Problem& problem, const Request& request) {
   }
   const Index order = problem.order();
   if (problem.B) check_B(context, problem);
+  if (problem.B && problem.B->is_stored() && problem.A.is_stored()) {
+    check_regular(context, problem.A.view(), problem.B->view(),
+                  problem.infinite_eigenvalues.value_or(0) > 0);
+  }
   check_singular_mass(request, problem);
   const std::string rows = describe_rows(problem);
   check_block(problem.constraints, ProblemPart::constraints, order, rows);

@@ -21,11 +21,12 @@ std::string describe_rows(const Problem& problem);
 
 /// Checks `problem` and completes it with the transpose of A if `request` needs it. The method of
 /// `request` has been chosen. Throws `ProblemError` if A is not square or not symmetric (unless
-/// `normal_equations`), B has another order or cannot be positive semidefinite
-/// (see `null_space_of_mass`), B is singular and the method needs a definite one, a block has
-/// another length, the initial guess has another width than the right-hand sides, or a part is set
-/// that the method does not read. Throws `RequestError` for a field that the problem rules out,
-/// such as an nev too large for the order. Throws as `check_precision` does.
+/// `normal_equations`), B has another order or cannot be positive semidefinite (see
+/// `null_space_of_mass`), A and B have a common null vector (see `check_regular`), B is singular
+/// and the method needs a definite one, a block has another length, the initial guess has another
+/// width than the right-hand sides, or a part is set that the method does not read. Throws
+/// `RequestError` for a field that the problem rules out, such as an nev too large for the order.
+/// Throws as `check_precision` does.
 void prepare(HostContext& context, Problem& problem, const Request& request);
 
 }  // namespace heddle::detail

@@ -7,14 +7,18 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/spectrum/lanczos_bounds.hpp>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace heddle::detail {
 namespace {
 
-/// Up to this order, a mass matrix is factorised to determine whether it is positive definite.
-/// Above it, the fill may cost more than the solve, and the test consists of some Lanczos steps.
-constexpr Index kFactorizedOrder = 20000;
+/// Eigenvalues of D^(−1/2) B D^(−1/2), with the diagonal D of B, that count as 0.
+constexpr double kZero = 1e-12;
+
+/// Where no pivot is below this share of its diagonal entry, B has no such eigenvalue. Pivots are
+/// larger than the smallest eigenvalue, hence the margin.
+constexpr double kSmallPivot = 1e-8;
 
 [[noreturn]] void refuse_mass(const std::string& message) {
   throw ProblemError(ProblemPart::mass, message);
@@ -24,14 +28,13 @@ using EigenMatrix = Eigen::SparseMatrix<double>;
 using EigenMap = Eigen::Map<const EigenMatrix>;
 using Factor = Eigen::SimplicialLDLT<EigenMatrix>;
 
-/// Names the first pivot of B = L D Lᵀ that is 0 or negative to rounding. Empty if there is none.
-std::string lost_pivot(const Factor& factor, const Eigen::VectorXd& diagonal) {
+/// Names the first small or negative pivot of B = L D Lᵀ. Empty if there is none.
+std::string small_pivot(const Factor& factor, const Eigen::VectorXd& diagonal) {
   if (factor.info() != Eigen::Success) return "a zero pivot";
-  constexpr double kSingular = 16 * std::numeric_limits<double>::epsilon();
   for (int k = 0; k < diagonal.size(); ++k) {
     const int row = factor.permutationPinv().indices()[k];
     const double pivot = factor.vectorD()[k];
-    if (!(pivot > kSingular * diagonal[row])) {
+    if (!(pivot > kSmallPivot * diagonal[row])) {
       return fmt::format("the pivot {} in row {}", pivot, row + 1);
     }
   }
@@ -56,24 +59,26 @@ Index null_space_by_factors(CsrView<double, HostSpace> B) {
     return EigenMatrix(EigenMatrix(mapped) + D);
   };
   const Eigen::VectorXd filled = diagonal + unit;
-  const std::string lost = lost_pivot(Factor(plus_diagonal(unit)), filled);
-  if (lost.empty()) return zero_rows;
-  constexpr double kZero = 1e-12;
+  const std::string small = small_pivot(Factor(plus_diagonal(unit)), filled);
+  if (small.empty()) return zero_rows;
   const Factor above(plus_diagonal(unit + kZero * diagonal));
   if (above.info() != Eigen::Success || above.vectorD().minCoeff() <= 0) {
-    refuse_mass("the mass matrix is not positive definite: its factorisation meets " + lost);
+    refuse_mass("the mass matrix is not positive definite: its factorisation meets " + small);
   }
   const Factor below(plus_diagonal(unit - kZero * diagonal));
-  const auto negative = static_cast<Index>((below.vectorD().array() < 0).count());
-  return zero_rows + std::max<Index>(1, negative);
+  return zero_rows + static_cast<Index>((below.vectorD().array() < 0).count());
 }
 
 }  // namespace
 
 void check_square(ProblemPart part, const Matrix& A) {
   if (A.rows() != A.cols()) {
-    throw ProblemError(part,
-                       fmt::format("the matrix is {} x {}, it must be square", A.rows(), A.cols()));
+    const std::string_view way_out =
+        part == ProblemPart::matrix
+            ? "; normal_equations finds its singular values, or least-squares solutions"
+            : "";
+    throw ProblemError(part, fmt::format("the matrix is {} x {}, it must be square{}", A.rows(),
+                                         A.cols(), way_out));
   }
   if (A.rows() == 0) throw ProblemError(part, "the matrix has no rows");
 }

@@ -12,6 +12,10 @@ namespace heddle::detail {
 /// rounding errors of the largest entry.
 inline constexpr double kSymmetryTolerance = 1e4 * std::numeric_limits<double>::epsilon();
 
+/// Up to this order, a mass matrix is factorised to determine whether it is positive definite.
+/// Above it, the fill may cost more than the solve, and the test consists of some Lanczos steps.
+inline constexpr Index kFactorizedOrder = 20000;
+
 /// Checks that A is square and not empty.
 void check_square(ProblemPart part, const Matrix& A);
 

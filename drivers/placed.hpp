@@ -127,9 +127,10 @@ class PlacedProblem {
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
   /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
-  /// bytes that the method will allocate, which factors leave free. Throws `ProblemError` if the
-  /// method needs B⁻¹, or a factor of A − σB, and there is none.
-  PlacedProblem(Ctx& context, HostProblem<T> problem, const Request& request,
+  /// bytes that the method will allocate, which factors leave free. `host`: the context of memory
+  /// on the host, which is `context` itself where that is a host context. Throws `ProblemError` if
+  /// the method needs B⁻¹, or a factor of A − σB, and there is none.
+  PlacedProblem(Ctx& context, HostContext& host, HostProblem<T> problem, const Request& request,
                 const PreconditionerPlan& plan, double solver_bytes, const Monitor& monitor)
       : sizes_(problem.sizes()),
         solver_bytes_(solver_bytes),
@@ -137,11 +138,10 @@ class PlacedProblem {
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
         rhs_(place_block(context, std::move(problem.rhs))) {
-    HostContext squares_context(1);  // outlives `squares`, whose memory on the host it holds
-    CsrMatrix<T, Space> squares;     // the diagonal of AᵀA
+    CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
     if (problem.A_transposed) {
       if (plan.kind != nullptr) {
-        squares = place(context, squared_row_norms(squares_context, problem.A_transposed->view()));
+        squares = place(context, squared_row_norms(host, problem.A_transposed->view()));
       }
       A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
     }
@@ -154,9 +154,9 @@ class PlacedProblem {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {
       monitor.begin_stage("setting up the preconditioner");
-      made_ = plan.kind->template make<T, Ctx>(
-          context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan.options,
-          request.spmm);
+      make_preconditioner(context,
+                          preconditioned_matrix(plan.matrix, std::as_const(squares).view()),
+                          request, plan);
     }
   }
 
@@ -169,6 +169,17 @@ class PlacedProblem {
   PreconditionerCost preconditioner_cost() const noexcept {
     return made_ ? PreconditionerCost{made_->cost.seconds(), made_->cost.bytes()}
                  : PreconditionerCost{};
+  }
+
+  /// The precision of the preconditioner that `plan` chose, for reports.
+  PrecisionReport preconditioner_precision(const PreconditionerPlan& plan) const {
+    if (!made_) return {};
+    if (!lowered_) {
+      const std::string& reason = refusal_.empty() ? plan.precision_reason : refusal_;
+      return {std::same_as<T, double> ? "double" : "single", reason};
+    }
+    if (made_->get()->is_lowered()) return {"single", plan.precision_reason};
+    return {"single, then double", "in double precision since lower precision prevented progress"};
   }
 
   /// Whether products with B⁻¹ are iterative solves, which are expensive.
@@ -200,6 +211,24 @@ class PlacedProblem {
  private:
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
     return made_ ? made_->get() : own_preconditioner_.product.get();
+  }
+
+  void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
+                           const PreconditionerPlan& plan) {
+    if constexpr (std::same_as<T, double>) {
+      if (plan.lowered) refusal_ = refuse_single_precision(context, M);
+      lowered_ = plan.lowered && refusal_.empty();
+    }
+    if (!refusal_.empty() && request.preconditioner.precision == PreconditionerPrecision::single) {
+      refuse_single_preconditioner(refusal_);
+    }
+    if constexpr (std::same_as<T, double>) {
+      if (lowered_) {
+        made_ = plan.kind->make_lowered(context, M, plan.options, request.spmm);
+        return;
+      }
+    }
+    made_ = plan.kind->template make<T, Ctx>(context, M, plan.options, request.spmm);
   }
 
   CsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix, CsrView<T, Space> squares) {
@@ -300,6 +329,8 @@ class PlacedProblem {
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
   bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
   std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
+  bool lowered_ = false;                            // whether it was made in single precision
+  std::string refusal_;  // why its matrix does not allow single precision, else empty
 };
 
 }  // namespace heddle::detail

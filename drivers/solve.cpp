@@ -47,7 +47,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, std::move(problem), request, plan,
+    return PlacedProblem<T, Ctx>(on.context, on.device.host(), std::move(problem), request, plan,
                                  method.memory_bytes(request, sizes, sizeof(T)), monitor);
   }();
   on.context.synchronize();
@@ -73,6 +73,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
     solution.spmm_reason = A->plan().reason(solution.block_size);
   }
   solution.preconditioner = placed.preconditioner_cost();
+  solution.preconditioner_precision = placed.preconditioner_precision(plan);
   solution.vectors = on.fetched(std::move(solved.vectors));
   if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
   return solution;

@@ -26,7 +26,7 @@ double squared_norm(Small A) {
 
 OrthoLadder::OrthoLadder(Index max_cols, double epsilon)
     : epsilon_(epsilon),
-      host_(std::make_unique<HostContext>(1)),
+      host_(1),
       gram_(*host_, max_cols, max_cols),
       factor_(*host_, max_cols, max_cols),
       coefficients_(*host_, max_cols, max_cols),

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
-#include <memory>
 #include <vector>
 
 namespace heddle {
@@ -61,8 +61,7 @@ class OrthoLadder {
   double coefficient_noise(Index j);
 
   double epsilon_;
-  std::unique_ptr<HostContext>
-      host_;  // the address of the context must not change when this object is moved
+  detail::OwnedHostContext host_;
   SymmetricEigensolver<HostContext> eigensolver_;
   SmallMatrix<double, HostSpace> gram_;
   SmallMatrix<double, HostSpace> factor_;  // kept×result: coefficients of the scaled kept columns

@@ -77,7 +77,7 @@ void for_each_factor(std::initializer_list<Basis<T, Space>> bases, const BlockVi
 template <Scalar T, class Ctx>
 Orthogonalizer<T, Ctx>::Orthogonalizer(Ctx& context, Index max_cols, Index max_basis)
     : ladder_(max_cols, kEps<T>),
-      host_(std::make_unique<HostContext>(1)),
+      host_(1),
       host_norms_(*host_, max_cols, 2),
       norms_(context, max_cols, 2),
       small_(context, std::max(max_cols, max_basis), max_cols),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/orthogonal/ortho_counts.hpp>
 #include <heddle/linalg/orthogonal/ortho_ladder.hpp>
 #include <initializer_list>
@@ -89,8 +90,7 @@ class Orthogonalizer {
   void transform(Ctx& context, Block X, Block BX);
 
   OrthoLadder ladder_;
-  std::unique_ptr<HostContext>
-      host_;  // the address of the context must not change when this object is moved
+  detail::OwnedHostContext host_;
   SmallMatrix<double, HostSpace> host_norms_;  // of the columns of X and of BX
   SmallMatrix<double, Space> norms_;           // the same in the context's memory
   SmallMatrix<double, Space> small_;           // a Gram matrix or coefficients

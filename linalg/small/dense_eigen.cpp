@@ -4,7 +4,7 @@
 namespace heddle {
 
 DenseEigensolver::DenseEigensolver(Index max_order)
-    : context_(std::make_unique<HostContext>(1)), work_(*context_, max_order, max_order) {}
+    : context_(1), work_(*context_, max_order, max_order) {}
 
 DenseFailure DenseEigensolver::solve(ConstSmallView<double, HostSpace> H,
                                      SmallView<double, HostSpace> theta,

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
-#include <memory>
 
 namespace heddle {
 
@@ -33,8 +33,7 @@ class DenseEigensolver {
                      SmallView<double, HostSpace> Z);
 
  private:
-  std::unique_ptr<HostContext>
-      context_;  // the address of the context must not change when this object is moved
+  detail::OwnedHostContext context_;
   SmallMatrix<double, HostSpace> work_;
   SymmetricEigensolver<HostContext> eigensolver_;
 };

@@ -44,6 +44,13 @@ __device__ std::int64_t diagonal_place(const CsrView<T, DeviceSpace>& A, Index i
   return -1;
 }
 
+template <class U, class T>
+__global__ void convert_kernel(Index count, const T* source, U* target) {
+  for (Index i = thread_index(); i < count; i += thread_count()) {
+    target[i] = static_cast<U>(source[i]);
+  }
+}
+
 template <class T>
 __global__ void extract_diagonal_kernel(CsrView<T, DeviceSpace> A, T* diagonal) {
   for (Index i = thread_index(); i < A.rows; i += thread_count()) {
@@ -81,7 +88,8 @@ __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
 
 /// One warp per row, whose lanes add their sums in the order of a binary tree.
 template <class T>
-__global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A, T* sums, Index ld) {
+__global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A, T* sums, Index ld,
+                                         Index terms) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     double sum = 0;
@@ -91,7 +99,9 @@ __global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A, T* sums, Ind
     for (int half = kWarp / 2; half > 0; half /= 2) {
       sum += __shfl_down_sync(0xffffffffu, sum, static_cast<unsigned>(half));
     }
-    if (lane == 0) sums[i * ld] = static_cast<T>(sum);
+    const auto entries = static_cast<double>(A.row_offsets[i + 1] - A.row_offsets[i]);
+    const double times = terms > 0 ? fmax(1.0, entries / static_cast<double>(terms)) : 1;
+    if (lane == 0) sums[i * ld] = static_cast<T>(times * sum);
   }
 }
 
@@ -173,11 +183,11 @@ double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
 
 template <Scalar T>
 void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
-                       BlockView<T, DeviceSpace> sums) {
+                       BlockView<T, DeviceSpace> sums, Index terms) {
   require_same_shape("absolute_row_sums", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
   if (A.rows == 0) return;
   absolute_row_sums_kernel<<<blocks_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
-      A, sums.data(), sums.ld());
+      A, sums.data(), sums.ld(), terms);
   check_launch();
 }
 
@@ -210,6 +220,17 @@ CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, 
   return copy;
 }
 
+template <Scalar U, Scalar T>
+CsrMatrix<U, DeviceSpace> convert(CudaContext& context, CsrView<T, DeviceSpace> A) {
+  CsrMatrix<U, DeviceSpace> converted(context, A.rows, A.cols, A.nnz);
+  copy_entries(context, A.row_offsets, converted.row_offsets(), A.rows + 1);
+  copy_entries(context, A.columns, converted.columns(), A.nnz);
+  convert_kernel<<<blocks_for(context, A.nnz), kThreads, 0, context.stream()>>>(A.nnz, A.values,
+                                                                                converted.values());
+  check_launch();
+  return converted;
+}
+
 template <Scalar T>
 void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
                          CsrMatrix<T, DeviceSpace>& A) {
@@ -231,13 +252,18 @@ void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template double norm_1(CudaContext&, CsrView<T, DeviceSpace>);                                  \
   template void absolute_row_sums(CudaContext&, CsrView<T, DeviceSpace>,                          \
-                                  BlockView<T, DeviceSpace>);                                     \
+                                  BlockView<T, DeviceSpace>, Index);                              \
   template Buffer<T, DeviceSpace> extract_diagonal(CudaContext&, CsrView<T, DeviceSpace>);        \
   template CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext&, CsrView<T, DeviceSpace>); \
   template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,                  \
                                     CsrMatrix<T, DeviceSpace>&);                                  \
   template void shift_diagonal(CudaContext&, double, CsrMatrix<T, DeviceSpace>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(U, T) \
+  template CsrMatrix<U, DeviceSpace> convert(CudaContext&, CsrView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

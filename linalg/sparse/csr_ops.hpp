@@ -11,10 +11,11 @@ namespace heddle {
 template <Scalar T>
 double norm_1(HostContext& context, CsrView<T, HostSpace> A);
 
-/// sums(i, 0) = Σ_j |A(i, j)| (sums A.rows×1), summed in double. Throws `InvalidArgument` if the
-/// sizes do not fit.
+/// sums(i, 0) = Σ_j |A(i, j)| (sums A.rows×1), summed in double. With `terms` > 0, the sum of a row
+/// of m > terms entries counts m/terms times. Throws `InvalidArgument` if the sizes do not fit.
 template <Scalar T>
-void absolute_row_sums(HostContext& context, CsrView<T, HostSpace> A, BlockView<T, HostSpace> sums);
+void absolute_row_sums(HostContext& context, CsrView<T, HostSpace> A, BlockView<T, HostSpace> sums,
+                       Index terms = 0);
 
 /// d_i = A(i, i), 0 where it is not stored. Throws `InvalidArgument` if A is not square.
 template <Scalar T>
@@ -44,7 +45,7 @@ double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A);
 
 template <Scalar T>
 void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
-                       BlockView<T, DeviceSpace> sums);
+                       BlockView<T, DeviceSpace> sums, Index terms = 0);
 
 template <Scalar T>
 Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A);
@@ -52,6 +53,10 @@ Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceS
 /// Copies A through the host where A does not store its whole diagonal.
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A);
+
+/// A with its values rounded to U, as `convert` of csr_algorithms.hpp.
+template <Scalar U, Scalar T>
+CsrMatrix<U, DeviceSpace> convert(CudaContext& context, CsrView<T, DeviceSpace> A);
 
 template <Scalar T>
 void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,

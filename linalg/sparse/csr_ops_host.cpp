@@ -53,15 +53,17 @@ double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
 }
 
 template <Scalar T>
-void absolute_row_sums(HostContext& context, CsrView<T, HostSpace> A,
-                       BlockView<T, HostSpace> sums) {
+void absolute_row_sums(HostContext& context, CsrView<T, HostSpace> A, BlockView<T, HostSpace> sums,
+                       Index terms) {
   require_same_shape("absolute_row_sums", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
   parallel_for(context.threads(), A.rows, [&](Index i) {
     double sum = 0;
     for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
       sum += std::abs(static_cast<double>(A.values[e]));
     }
-    sums(i, 0) = static_cast<T>(sum);
+    const auto entries = static_cast<double>(A.row_offsets[i + 1] - A.row_offsets[i]);
+    const double times = terms > 0 ? std::max(1.0, entries / static_cast<double>(terms)) : 1;
+    sums(i, 0) = static_cast<T>(times * sum);
   });
 }
 
@@ -132,7 +134,8 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
 
 #define HEDDLE_INSTANTIATE(T)                                                                      \
   template double norm_1(HostContext&, CsrView<T, HostSpace>);                                     \
-  template void absolute_row_sums(HostContext&, CsrView<T, HostSpace>, BlockView<T, HostSpace>);   \
+  template void absolute_row_sums(HostContext&, CsrView<T, HostSpace>, BlockView<T, HostSpace>,    \
+                                  Index);                                                          \
   template Buffer<T, HostSpace> extract_diagonal(HostContext&, CsrView<T, HostSpace>);             \
   template HostCsrMatrix<T> with_stored_diagonal(HostContext&, CsrView<T, HostSpace>);             \
   template void scale_symmetrically(HostContext&, const Buffer<T, HostSpace>&, HostCsrMatrix<T>&); \

@@ -13,7 +13,7 @@ BlockCgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, Index n, Index b)
       product(ctx, b, b),
       half(ctx, b, b),
       coefficient(ctx, b, b),
-      host(std::make_unique<HostContext>(1)),
+      host(1),
       eigenvectors(*host, b, b),
       eigenvalues(*host, b, 1),
       rayleigh(ctx, 2 * b),

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/data/packet.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/cg/columns_storage.hpp>
-#include <memory>
 
 namespace heddle {
 
@@ -21,7 +21,7 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
   SmallMatrix<double, Space> product;      // PᵀR or QᵀZ, r×s
   SmallMatrix<double, Space> half;         // Wᵀ times it
   SmallMatrix<double, Space> coefficient;  // α, β, or the factor that orthonormalises P
-  std::unique_ptr<HostContext> host;
+  detail::OwnedHostContext host;
   SymmetricEigensolver<HostContext> eigensolver;
   SmallMatrix<double, HostSpace> eigenvectors;  // of PᵀAP
   SmallMatrix<double, HostSpace> eigenvalues;

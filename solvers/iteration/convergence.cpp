@@ -19,6 +19,10 @@ constexpr double kRoundingOfValues = 10;
 /// The share of a value up to which its error is accepted where no iteration improves it any more.
 constexpr double kDigitsAtRounding = 1e-6;
 
+/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+/// rounding.
+constexpr double kAboveNoise = 10;
+
 }  // namespace
 
 EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,
@@ -52,8 +56,12 @@ double EigenConvergence::rounding(double lambda, double size_A, double size_B) c
   return leniency_ * kRoundingOfValues * epsilon_ * (size_A + std::abs(lambda) * size_B);
 }
 
+double EigenConvergence::largest_zero() const noexcept {
+  return kRoundingOfValues * epsilon_ * (norm_B_ > 0 ? norm_A_ / norm_B_ : norm_A_);
+}
+
 bool EigenConvergence::is_zero(double lambda, double error) const noexcept {
-  const double zero = leniency_ * kRoundingOfValues * epsilon_ * norm_A_;
+  const double zero = leniency_ * largest_zero() * norm_B_;
   return std::abs(lambda) * norm_B_ <= zero && error <= zero;
 }
 
@@ -72,7 +80,13 @@ bool EigenConvergence::value_passes(double lambda, double bound, double rounding
 
 bool EigenConvergence::limited(double lambda, double bound, double rounding) const noexcept {
   const double wanted = tolerance_ * std::abs(lambda);
-  return (leniency_ > 1 || bound <= rounding) && std::max(bound, rounding) > wanted;
+  return (leniency_ > 1 || bound <= std::max(rounding, wanted)) && bound + rounding > wanted;
+}
+
+bool EigenConvergence::all_at_noise(std::span<const double> scaled_residuals) const noexcept {
+  const double noise = kAboveNoise * noise_floor();
+  return !scaled_residuals.empty() && std::all_of(scaled_residuals.begin(), scaled_residuals.end(),
+                                                  [&](double each) { return each <= noise; });
 }
 
 bool EigenConvergence::settled(double lambda, double change) const noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/solvers/problem/options.hpp>
 #include <limits>
+#include <span>
 
 namespace heddle::detail {
 
@@ -55,7 +56,8 @@ class EigenConvergence {
   /// but `eigenvalue`, whose limit is max(factor·tolerance·|λ|, rounding). False for NaN.
   bool value_passes(double lambda, double bound, double rounding, double factor = 1) const noexcept;
 
-  /// Whether rounding keeps the error of λ from being at most tolerance·|λ|.
+  /// Whether rounding keeps the error of λ, at most bound + rounding, from being at most
+  /// tolerance·|λ|.
   bool limited(double lambda, double bound, double rounding) const noexcept;
 
   /// Whether λ is zero to the rounding of A, 10 ε‖A‖₁, and so is `error`: its residual, or the
@@ -63,6 +65,9 @@ class EigenConvergence {
   /// than a block has columns would otherwise have no gap, and rounding errors at isolated vertices
   /// of a graph are no scale.
   bool is_zero(double lambda, double error) const noexcept;
+
+  /// The largest |λ| that may be rounding of zero: 10 ε‖A‖₁/‖B‖₁.
+  double largest_zero() const noexcept;
 
   /// The criterion for values that no iteration improves any more. Values pass whose residuals are
   /// at the noise floor, see `residual_is_rounding`. So do values whose errors are at most 1e-6 |λ|
@@ -90,6 +95,10 @@ class EigenConvergence {
 
   /// Below this share of `scale` a residual is rounding noise: 100 ε.
   double noise_floor() const noexcept { return 100 * epsilon_; }
+
+  /// Whether there are residuals, given as shares of `scale`, and all are at most ten times the
+  /// noise floor. A check that such pairs fail is attributed to rounding. False for NaN.
+  bool all_at_noise(std::span<const double> scaled_residuals) const noexcept;
 
  private:
   Criterion criterion_ = Criterion::norm;

@@ -43,6 +43,13 @@ double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
   return std::sqrt(square);
 }
 
+/// Entries of A near the smallest positive number of single precision have been rounded to it by
+/// this much. In double precision no entry of a scaled problem is that small.
+template <Scalar T>
+constexpr double kUnderflow =
+    std::is_same_v<T, float> ? 10 * static_cast<double>(std::numeric_limits<float>::denorm_min())
+                             : 0;
+
 double one_norm(ConstSmallView<double, HostSpace> M) {
   double largest = 0;
   for (Index j = 0; j < M.cols; ++j) {
@@ -58,7 +65,7 @@ double one_norm(ConstSmallView<double, HostSpace> M) {
 template <Scalar T, class Ctx>
 EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, bool pencil)
     : dense_(max_pairs),
-      host_(std::make_unique<HostContext>(1)),
+      host_(1),
       H_(*host_, max_pairs, max_pairs),
       G_(*host_, max_pairs, max_pairs),
       Z_(*host_, max_pairs, max_pairs),
@@ -70,12 +77,14 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
       numbers_(context, max_pairs, kNumbers),
       error_norms_(context, n, pencil) {
   const auto pairs = static_cast<std::size_t>(max_pairs);
-  for (std::vector<double>* list : {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
-                                    &squares_, &corrections_, &couplings_, &roundings_, &errors_}) {
+  for (std::vector<double>* list :
+       {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_, &squares_, &corrections_,
+        &couplings_, &roundings_, &errors_, &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
   bounds_.reserve(2 * max_pairs);
+  union_.reserve(2 * pairs);
 }
 
 template <Scalar T, class Ctx>
@@ -240,28 +249,69 @@ void EigenVerifier<T, Ctx>::judge_orthogonality(const EigenConvergence& converge
   }
 }
 
+/// Lists the pairs and their neighbours for the bounds of their errors.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
+  bounds_.clear();
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    const double in_span = neighbours.dense ? dual_residuals_[j] : 0;
+    bounds_.add(values_[j], dual_residuals_[j], true, std::max(couplings_[j], in_span));
+  }
+  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
+    const double residual = neighbours.residuals[j];
+    bounds_.add(neighbours.values[j], residual, neighbours.joint, neighbours.dense ? residual : 0);
+  }
+}
+
+/// The smaller one of the bounds of value j that are known, without the rounding of its quotient.
+/// `own`: bounds that are known otherwise, with the rounding errors of the values they belong to.
+template <Scalar T, class Ctx>
+double EigenVerifier<T, Ctx>::error_of(std::size_t j, std::span<const double> own,
+                                       std::span<const double> own_roundings) const {
+  double bound = bounds_.bound(static_cast<Index>(j));
+  if (!own.empty()) {
+    const double other = own[j] + (own_roundings.empty() ? 0 : own_roundings[j]);
+    if (!(bound <= other)) bound = other;
+  }
+  return bound + std::abs(corrections_[j]) + displacements_[j];
+}
+
+/// Lists the distance of each value to the one that has its place among all values that are known.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::list_displacements(const Neighbours& neighbours) {
+  displacements_.assign(residuals_.size(), 0);
+  if (!neighbours.end) return;
+  union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
+  union_.insert(union_.end(), neighbours.values.begin(), neighbours.values.end());
+  std::sort(union_.begin(), union_.end());
+  if (*neighbours.end == Which::largest) std::reverse(union_.begin(), union_.end());
+  for (std::size_t j = 0; j < displacements_.size(); ++j) {
+    displacements_[j] = std::abs(values_[j] - union_[j]);
+  }
+}
+
 template <Scalar T, class Ctx>
 Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
-  bounds_.clear();
-  for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    bounds_.add(values_[j], dual_residuals_[j], true, couplings_[j]);
-  }
-  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
-    bounds_.add(neighbours.values[j], neighbours.residuals[j], neighbours.joint);
-  }
+  list_pairs(neighbours);
+  list_displacements(neighbours);
   bounds_.compute(neighbours.below, neighbours.above, -std::numeric_limits<double>::infinity(),
-                  neighbours.dense);
+                  neighbours.dense ? bounds_.size() : std::ssize(residuals_));
   errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   judge_orthogonality(convergence);
+  // More zeros than wanted pairs: no search tells which of them are the first ones.
+  const bool zeros_beside =
+      std::any_of(neighbours.values.begin(), neighbours.values.end(),
+                  [&](double value) { return convergence.is_zero(value, 0); });
   Verdict verdict{orthonormal(), true};
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
-    double bound = bounds_.bound(static_cast<Index>(j));
-    if (!neighbours.own_bounds.empty() && !(bound <= neighbours.own_bounds[j])) {
-      bound = neighbours.own_bounds[j];
-    }
+    const bool among_zeros = zeros_beside && convergence.is_zero(lambda, 0);
+    const double placing = among_zeros ? convergence.largest_zero() : 0;
+    // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
+    const double bound = error_of(j, neighbours.own_bounds, {});
+    const double error = error_of(j, neighbours.own_bounds, neighbours.own_roundings);
     const double rounding = rounding_of(convergence, j);
     const bool ends_at_rounding =
         neighbours.dense || (convergence.is_at_rounding() && convergence.bounds_values());
@@ -277,9 +327,10 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     verdict.residuals = verdict.residuals && residual;
     verdict.values = verdict.values && value;
     passed_.push_back(value && residual);
-    limited_.push_back(convergence.limited(
-        lambda, bound, as_exact_as_possible ? std::max(bound, rounding) : rounding));
-    errors_.push_back(bound + rounding + std::abs(corrections_[j]));
+    const double unavoidable =
+        std::max({placing, rounding, as_exact_as_possible ? error : error - bound});
+    limited_.push_back(convergence.limited(lambda, bound, unavoidable));
+    errors_.push_back(std::max(error + rounding, placing));
   }
   return verdict;
 }
@@ -298,6 +349,7 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
   roundings_.clear();
   for (Index j = 0; j < k; ++j) {
     roundings_.push_back(
+        kUnderflow<T> +
         convergence.rounding(values[static_cast<std::size_t>(j)],
                              error_norms_.size_A(fetched(j, 0), convergence.norm_A()),
                              error_norms_.size_B(fetched(j, 1), convergence.norm_B())));
@@ -309,7 +361,8 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
 template <Scalar T, class Ctx>
 double EigenVerifier<T, Ctx>::rounding_of(const EigenConvergence& convergence,
                                           std::size_t j) const {
-  return convergence.rounding(values_[j],
+  return kUnderflow<T> +
+         convergence.rounding(values_[j],
                               error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j],
                               error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]);
 }

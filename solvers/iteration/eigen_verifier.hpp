@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
@@ -8,6 +9,7 @@
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/solvers/problem/result.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,10 +24,16 @@ struct Neighbours {
   bool joint = false;  ///< whether their vectors are orthogonal to those that are verified
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
+  /// The end of the spectrum from which the verified values are counted. A value that lies nearer
+  /// to this end than a verified one takes its place. Without it, places are not compared.
+  std::optional<Which> end{};
   /// Bounds of the errors of the verified values that are known otherwise, in their order. Empty if
   /// there are none.
   std::span<const double> own_bounds{};
+  /// The rounding errors of the values to which these bounds belong. Empty if they are included.
+  std::span<const double> own_roundings{};
   /// Whether the values are those of a dense solve. Residuals at the level of rounding then pass.
+  /// As the vectors span the whole space, residuals lie in their span.
   bool dense = false;
 };
 
@@ -75,7 +83,8 @@ class EigenVerifier {
   std::span<const double> roundings(Ctx& context, const EigenConvergence& convergence,
                                     ConstBlockView<T, Space> V, std::span<const double> values);
 
-  /// Bounds of the errors of the values from the last `judge`, rounding included.
+  /// Bounds of the errors of the values from the last `judge`, rounding included. Each holds for
+  /// the eigenvalue of the same place, as far as the pairs and their neighbours show it.
   const std::vector<double>& errors() const noexcept { return errors_; }
   const std::vector<bool>& limited() const noexcept { return limited_; }
 
@@ -107,10 +116,14 @@ class EigenVerifier {
   void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
   void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
+  void list_pairs(const Neighbours& neighbours);
+  double error_of(std::size_t j, std::span<const double> own,
+                  std::span<const double> own_roundings) const;
+  void list_displacements(const Neighbours& neighbours);
   void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseEigensolver dense_;
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  OwnedHostContext host_;
   SmallMatrix<double, HostSpace> H_, G_, Z_, theta_host_;
   SmallMatrix<double, Space> product_, Z_device_, theta_;
   SmallMatrix<double, HostSpace> numbers_host_;
@@ -126,6 +139,8 @@ class EigenVerifier {
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included
+  std::vector<double> displacements_;      // from the values that have the places of the pairs
+  std::vector<double> union_;              // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
   double orthogonality_ = 0;
   double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed

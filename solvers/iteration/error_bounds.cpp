@@ -25,7 +25,9 @@ double edge(double outermost, double distance, double sign) {
 
 void ErrorBounds::reserve(Index pairs) {
   const auto count = static_cast<std::size_t>(pairs);
-  for (auto* list : {&values_, &residuals_, &couplings_, &bounds_}) list->reserve(count);
+  for (auto* list : {&values_, &residuals_, &couplings_, &bounds_, &highest_, &lowest_}) {
+    list->reserve(count);
+  }
   joint_.reserve(count);
   order_.reserve(count);
 }
@@ -42,7 +44,7 @@ void ErrorBounds::add(double value, double residual, bool joint, double coupling
   joint_.push_back(joint ? 1 : 0);
 }
 
-void ErrorBounds::compute(double below, double above, double rest, bool indexed) {
+void ErrorBounds::compute(double below, double above, double rest, Index placed) {
   bounds_ = residuals_;
   order_.resize(values_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
@@ -51,9 +53,12 @@ void ErrorBounds::compute(double below, double above, double rest, bool indexed)
     return std::pair(at(i), i) < std::pair(at(j), j);
   });
   const Index count = size();
+  list_edges(placed);
   // A comparison with NaN is false, so that a residual that is NaN joins its neighbours.
   const auto apart = [&](Index i) {
-    return value(i) - residual(i) > value(i - 1) + residual(i - 1);
+    const auto at = static_cast<std::size_t>(i);
+    return value(i) - residual(i) > value(i - 1) + residual(i - 1) &&
+           lowest_[at] > highest_[at - 1];
   };
   for (Index first = 0, end = 0; first < count; first = end) {
     for (end = first + 1; end < count && !apart(end); ++end) {
@@ -61,18 +66,42 @@ void ErrorBounds::compute(double below, double above, double rest, bool indexed)
     const double down = std::max(
         rest, first > 0 ? value(first - 1) + residual(first - 1) : edge(value(first), below, -1));
     const double up = end < count ? value(end) - residual(end) : edge(value(end - 1), above, 1);
-    if (indexed) bound_places(first, end);
+    bound_places(first, end, placed);
     bound_group(first, end, down, up);
     if (std::isinf(below) && first > 0) bound_group(0, end, std::max(rest, -below), up);
     if (std::isinf(above) && end < count) bound_group(first, count, down, above);
   }
 }
 
-/// Bounds the pairs of a cluster by √(Σ ρ²) over all of it.
-void ErrorBounds::bound_places(Index first, Index end) {
+/// Lists the highest upper edge of the intervals of placed pairs up to each place, and the lowest
+/// lower edge from each place on.
+void ErrorBounds::list_edges(Index placed) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Index count = size();
+  highest_.resize(values_.size());
+  lowest_.resize(values_.size());
+  double high = -kInfinity;
+  double low = kInfinity;
+  for (Index i = 0; i < count; ++i) {
+    if (static_cast<Index>(place(i)) < placed) high = std::max(high, value(i) + residual(i));
+    highest_[static_cast<std::size_t>(i)] = high;
+  }
+  for (Index i = count - 1; i >= 0; --i) {
+    if (static_cast<Index>(place(i)) < placed) low = std::min(low, value(i) - residual(i));
+    lowest_[static_cast<std::size_t>(i)] = low;
+  }
+}
+
+/// Bounds those pairs of a cluster that were added before number `placed` by √(Σ ρ²) over them.
+void ErrorBounds::bound_places(Index first, Index end, Index placed) {
+  const auto is_placed = [&](Index i) { return static_cast<Index>(place(i)) < placed; };
   double square = 0;
-  for (Index i = first; i < end; ++i) square += residual(i) * residual(i);
-  for (Index i = first; i < end; ++i) bounds_[place(i)] = std::sqrt(square);
+  for (Index i = first; i < end; ++i) {
+    if (is_placed(i)) square += residual(i) * residual(i);
+  }
+  for (Index i = first; i < end; ++i) {
+    if (is_placed(i)) bounds_[place(i)] = std::sqrt(square);
+  }
 }
 
 /// Bounds the pairs `first` … `end` − 1 together, where all other eigenvalues lie below `down` or

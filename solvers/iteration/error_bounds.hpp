@@ -10,7 +10,8 @@ namespace heddle::detail {
 ///
 /// For A x = λ B x, xᵀBx = 1 and r = A x − θ B x, ρ = ‖r‖ in the norm of B⁻¹. Then an eigenvalue
 /// lies in [θ − ρ, θ + ρ]. Ritz values whose intervals overlap those of their neighbours form a
-/// cluster. The errors of the values of a group of clusters are at most
+/// cluster. The interval of a pair whose place counts (`placed`) also joins values farther away.
+/// The errors of the values of a group of clusters are at most
 ///
 ///     e_j = min(ρ_j, 2 E² / (gap_j + √(gap_j² + 4 E²))),   E² = Σ ρ² over the group,
 ///
@@ -21,7 +22,7 @@ namespace heddle::detail {
 /// the spectrum, that is from the nearest edges of the intervals beside the group. It is therefore
 /// an estimate: it assumes that no eigenvalue is missing among those that the Ritz values stand
 /// for. In a cluster, ρ_j only shows that an eigenvalue is near θ_j, not which. On request,
-/// √(Σ ρ²) over the cluster replaces ρ_j there (Kahan). The groups are single clusters and, where
+/// √(Σ ρ²) over its pairs replaces ρ_j there (Kahan). The groups are single clusters and, where
 /// nothing lies beyond the first pair, all pairs up to the end of a cluster.
 ///
 /// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1, 11.5, 11.7;
@@ -47,10 +48,11 @@ class ErrorBounds {
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
   /// the smallest and above the largest of the pairs. `rest`: a lower bound of the largest
   /// eigenvalue for which no pair stands, such as a Rayleigh quotient orthogonal to all pairs. A
-  /// gap down to the rest of the spectrum is then at most θ_j − rest. `indexed`: bounds the
-  /// distance from the eigenvalue of the same place, in a cluster also where no gap is known.
+  /// gap down to the rest of the spectrum is then at most θ_j − rest. `placed`: for this number of
+  /// pairs, the first that were added, the bound is that of the distance from the eigenvalue of the
+  /// same place, in a cluster also where no gap is known.
   void compute(double below, double above, double rest = -std::numeric_limits<double>::infinity(),
-               bool indexed = false);
+               Index placed = 0);
 
   /// e_j of the pair that was added as number j. NaN if its residual is.
   double bound(Index j) const noexcept { return bounds_[static_cast<std::size_t>(j)]; }
@@ -58,7 +60,8 @@ class ErrorBounds {
   Index size() const noexcept { return std::ssize(values_); }
 
  private:
-  void bound_places(Index first, Index end);
+  void list_edges(Index placed);
+  void bound_places(Index first, Index end, Index placed);
   void bound_group(Index first, Index end, double down, double up);
   double value(Index i) const noexcept { return values_[place(i)]; }  // i-th in ascending order
   double residual(Index i) const noexcept { return residuals_[place(i)]; }
@@ -70,6 +73,7 @@ class ErrorBounds {
   std::vector<double> residuals_;
   std::vector<double> couplings_;
   std::vector<double> bounds_;
+  std::vector<double> highest_, lowest_;  // edges, see `list_edges`
   std::vector<char> joint_;
   std::vector<Index> order_;  // of ascending values
 };

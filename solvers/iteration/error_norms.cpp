@@ -21,6 +21,10 @@ constexpr std::size_t kMostSteps = 128;
 constexpr double kStill = 0.1;
 constexpr double kSafety = 0.5;
 
+/// A sum of up to this many products counts as one rounding error of 10 ε (`EigenConvergence`) of
+/// the sum of absolute values. A longer sum of m products may have one of m ε/2.
+constexpr Index kTerms = 20;
+
 /// A coupling β below this share of α ends the steps: their space is invariant.
 template <Scalar T>
 constexpr double kInvariant = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -68,7 +72,7 @@ ErrorNorms<T, Ctx>::ErrorNorms(Ctx& context, Index n, bool pencil)
 template <Scalar T, class Ctx>
 void ErrorNorms<T, Ctx>::prepare(Ctx& context, const EigenProblem<T, Ctx>& problem) {
   const PhaseScope phase(context, Phase::setup);
-  weighs_A_ = problem.A->absolute_row_sums(context, weights_A_.view());
+  weighs_A_ = problem.A->absolute_row_sums(context, weights_A_.view(), kTerms);
   mu_ = 1;
   if (problem.B == nullptr) return;
   weighs_B_ = problem.B->absolute_row_sums(context, weights_B_.view());

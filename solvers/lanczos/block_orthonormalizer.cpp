@@ -23,7 +23,7 @@ BlockOrthonormalizer<T, Ctx>::BlockOrthonormalizer(Ctx& context, const RowRange&
       BW_(context, pencil ? rows.local : 0, pencil ? block : 0),
       orthogonalizer_(context, block, max_basis),
       coefficients_(context, max_basis, block),
-      host_(std::make_unique<HostContext>(1)),
+      host_(1),
       coefficients_host_(*host_, max_basis, block) {}
 
 template <Scalar T, class Ctx>

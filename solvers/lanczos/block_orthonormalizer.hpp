@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
@@ -64,7 +65,7 @@ class BlockOrthonormalizer {
   MultiVector<T, Space> BW_;  // B times a block, empty where B = I
   Orthogonalizer<T, Ctx> orthogonalizer_;
   SmallMatrix<double, Space> coefficients_;
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  OwnedHostContext host_;
   SmallMatrix<double, HostSpace> coefficients_host_;
   LinearOperator<T, Ctx>* B_ = nullptr;
   OrthoCounts counts_;

@@ -9,10 +9,6 @@
 namespace heddle::detail {
 namespace {
 
-/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
-/// rounding, which F amplifies.
-constexpr double kAboveNoise = 10;
-
 constexpr std::string_view kMoreDigits =
     "; the residuals are rounding errors, the error bounds of the values exceed what is asked for. "
     "An inverse (filter: inverse) reaches more digits";
@@ -58,10 +54,7 @@ Claim BlockLanczosSolve<T, Ctx>::claim() {
 /// of the values are as small as rounding allows and a check has found no missed pair.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::at_rounding() {
-  const std::vector<double>& r = result_.residuals;
-  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
-  const bool all_noise =
-      !r.empty() && std::all_of(r.begin(), r.end(), [&](double each) { return each <= noise; });
+  const bool all_noise = pairs_.convergence().all_at_noise(result_.residuals);
   if (!all_noise && !verification_.verdict().residuals) return false;
   const bool complete = pairs_.wanted().size() >= options_.nev && pairs_.checking() &&
                         pairs_.missed() == 0 && completeness_.others_would_show(basis_.full());

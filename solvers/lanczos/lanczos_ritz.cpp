@@ -5,7 +5,7 @@
 namespace heddle::detail {
 
 LanczosRitz::LanczosRitz(Index max_order, Index block)
-    : host_(std::make_unique<HostContext>(1)),
+    : host_(1),
       dense_(max_order),
       Z_(*host_, max_order, max_order),
       product_(*host_, block, max_order),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <vector>
 
@@ -40,7 +41,7 @@ class LanczosRitz {
   ConstSmallView<double, HostSpace> combination(Index count, Index b) noexcept;
 
  private:
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  OwnedHostContext host_;
   DenseEigensolver dense_;
   SmallMatrix<double, HostSpace> Z_, product_, combination_, front_vectors_;
   std::vector<double> theta_, residuals_, front_theta_;

@@ -47,6 +47,31 @@ void list_beyond(const SpectralMap& map, const LanczosRitz& ritz, Index first, P
   }
 }
 
+/// The error of some ε‖F‖ that rounding leaves in the projection T of F. `first`: the eigenvalue
+/// nearest to the wanted end.
+double noise_of_projection(const SpectralMap& map, const PencilNorms& norms, double epsilon,
+                           double first) {
+  constexpr double kRoundings = 10;
+  const double theta = map.theta_of(first);
+  const bool is_C = !map.inverts() && !map.filters();
+  return kRoundings * epsilon * (is_C ? std::max(norms.C(), std::abs(theta)) : theta);
+}
+
+/// Bounds errors by residuals where pairs that a check has found lie within them: the first
+/// `earlier` pairs were bounded by a gap that these show not to be there.
+void forget_gaps(PairList& pairs, Index earlier, double norm_B) {
+  const auto found = static_cast<std::size_t>(earlier);
+  for (std::size_t i = 0; i < found; ++i) {
+    for (std::size_t j = found; j < pairs.values.size(); ++j) {
+      const double both = (pairs.residuals[i] + pairs.residuals[j]) / norm_B;
+      if (std::abs(pairs.values[i] - pairs.values[j]) > both) continue;
+      for (const std::size_t each : {i, j}) {
+        pairs.errors[each] = std::max(pairs.errors[each], pairs.residuals[each] / norm_B);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
@@ -57,7 +82,8 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
     for (std::vector<double>* list : pairs_of->lists()) list->reserve(pairs);
   }
   for (std::vector<double>* list : beyond_.lists()) list->reserve(pairs + kBeyond);
-  for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_}) list->reserve(pairs);
+  for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_, &own_roundings_})
+    list->reserve(pairs);
   own_pairs_.reserve(pairs);
   bounds_.reserve(shape.max_basis);
 }
@@ -170,6 +196,7 @@ void PairLedger::judge_roundings(const std::function<std::span<const double>()>&
 Neighbours PairLedger::neighbours(std::span<const double> measured) {
   Neighbours others{.values = beyond_.values, .residuals = beyond_.residuals};
   (map_.sign() > 0 ? others.below : others.above) = ErrorBounds::kNoneBeyond;
+  others.end = map_.sign() > 0 ? Which::smallest : Which::largest;
   const auto [from_locked, active] = best();
   if (from_locked + active != std::ssize(measured)) return others;
   std::vector<std::pair<double, double>>& pairs = own_pairs_;
@@ -186,6 +213,12 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
     own_errors_.push_back(pairs[j].second + change);
   }
   others.own_bounds = own_errors_;
+  own_roundings_.clear();
+  const double noise = noise_of_projection(map_, norms_, epsilon_, first_value());
+  for (const auto& [value, error] : pairs) {
+    own_roundings_.push_back(map_.value_error(map_.theta_of(value), noise));
+  }
+  others.own_roundings = own_roundings_;
   return others;
 }
 
@@ -268,8 +301,10 @@ Index PairLedger::lock_exact(Index most, double rounding) {
 }
 
 std::vector<Index> PairLedger::begin_check() {
+  const Index earlier = checking_ ? locked() : wanted_.size();
   checking_ = true;
   locked_ = wanted_;
+  forget_gaps(locked_, earlier, norms_.B);
   const std::vector<double>& values = locked_.values;
   const auto before = [&](double a, double b) { return map_.before(a, b); };
   if (std::is_sorted(values.begin(), values.end(), before) && locked() == nev_) return {};

@@ -162,7 +162,7 @@ class PairLedger {
   bool must_settle_ = false;       // whether `settled` decides beside residuals
   double largest_rounding_ = 0;    // of all that were measured
   std::vector<std::pair<double, double>> own_pairs_;  // values and their errors by F, best first
-  std::vector<double> own_errors_;
+  std::vector<double> own_errors_, own_roundings_;
   std::vector<double> scaled_;
   Index leading_ = 0;
   bool checking_ = false;

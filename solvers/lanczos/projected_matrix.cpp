@@ -5,7 +5,7 @@
 namespace heddle::detail {
 
 ProjectedMatrix::ProjectedMatrix(Index max_order, Index block)
-    : host_(std::make_unique<HostContext>(1)),
+    : host_(1),
       T_(*host_, max_order, max_order),
       column_(*host_, max_order + block, block),
       rotated_(*host_, max_order, block),

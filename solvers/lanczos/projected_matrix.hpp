@@ -1,8 +1,8 @@
 #pragma once
 
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
-#include <memory>
 
 namespace heddle::detail {
 
@@ -55,7 +55,7 @@ class ProjectedMatrix {
  private:
   SmallView<double, HostSpace> all() noexcept { return T_.view(max_order_, max_order_); }
 
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  OwnedHostContext host_;
   SmallMatrix<double, HostSpace> T_, column_, rotated_;
   Index max_order_;
   Index block_;

@@ -45,7 +45,8 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
   } else if (!dense_values_.empty()) {  // those of a standard form
     std::vector<double> own = dense_errors_;
     for (std::size_t j = 0; j < own.size(); ++j) own[j] += std::abs(dense_values_[j] - values[j]);
-    verdict_ = s_.verifier.judge(convergence, {.own_bounds = own, .dense = true});
+    verdict_ =
+        s_.verifier.judge(convergence, {.end = options_.which, .own_bounds = own, .dense = true});
   } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(values.size() - wanted, noise);
@@ -53,6 +54,7 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
                                                .residuals = errors,
                                                .below = ErrorBounds::kNoneBeyond,
                                                .above = ErrorBounds::kNoneBeyond,
+                                               .end = options_.which,
                                                .dense = true});
   }
   s_.verifier.report(convergence, s_.result);

@@ -8,10 +8,6 @@
 namespace heddle::detail {
 namespace {
 
-/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
-/// rounding.
-constexpr double kAboveNoise = 10;
-
 constexpr std::string_view kAtRounding = "residuals stopped falling at the level of rounding";
 
 constexpr std::string_view kMoreDigits =
@@ -57,11 +53,7 @@ Claim LobpcgSolve<T, Ctx>::claim() {
 
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::at_rounding() {
-  const std::vector<double>& r = result_.residuals;
-  const double noise = kAboveNoise * pairs_.convergence().noise_floor();
-  if (r.empty() || std::any_of(r.begin(), r.end(), [&](double each) { return !(each <= noise); })) {
-    return false;
-  }
+  if (!pairs_.convergence().all_at_noise(result_.residuals)) return false;
   engine_.end(verification_.stop_at_rounding(kAtRounding));
   return true;
 }
@@ -102,6 +94,10 @@ void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   ritz_.archive(archive);
   pairs_.archive(archive);
   missed_pairs_.archive(archive);
+  if (!lowered_) return;
+  bool raised = !problem_.preconditioner->is_lowered();
+  archive.values(raised);
+  if (archive.loading() && raised) raise_preconditioner();
 }
 
 template <Scalar T, class Ctx>

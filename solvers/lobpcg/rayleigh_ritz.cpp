@@ -46,7 +46,7 @@ bool orthonormalize_column(Small M, Index j) {
 
 template <Scalar T, class Ctx>
 RayleighRitz<T, Ctx>::RayleighRitz(Ctx& context, Index max_order, Index max_block)
-    : host_(std::make_unique<HostContext>(1)),
+    : host_(1),
       dense_(max_order),
       H_(*host_, max_order, max_order),
       Z_(*host_, max_order, max_order),

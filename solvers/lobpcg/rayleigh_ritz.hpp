@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/data/packet.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
@@ -83,7 +84,7 @@ class RayleighRitz {
   void make_directions(Index x_cols, Index skip);
   void carry_over();
 
-  std::unique_ptr<HostContext> host_;  // its address must stay when this object moves
+  OwnedHostContext host_;
   DenseEigensolver dense_;
   SmallMatrix<double, HostSpace> H_, Z_, ritz_values_, C_, HP_;
   SmallMatrix<double, Space> C_device_;

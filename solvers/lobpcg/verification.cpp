@@ -49,6 +49,7 @@ Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
           .joint = true,
           .below = smallest ? ErrorBounds::kNoneBeyond : inner,
           .above = smallest ? inner : ErrorBounds::kNoneBeyond,
+          .end = options_.which,
           .dense = all};
 }
 

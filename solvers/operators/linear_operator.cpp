@@ -16,22 +16,24 @@ void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
 }
 
 template <Scalar T, class Ctx>
-bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> X,
-                                        double beta, BlockView<T, Space> Y) {
-  require_shapes(X, Y);
-  if (X.cols() == 0) return true;
-  if (!accumulate_block(context, alpha, X, beta, Y)) return false;
-  columns_applied_ += X.cols();
+bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> B,
+                                        const SpmmEpilogue<T, Space>& epilogue,
+                                        BlockView<T, Space> C) {
+  require_shapes(B, C);
+  if (B.cols() == 0) return true;
+  if (!accumulate_block(context, alpha, B, epilogue, C)) return false;
+  columns_applied_ += B.cols();
   return true;
 }
 
 template <Scalar T, class Ctx>
-bool LinearOperator<T, Ctx>::absolute_row_sums(Ctx& context, BlockView<T, Space> sums) const {
+bool LinearOperator<T, Ctx>::absolute_row_sums(Ctx& context, BlockView<T, Space> sums,
+                                               Index terms) const {
   if (sums.rows() != rows() || sums.cols() != 1) {
     throw InvalidArgument(fmt::format("LinearOperator::absolute_row_sums: sums are {}x{}, not {}x1",
                                       sums.rows(), sums.cols(), rows()));
   }
-  return absolute_row_sums_into(context, sums);
+  return absolute_row_sums_into(context, sums, terms);
 }
 
 template <Scalar T, class Ctx>

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/epilogue.hpp>
 #include <optional>
 
 namespace heddle {
@@ -20,10 +21,11 @@ class LinearOperator {
   /// do not fit.
   void apply(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
 
-  /// Y = α A X + β Y in one pass. Returns false, and leaves Y as it is, if the operator has no such
-  /// product. Shapes as for `apply`. The columns count as multiplied.
-  bool accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
-                  BlockView<T, Space> Y);
+  /// C = α A B with the terms of `epilogue` in one pass; `SpmmEpilogue` has the formula. Returns
+  /// false, and leaves all blocks as they are, if the operator has no such product. B and C are
+  /// shaped as X and Y of `apply`. The columns count as multiplied.
+  bool accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> B,
+                  const SpmmEpilogue<T, Space>& epilogue, BlockView<T, Space> C);
 
   /// Rows of Y (`rows`) and of X (`cols`) in the memory of this process.
   Index rows() const noexcept { return row_range_.local; }
@@ -41,10 +43,18 @@ class LinearOperator {
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
   /// sums(i, 0) = Σ_j |A(i, j)| (sums rows×1). Returns false, and leaves `sums` as it is, if the
-  /// entries are not available. Eigensolvers derive from these sums how exactly rounding allows
-  /// eigenvalues to be computed. Without them they use ‖A‖₁. Throws `InvalidArgument` if the shape
-  /// does not fit.
-  bool absolute_row_sums(Ctx& context, BlockView<T, Space> sums) const;
+  /// entries are not available. With `terms` > 0, the sum of a row of m > terms entries counts
+  /// m/terms times, as the rounding error of a sum grows with the number of its terms. Eigensolvers
+  /// derive from these sums how exactly rounding allows eigenvalues to be computed. Without them
+  /// they use ‖A‖₁. Throws `InvalidArgument` if the shape does not fit.
+  bool absolute_row_sums(Ctx& context, BlockView<T, Space> sums, Index terms = 0) const;
+
+  /// Whether products are computed in a lower precision than T.
+  virtual bool is_lowered() const noexcept { return false; }
+
+  /// Computes products in T from now on, if the operator can. May allocate. Solvers call it where
+  /// lower precision prevents progress.
+  virtual void raise(Ctx&) {}
 
   /// The number of columns multiplied so far.
   Index columns_applied() const noexcept { return columns_applied_; }
@@ -61,14 +71,16 @@ class LinearOperator {
   /// Computes Y = A X. `apply` has checked the shapes, and b ≥ 1.
   virtual void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
 
-  /// Computes Y = α A X + β Y, or returns false without touching Y. Shapes as for `apply_block`.
-  virtual bool accumulate_block(Ctx&, double, ConstBlockView<T, Space>, double,
-                                BlockView<T, Space>) {
+  /// Computes what `accumulate` describes, or returns false without touching a block. Shapes of B
+  /// and C as for `apply_block`.
+  virtual bool accumulate_block(Ctx& /*context*/, double /*alpha*/, ConstBlockView<T, Space> /*B*/,
+                                const SpmmEpilogue<T, Space>& /*epilogue*/,
+                                BlockView<T, Space> /*C*/) {
     return false;
   }
 
   /// Computes the sums of `absolute_row_sums`, or returns false without touching them.
-  virtual bool absolute_row_sums_into(Ctx&, BlockView<T, Space>) const { return false; }
+  virtual bool absolute_row_sums_into(Ctx&, BlockView<T, Space>, Index) const { return false; }
 
  private:
   void require_shapes(ConstBlockView<T, Space> X, ConstBlockView<T, Space> Y) const;

@@ -63,7 +63,7 @@ TripletExtraction<T, Ctx>::TripletExtraction(Ctx& context, const AdjointPair<T, 
                                              Index max_cols, std::uint64_t seed)
     : pair_(pair),
       orthogonalizer_(context, max_cols, max_cols),
-      host_(std::make_unique<HostContext>(1)),
+      host_(1),
       W_(context, pair.A->rows(), max_cols),
       Q_(context, pair.A->rows(), max_cols),
       R_(*host_, max_cols, max_cols),

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
 #include <heddle/solvers/problem/options.hpp>
-#include <memory>
 #include <vector>
 
 namespace heddle::detail {
@@ -68,8 +68,8 @@ class TripletExtraction {
 
   AdjointPair<T, Ctx> pair_;
   Orthogonalizer<T, Ctx> orthogonalizer_;
-  std::unique_ptr<HostContext> host_;  // by pointer: its address stays when this object is moved
-  MultiVector<T, Space> W_, Q_;        // A X, its orthonormal basis
+  OwnedHostContext host_;
+  MultiVector<T, Space> W_, Q_;  // A X, its orthonormal basis
   SmallMatrix<double, HostSpace> R_, P_, Z_, sigma_;
   SmallMatrix<double, Space> small_, theta_, norms_;
   OrthoCounts counts_;

@@ -159,7 +159,9 @@ TEST_F(LeastSquaresProcess, BadInputs) {
   refused("problem.transform=laplacian", 1,
           "--set problem.transform=laplacian: problem.transform: expected none or "
           "normal_equations, got 'laplacian'");
-  refused("problem.transform=none", 2, "d.mtx: the matrix is 51 x 50, it must be square");
+  refused("problem.transform=none", 2,
+          "d.mtx: the matrix is 51 x 50, it must be square; normal_equations finds its singular "
+          "values, or least-squares solutions");
   for (const std::string type : {"block_jacobi", "chebyshev", "incomplete_cholesky"}) {
     const std::string key = "solver.preconditioner.type=" + type;
     refused(key, 1,

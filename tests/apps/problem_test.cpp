@@ -107,7 +107,9 @@ TEST_F(Problem, Transforms) {
 
 TEST_F(Problem, MatricesThatCannotBeA) {
   write("wide.mtx", "coordinate real general", "2 3 1\n1 1 1\n");
-  EXPECT_EQ(refusal("{matrix: wide.mtx}"), "wide.mtx: the matrix is 2 x 3, it must be square");
+  EXPECT_EQ(refusal("{matrix: wide.mtx}"),
+            "wide.mtx: the matrix is 2 x 3, it must be square; normal_equations finds its singular "
+            "values, or least-squares solutions");
   write("skewed.mtx", "coordinate real general", "3 3 4\n1 1 1\n3 2 0.5\n2 3 0.25\n3 3 1\n");
   EXPECT_EQ(refusal("{matrix: skewed.mtx}"),
             "skewed.mtx: the matrix is not symmetric: entry (2, 3) is 0.25, entry (3, 2) is 0.5");

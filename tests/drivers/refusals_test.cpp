@@ -28,8 +28,10 @@ TEST(Refusals, Matrices) {
   const std::vector<std::int32_t> columns{0, 1, 0, 1};
   const std::vector<double> skewed{1, 0.5, 0.25, 1};
   const std::vector<double> indefinite{1, 2, 2, 1};
-  EXPECT_EQ(refusal({.A = Matrix(2, 3, offsets, columns, skewed)}),
-            "A: the matrix is 2 x 3, it must be square");
+  EXPECT_EQ(
+      refusal({.A = Matrix(2, 3, offsets, columns, skewed)}),
+      "A: the matrix is 2 x 3, it must be square; normal_equations finds its singular values, "
+      "or least-squares solutions");
   EXPECT_EQ(refusal({.A = {}}), "A: the matrix has no rows");
   EXPECT_EQ(refusal({.A = Matrix(2, 2, offsets, columns, skewed)}),
             "A: the matrix is not symmetric: entry (1, 2) is 0.5, entry (2, 1) is 0.25");
@@ -96,6 +98,42 @@ TEST(Refusals, Requests) {
             "spmm.kernel: magic is not known on the host;");
   EXPECT_EQ(refusal(problem, {.interval = RealInterval{0, 1}, .precision = Precision::mixed}),
             "precision: mixed does not go with an interval");
+}
+
+TEST(Refusals, PrecisionsOfPreconditioners) {
+  const PreconditionerRequest single{.precision = PreconditionerPrecision::single};
+  const Problem problem{.A = kChain.matrix()};
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg, .nev = 1, .preconditioner = single}), "");
+  EXPECT_EQ(
+      refusal({.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)}, {.preconditioner = single}),
+      "preconditioner.precision: single: block CG needs a preconditioner that is symmetric to "
+      "the digits of double precision; use auto or double");
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg,
+                              .nev = 1,
+                              .preconditioner = {.type = "jacobi", .precision = single.precision}}),
+            "preconditioner.precision: single: jacobi has no form in single precision; use auto or "
+            "double");
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg,
+                              .nev = 1,
+                              .preconditioner = {.type = "none", .precision = single.precision}}),
+            "preconditioner.precision: single: there is no preconditioner; use auto or double");
+  EXPECT_EQ(refusal({.A = kChain.matrix(), .preconditioner = kChain.matrix()},
+                    {.method = Method::lobpcg, .nev = 1, .preconditioner = single}),
+            "preconditioner.precision: single: the problem brings its own in double precision; use "
+            "auto or double");
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg,
+                              .nev = 1,
+                              .preconditioner = {.precision = PreconditionerPrecision::full},
+                              .precision = Precision::mixed}),
+            "preconditioner.precision: double needs a solve in double precision; use auto, or "
+            "precision: double");
+  Chain<std::int64_t> graded(8);
+  graded.values.back() = 1e-30;
+  EXPECT_NE(
+      refusal({.A = graded.matrix()},
+              {.method = Method::lobpcg, .nev = 1, .preconditioner = single})
+          .find("single: diagonal entry (8, 8) of the matrix is 1e-30, single precision needs"),
+      std::string::npos);
 }
 
 TEST(Refusals, SinglePrecision) {

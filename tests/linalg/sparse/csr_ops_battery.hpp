@@ -99,6 +99,16 @@ TYPED_TEST_P(CsrOps, AbsoluteRowSumsAreThoseOfTheRows) {
       EXPECT_NEAR(static_cast<double>(here.view()(i, 0)), expected(i),
                   test::tolerance<T>(expected(i), 50));
     }
+    const Index terms = 5;
+    absolute_row_sums<T>(this->context(), this->placed(A.view()).view(), sums.view(), terms);
+    fetch<T>(this->context(), sums.view(), here.view());
+    for (Index i = 0; i < A.rows; ++i) {
+      const auto entries = static_cast<double>(A.offsets[static_cast<std::size_t>(i) + 1] -
+                                               A.offsets[static_cast<std::size_t>(i)]);
+      const double weighted = expected(i) * std::max(1.0, entries / terms);
+      EXPECT_NEAR(static_cast<double>(here.view()(i, 0)), weighted,
+                  test::tolerance<T>(weighted, 50));
+    }
   }
   MultiVector<T, Space> short_one(this->context(), 3, 1);
   const auto A = this->from(4, 3, {{0, 0, 3}});

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <limits>
+#include <vector>
 
 namespace heddle {
 namespace detail {}
@@ -50,6 +51,15 @@ TEST(EigenConvergence, ValuesNeedDigitsOrTheirRounding) {
   EXPECT_FALSE(digits.is_zero(300 * kEpsilon, 900 * kEpsilon)) << "times |B|";
   EXPECT_FALSE(digits.is_zero(0, 1001 * kEpsilon));
   EXPECT_DOUBLE_EQ(digits.at_rounding().rounding(-2, 100, 3), 100 * kEpsilon * 106);
+}
+
+TEST(EigenConvergence, ResidualsNearTheNoiseFloorCountAsRounding) {
+  const EigenConvergence convergence = exact(Criterion::norm);
+  const std::vector<double> at_noise = {0, 999 * kEpsilon, 1000 * kEpsilon};
+  EXPECT_TRUE(convergence.all_at_noise(at_noise)) << "ten times 100 eps";
+  EXPECT_FALSE(convergence.all_at_noise(std::vector<double>{0, 1001 * kEpsilon}));
+  EXPECT_FALSE(convergence.all_at_noise(std::vector<double>{0, kNaN}));
+  EXPECT_FALSE(convergence.all_at_noise({})) << "nothing is known";
 }
 
 TEST(EigenConvergence, ResultsAreScaledAlikeForEveryCriterion) {

@@ -218,6 +218,30 @@ TYPED_TEST(EigenVerifierTest, BoundsTheErrorsOfTheValues) {
   }
 }
 
+/// A neighbour that is better than a verified value has its place.
+TYPED_TEST(EigenVerifierTest, AValueWithoutItsPlaceIsBoundedByTheDistance) {
+  using T = TypeParam;
+  ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+  this->measure();
+  const double norm = this->norm1(this->A());
+  const EigenConvergence convergence(Criterion::norm, 10, norm, 1,
+                                     static_cast<double>(std::numeric_limits<T>::epsilon()));
+  const std::vector<double> zeros{0, 0};
+  const std::vector<double> values(this->verifier_.values().begin(),
+                                   this->verifier_.values().end());
+  const double distance = 3 * norm;
+  const auto errors = [&](std::optional<Which> end, const std::vector<double>& others) {
+    this->verifier_.judge(convergence, {.values = others, .residuals = zeros, .end = end});
+    return this->verifier_.errors();
+  };
+  const std::vector<double> better{values.front() - distance, values.back() + distance};
+  const std::vector<double> unplaced = errors(std::nullopt, better);
+  const std::vector<double> smallest = errors(Which::smallest, better);
+  EXPECT_NEAR(smallest[0] - unplaced[0], distance, 1e-6 * distance);
+  EXPECT_NEAR(smallest[1] - unplaced[1], values[1] - values[0], 1e-6 * distance);
+  EXPECT_GE(errors(Which::largest, better)[0] - unplaced[0], distance);
+}
+
 TYPED_TEST(EigenVerifierTest, NothingPassesThatIsNotOrthonormal) {
   using T = TypeParam;
   ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);

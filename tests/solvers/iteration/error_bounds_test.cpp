@@ -14,10 +14,10 @@ constexpr double kNoneBeyond = ErrorBounds::kNoneBeyond;
 
 std::vector<double> bounds_of(const std::vector<double>& values,
                               const std::vector<double>& residuals, double below = kNoneBeyond,
-                              double above = kUnknown, bool indexed = false) {
+                              double above = kUnknown, Index placed = 0) {
   ErrorBounds bounds;
   for (std::size_t j = 0; j < values.size(); ++j) bounds.add(values[j], residuals[j]);
-  bounds.compute(below, above, -std::numeric_limits<double>::infinity(), indexed);
+  bounds.compute(below, above, -std::numeric_limits<double>::infinity(), placed);
   std::vector<double> result;
   for (Index j = 0; j < bounds.size(); ++j) result.push_back(bounds.bound(j));
   return result;
@@ -48,9 +48,19 @@ TEST(ErrorBounds, AValueOfAClusterIsBoundedByAllResidualsIfItsPlaceCounts) {
   // third is an eigenvector. It is yet not the third eigenvalue.
   const double c = 1e-3;
   const std::vector<double> bounds =
-      bounds_of({-1e-9, 0, 1e-9}, {c, c, 0}, kNoneBeyond, kUnknown, true);
+      bounds_of({-1e-9, 0, 1e-9}, {c, c, 0}, kNoneBeyond, kUnknown, 3);
   EXPECT_GE(bounds[2], c);
-  EXPECT_GE(bounds_of({-1e-9, 0, 1e-9}, {0, c, c}, kUnknown, kNoneBeyond, true)[0], c);
+  EXPECT_GE(bounds_of({-1e-9, 0, 1e-9}, {0, c, c}, kUnknown, kNoneBeyond, 3)[0], c);
+}
+
+TEST(ErrorBounds, AWideIntervalJoinsFarValuesIfItsPlaceCounts) {
+  // The eigenvalue near 10 may be the smallest of all, as its interval reaches down to −90.
+  const std::vector<double> values{1, 2, 10};
+  const std::vector<double> residuals{1e-6, 1e-6, 100};
+  EXPECT_LE(bounds_of(values, residuals, kUnknown, kUnknown)[0], 1e-6) << "some eigenvalue";
+  EXPECT_GE(bounds_of(values, residuals, kUnknown, kUnknown, 3)[0], 91) << "the smallest";
+  EXPECT_EQ(bounds_of(values, residuals, kUnknown, kUnknown, 2)[0], 1e-6)
+      << "the third pair is a neighbour, whose place does not count";
 }
 
 TEST(ErrorBounds, OfAGroupIncludeTheCouplingThatRoundingLeaves) {
