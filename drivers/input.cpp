@@ -187,6 +187,19 @@ void check_callables(const Request& request, const Problem& problem) {
   }
 }
 
+/// Rejects a precision of the preconditioner that it cannot have.
+void check_preconditioner_precision(const Request& request, const PreconditionerPlan& plan) {
+  const PreconditionerPrecision asked = request.preconditioner.precision;
+  if (asked == PreconditionerPrecision::single && !plan.lowered) {
+    refuse_single_preconditioner(plan.precision_reason);
+  }
+  if (asked == PreconditionerPrecision::full && request.precision != Precision::full) {
+    throw RequestError(
+        "preconditioner.precision",
+        ": double needs a solve in double precision; use auto, or precision: double");
+  }
+}
+
 void check_preconditioner(const Request& request, const Problem& problem) {
   if (problem.preconditioner) {
     const auto refuse = [](const std::string& message) {
@@ -205,13 +218,19 @@ void check_preconditioner(const Request& request, const Problem& problem) {
     if (request.preconditioner.type != "auto") {
       refuse("the problem brings one, the request names another");
     }
+    if (request.preconditioner.precision == PreconditionerPrecision::single) {
+      refuse_single_preconditioner("the problem brings its own in double precision");
+    }
     return;
   }
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
-  if (plan.kind == nullptr) return;
-  const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, problem));
-  if (reason.empty()) return;
-  throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
+  if (plan.kind != nullptr) {
+    const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, problem));
+    if (!reason.empty()) {
+      throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
+    }
+  }
+  check_preconditioner_precision(request, plan);
 }
 
 }  // namespace

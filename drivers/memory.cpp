@@ -78,11 +78,12 @@ class SolveBytes {
     const PreconditionerPlan plan = plan_preconditioner(request_, problem_);
     if (plan.kind == nullptr) return {};
     const bool of_mass = plan.matrix == PreconditionedMatrix::B;
-    return plan.kind->bytes({.rows = problem_.A.cols(),
-                             .nnz = of_mass ? problem_.B->nnz() : problem_.nnz(),
-                             .block = method_.block_size(request_, problem_.sizes()),
-                             .scalar_size = static_cast<std::size_t>(scalar_)},
-                            plan.options);
+    const PreconditionerSizes sizes = {.rows = problem_.A.cols(),
+                                       .nnz = of_mass ? problem_.B->nnz() : problem_.nnz(),
+                                       .block = method_.block_size(request_, problem_.sizes()),
+                                       .scalar_size = static_cast<std::size_t>(scalar_)};
+    return plan.lowered ? plan.kind->lowered_bytes(sizes, plan.options)
+                        : plan.kind->bytes(sizes, plan.options);
   }
 
   const Problem& problem_;

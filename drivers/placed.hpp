@@ -154,9 +154,9 @@ class PlacedProblem {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {
       monitor.begin_stage("setting up the preconditioner");
-      made_ = plan.kind->template make<T, Ctx>(
-          context, preconditioned_matrix(plan.matrix, std::as_const(squares).view()), plan.options,
-          request.spmm);
+      make_preconditioner(context,
+                          preconditioned_matrix(plan.matrix, std::as_const(squares).view()),
+                          request, plan);
     }
   }
 
@@ -169,6 +169,17 @@ class PlacedProblem {
   PreconditionerCost preconditioner_cost() const noexcept {
     return made_ ? PreconditionerCost{made_->cost.seconds(), made_->cost.bytes()}
                  : PreconditionerCost{};
+  }
+
+  /// The precision of the preconditioner that `plan` chose, for reports.
+  PrecisionReport preconditioner_precision(const PreconditionerPlan& plan) const {
+    if (!made_) return {};
+    if (!lowered_) {
+      const std::string& reason = refusal_.empty() ? plan.precision_reason : refusal_;
+      return {std::same_as<T, double> ? "double" : "single", reason};
+    }
+    if (made_->get()->is_lowered()) return {"single", plan.precision_reason};
+    return {"single, then double", "in double precision since lower precision prevented progress"};
   }
 
   /// Whether products with B⁻¹ are iterative solves, which are expensive.
@@ -200,6 +211,24 @@ class PlacedProblem {
  private:
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
     return made_ ? made_->get() : own_preconditioner_.product.get();
+  }
+
+  void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
+                           const PreconditionerPlan& plan) {
+    if constexpr (std::same_as<T, double>) {
+      if (plan.lowered) refusal_ = refuse_single_precision(context, M);
+      lowered_ = plan.lowered && refusal_.empty();
+    }
+    if (!refusal_.empty() && request.preconditioner.precision == PreconditionerPrecision::single) {
+      refuse_single_preconditioner(refusal_);
+    }
+    if constexpr (std::same_as<T, double>) {
+      if (lowered_) {
+        made_ = plan.kind->make_lowered(context, M, plan.options, request.spmm);
+        return;
+      }
+    }
+    made_ = plan.kind->template make<T, Ctx>(context, M, plan.options, request.spmm);
   }
 
   CsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix, CsrView<T, Space> squares) {
@@ -256,8 +285,7 @@ class PlacedProblem {
   bool inverts_at_once(Ctx& context, const Request& request) {
     if (request.filter == LanczosFilter::inverse) return true;
     constexpr double kInnerProducts = 1e5;
-    const auto cost = shifted_inverse_->cost_in_products(context, kColumns);
-    return cost && *cost <= kInnerProducts;
+    return shifted_inverse_->pays(context, kColumns, kInnerProducts);
   }
 
   /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
@@ -268,8 +296,7 @@ class PlacedProblem {
     auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
                                                            factor_bytes(context));
     factor->set_stage(monitor.stage, "B");
-    const auto cost = factor->cost_in_products(context, kColumns);
-    const bool cheap = cost && *cost <= kColumns * kInnerProducts;
+    const bool cheap = factor->pays(context, kColumns, kColumns * kInnerProducts);
     if (cheap && factor->factor(context, 0)) {
       B_inverse_ = std::move(factor);
       return;
@@ -279,7 +306,8 @@ class PlacedProblem {
     inverse->set_stop(monitor.stop);
     if (inverse->works(context)) {
       B_inverse_ = std::move(inverse);
-    } else if (cost && !cheap && factor->factor(context, 0)) {
+    } else if (!cheap && factor->cost_in_products(context, kColumns) &&
+               factor->factor(context, 0)) {
       B_inverse_ = std::move(factor);
     } else if (!shifted_inverse_ || !shifted_inverse_->cost_in_products(context, kColumns)) {
       throw ProblemError(ProblemPart::mass,
@@ -301,6 +329,8 @@ class PlacedProblem {
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
   bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
   std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
+  bool lowered_ = false;                            // whether it was made in single precision
+  std::string refusal_;  // why its matrix does not allow single precision, else empty
 };
 
 }  // namespace heddle::detail

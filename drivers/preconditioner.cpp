@@ -20,6 +20,37 @@ PreconditionedTask task_of(Method method, bool normal_equations) {
   return PreconditionedTask::unpreconditioned;
 }
 
+/// The reason why `plan` cannot be lowered in a solve by `request`. Empty if it can.
+std::string obstacle_to_single(const Request& request, const PreconditionedProblem& problem,
+                               const PreconditionerPlan& plan) {
+  if (plan.kind == nullptr) return "there is no preconditioner";
+  if (request.precision == Precision::single) return "the whole solve is in single precision";
+  if (request.precision == Precision::mixed) return "each stage of mixed precision has its own";
+  if (problem.task != PreconditionedTask::eigenpairs) {
+    return "block CG needs a preconditioner that is symmetric to the digits of double precision";
+  }
+  if (!plan.kind->can_be_lowered<HostContext>()) {
+    return fmt::format("{} has no form in single precision", plan.name());
+  }
+  return "";
+}
+
+void choose_precision(const Request& request, const PreconditionedProblem& problem,
+                      PreconditionerPlan& plan) {
+  const PreconditionerPrecision asked = request.preconditioner.precision;
+  const std::string obstacle = obstacle_to_single(request, problem, plan);
+  plan.lowered = asked != PreconditionerPrecision::full && obstacle.empty();
+  if (asked == PreconditionerPrecision::full) {
+    plan.precision_reason = "as asked";
+  } else if (!obstacle.empty()) {
+    plan.precision_reason = obstacle;
+  } else {
+    plan.precision_reason = asked == PreconditionerPrecision::single
+                                ? "as asked"
+                                : "LOBPCG needs no more digits of its search directions";
+  }
+}
+
 }  // namespace
 
 std::string PreconditionerPlan::describe() const {
@@ -66,7 +97,15 @@ PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
 
 PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem) {
   if (problem.preconditioner) return {};
-  return plan_preconditioner(request.preconditioner, preconditioned_problem(request, problem));
+  const PreconditionedProblem described = preconditioned_problem(request, problem);
+  PreconditionerPlan plan = plan_preconditioner(request.preconditioner, described);
+  choose_precision(request, described, plan);
+  return plan;
+}
+
+void refuse_single_preconditioner(std::string_view reason) {
+  throw RequestError("preconditioner.precision",
+                     fmt::format(": single: {}; use auto or double", reason));
 }
 
 std::string describe_preconditioner(const Request& request, const Problem& problem) {

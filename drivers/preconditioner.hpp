@@ -14,6 +14,10 @@ struct PreconditionerPlan {
   /// The matrix whose inverse it approximates.
   PreconditionedMatrix matrix = PreconditionedMatrix::A;
   PreconditionerOptions options{"none", {}};
+  /// Whether it is made in single precision for a solve in double precision, if its matrix allows
+  /// it.
+  bool lowered = false;
+  std::string precision_reason{};  ///< why it is lowered or not
 
   /// The name in requests, such as "none" or "jacobi".
   std::string_view name() const noexcept {
@@ -36,8 +40,19 @@ PreconditionedProblem preconditioned_problem(const Request& request, const Probl
 PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
                                        const PreconditionedProblem& problem);
 
-/// The preconditioner that `request` chooses for `problem`. None if the problem contains one.
+/// The preconditioner that `request` chooses for `problem`, with its precision. None if the problem
+/// contains one. It is lowered, unless the request asks for double precision, if
+///
+/// - LOBPCG uses it. The recurrences of block CG need a preconditioner that is linear and symmetric
+/// to
+///   the digits of the solve.
+/// - the whole solve is in double precision,
+/// - it can be made in single precision.
 PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem);
+
+/// Throws the `RequestError` of a request for a preconditioner in single precision that `reason`
+/// rules out.
+[[noreturn]] void refuse_single_preconditioner(std::string_view reason);
 
 /// The name of the preconditioner of a solve in reports.
 std::string describe_preconditioner(const Request& request, const Problem& problem);

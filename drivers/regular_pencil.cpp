@@ -74,11 +74,11 @@ class ScaledPencil {
     return y;
   }
 
-  /// w ← K y.
-  void apply(const Column& y, Column& w) {
+  /// w ← K y, or without A, w ← D^(−1/2) s B D^(−1/2) y.
+  void apply(const Column& y, Column& w, bool with_A) {
     scale_rows<double>(context_, factors_.view(), y.view(), x_.view());
-    times_A_.multiply(context_, 1.0, x_.view(), 0.0, product_.view());
-    times_B_.multiply(context_, scale_, x_.view(), 1.0, product_.view());
+    if (with_A) times_A_.multiply(context_, 1.0, x_.view(), 0.0, product_.view());
+    times_B_.multiply(context_, scale_, x_.view(), with_A ? 1.0 : 0.0, product_.view());
     scale_rows<double>(context_, factors_.view(), product_.view(), w.view());
   }
 
@@ -156,23 +156,24 @@ Column by_inverse_iteration(ScaledPencil& pencil) {
   return y;
 }
 
-/// Conjugate gradients for K y = 0 with a random first y. They converge to its part in the null
-/// space of K if A + sB is positive semidefinite. They end early where nothing is left of y, or
-/// where A + sB turns out indefinite.
-Column by_conjugate_gradients(ScaledPencil& pencil) {
+/// Conjugate gradients for M y = 0 with a random first y, M = K, or its part of B without A. They
+/// converge to the part of y in the null space of M if M is positive semidefinite. They end early
+/// where nothing is left of y, which returns nothing, or where M turns out indefinite.
+std::optional<Column> by_conjugate_gradients(ScaledPencil& pencil, bool with_A) {
   Column y = pencil.random();
   Column r = pencil.random(), p = pencil.random(), Kp = pencil.random();
   const double nothing = kLeastShare / std::sqrt(static_cast<double>(pencil.rows()));
   const double least = nothing * pencil.norm(y);
   const double steps = std::min(kMostSteps, kMostEntries / pencil.entries());
   for (int round = 0; round < 2; ++round) {  // the second one removes rounding errors of the first
-    pencil.apply(y, r);
+    pencil.apply(y, r, with_A);
     pencil.add(1, r, 0, p);
     double square = pencil.dot(r, r);
     for (int step = 0; step < steps; ++step) {
       const double size = pencil.norm(y);
-      if (!(size > least) || std::sqrt(square) <= 0.1 * kRounding * size) break;
-      pencil.apply(p, Kp);
+      if (!(size > least)) return std::nullopt;
+      if (std::sqrt(square) <= 0.1 * kRounding * size) break;
+      pencil.apply(p, Kp, with_A);
       const double energy = pencil.dot(p, Kp);
       if (!(energy > 0)) return y;
       pencil.add(-square / energy, p, 1, y);
@@ -185,21 +186,30 @@ Column by_conjugate_gradients(ScaledPencil& pencil) {
   return y;
 }
 
+/// Whether conjugate gradients show that B has no null vector.
+bool is_definite(HostContext& context, const Stored& B) {
+  ScaledPencil masses(context, B, B);
+  return !by_conjugate_gradients(masses, false);
+}
+
 }  // namespace
 
 void check_regular(HostContext& context, CsrView<double, HostSpace> A, CsrView<double, HostSpace> B,
                    bool singular_mass) {
   const bool factors = B.rows <= kFactorizedOrder;
   if (factors && !singular_mass) return;
+  // A mass matrix of finite elements is well conditioned, A + sB is not.
+  if (!factors && is_definite(context, B)) return;
   ScaledPencil pencil(context, A, B);
-  const Column y = factors ? by_inverse_iteration(pencil) : by_conjugate_gradients(pencil);
-  if (!pencil.maps_to_zero(y)) return;
+  const std::optional<Column> y =
+      factors ? by_inverse_iteration(pencil) : by_conjugate_gradients(pencil, true);
+  if (!y || !pencil.maps_to_zero(*y)) return;
   throw ProblemError(
       ProblemPart::mass,
       fmt::format("the matrix and the mass matrix have a common null vector, which is largest in "
                   "row {0}: every number is an eigenvalue of such a pencil. Delete row and column "
                   "{0} of both matrices, which keeps the other eigenvalues",
-                  pencil.largest_row(y) + 1));
+                  pencil.largest_row(*y) + 1));
 }
 
 }  // namespace heddle::detail

@@ -12,8 +12,9 @@ namespace heddle::detail {
 /// a null vector if ‖D^(−1/2) A z‖ and ‖D^(−1/2) s B z‖ are at most 1e-13. Such a z is searched for
 /// from a random vector: by inverse iteration with K = D^(−1/2) (A + sB) D^(−1/2) up to order
 /// 20000, above by conjugate gradients for K y = 0, which leave the part in the null space as it
-/// is and shrink the rest. Their number is limited, so that above this order a z may be overlooked.
-/// Throws `ProblemError` if one is found. A and B must be stored and of one order.
+/// is and shrink the rest. They are tried with B alone first, because a definite B ends the search.
+/// Their number is limited, so that above this order a z may be overlooked. Throws `ProblemError`
+/// if one is found. A and B must be stored and of one order.
 ///
 /// `singular_mass`: whether B is known to be singular. Up to order 20000 nothing is done if it is
 /// known to be definite.

@@ -31,6 +31,10 @@ struct RealInterval {
   double upper = 0;
 };
 
+/// The precision of a preconditioner in a solve in double precision. `automatic` means single
+/// precision where that takes no more iterations.
+enum class PreconditionerPrecision { automatic, full, single };
+
 /// The choice of a preconditioner by the user.
 struct PreconditionerRequest {
   /// A name from `preconditioner_table`, "none", or "auto" for the result of
@@ -38,6 +42,7 @@ struct PreconditionerRequest {
   std::string type = "auto";
   /// Options of this preconditioner. Options that are left out have their defaults.
   OptionValues options{};
+  PreconditionerPrecision precision = PreconditionerPrecision::automatic;
 };
 
 /// The method, the options and the device for solving a problem. A field whose comment names

@@ -21,6 +21,12 @@ struct PreconditionerCost {
   std::size_t bytes = 0;  ///< bytes of device memory that the preconditioner keeps
 };
 
+/// The precision of a preconditioner.
+struct PrecisionReport {
+  std::string precision{};  ///< "double", "single" or "single, then double". Empty: none was made
+  std::string reason{};     ///< why
+};
+
 /// The result of a solve. It has the fields of an `EigenResult`, a `SingularResult`, a
 /// `LinearResult` or a `LeastSquaresResult`, with the same meaning. Fields that the result of the
 /// method does not have are empty or 0.
@@ -60,6 +66,7 @@ struct Solution {
   std::string spmm_reason;
   std::string preconditioner_name;  ///< "jacobi of A", "none", …
   PreconditionerCost preconditioner;
+  PrecisionReport preconditioner_precision;
   double setup_seconds = 0;
   double solve_seconds = 0;
   Profile profile;             ///< profile of the setup and the solve on the device

@@ -223,6 +223,18 @@ void SolverSchema::preconditioner() {
   type.fallback("auto").option("--preconditioner").store([](Node node, Config& config) {
     config.request.preconditioner.type = node.text;
   });
+  add("solver.preconditioner.precision",
+      "of the preconditioner in a solve in double precision; single moves half of the bytes; auto: "
+      "single for chebyshev, block_jacobi and incomplete_cholesky where their matrix allows it, "
+      "double near the level of rounding")
+      .choice<PreconditionerPrecision>({{"auto", PreconditionerPrecision::automatic},
+                                        {"double", PreconditionerPrecision::full},
+                                        {"single", PreconditionerPrecision::single}},
+                                       [](Config& config) -> PreconditionerPrecision& {
+                                         return config.request.preconditioner.precision;
+                                       })
+      .fallback("auto")
+      .only_for({SolverType::lobpcg, SolverType::automatic});
   // The options of the preconditioner that auto uses by default are listed first.
   std::stable_partition(names.begin(), names.end(),
                         [](std::string_view name) { return name == automatic_preconditioner({}); });

@@ -186,6 +186,10 @@ std::string result_json(const Config& config, const Report& report) {
   json["problem"] = problem_json(config, problem);
   json["block_size"] = problem.block_size;
   json["preconditioner"] = problem.preconditioner;
+  if (!result.preconditioner_precision.precision.empty()) {
+    json["preconditioner_precision"] = result.preconditioner_precision.precision;
+    json["preconditioner_precision_reason"] = result.preconditioner_precision.reason;
+  }
   json["preconditioner_setup"] = {{"seconds", report.result.preconditioner.seconds},
                                   {"bytes", report.result.preconditioner.bytes}};
   json["device_name"] = problem.device_name;

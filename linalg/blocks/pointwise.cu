@@ -1,5 +1,7 @@
 #include <heddle/linalg/base/philox.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
+#include <heddle/linalg/blocks/norm_exponent.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -72,13 +74,14 @@ struct Reciprocal {
   __device__ T operator()(Index i, int c) const { return 1 / data[i * ld + c]; }
 };
 
-template <class T>
+/// An entry of X diag(factors), rounded to U.
+template <class T, class U = T>
 struct Scaled {
   const T* data;
   Index ld;
   const double* factors;
-  __device__ T operator()(Index i, int c) const {
-    return static_cast<T>(static_cast<double>(data[i * ld + c]) * factors[c]);
+  __device__ U operator()(Index i, int c) const {
+    return static_cast<U>(static_cast<double>(data[i * ld + c]) * factors[c]);
   }
 };
 
@@ -118,6 +121,16 @@ struct Random {
     return static_cast<T>(signed_uniform(random.words[word], random.words[word + 1]));
   }
 };
+
+/// Replaces the norms in column 0 of `scales` by powers of two, and sets column 1 to their
+/// inverses.
+__global__ void norm_scales_kernel(SmallView<double, DeviceSpace> scales) {
+  for (Index j = threadIdx.x; j < scales.rows; j += blockDim.x) {
+    const int k = norm_exponent(scales.data[j]);
+    scales.data[j] = power_of_two(-k);
+    scales.data[j + scales.ld] = power_of_two(k);
+  }
+}
 
 }  // namespace
 
@@ -182,6 +195,25 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
   context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
 }
 
+template <Scalar T>
+void norm_scales(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 SmallView<double, DeviceSpace> scales) {
+  require_same_shape("norm_scales", Shape{X.cols(), 2}, Shape{scales.rows, scales.cols});
+  if (X.cols() == 0) return;
+  column_norms<T>(context, X, scales.block(0, 0, X.cols(), 1));
+  norm_scales_kernel<<<1, kThreads, 0, context.stream()>>>(scales);
+  check_launch();
+}
+
+template <Scalar U, Scalar T>
+void convert(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+             ConstSmallView<double, DeviceSpace> factors, BlockView<U, DeviceSpace> Y) {
+  require_same_shape("convert", Shape{X.rows(), X.cols()}, Shape{Y.rows(), Y.cols()});
+  require_one_per_column("convert", factors, X.cols());
+  launch_assign(context, Y, Scaled<T, U>{X.data(), X.ld(), factors.data});
+  context.profile().count(bytes(X) + bytes<U, DeviceSpace>(Y), entries(X));
+}
+
 #define HEDDLE_INSTANTIATE(T)                                                                      \
   template void set_zero(CudaContext&, BlockView<T, DeviceSpace>);                                 \
   template void set_identity(CudaContext&, BlockView<T, DeviceSpace>, Index);                      \
@@ -195,8 +227,16 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
   template void reciprocals(CudaContext&, ConstBlockView<T, DeviceSpace>,                          \
                             BlockView<T, DeviceSpace>);                                            \
   template void axpby(CudaContext&, double, ConstBlockView<T, DeviceSpace>, double,                \
-                      BlockView<T, DeviceSpace>);
+                      BlockView<T, DeviceSpace>);                                                  \
+  template void norm_scales(CudaContext&, ConstBlockView<T, DeviceSpace>,                          \
+                            SmallView<double, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(U, T)                                      \
+  template void convert(CudaContext&, ConstBlockView<T, DeviceSpace>, \
+                        ConstSmallView<double, DeviceSpace>, BlockView<U, DeviceSpace>);
+HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -44,6 +44,13 @@ __device__ std::int64_t diagonal_place(const CsrView<T, DeviceSpace>& A, Index i
   return -1;
 }
 
+template <class U, class T>
+__global__ void convert_kernel(Index count, const T* source, U* target) {
+  for (Index i = thread_index(); i < count; i += thread_count()) {
+    target[i] = static_cast<U>(source[i]);
+  }
+}
+
 template <class T>
 __global__ void extract_diagonal_kernel(CsrView<T, DeviceSpace> A, T* diagonal) {
   for (Index i = thread_index(); i < A.rows; i += thread_count()) {
@@ -213,6 +220,17 @@ CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, 
   return copy;
 }
 
+template <Scalar U, Scalar T>
+CsrMatrix<U, DeviceSpace> convert(CudaContext& context, CsrView<T, DeviceSpace> A) {
+  CsrMatrix<U, DeviceSpace> converted(context, A.rows, A.cols, A.nnz);
+  copy_entries(context, A.row_offsets, converted.row_offsets(), A.rows + 1);
+  copy_entries(context, A.columns, converted.columns(), A.nnz);
+  convert_kernel<<<blocks_for(context, A.nnz), kThreads, 0, context.stream()>>>(A.nnz, A.values,
+                                                                                converted.values());
+  check_launch();
+  return converted;
+}
+
 template <Scalar T>
 void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
                          CsrMatrix<T, DeviceSpace>& A) {
@@ -241,6 +259,11 @@ void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace
                                     CsrMatrix<T, DeviceSpace>&);                                  \
   template void shift_diagonal(CudaContext&, double, CsrMatrix<T, DeviceSpace>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(U, T) \
+  template CsrMatrix<U, DeviceSpace> convert(CudaContext&, CsrView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -54,6 +54,10 @@ Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceS
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A);
 
+/// A with its values rounded to U, as `convert` of csr_algorithms.hpp.
+template <Scalar U, Scalar T>
+CsrMatrix<U, DeviceSpace> convert(CudaContext& context, CsrView<T, DeviceSpace> A);
+
 template <Scalar T>
 void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
                          CsrMatrix<T, DeviceSpace>& A);

@@ -47,6 +47,31 @@ void list_beyond(const SpectralMap& map, const LanczosRitz& ritz, Index first, P
   }
 }
 
+/// The error of some ε‖F‖ that rounding leaves in the projection T of F. `first`: the eigenvalue
+/// nearest to the wanted end.
+double noise_of_projection(const SpectralMap& map, const PencilNorms& norms, double epsilon,
+                           double first) {
+  constexpr double kRoundings = 10;
+  const double theta = map.theta_of(first);
+  const bool is_C = !map.inverts() && !map.filters();
+  return kRoundings * epsilon * (is_C ? std::max(norms.C(), std::abs(theta)) : theta);
+}
+
+/// Bounds errors by residuals where pairs that a check has found lie within them: the first
+/// `earlier` pairs were bounded by a gap that these show not to be there.
+void forget_gaps(PairList& pairs, Index earlier, double norm_B) {
+  const auto found = static_cast<std::size_t>(earlier);
+  for (std::size_t i = 0; i < found; ++i) {
+    for (std::size_t j = found; j < pairs.values.size(); ++j) {
+      const double both = (pairs.residuals[i] + pairs.residuals[j]) / norm_B;
+      if (std::abs(pairs.values[i] - pairs.values[j]) > both) continue;
+      for (const std::size_t each : {i, j}) {
+        pairs.errors[each] = std::max(pairs.errors[each], pairs.residuals[each] / norm_B);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
@@ -188,22 +213,13 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
     own_errors_.push_back(pairs[j].second + change);
   }
   others.own_bounds = own_errors_;
-  bound_own_roundings();
+  own_roundings_.clear();
+  const double noise = noise_of_projection(map_, norms_, epsilon_, first_value());
+  for (const auto& [value, error] : pairs) {
+    own_roundings_.push_back(map_.value_error(map_.theta_of(value), noise));
+  }
   others.own_roundings = own_roundings_;
   return others;
-}
-
-/// Rounding leaves an error of some ε‖F‖ in the projection T of F.
-void PairLedger::bound_own_roundings() {
-  constexpr double kRoundings = 10;
-  const double first = map_.theta_of(first_value());
-  const double norm_F =
-      map_.inverts() || map_.filters() ? first : std::max(norms_.C(), std::abs(first));
-  own_roundings_.clear();
-  for (const auto& [value, error] : own_pairs_) {
-    own_roundings_.push_back(
-        map_.value_error(map_.theta_of(value), kRoundings * epsilon_ * norm_F));
-  }
 }
 
 bool PairLedger::worth_measuring(bool full) const {
@@ -285,8 +301,10 @@ Index PairLedger::lock_exact(Index most, double rounding) {
 }
 
 std::vector<Index> PairLedger::begin_check() {
+  const Index earlier = checking_ ? locked() : wanted_.size();
   checking_ = true;
   locked_ = wanted_;
+  forget_gaps(locked_, earlier, norms_.B);
   const std::vector<double>& values = locked_.values;
   const auto before = [&](double a, double b) { return map_.before(a, b); };
   if (std::is_sorted(values.begin(), values.end(), before) && locked() == nev_) return {};

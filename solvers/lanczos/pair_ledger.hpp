@@ -144,7 +144,6 @@ class PairLedger {
 
  private:
   void count_leading();
-  void bound_own_roundings();
 
   const SpectralMap& map_;
   const LanczosRitz& ritz_;

@@ -37,7 +37,8 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
       engine_(context, options, identity(problem, options, storage.shape.block), monitor,
               result_.history, kMostRefuted),
       verification_(context, problem_, options, storage),
-      missed_pairs_(context, problem_, options, storage) {
+      missed_pairs_(context, problem_, options, storage),
+      lowered_(problem.preconditioner != nullptr && problem.preconditioner->is_lowered()) {
   if (problem.constraints.cols() > 0) problem_.A = &constrained_A_;
   applications_before_ = problem_.A->columns_applied();
   pairs_.reset(options);

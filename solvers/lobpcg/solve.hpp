@@ -60,6 +60,7 @@ class LobpcgSolve {
   void queue_residuals();
   void read_residuals();
   void fill_W(Index first, Index active, Index fresh);
+  void raise_preconditioner();
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
@@ -78,6 +79,7 @@ class LobpcgSolve {
   Engine<Ctx> engine_;
   LobpcgVerification<T, Ctx> verification_;
   MissedPairs<T, Ctx> missed_pairs_;
+  bool lowered_;  // whether the preconditioner was in lower precision at the start
   Index applications_before_ = 0;
   Part residual_norms_{};  // ‖r_j‖ of the step, in the packet
   Part x_norms_{};         // ‖x_j‖, if B ≠ I

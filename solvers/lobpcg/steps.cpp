@@ -9,6 +9,11 @@
 namespace heddle::detail {
 namespace {
 
+/// The ratio of residuals to the noise floor below which the preconditioner computes in T. Near
+/// rounding, r has a part along X that is not small beside the rest. A preconditioner in lower
+/// precision turns its rounding errors into a part of W that no projection removes.
+constexpr double kNearRounding = 100;
+
 template <class Ctx>
 void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
   if (made.indefinite)
@@ -155,6 +160,8 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
   if (!engine_.ended() && !std::exchange(finished_, true)) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
+    const double near_rounding = kNearRounding * pairs_.convergence().noise_floor();
+    if (pairs_.worst_residual(ritz_.values()) <= near_rounding) raise_preconditioner();
   }
   return !engine_.ended() && !refresh_due_ && !missed_pairs_.due();
 }
@@ -189,7 +196,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
   fill_W(first, active, fresh);
   if (orthonormal_in_two_rounds()) return;
-  queue_residuals();  // again, because A W has overwritten the residuals
+  if (blocks_.w() > 0) raise_preconditioner();  // which may have overflowed
+  queue_residuals();                            // again, because A W has overwritten the residuals
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
@@ -212,6 +220,12 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
   if (fresh > 0) {
     draw(blocks_.S().W.columns(active, fresh));
   }
+}
+
+/// Computes T⁻¹ in full precision from now on.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::raise_preconditioner() {
+  if (lowered_) problem_.preconditioner->raise(context_);
 }
 
 /// Queues the orthonormalisation of W by two rounds of Gram–Schmidt and the projection of A, and

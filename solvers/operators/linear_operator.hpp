@@ -49,6 +49,13 @@ class LinearOperator {
   /// they use ‖A‖₁. Throws `InvalidArgument` if the shape does not fit.
   bool absolute_row_sums(Ctx& context, BlockView<T, Space> sums, Index terms = 0) const;
 
+  /// Whether products are computed in a lower precision than T.
+  virtual bool is_lowered() const noexcept { return false; }
+
+  /// Computes products in T from now on, if the operator can. May allocate. Solvers call it where
+  /// lower precision prevents progress.
+  virtual void raise(Ctx&) {}
+
   /// The number of columns multiplied so far.
   Index columns_applied() const noexcept { return columns_applied_; }
 

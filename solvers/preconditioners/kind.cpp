@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/solvers/preconditioners/kind.hpp>
 
@@ -44,6 +45,18 @@ std::string PreconditionerKind::describe(const PreconditionerOptions& options) c
 PreconditionerBytes PreconditionerKind::bytes(const PreconditionerSizes& sizes,
                                               const PreconditionerOptions& options) const {
   return estimate_bytes ? estimate_bytes(sizes, options) : PreconditionerBytes{};
+}
+
+PreconditionerBytes PreconditionerKind::lowered_bytes(const PreconditionerSizes& sizes,
+                                                      const PreconditionerOptions& options) const {
+  PreconditionerSizes rounded = sizes;
+  rounded.scalar_size = sizeof(float);
+  const PreconditionerBytes full = bytes(sizes, options);
+  const PreconditionerBytes single = bytes(rounded, options);
+  const double beside = rounded.vector_bytes(2 * sizes.block);  // the blocks in single precision
+  return {.matrix = full.matrix,
+          .kept = std::max(full.kept, single.kept + beside),
+          .setup = std::max(full.setup, full.matrix + single.matrix)};
 }
 
 void PreconditionerKind::refuse_pair() const {

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/lowered_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/preconditioners/preconditioned_problem.hpp>
 #include <heddle/solvers/preconditioners/setup_cost.hpp>
@@ -44,12 +45,14 @@ struct MadePreconditioner {
   Preconditioner<T, Ctx>* get() const noexcept { return preconditioner.get(); }
 };
 
-/// Makes a preconditioner for a matrix in the memory of `Ctx`. The matrix is not needed afterwards.
-template <Scalar T, class Ctx>
+/// Makes a preconditioner for blocks of T and a matrix of U in the memory of `Ctx`. The matrix is
+/// not needed afterwards.
+template <Scalar T, class Ctx, Scalar U = T>
 using MakePreconditioner = std::function<std::unique_ptr<Preconditioner<T, Ctx>>(
-    Ctx&, CsrView<T, typename Ctx::Space>, const PreconditionerOptions&, const SpmmOptions&)>;
+    Ctx&, CsrView<U, typename Ctx::Space>, const PreconditionerOptions&, const SpmmOptions&)>;
 
-/// One `MakePreconditioner` per pair of scalar and context.
+/// One `MakePreconditioner` per pair of scalar and context, and per context one that rounds: it
+/// makes a preconditioner in single precision for a matrix in double precision.
 class PreconditionerMaker {
  public:
   /// A maker that serves no pair.
@@ -62,10 +65,18 @@ class PreconditionerMaker {
   ///       return std::make_unique<MyPreconditioner<T, Ctx>>(context, A, options.integer("key"));
   ///     }
   ///
-  /// It may serve fewer pairs, by taking only a `HostContext&` for example.
-  template <class F>
-  PreconditionerMaker(F make) {
-    std::apply([&](auto&... pair) { (assign(pair, make), ...); }, pairs_);
+  /// It may serve fewer pairs, by taking only a `HostContext&` for example. One that rounds returns
+  /// a `Preconditioner<float, Ctx>` for a `CsrView<double, typename Ctx::Space>`:
+  ///
+  ///     {[]<Scalar T, class Ctx>…, []<class Ctx>(Ctx& context, CsrView<double, …> A, …) {
+  ///       return std::make_unique<MyPreconditioner<float, Ctx>>(context, A, …);
+  ///     }}
+  template <class... F>
+  PreconditionerMaker(const F&... makes) requires(sizeof...(F) > 0) {
+    const auto assign_all = [this](const auto& make) {
+      std::apply([&](auto&... pair) { (assign(pair, make), ...); }, pairs_);
+    };
+    (assign_all(makes), ...);
   }
 
   /// Whether the maker serves any pair of scalar and context.
@@ -74,21 +85,23 @@ class PreconditionerMaker {
   }
 
   /// The function for one pair, empty if the pair is not served.
-  template <Scalar T, class Ctx>
-  const MakePreconditioner<T, Ctx>& get() const noexcept {
-    return std::get<MakePreconditioner<T, Ctx>>(pairs_);
+  template <Scalar T, class Ctx, Scalar U = T>
+  const MakePreconditioner<T, Ctx, U>& get() const noexcept {
+    return std::get<MakePreconditioner<T, Ctx, U>>(pairs_);
   }
 
  private:
-  template <Scalar T, class Ctx, class F>
-  static void assign(MakePreconditioner<T, Ctx>& pair, const F& make) {
-    if constexpr (std::is_constructible_v<MakePreconditioner<T, Ctx>, const F&>) pair = make;
+  template <class Make, class F>
+  static void assign(Make& pair, const F& make) {
+    if constexpr (std::is_constructible_v<Make, const F&>) pair = make;
   }
 
-  std::tuple<MakePreconditioner<float, HostContext>, MakePreconditioner<double, HostContext>
+  std::tuple<MakePreconditioner<float, HostContext>, MakePreconditioner<double, HostContext>,
+             MakePreconditioner<float, HostContext, double>
 #ifdef HEDDLE_HAS_CUDA
              ,
-             MakePreconditioner<float, CudaContext>, MakePreconditioner<double, CudaContext>
+             MakePreconditioner<float, CudaContext>, MakePreconditioner<double, CudaContext>,
+             MakePreconditioner<float, CudaContext, double>
 #endif
              >
       pairs_;
@@ -128,6 +141,10 @@ struct PreconditionerKind {
   PreconditionerBytes bytes(const PreconditionerSizes& sizes,
                             const PreconditionerOptions& options) const;
 
+  /// The memory that it takes in single precision, and after `raise`.
+  PreconditionerBytes lowered_bytes(const PreconditionerSizes& sizes,
+                                    const PreconditionerOptions& options) const;
+
   /// Makes it for the square A in the context's memory, which is not needed afterwards. A carries
   /// only its shape where `needs` is `products`, and may be diagonal where that is `diagonal`.
   /// Throws `InvalidArgument` if A is not square, the pair of scalar and context is not served, or
@@ -136,16 +153,46 @@ struct PreconditionerKind {
   MadePreconditioner<T, Ctx> make(Ctx& context, CsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions& options,
                                   const SpmmOptions& spmm = {}) const {
-    const MakePreconditioner<T, Ctx>& make_pair = maker.template get<T, Ctx>();
-    if (!make_pair) refuse_pair();
     SetupCost cost(context);
-    std::unique_ptr<Preconditioner<T, Ctx>> made = make_pair(context, A, options, spmm);
+    auto made = made_by(maker.template get<T, Ctx>(), context, A, options, spmm);
     cost.stop(context);
-    if (made == nullptr) refuse_nothing();
+    return {std::move(made), cost};
+  }
+
+  /// Whether it can be made in single precision for a matrix in double precision.
+  template <class Ctx>
+  bool can_be_lowered() const noexcept {
+    return static_cast<bool>(maker.template get<float, Ctx, double>());
+  }
+
+  /// Makes it in single precision for blocks and an A in double precision. A must outlive it,
+  /// because `raise` makes it in double precision. Conditions and errors as for `make`.
+  template <class Ctx>
+  MadePreconditioner<double, Ctx> make_lowered(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                                               const PreconditionerOptions& options,
+                                               const SpmmOptions& spmm = {}) const {
+    SetupCost cost(context);
+    auto made = std::make_unique<LoweredPreconditioner<Ctx>>(
+        made_by(maker.template get<float, Ctx, double>(), context, A, options, spmm),
+        [make_full = maker.template get<double, Ctx>(), A, options, spmm](Ctx& later) {
+          return make_full(later, A, options, spmm);
+        });
+    cost.stop(context);
     return {std::move(made), cost};
   }
 
  private:
+  template <Scalar T, class Ctx, Scalar U>
+  std::unique_ptr<Preconditioner<T, Ctx>> made_by(const MakePreconditioner<T, Ctx, U>& make_pair,
+                                                  Ctx& context, CsrView<U, typename Ctx::Space> A,
+                                                  const PreconditionerOptions& options,
+                                                  const SpmmOptions& spmm) const {
+    if (!make_pair) refuse_pair();
+    std::unique_ptr<Preconditioner<T, Ctx>> made = make_pair(context, A, options, spmm);
+    if (made == nullptr) refuse_nothing();
+    return made;
+  }
+
   [[noreturn]] void refuse_pair() const;
   [[noreturn]] void refuse_nothing() const;
 };

@@ -130,6 +130,7 @@ Report linear_report() {
   report.result.matrix_passes = 19;
   report.result.backward_errors = {2e-11, 4e-11};
   report.result.preconditioner = {0.125, 800};
+  report.result.preconditioner_precision = {"single", "as asked"};
   return report;
 }
 
@@ -152,6 +153,8 @@ TEST(ResultJson, OfALinearSystem) {
   EXPECT_EQ(json.at("problem").at("right_hand_sides"), 2);
   EXPECT_EQ(json.at("preconditioner_setup").at("seconds"), 0.125);
   EXPECT_EQ(json.at("preconditioner_setup").at("bytes"), 800);
+  EXPECT_EQ(json.at("preconditioner_precision"), "single");
+  EXPECT_EQ(json.at("preconditioner_precision_reason"), "as asked");
   EXPECT_FALSE(json.contains("eigenvalues"));
   EXPECT_FALSE(json.contains("orthogonality"));
 }

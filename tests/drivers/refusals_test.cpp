@@ -100,6 +100,42 @@ TEST(Refusals, Requests) {
             "precision: mixed does not go with an interval");
 }
 
+TEST(Refusals, PrecisionsOfPreconditioners) {
+  const PreconditionerRequest single{.precision = PreconditionerPrecision::single};
+  const Problem problem{.A = kChain.matrix()};
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg, .nev = 1, .preconditioner = single}), "");
+  EXPECT_EQ(
+      refusal({.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)}, {.preconditioner = single}),
+      "preconditioner.precision: single: block CG needs a preconditioner that is symmetric to "
+      "the digits of double precision; use auto or double");
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg,
+                              .nev = 1,
+                              .preconditioner = {.type = "jacobi", .precision = single.precision}}),
+            "preconditioner.precision: single: jacobi has no form in single precision; use auto or "
+            "double");
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg,
+                              .nev = 1,
+                              .preconditioner = {.type = "none", .precision = single.precision}}),
+            "preconditioner.precision: single: there is no preconditioner; use auto or double");
+  EXPECT_EQ(refusal({.A = kChain.matrix(), .preconditioner = kChain.matrix()},
+                    {.method = Method::lobpcg, .nev = 1, .preconditioner = single}),
+            "preconditioner.precision: single: the problem brings its own in double precision; use "
+            "auto or double");
+  EXPECT_EQ(refusal(problem, {.method = Method::lobpcg,
+                              .nev = 1,
+                              .preconditioner = {.precision = PreconditionerPrecision::full},
+                              .precision = Precision::mixed}),
+            "preconditioner.precision: double needs a solve in double precision; use auto, or "
+            "precision: double");
+  Chain<std::int64_t> graded(8);
+  graded.values.back() = 1e-30;
+  EXPECT_NE(
+      refusal({.A = graded.matrix()},
+              {.method = Method::lobpcg, .nev = 1, .preconditioner = single})
+          .find("single: diagonal entry (8, 8) of the matrix is 1e-30, single precision needs"),
+      std::string::npos);
+}
+
 TEST(Refusals, SinglePrecision) {
   Chain<std::int64_t> huge(8);
   for (double& value : huge.values) value *= 1e300;

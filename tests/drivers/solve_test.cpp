@@ -88,6 +88,47 @@ TEST(Solve, EachPrecision) {
   }
 }
 
+TEST(Solve, PrecisionsOfPreconditioners) {
+  const std::vector<Index> size{12, 11, 10};
+  const Matrix A = Matrix::generate({.name = "laplace3d", .size = size});
+  const std::vector<double> exact = laplace_smallest_eigenvalues(size, 4);
+  const auto reported = [&](const Request& request) {
+    const Solution solution = solve({.A = A}, request);
+    if (request.precision != Precision::single) expect_near(solution.eigenvalues, exact);
+    return solution.preconditioner_precision;
+  };
+  Request request{.method = Method::lobpcg, .nev = 4};
+  EXPECT_EQ(reported(request).precision, "single");
+  EXPECT_EQ(reported(request).reason, "LOBPCG needs no more digits of its search directions");
+  request.preconditioner.precision = PreconditionerPrecision::full;
+  EXPECT_EQ(reported(request).precision, "double");
+  EXPECT_EQ(reported(request).reason, "as asked");
+  request.preconditioner = {.type = "jacobi"};
+  EXPECT_EQ(reported(request).precision, "double");
+  EXPECT_EQ(reported(request).reason, "jacobi has no form in single precision");
+  request.preconditioner = {.type = "none"};
+  EXPECT_EQ(reported(request).precision, "");
+  request.preconditioner = {};
+  request.precision = Precision::mixed;
+  EXPECT_EQ(reported(request).precision, "double");
+  request.precision = Precision::single;
+  EXPECT_EQ(reported(request).precision, "single");
+  request.precision = Precision::full;
+  request.criterion = Criterion::norm;
+  request.tolerance = 1e-13;
+  EXPECT_EQ(reported(request).precision, "single, then double");
+}
+
+TEST(Solve, APreconditionerThatDoesNotFitIntoSinglePrecisionStaysInDouble) {
+  test::Chain<std::int64_t> graded(60);
+  graded.values.back() = 1e-25;
+  const Solution solution =
+      solve({.A = graded.matrix()}, {.method = Method::lobpcg, .nev = 1, .max_iterations = 3});
+  EXPECT_EQ(solution.preconditioner_precision.precision, "double");
+  EXPECT_EQ(solution.preconditioner_precision.reason.rfind("diagonal entry (60, 60)", 0), 0u)
+      << solution.preconditioner_precision.reason;
+}
+
 TEST(Solve, Pencils) {
   // Mikota: eigenvalues are the squares 1, 4, 9, …
   const Matrix K = Matrix::generate({.name = "mikota_stiffness", .size = {60}});

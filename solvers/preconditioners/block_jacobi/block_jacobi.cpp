@@ -6,6 +6,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi/diagonal_blocks.hpp>
+#include <heddle/solvers/preconditioners/rounded.hpp>
 #include <utility>
 
 namespace heddle {
@@ -34,8 +35,9 @@ void check(Index rows, Index cols, Index block_size, Index max_block_size) {
   }
 }
 
-template <Scalar T>
-BlockJacobiSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpace> A,
+/// Blocks of A, which is in the precision U, and their inverses rounded to T.
+template <Scalar T, Scalar U>
+BlockJacobiSetup<T, HostSpace> prepare(HostContext& context, CsrView<U, HostSpace> A,
                                        Index block_size) {
   using Jacobi = BlockJacobiPreconditioner<T, HostContext>;
   check(A.rows, A.cols, block_size, Jacobi::kMaxBlockSize);
@@ -51,16 +53,17 @@ BlockJacobiSetup<T, HostSpace> prepare(HostContext& context, CsrView<T, HostSpac
   for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
     largest = std::max(largest, begins[k + 1] - begins[k]);
   }
-  return {cost, inverse_diagonal_blocks(context, A, begins), std::ssize(begins) - 1, largest};
+  return {cost, rounded<T>(context, inverse_diagonal_blocks(context, A, begins)),
+          std::ssize(begins) - 1, largest};
 }
 
 /// The same for a matrix on a GPU. The inverses are computed on the host, once per matrix.
-template <Scalar T>
-BlockJacobiSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<T, DeviceSpace> A,
+template <Scalar T, Scalar U>
+BlockJacobiSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<U, DeviceSpace> A,
                                          Index block_size) {
   const SetupCost cost(context);
   HostContext host;
-  auto setup = prepare(host, fetch(context, host, A).view(), block_size);
+  auto setup = prepare<T>(host, fetch(context, host, A).view(), block_size);
   return {cost, place(context, std::move(setup.inverse)), setup.blocks, setup.largest_block};
 }
 
@@ -71,7 +74,13 @@ template <Scalar T, class Ctx>
 BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                              Index block_size,
                                                              const SpmmOptions& options)
-    : BlockJacobiPreconditioner(context, detail::prepare(context, A, block_size), options) {}
+    : BlockJacobiPreconditioner(context, detail::prepare<T>(context, A, block_size), options) {}
+
+template <Scalar T, class Ctx>
+BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(
+    Ctx& context, CsrView<double, Space> A, Index block_size,
+    const SpmmOptions& options) requires std::same_as<T, float>
+    : BlockJacobiPreconditioner(context, detail::prepare<T>(context, A, block_size), options) {}
 
 template <Scalar T, class Ctx>
 BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(

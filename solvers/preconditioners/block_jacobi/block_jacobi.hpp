@@ -33,6 +33,11 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
   BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A, Index block_size = 0,
                             const SpmmOptions& options = {});
 
+  /// The same in single precision for an A in double precision: the inverses are formed from the
+  /// entries in double, then rounded.
+  BlockJacobiPreconditioner(Ctx& context, CsrView<double, Space> A, Index block_size = 0,
+                            const SpmmOptions& options = {}) requires std::same_as<T, float>;
+
   Index blocks() const noexcept { return blocks_; }
   Index largest_block() const noexcept { return largest_block_; }
   const SetupCost& setup_cost() const noexcept { return cost_; }

@@ -39,12 +39,17 @@ PreconditionerKind block_jacobi_kind() {
             return rows > 0 ? fmt::format(", blocks of {}", rows) : std::string();
           },
       .estimate_bytes = estimate_bytes,
-      .maker =
+      .maker = {
           []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions& options, const SpmmOptions& spmm) {
             return std::make_unique<BlockJacobiPreconditioner<T, Ctx>>(context, A,
                                                                        block_size(options), spmm);
           },
+          []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                        const PreconditionerOptions& options, const SpmmOptions& spmm) {
+            return std::make_unique<BlockJacobiPreconditioner<float, Ctx>>(
+                context, A, block_size(options), spmm);
+          }},
   };
 }
 

@@ -7,6 +7,7 @@
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
+#include <heddle/solvers/preconditioners/rounded.hpp>
 #include <heddle/solvers/spectrum/lanczos_bounds.hpp>
 #include <string>
 #include <utility>
@@ -69,6 +70,13 @@ ChebyshevSetup<T, typename Ctx::Space> prepare(Ctx& context, CsrView<T, typename
   return setup;
 }
 
+/// `exact` rounded to single precision.
+template <class Ctx, class Space = typename Ctx::Space>
+ChebyshevSetup<float, Space> in_single(Ctx& context, ChebyshevSetup<double, Space> exact) {
+  return {rounded<float>(context, std::move(exact.scaling)),
+          convert<float>(context, exact.shifted.view()), exact.upper_bound, exact.middle};
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -76,6 +84,15 @@ template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                          int degree, const SpmmOptions& options)
     : ChebyshevPreconditioner(context, detail::prepare<T>(context, A, degree), degree, options) {}
+
+template <Scalar T, class Ctx>
+ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(
+    Ctx& context, CsrView<double, Space> A, int degree,
+    const SpmmOptions& options) requires std::same_as<T, float>
+    : ChebyshevPreconditioner(context,
+                              detail::in_single(context,
+                                                detail::prepare<double>(context, A, degree)),
+                              degree, options) {}
 
 template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context,

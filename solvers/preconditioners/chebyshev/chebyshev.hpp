@@ -42,6 +42,11 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
   ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = kDefaultDegree,
                           const SpmmOptions& options = {});
 
+  /// The same in single precision for an A in double precision: β, Â and D are computed in double,
+  /// then rounded.
+  ChebyshevPreconditioner(Ctx& context, CsrView<double, Space> A, int degree = kDefaultDegree,
+                          const SpmmOptions& options = {}) requires std::same_as<T, float>;
+
   int degree() const noexcept { return degree_; }
   double upper_bound() const noexcept { return upper_bound_; }  ///< β
 

@@ -8,6 +8,10 @@ namespace {
 
 constexpr Index kMaxDegree = 1000;
 
+int degree(const PreconditionerOptions& options) {
+  return static_cast<int>(options.integer("degree"));
+}
+
 /// The preconditioner keeps the scaled matrix with its full diagonal, three blocks of vectors and
 /// one diagonal.
 PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes, const PreconditionerOptions&) {
@@ -29,15 +33,20 @@ PreconditionerKind chebyshev_kind() {
       .near_inverse = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
-            return fmt::format(", degree {}", options.integer("degree"));
+            return fmt::format(", degree {}", degree(options));
           },
       .estimate_bytes = estimate_bytes,
-      .maker =
+      .maker = {
           []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions& options, const SpmmOptions& spmm) {
-            const int degree = static_cast<int>(options.integer("degree"));
-            return std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, A, degree, spmm);
+            return std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, A, degree(options),
+                                                                     spmm);
           },
+          []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                        const PreconditionerOptions& options, const SpmmOptions& spmm) {
+            return std::make_unique<ChebyshevPreconditioner<float, Ctx>>(context, A,
+                                                                         degree(options), spmm);
+          }},
   };
 }
 

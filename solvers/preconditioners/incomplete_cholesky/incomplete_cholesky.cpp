@@ -4,6 +4,7 @@
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/iterated_solves.hpp>
+#include <heddle/solvers/preconditioners/rounded.hpp>
 #include <utility>
 #include <variant>
 
@@ -61,12 +62,28 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
                                                                            CsrView<T, Space> A,
                                                                            TriangularSolve solve)
     : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
+  factor(context, A, solve);
+}
+
+template <Scalar T, class Ctx>
+IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(
+    Ctx& context, CsrView<double, Space> A, TriangularSolve solve) requires std::same_as<T, float>
+    : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
+  factor(context, A, solve);
+}
+
+/// Factors A, which is in the precision U, and rounds the factor to T.
+template <Scalar T, class Ctx>
+template <Scalar U>
+void IncompleteCholeskyPreconditioner<T, Ctx>::factor(Ctx& context, CsrView<U, Space> A,
+                                                      TriangularSolve solve) {
   HostContext beside;
   // On the host, `host` is `context` itself, because the preconditioner keeps parts of the factor.
   HostContext& host = host_of(context, beside);
-  detail::IncompleteFactor<T> made = detail::factor(context, host, A);
+  detail::IncompleteFactor<U> made = detail::factor(context, host, A);
   shift_ = made.shift;
-  solves_ = std::make_unique<detail::FactorSolves<T, Ctx>>(context, host, std::move(made.L), solve);
+  solves_ = std::make_unique<detail::FactorSolves<T, Ctx>>(
+      context, host, detail::rounded<T>(host, std::move(made.L)), solve);
   levels_ = solves_->levels();
   cost_.stop(context);
 }

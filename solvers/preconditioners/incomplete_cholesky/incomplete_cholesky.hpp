@@ -39,6 +39,11 @@ class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
   /// `InvalidArgument` if A is not square. Throws `OutOfMemory`.
   IncompleteCholeskyPreconditioner(Ctx& context, CsrView<T, Space> A,
                                    TriangularSolve solve = TriangularSolve::automatic);
+
+  /// The same in single precision for an A in double precision, whose factor is rounded.
+  IncompleteCholeskyPreconditioner(
+      Ctx& context, CsrView<double, Space> A,
+      TriangularSolve solve = TriangularSolve::automatic) requires std::same_as<T, float>;
   ~IncompleteCholeskyPreconditioner() override;
 
   double shift() const noexcept { return shift_; }   ///< σ
@@ -49,6 +54,9 @@ class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
+  template <Scalar U>
+  void factor(Ctx& context, CsrView<U, Space> A, TriangularSolve solve);
+
   SetupCost cost_;
   double shift_ = 0;
   Index levels_ = 0;

@@ -49,12 +49,16 @@ PreconditionerKind incomplete_cholesky_kind() {
       .near_inverse = true,
       .describe_options = describe,
       .estimate_bytes = estimate_bytes,
-      .maker =
-          []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
-                                  const PreconditionerOptions& options, const SpmmOptions&) {
-            return std::make_unique<IncompleteCholeskyPreconditioner<T, Ctx>>(
-                context, A, triangular_solve(options));
-          },
+      .maker = {[]<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                        const PreconditionerOptions& options, const SpmmOptions&) {
+                  return std::make_unique<IncompleteCholeskyPreconditioner<T, Ctx>>(
+                      context, A, triangular_solve(options));
+                },
+                []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                              const PreconditionerOptions& options, const SpmmOptions&) {
+                  return std::make_unique<IncompleteCholeskyPreconditioner<float, Ctx>>(
+                      context, A, triangular_solve(options));
+                }},
   };
 }
 

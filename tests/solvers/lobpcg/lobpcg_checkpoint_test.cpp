@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 
 #include "solvers/eigen_test_support.hpp"
 #include "solvers/iteration/checkpoint_battery.hpp"
@@ -51,6 +52,44 @@ TEST(LobpcgCheckpoint, PencilWithPreconditionerAndConstraints) {
         return test::outcome_of(
             lobpcg<double, HostContext>(context, problem, with(options, checkpoint), monitor));
       });
+}
+
+/// LOBPCG with a preconditioner in single precision that is raised on the way, or in double
+/// precision from the start.
+Outcome solve_lowered(bool lowered, Index max_iterations, const CheckpointOptions& checkpoint,
+                      const Monitor& monitor) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {31, 33}});
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  const auto M = lowered ? kind.make_lowered(context, A.matrix(), kind.options())
+                         : kind.make<double>(context, A.matrix(), kind.options());
+  LobpcgOptions options;
+  options.nev = 3;
+  options.criterion = Criterion::norm;
+  options.tolerance = 1e-13;
+  options.max_iterations = max_iterations;
+  const Outcome outcome = test::outcome_of(lobpcg<double, HostContext>(
+      context, {&A, nullptr, M.get()}, with(options, checkpoint), monitor));
+  if (outcome.status == SolveStatus::converged) {
+    EXPECT_FALSE(M.get()->is_lowered());
+  }
+  return outcome;
+}
+
+TEST(LobpcgCheckpoint, APreconditionerThatIsRaisedOnTheWay) {
+  test::expect_resumes_with_the_same_bits(
+      [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
+        return solve_lowered(true, 1000, checkpoint, monitor);
+      });
+}
+
+TEST(LobpcgCheckpoint, ThePrecisionOfThePreconditionerBelongsToTheSolve) {
+  const test::TemporaryFolder folder;
+  const CheckpointOptions kept{.file = folder.path() / "state", .every_s = 0};
+  EXPECT_EQ(solve_lowered(true, 4, kept, {}).status, SolveStatus::max_iterations);
+  EXPECT_THROW(solve_lowered(false, 1000, {.file = kept.file, .resume = true}, {}), InputError);
+  EXPECT_EQ(solve_lowered(true, 1000, {.file = kept.file, .resume = true}, {}).status,
+            SolveStatus::converged);
 }
 
 TEST(LobpcgCheckpoint, SinglePrecisionAtTheLargestEnd) {

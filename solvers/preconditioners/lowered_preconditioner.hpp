@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <memory>
+#include <string>
+
+namespace heddle {
+
+/// A preconditioner in single precision for a solve in double precision: y_j = s_j⁻¹ M(s_j x_j)
+/// with M in single precision. s_j is the power of two with 1 ≤ ‖s_j x_j‖ < 2, so columns of any
+/// norm fit into the range of single precision. A column of zeros stays one.
+///
+/// An iteration needs no more digits of a search direction. It computes its residuals, projections
+/// and norms from products with A in double precision. M moves half of the bytes of the same
+/// preconditioner in double precision.
+template <class Ctx>
+class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Makes the preconditioner in double precision.
+  using MakeFull = std::function<std::unique_ptr<Preconditioner<double, Ctx>>(Ctx&)>;
+
+  /// `make_full` is called by `raise`. If it is empty, M stays in single precision. Throws
+  /// `InvalidArgument` if `single` is null.
+  explicit LoweredPreconditioner(std::unique_ptr<Preconditioner<float, Ctx>> single,
+                                 MakeFull make_full = {});
+
+  bool is_lowered() const noexcept override { return full_ == nullptr; }
+
+  /// Replaces M by the preconditioner in double precision, for all further products.
+  void raise(Ctx& context) override;
+
+ protected:
+  void apply_block(Ctx& context, ConstBlockView<double, Space> X,
+                   BlockView<double, Space> Y) override;
+
+ private:
+  void apply_single(Ctx& context, ConstBlockView<double, Space> X, BlockView<double, Space> Y);
+
+  MakeFull make_full_;
+  std::unique_ptr<Preconditioner<double, Ctx>> full_;   // null as long as M is in single precision
+  std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M
+  MultiVector<float, Space> x_, y_;                     // n×b, b the widest block so far
+  SmallMatrix<double, Space> scales_;                   // of `norm_scales`
+};
+
+/// The reason why a preconditioner of A cannot be in single precision: a diagonal entry of A that
+/// is not zero has a size outside of 2⁻⁶⁴ … 2⁶⁴. Elements of M are of the size of inverse diagonal
+/// entries, and may be larger by orders of magnitude in an ill conditioned A. Empty if there is no
+/// such entry. A is in the context's memory. Throws `InvalidArgument` if A is not square.
+template <class Ctx>
+std::string refuse_single_precision(Ctx& context, CsrView<double, typename Ctx::Space> A);
+
+}  // namespace heddle

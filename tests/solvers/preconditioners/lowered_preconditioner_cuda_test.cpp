@@ -1,0 +1,52 @@
+#include <heddle/linalg/blocks/convert.hpp>
+
+#include "solvers/preconditioners/lowered_preconditioner_battery.hpp"
+#include "support/cuda_test.hpp"
+
+namespace heddle {
+namespace {
+
+using LoweredPreconditionerCuda = test::CudaTest;
+
+TEST_F(LoweredPreconditionerCuda, KeepsTheDigitsOfColumnsOfAnyNorm) {
+  HostContext host(2);
+  test::expect_lowered_products(context(), host);
+}
+
+TEST_F(LoweredPreconditionerCuda, AColumnThatIsNotFiniteLeavesTheOthersAlone) {
+  HostContext host(2);
+  test::expect_columns_apart(context(), host);
+}
+
+TEST_F(LoweredPreconditionerCuda, ScalesAndRoundsColumnsAsTheHostDoes) {
+  HostContext host(2);
+  auto X = test::columns_of_all_sizes(host, 3000);
+  const Index n = X.rows(), b = X.cols();
+  SmallMatrix<double, HostSpace> scales(host, b, 2);
+  MultiVector<float, HostSpace> expected(host, n, b);
+  norm_scales<double>(host, X.view(), scales.view(b, 2));
+  convert<float, double>(host, X.view(), scales.view(b, 2).block(0, 0, b, 1), expected.view());
+
+  const auto there = place(context(), std::move(X));
+  SmallMatrix<double, DeviceSpace> device_scales(context(), b, 2);
+  MultiVector<float, DeviceSpace> found(context(), n, b);
+  norm_scales<double>(context(), there.view(), device_scales.view(b, 2));
+  convert<float, double>(context(), there.view(), device_scales.view(b, 2).block(0, 0, b, 1),
+                         found.view());
+  const auto fetched = fetch(context(), host, std::move(found));
+  EXPECT_EQ(test::all_entries<float>(fetched.view()), test::all_entries<float>(expected.view()));
+}
+
+TEST_F(LoweredPreconditionerCuda, RefusesDiagonalsOutOfRange) {
+  HostContext host(1);
+  const auto A = [&](double entry) {
+    return place(context(),
+                 csr_from_triplets<double>(host, 2, 2,
+                                           std::vector<Triplet<double>>{{0, 0, 1}, {1, 1, entry}}));
+  };
+  EXPECT_EQ(refuse_single_precision(context(), A(1e-10).view()), "");
+  EXPECT_NE(refuse_single_precision(context(), A(1e-30).view()), "");
+}
+
+}  // namespace
+}  // namespace heddle
