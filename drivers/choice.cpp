@@ -1,60 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <heddle/drivers/choice.hpp>
+#include <heddle/solvers/operators/factor_estimate.hpp>
 #include <heddle/solvers/problem/options.hpp>
-#include <vector>
 
 namespace heddle::detail {
 namespace {
 
-/// Up to this number of operations, some seconds, a factorisation is taken at once.
-constexpr double kModerateOperations = 1e10;
-
-/// One breadth-first search of the pattern from `start` over vertices of which `seen` is not
-/// `mark`.
-class LevelSearch {
- public:
-  explicit LevelSearch(CsrView<double, HostSpace> A)
-      : A_(A), seen_(static_cast<std::size_t>(A.rows)) {}
-
-  struct Levels {
-    Index last;     ///< a vertex of the last level
-    Index largest;  ///< vertices of the largest level
-  };
-
-  Levels from(Index start, std::uint8_t mark) {
-    std::vector<std::int32_t>& now = now_;
-    now.assign(1, static_cast<std::int32_t>(start));
-    seen_[static_cast<std::size_t>(start)] = mark;
-    Levels levels{start, 0};
-    while (!now.empty()) {
-      levels.largest = std::max<Index>(levels.largest, std::ssize(now));
-      levels.last = now.front();
-      next_.clear();
-      for (const std::int32_t i : now) visit_neighbours(i, mark);
-      std::swap(now, next_);
-    }
-    return levels;
-  }
-
-  bool seen(Index i) const { return seen_[static_cast<std::size_t>(i)] != 0; }
-
- private:
-  void visit_neighbours(std::int32_t i, std::uint8_t mark) {
-    for (Index e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
-      std::uint8_t& seen = seen_[static_cast<std::size_t>(A_.columns[e])];
-      if (seen == mark) continue;
-      seen = mark;
-      next_.push_back(A_.columns[e]);
-    }
-  }
-
-  CsrView<double, HostSpace> A_;
-  std::vector<std::uint8_t> seen_;
-  std::vector<std::int32_t> now_, next_;
-};
+/// Up to this estimated number of operations, some seconds, a factorisation is taken at once.
+constexpr double kModerateOperations = 8e9;
 
 /// Whether A − σB of the problem can be factored at all.
 bool has_inverse(const Request& request, const Problem& problem) {
@@ -85,7 +39,8 @@ MethodChoice choose_at_smallest_end(const Request& request, const Problem& probl
   if (request.precision != Precision::full) {
     return choice(Method::lobpcg, "the precision is not double");
   }
-  const double operations = estimated_factor_operations(problem.A.view());
+  const CsrView<double, HostSpace> B = problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
+  const double operations = estimate_factor_cost(problem.A.view(), B).operations;
   if (operations <= kModerateOperations) {
     return choice(
         Method::block_lanczos,
@@ -97,17 +52,6 @@ MethodChoice choose_at_smallest_end(const Request& request, const Problem& probl
 }
 
 }  // namespace
-
-double estimated_factor_operations(CsrView<double, HostSpace> A) {
-  LevelSearch search(A);
-  double separator = 0;
-  for (Index i = 0; i < A.rows; ++i) {
-    if (search.seen(i)) continue;
-    const Index rim = search.from(i, 1).last;
-    separator = std::max(separator, static_cast<double>(search.from(rim, 2).largest));
-  }
-  return 10 * separator * separator * separator;
-}
 
 MethodChoice choose_method(const Request& request, const Problem& problem) {
   MethodChoice choice{request, "", false};

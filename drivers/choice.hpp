@@ -27,10 +27,4 @@ struct MethodChoice {
 ///                   vectors with the inverse.
 MethodChoice choose_method(const Request& request, const Problem& problem);
 
-/// An estimate of the operations of a sparse Cholesky factorisation of A in a good order: 10 s³, s
-/// the largest level of a breadth-first search from a vertex at the rim, which stands for the
-/// largest separator of a nested dissection. Costs about as much as some products with A. Source:
-/// George, SIAM J. Numer. Anal. 10 (1973) 345 (10 s³ on an s×s grid).
-double estimated_factor_operations(CsrView<double, HostSpace> A);
-
 }  // namespace heddle::detail

@@ -285,8 +285,7 @@ class PlacedProblem {
   bool inverts_at_once(Ctx& context, const Request& request) {
     if (request.filter == LanczosFilter::inverse) return true;
     constexpr double kInnerProducts = 1e5;
-    const auto cost = shifted_inverse_->cost_in_products(context, kColumns);
-    return cost && *cost <= kInnerProducts;
+    return shifted_inverse_->pays(context, kColumns, kInnerProducts);
   }
 
   /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
@@ -297,8 +296,7 @@ class PlacedProblem {
     auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
                                                            factor_bytes(context));
     factor->set_stage(monitor.stage, "B");
-    const auto cost = factor->cost_in_products(context, kColumns);
-    const bool cheap = cost && *cost <= kColumns * kInnerProducts;
+    const bool cheap = factor->pays(context, kColumns, kColumns * kInnerProducts);
     if (cheap && factor->factor(context, 0)) {
       B_inverse_ = std::move(factor);
       return;
@@ -308,7 +306,8 @@ class PlacedProblem {
     inverse->set_stop(monitor.stop);
     if (inverse->works(context)) {
       B_inverse_ = std::move(inverse);
-    } else if (cost && !cheap && factor->factor(context, 0)) {
+    } else if (!cheap && factor->cost_in_products(context, kColumns) &&
+               factor->factor(context, 0)) {
       B_inverse_ = std::move(factor);
     } else if (!shifted_inverse_ || !shifted_inverse_->cost_in_products(context, kColumns)) {
       throw ProblemError(ProblemPart::mass,

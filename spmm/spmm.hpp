@@ -2,14 +2,16 @@
 
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/epilogue.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-/// Products of a sparse matrix with a tall-skinny block, C = α A B + β C or C = α Aᵀ B + β C. A
-/// plan inspects A once and then multiplies any number of blocks.
+/// Products of a sparse matrix with a tall-skinny block, C = α A B + β C or C = α Aᵀ B + β C, the
+/// former also with the further terms of `SpmmEpilogue`. A plan inspects A once and then multiplies
+/// any number of blocks.
 namespace heddle {
 
 /// How a plan multiplies by Aᵀ. The data that this needs is built at the first such product (on a
@@ -65,6 +67,14 @@ class SpmmPlan<T, HostContext> {
   void multiply(HostContext& context, T alpha, ConstBlockView<T, HostSpace> B, T beta,
                 BlockView<T, HostSpace> C) const;
 
+  /// C = α A B + β C + γ B' + δ X, Y = Y + η C in one pass over C, with the terms of `epilogue` in
+  /// this order. It behaves as `multiply` above, which it equals bit for bit without further terms.
+  /// With α = 0, B is read where γ ≠ 0. The profile counts the bytes that `SpmmEpilogue` names.
+  /// A kernel of the table without an epilogue is followed by a second pass over C. Throws
+  /// `InvalidArgument` also if X or Y do not have C's shape, or if γ ≠ 0 and A is not square.
+  void multiply(HostContext& context, T alpha, ConstBlockView<T, HostSpace> B,
+                const SpmmEpilogue<T, HostSpace>& epilogue, BlockView<T, HostSpace> C) const;
+
   /// C = α Aᵀ B + β C with B rows×N and C cols×N. It behaves as `multiply`, with two differences:
   /// the first call allocates what `SpmmTranspose` describes, and indexed products move 4·nnz bytes
   /// more. Throws `InvalidArgument` if shapes do not fit, and at the first call if Aᵀ has more
@@ -108,6 +118,14 @@ class SpmmPlan<T, CudaContext> {
   /// time. Throws `InvalidArgument` with the shapes if they do not fit.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,
                 BlockView<T, DeviceSpace> C) const;
+
+  /// C = α A B + β C + γ B' + δ X, Y = Y + η C, in one pass by all kernels but cuSPARSE's, which a
+  /// second pass over C follows. It behaves as `multiply` above, which it equals bit for bit
+  /// without further terms. With α = 0, B is read where γ ≠ 0. The profile counts the bytes that
+  /// `SpmmEpilogue` names. Throws `InvalidArgument` also if X or Y do not have C's shape, or if γ ≠
+  /// 0 and A is not square.
+  void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B,
+                const SpmmEpilogue<T, DeviceSpace>& epilogue, BlockView<T, DeviceSpace> C) const;
 
   /// `prepare` for `multiply_transposed`, which calls it for a new N.
   void prepare_transposed(CudaContext& context, Index N) const;
@@ -162,5 +180,10 @@ KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t sc
 template <Scalar T>
 void reference_spmm(double alpha, CsrView<T, HostSpace> A, ConstBlockView<T, HostSpace> B,
                     double beta, BlockView<T, HostSpace> C);
+
+/// The same with all terms of `SpmmEpilogue`. An operand whose coefficient is 0 is not read.
+template <Scalar T>
+void reference_spmm(double alpha, CsrView<T, HostSpace> A, ConstBlockView<T, HostSpace> B,
+                    const SpmmEpilogue<T, HostSpace>& epilogue, BlockView<T, HostSpace> C);
 
 }  // namespace heddle

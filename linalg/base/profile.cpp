@@ -5,8 +5,8 @@ namespace heddle {
 
 std::string_view phase_name(Phase phase) noexcept {
   static constexpr std::array<std::string_view, kPhaseCount> kNames = {
-      "other",         "setup",         "spmm",   "preconditioner", "residual",
-      "orthogonalize", "rayleigh_ritz", "update", "verify"};
+      "other",          "setup",    "analysis",      "ordering",      "factorization", "spmm",
+      "preconditioner", "residual", "orthogonalize", "rayleigh_ritz", "update",        "verify"};
   return kNames[static_cast<std::size_t>(phase)];
 }
 

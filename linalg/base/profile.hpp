@@ -12,6 +12,9 @@ namespace heddle {
 enum class Phase {
   other,
   setup,
+  analysis,       ///< size and cost of a sparse factor, from the pattern
+  ordering,       ///< of the rows and columns before a sparse factorisation
+  factorization,  ///< sparse factorisation
   spmm,
   preconditioner,
   residual,
@@ -21,7 +24,7 @@ enum class Phase {
   verify,
 };
 
-inline constexpr std::size_t kPhaseCount = 9;
+inline constexpr std::size_t kPhaseCount = 12;
 
 /// The phase's name in `result.json`.
 std::string_view phase_name(Phase phase) noexcept;

@@ -8,9 +8,9 @@
 kBuildPackages=(g++:g++ cmake:cmake make:make libeigen3-dev libfmt-dev zlib1g-dev libyaml-cpp-dev
   libcli11-dev libspdlog-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
-kTestPackages=(ninja-build:ninja ccache:ccache libgtest-dev libbenchmark-dev clang:clang++
-  libclang-rt-dev libomp-dev clang-format-14:clang-format-14 shellcheck:shellcheck python3:python3
-  python3-scipy)
+kTestPackages=(ninja-build:ninja ccache:ccache libgtest-dev libbenchmark-dev libsuitesparse-dev
+  clang:clang++ libclang-rt-dev libomp-dev clang-format-14:clang-format-14 shellcheck:shellcheck
+  python3:python3 python3-scipy)
 
 say() { printf '== %s\n' "$*"; }
 fail() {

@@ -56,8 +56,12 @@ double EigenConvergence::rounding(double lambda, double size_A, double size_B) c
   return leniency_ * kRoundingOfValues * epsilon_ * (size_A + std::abs(lambda) * size_B);
 }
 
+double EigenConvergence::largest_zero() const noexcept {
+  return kRoundingOfValues * epsilon_ * (norm_B_ > 0 ? norm_A_ / norm_B_ : norm_A_);
+}
+
 bool EigenConvergence::is_zero(double lambda, double error) const noexcept {
-  const double zero = leniency_ * kRoundingOfValues * epsilon_ * norm_A_;
+  const double zero = leniency_ * largest_zero() * norm_B_;
   return std::abs(lambda) * norm_B_ <= zero && error <= zero;
 }
 

@@ -66,6 +66,9 @@ class EigenConvergence {
   /// of a graph are no scale.
   bool is_zero(double lambda, double error) const noexcept;
 
+  /// The largest |λ| that may be rounding of zero: 10 ε‖A‖₁/‖B‖₁.
+  double largest_zero() const noexcept;
+
   /// The criterion for values that no iteration improves any more. Values pass whose residuals are
   /// at the noise floor, see `residual_is_rounding`. So do values whose errors are at most 1e-6 |λ|
   /// or ten times the rounding errors, as far as the noise floor of residuals.

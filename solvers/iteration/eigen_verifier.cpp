@@ -43,10 +43,12 @@ double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
   return std::sqrt(square);
 }
 
-/// Numbers near the smallest positive one, to which entries of A may have been rounded, have errors
-/// of this size, which is not relative to theirs.
+/// Entries of A near the smallest positive number of single precision have been rounded to it by
+/// this much. In double precision no entry of a scaled problem is that small.
 template <Scalar T>
-constexpr double kUnderflow = 10 * static_cast<double>(std::numeric_limits<T>::denorm_min());
+constexpr double kUnderflow =
+    std::is_same_v<T, float> ? 10 * static_cast<double>(std::numeric_limits<float>::denorm_min())
+                             : 0;
 
 double one_norm(ConstSmallView<double, HostSpace> M) {
   double largest = 0;
@@ -298,9 +300,15 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   judge_orthogonality(convergence);
+  // More zeros than wanted pairs: no search tells which of them are the first ones.
+  const bool zeros_beside =
+      std::any_of(neighbours.values.begin(), neighbours.values.end(),
+                  [&](double value) { return convergence.is_zero(value, 0); });
   Verdict verdict{orthonormal(), true};
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
+    const bool among_zeros = zeros_beside && convergence.is_zero(lambda, 0);
+    const double placing = among_zeros ? convergence.largest_zero() : 0;
     // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
     const double bound = error_of(j, neighbours.own_bounds, {});
     const double error = error_of(j, neighbours.own_bounds, neighbours.own_roundings);
@@ -319,9 +327,10 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     verdict.residuals = verdict.residuals && residual;
     verdict.values = verdict.values && value;
     passed_.push_back(value && residual);
-    const double unavoidable = std::max(rounding, as_exact_as_possible ? error : error - bound);
+    const double unavoidable =
+        std::max({placing, rounding, as_exact_as_possible ? error : error - bound});
     limited_.push_back(convergence.limited(lambda, bound, unavoidable));
-    errors_.push_back(error + rounding);
+    errors_.push_back(std::max(error + rounding, placing));
   }
   return verdict;
 }

@@ -24,9 +24,10 @@ void PencilOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> 
 
 template <Scalar T, class Ctx>
 bool PencilOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
-                                              ConstBlockView<T, Space> X, double beta,
+                                              ConstBlockView<T, Space> X,
+                                              const SpmmEpilogue<T, Space>& epilogue,
                                               BlockView<T, Space> Y) {
-  return B_inverse_ == nullptr && A_->accumulate(context, alpha, X, beta, Y);
+  return B_inverse_ == nullptr && A_->accumulate(context, alpha, X, epilogue, Y);
 }
 
 template <Scalar T, class Ctx>

@@ -33,8 +33,8 @@ class PencilOperator final : public LinearOperator<T, Ctx> {
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
-  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
-                        BlockView<T, Space> Y) override;
+  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X,
+                        const SpmmEpilogue<T, Space>& epilogue, BlockView<T, Space> Y) override;
 
  private:
   LinearOperator<T, Ctx>* A_ = nullptr;

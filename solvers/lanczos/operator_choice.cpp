@@ -10,9 +10,10 @@
 namespace heddle::detail {
 namespace {
 
-/// From this number of products on, the analysis of the pattern, which costs about 1000 products,
-/// is negligible.
-constexpr double kManyProducts = 5000;
+/// From this number of products on, they cost more than the estimate of a factorisation. On the
+/// host the estimate takes some hundred products.
+template <class Ctx>
+constexpr double kManyProducts = std::same_as<Ctx, HostContext> ? 5000 : 50000;
 
 /// The distances of σ below 0 or below the smallest known eigenvalue that are tried in turn, in
 /// units of ‖C‖. From the second on, A − σB is distinguishable from a singular matrix in spite of
@@ -179,22 +180,29 @@ bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
   if (options_.filter == LanczosFilter::inverse) return true;
   if (options_.filter == LanczosFilter::chebyshev || degree == 1) return false;
   const double products = applications_after_cycle(degree);
-  if (products < kManyProducts) return false;
+  if (products < kManyProducts<Ctx>) return false;
   const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
-  const auto cost = problem_.shifted_inverse->cost_in_products(context_, columns);
-  if (!cost || !(*cost < products)) return false;
-  const double seconds = problem_.shifted_inverse->seconds_to_factor(context_);
+  ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
+  if (engine_.less_time_left_than(inverse.seconds_to_order())) return false;
+  if (!inverse.pays(context_, columns, products)) return false;
+  const double seconds = inverse.seconds_to_factor(context_);
   return seconds < kLongestFactorisation && !engine_.less_time_left_than(seconds);
 }
 
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::time_to_factor() {
-  if (engine_.stop_requested()) {
-    engine_.end_as_requested();
-    return false;
+  const auto stopped = [&] {
+    const bool requested = engine_.stop_requested();
+    if (requested) engine_.end_as_requested();
+    return requested;
+  };
+  if (stopped()) return false;
+  ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
+  if (!engine_.less_time_left_than(inverse.seconds_to_order())) {
+    const double seconds = inverse.seconds_to_factor(context_);
+    if (stopped()) return false;  // during the ordering
+    if (!engine_.less_time_left_than(seconds)) return true;
   }
-  const double seconds = problem_.shifted_inverse->seconds_to_factor(context_);
-  if (!engine_.less_time_left_than(seconds)) return true;
   engine_.end(SolveStatus::time_limit, "the time limit leaves too little for a factorisation");
   return false;
 }

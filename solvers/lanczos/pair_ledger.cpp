@@ -57,6 +57,21 @@ double noise_of_projection(const SpectralMap& map, const PencilNorms& norms, dou
   return kRoundings * epsilon * (is_C ? std::max(norms.C(), std::abs(theta)) : theta);
 }
 
+/// Bounds errors by residuals where pairs that a check has found lie within them: the first
+/// `earlier` pairs were bounded by a gap that these show not to be there.
+void forget_gaps(PairList& pairs, Index earlier, double norm_B) {
+  const auto found = static_cast<std::size_t>(earlier);
+  for (std::size_t i = 0; i < found; ++i) {
+    for (std::size_t j = found; j < pairs.values.size(); ++j) {
+      const double both = (pairs.residuals[i] + pairs.residuals[j]) / norm_B;
+      if (std::abs(pairs.values[i] - pairs.values[j]) > both) continue;
+      for (const std::size_t each : {i, j}) {
+        pairs.errors[each] = std::max(pairs.errors[each], pairs.residuals[each] / norm_B);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
@@ -286,8 +301,10 @@ Index PairLedger::lock_exact(Index most, double rounding) {
 }
 
 std::vector<Index> PairLedger::begin_check() {
+  const Index earlier = checking_ ? locked() : wanted_.size();
   checking_ = true;
   locked_ = wanted_;
+  forget_gaps(locked_, earlier, norms_.B);
   const std::vector<double>& values = locked_.values;
   const auto before = [&](double a, double b) { return map_.before(a, b); };
   if (std::is_sorted(values.begin(), values.end(), before) && locked() == nev_) return {};

@@ -16,12 +16,13 @@ void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
 }
 
 template <Scalar T, class Ctx>
-bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> X,
-                                        double beta, BlockView<T, Space> Y) {
-  require_shapes(X, Y);
-  if (X.cols() == 0) return true;
-  if (!accumulate_block(context, alpha, X, beta, Y)) return false;
-  columns_applied_ += X.cols();
+bool LinearOperator<T, Ctx>::accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> B,
+                                        const SpmmEpilogue<T, Space>& epilogue,
+                                        BlockView<T, Space> C) {
+  require_shapes(B, C);
+  if (B.cols() == 0) return true;
+  if (!accumulate_block(context, alpha, B, epilogue, C)) return false;
+  columns_applied_ += B.cols();
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/epilogue.hpp>
 #include <optional>
 
 namespace heddle {
@@ -20,10 +21,11 @@ class LinearOperator {
   /// do not fit.
   void apply(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
 
-  /// Y = α A X + β Y in one pass. Returns false, and leaves Y as it is, if the operator has no such
-  /// product. Shapes as for `apply`. The columns count as multiplied.
-  bool accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
-                  BlockView<T, Space> Y);
+  /// C = α A B with the terms of `epilogue` in one pass; `SpmmEpilogue` has the formula. Returns
+  /// false, and leaves all blocks as they are, if the operator has no such product. B and C are
+  /// shaped as X and Y of `apply`. The columns count as multiplied.
+  bool accumulate(Ctx& context, double alpha, ConstBlockView<T, Space> B,
+                  const SpmmEpilogue<T, Space>& epilogue, BlockView<T, Space> C);
 
   /// Rows of Y (`rows`) and of X (`cols`) in the memory of this process.
   Index rows() const noexcept { return row_range_.local; }
@@ -69,9 +71,11 @@ class LinearOperator {
   /// Computes Y = A X. `apply` has checked the shapes, and b ≥ 1.
   virtual void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
 
-  /// Computes Y = α A X + β Y, or returns false without touching Y. Shapes as for `apply_block`.
-  virtual bool accumulate_block(Ctx&, double, ConstBlockView<T, Space>, double,
-                                BlockView<T, Space>) {
+  /// Computes what `accumulate` describes, or returns false without touching a block. Shapes of B
+  /// and C as for `apply_block`.
+  virtual bool accumulate_block(Ctx& /*context*/, double /*alpha*/, ConstBlockView<T, Space> /*B*/,
+                                const SpmmEpilogue<T, Space>& /*epilogue*/,
+                                BlockView<T, Space> /*C*/) {
     return false;
   }
 

@@ -3,6 +3,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -64,12 +65,20 @@ void NormalEquationsOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
 
 template <Scalar T, class Ctx>
 bool NormalEquationsOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
-                                                       ConstBlockView<T, Space> X, double beta,
+                                                       ConstBlockView<T, Space> X,
+                                                       const SpmmEpilogue<T, Space>& epilogue,
                                                        BlockView<T, Space> Y) {
+  // The product with Aᵀ is one of A X, so that X is there another block.
+  SpmmEpilogue<T, Space> terms = epilogue;
+  if (epilogue.gamma != T{0}) {
+    if (epilogue.delta != T{0}) return false;
+    terms.delta = std::exchange(terms.gamma, T{0});
+    terms.X = X;
+  }
   // Aᵀ can refuse only after the product with A, which is then wasted. Therefore it is tried only
   // once.
   accumulates_ = accumulates_ &&
-                 pair_.A_transposed->accumulate(context, alpha, multiply_A(context, X), beta, Y);
+                 pair_.A_transposed->accumulate(context, alpha, multiply_A(context, X), terms, Y);
   return accumulates_;
 }
 

@@ -49,8 +49,8 @@ class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
  protected:
   /// Allocates if the block is wider than all blocks before.
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
-  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
-                        BlockView<T, Space> Y) override;
+  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X,
+                        const SpmmEpilogue<T, Space>& epilogue, BlockView<T, Space> Y) override;
 
  private:
   BlockView<T, Space> multiply_A(Ctx& context, ConstBlockView<T, Space> X);

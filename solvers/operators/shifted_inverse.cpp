@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/factor_estimate.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <heddle/solvers/operators/sparse_cholesky.hpp>
 #include <heddle/solvers/operators/triangular_solves.hpp>
@@ -13,27 +14,27 @@
 namespace heddle {
 namespace {
 
-/// Bytes per entry of L during the factorisation: in Eigen's factor, in a copy of it, and in two
-/// triangles.
+/// Bytes per entry of L during the factorisation: in the library's factor, in a copy of it, and in
+/// two triangles.
 template <Scalar T>
 constexpr double kBytesOfEntry = 2.0 * (sizeof(double) + sizeof(std::int32_t)) +
                                  2.0 * (sizeof(T) + sizeof(std::int32_t));
 
-/// Costs in units of the cost per entry of A in a product with a block.
+/// Costs in units of the cost per entry of A and column in a product with a block.
 struct Rates {
-  double row;        ///< per row, for the dense passes beside a product
-  double solve;      ///< per entry of L, for a solve
-  double operation;  ///< per operation of the factorisation
+  double row;    ///< per row, for the dense passes beside a product
+  double solve;  ///< per entry of L, for a solve
+  double host;   ///< a unit of the host
 };
 
 /// The host's rates were measured with blocks of 8 columns and two threads on matrices of 2000 to
-/// 27000 rows: 8 to 19 per entry, 2 to 8 per operation. The rates of a GPU are estimates, because
-/// the factorisation runs on the host and levels of rows wait for each other.
+/// 27000 rows: 8 to 19 per entry of L. Those of a GPU are estimates: levels of rows wait for each
+/// other.
 template <class Ctx>
-constexpr Rates kRates = std::same_as<Ctx, HostContext> ? Rates{5, 12, 6} : Rates{5, 300, 200};
+constexpr Rates kRates = std::same_as<Ctx, HostContext> ? Rates{5, 12, 1} : Rates{5, 300, 33};
 
-/// Operations per second of a factorisation. Measured: 4·10⁹ in cache, a quarter of that beyond.
-constexpr double kOperationsPerSecond = 1e9;
+/// Seconds per unit of the host: 10⁹ operations of Eigen's factorisation per second.
+constexpr double kSecondsPerUnit = 1 / 6e9;
 
 /// A in host memory, in double. If A has no rows, neither has the result.
 template <Scalar T>
@@ -45,6 +46,33 @@ HostCsrMatrix<double> on_host(HostContext& host, CudaContext& context,
                               const CsrView<T, DeviceSpace>& A) {
   if (A.rows == 0) return {};
   return convert<double>(host, fetch(context, host, A).view());
+}
+
+/// The estimated cost of the factor of A − σB. Reads the patterns only.
+template <Scalar T>
+detail::FactorCost estimate(HostContext&, const CsrView<T, HostSpace>& A,
+                            const CsrView<T, HostSpace>& B) {
+  const auto pattern = [](const CsrView<T, HostSpace>& M) -> CsrView<double, HostSpace> {
+    return {M.rows, M.cols, M.nnz, M.row_offsets, M.columns, nullptr};
+  };
+  return detail::estimate_factor_cost(pattern(A), pattern(B));
+}
+template <Scalar T>
+detail::FactorCost estimate(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                            const CsrView<T, DeviceSpace>& B) {
+  HostContext host{1};
+  const auto fetched = [&](const CsrView<T, DeviceSpace>& M) {
+    return M.rows == 0 ? HostCsrMatrix<T>() : fetch(context, host, M);
+  };
+  return estimate(host, fetched(A).view(), fetched(B).view());
+}
+
+/// The cost of a factorisation and of solves for `columns` columns, in units of `Rates`.
+template <class Ctx>
+double factor_and_solve(const detail::FactorCost& cost, double columns) {
+  constexpr Rates rate = kRates<Ctx>;
+  return rate.host * detail::best_cholesky().rates().operation * cost.operations +
+         columns * rate.solve * cost.entries;
 }
 
 /// The matrix whose row k is row order[k] of the identity.
@@ -67,6 +95,11 @@ struct ShiftedInverse<T, Ctx>::Factors {
       : cholesky(beside, on_host<T>(beside, context, A).view(),
                  on_host<T>(beside, context, B).view(), max_entries) {}
 
+  /// The cost of the factor. Nothing if it is too large.
+  std::optional<detail::FactorCost> cost() const {
+    return fits ? std::optional(cholesky.cost()) : std::nullopt;
+  }
+
   void make_solves(Ctx& context, HostCsrMatrix<double> transposed) {
     HostContext& host = host_of(context, beside);
     const HostCsrMatrix<T> lower = [&] {
@@ -85,6 +118,7 @@ struct ShiftedInverse<T, Ctx>::Factors {
 
   HostContext beside{1};  // the host, where Ctx is a GPU
   detail::SparseCholesky cholesky;
+  bool fits = false;
   std::optional<detail::TriangularSolves<T, Ctx>> solves;
   CsrMatrix<T, Space> there, back;  // P and Pᵀ
   std::optional<SpmmPlan<T, Ctx>> into_order, out_of_order;
@@ -107,39 +141,77 @@ ShiftedInverse<T, Ctx>::~ShiftedInverse() = default;
 template <Scalar T, class Ctx>
 auto ShiftedInverse<T, Ctx>::analysed(Ctx& context) -> Factors& {
   if (!factors_) {
-    const PhaseScope phase(context, Phase::setup);
     begin_stage("ordering " + matrix_);
-    factors_ = std::make_unique<Factors>(context, A_, B_, max_bytes_ / kBytesOfEntry<T>);
+    auto made = [&] {
+      const PhaseScope phase(context, Phase::ordering);
+      return std::make_unique<Factors>(context, A_, B_, max_bytes_ / kBytesOfEntry<T>);
+    }();
+    begin_stage("analysing " + matrix_);
+    const PhaseScope phase(context, Phase::analysis);
+    made->fits = made->cholesky.analyse();
+    factors_ = std::move(made);
   }
   return *factors_;
 }
 
 template <Scalar T, class Ctx>
+const detail::FactorCost& ShiftedInverse<T, Ctx>::estimated(Ctx& context) {
+  if (!estimate_) {
+    const PhaseScope phase(context, Phase::analysis);
+    estimate_ = std::make_unique<const detail::FactorCost>(estimate<T>(context, A_, B_));
+  }
+  return *estimate_;
+}
+
+/// A cost in units of `Rates` as a number of products of A with one column.
+template <Scalar T, class Ctx>
+double ShiftedInverse<T, Ctx>::in_products(double cost) const noexcept {
+  const auto rows = static_cast<double>(A_.rows);
+  return cost / (static_cast<double>(A_.nnz) + kRates<Ctx>.row * rows);
+}
+
+template <Scalar T, class Ctx>
+bool ShiftedInverse<T, Ctx>::pays(Ctx& context, double columns, double products) {
+  if (!factors_) {
+    const double order =
+        kRates<Ctx>.host * detail::best_cholesky().rates().order * static_cast<double>(A_.rows);
+    const double rest = factor_and_solve<Ctx>(estimated(context), columns);
+    if (!(in_products(order + rest) < products)) return false;
+  }
+  const std::optional<double> cost = cost_in_products(context, columns);
+  return cost && *cost < products;
+}
+
+template <Scalar T, class Ctx>
 std::optional<double> ShiftedInverse<T, Ctx>::cost_in_products(Ctx& context, double columns) {
-  const detail::SparseCholesky& cholesky = analysed(context).cholesky;
-  if (!cholesky.fits()) return std::nullopt;
-  constexpr Rates rate = kRates<Ctx>;
-  const double product = static_cast<double>(A_.nnz) + rate.row * static_cast<double>(A_.rows);
-  return (rate.operation * cholesky.operations() + columns * rate.solve * cholesky.entries()) /
-         product;
+  const auto cost = analysed(context).cost();
+  if (!cost) return std::nullopt;
+  return in_products(factor_and_solve<Ctx>(*cost, columns));
+}
+
+template <Scalar T, class Ctx>
+double ShiftedInverse<T, Ctx>::seconds_to_order() const noexcept {
+  const double cost = detail::best_cholesky().rates().order * static_cast<double>(A_.rows);
+  return ordered() ? 0 : cost * kSecondsPerUnit;
 }
 
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::seconds_to_factor(Ctx& context) {
-  const detail::SparseCholesky& cholesky = analysed(context).cholesky;
-  return cholesky.fits() ? cholesky.operations() / kOperationsPerSecond : 0;
+  const auto cost = analysed(context).cost();
+  const double per_operation = detail::best_cholesky().rates().operation * kSecondsPerUnit;
+  return cost ? cost->operations * per_operation : 0;
 }
 
 template <Scalar T, class Ctx>
 bool ShiftedInverse<T, Ctx>::factor(Ctx& context, double sigma) {
-  const PhaseScope phase(context, Phase::setup);
   Factors& factors = analysed(context);
-  if (!factors.cholesky.fits()) {
+  if (!factors.fits) {
     throw OutOfMemory(static_cast<std::size_t>(max_bytes_),
                       fmt::format("the Cholesky factor of A - sigma B needs more than the {:.0f} "
                                   "bytes that it may take",
                                   max_bytes_));
   }
+  const PhaseScope phase(context, Phase::factorization);
   factors.solves.reset();
   begin_stage("factoring " + matrix_);
   auto made = factors.cholesky.factor(factors.beside, sigma);
@@ -152,7 +224,7 @@ bool ShiftedInverse<T, Ctx>::factor(Ctx& context, double sigma) {
 
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::factor_entries() const noexcept {
-  return factors_ && factors_->solves ? factors_->cholesky.entries() : 0;
+  return factors_ && factors_->solves ? factors_->cholesky.cost().entries : 0;
 }
 
 /// n×`columns` of memory for a block in the order of the factor.

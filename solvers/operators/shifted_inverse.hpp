@@ -10,17 +10,21 @@
 #include <utility>
 
 namespace heddle {
+namespace detail {
+struct FactorCost;
+}
 
 /// Y = (A − σB)⁻¹ X for a positive definite A − σB, by its sparse Cholesky factorisation. This
 /// shift-and-invert transformation turns the smallest eigenvalues λ of A x = λ B x into the largest
 /// eigenvalues 1/(λ − σ) of (A − σB)⁻¹B.
 ///
 /// The constructor computes nothing, so that a solver can be given a `ShiftedInverse` that it may
-/// never use. The pattern is analysed when the cost is first asked for. `factor` factors on the
-/// host, in double, in an approximate minimum degree order: A − σB = Pᵀ L Lᵀ P. The triangular
-/// systems are solved by levels of rows. Because B is positive definite, the existence of a factor
-/// proves that σ is smaller than every eigenvalue (Sylvester's law of inertia). If B is only
-/// semidefinite, this holds for the finite eigenvalues.
+/// never use. The cost of a factorisation is first estimated in linear time. The rows are ordered
+/// when the estimate or the caller asks for it. Then the cost is known. `factor` factors on the
+/// host, in double: A − σB = Pᵀ L Lᵀ P. The triangular systems are solved by levels of rows.
+/// Because B is positive definite, the existence of a factor proves that σ is smaller than every
+/// eigenvalue (Sylvester's law of inertia). If B is only semidefinite, this holds for the finite
+/// eigenvalues.
 ///
 /// The solves are backward stable: Y is exact for a matrix that differs from A − σB by rounding
 /// errors. Therefore residuals of eigenpairs reach ε‖A‖ for any condition number of A − σB, without
@@ -40,21 +44,34 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   explicit ShiftedInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
   ~ShiftedInverse() override;
 
-  /// `stage` is called when the analysis of the pattern or a factorisation begins, and when the
-  /// factorisation has ended, with a few words on what follows. `matrix`: the name of A − σB there.
+  /// `stage` is called when the ordering or a factorisation begins, and when the factorisation has
+  /// ended, with a few words on what follows. `matrix`: the name of A − σB there.
   void set_stage(std::function<void(std::string_view)> stage, std::string matrix) {
     stage_ = std::move(stage);
     matrix_ = std::move(matrix);
   }
 
+  /// Whether one factorisation and solves for `columns` columns cost less than `products` products
+  /// of A with one column, and the factor fits into `max_bytes`. The rows are ordered only if the
+  /// ordering, too, costs less than that by an estimate. The answer follows from the patterns
+  /// alone.
+  bool pays(Ctx& context, double columns, double products);
+
   /// The cost of one factorisation and of solves for `columns` columns, in units of the product of
-  /// A with one column. Nothing if the factor would take more than `max_bytes`. The estimate uses
-  /// the numbers of entries and operations, which follow from the pattern.
+  /// A with one column. Nothing if the factor would take more than `max_bytes`. It follows from the
+  /// numbers of entries and operations. Orders the rows if that was not done before.
   std::optional<double> cost_in_products(Ctx& context, double columns);
 
   /// An estimate of the seconds that `factor` takes, from the number of operations. 0 if the factor
-  /// would take more than `max_bytes`.
+  /// would take more than `max_bytes`. Orders the rows if that was not done before.
   double seconds_to_factor(Ctx& context);
+
+  /// Whether the rows were ordered.
+  bool ordered() const noexcept { return factors_ != nullptr; }
+
+  /// An estimate of the seconds that the ordering takes, from the number of rows. 0 once it is
+  /// done.
+  double seconds_to_order() const noexcept;
 
   /// Factors A − σB. The factorisation cannot be interrupted. Returns false if A − σB is not
   /// positive definite, or so close to singular that a pivot is rounding noise. The inverse cannot
@@ -82,6 +99,8 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   struct Factors;
 
   Factors& analysed(Ctx& context);
+  const detail::FactorCost& estimated(Ctx& context);
+  double in_products(double cost) const noexcept;
   BlockView<T, Space> permuted(Ctx& context, Index columns);
   void begin_stage(const std::string& name) const {
     if (stage_) stage_(name);
@@ -92,6 +111,7 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   std::function<void(std::string_view)> stage_;
   std::string matrix_;
   double shift_ = 0;
+  std::unique_ptr<const detail::FactorCost> estimate_;  // empty before the cost was estimated
   Index lower_columns_ = 0;
   std::unique_ptr<Factors> factors_;
 };

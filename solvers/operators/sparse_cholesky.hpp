@@ -2,31 +2,31 @@
 
 #include <cstdint>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/solvers/operators/cholesky_backend.hpp>
+#include <heddle/solvers/operators/factor_estimate.hpp>
 #include <optional>
 #include <vector>
 
 namespace heddle::detail {
 
 /// The sparse Cholesky factorisation P (A − σB) Pᵀ = L Lᵀ on the host, for any number of shifts σ.
-/// P is an approximate minimum degree order. P and the pattern of L depend only on the patterns of
-/// A and B and are computed once. Sources: Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17
-/// (1996) 886 (the order); Davis, Direct Methods for Sparse Linear Systems, 2006, chapter 4.
+/// The backend chooses P and factors. P and the pattern of L depend only on the patterns of A and B
+/// and are computed once. Source: Davis, Direct Methods for Sparse Linear Systems, 2006, chapter 4.
 class SparseCholesky {
  public:
-  /// Analyses the pattern, and stops as soon as L has more than `max_entries` entries. A and B are
-  /// symmetric of the same order and are not needed afterwards. A B without rows is the identity.
+  /// Orders the rows. A and B are symmetric of the same order and are not needed afterwards. A B
+  /// without rows is the identity. `max_entries`: the most entries that L may have. `backend` is
+  /// kept by reference.
   SparseCholesky(HostContext& context, const CsrView<double, HostSpace>& A,
-                 const CsrView<double, HostSpace>& B, double max_entries);
+                 const CsrView<double, HostSpace>& B, double max_entries,
+                 const CholeskyBackend& backend = best_cholesky());
 
-  /// Whether L has at most `max_entries` entries. If not, no other function may be called.
-  bool fits() const noexcept { return fits_; }
+  /// Counts the entries of L, and stops as soon as they exceed `max_entries`. Returns whether L has
+  /// at most `max_entries` entries. If not, no other function may be called.
+  bool analyse();
 
-  /// The number of entries of L.
-  double entries() const noexcept { return entries_; }
-
-  /// The number of multiplications of the factorisation: Σ c² over the lengths c of the columns of
-  /// L.
-  double operations() const noexcept { return operations_; }
+  /// The cost of L, after `analyse`.
+  const FactorCost& cost() const noexcept { return cost_; }
 
   /// The permutation P as a list: row k of P X is row order()[k] of X.
   const std::vector<std::int32_t>& order() const noexcept { return order_; }
@@ -37,14 +37,12 @@ class SparseCholesky {
   std::optional<HostCsrMatrix<double>> factor(HostContext& context, double sigma) const;
 
  private:
-  void count_entries(double max_entries);
-
+  const CholeskyBackend& backend_;
   std::vector<std::int32_t> order_;
   HostCsrMatrix<double> A_;  // lower triangle of P A Pᵀ, with zeros where only B has entries
   HostCsrMatrix<double> B_;  // lower triangle of P B Pᵀ, with the same pattern
-  double entries_ = 0;
-  double operations_ = 0;
-  bool fits_ = true;
+  double max_entries_;
+  FactorCost cost_;
 };
 
 }  // namespace heddle::detail

@@ -31,10 +31,11 @@ void SparseOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> 
 
 template <Scalar T, class Ctx>
 bool SparseOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
-                                              ConstBlockView<T, Space> X, double beta,
-                                              BlockView<T, Space> Y) {
+                                              ConstBlockView<T, Space> B,
+                                              const SpmmEpilogue<T, Space>& epilogue,
+                                              BlockView<T, Space> C) {
   const PhaseScope phase(context, Phase::spmm);
-  plan_.multiply(context, static_cast<T>(alpha), X, static_cast<T>(beta), Y);
+  plan_.multiply(context, static_cast<T>(alpha), B, epilogue, C);
   return true;
 }
 

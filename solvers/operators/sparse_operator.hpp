@@ -26,8 +26,8 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
-  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> X, double beta,
-                        BlockView<T, Space> Y) override;
+  bool accumulate_block(Ctx& context, double alpha, ConstBlockView<T, Space> B,
+                        const SpmmEpilogue<T, Space>& epilogue, BlockView<T, Space> C) override;
   bool absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums, Index terms) const override;
 
  private:

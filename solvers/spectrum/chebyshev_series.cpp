@@ -40,34 +40,44 @@ ChebyshevRecurrence<T, Ctx>::ChebyshevRecurrence(Ctx& context, Index n, Index bl
 
 template <Scalar T, class Ctx>
 void ChebyshevRecurrence<T, Ctx>::start(Ctx& context, LinearOperator<T, Ctx>& A,
-                                        const ChebyshevInterval& interval, ConstBlock X) {
+                                        const ChebyshevInterval& interval, ConstBlock X,
+                                        const Sum& sum) {
   A_ = &A;
   interval_ = interval;
   cols_ = X.cols();
   const double e = interval.half_width();
-  const Block term = term_.columns(0, cols_);
   copy<T>(context, X, before_.columns(0, cols_));  // T_0 X
-  axpby<T>(context, -interval.middle() / e, X, 0, term);
-  add_product(context, 1 / e, X, term);  // T_1 X = (A − c)/e X
+  multiply(context, 1 / e, X,                      // T_1 X = (A − c)/e X
+           {.gamma = static_cast<T>(-interval.middle() / e),
+            .eta = static_cast<T>(sum.coefficient),
+            .Y = sum.Y},
+           term_.columns(0, cols_));
 }
 
 template <Scalar T, class Ctx>
-void ChebyshevRecurrence<T, Ctx>::step(Ctx& context) {
+void ChebyshevRecurrence<T, Ctx>::step(Ctx& context, const Sum& sum) {
   const double e = interval_.half_width();
-  const Block next = before_.columns(0, cols_);
-  axpby<T>(context, -2 * interval_.middle() / e, term(), -1, next);
-  add_product(context, 2 / e, term(), next);  // 2 (A − c)/e T_k X − T_{k−1} X
+  multiply(context, 2 / e, term(),  // 2 (A − c)/e T_k X − T_{k−1} X
+           {.beta = T{-1},
+            .gamma = static_cast<T>(-2 * interval_.middle() / e),
+            .eta = static_cast<T>(sum.coefficient),
+            .Y = sum.Y},
+           before_.columns(0, cols_));
   std::swap(term_, before_);
 }
 
-/// Y = α A X + Y.
+/// C = α A B with the terms of the epilogue, in several passes if A cannot accumulate.
 template <Scalar T, class Ctx>
-void ChebyshevRecurrence<T, Ctx>::add_product(Ctx& context, double alpha, ConstBlock X, Block Y) {
-  if (A_->accumulate(context, alpha, X, 1, Y)) return;
-  if (product_.cols() == 0) product_ = MultiVector<T, Space>(context, X.rows(), block_);
+void ChebyshevRecurrence<T, Ctx>::multiply(Ctx& context, double alpha, ConstBlock B,
+                                           const SpmmEpilogue<T, Space>& epilogue, Block C) {
+  if (A_->accumulate(context, alpha, B, epilogue, C)) return;
+  if (product_.cols() == 0) product_ = MultiVector<T, Space>(context, B.rows(), block_);
   const Block product = product_.columns(0, cols_);
-  A_->apply(context, X, product);
-  axpby<T>(context, alpha, product, 1, Y);
+  const auto coefficient = [](T value) { return static_cast<double>(value); };
+  A_->apply(context, B, product);
+  axpby<T>(context, coefficient(epilogue.gamma), B, coefficient(epilogue.beta), C);
+  axpby<T>(context, alpha, product, 1, C);
+  if (epilogue.eta != T{0}) axpby<T>(context, coefficient(epilogue.eta), C, 1, epilogue.Y);
 }
 
 template <Scalar T, class Ctx>
@@ -75,13 +85,11 @@ bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearO
                   const ChebyshevInterval& interval, const std::vector<double>& coefficients,
                   ConstBlockView<T, typename Ctx::Space> X, BlockView<T, typename Ctx::Space> Y,
                   const std::function<bool()>& stop) {
-  recurrence.start(context, A, interval, X);
   axpby<T>(context, coefficients[0], X, 0, Y);
-  axpby<T>(context, coefficients[1], recurrence.term(), 1, Y);
+  recurrence.start(context, A, interval, X, {coefficients[1], Y});
   for (std::size_t k = 2; k < coefficients.size(); ++k) {
     if (stop()) return false;
-    recurrence.step(context);
-    axpby<T>(context, coefficients[k], recurrence.term(), 1, Y);
+    recurrence.step(context, {coefficients[k], Y});
   }
   return true;
 }

@@ -40,6 +40,13 @@ class ChebyshevRecurrence {
   using Block = BlockView<T, Space>;
   using ConstBlock = ConstBlockView<T, Space>;
 
+  /// A sum Y that receives a multiple of a term while the term is computed: Y = Y + c T_k X. Y does
+  /// not overlap X. None if c = 0.
+  struct Sum {
+    double coefficient = 0;  ///< c
+    Block Y = {};
+  };
+
   ChebyshevRecurrence() = default;
 
   /// Memory for X of up to `block` columns of length n. Throws `OutOfMemory`.
@@ -47,16 +54,18 @@ class ChebyshevRecurrence {
 
   /// Sets k = 1: copies T_0 X = X and computes T_1 X. A is kept by pointer.
   void start(Ctx& context, LinearOperator<T, Ctx>& A, const ChebyshevInterval& interval,
-             ConstBlock X);
+             ConstBlock X, const Sum& sum = {});
 
-  /// k ← k + 1. Takes one product with A.
-  void step(Ctx& context);
+  /// k ← k + 1. Takes one product with A. If A can accumulate, the step is that product's pass over
+  /// A, T_k X and T_{k−1} X, in whose place it stores T_{k+1} X. A sum adds reading and writing Y.
+  void step(Ctx& context, const Sum& sum = {});
 
   ConstBlock term() const noexcept { return term_.columns(0, cols_); }      ///< T_k X
   ConstBlock before() const noexcept { return before_.columns(0, cols_); }  ///< T_{k−1} X
 
  private:
-  void add_product(Ctx& context, double alpha, ConstBlock X, Block Y);
+  void multiply(Ctx& context, double alpha, ConstBlock B, const SpmmEpilogue<T, Space>& epilogue,
+                Block C);
 
   LinearOperator<T, Ctx>* A_ = nullptr;
   ChebyshevInterval interval_;

@@ -30,9 +30,9 @@ class KernelPlan {
   /// or fewer columns, unless the kernel's traits state otherwise.
   virtual void prepare(Context& /*context*/, Index /*N*/) {}
 
-  /// C = α A B + β C for the matrix of the plan, with α ≠ 0, at least one entry in A, and C not
-  /// empty. On a GPU it is queued on the context's stream. `prepare` must have been called for N or
-  /// more columns.
+  /// The product for the matrix of the plan, with α ≠ 0, at least one entry in A, and C not empty.
+  /// Only a kernel whose traits say `epilogue` is given one. On a GPU the product is queued on the
+  /// context's stream. `prepare` must have been called for N or more columns.
   virtual void run(Context& context, const SpmmProduct<T, Space>& product) = 0;
 
   /// How the kernel treats A for N columns, in one sentence without a full stop. Empty if the

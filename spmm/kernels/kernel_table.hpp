@@ -19,8 +19,9 @@ struct KernelTraits {
   std::string_view keeps =
       "nothing";  ///< bytes of its data beside A, in terms of nnz, rows, N, sizeof(T)
   std::string_view limits = "none";  ///< matrices or blocks that it rejects
-  bool repeatable = true;            ///< equal input gives equal bits in every run
-  bool prepares_by_width = true;     ///< false: the first product of a new shape allocates, too
+  bool epilogue = false;  ///< adds γ B' + δ X and Y += η C itself; else the plan does it afterwards
+  bool repeatable = true;         ///< equal input gives equal bits in every run
+  bool prepares_by_width = true;  ///< false: the first product of a new shape allocates, too
 };
 
 /// Creates the plan of a kernel for one matrix. The plan may keep the view of A, but no reference

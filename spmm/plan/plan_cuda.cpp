@@ -4,8 +4,9 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
-#include <heddle/spmm/kernels/cuda/scale.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.hpp>
 #include <heddle/spmm/kernels/matrix_kernels.hpp>
+#include <heddle/spmm/plan/product_checks.hpp>
 #include <heddle/spmm/select/measure.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_cuda.hpp>
@@ -36,37 +37,13 @@ Asked parse_kernel(const std::string& name) {
       fmt::join(table.names(), ", ")));
 }
 
-/// Throws unless C = op(A) B fits, where op(A) is rows×cols, and the kernels can address B.
+/// Throws unless the kernels can address B.
 template <Scalar T>
-void check_shapes(std::string_view product, const CsrView<T, DeviceSpace>& A, Index rows,
-                  Index cols, const ConstBlockView<T, DeviceSpace>& B,
-                  const BlockView<T, DeviceSpace>& C) {
-  if (B.rows() != cols || C.rows() != rows || B.cols() != C.cols()) {
-    throw InvalidArgument(fmt::format("{} does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
-                                      product, A.rows, A.cols, B.rows(), B.cols(), C.rows(),
-                                      C.cols()));
-  }
+void check_pitch(const ConstBlockView<T, DeviceSpace>& B) {
   constexpr Index kMaxPitch = std::numeric_limits<std::uint32_t>::max();
-  if (B.ld() > kMaxPitch / static_cast<Index>(sizeof(T))) {
-    throw InvalidArgument(
-        fmt::format("{}: rows of B lie {} values apart, at most {} bytes are possible", product,
-                    B.ld(), kMaxPitch));
-  }
-}
-
-/// Counts a product that moves at least `compulsory_bytes` beside C's old values, for α ≠ 0.
-template <Scalar T>
-void count_product(CudaContext& context, const detail::cuda::SpmmProduct<T>& product,
-                   double compulsory_bytes) {
-  const double c_entries = static_cast<double>(product.A.rows) * static_cast<double>(product.N);
-  const double c_bytes = c_entries * sizeof(T);
-  const double c_reads = product.beta == T{0} ? 0 : c_bytes;
-  if (product.alpha == T{0}) {
-    context.profile().count(c_bytes + c_reads, 0);
-  } else {
-    context.profile().count(compulsory_bytes + c_reads, 2 * static_cast<double>(product.A.nnz) *
-                                                            static_cast<double>(product.N));
-  }
+  if (B.ld() <= kMaxPitch / static_cast<Index>(sizeof(T))) return;
+  throw InvalidArgument(fmt::format(
+      "C = A B: rows of B lie {} values apart, at most {} bytes are possible", B.ld(), kMaxPitch));
 }
 
 }  // namespace
@@ -77,6 +54,7 @@ struct SpmmPlan<T, CudaContext>::State {
   struct Prepared {
     KernelChoice choice;
     detail::KernelPlan<T, DeviceSpace>* kernel;
+    bool epilogue;  ///< as in the kernel's traits
   };
 
   detail::MatrixKernels<T, DeviceSpace> kernels;
@@ -100,21 +78,34 @@ struct SpmmPlan<T, CudaContext>::State {
   }
 
   const Prepared& prepare(CudaContext& context, Index N, KernelChoice choice) {
-    auto& kernel = kernels.get(context, *detail::cuda_kernel_table().find(choice.kernel));
+    const auto& row = *detail::cuda_kernel_table().find(choice.kernel);
+    auto& kernel = kernels.get(context, row);
     kernel.prepare(context, N);
-    return prepared.emplace(N, Prepared{std::move(choice), &kernel}).first->second;
+    return prepared.emplace(N, Prepared{std::move(choice), &kernel, row.traits.epilogue})
+        .first->second;
   }
 
   /// The kernel for the product's N. With "measure", the first call for a width times the kernels
   /// with this product.
-  detail::KernelPlan<T, DeviceSpace>& kernel_for(CudaContext& context,
-                                                 const detail::cuda::SpmmProduct<T>& product) {
+  const Prepared& kernel_for(CudaContext& context, const detail::cuda::SpmmProduct<T>& product) {
     const auto found = prepared.find(product.N);
-    if (found != prepared.end()) return *found->second.kernel;
+    if (found != prepared.end()) return found->second;
     KernelChoice choice = asked.choosing == Choosing::by_measuring
                               ? detail::cuda::choose_by_measuring(context, kernels, product)
                               : choose(product.N);
-    return *prepare(context, product.N, std::move(choice)).kernel;
+    return prepare(context, product.N, std::move(choice));
+  }
+
+  void run(CudaContext& context, const detail::cuda::SpmmProduct<T>& product) {
+    if (product.A.nnz == 0 || product.alpha == T{0}) {
+      return detail::cuda::launch_epilogue(context, product);
+    }
+    const Prepared& prepared_for_N = kernel_for(context, product);
+    if (prepared_for_N.epilogue || !product.has_epilogue()) {
+      return prepared_for_N.kernel->run(context, product);
+    }
+    prepared_for_N.kernel->run(context, product.without_epilogue());
+    detail::cuda::launch_epilogue(context, product.epilogue_alone());
   }
 
   const detail::cuda::IndexedTranspose<T>& indexed_transpose(CudaContext& context) {
@@ -158,13 +149,22 @@ template <Scalar T>
 void SpmmPlan<T, CudaContext>::multiply(CudaContext& context, T alpha,
                                         ConstBlockView<T, DeviceSpace> B, T beta,
                                         BlockView<T, DeviceSpace> C) const {
+  multiply(context, alpha, B, SpmmEpilogue<T, DeviceSpace>{.beta = beta}, C);
+}
+
+template <Scalar T>
+void SpmmPlan<T, CudaContext>::multiply(CudaContext& context, T alpha,
+                                        ConstBlockView<T, DeviceSpace> B,
+                                        const SpmmEpilogue<T, DeviceSpace>& epilogue,
+                                        BlockView<T, DeviceSpace> C) const {
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
-  check_shapes("C = A B", A, A.rows, A.cols, B, C);
+  detail::check_shapes<T>("C = A B", A, A.rows, A.cols, B, C);
+  detail::check_terms<T>(A, epilogue, C);
+  check_pitch(B);
   if (C.empty()) return;
-  const detail::cuda::SpmmProduct<T> product = {A,      B.data(), B.ld(), C.data(),
-                                                C.ld(), C.cols(), alpha,  beta};
-  detail::cuda::run_or_scale(context, state_->kernel_for(context, product), product);
-  count_product(context, product, compulsory_bytes(C.cols()));
+  const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
+  state_->run(context, product);
+  detail::count_product(context, product, compulsory_bytes(C.cols()));
 }
 
 template <Scalar T>
@@ -181,21 +181,21 @@ void SpmmPlan<T, CudaContext>::multiply_transposed(CudaContext& context, T alpha
                                                    ConstBlockView<T, DeviceSpace> B, T beta,
                                                    BlockView<T, DeviceSpace> C) const {
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
-  check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
+  detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
+  check_pitch(B);
   if (C.empty()) return;
   if (state_->options.transpose == SpmmTranspose::stored && alpha != T{0}) {
     return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);
   }
   const CsrView<T, DeviceSpace> At = {A.cols, A.rows, A.nnz, nullptr, nullptr, nullptr};
-  const detail::cuda::SpmmProduct<T> product = {At,     B.data(), B.ld(), C.data(),
-                                                C.ld(), C.cols(), alpha,  beta};
+  const auto product = detail::product_of<T>(At, alpha, B, {.beta = beta}, C);
   if (alpha == T{0}) {
-    detail::cuda::launch_scale(context, product);
-    count_product(context, product, 0);
+    detail::cuda::launch_epilogue(context, product);
+    detail::count_product(context, product, 0);
   } else {
     const detail::cuda::IndexedTranspose<T>& indexed = state_->indexed_transpose(context);
     indexed.run(context, product);
-    count_product(context, product, indexed.compulsory_bytes(C.cols()));
+    detail::count_product(context, product, indexed.compulsory_bytes(C.cols()));
   }
 }
 

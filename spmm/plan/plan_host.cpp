@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spmm/kernels/host/epilogue.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
+#include <heddle/spmm/plan/product_checks.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_host.hpp>
@@ -29,35 +30,16 @@ const detail::KernelRow<HostSpace>& choose_kernel(const std::string& asked) {
                                     fmt::join(table.names(), ", ")));
 }
 
-/// Throws unless C = op(A) B fits, where op(A) is rows×cols.
+/// C = β C + γ B' + δ X, Y = Y + η C: the product without α A B.
 template <Scalar T>
-void check_shapes(std::string_view product, const CsrView<T, HostSpace>& A, Index rows, Index cols,
-                  const ConstBlockView<T, HostSpace>& B, const BlockView<T, HostSpace>& C) {
-  if (B.rows() == cols && C.rows() == rows && B.cols() == C.cols()) return;
-  throw InvalidArgument(fmt::format("{} does not fit: A is {}x{}, B is {}x{}, C is {}x{}", product,
-                                    A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
-}
-
-/// Bytes of C's old values, 0 if they are not read.
-template <Scalar T>
-double bytes_read(T beta, const BlockView<T, HostSpace>& C) {
-  return beta == T{0} ? 0 : static_cast<double>(C.rows() * C.cols()) * sizeof(T);
-}
-
-template <Scalar T>
-double flops(const CsrView<T, HostSpace>& A, Index N) {
-  return 2 * static_cast<double>(A.nnz) * static_cast<double>(N);
-}
-
-/// C = β C, the product for α = 0.
-template <Scalar T>
-void scale_block(HostContext& context, T beta, const BlockView<T, HostSpace>& C) {
-  const double written = static_cast<double>(C.rows() * C.cols()) * sizeof(T);
-  const double bytes = written + bytes_read(beta, C);
-  parallel_for(team_size(context.threads(), bytes, 0), C.rows(), [&](Index i) {
-    for (Index j = 0; j < C.cols(); ++j) C(i, j) = beta == T{0} ? T{0} : beta * C(i, j);
+void apply_epilogue(HostContext& context, const detail::SpmmProduct<T, HostSpace>& p) {
+  const double bytes = static_cast<double>(p.A.rows * p.N) * sizeof(T);
+  parallel_for(team_size(context.threads(), 2 * bytes, 0), p.A.rows, [&](Index i) {
+    for (Index j = 0; j < p.N; ++j) {
+      T c[1] = {p.beta == T{0} ? T{0} : p.beta * p.C[i * p.ldc + j]};
+      detail::finish_row(p, i, detail::OneColumn<T>{j}, c);
+    }
   });
-  context.profile().count(bytes, 0);
 }
 
 }  // namespace
@@ -101,12 +83,28 @@ template <Scalar T>
 void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
                                         ConstBlockView<T, HostSpace> B, T beta,
                                         BlockView<T, HostSpace> C) const {
+  multiply(context, alpha, B, SpmmEpilogue<T, HostSpace>{.beta = beta}, C);
+}
+
+template <Scalar T>
+void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
+                                        ConstBlockView<T, HostSpace> B,
+                                        const SpmmEpilogue<T, HostSpace>& epilogue,
+                                        BlockView<T, HostSpace> C) const {
   const CsrView<T, HostSpace>& A = state_->A;
-  check_shapes("C = A B", A, A.rows, A.cols, B, C);
+  detail::check_shapes<T>("C = A B", A, A.rows, A.cols, B, C);
+  detail::check_terms<T>(A, epilogue, C);
   if (C.empty()) return;
-  if (alpha == T{0}) return scale_block(context, beta, C);
-  state_->kernel->run(context, {A, B.data(), B.ld(), C.data(), C.ld(), C.cols(), alpha, beta});
-  context.profile().count(compulsory_bytes(C.cols()) + bytes_read(beta, C), flops(A, C.cols()));
+  const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
+  if (alpha == T{0}) {
+    apply_epilogue(context, product);
+  } else if (state_->row.traits.epilogue || !product.has_epilogue()) {
+    state_->kernel->run(context, product);
+  } else {
+    state_->kernel->run(context, product.without_epilogue());
+    apply_epilogue(context, product.epilogue_alone());
+  }
+  detail::count_product(context, product, compulsory_bytes(C.cols()));
 }
 
 template <Scalar T>
@@ -114,15 +112,21 @@ void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha
                                                    ConstBlockView<T, HostSpace> B, T beta,
                                                    BlockView<T, HostSpace> C) const {
   const CsrView<T, HostSpace>& A = state_->A;
-  check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
+  detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
   if (C.empty()) return;
-  if (alpha == T{0}) return scale_block(context, beta, C);
-  if (state_->options.transpose == SpmmTranspose::stored) {
+  if (state_->options.transpose == SpmmTranspose::stored && alpha != T{0}) {
     return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);
   }
-  detail::IndexedTranspose<T>& At = state_->indexed_transpose(context);
-  At.multiply(context, alpha, B, beta, C);
-  context.profile().count(At.compulsory_bytes(C.cols()) + bytes_read(beta, C), flops(A, C.cols()));
+  const CsrView<T, HostSpace> At = {A.cols, A.rows, A.nnz, nullptr, nullptr, nullptr};
+  const auto product = detail::product_of<T>(At, alpha, B, {.beta = beta}, C);
+  if (alpha == T{0}) {
+    apply_epilogue(context, product);
+    detail::count_product(context, product, 0);
+  } else {
+    detail::IndexedTranspose<T>& indexed = state_->indexed_transpose(context);
+    indexed.run(context, product);
+    detail::count_product(context, product, indexed.compulsory_bytes(C.cols()));
+  }
 }
 
 template <Scalar T>

@@ -4,7 +4,6 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/spmm/kernels/cuda/scale.hpp>
 #include <heddle/spmm/select/measure.hpp>
 
 namespace heddle::detail::cuda {
@@ -28,11 +27,11 @@ double measure_product(CudaContext& context, KernelPlan<T, DeviceSpace>& kernel,
                        const SpmmProduct<T>& product, int repeats) {
   const Event begin = make_event();
   const Event end = make_event();
-  run_or_scale(context, kernel, product);
+  kernel.run(context, product);
   std::vector<float> times(static_cast<std::size_t>(repeats));
   for (float& time : times) {
     check(cudaEventRecord(begin.get(), context.stream()));
-    run_or_scale(context, kernel, product);
+    kernel.run(context, product);
     check(cudaEventRecord(end.get(), context.stream()));
     check(cudaEventSynchronize(end.get()));
     check(cudaEventElapsedTime(&time, begin.get(), end.get()));
@@ -49,7 +48,7 @@ KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSp
                                  const SpmmProduct<T>& product) {
   constexpr int kRepeats = 5;
   MultiVector<T, DeviceSpace> C(context, product.A.rows, product.N);
-  SpmmProduct<T> trial = product;
+  SpmmProduct<T> trial = product.without_epilogue();
   trial.C = C.view().data();
   trial.ldc = C.ld();
   trial.beta = T{0};

@@ -13,11 +13,11 @@ IndexedTranspose<T>::IndexedTranspose(HostContext& context, const CsrView<T, Hos
       partials_(context, schedule_.segments.size() * static_cast<std::size_t>(kMaxStripe<T>)) {}
 
 template <Scalar T>
-void IndexedTranspose<T>::multiply(HostContext& context, T alpha,
-                                   const ConstBlockView<T, HostSpace>& B, T beta,
-                                   const BlockView<T, HostSpace>& C) {
+void IndexedTranspose<T>::run(HostContext& context, const SpmmProduct<T, HostSpace>& product) {
   const GatheredValues<T> values{At_.values, pattern_.positions.data()};
-  row_split(At_, values, schedule_, partials_.data(), context.threads(), alpha, B, beta, C);
+  SpmmProduct<T, HostSpace> transposed = product;
+  transposed.A = At_;
+  row_split(transposed, values, schedule_, partials_.data(), context.threads());
 }
 
 #define HEDDLE_INSTANTIATE(T) template class IndexedTranspose<T>;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/kernels/host/row_split/row_schedule.hpp>
+#include <heddle/spmm/kernels/product.hpp>
 #include <heddle/spmm/transpose/transposed_pattern.hpp>
 
 namespace heddle::detail {
@@ -12,12 +13,11 @@ class IndexedTranspose {
   /// Builds pattern and schedule; A must outlive them. Throws as `transposed_pattern` does.
   IndexedTranspose(HostContext& context, const CsrView<T, HostSpace>& A);
 
-  /// C = α Aᵀ B + β C with α ≠ 0, by `row_split`, with the same bits for every number of threads.
-  /// The caller must check the shapes.
-  void multiply(HostContext& context, T alpha, const ConstBlockView<T, HostSpace>& B, T beta,
-                const BlockView<T, HostSpace>& C);
+  /// C = α Aᵀ B + β C with α ≠ 0, by `row_split`, with the same bits for every number of threads;
+  /// the product's A is not read. The caller must check the shapes.
+  void run(HostContext& context, const SpmmProduct<T, HostSpace>& product);
 
-  /// Bytes that `multiply` moves at least, for N columns.
+  /// Bytes that `run` moves at least, for N columns.
   double compulsory_bytes(Index N) const noexcept { return indexed_bytes(At_, N); }
 
  private:

@@ -20,15 +20,6 @@ Method chosen(const Request& request, const Problem& problem) {
   return choice.request.method;
 }
 
-TEST(EstimatedFactorOperations, GrowWithTheCubeOfTheSeparator) {
-  const auto estimate = [](const std::string& name, const std::vector<Index>& size) {
-    return detail::estimated_factor_operations(generated(name, size).view());
-  };
-  EXPECT_EQ(estimate("laplace1d", {500}), 10);
-  EXPECT_NEAR(estimate("laplace2d", {40, 40}), 10 * 64000, 1e5);
-  EXPECT_GT(estimate("laplace3d", {12, 12, 12}), 1e6);
-}
-
 TEST(ChooseMethod, PicksByTheProblem) {
   const Problem grid{.A = generated("laplace2d", {20, 20})};
   EXPECT_EQ(chosen({}, grid), Method::block_lanczos);

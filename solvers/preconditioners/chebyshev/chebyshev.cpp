@@ -18,7 +18,7 @@ namespace detail {
 /// The parts of the preconditioner, in the memory of `Space`.
 template <Scalar T, class Space>
 struct ChebyshevSetup {
-  Buffer<T, Space> scaling;     // D^(-1/2)
+  Buffer<T, Space> scaling;     // D^(-1/2)/√c
   CsrMatrix<T, Space> shifted;  // Â + σ I − c I
   double upper_bound = 0;       // β
   double middle = 0;            // c
@@ -65,6 +65,8 @@ ChebyshevSetup<T, typename Ctx::Space> prepare(Ctx& context, CsrView<T, typename
   const double x = middle_over_half_width(degree);
   setup.middle = setup.upper_bound * x / (x + 1);  // c + e = β
   shift_diagonal(context, shift - setup.middle, setup.shifted);
+  const BlockView<T, typename Ctx::Space> d(setup.scaling.data(), A.rows, 1, 1);
+  axpby<T>(context, 0, d, 1 / std::sqrt(setup.middle), d);
   return setup;
 }
 
@@ -111,24 +113,30 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   if (right_.cols() < b) {
-    for (MultiVector<T, Space>* block : {&right_, &y_, &next_}) {
+    for (MultiVector<T, Space>* block : {&right_, &odd_, &even_}) {
       *block = MultiVector<T, Space>();
       *block = MultiVector<T, Space>(context, X.rows(), b);
     }
   }
   const ConstBlockView<T, Space> d(scaling_.data(), X.rows(), 1, 1);
   const double sigma = half_width_ / middle_;
-  BlockView<T, Space> x = right_.columns(0, b);
-  BlockView<T, Space> y = y_.columns(0, b);
-  BlockView<T, Space> next = next_.columns(0, b);  // holds y_{k−1} until it becomes y_{k+1}
+  const BlockView<T, Space> x = right_.columns(0, b);
+  BlockView<T, Space> next = odd_.columns(0, b);
+  BlockView<T, Space> other = even_.columns(0, b);  // holds y_{k−1} from k = 3 on
   scale_rows(context, d, X, x);
-  axpby<T>(context, 1 / middle_, x, 0, y);  // y₁ = x/c
+  ConstBlockView<T, Space> y = x;  // y₁ = x, the blocks being c times those of the iteration
   double omega = 2;
-  for (int k = 1; k < degree_; ++k) {  // y_{k+1} = y_{k−1} + ω (y_k − y_{k−1} + (x − Â y_k)/c)
+  for (int k = 1; k < degree_; ++k) {  // y_{k+1} = y_{k−1} + ω (y_k − y_{k−1} + x − Â y_k/c)
     omega = 1 / (1 - sigma * sigma * omega / 4);
-    axpby<T>(context, omega / middle_, x, k == 1 ? 0 : 1 - omega, next);
-    plan_.multiply(context, static_cast<T>(-omega / middle_), y, T{1}, next);
-    std::swap(y, next);
+    const T of_x = k == 2 ? T{1} : static_cast<T>(omega);  // (1 − ω) y₁ + ω x = x
+    plan_.multiply(context, static_cast<T>(-omega / middle_), y,
+                   {.beta = k <= 2 ? T{0} : static_cast<T>(1 - omega),
+                    .gamma = k == 1 ? of_x : T{0},
+                    .delta = k == 1 ? T{0} : of_x,
+                    .X = x},
+                   next);
+    y = next;
+    std::swap(next, other);
   }
   scale_rows<T>(context, d, y, Y);
 }

@@ -21,7 +21,9 @@ struct ChebyshevSetup;
 /// The preconditioner is positive definite for every symmetric A. With c the middle and e the half
 /// width of the interval, 1 − λ p(λ) = T_d((c − λ)/e)/T_d(c/e) is less than 1 for λ in (0, β] and
 /// greater than 1 for λ < 0. Therefore p(λ) > 0. An application costs d − 1 products with A and no
-/// inner products. It saves iterations of the solver, and with them passes over its dense blocks.
+/// inner products. A step is one pass that moves A and four blocks of vectors at least: y_k, x, and
+/// y_{k−1}, in whose place y_{k+1} is stored. It saves iterations of the solver, and with them
+/// passes over its dense blocks.
 /// Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the three-term form); Saad, Iterative Methods
 /// for Sparse Linear Systems, 2003, section 12.3 (as a preconditioner).
 template <Scalar T, class Ctx>
@@ -56,13 +58,13 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
                           const SpmmOptions& options);
 
   int degree_;
-  double upper_bound_;                      // β
-  double middle_;                           // c, the middle of [β/κ, β]
-  double half_width_;                       // e
-  Buffer<T, Space> scaling_;                // D^(-1/2)
-  CsrMatrix<T, Space> shifted_;             // Â + σ I − c I
-  SpmmPlan<T, Ctx> plan_;                   // of shifted_
-  MultiVector<T, Space> right_, y_, next_;  // n×b, b the widest block so far
+  double upper_bound_;                        // β
+  double middle_;                             // c, the middle of [β/κ, β]
+  double half_width_;                         // e
+  Buffer<T, Space> scaling_;                  // D^(-1/2)/√c
+  CsrMatrix<T, Space> shifted_;               // Â + σ I − c I
+  SpmmPlan<T, Ctx> plan_;                     // of shifted_
+  MultiVector<T, Space> right_, odd_, even_;  // n×b, b the widest block so far
 };
 
 }  // namespace heddle

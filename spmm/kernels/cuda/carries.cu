@@ -3,6 +3,7 @@
 #include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 
 namespace heddle::detail::cuda {
 namespace {
@@ -31,7 +32,7 @@ __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
   const Index column = i % p.N;
   T sum = 0;
   for (Index t = team; t < teams && end_of(t).row == end.row; ++t) sum += carries[t * p.N + column];
-  p.C[end.row * p.ldc + column] += p.alpha * sum;
+  add_later(p, end.row, column, sum);
 }
 
 }  // namespace

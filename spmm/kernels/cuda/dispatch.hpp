@@ -41,6 +41,14 @@ void dispatch_lanes(const SpmmProduct<T>& product, Index most_lanes, F&& f) {
   dispatch_lanes<T>(is_vectorisable(product), product.N, most_lanes, std::forward<F>(f));
 }
 
+/// Calls f(product), as a `PlainProduct` if it has no terms but β C. For kernels in which the terms
+/// would take registers from the sums.
+template <class T, class F>
+void dispatch_terms(const SpmmProduct<T>& product, F&& f) {
+  if (product.has_epilogue()) return f(product);
+  f(PlainProduct<T>{product});
+}
+
 /// ⌈a / b⌉ for a grid dimension.
 inline unsigned blocks_for(Index a, Index b) noexcept {
   return static_cast<unsigned>((a + b - 1) / b);

@@ -2,8 +2,8 @@
 
 #include <heddle/spmm/kernels/cuda/product.hpp>
 
-/// Shared by the SpMM kernels: a few neighbouring columns in one thread's registers, their loads
-/// and stores, and the sum over a range of a row of A.
+/// Shared by the SpMM kernels: a few neighbouring columns in one thread's registers, their loads,
+/// and the sum over a range of a row of A. `epilogue.cuh` stores such sums.
 ///
 /// Each kernel sets the number of blocks that a multiprocessor must hold (`kBlocks` of its
 /// configuration). Without this, the compiler saves registers by serialising the gathers of B,
@@ -76,42 +76,6 @@ __device__ void add_from_lane(int distance, int width, Lane<T, kWidth>& sum) {
   for (int i = 0; i < kWidth; ++i) {
     sum[i] += __shfl_down_sync(kFullWarp, sum[i], distance, width);
   }
-}
-
-/// α·sum + β·to. `to` is not read if β = 0.
-template <class T, int kWidth>
-__device__ Lane<T, kWidth> combine(T alpha, const Lane<T, kWidth>& sum, T beta, const T* to) {
-  Lane<T, kWidth> result;
-#pragma unroll
-  for (int i = 0; i < kWidth; ++i) result[i] = alpha * sum[i];
-  if (beta != T{0}) multiply_add(beta, *reinterpret_cast<const Lane<T, kWidth>*>(to), result);
-  return result;
-}
-
-/// to = α·sum + β·to.
-template <class T, int kWidth>
-__device__ void store(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
-  *reinterpret_cast<Lane<T, kWidth>*>(to) = combine(alpha, sum, beta, to);
-}
-
-__device__ inline void stream_lane(double* to, const Lane<double, 1>& v) { __stcs(to, v[0]); }
-__device__ inline void stream_lane(double* to, const Lane<double, 2>& v) {
-  __stcs(reinterpret_cast<double2*>(to), make_double2(v[0], v[1]));
-}
-__device__ inline void stream_lane(float* to, const Lane<float, 1>& v) { __stcs(to, v[0]); }
-__device__ inline void stream_lane(float* to, const Lane<float, 2>& v) {
-  __stcs(reinterpret_cast<float2*>(to), make_float2(v[0], v[1]));
-}
-__device__ inline void stream_lane(float* to, const Lane<float, 4>& v) {
-  __stcs(reinterpret_cast<float4*>(to), make_float4(v[0], v[1], v[2], v[3]));
-}
-
-/// The same with a streaming store, for groups that write their whole range of a row at once. Rows
-/// of C are not needed again soon, rows of B are, so C should not occupy the caches (one H200: up
-/// to 8 % for wide blocks).
-template <class T, int kWidth>
-__device__ void stream(T alpha, const Lane<T, kWidth>& sum, T beta, T* to) {
-  stream_lane(to, combine(alpha, sum, beta, to));
 }
 
 /// Values of A that are stored in another order, from some entry on.

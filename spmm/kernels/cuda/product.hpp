@@ -7,10 +7,18 @@ namespace heddle::detail::cuda {
 template <class T>
 using SpmmProduct = detail::SpmmProduct<T, DeviceSpace>;
 
-/// A product with an A whose values are stored in another order: the value of entry k is
+/// A product of which is known when a kernel is compiled that it has no terms but β C. They would
+/// take registers.
+template <class T>
+struct PlainProduct : SpmmProduct<T> {
+  static constexpr bool kTerms = false;
+};
+
+/// A plain product with an A whose values are stored in another order: the value of entry k is
 /// A.values[positions[k]].
 template <class T>
 struct GatheredProduct : SpmmProduct<T> {
+  static constexpr bool kTerms = false;
   const std::uint32_t* positions = nullptr;
 };
 
@@ -33,12 +41,14 @@ bool rows_are_aligned(const T* block, Index ld) noexcept {
   return reinterpret_cast<std::uintptr_t>(block) % kVectorBytes == 0 && ld % kVectorWidth<T> == 0;
 }
 
-/// Whether every thread may load and store 16 bytes of a row at once: rows of B and C are aligned
-/// to 16 bytes, and N is a multiple of the vector width.
+/// Whether every thread may load and store 16 bytes of a row at once: rows of all blocks are
+/// aligned to 16 bytes, and N is a multiple of the vector width.
 template <class T>
 bool is_vectorisable(const SpmmProduct<T>& product) noexcept {
   return product.N % kVectorWidth<T> == 0 && rows_are_aligned(product.B, product.ldb) &&
-         rows_are_aligned(product.C, product.ldc);
+         rows_are_aligned(product.C, product.ldc) &&
+         (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
+         (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
 }
 
 }  // namespace heddle::detail::cuda

@@ -102,12 +102,16 @@ TEST(BlockLanczosStatus, AFactorisationThatOutlastsTheTimeLimitIsNotBegun) {
   BlockLanczosOptions options;
   options.nev = 3;
   options.filter = LanczosFilter::inverse;
-  options.time_limit_s = 0.9 * inverse.seconds_to_factor(context);
-  const auto result =
-      block_lanczos<double, HostContext>(context, {.A = &A, .shifted_inverse = &inverse}, options);
-  EXPECT_EQ(result.status, SolveStatus::time_limit) << result.reason;
-  EXPECT_EQ(inverse.factor_entries(), 0);
-  EXPECT_EQ(result.eigenvalues.size(), 3u);
+  for (const bool orders : {false, true}) {  // whether the limit leaves the time for the ordering
+    options.time_limit_s =
+        0.9 * (orders ? inverse.seconds_to_factor(context) : inverse.seconds_to_order());
+    const auto result = block_lanczos<double, HostContext>(
+        context, {.A = &A, .shifted_inverse = &inverse}, options);
+    EXPECT_EQ(result.status, SolveStatus::time_limit) << result.reason;
+    EXPECT_EQ(inverse.ordered(), orders);
+    EXPECT_EQ(inverse.factor_entries(), 0);
+    EXPECT_EQ(result.eigenvalues.size(), 3u);
+  }
 }
 
 TEST(BlockLanczosStatus, TheMonitorSeesEachCycleAndMayStop) {

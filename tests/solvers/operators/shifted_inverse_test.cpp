@@ -33,59 +33,120 @@ Eigen::MatrixXd permuted(const Eigen::MatrixXd& M, const std::vector<std::int32_
   return result;
 }
 
-TEST(SparseCholesky, FactorsMultiplyToTheMatrixAndAreAsLargeAsForetold) {
-  HostContext context;
-  const auto K = generate<double>(context, kStiffness);
-  const auto M = generate<double>(context, kMass);
-  const detail::SparseCholesky cholesky(context, K.view(), M.view(), 1e9);
-  ASSERT_TRUE(cholesky.fits());
-  for (const double sigma : {0.0, -0.5, -1e3}) {
-    const auto made = cholesky.factor(context, sigma);
-    ASSERT_TRUE(made) << sigma;
-    EXPECT_EQ(static_cast<double>(made->nnz()), cholesky.entries());
-    double operations = 0;
-    for (Index k = 0; k < made->rows(); ++k) {
+/// The tests of `SparseCholesky` run with every backend that heddle was built with.
+class SparseCholeskyBackends : public testing::TestWithParam<const detail::CholeskyBackend*> {
+ protected:
+  /// The factorisation for A and B, analysed. Factors of up to `max_entries` fit.
+  detail::SparseCholesky ordered(const CsrView<double, HostSpace>& A,
+                                 const CsrView<double, HostSpace>& B, double max_entries = 1e9) {
+    detail::SparseCholesky cholesky(context_, A, B, max_entries, *GetParam());
+    fits_ = cholesky.analyse();
+    return cholesky;
+  }
+
+  HostContext context_;
+  bool fits_ = false;
+};
+
+std::vector<const detail::CholeskyBackend*> backends() {
+  std::vector<const detail::CholeskyBackend*> all = {&detail::eigen_cholesky()};
+  if (detail::cholmod_cholesky() != nullptr) all.push_back(detail::cholmod_cholesky());
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SparseCholeskyBackends, testing::ValuesIn(backends()),
+                         [](const auto& info) { return std::string(info.param->name()); });
+
+/// The larger one has dense fronts that CHOLMOD factors as supernodes.
+TEST_P(SparseCholeskyBackends, FactorsMultiplyToTheMatrixAndAreAsLargeAsForetold) {
+  for (const std::vector<Index>& size : {std::vector<Index>{2, 3, 2}, {6, 6, 6}}) {
+    const auto K = generate<double>(context_, {"elasticity3d", size});
+    const auto M = generate<double>(context_, {"elasticity3d_mass", size});
+    const auto cholesky = ordered(K.view(), M.view());
+    ASSERT_TRUE(fits_);
+    for (const double sigma : {0.0, -0.5, -1e3}) {
+      const auto made = cholesky.factor(context_, sigma);
+      ASSERT_TRUE(made) << sigma;
+      EXPECT_EQ(static_cast<double>(made->nnz()), cholesky.cost().entries);
+      double operations = 0;
       const auto view = std::as_const(*made).view();
-      const auto length = static_cast<double>(view.row_offsets[k + 1] - view.row_offsets[k]);
-      EXPECT_EQ(view.columns[view.row_offsets[k]], k);
-      operations += length * length;
+      for (Index k = 0; k < made->rows(); ++k) {
+        const auto begin = view.row_offsets[k], end = view.row_offsets[k + 1];
+        EXPECT_EQ(view.columns[begin], k);
+        EXPECT_TRUE(std::is_sorted(view.columns + begin, view.columns + end)) << k;
+        operations += static_cast<double>((end - begin) * (end - begin));
+      }
+      EXPECT_EQ(operations, cholesky.cost().operations);
+      const Eigen::MatrixXd U = to_dense(view);
+      const Eigen::MatrixXd A =
+          permuted(to_dense(K.view()) - sigma * to_dense(M.view()), cholesky.order());
+      EXPECT_LE((U.transpose() * U - A).cwiseAbs().maxCoeff(),
+                test::tolerance<double>(A.cwiseAbs().maxCoeff(), static_cast<double>(A.rows())));
     }
-    EXPECT_EQ(operations, cholesky.operations());
-    const Eigen::MatrixXd U = to_dense(std::as_const(*made).view());
-    const Eigen::MatrixXd A =
-        permuted(to_dense(K.view()) - sigma * to_dense(M.view()), cholesky.order());
-    EXPECT_LE((U.transpose() * U - A).cwiseAbs().maxCoeff(),
-              test::tolerance<double>(A.cwiseAbs().maxCoeff(), static_cast<double>(A.rows())));
   }
 }
 
-TEST(SparseCholesky, AFactorExistsBelowTheSpectrumOnly) {
-  HostContext context;
-  const auto A = generate<double>(context, kGrid);
-  const double least = laplace_smallest_eigenvalues({9, 11}, 1).front();
-  const detail::SparseCholesky cholesky(context, A.view(), kIdentity, 1e9);
-  EXPECT_TRUE(cholesky.factor(context, least - 1e-8));
-  EXPECT_FALSE(cholesky.factor(context, least + 1e-8));
-  EXPECT_FALSE(cholesky.factor(context, 4.0));
-  EXPECT_FALSE(cholesky.factor(context, std::numeric_limits<double>::quiet_NaN()));
+/// A factor exists for σ below the smallest eigenvalue only, also for a matrix with large fronts.
+TEST_P(SparseCholeskyBackends, AFactorExistsBelowTheSpectrumOnly) {
+  for (const std::vector<Index>& size : {std::vector<Index>{9, 11}, {12, 12, 12}}) {
+    const auto A = generate<double>(context_, {size.size() == 2 ? "laplace2d" : "laplace3d", size});
+    const double least = laplace_smallest_eigenvalues(size, 1).front();
+    const auto cholesky = ordered(A.view(), kIdentity);
+    EXPECT_TRUE(cholesky.factor(context_, least - 1e-8));
+    EXPECT_FALSE(cholesky.factor(context_, least + 1e-8));
+    EXPECT_FALSE(cholesky.factor(context_, 4.0));
+    EXPECT_FALSE(cholesky.factor(context_, std::numeric_limits<double>::quiet_NaN()));
+  }
 }
 
-TEST(SparseCholesky, ASingularMatrixHasNoneButASmallShiftHelps) {
-  HostContext context;
-  const auto A = graph_laplacian(context, generate<double>(context, kGrid).view(),
+TEST_P(SparseCholeskyBackends, ASingularMatrixHasNoneButASmallShiftHelps) {
+  const auto A = graph_laplacian(context_, generate<double>(context_, kGrid).view(),
                                  {.weights = EdgeWeights::unit});
-  const detail::SparseCholesky cholesky(context, A.view(), kIdentity, 1e9);
-  EXPECT_FALSE(cholesky.factor(context, 0));
-  EXPECT_TRUE(cholesky.factor(context, -1e-9));
+  const auto cholesky = ordered(A.view(), kIdentity);
+  EXPECT_FALSE(cholesky.factor(context_, 0));
+  EXPECT_TRUE(cholesky.factor(context_, -1e-9));
 }
 
-TEST(SparseCholesky, ALimitEndsTheAnalysis) {
-  HostContext context;
-  const auto A = generate<double>(context, kGrid);
-  const double entries = detail::SparseCholesky(context, A.view(), kIdentity, 1e9).entries();
-  EXPECT_TRUE(detail::SparseCholesky(context, A.view(), kIdentity, entries).fits());
-  EXPECT_FALSE(detail::SparseCholesky(context, A.view(), kIdentity, entries - 1).fits());
-  EXPECT_FALSE(detail::SparseCholesky(context, A.view(), kIdentity, 10).fits());
+TEST_P(SparseCholeskyBackends, ALimitEndsTheAnalysis) {
+  const auto A = generate<double>(context_, kGrid);
+  const double entries = ordered(A.view(), kIdentity).cost().entries;
+  for (const double limit : {entries, entries - 1, 10.0}) {
+    ordered(A.view(), kIdentity, limit);
+    EXPECT_EQ(fits_, limit == entries) << limit;
+  }
+}
+
+/// An order keeps the fill small also for a matrix without diagonal entries.
+TEST_P(SparseCholeskyBackends, OrdersDoNotNeedADiagonal) {
+  std::vector<Triplet<double>> edges;
+  const auto grid = generate<double>(context_, {"laplace2d", {30, 30}});
+  for (Index i = 0; i < grid.rows(); ++i) {
+    for (auto e = grid.view().row_offsets[i]; e < grid.view().row_offsets[i + 1]; ++e) {
+      if (grid.view().columns[e] != i) edges.push_back({i, grid.view().columns[e], -1});
+    }
+  }
+  const auto A = csr_from_triplets<double>(context_, 900, 900, edges);
+  const double with_diagonal = ordered(grid.view(), kIdentity).cost().entries;
+  EXPECT_LT(ordered(A.view(), kIdentity).cost().entries, 1.2 * with_diagonal);
+}
+
+/// The entries that only B has count, and rows without any entry have a pivot of B.
+TEST_P(SparseCholeskyBackends, PatternsOfAAndBAreUnited) {
+  const auto A = csr_from_triplets<double>(
+      context_, 4, 4, std::vector<Triplet<double>>{{0, 0, 2}, {1, 1, 2}, {0, 1, 1}, {1, 0, 1}});
+  const auto B = csr_from_triplets<double>(
+      context_, 4, 4,
+      std::vector<Triplet<double>>{
+          {0, 0, 1}, {1, 1, 1}, {2, 2, 1}, {3, 3, 1}, {2, 3, 0.5}, {3, 2, 0.5}});
+  const auto cholesky = ordered(A.view(), B.view());
+  EXPECT_EQ(cholesky.cost().entries, 6);
+  EXPECT_EQ(cholesky.cost().operations, 10);
+  EXPECT_FALSE(cholesky.factor(context_, 0));
+  const auto made = cholesky.factor(context_, -1);
+  ASSERT_TRUE(made);
+  const Eigen::MatrixXd U = to_dense(std::as_const(*made).view());
+  const Eigen::MatrixXd sum = permuted(to_dense(A.view()) + to_dense(B.view()), cholesky.order());
+  EXPECT_LE((U.transpose() * U - sum).norm(), 1e-14);
 }
 
 template <class T>
@@ -165,6 +226,31 @@ TEST(ShiftedInverse, ItsCostIsKnownBeforehandAndBounded) {
   EXPECT_FALSE(bounded.cost_in_products(context, 10));
   EXPECT_EQ(bounded.seconds_to_factor(context), 0);
   EXPECT_THROW(bounded.factor(context, 0), OutOfMemory);
+}
+
+TEST(ShiftedInverse, TheRowsAreOrderedOnlyIfAFactorMayPay) {
+  HostContext context;
+  const auto A = generate<double>(context, {"laplace3d", {12, 12, 12}});
+  ShiftedInverse<double, HostContext> inverse(A.view());
+  EXPECT_FALSE(inverse.pays(context, 100, 1000));
+  EXPECT_FALSE(inverse.ordered());
+  const auto profiled = [&](Phase phase) {
+    context.enter(Phase::other);
+    return context.profile()[phase].seconds;
+  };
+  EXPECT_GT(profiled(Phase::analysis), 0);
+  EXPECT_EQ(profiled(Phase::ordering), 0);
+  EXPECT_TRUE(inverse.pays(context, 100, 1e7));
+  EXPECT_TRUE(inverse.ordered());
+  EXPECT_GT(profiled(Phase::ordering), 0);
+  EXPECT_EQ(profiled(Phase::factorization), 0);
+  const double cost = *inverse.cost_in_products(context, 100);
+  EXPECT_FALSE(inverse.pays(context, 100, cost));
+  EXPECT_TRUE(inverse.pays(context, 100, 1.01 * cost));
+  EXPECT_TRUE(inverse.factor(context, 0));
+  EXPECT_GT(profiled(Phase::factorization), 0);
+  ShiftedInverse<double, HostContext> bounded(A.view(), {}, 1e5);
+  EXPECT_FALSE(bounded.pays(context, 10, 1e9));
 }
 
 TEST(ShiftedInverse, ShapesThatDoNotFitAreRefused) {

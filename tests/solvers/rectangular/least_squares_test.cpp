@@ -274,10 +274,17 @@ TEST(NormalEquations, MultipliesByAAndItsTranspose) {
     auto Y = test::random_vectors<double>(context, n, 5, 1);
     const Eigen::MatrixXd before = to_dense_block<double>(Y.view());
     const Index applied = pair.columns_applied();
-    ASSERT_TRUE(F.accumulate(context, 2, X.view(), -3, Y.view()));
+    auto sum = test::random_vectors<double>(context, n, 5, 2);
+    const Eigen::MatrixXd sum_before = to_dense_block<double>(sum.view());
+    ASSERT_TRUE(F.accumulate(context, 2, X.view(),
+                             {.beta = -3, .gamma = 0.5, .eta = 4, .Y = sum.view()}, Y.view()));
     const Eigen::MatrixXd product = matrix * to_dense_block<double>(X.view());
     const double rounding = test::tolerance<double>(matrix.norm(), static_cast<double>(n));
-    EXPECT_LE((to_dense_block<double>(Y.view()) - (2 * product - 3 * before)).norm(), 5 * rounding);
+    const Eigen::MatrixXd expected =
+        2 * product - 3 * before + to_dense_block<double>(X.view()) / 2;
+    EXPECT_LE((to_dense_block<double>(Y.view()) - expected).norm(), 5 * rounding);
+    EXPECT_LE((to_dense_block<double>(sum.view()) - (sum_before + 4 * expected)).norm(),
+              25 * rounding);
     F.apply(context, X.columns(1, 2), Y.columns(0, 2));
     EXPECT_LE((to_dense_block<double>(Y.columns(0, 2)) - product.middleCols(1, 2)).norm(),
               5 * rounding);
@@ -297,8 +304,8 @@ TEST(NormalEquations, AccumulateOnlyIfTheTransposeDoes) {
   const auto X = test::random_vectors<double>(context, 12, 2);
   auto Y = test::random_vectors<double>(context, 12, 2, 1);
   const auto before = test::all_entries<double>(Y.view());
-  EXPECT_FALSE(F.accumulate(context, 1, X.view(), 1, Y.view()));
-  EXPECT_FALSE(F.accumulate(context, 1, X.view(), 1, Y.view()));
+  EXPECT_FALSE(F.accumulate(context, 1, X.view(), {.beta = 1}, Y.view()));
+  EXPECT_FALSE(F.accumulate(context, 1, X.view(), {.beta = 1}, Y.view()));
   EXPECT_EQ(test::all_entries<double>(Y.view()), before);
   EXPECT_EQ(F.columns_applied(), 0);
   EXPECT_EQ(operators.pair().A->columns_applied(), 2);

@@ -17,12 +17,14 @@ class Heddle(CMakePackage, CudaPackage):
 
     variant("shared", default=True, description="Build shared libraries")
     variant("apps", default=True, description="Build the executables")
+    variant("cholmod", default=False, description="Sparse factorisations by CHOLMOD (GPL)")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
     depends_on("eigen@3.4", type="build")
     depends_on("fmt@9:")
     depends_on("zlib-api")
+    depends_on("suite-sparse", when="+cholmod")
     with when("+apps"):
         depends_on("yaml-cpp@0.7:")
         depends_on("spdlog@1.10: +fmt_external")
@@ -40,6 +42,7 @@ class Heddle(CMakePackage, CudaPackage):
             self.define("HEDDLE_INSTALL", True),
             self.define("HEDDLE_BUILD_TESTS", False),
             self.define_from_variant("HEDDLE_BUILD_APPS", "apps"),
+            self.define_from_variant("HEDDLE_CHOLMOD", "cholmod"),
             self.define_from_variant("HEDDLE_CUDA", "cuda"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
         ]

@@ -8,7 +8,7 @@ namespace heddle::detail::cuda {
 template <class T>
 Index merge_carries(const MergePath& path, Index N);
 
-/// Queues C = α A B + β C by the merge method: every lane group processes equally many nonzeros (or
+/// Queues the product by the merge method: every lane group processes equally many nonzeros (or
 /// rows and nonzeros, depending on how the path was cut), regardless of row ends ("EB_SR" in Huang
 /// et al. 2021). A group stores the rows that end in its part of the path. A row's partial sums
 /// from other groups of the block are added through shared memory. Those from other blocks are

@@ -3,6 +3,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_plan.hpp>
@@ -24,12 +25,13 @@ struct MergeConfig {
 /// A group's traversal of its part of the path. Rows that end in the part are stored. The first of
 /// them may have begun in an earlier part, so its sum is kept in `head`. `open` is the sum of the
 /// row that is unfinished at the end. Nonzeros are counted from the first of the part, in 32 bits.
-template <class Config, class T>
+template <class Config, class Product>
 struct Walk {
+  using T = typename Product::Value;
   using Sum = Lane<T, Config::kWidth>;
   static constexpr int kUnroll = Config::kUnroll;
 
-  const SpmmProduct<T>& p;
+  const Product& p;
   Index column;
   PathPoint begin;
   PathPoint end;
@@ -38,7 +40,7 @@ struct Walk {
   Sum head;
   Sum open;
 
-  __device__ Walk(const SpmmProduct<T>& product, Index column_of, PathPoint from, PathPoint to)
+  __device__ Walk(const Product& product, Index column_of, PathPoint from, PathPoint to)
       : p(product), column(column_of), begin(from), end(to), row(from.row) {
     read_row_end();
   }
@@ -52,7 +54,7 @@ struct Walk {
     if (row == begin.row) {
       head = open;
     } else {
-      stream(p.alpha, open, p.beta, p.C + row * p.ldc + column);
+      finish<Storing::streaming>(p, row, column, open);
     }
     open = Sum{};
     ++row;
@@ -97,9 +99,12 @@ struct Walk {
   }
 };
 
-template <class Config, class T>
-__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kernel(
-    SpmmProduct<T> p, const PathPoint* points, Index stretches, Index span, T* carries) {
+template <class Config, class Product>
+__global__ __launch_bounds__(Config::kThreads,
+                             Config::kBlocks) void merge_kernel(Product p, const PathPoint* points,
+                                                                Index stretches, Index span,
+                                                                typename Product::Value* carries) {
+  using T = typename Product::Value;
   using Sum = Lane<T, Config::kWidth>;
   allow_next_pass();
   __shared__ Sum open_sums[Config::kGroups][Config::kLanes];
@@ -112,7 +117,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
       min((static_cast<Index>(blockIdx.x) * Config::kGroups + group) * span, stretches);
   const bool active = column < p.N;
 
-  Walk<Config, T> walk(p, column, points[stretch], points[min(stretch + span, stretches)]);
+  Walk<Config, Product> walk(p, column, points[stretch], points[min(stretch + span, stretches)]);
   if (active) walk.run();
   const bool finished = walk.begin.row < walk.end.row;
   open_sums[group][lane] = walk.open;
@@ -133,11 +138,11 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void merge_kerne
     Sum sum;
     if (group > 0) sum = sum_until(group - 1);
     add(walk.head, sum);
-    stream(p.alpha, sum, p.beta, p.C + walk.begin.row * p.ldc + column);
+    finish<Storing::streaming>(p, walk.begin.row, column, sum);
   }
   if (group == Config::kGroups - 1) {
     const Sum carry = sum_until(group);
-    store(T{1}, carry, T{0}, carries + blockIdx.x * p.N + column);
+    store(carry, carries + blockIdx.x * p.N + column);
   }
 }
 
@@ -174,9 +179,11 @@ void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const Mer
     const Index span = stretches_per_group(path, kLanes, context.device());
     const dim3 grid(blocks_for(path.stretches(), Config::kGroups * span),
                     blocks_for(product.N, Config::kStripe));
-    merge_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-        product, path.points(), path.stretches(), span, carries);
-    check_launch();
+    dispatch_terms(product, [&](const auto& typed) {
+      merge_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
+          typed, path.points(), path.stretches(), span, carries);
+      check_launch();
+    });
     launch_add_carries(context, product, path, Config::kGroups * span, carries);
   });
 }

@@ -2,6 +2,7 @@
 #include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/grow.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/nonzero_parallel/nonzero_parallel_kernel.hpp>
@@ -77,12 +78,13 @@ struct WarpSum {
     }
   }
 
-  /// C(row, column …) = α·sums + β·C(row, column …).
-  __device__ void store_row(const SpmmProduct<T>& p, Index row, Index column) const {
+  /// Ends the entries of C from (row, column) on.
+  template <class Product>
+  __device__ void store_row(const Product& p, Index row, Index column) const {
 #pragma unroll
     for (int i = 0; i < Config::kLoads; ++i) {
       const Index j = column + i * Config::kWidth;
-      if (j < p.N) store(p.alpha, parts[i], p.beta, p.C + row * p.ldc + j);
+      if (j < p.N) finish(p, row, j, parts[i]);
     }
   }
 
@@ -91,14 +93,16 @@ struct WarpSum {
 #pragma unroll
     for (int i = 0; i < Config::kLoads; ++i) {
       const Index j = column + i * Config::kWidth;
-      if (j < p.N) store(T{1}, parts[i], T{0}, carries + warp * p.N + j);
+      if (j < p.N) store(parts[i], carries + warp * p.N + j);
     }
   }
 };
 
-template <class Config, class T>
+template <class Config, class Product>
 __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void nonzero_parallel_kernel(
-    SpmmProduct<T> p, const PathPoint* points, Index stretches_total, Index stretches, T* carries) {
+    Product p, const PathPoint* points, Index stretches_total, Index stretches,
+    typename Product::Value* carries) {
+  using T = typename Product::Value;
   using Sum = WarpSum<Config, T>;
   allow_next_pass();
   const Index warp = static_cast<Index>(blockIdx.x) * Config::kWarps + threadIdx.x / kWarpSize;
@@ -162,9 +166,11 @@ void launch(CudaContext& context, const SpmmProduct<T>& product, const MergePath
   const Index stretches = stretches_per_warp(path);
   const dim3 grid(blocks_for(path.stretches(), stretches * Config::kWarps),
                   blocks_for(product.N, Config::kStripe));
-  nonzero_parallel_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-      product, path.points(), path.stretches(), stretches, carries);
-  check_launch();
+  dispatch_terms(product, [&](const auto& typed) {
+    nonzero_parallel_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
+        typed, path.points(), path.stretches(), stretches, carries);
+    check_launch();
+  });
   launch_add_carries(context, product, path, stretches, carries);
 }
 

@@ -1,6 +1,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/grow.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
@@ -115,7 +116,7 @@ __device__ void add_shares(PanelSums<Config>& sums) {
   }
 }
 
-/// Stores a unit's sums of `kWidth` columns of one row in C, or in the unit's part.
+/// Ends `kWidth` entries of one row of C by a unit's sums, or stores these in the unit's part.
 template <bool kSplit, class T, int kWidth>
 __device__ void store_sum(const SpmmProduct<T>& p, const PanelUnit& unit, double* parts,
                           int panel_row, Index column, const double (&sums)[kWidth]) {
@@ -130,7 +131,7 @@ __device__ void store_sum(const SpmmProduct<T>& p, const PanelUnit& unit, double
   Lane<T, kWidth> sum;
 #pragma unroll
   for (int v = 0; v < kWidth; ++v) sum[v] = static_cast<T>(sums[v]);
-  store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+  finish(p, row, column, sum);
 }
 
 template <class Config, class T>
@@ -197,7 +198,7 @@ __global__ __launch_bounds__(kPartThreads) void add_parts_kernel(SpmmProduct<T> 
   for (Index part = split.first_part; part < split.last_part; ++part) {
     sum += parts[part * per_panel + entry];
   }
-  store(p.alpha, Lane<T, 1>{{static_cast<T>(sum)}}, p.beta, p.C + row * p.ldc + entry % p.N);
+  finish(p, row, entry % p.N, Lane<T, 1>{{static_cast<T>(sum)}});
 }
 
 template <class T>

@@ -21,7 +21,8 @@ struct PanelMmaKernel {
       .name = "panel_mma",
       .description = "tensor cores in double on panels of 8 rows that share columns",
       .keeps = "nnz·sizeof(T) + 24 per tile of 8x4, 64·N per part of a long panel",
-      .limits = "fewer than 2^32 entries in eight neighbouring rows"};
+      .limits = "fewer than 2^32 entries in eight neighbouring rows",
+      .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

@@ -1,5 +1,6 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/row_broadcast/row_broadcast_kernel.hpp>
 
@@ -42,7 +43,7 @@ __global__ __launch_bounds__(Config::kThreads,
       }
     }
   }
-  if (active) store(p.alpha, Lane<T, 1>{{sum}}, p.beta, p.C + row * p.ldc + column);
+  if (active) finish(p, row, column, Lane<T, 1>{{sum}});
 }
 
 template <class T>

@@ -14,7 +14,8 @@ namespace heddle::detail::cuda {
 struct RowBroadcastKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_broadcast",
-      .description = "a warp per row and 32 columns of C, nonzeros handed round by shuffles"};
+      .description = "a warp per row and 32 columns of C, nonzeros handed round by shuffles",
+      .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

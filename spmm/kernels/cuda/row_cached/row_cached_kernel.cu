@@ -1,5 +1,6 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
 
@@ -57,7 +58,7 @@ __global__ __launch_bounds__(Config::kThreads,
     }
     __syncthreads();
   }
-  if (active) store(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+  if (active) finish(p, row, column, sum);
 }
 
 template <class T>

@@ -15,7 +15,8 @@ namespace heddle::detail::cuda {
 struct RowCachedKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_cached",
-      .description = "as row_split, the rows of A read through shared memory"};
+      .description = "as row_split, the rows of A read through shared memory",
+      .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

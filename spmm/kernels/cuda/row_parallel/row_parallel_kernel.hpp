@@ -10,7 +10,8 @@ namespace heddle::detail::cuda {
 struct RowParallelKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_parallel",
-      .description = "several lane groups per row of C, which share the nonzeros of the row"};
+      .description = "several lane groups per row of C, which share the nonzeros of the row",
+      .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

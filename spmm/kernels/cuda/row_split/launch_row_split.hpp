@@ -5,7 +5,7 @@
 
 namespace heddle::detail::cuda {
 
-/// Queues C = α A B + β C by row split: each row of C is computed by N·sizeof(T)/16 lanes, each of
+/// Queues the product by row split: each row of C is computed by N·sizeof(T)/16 lanes, each of
 /// which loads 16 bytes of a row of B at once. A thread block takes as many rows as fit. If N
 /// columns need more than `most_lanes` (≤ 32) lanes, they are processed in stripes of equal width.
 ///

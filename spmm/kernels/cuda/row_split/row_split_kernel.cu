@@ -1,6 +1,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/row_split/launch_row_split.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
@@ -47,7 +48,7 @@ __global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(Product p,
   Lane<typename Product::Value, kWidth> sum;
   accumulate<1, kUnroll>(p.A.columns + begin, values_from(p, begin), 0, length, p.B + column,
                          b_pitch(p), sum);
-  stream(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+  finish<Storing::streaming>(p, row, column, sum);
 }
 
 /// Lanes for a stripe: as few stripes as `most_lanes` allows, of equal widths.
@@ -108,7 +109,7 @@ __global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(Product p
   for (int step = Config::kGroups / 2; step > 0; step /= 2) {
     add_from_lane(step * Config::kLanes, Config::kRowThreads, sum);
   }
-  if (column < p.N && group == 0) stream(p.alpha, sum, p.beta, p.C + row * p.ldc + column);
+  if (column < p.N && group == 0) finish<Storing::streaming>(p, row, column, sum);
 }
 
 template <class Config, class Product>

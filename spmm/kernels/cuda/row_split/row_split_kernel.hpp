@@ -10,7 +10,8 @@ namespace heddle::detail::cuda {
 struct RowSplitKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_split",
-      .description = "a lane group per row of C, each lane some neighbouring columns"};
+      .description = "a lane group per row of C, each lane some neighbouring columns",
+      .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

@@ -7,7 +7,9 @@ namespace heddle::detail {
 /// `reference_spmm` as a kernel that can be chosen by name.
 struct ReferenceKernel {
   static constexpr KernelTraits kTraits = {
-      .name = "reference", .description = "three loops on one thread, summed in double: for tests"};
+      .name = "reference",
+      .description = "three loops on one thread, summed in double: for tests",
+      .epilogue = true};
   static KernelMakers<HostSpace> makers();
 };
 

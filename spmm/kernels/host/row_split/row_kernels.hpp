@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/kernels/host/epilogue.hpp>
 #include <heddle/spmm/kernels/host/row_split/columns.hpp>
 #include <heddle/spmm/kernels/host/row_split/gathered_values.hpp>
+#include <heddle/spmm/kernels/product.hpp>
 
-/// The inner loops of `row_split`: C = α A B + β C for some rows, a few vector registers of columns
-/// wide.
+/// The inner loops of `row_split`: a product for some rows, a few vector registers of columns wide.
 namespace heddle::detail {
 inline namespace HEDDLE_ISA {
 
@@ -21,16 +22,8 @@ enum class Prefetch {
 /// A product, or N ≥ 1 columns of one. `Values` is how the kernels read the values of A: A.values,
 /// or `GatheredValues` from an A that keeps them in another order.
 template <Scalar T, class Values>
-struct Product {
-  CsrView<T, HostSpace> A;
+struct Product : SpmmProduct<T, HostSpace> {
   Values values;
-  const T* B;
-  Index ldb;
-  T* C;
-  Index ldc;
-  Index N;
-  T alpha;
-  T beta;
   Prefetch prefetch;
   bool stream;  ///< store C past the caches; only for β = 0 and where all rows of C are aligned
 };
@@ -161,18 +154,12 @@ void multiply_rows(const Product<T, Values>& p, Index first, Index last) noexcep
     Vector acc[H][V];
     accumulate<T, W, V, H>(p, begin, length, acc);
     for (int h = 0; h < H; ++h) {
-      T* const c = p.C + (row + h) * p.ldc;
+      const T* const c = p.C + (row + h) * p.ldc;
       for (int v = 0; v < V; ++v) {
         acc[h][v] *= p.alpha;
         if (p.beta != T{0}) acc[h][v] += p.beta * columns.load(c, v);
       }
-      for (int v = 0; v < V; ++v) {
-        if (p.stream) {
-          columns.stream(c, v, acc[h][v]);
-        } else {
-          columns.store(c, v, acc[h][v]);
-        }
-      }
+      finish_row(p, row + h, columns, acc[h], p.stream);
     }
   }
 }
@@ -237,8 +224,9 @@ void multiply_rows_by_vector(const Product<T, Values>& p, Index first, Index las
     T dot[H];
     accumulate_dots<T, H>(p, begin, length, dot);
     for (int h = 0; h < H; ++h) {
-      T& c = p.C[(row + h) * p.ldc];
-      c = p.beta == T{0} ? p.alpha * dot[h] : p.alpha * dot[h] + p.beta * c;
+      const T* const old = p.C + (row + h) * p.ldc;
+      T c[1] = {p.beta == T{0} ? p.alpha * dot[h] : p.alpha * dot[h] + p.beta * *old};
+      finish_row(p, row + h, OneColumn<T>(), c);
     }
   }
 }

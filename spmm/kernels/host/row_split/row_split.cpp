@@ -80,6 +80,8 @@ class ColumnStripes {
     const Index first = stripe * width_;
     product.B += first;
     product.C += first;
+    if (product.X != nullptr) product.X += first;
+    if (product.Y != nullptr) product.Y += first;
     product.N = std::min(width_, whole_.N - first);
     return product;
   }
@@ -128,40 +130,39 @@ bool shares_cache(const RowSchedule& schedule, Index N) {
 // Whether C is stored past the caches: a block that no cache would hold until it is read again, in
 // rows of whole, aligned registers. The lines of C are then not read before they are overwritten.
 template <Scalar T>
-bool streams(T beta, const BlockView<T, HostSpace>& C) {
+bool streams(const SpmmProduct<T, HostSpace>& p) {
   constexpr std::size_t kCached = std::size_t{32} << 20;
-  const auto bytes = static_cast<std::size_t>(C.rows() * C.cols()) * sizeof(T);
-  return beta == T{0} && bytes > kCached && C.cols() % kLanes<T> == 0 && C.ld() % kLanes<T> == 0 &&
-         reinterpret_cast<std::uintptr_t>(C.data()) % kVectorBytes == 0;
+  const auto bytes = static_cast<std::size_t>(p.A.rows * p.N) * sizeof(T);
+  return p.beta == T{0} && bytes > kCached && p.N % kLanes<T> == 0 && p.ldc % kLanes<T> == 0 &&
+         reinterpret_cast<std::uintptr_t>(p.C) % kVectorBytes == 0;
 }
 
 // Adds the segments of a heavy row in order.
 template <Scalar T, class Values>
 void add_segments(const Product<T, Values>& p, const HeavyRow& heavy, const T* partials) {
-  T* const c = p.C + heavy.row * p.ldc;
+  const T* const old = p.C + heavy.row * p.ldc;
   for (Index j = 0; j < p.N; ++j) {
     T sum{0};
     for (std::size_t s = heavy.first_segment; s < heavy.last_segment; ++s) {
       sum += partials[static_cast<Index>(s) * kMaxStripe<T> + j];
     }
-    c[j] = p.beta == T{0} ? p.alpha * sum : p.alpha * sum + p.beta * c[j];
+    T c[1] = {p.beta == T{0} ? p.alpha * sum : p.alpha * sum + p.beta * old[j]};
+    finish_row(p, heavy.row, OneColumn<T>{j}, c);
   }
 }
 
 }  // namespace
 
 template <Isa kVariant, Scalar T, class Values>
-void row_split_kernel(const CsrView<T, HostSpace>& A, Values values, const RowSchedule& schedule,
-                      T* partials, int threads, T alpha, const ConstBlockView<T, HostSpace>& B,
-                      T beta, const BlockView<T, HostSpace>& C) {
+void row_split_kernel(const SpmmProduct<T, HostSpace>& p, Values values,
+                      const RowSchedule& schedule, T* partials, int threads) {
   static_assert(kStripe<T> <= kMaxStripe<T>);
-  const ColumnStripes<T, Values> stripes({A, values, B.data(), B.ld(), C.data(), C.ld(), C.cols(),
-                                          alpha, beta, choose_prefetch<T>(schedule, C.cols()),
-                                          streams(beta, C)});
+  const ColumnStripes<T, Values> stripes(
+      {p, values, choose_prefetch<T>(schedule, p.N), streams(p)});
   const auto chunks = static_cast<Index>(schedule.chunks.size());
   const auto segments = static_cast<Index>(schedule.segments.size());
-  const int team = team_size(threads, static_cast<double>((A.rows + A.cols) * C.cols()) * sizeof(T),
-                             2 * static_cast<double>(A.nnz) * static_cast<double>(C.cols()));
+  const int team = team_size(threads, static_cast<double>((p.A.rows + p.A.cols) * p.N) * sizeof(T),
+                             2 * static_cast<double>(p.A.nnz) * static_cast<double>(p.N));
   const auto multiply_chunk = [&](Index c) {
     const RowChunk& chunk = schedule.chunks[static_cast<std::size_t>(c)];
     for (std::size_t r = chunk.first_run; r < chunk.last_run; ++r) {
@@ -169,7 +170,7 @@ void row_split_kernel(const CsrView<T, HostSpace>& A, Values values, const RowSc
     }
     end_streaming();
   };
-  if (shares_cache<T>(schedule, C.cols())) {
+  if (shares_cache<T>(schedule, p.N)) {
     parallel_for_in_turns(team, chunks, multiply_chunk);
   } else {
     parallel_for(team, chunks, multiply_chunk);
@@ -187,10 +188,9 @@ void row_split_kernel(const CsrView<T, HostSpace>& A, Values values, const RowSc
   }
 }
 
-#define HEDDLE_INSTANTIATE_VALUES(T, Values)                                                     \
-  template void row_split_kernel<kIsa>(const CsrView<T, HostSpace>&, Values, const RowSchedule&, \
-                                       T*, int, T, const ConstBlockView<T, HostSpace>&, T,       \
-                                       const BlockView<T, HostSpace>&);
+#define HEDDLE_INSTANTIATE_VALUES(T, Values)                                     \
+  template void row_split_kernel<kIsa>(const SpmmProduct<T, HostSpace>&, Values, \
+                                       const RowSchedule&, T*, int);
 #define HEDDLE_INSTANTIATE(T)            \
   HEDDLE_INSTANTIATE_VALUES(T, const T*) \
   HEDDLE_INSTANTIATE_VALUES(T, GatheredValues<T>)

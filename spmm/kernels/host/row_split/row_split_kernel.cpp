@@ -16,8 +16,7 @@ class RowSplitPlan : public KernelPlan<T, HostSpace> {
         partials_(context, schedule_.segments.size() * static_cast<std::size_t>(kMaxStripe<T>)) {}
 
   void run(HostContext& context, const SpmmProduct<T, HostSpace>& p) override {
-    row_split<T>(p.A, p.A.values, schedule_, partials_.data(), context.threads(), p.alpha,
-                 {p.B, p.A.cols, p.N, p.ldb}, p.beta, {p.C, p.A.rows, p.N, p.ldc});
+    row_split<T>(p, p.A.values, schedule_, partials_.data(), context.threads());
   }
 
   std::string reason(Index N) const override {

@@ -9,7 +9,8 @@ struct RowSplitKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_split",
       .description = "rows dealt to the threads by nonzeros, vectorised over the columns of B",
-      .keeps = "about 24 bytes per run of rows, kMaxStripe·sizeof(T) per part of a long row"};
+      .keeps = "about 24 bytes per run of rows, kMaxStripe·sizeof(T) per part of a long row",
+      .epilogue = true};
   static KernelMakers<HostSpace> makers();
 };
 

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
+
+/// The store side of all SpMM kernels: what becomes of a finished sum of A B, and of a part of one
+/// that comes later. Each entry of C is finished by one thread.
+namespace heddle::detail::cuda {
+
+/// How a sum is stored. Rows of C are not needed again soon, rows of B are, so C should not occupy
+/// the caches (one H200: up to 8 % for wide blocks). A group that writes its whole range of a row
+/// at once therefore streams.
+enum class Storing { cached, streaming };
+
+/// Loads values that are used once. The kernel may write them later.
+__device__ inline Lane<double, 1> load_once_lane(const double* from, Lane<double, 1>*) {
+  return {{__ldcs(from)}};
+}
+__device__ inline Lane<double, 2> load_once_lane(const double* from, Lane<double, 2>*) {
+  const double2 v = __ldcs(reinterpret_cast<const double2*>(from));
+  return {{v.x, v.y}};
+}
+__device__ inline Lane<float, 1> load_once_lane(const float* from, Lane<float, 1>*) {
+  return {{__ldcs(from)}};
+}
+__device__ inline Lane<float, 2> load_once_lane(const float* from, Lane<float, 2>*) {
+  const float2 v = __ldcs(reinterpret_cast<const float2*>(from));
+  return {{v.x, v.y}};
+}
+__device__ inline Lane<float, 4> load_once_lane(const float* from, Lane<float, 4>*) {
+  const float4 v = __ldcs(reinterpret_cast<const float4*>(from));
+  return {{v.x, v.y, v.z, v.w}};
+}
+template <int kWidth, class T>
+__device__ Lane<T, kWidth> load_once(const T* from) {
+  return load_once_lane(from, static_cast<Lane<T, kWidth>*>(nullptr));
+}
+
+__device__ inline void stream_lane(double* to, const Lane<double, 1>& v) { __stcs(to, v[0]); }
+__device__ inline void stream_lane(double* to, const Lane<double, 2>& v) {
+  __stcs(reinterpret_cast<double2*>(to), make_double2(v[0], v[1]));
+}
+__device__ inline void stream_lane(float* to, const Lane<float, 1>& v) { __stcs(to, v[0]); }
+__device__ inline void stream_lane(float* to, const Lane<float, 2>& v) {
+  __stcs(reinterpret_cast<float2*>(to), make_float2(v[0], v[1]));
+}
+__device__ inline void stream_lane(float* to, const Lane<float, 4>& v) {
+  __stcs(reinterpret_cast<float4*>(to), make_float4(v[0], v[1], v[2], v[3]));
+}
+
+/// to = values.
+template <Storing kStoring = Storing::cached, class T, int kWidth>
+__device__ void store(const Lane<T, kWidth>& values, T* to) {
+  if constexpr (kStoring == Storing::streaming) {
+    stream_lane(to, values);
+  } else {
+    *reinterpret_cast<Lane<T, kWidth>*>(to) = values;
+  }
+}
+
+/// Ends `kWidth` entries of C from (row, column) on, for which `scaled` is α A B:
+/// C = scaled + β C + γ B' + δ X, Y = Y + η C.
+template <Storing kStoring, class Product, class T, int kWidth>
+__device__ void finish_scaled(const Product& p, Index row, Index column, Lane<T, kWidth> scaled) {
+  T* const C = p.C + row * p.ldc + column;
+  if (p.beta != T{0}) multiply_add(p.beta, load_once<kWidth>(C), scaled);
+  if constexpr (Product::kTerms) {
+    if (p.gamma != T{0}) {
+      multiply_add(p.gamma, load<kWidth>(p.B + row * p.ldb + column), scaled);
+    }
+    if (p.delta != T{0}) {
+      multiply_add(p.delta, load_once<kWidth>(p.X + row * p.ldx + column), scaled);
+    }
+  }
+  store<kStoring>(scaled, C);
+  if constexpr (Product::kTerms) {
+    if (p.eta == T{0}) return;
+    T* const Y = p.Y + row * p.ldy + column;
+    Lane<T, kWidth> y = load_once<kWidth>(Y);
+    multiply_add(p.eta, scaled, y);
+    store<kStoring>(y, Y);
+  }
+}
+
+/// Ends entries of C for which `sum` is A B.
+template <Storing kStoring = Storing::cached, class Product, class T, int kWidth>
+__device__ void finish(const Product& p, Index row, Index column, const Lane<T, kWidth>& sum) {
+  Lane<T, kWidth> scaled;
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) scaled[i] = p.alpha * sum[i];
+  finish_scaled<kStoring>(p, row, column, scaled);
+}
+
+/// Adds a part of the sum of A B to an entry of C that an earlier pass has ended without it, and to
+/// Y, which has received η times the entry without it.
+template <class T>
+__device__ void add_later(const SpmmProduct<T>& p, Index row, Index column, T sum) {
+  p.C[row * p.ldc + column] += p.alpha * sum;
+  if (p.eta != T{0}) p.Y[row * p.ldy + column] += p.eta * (p.alpha * sum);
+}
+
+}  // namespace heddle::detail::cuda
