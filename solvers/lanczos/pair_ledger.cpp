@@ -57,7 +57,7 @@ double noise_of_projection(const SpectralMap& map, const PencilNorms& norms, dou
   return kRoundings * epsilon * (is_C ? std::max(norms.C(), std::abs(theta)) : theta);
 }
 
-/// Bounds errors by residuals where pairs that a check has found lie within them: the first
+/// Notes what bounds lack where pairs that a check has found lie within residuals: the first
 /// `earlier` pairs were bounded by a gap that these show not to be there.
 void forget_gaps(PairList& pairs, Index earlier, double norm_B) {
   const auto found = static_cast<std::size_t>(earlier);
@@ -66,7 +66,8 @@ void forget_gaps(PairList& pairs, Index earlier, double norm_B) {
       const double both = (pairs.residuals[i] + pairs.residuals[j]) / norm_B;
       if (std::abs(pairs.values[i] - pairs.values[j]) > both) continue;
       for (const std::size_t each : {i, j}) {
-        pairs.errors[each] = std::max(pairs.errors[each], pairs.residuals[each] / norm_B);
+        const double lacking = pairs.residuals[each] / norm_B - pairs.errors[each];
+        pairs.excesses[each] = std::max(pairs.excesses[each], lacking);
       }
     }
   }
@@ -84,7 +85,7 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
   for (std::vector<double>* list : beyond_.lists()) list->reserve(pairs + kBeyond);
   for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_, &own_roundings_})
     list->reserve(pairs);
-  own_pairs_.reserve(pairs);
+  own_order_.reserve(pairs);
   bounds_.reserve(shape.max_basis);
 }
 
@@ -199,25 +200,26 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
   others.end = map_.sign() > 0 ? Which::smallest : Which::largest;
   const auto [from_locked, active] = best();
   if (from_locked + active != std::ssize(measured)) return others;
-  std::vector<std::pair<double, double>>& pairs = own_pairs_;
-  pairs.clear();
+  std::vector<std::size_t>& order = own_order_;
+  order.clear();
   for (Index i = 0; i < from_locked + active; ++i) {
-    const auto j = static_cast<std::size_t>(i < from_locked ? i : locked() + i - from_locked);
-    pairs.emplace_back(wanted_.values[j], wanted_.errors[j]);
+    order.push_back(static_cast<std::size_t>(i < from_locked ? i : locked() + i - from_locked));
   }
-  std::sort(pairs.begin(), pairs.end(),
-            [&](const auto& a, const auto& b) { return map_.before(a.first, b.first); });
+  const std::vector<double>& values = wanted_.values;
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    return map_.before(values[i], values[j]) || (values[i] == values[j] && i < j);
+  });
   own_errors_.clear();
-  for (std::size_t j = 0; j < pairs.size(); ++j) {
-    const double change = map_.inverts() ? std::abs(pairs[j].first - measured[j]) : 0;
-    own_errors_.push_back(pairs[j].second + change);
-  }
-  others.own_bounds = own_errors_;
   own_roundings_.clear();
   const double noise = noise_of_projection(map_, norms_, epsilon_, first_value());
-  for (const auto& [value, error] : pairs) {
-    own_roundings_.push_back(map_.value_error(map_.theta_of(value), noise));
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const std::size_t j = order[place];
+    const double change = map_.inverts() ? std::abs(values[j] - measured[place]) : 0;
+    own_errors_.push_back(wanted_.errors[j] + change);
+    own_roundings_.push_back(map_.value_error(map_.theta_of(values[j]), noise) +
+                             wanted_.excesses[j]);
   }
+  others.own_bounds = own_errors_;
   others.own_roundings = own_roundings_;
   return others;
 }
@@ -318,7 +320,7 @@ std::vector<Index> PairLedger::begin_check() {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto j = static_cast<std::size_t>(order[i]);
     PairList& list = std::ssize(locked_.values) < nev_ ? locked_ : beyond_;
-    list.add(all.values[j], all.residuals[j], all.errors[j]);
+    list.add(all.values[j], all.residuals[j], all.errors[j], all.excesses[j]);
   }
   order.resize(static_cast<std::size_t>(nev_));
   return order;

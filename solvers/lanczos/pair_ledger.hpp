@@ -15,18 +15,23 @@
 namespace heddle::detail {
 
 /// Eigenvalues λ, their residual norms ‖A x − λ B x‖/‖x‖, as estimated or measured, and bounds of
-/// their errors.
+/// their errors. What the bounds lack, because they assume gaps that a check has refuted, is in
+/// `excesses`.
 struct PairList {
   std::vector<double> values;
   std::vector<double> residuals;
   std::vector<double> errors;
+  std::vector<double> excesses;
 
   Index size() const noexcept { return std::ssize(values); }
-  std::array<std::vector<double>*, 3> lists() noexcept { return {&values, &residuals, &errors}; }
-  void add(double value, double residual, double error) {
+  std::array<std::vector<double>*, 4> lists() noexcept {
+    return {&values, &residuals, &errors, &excesses};
+  }
+  void add(double value, double residual, double error, double excess = 0) {
     values.push_back(value);
     residuals.push_back(residual);
     errors.push_back(error);
+    excesses.push_back(excess);
   }
   void clear() noexcept {
     for (std::vector<double>* list : lists()) list->clear();
@@ -156,12 +161,12 @@ class PairLedger {
   PencilNorms norms_;
   PairList locked_;
   PairList wanted_;
-  ErrorBounds bounds_;             // of the eigenvalues of F
-  PairList beyond_;                // Ritz pairs next to the wanted ones, before the check
-  std::vector<double> roundings_;  // of `wanted_`, empty if not measured
-  bool must_settle_ = false;       // whether `settled` decides beside residuals
-  double largest_rounding_ = 0;    // of all that were measured
-  std::vector<std::pair<double, double>> own_pairs_;  // values and their errors by F, best first
+  ErrorBounds bounds_;                  // of the eigenvalues of F
+  PairList beyond_;                     // Ritz pairs next to the wanted ones, before the check
+  std::vector<double> roundings_;       // of `wanted_`, empty if not measured
+  bool must_settle_ = false;            // whether `settled` decides beside residuals
+  double largest_rounding_ = 0;         // of all that were measured
+  std::vector<std::size_t> own_order_;  // the places of the best pairs in `wanted_`, best first
   std::vector<double> own_errors_, own_roundings_;
   std::vector<double> scaled_;
   Index leading_ = 0;
