@@ -187,8 +187,11 @@ void check_callables(const Request& request, const Problem& problem) {
   }
 }
 
-/// Rejects a precision of the preconditioner that it cannot have.
-void check_preconditioner_precision(const Request& request, const PreconditionerPlan& plan) {
+/// Rejects a precision of the preconditioner that it cannot have. It has no effect on a method that
+/// takes no preconditioner.
+void check_preconditioner_precision(const Request& request, const Problem& problem,
+                                    const PreconditionerPlan& plan) {
+  if (preconditioned_problem(request, problem).task == PreconditionedTask::unpreconditioned) return;
   const PreconditionerPrecision asked = request.preconditioner.precision;
   if (asked == PreconditionerPrecision::single && !plan.lowered) {
     refuse_single_preconditioner(plan.precision_reason);
@@ -230,7 +233,7 @@ void check_preconditioner(const Request& request, const Problem& problem) {
       throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
     }
   }
-  check_preconditioner_precision(request, plan);
+  check_preconditioner_precision(request, problem, plan);
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ struct RealInterval {
   double upper = 0;
 };
 
-/// The precision of a preconditioner in a solve in double precision. `automatic` means single
-/// precision where that takes no more iterations.
+/// The precision of LOBPCG's preconditioner in a solve in double precision. `automatic` means
+/// single precision for chebyshev, block_jacobi and incomplete_cholesky if the diagonal of their
+/// matrix fits into its range, and double precision near the level of rounding.
 enum class PreconditionerPrecision { automatic, full, single };
 
 /// The choice of a preconditioner by the user.

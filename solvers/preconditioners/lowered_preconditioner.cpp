@@ -30,21 +30,30 @@ LoweredPreconditioner<Ctx>::LoweredPreconditioner(
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::raise(Ctx& context) {
-  if (full_ != nullptr || !make_full_) return;
-  const PhaseScope phase(context, Phase::setup);
-  single_.reset();  // first, so that both are never in memory together
+  if (!make_full_) return;
+  single_.reset();
   x_ = {};
   y_ = {};
-  full_ = make_full_(context);
+  full(context);
+}
+
+/// The preconditioner in double precision, made at the first call.
+template <class Ctx>
+Preconditioner<double, Ctx>& LoweredPreconditioner<Ctx>::full(Ctx& context) {
+  if (full_ == nullptr) {
+    const PhaseScope phase(context, Phase::setup);
+    full_ = make_full_(context);
+  }
+  return *full_;
 }
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double, Space> X,
                                              BlockView<double, Space> Y) {
-  if (full_ != nullptr) {
-    full_->apply(context, X, Y);
-  } else {
+  if (single_ != nullptr) {
     apply_single(context, X, Y);
+  } else {
+    full(context).apply(context, X, Y);
   }
 }
 

@@ -30,9 +30,10 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   explicit LoweredPreconditioner(std::unique_ptr<Preconditioner<float, Ctx>> single,
                                  MakeFull make_full = {});
 
-  bool is_lowered() const noexcept override { return full_ == nullptr; }
+  bool is_lowered() const noexcept override { return single_ != nullptr; }
 
-  /// Replaces M by the preconditioner in double precision, for all further products.
+  /// Replaces M by the preconditioner in double precision, for all further products. The memory of
+  /// M is released first. Throws `OutOfMemory`.
   void raise(Ctx& context) override;
 
  protected:
@@ -41,10 +42,11 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
 
  private:
   void apply_single(Ctx& context, ConstBlockView<double, Space> X, BlockView<double, Space> Y);
+  Preconditioner<double, Ctx>& full(Ctx& context);
 
   MakeFull make_full_;
-  std::unique_ptr<Preconditioner<double, Ctx>> full_;   // null as long as M is in single precision
-  std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M
+  std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M, null once it is in double precision
+  std::unique_ptr<Preconditioner<double, Ctx>> full_;   // null until `full` has made it
   MultiVector<float, Space> x_, y_;                     // n×b, b the widest block so far
   SmallMatrix<double, Space> scales_;                   // of `norm_scales`
 };

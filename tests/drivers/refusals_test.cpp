@@ -104,6 +104,8 @@ TEST(Refusals, PrecisionsOfPreconditioners) {
   const PreconditionerRequest single{.precision = PreconditionerPrecision::single};
   const Problem problem{.A = kChain.matrix()};
   EXPECT_EQ(refusal(problem, {.method = Method::lobpcg, .nev = 1, .preconditioner = single}), "");
+  EXPECT_EQ(refusal(problem, {.method = Method::block_lanczos, .nev = 1, .preconditioner = single}),
+            "");
   EXPECT_EQ(
       refusal({.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)}, {.preconditioner = single}),
       "preconditioner.precision: single: block CG needs a preconditioner that is symmetric to "

@@ -1,4 +1,5 @@
 #include <heddle/linalg/blocks/convert.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 
 #include "solvers/preconditioners/lowered_preconditioner_battery.hpp"
 #include "support/cuda_test.hpp"
