@@ -86,7 +86,7 @@ step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CU
   "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
   -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
 step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
-  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular
+  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench
 
 say "Running the tests labelled cuda"
 step tests 240 ctest --test-dir "$build" --label-regex cuda --output-on-failure
@@ -98,6 +98,7 @@ else
   if ! $quick; then
     say "Benchmarks"
     step "dense operations" 60 "$build/bench/gpu_dense" 1000000
+    step "chebyshev steps" 60 "$build/bench/step_bench" cuda laplace3d 100 16
     step "lobpcg" 30 "$build/bench/gpu_eigen" lobpcg 100 16
     step "lobpcg with chebyshev" 30 "$build/bench/gpu_eigen" lobpcg 100 16 0 12
     step "block lanczos" 30 "$build/bench/gpu_eigen" lanczos 100 16
@@ -107,7 +108,7 @@ else
       elasticity3d:56x56x56 random_uniform:1000000:16 rmat:20:16 band:16384x512 \
       "${largest_matrices[@]}" --widths 8,16,32,64 \
       --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma
-    cat "$logs"/{lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
+    cat "$logs"/{chebyshev-steps,lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
     tail -n 3 "$logs/spmm.log"
     if python3 -c 'import cupy' 2>/dev/null; then
       step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg 100 16 100
