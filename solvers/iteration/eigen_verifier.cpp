@@ -295,8 +295,9 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
   list_pairs(neighbours);
   list_displacements(neighbours);
+  const Index placed = neighbours.end ? std::ssize(residuals_) : 0;
   bounds_.compute(neighbours.below, neighbours.above, -std::numeric_limits<double>::infinity(),
-                  neighbours.dense ? bounds_.size() : std::ssize(residuals_));
+                  neighbours.dense ? bounds_.size() : placed);
   errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   judge_orthogonality(convergence);

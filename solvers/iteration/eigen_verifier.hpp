@@ -25,7 +25,7 @@ struct Neighbours {
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
   /// The end of the spectrum from which the verified values are counted. A value that lies nearer
-  /// to this end than a verified one takes its place. Without it, places are not compared.
+  /// to this end than a verified one takes its place. Without it, bounds hold for some eigenvalue.
   std::optional<Which> end{};
   /// Bounds of the errors of the verified values that are known otherwise, in their order. Empty if
   /// there are none.

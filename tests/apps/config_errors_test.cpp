@@ -424,9 +424,8 @@ TEST(ConfigErrors, OverridesHideNoWrongValue) {
             "case.yaml:1:40: problem.rhs.random: expected an integer of at least 1, got '0'");
   EXPECT_EQ(refused("{random: 1, unit: [1]}"),
             "case.yaml:1:31: problem.rhs: expected one key from {random, ones, unit}, got 3");
-  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\noutput:",
-                     {"solver.nev=20", "output.history=false"}),
-            "");
+  const std::vector<std::string> set = {"solver.nev=20", "output.history=false"};
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nsolver:\noutput:", set), "");
 }
 
 TEST(ConfigErrors, FilesThatCannotBeRead) {
@@ -438,8 +437,8 @@ TEST(ConfigErrors, FilesThatCannotBeRead) {
     }
     return std::string();
   };
-  EXPECT_EQ(load_error("no/such.yaml"), "no/such.yaml: no such file");
   const auto folder = std::filesystem::path(testing::TempDir());
+  EXPECT_EQ(load_error("no/such.yaml"), "no/such.yaml: no such file");
   EXPECT_EQ(load_error(folder), folder.string() + ": is a folder, expected a YAML file");
   const auto large = folder / "large.yaml";
   std::ofstream(large) << std::string(2 << 20, '#');
