@@ -183,7 +183,7 @@ bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
   if (products < kManyProducts<Ctx>) return false;
   const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
   ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
-  if (engine_.less_time_left_than(inverse.seconds_to_order())) return false;
+  if (engine_.less_time_left_than(inverse.seconds_to_order(context_))) return false;
   if (!inverse.pays(context_, columns, products)) return false;
   const double seconds = inverse.seconds_to_factor(context_);
   return seconds < kLongestFactorisation && !engine_.less_time_left_than(seconds);
@@ -198,7 +198,7 @@ bool OperatorChoice<T, Ctx>::time_to_factor() {
   };
   if (stopped()) return false;
   ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
-  if (!engine_.less_time_left_than(inverse.seconds_to_order())) {
+  if (!engine_.less_time_left_than(inverse.seconds_to_order(context_))) {
     const double seconds = inverse.seconds_to_factor(context_);
     if (stopped()) return false;  // during the ordering
     if (!engine_.less_time_left_than(seconds)) return true;

@@ -40,11 +40,6 @@ class ConstrainedOperator final : public LinearOperator<T, Ctx> {
     multiply<T>(context, -1, Y_.BQ.columns(0, rank_), mu, 1, Z);  // A X − B Y μ     n×b
   }
 
-  /// Those of A, because xᵀy = xᵀA x where YᵀBx = 0.
-  bool absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums, Index terms) const override {
-    return A_.absolute_row_sums(context, sums, terms);
-  }
-
  private:
   LinearOperator<T, Ctx>& A_;
   Basis<T, Space> Y_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/solvers/operators/factor_estimate.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -12,17 +13,18 @@ namespace heddle::detail {
 /// results do not depend on the number of threads.
 class CholeskyBackend {
  public:
-  /// Costs of the steps, in units of the cost per entry of A and column in a product of A with a
-  /// block on the host.
-  struct Rates {
-    double order;      ///< per row, for the order and the count of the entries of L
-    double operation;  ///< per operation of the factorisation
-  };
-
   virtual ~CholeskyBackend() = default;
 
   virtual std::string_view name() const noexcept = 0;
-  virtual Rates rates() const noexcept = 0;
+
+  /// The cost of ordering `rows` rows and counting the entries of L, in units of the cost per entry
+  /// of A and column in a product of A with a block on the host. `factor`: the cost of L, which may
+  /// be an estimate.
+  virtual double order_cost(double rows, const FactorCost& factor) const noexcept = 0;
+
+  /// The cost per operation of the factorisation, in the same units.
+  virtual double operation_cost() const noexcept = 0;
+
   virtual double most_entries() const noexcept = 0;  ///< of a factor that can be indexed
 
   /// An order with little fill: row k of P A Pᵀ is row order[k] of A. Only the pattern of A is

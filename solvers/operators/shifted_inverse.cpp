@@ -71,7 +71,7 @@ detail::FactorCost estimate(CudaContext& context, const CsrView<T, DeviceSpace>&
 template <class Ctx>
 double factor_and_solve(const detail::FactorCost& cost, double columns) {
   constexpr Rates rate = kRates<Ctx>;
-  return rate.host * detail::best_cholesky().rates().operation * cost.operations +
+  return rate.host * detail::best_cholesky().operation_cost() * cost.operations +
          columns * rate.solve * cost.entries;
 }
 
@@ -170,13 +170,19 @@ double ShiftedInverse<T, Ctx>::in_products(double cost) const noexcept {
   return cost / (static_cast<double>(A_.nnz) + kRates<Ctx>.row * rows);
 }
 
+/// The cost of the ordering in units of the host. 0 once it is done.
+template <Scalar T, class Ctx>
+double ShiftedInverse<T, Ctx>::order_cost(Ctx& context) {
+  if (ordered()) return 0;
+  return detail::best_cholesky().order_cost(static_cast<double>(A_.rows), estimated(context));
+}
+
 template <Scalar T, class Ctx>
 bool ShiftedInverse<T, Ctx>::pays(Ctx& context, double columns, double products) {
-  if (!factors_) {
-    const double order =
-        kRates<Ctx>.host * detail::best_cholesky().rates().order * static_cast<double>(A_.rows);
-    const double rest = factor_and_solve<Ctx>(estimated(context), columns);
-    if (!(in_products(order + rest) < products)) return false;
+  if (!ordered()) {
+    const double all =
+        kRates<Ctx>.host * order_cost(context) + factor_and_solve<Ctx>(estimated(context), columns);
+    if (!(in_products(all) < products)) return false;
   }
   const std::optional<double> cost = cost_in_products(context, columns);
   return cost && *cost < products;
@@ -190,15 +196,14 @@ std::optional<double> ShiftedInverse<T, Ctx>::cost_in_products(Ctx& context, dou
 }
 
 template <Scalar T, class Ctx>
-double ShiftedInverse<T, Ctx>::seconds_to_order() const noexcept {
-  const double cost = detail::best_cholesky().rates().order * static_cast<double>(A_.rows);
-  return ordered() ? 0 : cost * kSecondsPerUnit;
+double ShiftedInverse<T, Ctx>::seconds_to_order(Ctx& context) {
+  return order_cost(context) * kSecondsPerUnit;
 }
 
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::seconds_to_factor(Ctx& context) {
   const auto cost = analysed(context).cost();
-  const double per_operation = detail::best_cholesky().rates().operation * kSecondsPerUnit;
+  const double per_operation = detail::best_cholesky().operation_cost() * kSecondsPerUnit;
   return cost ? cost->operations * per_operation : 0;
 }
 

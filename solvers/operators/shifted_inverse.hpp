@@ -69,9 +69,8 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   /// Whether the rows were ordered.
   bool ordered() const noexcept { return factors_ != nullptr; }
 
-  /// An estimate of the seconds that the ordering takes, from the number of rows. 0 once it is
-  /// done.
-  double seconds_to_order() const noexcept;
+  /// An estimate of the seconds that the ordering takes. 0 once it is done.
+  double seconds_to_order(Ctx& context);
 
   /// Factors A − σB. The factorisation cannot be interrupted. Returns false if A − σB is not
   /// positive definite, or so close to singular that a pivot is rounding noise. The inverse cannot
@@ -100,6 +99,7 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
 
   Factors& analysed(Ctx& context);
   const detail::FactorCost& estimated(Ctx& context);
+  double order_cost(Ctx& context);
   double in_products(double cost) const noexcept;
   BlockView<T, Space> permuted(Ctx& context, Index columns);
   void begin_stage(const std::string& name) const {

@@ -104,7 +104,7 @@ TEST(BlockLanczosStatus, AFactorisationThatOutlastsTheTimeLimitIsNotBegun) {
   options.filter = LanczosFilter::inverse;
   for (const bool orders : {false, true}) {  // whether the limit leaves the time for the ordering
     options.time_limit_s =
-        0.9 * (orders ? inverse.seconds_to_factor(context) : inverse.seconds_to_order());
+        0.9 * (orders ? inverse.seconds_to_factor(context) : inverse.seconds_to_order(context));
     const auto result = block_lanczos<double, HostContext>(
         context, {.A = &A, .shifted_inverse = &inverse}, options);
     EXPECT_EQ(result.status, SolveStatus::time_limit) << result.reason;

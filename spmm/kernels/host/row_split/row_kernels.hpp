@@ -101,6 +101,21 @@ template <Scalar T, int W, int V, int H, class Values>
   }
 }
 
+/// Prefetches what the terms of the product read, some rows ahead. Hardware prefetch does not
+/// follow these streams beside those of A and B.
+template <Scalar T, int W, int V, int H, class Values>
+[[gnu::always_inline]] inline void prefetch_terms(const Product<T, Values>& p, Index row) noexcept {
+  // On two cores of a Zen 5 EPYC 8 to 32 rows ahead: 1.3 to 1.5 times the speed of none.
+  constexpr Index kAhead = 16;
+  const Index first = std::min(row + kAhead, p.A.rows - 1);
+  const Index last = std::min(first + H, p.A.rows);
+  for (Index ahead = first; ahead < last; ++ahead) {
+    if (p.beta != T{0}) prefetch_bytes(p.C + ahead * p.ldc, V * W * sizeof(T));
+    if (p.delta != T{0}) prefetch_bytes(p.X + ahead * p.ldx, V * W * sizeof(T));
+    if (p.eta != T{0}) prefetch_bytes(p.Y + ahead * p.ldy, V * W * sizeof(T));
+  }
+}
+
 /// acc[h][·] = Σ_k values[h·length + k]·B(columns[k], ·) over the `length` entries of H rows of A
 /// that have the same columns.
 template <Scalar T, int W, int V, int H, class Values>
@@ -151,6 +166,7 @@ void multiply_rows(const Product<T, Values>& p, Index first, Index last) noexcep
     } else if (p.prefetch == Prefetch::entries) {
       prefetch_scattered<T, W, V, H>(p, begin, length);
     }
+    prefetch_terms<T, W, V, H>(p, row);
     Vector acc[H][V];
     accumulate<T, W, V, H>(p, begin, length, acc);
     for (int h = 0; h < H; ++h) {
