@@ -1,8 +1,8 @@
 // Eigensolvers on the GPU: pairs of the 7-point Laplacian on an n³ grid, time and traffic by phase.
 //
-// usage: gpu_eigen lobpcg|lanczos [GRID [NEV [BLOCK [DEGREE]]]]
-//   LOBPCG finds the smallest pairs, block Lanczos the largest; default: 100 16 0 0. Block 0:
-//   chosen from NEV; degree: of LOBPCG's Chebyshev preconditioner, 0 for none
+// usage: gpu_eigen lobpcg|lanczos [GRID [NEV [BLOCK [DEGREE [single|double]]]]]
+//   LOBPCG finds the smallest pairs, block Lanczos the largest; default: 100 16 0 0 single. Block
+//   0: chosen from NEV; degree: of LOBPCG's Chebyshev preconditioner, 0 for none, and its precision
 
 #include <fmt/format.h>
 
@@ -13,8 +13,7 @@
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
-#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
-#include <optional>
+#include <heddle/solvers/preconditioners/table.hpp>
 #include <string_view>
 
 namespace heddle {
@@ -57,13 +56,22 @@ void measure(CudaContext& context, std::string_view title, const Solve& solve) {
   print_phases(context.profile());
 }
 
-void run(std::string_view solver, Index grid, Index nev, Index block, int degree) {
+/// A Chebyshev preconditioner, none for degree 0.
+MadePreconditioner<double, CudaContext> chebyshev(CudaContext& context,
+                                                  CsrView<double, DeviceSpace> A, Index degree,
+                                                  bool lowered) {
+  if (degree == 0) return {nullptr, SetupCost(context)};
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  const PreconditionerOptions options = kind.options({{"degree", degree}});
+  return lowered ? kind.make_lowered(context, A, options) : kind.make<double>(context, A, options);
+}
+
+void run(std::string_view solver, Index grid, Index nev, Index block, Index degree, bool lowered) {
   HostContext host;
   CudaContext context;
   SparseOperator<double, CudaContext> A(
       context, place(context, generate<double>(host, {"laplace3d", {grid, grid, grid}})));
-  std::optional<ChebyshevPreconditioner<double, CudaContext>> M;
-  if (degree > 0) M.emplace(context, A.matrix(), degree);
+  const auto M = chebyshev(context, A.matrix(), degree, lowered);
   Problem problem;
   problem.A = &A;
   const std::string title = fmt::format("{} laplace3d {}³, {} pairs", solver, grid, nev);
@@ -78,7 +86,7 @@ void run(std::string_view solver, Index grid, Index nev, Index block, int degree
     measure(context, title,
             [&]() -> const Result& { return block_lanczos(context, problem, lanczos, workspace); });
   } else {
-    problem.preconditioner = M ? &*M : nullptr;
+    problem.preconditioner = M.get();
     LobpcgWorkspace<double, CudaContext> workspace;
     measure(context, title, [&]() -> const Result& {
       return lobpcg(context, problem, LobpcgOptions{options}, workspace);
@@ -92,12 +100,13 @@ void run(std::string_view solver, Index grid, Index nev, Index block, int degree
 int main(int argc, char** argv) {
   const std::string_view solver = argc > 1 ? argv[1] : "";
   if (solver != "lobpcg" && solver != "lanczos") {
-    fmt::print(stderr, "usage: gpu_eigen lobpcg|lanczos [GRID [NEV [BLOCK [DEGREE]]]]\n");
+    fmt::print(stderr,
+               "usage: gpu_eigen lobpcg|lanczos [GRID [NEV [BLOCK [DEGREE [single|double]]]]]\n");
     return 1;
   }
   const auto argument = [&](int i, heddle::Index otherwise) {
     return argc > i ? static_cast<heddle::Index>(std::atoll(argv[i])) : otherwise;
   };
-  heddle::run(solver, argument(2, 100), argument(3, 16), argument(4, 0),
-              static_cast<int>(argument(5, 0)));
+  const bool lowered = argc <= 6 || std::string_view(argv[6]) != "double";
+  heddle::run(solver, argument(2, 100), argument(3, 16), argument(4, 0), argument(5, 0), lowered);
 }
