@@ -21,7 +21,7 @@ struct PairList {
   std::vector<double> values;
   std::vector<double> residuals;
   std::vector<double> errors;
-  std::vector<double> excesses;
+  std::vector<double> excesses{};
 
   Index size() const noexcept { return std::ssize(values); }
   std::array<std::vector<double>*, 4> lists() noexcept {
