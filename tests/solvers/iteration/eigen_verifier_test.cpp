@@ -230,16 +230,17 @@ TYPED_TEST(EigenVerifierTest, AValueWithoutItsPlaceIsBoundedByTheDistance) {
   const std::vector<double> values(this->verifier_.values().begin(),
                                    this->verifier_.values().end());
   const double distance = 3 * norm;
-  const auto errors = [&](std::optional<Which> end, const std::vector<double>& others) {
+  const auto errors = [&](Which end, const std::vector<double>& others) {
     this->verifier_.judge(convergence, {.values = others, .residuals = zeros, .end = end});
     return this->verifier_.errors();
   };
   const std::vector<double> better{values.front() - distance, values.back() + distance};
-  const std::vector<double> unplaced = errors(std::nullopt, better);
+  const std::vector<double> worse(2, values.back() + distance);
+  const std::vector<double> in_place = errors(Which::smallest, worse);
   const std::vector<double> smallest = errors(Which::smallest, better);
-  EXPECT_NEAR(smallest[0] - unplaced[0], distance, 1e-6 * distance);
-  EXPECT_NEAR(smallest[1] - unplaced[1], values[1] - values[0], 1e-6 * distance);
-  EXPECT_GE(errors(Which::largest, better)[0] - unplaced[0], distance);
+  EXPECT_NEAR(smallest[0] - in_place[0], distance, 1e-6 * distance);
+  EXPECT_NEAR(smallest[1] - in_place[1], values[1] - values[0], 1e-6 * distance);
+  EXPECT_GE(errors(Which::largest, better)[0], distance);
 }
 
 TYPED_TEST(EigenVerifierTest, NothingPassesThatIsNotOrthonormal) {
