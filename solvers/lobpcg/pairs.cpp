@@ -133,14 +133,15 @@ bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
   if (more_to_come(ritz.count()) || leading_ < wanted_in_X_) return false;
   // A guard vector that has nearly converged shows that no better pair is missing. Pairs that were
   // not found from random vectors alone may be exact eigenpairs and yet not the wanted ones. If X
-  // began with initial guesses, the last guard vector is tested, because the first ones may be
-  // exact guesses of other pairs. Otherwise the first guard vector is tested.
+  // began with initial guesses, all guard vectors are tested, because some may be exact guesses of
+  // other pairs. Otherwise the first guard vector is tested.
   if (!guessed && locked_values_.empty()) return true;
-  const Index guard = guessed ? ritz.count() - 1 : wanted_in_X_;
-  if (guard < wanted_in_X_ || guard >= ritz.count()) return true;
-  const auto column = static_cast<std::size_t>(guard);
-  return convergence_.scaled(ritz.theta[column], residuals_[column]) <=
-         std::sqrt(options_->tolerance);
+  const Index end = guessed ? ritz.count() : std::min(wanted_in_X_ + 1, ritz.count());
+  for (auto j = static_cast<std::size_t>(wanted_in_X_); j < static_cast<std::size_t>(end); ++j) {
+    const double scaled = convergence_.scaled(ritz.theta[j], residuals_[j]);
+    if (!(scaled <= std::sqrt(options_->tolerance))) return false;
+  }
+  return true;
 }
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {

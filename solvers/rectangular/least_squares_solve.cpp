@@ -63,7 +63,7 @@ Index LeastSquaresSolve<T, Ctx>::applied() const {
   return problem_.A.columns_applied() - applied_before_;
 }
 
-/// X ← X₀, S ← Aᵀ(B − A X), and the norms ‖Aᵀb‖.
+/// X ← X₀, or 0 where Aᵀb = 0, S ← Aᵀ(B − A X), and the norms ‖Aᵀb‖.
 template <Scalar T, class Ctx>
 void LeastSquaresSolve<T, Ctx>::start() {
   problem_.A.A_transposed->apply(context_, problem_.B, S_.view());
@@ -72,6 +72,9 @@ void LeastSquaresSolve<T, Ctx>::start() {
   set_zero(context_, result_.solution.view());
   if (problem_.initial_guess.cols() == 0) return;
   copy(context_, problem_.initial_guess, result_.solution.view());
+  for (std::size_t j = 0; j < scales_.size(); ++j) {  // x = 0 is the solution where Aᵀb = 0
+    if (scales_[j] == 0) set_zero(context_, result_.solution.columns(static_cast<Index>(j), 1));
+  }
   measure();
 }
 

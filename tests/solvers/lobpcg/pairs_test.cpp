@@ -70,10 +70,12 @@ TEST_F(LobpcgPairsTest, ValuesNeedDigitsBesideSmallResiduals) {
   EXPECT_EQ(residuals, (std::vector<double>{1, 1}));
 }
 
-TEST_F(LobpcgPairsTest, AGuessNeedsAGuardAtRest) {
+TEST_F(LobpcgPairsTest, AGuessNeedsAllGuardsAtRest) {
   step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1});
   EXPECT_FALSE(pairs_.all_converged(values(), true));
-  step({1e-7, 1e-7, 1e-7, 1e-7, 1, 1e-3});  // √tolerance, scaled
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1, 1e-3});
+  EXPECT_FALSE(pairs_.all_converged(values(), true));
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-3, 1e-3});  // √tolerance, scaled
   EXPECT_TRUE(pairs_.all_converged(values(), true));
 }
 

@@ -202,6 +202,12 @@ TEST(LeastSquaresDouble, ZeroRightHandSidesHaveZeroSolutions) {
   EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
   EXPECT_EQ(to_dense_block<double>(result.solution.view()).norm(), 0);
   EXPECT_EQ(result.residuals, std::vector<double>(2, 0.0));
+  const auto guess = test::random_vectors<double>(context, 10, 2);
+  problem.initial_guess = guess.view();
+  const auto guessed = least_squares(context, problem, BlockCgOptions{});
+  EXPECT_EQ(guessed.status, SolveStatus::converged) << guessed.reason;
+  EXPECT_EQ(to_dense_block<double>(guessed.solution.view()).norm(), 0);
+  EXPECT_EQ(guessed.residuals, std::vector<double>(2, 0.0));
 }
 
 TEST(LeastSquaresDouble, SaysWhenTheIterationsDoNotSuffice) {
