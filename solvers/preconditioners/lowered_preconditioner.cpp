@@ -24,7 +24,7 @@ const Preconditioner<float, Ctx>& require(const std::unique_ptr<Preconditioner<f
 template <class Ctx>
 LoweredPreconditioner<Ctx>::LoweredPreconditioner(
     std::unique_ptr<Preconditioner<float, Ctx>> single, MakeFull make_full)
-    : Preconditioner<double, Ctx>(require(single).row_range(), single->column_range()),
+    : Preconditioner<double, Ctx>(require(single).row_range(), require(single).column_range()),
       make_full_(std::move(make_full)),
       single_(std::move(single)) {}
 
