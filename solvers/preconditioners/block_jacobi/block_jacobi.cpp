@@ -77,9 +77,10 @@ BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrVi
     : BlockJacobiPreconditioner(context, detail::prepare<T>(context, A, block_size), options) {}
 
 template <Scalar T, class Ctx>
-BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(
-    Ctx& context, CsrView<double, Space> A, Index block_size,
-    const SpmmOptions& options) requires std::same_as<T, float>
+template <std::same_as<double> U>
+BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrView<U, Space> A,
+                                                             Index block_size,
+                                                             const SpmmOptions& options)
     : BlockJacobiPreconditioner(context, detail::prepare<T>(context, A, block_size), options) {}
 
 template <Scalar T, class Ctx>
@@ -104,5 +105,12 @@ void BlockJacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockJacobiPreconditioner<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+
+template BlockJacobiPreconditioner<float, HostContext>::BlockJacobiPreconditioner(
+    HostContext&, CsrView<double, HostContext::Space>, Index, const SpmmOptions&);
+#ifdef HEDDLE_HAS_CUDA
+template BlockJacobiPreconditioner<float, CudaContext>::BlockJacobiPreconditioner(
+    CudaContext&, CsrView<double, CudaContext::Space>, Index, const SpmmOptions&);
+#endif
 
 }  // namespace heddle

@@ -35,8 +35,9 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
 
   /// The same in single precision for an A in double precision: the inverses are formed from the
   /// entries in double, then rounded.
-  BlockJacobiPreconditioner(Ctx& context, CsrView<double, Space> A, Index block_size = 0,
-                            const SpmmOptions& options = {}) requires std::same_as<T, float>;
+  template <std::same_as<double> U>
+  BlockJacobiPreconditioner(Ctx& context, CsrView<U, Space> A, Index block_size = 0,
+                            const SpmmOptions& options = {});
 
   Index blocks() const noexcept { return blocks_; }
   Index largest_block() const noexcept { return largest_block_; }

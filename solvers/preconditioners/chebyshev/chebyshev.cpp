@@ -86,13 +86,12 @@ ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<T
     : ChebyshevPreconditioner(context, detail::prepare<T>(context, A, degree), degree, options) {}
 
 template <Scalar T, class Ctx>
-ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(
-    Ctx& context, CsrView<double, Space> A, int degree,
-    const SpmmOptions& options) requires std::same_as<T, float>
-    : ChebyshevPreconditioner(context,
-                              detail::in_single(context,
-                                                detail::prepare<double>(context, A, degree)),
-                              degree, options) {}
+template <std::same_as<double> U>
+ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A,
+                                                         int degree, const SpmmOptions& options)
+    : ChebyshevPreconditioner(
+          context, detail::in_single(context, detail::prepare<double>(context, A, degree)), degree,
+          options) {}
 
 template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context,
@@ -144,5 +143,12 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ChebyshevPreconditioner<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+
+template ChebyshevPreconditioner<float, HostContext>::ChebyshevPreconditioner(
+    HostContext&, CsrView<double, HostContext::Space>, int, const SpmmOptions&);
+#ifdef HEDDLE_HAS_CUDA
+template ChebyshevPreconditioner<float, CudaContext>::ChebyshevPreconditioner(
+    CudaContext&, CsrView<double, CudaContext::Space>, int, const SpmmOptions&);
+#endif
 
 }  // namespace heddle

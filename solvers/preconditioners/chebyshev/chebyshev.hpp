@@ -44,8 +44,9 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
 
   /// The same in single precision for an A in double precision: β, Â and D are computed in double,
   /// then rounded.
-  ChebyshevPreconditioner(Ctx& context, CsrView<double, Space> A, int degree = kDefaultDegree,
-                          const SpmmOptions& options = {}) requires std::same_as<T, float>;
+  template <std::same_as<double> U>
+  ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A, int degree = kDefaultDegree,
+                          const SpmmOptions& options = {});
 
   int degree() const noexcept { return degree_; }
   double upper_bound() const noexcept { return upper_bound_; }  ///< β

@@ -66,8 +66,10 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
 }
 
 template <Scalar T, class Ctx>
-IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(
-    Ctx& context, CsrView<double, Space> A, TriangularSolve solve) requires std::same_as<T, float>
+template <std::same_as<double> U>
+IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& context,
+                                                                           CsrView<U, Space> A,
+                                                                           TriangularSolve solve)
     : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
   factor(context, A, solve);
 }
@@ -101,5 +103,12 @@ void IncompleteCholeskyPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBl
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IncompleteCholeskyPreconditioner<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+
+template IncompleteCholeskyPreconditioner<float, HostContext>::IncompleteCholeskyPreconditioner(
+    HostContext&, CsrView<double, HostContext::Space>, TriangularSolve);
+#ifdef HEDDLE_HAS_CUDA
+template IncompleteCholeskyPreconditioner<float, CudaContext>::IncompleteCholeskyPreconditioner(
+    CudaContext&, CsrView<double, CudaContext::Space>, TriangularSolve);
+#endif
 
 }  // namespace heddle

@@ -41,9 +41,9 @@ class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
                                    TriangularSolve solve = TriangularSolve::automatic);
 
   /// The same in single precision for an A in double precision, whose factor is rounded.
-  IncompleteCholeskyPreconditioner(
-      Ctx& context, CsrView<double, Space> A,
-      TriangularSolve solve = TriangularSolve::automatic) requires std::same_as<T, float>;
+  template <std::same_as<double> U>
+  IncompleteCholeskyPreconditioner(Ctx& context, CsrView<U, Space> A,
+                                   TriangularSolve solve = TriangularSolve::automatic);
   ~IncompleteCholeskyPreconditioner() override;
 
   double shift() const noexcept { return shift_; }   ///< σ
