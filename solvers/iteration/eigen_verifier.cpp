@@ -6,6 +6,8 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
+#include <limits>
+#include <type_traits>
 
 namespace heddle::detail {
 namespace {
@@ -43,8 +45,8 @@ double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
   return std::sqrt(square);
 }
 
-/// Entries of A near the smallest positive number of single precision have been rounded to it by
-/// this much. In double precision no entry of a scaled problem is that small.
+/// The error of values that rounding adds where entries of A lie near the smallest positive number
+/// of T. In double precision no entry of a scaled problem does.
 template <Scalar T>
 constexpr double kUnderflow =
     std::is_same_v<T, float> ? 10 * static_cast<double>(std::numeric_limits<float>::denorm_min())

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
+#include <limits>
 #include <numeric>
 #include <utility>
 

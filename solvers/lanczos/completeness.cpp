@@ -51,14 +51,15 @@ bool Completeness::next_is_at_rest(bool full) const {
   const double last_locked = map_.theta_of(pairs_.locked_pairs().values.back());
   // If F hardly separates the pair from the locked ones, it may contain a part of a missed pair.
   const bool apart = residual <= kApart * (last_locked - theta);
-  const double scaled = pairs_.convergence().scaled(lambda, pairs_.residual_of(0));
   const EigenConvergence& convergence = pairs_.convergence();
+  const double residual_of_A = pairs_.residual_of(0);
+  const double scaled = convergence.scaled(lambda, residual_of_A);
   // Beside a norm that is much larger than the wanted values, a residual that is small for the norm
   // shows nothing.
   const double small = std::max(std::sqrt(tolerance_) * std::abs(lambda) * convergence.norm_B(),
                                 convergence.noise_floor() * convergence.scale(lambda));
-  const bool converged = scaled <= tolerance_ && pairs_.residual_of(0) <= small &&
-                         convergence.passes(lambda, pairs_.residual_of(0));
+  const bool converged =
+      scaled <= tolerance_ && residual_of_A <= small && convergence.passes(lambda, residual_of_A);
   if (!apart && !converged) return false;
   if (!map_.inverts() && !map_.filters()) return scaled <= std::sqrt(tolerance_);
   if (map_.inverts() && theta <= kNothing * last_locked) return true;
