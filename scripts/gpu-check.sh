@@ -99,9 +99,9 @@ else
     say "Benchmarks"
     step "dense operations" 60 "$build/bench/gpu_dense" 1000000
     step "chebyshev steps" 60 "$build/bench/step_bench" cuda laplace3d 100 16
-    step "lobpcg" 30 "$build/bench/gpu_eigen" lobpcg 100 16
-    step "lobpcg with chebyshev" 30 "$build/bench/gpu_eigen" lobpcg 100 16 0 12
-    step "block lanczos" 30 "$build/bench/gpu_eigen" lanczos 100 16
+    step "lobpcg" 30 "$build/bench/gpu_eigen" lobpcg laplace3d 100
+    step "lobpcg with chebyshev" 30 "$build/bench/gpu_eigen" lobpcg laplace3d 100 --degree 12
+    step "block lanczos" 30 "$build/bench/gpu_eigen" lanczos laplace3d 100
     step "block cg" 60 "$build/bench/gpu_block_cg" 100 16
     step "triangular solves" 60 "$build/bench/gpu_triangular"
     step "spmm" 100 "$build/bench/heddle-spmm" laplace3d:160x160x160 stencil27:128x128x128 \
@@ -111,7 +111,7 @@ else
     cat "$logs"/{chebyshev-steps,lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
     tail -n 3 "$logs/spmm.log"
     if python3 -c 'import cupy' 2>/dev/null; then
-      step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg 100 16 100
+      step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg laplace3d 100 100
       step "cupy eigsh" 60 python3 bench/compare/cupy_solvers.py eigsh 100 16
       step "cupy cg" 60 python3 bench/compare/cupy_solvers.py cg 100 16
       cat "$logs"/cupy-{lobpcg,eigsh,cg}.log

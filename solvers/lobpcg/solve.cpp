@@ -41,6 +41,7 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
       lowered_(problem.preconditioner != nullptr && problem.preconditioner->is_lowered()) {
   if (problem.constraints.cols() > 0) problem_.A = &constrained_A_;
   applications_before_ = problem_.A->columns_applied();
+  if (problem.preconditioner != nullptr) problem.preconditioner->set_strength(strength_);
   pairs_.reset(options);
 }
 

@@ -14,6 +14,9 @@ namespace {
 /// precision turns its rounding errors into a part of W that no projection removes.
 constexpr double kNearRounding = 100;
 
+/// The fall of the median Ritz value after which the strength of the preconditioner is chosen again.
+constexpr double kFallOfValues = 0.7;
+
 template <class Ctx>
 void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
   if (made.indefinite)
@@ -188,6 +191,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   if (engine_.ended()) return;
+  suit_preconditioner();
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first = pairs_.leading();
   const Index active = std::min(blocks_.x() - first, room);
@@ -220,6 +224,22 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
   if (fresh > 0) {
     draw(blocks_.S().W.columns(active, fresh));
   }
+}
+
+/// Raises the strength of T⁻¹ to what suits the Ritz vectors, once the Ritz values have fallen much
+/// since it was chosen. A preconditioner of A serves the smallest end.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::suit_preconditioner() {
+  if (problem_.preconditioner == nullptr || problem_.preconditioner->strength() == 0) return;
+  if (options_.which != Which::smallest) return;
+  const std::span<const double> theta = ritz_.values().theta;
+  const double median = theta[theta.size() / 2];
+  if (!(median < kFallOfValues * strength_value_)) return;
+  strength_value_ = median;
+  const Index suitable = problem_.preconditioner->suitable_strength(context_, blocks_.S().X, theta);
+  if (suitable <= strength_) return;
+  strength_ = suitable;
+  problem_.preconditioner->set_strength(strength_);
 }
 
 /// Computes T⁻¹ in full precision from now on.
