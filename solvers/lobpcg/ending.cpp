@@ -94,13 +94,7 @@ void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   ritz_.archive(archive);
   pairs_.archive(archive);
   missed_pairs_.archive(archive);
-  if (problem_.preconditioner == nullptr) return;
-  archive.values(strength_, strength_value_);
-  if (archive.loading()) problem_.preconditioner->set_strength(strength_);
-  if (!lowered_) return;
-  bool raised = !problem_.preconditioner->is_lowered();
-  archive.values(raised);
-  if (archive.loading() && raised) raise_preconditioner();
+  preconditioner_.archive(context_, archive);
 }
 
 template <Scalar T, class Ctx>

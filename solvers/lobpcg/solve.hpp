@@ -4,10 +4,10 @@
 #include <heddle/solvers/iteration/stagnation.hpp>
 #include <heddle/solvers/lobpcg/constrained_operator.hpp>
 #include <heddle/solvers/lobpcg/missed_pairs.hpp>
+#include <heddle/solvers/lobpcg/step_preconditioner.hpp>
 #include <heddle/solvers/lobpcg/verification.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
 #include <initializer_list>
-#include <limits>
 
 namespace heddle::detail {
 
@@ -61,8 +61,6 @@ class LobpcgSolve {
   void queue_residuals();
   void read_residuals();
   void fill_W(Index first, Index active, Index fresh);
-  void raise_preconditioner();
-  void suit_preconditioner();
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
@@ -81,10 +79,7 @@ class LobpcgSolve {
   Engine<Ctx> engine_;
   LobpcgVerification<T, Ctx> verification_;
   MissedPairs<T, Ctx> missed_pairs_;
-  bool lowered_;      // whether the preconditioner was in lower precision at the start
-  Index strength_ = 0;  // of the preconditioner, 0: its default
-  // The median Ritz value for which the strength was chosen.
-  double strength_value_ = std::numeric_limits<double>::infinity();
+  StepPreconditioner<T, Ctx> preconditioner_;
   Index applications_before_ = 0;
   Part residual_norms_{};  // ‖r_j‖ of the step, in the packet
   Part x_norms_{};         // ‖x_j‖, if B ≠ I

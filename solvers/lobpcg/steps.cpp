@@ -14,9 +14,6 @@ namespace {
 /// precision turns its rounding errors into a part of W that no projection removes.
 constexpr double kNearRounding = 100;
 
-/// The fall of the median Ritz value after which the strength of the preconditioner is chosen again.
-constexpr double kFallOfValues = 0.7;
-
 template <class Ctx>
 void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
   if (made.indefinite)
@@ -164,7 +161,7 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
     const double near_rounding = kNearRounding * pairs_.convergence().noise_floor();
-    if (pairs_.worst_residual(ritz_.values()) <= near_rounding) raise_preconditioner();
+    if (pairs_.worst_residual(ritz_.values()) <= near_rounding) preconditioner_.raise(context_);
   }
   return !engine_.ended() && !refresh_due_ && !missed_pairs_.due();
 }
@@ -191,7 +188,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   if (engine_.ended()) return;
-  suit_preconditioner();
+  preconditioner_.suit(context_, blocks_.S().X, ritz_.values().theta);
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first = pairs_.leading();
   const Index active = std::min(blocks_.x() - first, room);
@@ -200,8 +197,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
   fill_W(first, active, fresh);
   if (orthonormal_in_two_rounds()) return;
-  if (blocks_.w() > 0) raise_preconditioner();  // which may have overflowed
-  queue_residuals();                            // again, because A W has overwritten the residuals
+  if (blocks_.w() > 0) preconditioner_.raise(context_);  // which may have overflowed
+  queue_residuals();  // again, because A W has overwritten the residuals
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
@@ -216,36 +213,10 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
   blocks_.set_w(active + fresh);
   const Block R_J = blocks_.R().columns(first, active);
   const Block W_J = blocks_.S().W.columns(0, active);
-  if (problem_.preconditioner != nullptr) {
-    problem_.preconditioner->apply(context_, R_J, W_J);
-  } else {
-    copy(context_, R_J, W_J);
-  }
+  preconditioner_.apply(context_, R_J, W_J);
   if (fresh > 0) {
     draw(blocks_.S().W.columns(active, fresh));
   }
-}
-
-/// Raises the strength of T⁻¹ to what suits the Ritz vectors, once the Ritz values have fallen much
-/// since it was chosen. A preconditioner of A serves the smallest end.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::suit_preconditioner() {
-  if (problem_.preconditioner == nullptr || problem_.preconditioner->strength() == 0) return;
-  if (options_.which != Which::smallest) return;
-  const std::span<const double> theta = ritz_.values().theta;
-  const double median = theta[theta.size() / 2];
-  if (!(median < kFallOfValues * strength_value_)) return;
-  strength_value_ = median;
-  const Index suitable = problem_.preconditioner->suitable_strength(context_, blocks_.S().X, theta);
-  if (suitable <= strength_) return;
-  strength_ = suitable;
-  problem_.preconditioner->set_strength(strength_);
-}
-
-/// Computes T⁻¹ in full precision from now on.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::raise_preconditioner() {
-  if (lowered_) problem_.preconditioner->raise(context_);
 }
 
 /// Queues the orthonormalisation of W by two rounds of Gram–Schmidt and the projection of A, and
