@@ -33,6 +33,15 @@ constexpr double kDegreePerRoot = 0.9;
 /// The ratio c/e of the interval in which d steps halve every error, from T_d(c/e) = 2.
 double middle_over_half_width(int degree) { return std::cosh(std::acosh(2.0) / degree); }
 
+/// The width of the recurrence's blocks for b columns. On a GPU it is a multiple of 16 bytes, which
+/// a thread loads at once: 18 columns in single precision take 0.30 ms, 20 take 0.12 ms (7-point
+/// Laplacian on 100³, one H200). Kernels of the host take any width.
+template <Scalar T, class Space>
+constexpr Index padded_width(Index b) {
+  constexpr Index kStep = std::same_as<Space, HostSpace> ? 1 : 16 / sizeof(T);
+  return (b + kStep - 1) / kStep * kStep;
+}
+
 constexpr int first_degree(int degree) {
   return degree > 0 ? degree : ChebyshevPreconditioner<double, HostContext>::kFirstDegree;
 }
@@ -121,7 +130,8 @@ void ChebyshevPreconditioner<T, Ctx>::reserve(Ctx& context, Index b) {
   if (right_.cols() >= b) return;
   for (MultiVector<T, Space>* block : {&right_, &odd_, &even_}) {
     *block = MultiVector<T, Space>();
-    *block = MultiVector<T, Space>(context, this->rows(), b);
+    *block = MultiVector<T, Space>(context, this->rows(), detail::padded_width<T, Space>(b));
+    set_zero(context, block->view());
   }
   norms_ = SmallMatrix<double, Space>(context, b, 1);
   ratios_.resize(static_cast<std::size_t>(b));
@@ -165,10 +175,12 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const ConstBlockView<T, Space> d(scaling_.data(), X.rows(), 1, 1);
   // A degree beyond the first one moves the lower end of the interval. The upper end stays above β.
   const double sigma = 1 / detail::middle_over_half_width(degree_);  // e/c
-  const BlockView<T, Space> x = right_.columns(0, b);
-  BlockView<T, Space> next = odd_.columns(0, b);
-  BlockView<T, Space> other = even_.columns(0, b);  // holds y_{k−1} from k = 3 on
-  scale_rows(context, d, X, x);
+  const Index width =
+      detail::padded_width<T, Space>(b);  // columns from b on hold what was there before
+  const BlockView<T, Space> x = right_.columns(0, width);
+  BlockView<T, Space> next = odd_.columns(0, width);
+  BlockView<T, Space> other = even_.columns(0, width);  // holds y_{k−1} from k = 3 on
+  scale_rows<T>(context, d, X, x.columns(0, b));
   ConstBlockView<T, Space> y = x;  // y₁ = x, the blocks being c times those of the iteration
   double omega = 2;
   for (int k = 1; k < degree_; ++k) {  // y_{k+1} = y_{k−1} + ω (y_k − y_{k−1} + x − Â y_k/c)
@@ -183,7 +195,7 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
     y = next;
     std::swap(next, other);
   }
-  scale_rows<T>(context, d, y, Y);
+  scale_rows<T>(context, d, y.columns(0, b), Y);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ChebyshevPreconditioner<T, Ctx>;

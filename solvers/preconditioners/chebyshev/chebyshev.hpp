@@ -82,7 +82,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
   Buffer<T, Space> scaling_;                  // D^(-1/2)/√c
   CsrMatrix<T, Space> shifted_;               // Â + σ I − c I
   SpmmPlan<T, Ctx> plan_;                     // of shifted_
-  MultiVector<T, Space> right_, odd_, even_;  // n×b, b the widest block so far
+  MultiVector<T, Space> right_, odd_, even_;  // n×b, b ≥ the widest block so far
   SmallMatrix<double, Space> norms_;          // b×1
   std::vector<double> ratios_;                // b
 };
