@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/lanczos/krylov_basis.hpp>
+#include <heddle/solvers/krylov/krylov_basis.hpp>
 #include <utility>
 
 namespace heddle::detail {

@@ -5,8 +5,8 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/packet.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
-#include <heddle/solvers/lanczos/block_orthonormalizer.hpp>
-#include <heddle/solvers/lanczos/projected_matrix.hpp>
+#include <heddle/solvers/krylov/block_orthonormalizer.hpp>
+#include <heddle/solvers/krylov/projected_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <span>
 #include <vector>
