@@ -1,0 +1,51 @@
+#pragma once
+
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
+
+namespace heddle::detail {
+
+/// What the Ritz values θ of F show about the eigenvalues of A in the interval, where F is at least
+/// `level`.
+///
+/// Candidates are the Ritz pairs with θ ≥ 0.99 level. They stand for the eigenvalues in the
+/// interval and for some beside it. A random block starts a round. In a round without candidates,
+/// the growth says whether a missed eigenvector would have become a candidate: relative to
+/// eigenvectors of F with θ in [θ_last, θ_first], k steps magnify one with θ ≥ level by
+///
+///     T_{k−1}(1 + 2γ),   γ = (level − θ_first)/(θ_first − θ_last).
+///
+/// Its share of a random block is about 1/√n. Source: Saad, SIAM J. Numer. Anal. 17 (1980) 687.
+class Candidates {
+ public:
+  /// Forgets the last round, as a random block starts another.
+  void begin_round() noexcept;
+
+  /// Takes the Ritz values of a basis of `steps` blocks, without the columns that a restart kept.
+  void take(const LanczosRitz& ritz, double level, Index steps);
+
+  /// A restart follows. The growth so far is kept.
+  void restart() noexcept { before_ += growth_; }
+
+  /// Leading Ritz pairs that are candidates.
+  Index count() const noexcept { return count_; }
+
+  /// Whether ‖F x − θ x‖ ≤ `share`·10⁻³ level for all candidates.
+  bool converged(double share) const noexcept { return residual_ <= share * kResolved; }
+
+  /// Whether no other Ritz pair can become a candidate, as θ + ‖F x − θ x‖ < level for each.
+  bool others_rest() const noexcept { return others_rest_; }
+
+  /// Whether there are no candidates and a missed one would be there.
+  bool none_missed(Index n) const noexcept;
+
+ private:
+  static constexpr double kResolved = 1e-3;
+
+  Index count_ = 0;
+  double residual_ = 0;  // the largest of candidates, relative to the level
+  bool others_rest_ = false;
+  double growth_ = 0;  // logarithm of the magnification since the last restart
+  double before_ = 0;  // and before
+};
+
+}  // namespace heddle::detail

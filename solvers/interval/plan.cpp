@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/interval/memory.hpp>
+#include <heddle/solvers/interval/solve.hpp>
+#include <numbers>
+#include <optional>
+
+/// The choice between a dense solve and block Lanczos, of the filter and of the basis.
+namespace heddle::detail {
+namespace {
+
+/// Moments of the spectral density. Filters of a higher degree are planned as if the density were
+/// constant within its resolution.
+constexpr Index kDensityDegree = 2048;
+
+/// The basis has more columns than it is expected to need: this factor, and room for a round that
+/// finds nothing.
+constexpr double kSpare = 1.25;
+constexpr Index kSpareBlocks = 12;
+
+/// The share of the expected columns at which pairs are tested first.
+constexpr double kFirstTest = 0.6;
+
+/// A dense solve is chosen at once if the density alone takes this share of its operations.
+constexpr double kDensityShare = 0.05;
+
+/// The time of an operation of the host on small matrices relative to one on long blocks.
+template <class Ctx>
+constexpr double kSmallCost = std::same_as<Ctx, HostContext> ? 1 : 64;
+
+}  // namespace
+
+/// Whether a dense solve, which takes about 10 n³ operations, takes less than the given number.
+template <Scalar T, class Ctx>
+bool IntervalSolve<T, Ctx>::dense_pays(double operations) const noexcept {
+  const auto order = static_cast<double>(n());
+  return n() <= kLargestIntervalDenseOrder && operations > 10 * order * order * order;
+}
+
+template <Scalar T, class Ctx>
+void IntervalSolve<T, Ctx>::plan() {
+  const PhaseScope phase(context_, Phase::setup);
+  const std::optional<double> norm = problem_.A->one_norm();
+  const Index most = max_interval_basis(options_, n());
+  const auto set_convergence = [&](double norm_A) {
+    convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm_A, 1,
+                                    std::numeric_limits<T>::epsilon());
+  };
+  if (norm) {
+    set_convergence(*norm);
+    const double moments = std::min<double>(
+        kDensityDegree, 2 * std::numbers::pi * *norm / (options_.upper - options_.lower));
+    const double density = 10 * static_cast<double>(n() * kDensityVectors) * moments;
+    if (most == 0 || dense_pays(density / kDensityShare)) return plan_dense();
+  }
+  const SpectralDensity density = estimate_density();
+  if (engine_.asked_to_stop()) return engine_.end_as_requested();
+  const double size = std::max(std::abs(density.lower()), std::abs(density.upper()));
+  if (!norm) set_convergence(size);
+  if (!density.finite()) {
+    return engine_.end(SolveStatus::breakdown, "products with A are not finite");
+  }
+  const double rounding = convergence_.noise_floor() * size;
+  if (options_.lower > density.upper() + rounding || options_.upper < density.lower() - rounding) {
+    return engine_.end(SolveStatus::converged, "the interval lies beyond the spectrum");
+  }
+  if (most == 0) return plan_dense();
+  spectrum_ = {density.lower(), density.upper()};
+  set_range();
+  const FilterPlan plan = plan_filter(
+      density, range_, {n(), interval_block_size(options_, n()), most, kSmallCost<Ctx>});
+  if (dense_pays(plan.operations)) return plan_dense();
+  plan_basis(plan.columns);
+  set_filter(plan.degree);
+  next_test_ = static_cast<Index>(kFirstTest * static_cast<double>(plan.columns));
+  begin_round();
+}
+
+template <Scalar T, class Ctx>
+SpectralDensity IntervalSolve<T, Ctx>::estimate_density() {
+  SpectralDensityOptions options;
+  options.resolution = 0.5 * (options_.upper - options_.lower);
+  options.max_degree = kDensityDegree;
+  options.vectors = options.block_size = kDensityVectors;
+  options.seed = options_.seed;
+  options.stop = [this] { return engine_.asked_to_stop(); };
+  engine_.begin_stage("estimating the density of eigenvalues");
+  return spectral_density(context_, *problem_.A, options);
+}
+
+/// X ← I.
+template <Scalar T, class Ctx>
+void IntervalSolve<T, Ctx>::plan_dense() {
+  s_.emplace(context_, rows_.local, n(), interval_block_size(options_, n()));
+  s_->verifier.norms().prepare(context_, problem_);
+  set_identity(context_, s_->X.view(), rows_.first);
+  s_->count = n();
+}
+
+/// Memory for a basis that is expected to need this number of columns.
+template <Scalar T, class Ctx>
+void IntervalSolve<T, Ctx>::plan_basis(Index columns) {
+  const Index b = interval_block_size(options_, n());
+  const auto wanted = static_cast<Index>(kSpare * static_cast<double>(columns)) + kSpareBlocks * b;
+  const Index m = std::min((wanted + b - 1) / b * b, max_interval_basis(options_, n()));
+  const Index pairs = max_interval_pairs(options_, n(), m);
+  f_.reset();
+  s_.reset();
+  s_.emplace(context_, rows_.local, pairs, b);
+  s_->verifier.norms().prepare(context_, problem_);
+  f_.emplace(context_, *problem_.A, m, b, pairs, [this] { return engine_.stop_requested(); });
+  f_->V.reset(nullptr, options_.seed);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class IntervalSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail
