@@ -10,24 +10,36 @@ namespace {
 /// Candidates have θ ≥ (1 − kMargin) level. Ritz values approach the level from below, and an
 /// eigenvector at an end of the interval may be mixed with one beyond the other end.
 constexpr double kMargin = 0.01;
+constexpr double kMarginOfCheck = 0.1;
+
+/// Of a Ritz vector that a check locks, the largest ‖F x − θ x‖ relative to level − θ.
+constexpr double kLockable = 0.03;
 
 /// The magnification, in units of √n, after which a missed eigenvector dominates a Ritz vector.
 constexpr double kDominating = 20;
 
 }  // namespace
 
-void Candidates::begin_round() noexcept { *this = {}; }
+void Candidates::begin_check() noexcept {
+  *this = {};
+  checking_ = true;
+}
 
 void Candidates::take(const LanczosRitz& ritz, double level, Index steps) {
   const Index k = ritz.order();
+  const double least = (1 - (checking_ ? kMarginOfCheck : kMargin)) * level;
   count_ = 0;
   residual_ = growth_ = 0;
-  while (count_ < k && ritz.value(count_) >= (1 - kMargin) * level) {
+  while (count_ < k && ritz.value(count_) >= least) {
     residual_ = std::max(residual_, ritz.residual(count_++) / level);
   }
   others_rest_ = true;
   for (Index j = count_; j < k; ++j) {
     others_rest_ = others_rest_ && ritz.value(j) + ritz.residual(j) < level;
+  }
+  lockable_ = count_;
+  while (lockable_ < k && ritz.residual(lockable_) <= kLockable * (level - ritz.value(lockable_))) {
+    ++lockable_;
   }
   if (count_ == k) return;
   const double first = ritz.value(count_);

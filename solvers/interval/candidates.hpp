@@ -8,17 +8,26 @@ namespace heddle::detail {
 /// `level`.
 ///
 /// Candidates are the Ritz pairs with θ ≥ 0.99 level. They stand for the eigenvalues in the
-/// interval and for some beside it. A random block starts a round. In a round without candidates,
-/// the growth says whether a missed eigenvector would have become a candidate: relative to
-/// eigenvectors of F with θ in [θ_last, θ_first], k steps magnify one with θ ≥ level by
+/// interval and for some beside it. A random block starts a round: a search for candidates, or a
+/// check that there are no more. A check is faster, because leading Ritz vectors below the
+/// candidates are locked, too, although they are no exact eigenvectors. A missed eigenvector may
+/// therefore come out less exact and with a smaller θ, so those with θ ≥ 0.9 level are counted.
+///
+/// In a round without candidates, the growth shows whether a missed eigenvector would have become
+/// one: relative to eigenvectors of F with θ in [θ_last, θ_first], k steps magnify one with
+/// θ ≥ level by
 ///
 ///     T_{k−1}(1 + 2γ),   γ = (level − θ_first)/(θ_first − θ_last).
 ///
 /// Its share of a random block is about 1/√n. Source: Saad, SIAM J. Numer. Anal. 17 (1980) 687.
 class Candidates {
  public:
-  /// Forgets the last round, as a random block starts another.
-  void begin_round() noexcept;
+  /// Forgets the last round. Another starts.
+  void begin_search() noexcept { *this = {}; }
+  void begin_check() noexcept;
+
+  /// Whether this is a check and not a search.
+  bool checking() const noexcept { return checking_; }
 
   /// Takes the Ritz values of a basis of `steps` blocks, without the columns that a restart kept.
   void take(const LanczosRitz& ritz, double level, Index steps);
@@ -26,8 +35,13 @@ class Candidates {
   /// A restart follows. The growth so far is kept.
   void restart() noexcept { before_ += growth_; }
 
-  /// Leading Ritz pairs that are candidates.
+  /// The candidates, which are leading Ritz pairs.
   Index count() const noexcept { return count_; }
+
+  /// The candidates and further leading Ritz pairs that a check may lock: those with
+  /// ‖F x − θ x‖ ≤ 0.03 (level − θ), which contain little of any eigenvector with values from
+  /// `level`.
+  Index lockable() const noexcept { return lockable_; }
 
   /// Whether ‖F x − θ x‖ ≤ `share`·10⁻³ level for all candidates.
   bool converged(double share) const noexcept { return residual_ <= share * kResolved; }
@@ -41,7 +55,9 @@ class Candidates {
  private:
   static constexpr double kResolved = 1e-3;
 
+  bool checking_ = false;
   Index count_ = 0;
+  Index lockable_ = 0;
   double residual_ = 0;  // the largest of candidates, relative to the level
   bool others_rest_ = false;
   double growth_ = 0;  // logarithm of the magnification since the last restart

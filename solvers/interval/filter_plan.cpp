@@ -46,9 +46,8 @@ FilterPlan plan_filter(const SpectralDensity& density, const AngleRange& range,
     }
   }
   if (best.degree > 0) return best;
-  // A basis that is too small for every degree restarts.
   constexpr auto d = static_cast<double>(kMaxFilterDegree);
-  return {kMaxFilterDegree, limits.most_columns, kPerProduct * n * d * most};
+  return {kMaxFilterDegree, limits.most_columns, kPerProduct * n * d * most, false};
 }
 
 }  // namespace heddle::detail

@@ -22,6 +22,7 @@ struct FilterPlan {
   Index degree = 0;
   Index columns = 0;  ///< of the basis, at which all pairs of the interval are expected to converge
   double operations = 0;  ///< of all steps, in additions and multiplications
+  bool fits = true;       ///< whether the basis may have so many columns
 };
 
 /// The columns at which block Lanczos on a filter of degree d is expected to converge: 1.45 per
@@ -32,7 +33,8 @@ double expected_columns(const SpectralDensity& density, const AngleRange& range,
 
 /// The degree with the fewest operations. A lower degree takes fewer products in all, because it
 /// resolves eigenvalues that the basis resolves anyway, but more columns, whose orthonormalisation
-/// and small eigenproblems cost time, too.
+/// and small eigenproblems cost time, too. If the basis is too small for every degree, the highest
+/// one, with a basis that restarts.
 FilterPlan plan_filter(const SpectralDensity& density, const AngleRange& range,
                        const FilterLimits& limits);
 

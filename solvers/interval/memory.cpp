@@ -39,7 +39,7 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
                          4 * padded(detail::kDensityVectors) +
                          detail::error_norm_columns(false, scalar_size);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
-         8 * (8 * m * m + m * p + 8 * p * p);
+         8 * (2 * m * m + m * p + 4 * p * p);
 }
 
 }  // namespace heddle

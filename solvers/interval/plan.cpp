@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -26,6 +28,12 @@ constexpr double kFirstTest = 0.6;
 
 /// A dense solve is chosen at once if the density alone takes this share of its operations.
 constexpr double kDensityShare = 0.05;
+
+/// An interval is too crowded for any basis if the estimated number of its eigenvalues exceeds
+/// twice nev by this many deviations. Eigenvalues nearer to an end than this many resolutions are
+/// not counted, because others beyond the end may be counted instead.
+constexpr double kCertain = 6;
+constexpr double kEdge = 3;
 
 /// The time of an operation of the host on small matrices relative to one on long blocks.
 template <class Ctx>
@@ -73,10 +81,20 @@ void IntervalSolve<T, Ctx>::plan() {
   const FilterPlan plan = plan_filter(
       density, range_, {n(), interval_block_size(options_, n()), most, kSmallCost<Ctx>});
   if (dense_pays(plan.operations)) return plan_dense();
+  if (!plan.fits) {
+    const double edge = kEdge * density.resolution();
+    const EigenvalueCount sure = density.count(options_.lower + edge, options_.upper - edge);
+    const double least = sure.count - kCertain * sure.deviation;
+    if (options_.upper - options_.lower > 3 * edge &&
+        least > 2 * static_cast<double>(options_.nev)) {
+      return end_crowded(
+          fmt::format("the interval holds about {:.0f} eigenvalues, more than nev = {}", sure.count,
+                      options_.nev));
+    }
+  }
   plan_basis(plan.columns);
   set_filter(plan.degree);
-  next_test_ = static_cast<Index>(kFirstTest * static_cast<double>(plan.columns));
-  begin_round();
+  begin_search(static_cast<Index>(kFirstTest * static_cast<double>(plan.columns)));
 }
 
 template <Scalar T, class Ctx>

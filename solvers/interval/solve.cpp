@@ -19,8 +19,8 @@ constexpr double kStricter = 0.1;  // factor on residuals after each
 /// After a test, the basis grows by this share before the next one.
 constexpr Index kTestShare = 12;
 
-/// In a later round, the blocks before the first test.
-constexpr Index kBlocksOfRound = 3;
+/// The blocks before the first test of a check.
+constexpr Index kBlocksOfCheck = 3;
 
 /// The free columns that a round needs at least.
 constexpr Index kRoomOfRound = 6;
@@ -150,8 +150,10 @@ void IntervalSolve<T, Ctx>::restart() {
     return widen_spectrum();
   }
   switch (std::exchange(next_, AfterTest::expand)) {
-    case AfterTest::begin_round:
-      return begin_round();
+    case AfterTest::check:
+      return begin_check();
+    case AfterTest::search:
+      return begin_search(kBlocksOfCheck * f_->block);
     case AfterTest::start_again:
       return start_again();
     case AfterTest::make_room:
@@ -161,26 +163,45 @@ void IntervalSolve<T, Ctx>::restart() {
   }
 }
 
-/// Locks the candidates and, as far as half of the columns stay free, the other leading Ritz
-/// vectors, so that the Krylov space of a random block grows fastest towards missed eigenvectors.
+/// Locks the candidates and, as far as half of the columns stay free, other leading Ritz vectors.
+/// The Krylov space of a random block then grows fastest towards missed eigenvectors.
 template <Scalar T, class Ctx>
-void IntervalSolve<T, Ctx>::begin_round() {
+void IntervalSolve<T, Ctx>::begin_check() {
   KrylovBasis<T, Ctx>& V = f_->V;
-  const Index k = V.order();
-  if (k > 0) {
-    const Index active = candidates_.count();
-    const Index locked = std::clamp(f_->size / 2 - V.locked(), active, k);
-    found_.emplace_back(V.locked(), active);
-    V.restart(context_, f_->ritz.Z(locked), f_->ritz.theta(locked));
-    V.lock(context_, locked);
+  const Index active = candidates_.count();
+  const Index locked = std::clamp(f_->size / 2 - V.locked(), active, candidates_.lockable());
+  found_.emplace_back(V.locked(), active);
+  V.restart(context_, f_->ritz.Z(locked), f_->ritz.theta(locked));
+  V.lock(context_, locked);
+  candidates_.begin_check();
+  begin_round(kBlocksOfCheck * f_->block);
+}
+
+/// Unlocks what is no candidate, and starts from a random block.
+template <Scalar T, class Ctx>
+void IntervalSolve<T, Ctx>::begin_search(Index first_test) {
+  std::vector<Index> kept;
+  for (const auto& [first, count] : found_) {
+    for (Index j = first; j < first + count; ++j) kept.push_back(j);
   }
+  f_->V.discard();
+  if (!kept.empty()) {
+    f_->V.keep_locked(context_, kept);
+    found_.assign({{0, std::ssize(kept)}});
+  }
+  candidates_.begin_search();
+  begin_round(first_test);
+}
+
+/// Starts a round with a random block.
+template <Scalar T, class Ctx>
+void IntervalSolve<T, Ctx>::begin_round(Index first_test) {
   if (f_->room() < kRoomOfRound * f_->block) return make_room();
-  candidates_.begin_round();
   stagnation_.restart(result_.iterations);
   kept_ = 0;
   worst_at_restart_ = 0;
-  if (k > 0) next_test_ = kBlocksOfRound * f_->block;
-  end_if_lost(V.draw_front(context_));
+  next_test_ = first_test;
+  end_if_lost(f_->V.draw_front(context_));
 }
 
 /// Keeps the candidates and the leading half of the other Ritz vectors. If residuals shrink slowly,
@@ -231,8 +252,7 @@ void IntervalSolve<T, Ctx>::start_again() {
   f_->V.clear();
   found_.clear();
   next_ = AfterTest::expand;
-  next_test_ = f_->size / 2;
-  begin_round();
+  begin_search(f_->size / 2);
 }
 
 /// Starts again with a filter for a wider spectrum.
@@ -270,15 +290,31 @@ void IntervalSolve<T, Ctx>::end_if_lost(const FrontStatus& status) {
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::settled() const {
   if (f_ && !(candidates_.converged(strictness_) && candidates_.others_rest())) return false;
-  const std::vector<Index>& inside = s_->inside;
-  return std::all_of(inside.begin(), inside.end(), [&](Index j) { return passes(j); }) &&
-         result_.orthogonality <= kOrthogonalityLimit<T>;
+  // A pair in the interval must pass. Any other must lie outside by more than its error.
+  for (Index j = 0; j < s_->count; ++j) {
+    const double beyond = std::max(options_.lower - value(j), value(j) - options_.upper);
+    const double error = s_->verifier.errors()[static_cast<std::size_t>(j)];
+    if (contains(value(j)) ? !passes(j) : f_ && !(beyond > error)) return false;
+  }
+  return result_.orthogonality <= kOrthogonalityLimit<T>;
 }
 
 /// Claims convergence if all candidates have converged and a round has found no further ones.
 template <Scalar T, class Ctx>
 Claim IntervalSolve<T, Ctx>::claim() {
   const bool settled = this->settled();
+  if (getenv("IVDBG"))
+    fprintf(stderr,
+            "it %ld k %ld locked %ld room %ld b %ld d %ld level %.3g cand %ld conv %d rest %d none "
+            "%d inside %zu pass %d worst %.2e th0 %.3g settled %d app %ld next %ld\n",
+            (long)result_.iterations, (long)(f_ ? f_->V.order() : 0),
+            (long)(f_ ? f_->V.locked() : 0), (long)(f_ ? f_->room() : 0),
+            (long)(f_ ? f_->block : 0), (long)(f_ ? f_->F.degree() : 0), f_ ? f_->F.level() : 0,
+            (long)candidates_.count(), candidates_.converged(strictness_),
+            candidates_.others_rest(), candidates_.none_missed(n()), s_->inside.size(),
+            std::all_of(s_->inside.begin(), s_->inside.end(), [&](Index j) { return passes(j); }),
+            worst_residual(), f_ ? f_->ritz.value(0) : 0., settled,
+            (long)(problem_.A->columns_applied() - applications_before_), (long)next_test_);
   if (settled && std::ssize(s_->inside) > options_.nev) {
     end_crowded(fmt::format("the interval holds {} eigenvalues, more than nev = {}",
                             s_->inside.size(), options_.nev));
@@ -290,7 +326,11 @@ Claim IntervalSolve<T, Ctx>::claim() {
     return Claim::none;
   }
   if (candidates_.count() > 0) {
-    if (settled) next_ = measured_all_ ? AfterTest::begin_round : AfterTest::make_room;
+    if (candidates_.checking()) {
+      next_ = AfterTest::search;
+    } else if (settled) {
+      next_ = measured_all_ ? AfterTest::check : AfterTest::make_room;
+    }
     return Claim::none;
   }
   if (!candidates_.none_missed(n())) return Claim::none;

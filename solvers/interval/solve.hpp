@@ -18,7 +18,8 @@ namespace heddle::detail {
 /// The actions that may follow the test of a basis.
 enum class AfterTest {
   expand,       ///< another step, after a restart if the basis is full
-  begin_round,  ///< all candidates have converged, and a random block searches for others
+  check,        ///< all candidates have converged, and a random block checks for others
+  search,       ///< the check found others, and a random block searches for these
   start_again,  ///< from nothing, because locked pairs do not pass
   make_room,    ///< from nothing, with memory for more pairs or with a sharper filter
 };
@@ -58,7 +59,9 @@ class IntervalSolve {
   void plan_dense();
   void plan_basis(Index columns);
   void set_filter(Index degree);
-  void begin_round();
+  void begin_check();
+  void begin_search(Index first_test);
+  void begin_round(Index first_test);
   void thick_restart();
   void make_room();
   void widen_spectrum();

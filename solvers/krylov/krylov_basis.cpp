@@ -29,8 +29,13 @@ void KrylovBasis<T, Ctx>::reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) n
 
 template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::clear() noexcept {
-  projected_.clear();
+  discard();
   locked_ = 0;
+}
+
+template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::discard() noexcept {
+  projected_.clear();
   multiplied_ = false;
 }
 

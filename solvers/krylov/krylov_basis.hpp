@@ -56,6 +56,9 @@ class KrylovBasis {
   /// Deletes V and the locked vectors. `draw_front` must follow.
   void clear() noexcept;
 
+  /// Deletes V. The locked vectors stay. `draw_front` must follow.
+  void discard() noexcept;
+
   /// V₊ ← an orthonormal block orthogonal to the locked vectors. It is made from the first columns
   /// of `guess` (n×g), if there are any, and random columns. V must be empty. S is not defined
   /// before `multiply`.

@@ -200,14 +200,14 @@ TEST(IntervalStatus, LimitsAndTheMonitorEndASolve) {
 
 TEST(IntervalStatus, TheTimeLimitEndsAFilter) {
   HostContext context;
-  // All columns of X by a filter of this degree are a million products.
+  // The basis takes 100 000 products.
   DiagonalOperator<double> A(counting(3000));
-  IntervalOptions options = interval(500, 900, 60);
+  IntervalOptions options = interval(500, 900, 500);
   options.time_limit_s = 0.05;
   const auto result = interval_eigenpairs<double, HostContext>(context, {&A}, options);
   EXPECT_EQ(result.status, SolveStatus::time_limit) << result.reason;
-  EXPECT_EQ(result.iterations, 1);
-  EXPECT_LT(result.operator_applications, 1'000'000);
+  EXPECT_LE(result.iterations, 1);
+  EXPECT_LT(result.operator_applications, 100'000);
   EXPECT_LE(result.orthogonality, test::tolerance<double>(1, 3000));
   for (const double value : result.eigenvalues) {
     EXPECT_GE(value, 500);
@@ -274,6 +274,7 @@ TEST(IntervalAllocation, ASteadyIterationAllocatesNothing) {
   auto A = make_operator<double>(context, {"laplace2d", {24, 25}});
   IntervalOptions options = interval(2, 2.1, 40);
   options.tolerance = 1e-12;
+  interval_eigenpairs<double, HostContext>(context, {&A}, options);  // scratch memory grows
   std::vector<std::size_t> from_context;
   const auto result =
       interval_eigenpairs<double, HostContext>(context, {&A}, options, [&](const MonitorState&) {
@@ -317,7 +318,7 @@ TYPED_TEST(Interval, MemoryIsForetold) {
   };
   const auto no_sums = [](HostContext&) { return DiagonalOperator<T>(counting(3000)); };
   foretold(grid, interval(4, 4.1, 40), false);
-  foretold(grid, interval(2, 7, 60), true);
+  foretold(grid, interval(4, 4.6, 120), true);
   foretold(no_sums, interval(2, 7, 6), false);
   foretold(no_sums, interval(500, 900, 60), true);
   foretold(small, interval(2, 7, 80), true);
