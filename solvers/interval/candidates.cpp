@@ -10,10 +10,10 @@ namespace {
 /// Candidates have θ ≥ (1 − kMargin) level. Ritz values approach the level from below, and an
 /// eigenvector at an end of the interval may be mixed with one beyond the other end.
 constexpr double kMargin = 0.01;
-constexpr double kMarginOfCheck = 0.1;
+constexpr double kMarginOfCheck = 0.05;
 
 /// Of a Ritz vector that a check locks, the largest ‖F x − θ x‖ relative to level − θ.
-constexpr double kLockable = 0.03;
+constexpr double kLockable = 0.02;
 
 /// The magnification, in units of √n, after which a missed eigenvector dominates a Ritz vector.
 constexpr double kDominating = 20;

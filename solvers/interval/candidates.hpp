@@ -11,7 +11,7 @@ namespace heddle::detail {
 /// interval and for some beside it. A random block starts a round: a search for candidates, or a
 /// check that there are no more. A check is faster, because leading Ritz vectors below the
 /// candidates are locked, too, although they are no exact eigenvectors. A missed eigenvector may
-/// therefore come out less exact and with a smaller θ, so those with θ ≥ 0.9 level are counted.
+/// therefore come out less exact and with a smaller θ, so those with θ ≥ 0.95 level are counted.
 ///
 /// In a round without candidates, the growth shows whether a missed eigenvector would have become
 /// one: relative to eigenvectors of F with θ in [θ_last, θ_first], k steps magnify one with
@@ -39,7 +39,7 @@ class Candidates {
   Index count() const noexcept { return count_; }
 
   /// The candidates and further leading Ritz pairs that a check may lock: those with
-  /// ‖F x − θ x‖ ≤ 0.03 (level − θ), which contain little of any eigenvector with values from
+  /// ‖F x − θ x‖ ≤ 0.02 (level − θ), which contain little of any eigenvector with values from
   /// `level`.
   Index lockable() const noexcept { return lockable_; }
 

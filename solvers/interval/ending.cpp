@@ -38,6 +38,7 @@ bool IntervalSolve<T, Ctx>::at_rounding() const {
 }
 
 /// Where residuals no longer shrink, errors of values need only be as small as rounding allows.
+/// Without candidates, the round changes no residuals.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::stagnated() {
   if (s_->inside.empty() ||

@@ -303,18 +303,6 @@ bool IntervalSolve<T, Ctx>::settled() const {
 template <Scalar T, class Ctx>
 Claim IntervalSolve<T, Ctx>::claim() {
   const bool settled = this->settled();
-  if (getenv("IVDBG"))
-    fprintf(stderr,
-            "it %ld k %ld locked %ld room %ld b %ld d %ld level %.3g cand %ld conv %d rest %d none "
-            "%d inside %zu pass %d worst %.2e th0 %.3g settled %d app %ld next %ld\n",
-            (long)result_.iterations, (long)(f_ ? f_->V.order() : 0),
-            (long)(f_ ? f_->V.locked() : 0), (long)(f_ ? f_->room() : 0),
-            (long)(f_ ? f_->block : 0), (long)(f_ ? f_->F.degree() : 0), f_ ? f_->F.level() : 0,
-            (long)candidates_.count(), candidates_.converged(strictness_),
-            candidates_.others_rest(), candidates_.none_missed(n()), s_->inside.size(),
-            std::all_of(s_->inside.begin(), s_->inside.end(), [&](Index j) { return passes(j); }),
-            worst_residual(), f_ ? f_->ritz.value(0) : 0., settled,
-            (long)(problem_.A->columns_applied() - applications_before_), (long)next_test_);
   if (settled && std::ssize(s_->inside) > options_.nev) {
     end_crowded(fmt::format("the interval holds {} eigenvalues, more than nev = {}",
                             s_->inside.size(), options_.nev));
