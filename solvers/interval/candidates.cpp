@@ -18,6 +18,10 @@ constexpr double kLockable = 0.02;
 /// The magnification, in units of √n, after which a missed eigenvector dominates a Ritz vector.
 constexpr double kDominating = 20;
 
+/// The window leaves ripples of a few hundredths on values of F from 0 to 1.
+constexpr double kLargest = 1.5;
+constexpr double kSmallest = -0.5;
+
 }  // namespace
 
 void Candidates::begin_check() noexcept {
@@ -33,6 +37,7 @@ void Candidates::take(const LanczosRitz& ritz, double level, Index steps) {
   while (count_ < k && ritz.value(count_) >= least) {
     residual_ = std::max(residual_, ritz.residual(count_++) / level);
   }
+  beyond_spectrum_ = ritz.value(0) > kLargest || ritz.value(k - 1) < kSmallest;
   others_rest_ = true;
   for (Index j = count_; j < k; ++j) {
     others_rest_ = others_rest_ && ritz.value(j) + ritz.residual(j) < level;

@@ -49,6 +49,10 @@ class Candidates {
   /// Whether no other Ritz pair can become a candidate, as θ + ‖F x − θ x‖ < level for each.
   bool others_rest() const noexcept { return others_rest_; }
 
+  /// Whether a Ritz value is far beyond those of F on the spectrum, which are from about 0 to 1.
+  /// Eigenvalues of A then lie beyond the ends for which F was chosen.
+  bool beyond_spectrum() const noexcept { return beyond_spectrum_; }
+
   /// Whether there are no candidates and a missed one would be there.
   bool none_missed(Index n) const noexcept;
 
@@ -60,6 +64,7 @@ class Candidates {
   Index lockable_ = 0;
   double residual_ = 0;  // the largest of candidates, relative to the level
   bool others_rest_ = false;
+  bool beyond_spectrum_ = false;
   double growth_ = 0;  // logarithm of the magnification since the last restart
   double before_ = 0;  // and before
 };

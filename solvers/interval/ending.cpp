@@ -38,11 +38,15 @@ bool IntervalSolve<T, Ctx>::at_rounding() const {
 }
 
 /// Where residuals no longer shrink, errors of values need only be as small as rounding allows.
-/// Without candidates, the round changes no residuals.
+/// Residuals only change as long as there are candidates, and mean little before these are
+/// resolved.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::stagnated() {
-  if (s_->inside.empty() ||
-      !stagnation_.stagnated(result_.iterations, worst_residual(), convergence_.noise_floor())) {
+  if (candidates_.count() == 0 || !candidates_.converged(1) || s_->inside.empty()) {
+    stagnation_.restart(result_.iterations);
+    return false;
+  }
+  if (!stagnation_.stagnated(result_.iterations, worst_residual(), convergence_.noise_floor())) {
     return false;
   }
   if (!convergence_.bounds_values() || convergence_.is_at_rounding()) return true;

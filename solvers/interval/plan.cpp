@@ -17,6 +17,7 @@ namespace {
 /// Moments of the spectral density. Filters of a higher degree are planned as if the density were
 /// constant within its resolution.
 constexpr Index kDensityDegree = 2048;
+constexpr double kResolution = 0.1;  // of the density, relative to the width of the interval
 
 /// The basis has more columns than it is expected to need: this factor, and room for a round that
 /// finds nothing.
@@ -33,7 +34,7 @@ constexpr double kDensityShare = 0.05;
 /// twice nev by this many deviations. Eigenvalues nearer to an end than this many resolutions are
 /// not counted, because others beyond the end may be counted instead.
 constexpr double kCertain = 6;
-constexpr double kEdge = 3;
+constexpr double kEdge = 2;
 
 /// The time of an operation of the host on small matrices relative to one on long blocks.
 template <class Ctx>
@@ -59,8 +60,9 @@ void IntervalSolve<T, Ctx>::plan() {
   };
   if (norm) {
     set_convergence(*norm);
-    const double moments = std::min<double>(
-        kDensityDegree, 2 * std::numbers::pi * *norm / (options_.upper - options_.lower));
+    const double moments =
+        std::min<double>(kDensityDegree, std::numbers::pi * *norm /
+                                             (kResolution * (options_.upper - options_.lower)));
     const double density = 10 * static_cast<double>(n() * kDensityVectors) * moments;
     if (most == 0 || dense_pays(density / kDensityShare)) return plan_dense();
   }
@@ -80,7 +82,7 @@ void IntervalSolve<T, Ctx>::plan() {
   set_range();
   const FilterPlan plan = plan_filter(
       density, range_, {n(), interval_block_size(options_, n()), most, kSmallCost<Ctx>});
-  if (dense_pays(plan.operations)) return plan_dense();
+  if (dense_pays(plan.operations) || 2 * plan.columns > n()) return plan_dense();
   if (!plan.fits) {
     const double edge = kEdge * density.resolution();
     const EigenvalueCount sure = density.count(options_.lower + edge, options_.upper - edge);
@@ -100,7 +102,7 @@ void IntervalSolve<T, Ctx>::plan() {
 template <Scalar T, class Ctx>
 SpectralDensity IntervalSolve<T, Ctx>::estimate_density() {
   SpectralDensityOptions options;
-  options.resolution = 0.5 * (options_.upper - options_.lower);
+  options.resolution = kResolution * (options_.upper - options_.lower);
   options.max_degree = kDensityDegree;
   options.vectors = options.block_size = kDensityVectors;
   options.seed = options_.seed;

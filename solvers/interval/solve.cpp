@@ -28,11 +28,8 @@ constexpr Index kRoomOfRound = 6;
 /// Residuals that shrink by less between two restarts call for a sharper filter.
 constexpr double kSlow = 0.3;
 
-/// Values of F on the spectrum are at most about 1. Ritz values beyond these come from eigenvalues
-/// beyond the estimated ends of the spectrum.
-constexpr double kLargest = 1.5;
-constexpr double kSmallest = -0.5;
-constexpr double kWidening = 0.1;  // of the spectrum then, relative to its width
+/// Where the estimated ends of the spectrum are wrong, it is widened by this share.
+constexpr double kWidening = 0.1;
 
 }  // namespace
 
@@ -146,9 +143,7 @@ void IntervalSolve<T, Ctx>::measure() {
 
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::restart() {
-  if (f_->ritz.value(0) > kLargest || f_->ritz.value(f_->V.order() - 1) < kSmallest) {
-    return widen_spectrum();
-  }
+  if (candidates_.beyond_spectrum()) return widen_spectrum();
   switch (std::exchange(next_, AfterTest::expand)) {
     case AfterTest::check:
       return begin_check();
