@@ -15,14 +15,15 @@ IterationRecord IntervalSolve<T, Ctx>::record() {
   IterationRecord now;
   now.iteration = result_.iterations;
   now.worst_residual = worst_residual();
-  now.active_columns = f_ ? f_->block : n();
+  now.active_columns = search_ ? search_->block() : n();
   now.operator_applications = problem_.A->columns_applied() - applications_before_;
   result_.eigenvalues.clear();
   result_.residuals.clear();
   for (const Index j : s_->inside) {
     if (passes(j)) ++now.converged;
     result_.eigenvalues.push_back(value(j));
-    result_.residuals.push_back(convergence_.scaled(value(j), residual(j)));
+    result_.residuals.push_back(
+        convergence_.scaled(value(j), s_->verifier.residuals()[static_cast<std::size_t>(j)]));
   }
   return now;
 }
@@ -42,7 +43,8 @@ bool IntervalSolve<T, Ctx>::at_rounding() const {
 /// resolved.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::stagnated() {
-  if (candidates_.count() == 0 || !candidates_.converged(1) || s_->inside.empty()) {
+  const Candidates& candidates = search_->candidates();
+  if (candidates.count() == 0 || !candidates.converged(1) || s_->inside.empty()) {
     stagnation_.restart(result_.iterations);
     return false;
   }
@@ -71,7 +73,9 @@ bool IntervalSolve<T, Ctx>::contains(double lambda) const noexcept {
 template <Scalar T, class Ctx>
 double IntervalSolve<T, Ctx>::worst_residual() const {
   double worst = 0;
-  for (const Index j : s_->inside) keep_worst(worst, convergence_.scaled(value(j), residual(j)));
+  for (const Index j : s_->inside)
+    keep_worst(worst, convergence_.scaled(value(j),
+                                          s_->verifier.residuals()[static_cast<std::size_t>(j)]));
   return worst;
 }
 
@@ -79,7 +83,7 @@ template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::finish() {
   result_.status = engine_.status();
   result_.operator_applications = problem_.A->columns_applied() - applications_before_;
-  if (f_) result_.orthogonalization = f_->V.counts();
+  if (search_) result_.orthogonalization = search_->counts();
   result_.eigenvalues.clear();
   result_.residuals.clear();
   result_.converged.clear();
@@ -91,7 +95,8 @@ void IntervalSolve<T, Ctx>::finish() {
       const auto pair = static_cast<std::size_t>(j);
       const auto target = static_cast<Index>(i);
       result_.eigenvalues.push_back(value(j));
-      result_.residuals.push_back(convergence_.scaled(value(j), residual(j)));
+      result_.residuals.push_back(
+          convergence_.scaled(value(j), s_->verifier.residuals()[static_cast<std::size_t>(j)]));
       result_.error_bounds.push_back(verifier.errors()[pair]);
       result_.limited_by_rounding.push_back(verifier.limited()[pair]);
       result_.converged.push_back(passes(j));

@@ -25,7 +25,7 @@ constexpr double kSpare = 1.25;
 constexpr Index kSpareBlocks = 12;
 
 /// The share of the expected columns at which pairs are tested first.
-constexpr double kFirstTest = 0.6;
+constexpr double kFirstTest = 0.7;
 
 /// A dense solve is chosen at once if the density alone takes this share of its operations.
 constexpr double kDensityShare = 0.05;
@@ -40,14 +40,14 @@ constexpr double kEdge = 2;
 template <class Ctx>
 constexpr double kSmallCost = std::same_as<Ctx, HostContext> ? 1 : 64;
 
-}  // namespace
-
-/// Whether a dense solve, which takes about 10 n³ operations, takes less than the given number.
-template <Scalar T, class Ctx>
-bool IntervalSolve<T, Ctx>::dense_pays(double operations) const noexcept {
-  const auto order = static_cast<double>(n());
-  return n() <= kLargestIntervalDenseOrder && operations > 10 * order * order * order;
+/// Whether a dense solve of order n, which takes about 10 n³ operations, takes less than the given
+/// number.
+bool dense_pays(Index n, double operations) noexcept {
+  const auto order = static_cast<double>(n);
+  return n <= kLargestIntervalDenseOrder && operations > 10 * order * order * order;
 }
+
+}  // namespace
 
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::plan() {
@@ -64,7 +64,7 @@ void IntervalSolve<T, Ctx>::plan() {
         std::min<double>(kDensityDegree, std::numbers::pi * *norm /
                                              (kResolution * (options_.upper - options_.lower)));
     const double density = 10 * static_cast<double>(n() * kDensityVectors) * moments;
-    if (most == 0 || dense_pays(density / kDensityShare)) return plan_dense();
+    if (most == 0 || dense_pays(n(), density / kDensityShare)) return plan_dense();
   }
   const SpectralDensity density = estimate_density();
   if (engine_.asked_to_stop()) return engine_.end_as_requested();
@@ -79,10 +79,10 @@ void IntervalSolve<T, Ctx>::plan() {
   }
   if (most == 0) return plan_dense();
   spectrum_ = {density.lower(), density.upper()};
-  set_range();
+  range_ = {spectrum_.angle(options_.upper), spectrum_.angle(options_.lower)};
   const FilterPlan plan = plan_filter(
       density, range_, {n(), interval_block_size(options_, n()), most, kSmallCost<Ctx>});
-  if (dense_pays(plan.operations) || 2 * plan.columns > n()) return plan_dense();
+  if (dense_pays(n(), plan.operations) || 2 * plan.columns > n()) return plan_dense();
   if (!plan.fits) {
     const double edge = kEdge * density.resolution();
     const EigenvalueCount sure = density.count(options_.lower + edge, options_.upper - edge);
@@ -96,7 +96,7 @@ void IntervalSolve<T, Ctx>::plan() {
   }
   plan_basis(plan.columns);
   set_filter(plan.degree);
-  begin_search(static_cast<Index>(kFirstTest * static_cast<double>(plan.columns)));
+  start(static_cast<Index>(kFirstTest * static_cast<double>(plan.columns)));
 }
 
 template <Scalar T, class Ctx>
@@ -127,12 +127,13 @@ void IntervalSolve<T, Ctx>::plan_basis(Index columns) {
   const auto wanted = static_cast<Index>(kSpare * static_cast<double>(columns)) + kSpareBlocks * b;
   const Index m = std::min((wanted + b - 1) / b * b, max_interval_basis(options_, n()));
   const Index pairs = max_interval_pairs(options_, n(), m);
-  f_.reset();
+  search_.reset();
   s_.reset();
   s_.emplace(context_, rows_.local, pairs, b);
   s_->verifier.norms().prepare(context_, problem_);
-  f_.emplace(context_, *problem_.A, m, b, pairs, [this] { return engine_.stop_requested(); });
-  f_->V.reset(nullptr, options_.seed);
+  search_.emplace(
+      context_, *problem_.A, m, b, pairs, [this] { return engine_.stop_requested(); },
+      options_.seed);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IntervalSolve<T, Ctx>;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/linalg/data/row_range.hpp>
-#include <heddle/solvers/interval/candidates.hpp>
 #include <heddle/solvers/interval/filter_plan.hpp>
+#include <heddle/solvers/interval/filtered_search.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/interval/workspace.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
@@ -51,25 +51,18 @@ class IntervalSolve {
   void multiply();
   void ritz();
   void restart();
-  void expand();
   void finish();
 
   SpectralDensity estimate_density();
-  bool dense_pays(double operations) const noexcept;
   void plan_dense();
   void plan_basis(Index columns);
   void set_filter(Index degree);
-  void begin_check();
-  void begin_search(Index first_test);
-  void begin_round(Index first_test);
-  void thick_restart();
+  void start(Index first_test);
+  void refill();
   void make_room();
   void widen_spectrum();
-  bool test_is_due() const;
   void measure();
   bool settled() const;
-  void start_again();
-  void set_range();
   bool contains(double lambda) const noexcept;
   double worst_residual() const;
   void end_crowded(std::string reason);
@@ -77,7 +70,6 @@ class IntervalSolve {
   Index n() const noexcept { return rows_.global; }  // order of the problem
   double value(Index j) const { return s_->verifier.values()[static_cast<std::size_t>(j)]; }
   bool passes(Index j) const { return s_->verifier.passed()[static_cast<std::size_t>(j)]; }
-  double residual(Index j) const { return s_->verifier.residuals()[static_cast<std::size_t>(j)]; }
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -89,13 +81,9 @@ class IntervalSolve {
   EigenConvergence convergence_;
   StagnationTest stagnation_;
   std::optional<IntervalPairs<T, Ctx>> s_;
-  std::optional<FilteredBasis<T, Ctx>> f_;  // none in a dense solve
+  std::optional<FilteredSearch<T, Ctx>> search_;  // none in a dense solve
   ChebyshevInterval spectrum_;
   AngleRange range_;  // of the interval
-  Candidates candidates_;
-  std::vector<std::pair<Index, Index>> found_;  // locked candidates: first column, number
-  Index kept_ = 0;                              // columns that the last restart kept
-  Index next_test_ = 0;                         // columns of the basis at the next test
   double worst_at_restart_ = 0;
   double strictness_ = 1;      // factor on residuals, below 1 after locked pairs did not pass
   bool measured_all_ = false;  // whether X had room for all candidates

@@ -28,14 +28,10 @@ void KrylovBasis<T, Ctx>::reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) n
 }
 
 template <Scalar T, class Ctx>
-void KrylovBasis<T, Ctx>::clear() noexcept {
-  discard();
-  locked_ = 0;
-}
-
-template <Scalar T, class Ctx>
-void KrylovBasis<T, Ctx>::discard() noexcept {
+void KrylovBasis<T, Ctx>::clear(Index kept) noexcept {
+  assert(kept <= locked_);
   projected_.clear();
+  locked_ = kept;
   multiplied_ = false;
 }
 
