@@ -20,10 +20,9 @@ IterationRecord IntervalSolve<T, Ctx>::record() {
   result_.eigenvalues.clear();
   result_.residuals.clear();
   for (const Index j : s_->inside) {
-    if (passes(j)) ++now.converged;
-    result_.eigenvalues.push_back(value(j));
-    result_.residuals.push_back(
-        convergence_.scaled(value(j), s_->verifier.residuals()[static_cast<std::size_t>(j)]));
+    if (s_->passes(j)) ++now.converged;
+    result_.eigenvalues.push_back(s_->value(j));
+    result_.residuals.push_back(convergence_.scaled(s_->value(j), s_->residual(j)));
   }
   return now;
 }
@@ -74,8 +73,7 @@ template <Scalar T, class Ctx>
 double IntervalSolve<T, Ctx>::worst_residual() const {
   double worst = 0;
   for (const Index j : s_->inside)
-    keep_worst(worst, convergence_.scaled(value(j),
-                                          s_->verifier.residuals()[static_cast<std::size_t>(j)]));
+    keep_worst(worst, convergence_.scaled(s_->value(j), s_->residual(j)));
   return worst;
 }
 
@@ -94,12 +92,11 @@ void IntervalSolve<T, Ctx>::finish() {
       const Index j = s_->inside[i];
       const auto pair = static_cast<std::size_t>(j);
       const auto target = static_cast<Index>(i);
-      result_.eigenvalues.push_back(value(j));
-      result_.residuals.push_back(
-          convergence_.scaled(value(j), s_->verifier.residuals()[static_cast<std::size_t>(j)]));
+      result_.eigenvalues.push_back(s_->value(j));
+      result_.residuals.push_back(convergence_.scaled(s_->value(j), s_->residual(j)));
       result_.error_bounds.push_back(verifier.errors()[pair]);
       result_.limited_by_rounding.push_back(verifier.limited()[pair]);
-      result_.converged.push_back(passes(j));
+      result_.converged.push_back(s_->passes(j));
       if (j != target) copy<T>(context_, s_->X.columns(j, 1), s_->X.columns(target, 1));
     }
   }

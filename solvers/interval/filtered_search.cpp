@@ -79,13 +79,19 @@ Index FilteredSearch<T, Ctx>::collect(Ctx& context, BlockView<T, Space> X) {
 }
 
 template <Scalar T, class Ctx>
-FrontStatus FilteredSearch<T, Ctx>::begin_check(Ctx& context) {
+FrontStatus FilteredSearch<T, Ctx>::lock_candidates(Ctx& context) {
   const Index active = candidates_.count();
-  const Index locked = std::clamp(size_ / 2 - V_.locked(), active, candidates_.lockable());
+  const bool more = !found_.empty() && active >= block_;
+  const Index locked =
+      more ? active : std::clamp(size_ / 2 - V_.locked(), active, candidates_.lockable());
   found_.emplace_back(V_.locked(), active);
   V_.restart(context, ritz_.Z(locked), ritz_.theta(locked));
   V_.lock(context, locked);
-  candidates_.begin_check();
+  if (more) {
+    candidates_.begin_search();
+  } else {
+    candidates_.begin_check();
+  }
   return draw(context, kBlocksOfCheck * block_);
 }
 

@@ -60,10 +60,11 @@ class FilteredSearch {
   /// the number of all candidates.
   Index collect(Ctx& context, BlockView<T, Space> X);
 
-  /// Locks the candidates and, as far as half of the columns stay free, other leading Ritz vectors,
-  /// and starts a check. The Krylov space of a random block then grows fastest towards missed
-  /// eigenvectors.
-  FrontStatus begin_check(Ctx& context);
+  /// Locks the candidates and starts a check. As far as half of the columns stay free, other
+  /// leading Ritz vectors are locked, too, because the Krylov space of a random block then grows
+  /// fastest towards missed eigenvectors. Another search starts instead where a search that
+  /// followed a check has found as many candidates as a block has columns: there are likely more.
+  FrontStatus lock_candidates(Ctx& context);
 
   /// Unlocks all but the candidates found by earlier searches and starts another search.
   FrontStatus search_on(Ctx& context);

@@ -38,7 +38,7 @@ EigenResult<T, typename Ctx::Space> IntervalSolve<T, Ctx>::run() {
   while (!engine_.ended()) {
     multiply();  // U = F V₊, S = VᵀU                                      n×b
     if (engine_.ended()) break;
-    if (!search_ || search_->test_is_due() || engine_.stop_requested()) {
+    if (!search_ || search_->test_is_due() || (!search_->empty() && engine_.stop_requested())) {
       ritz();  // T Z = Z Θ, X ← [found V Z], XᵀA X = Λ, ‖A x − λ x‖       k×k
       if (engine_.ended()) break;
       engine_.finish_iteration(*this,
@@ -73,9 +73,13 @@ void IntervalSolve<T, Ctx>::ritz() {
     if (!search_->take_ritz_pairs(context_)) {
       return engine_.end(SolveStatus::breakdown, "products with A are not finite");
     }
+    // Without candidates in the basis, X holds those that are locked.
+    const Candidates& candidates = search_->candidates();
+    if (candidates.checking() || (candidates.count() == 0 && !in_basis_)) return;
     const Index all = search_->collect(context_, s_->X.view());
     s_->count = std::min(all, s_->X.cols());
     measured_all_ = all == s_->count;
+    in_basis_ = candidates.count() > 0;
   }
   measure();
 }
@@ -98,7 +102,7 @@ void IntervalSolve<T, Ctx>::measure() {
   const double beyond = search_ ? ErrorBounds::kUnknown : ErrorBounds::kNoneBeyond;
   verifier.judge(convergence_, {.below = beyond, .above = beyond, .dense = !search_});
   for (Index j = 0; j < pairs.count; ++j) {
-    if (contains(value(j))) pairs.inside.push_back(j);
+    if (contains(s_->value(j))) pairs.inside.push_back(j);
   }
 }
 
@@ -107,8 +111,9 @@ void IntervalSolve<T, Ctx>::restart() {
   const AfterTest next = std::exchange(next_, AfterTest::expand);
   if (search_->candidates().beyond_spectrum()) return widen_spectrum();
   switch (next) {
-    case AfterTest::check:
-      end_if_lost(search_->begin_check(context_));
+    case AfterTest::lock:
+      end_if_lost(search_->lock_candidates(context_));
+      in_basis_ = false;
       break;
     case AfterTest::search:
       end_if_lost(search_->search_on(context_));
@@ -129,6 +134,9 @@ void IntervalSolve<T, Ctx>::restart() {
 /// Starts a search from nothing.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::start(Index first_test) {
+  s_->count = 0;
+  s_->inside.clear();
+  in_basis_ = false;
   worst_at_restart_ = 0;
   stagnation_.restart(result_.iterations);
   end_if_lost(search_->start(context_, first_test));
@@ -195,9 +203,9 @@ bool IntervalSolve<T, Ctx>::settled() const {
   }
   // A pair in the interval must pass. Any other must lie outside by more than its error.
   for (Index j = 0; j < s_->count; ++j) {
-    const double beyond = std::max(options_.lower - value(j), value(j) - options_.upper);
-    const double error = s_->verifier.errors()[static_cast<std::size_t>(j)];
-    if (contains(value(j)) ? !passes(j) : search_ && !(beyond > error)) return false;
+    const double beyond = std::max(options_.lower - s_->value(j), s_->value(j) - options_.upper);
+    const double error = s_->error(j);
+    if (contains(s_->value(j)) ? !s_->passes(j) : search_ && !(beyond > error)) return false;
   }
   return result_.orthogonality <= kOrthogonalityLimit<T>;
 }
@@ -225,7 +233,7 @@ Claim IntervalSolve<T, Ctx>::claim() {
     if (candidates.checking()) {
       next_ = AfterTest::search;
     } else if (settled) {
-      next_ = AfterTest::check;
+      next_ = AfterTest::lock;
     }
     return Claim::none;
   }

@@ -18,7 +18,7 @@ namespace heddle::detail {
 /// The actions that may follow the test of a basis.
 enum class AfterTest {
   expand,       ///< another step, after a restart if the basis is full
-  check,        ///< all candidates have converged, and a random block checks for others
+  lock,         ///< all candidates have converged, and a random block checks for others
   search,       ///< the check found others, and a random block searches for these
   start_again,  ///< from nothing, because locked pairs do not pass
   make_room,    ///< from nothing, with memory for more pairs or with a sharper filter
@@ -68,8 +68,6 @@ class IntervalSolve {
   void end_crowded(std::string reason);
   void end_if_lost(const FrontStatus& status);
   Index n() const noexcept { return rows_.global; }  // order of the problem
-  double value(Index j) const { return s_->verifier.values()[static_cast<std::size_t>(j)]; }
-  bool passes(Index j) const { return s_->verifier.passed()[static_cast<std::size_t>(j)]; }
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -85,8 +83,9 @@ class IntervalSolve {
   ChebyshevInterval spectrum_;
   AngleRange range_;  // of the interval
   double worst_at_restart_ = 0;
-  double strictness_ = 1;      // factor on residuals, below 1 after locked pairs did not pass
-  bool measured_all_ = false;  // whether X had room for all candidates
+  double strictness_ = 1;     // factor on residuals, below 1 after locked pairs did not pass
+  bool measured_all_ = true;  // whether X had room for all candidates
+  bool in_basis_ = false;     // whether X holds candidates of the basis, not only locked ones
   AfterTest next_ = AfterTest::expand;
   std::string crowded_;  // the reason to end with more pairs than wanted
 };

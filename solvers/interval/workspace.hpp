@@ -14,6 +14,11 @@ struct IntervalPairs {
   /// columns.
   IntervalPairs(Ctx& context, Index n, Index pairs, Index b);
 
+  double value(Index j) const { return verifier.values()[static_cast<std::size_t>(j)]; }
+  double residual(Index j) const { return verifier.residuals()[static_cast<std::size_t>(j)]; }
+  double error(Index j) const { return verifier.errors()[static_cast<std::size_t>(j)]; }
+  bool passes(Index j) const { return verifier.passed()[static_cast<std::size_t>(j)]; }
+
   MultiVector<T, Space> X;        // n×pairs
   MultiVector<T, Space> product;  // A times b columns of X
   EigenVerifier<T, Ctx> verifier;
