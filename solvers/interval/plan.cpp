@@ -16,7 +16,7 @@ namespace {
 
 /// Moments of the spectral density. Filters of a higher degree are planned as if the density were
 /// constant within its resolution.
-constexpr Index kDensityDegree = 2048;
+constexpr Index kDensityDegree = 1024;
 constexpr double kResolution = 0.1;  // of the density, relative to the width of the interval
 
 /// The basis has more columns than it is expected to need: this factor, and room for a round that
