@@ -40,11 +40,13 @@ constexpr double kEdge = 2;
 template <class Ctx>
 constexpr double kSmallCost = std::same_as<Ctx, HostContext> ? 1 : 64;
 
-/// Whether a dense solve of order n, which takes about 10 n³ operations, takes less than the given
-/// number.
+/// Whether a dense solve of order n on the host, which takes about 10 n³ operations, takes less
+/// time than the given number of operations.
+template <class Ctx>
 bool dense_pays(Index n, double operations) noexcept {
   const auto order = static_cast<double>(n);
-  return n <= kLargestIntervalDenseOrder && operations > 10 * order * order * order;
+  return n <= kLargestIntervalDenseOrder &&
+         operations > 10 * kSmallCost<Ctx> * order * order * order;
 }
 
 }  // namespace
@@ -64,7 +66,7 @@ void IntervalSolve<T, Ctx>::plan() {
         std::min<double>(kDensityDegree, std::numbers::pi * *norm /
                                              (kResolution * (options_.upper - options_.lower)));
     const double density = 10 * static_cast<double>(n() * kDensityVectors) * moments;
-    if (most == 0 || dense_pays(n(), density / kDensityShare)) return plan_dense();
+    if (most == 0 || dense_pays<Ctx>(n(), density / kDensityShare)) return plan_dense();
   }
   const SpectralDensity density = estimate_density();
   if (engine_.asked_to_stop()) return engine_.end_as_requested();
@@ -82,7 +84,7 @@ void IntervalSolve<T, Ctx>::plan() {
   range_ = {spectrum_.angle(options_.upper), spectrum_.angle(options_.lower)};
   const FilterPlan plan = plan_filter(
       density, range_, {n(), interval_block_size(options_, n()), most, kSmallCost<Ctx>});
-  if (dense_pays(n(), plan.operations) || 2 * plan.columns > n()) return plan_dense();
+  if (dense_pays<Ctx>(n(), plan.operations) || 2 * plan.columns > n()) return plan_dense();
   if (!plan.fits) {
     const double edge = kEdge * density.resolution();
     const EigenvalueCount sure = density.count(options_.lower + edge, options_.upper - edge);
