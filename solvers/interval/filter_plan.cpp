@@ -15,9 +15,8 @@ constexpr double kColumnsPerPair = 1.45;
 constexpr double kFurtherBlocks = 5;
 constexpr double kSafety = 2;  // standard deviations of the estimated number of eigenvalues
 
-constexpr double kPerProduct = 20;  // operations per row and column, product and recurrence
-constexpr double kPerColumn = 4;    // per row and pair of columns, orthonormalisation
-constexpr double kPerSmall = 60;    // times m³, small eigenproblems of order up to m
+constexpr double kPerColumn = 4;  // per row and pair of columns, orthonormalisation
+constexpr double kPerSmall = 6 * kPerEigenproblem;  // times m³: tests of the basis
 
 }  // namespace
 

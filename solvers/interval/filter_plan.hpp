@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <heddle/linalg/context/context.hpp>
 #include <heddle/solvers/interval/band_pass_filter.hpp>
 #include <heddle/solvers/spectrum/spectral_density.hpp>
 
@@ -7,14 +9,23 @@ namespace heddle::detail {
 
 inline constexpr Index kMaxFilterDegree = 8192;
 
+/// The time of an operation on small matrices, which are on the host, relative to one on long
+/// blocks.
+template <class Ctx>
+inline constexpr double kSmallCost = std::same_as<Ctx, HostContext> ? 1 : 64;
+
+/// Operations of a product with A per row and column, with the recurrence.
+inline constexpr double kPerProduct = 20;
+
+/// Operations of an eigenproblem of order k relative to k³.
+inline constexpr double kPerEigenproblem = 10;
+
 /// The sizes among which `plan_filter` chooses.
 struct FilterLimits {
   Index n = 0;             ///< order of the problem
   Index block = 0;         ///< b, columns per step
   Index most_columns = 0;  ///< of the basis
-  /// The time of an operation on small matrices relative to one on long blocks. Large where these
-  /// are on a device and small matrices on the host.
-  double small_cost = 1;
+  double small_cost = 1;   ///< see `kSmallCost`
 };
 
 /// The choice for block Lanczos with a band-pass filter.

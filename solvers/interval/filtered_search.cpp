@@ -2,13 +2,18 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/interval/filter_plan.hpp>
 #include <heddle/solvers/interval/filtered_search.hpp>
 
 namespace heddle::detail {
 namespace {
 
-/// After a test, the basis grows by this part of its columns before the next one.
-constexpr Index kTestShare = 12;
+/// After a test, the basis grows at least by this part of its columns before the next one.
+constexpr double kTestShare = 12;
+
+/// A test may take as long as the products since the last one, as long as the basis grows by at
+/// most this part of its columns.
+constexpr double kMostTestShare = 4;
 
 /// The blocks before the first test of a check, or of a search after it.
 constexpr Index kBlocksOfCheck = 3;
@@ -53,7 +58,12 @@ bool FilteredSearch<T, Ctx>::take_ritz_pairs(Ctx& context) {
   V_.fetch_column(context);
   if (!ritz_.solve(V_.projected().T(), V_.projected().column())) return false;
   candidates_.take(ritz_, F_.level(), (V_.order() - kept_) / block_);
-  next_test_ = V_.order() + std::max(block_, V_.order() / kTestShare);
+  const auto k = static_cast<double>(V_.order());
+  const double product =
+      kPerProduct * static_cast<double>(F_.row_range().global) * static_cast<double>(F_.degree());
+  const double paid = kSmallCost<Ctx> * kPerEigenproblem * k * k * k / product;
+  const double grown = std::clamp(paid, k / kTestShare, k / kMostTestShare);
+  next_test_ = V_.order() + std::max(block_, static_cast<Index>(grown));
   return true;
 }
 

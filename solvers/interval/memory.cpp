@@ -18,7 +18,7 @@ Index detail::max_interval_basis(const IntervalOptions& options, Index n) noexce
 }
 
 Index detail::max_interval_pairs(const IntervalOptions& options, Index n, Index m) noexcept {
-  return std::min(m, 2 * options.nev + 4 * interval_block_size(options, n));
+  return std::min(m, 2 * options.nev + 16 * interval_block_size(options, n));
 }
 
 Index interval_block_size(const IntervalOptions& options, Index n) noexcept {

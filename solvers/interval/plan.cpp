@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/interval/memory.hpp>
@@ -35,10 +34,6 @@ constexpr double kDensityShare = 0.05;
 /// not counted, because others beyond the end may be counted instead.
 constexpr double kCertain = 6;
 constexpr double kEdge = 2;
-
-/// The time of an operation of the host on small matrices relative to one on long blocks.
-template <class Ctx>
-constexpr double kSmallCost = std::same_as<Ctx, HostContext> ? 1 : 64;
 
 /// Whether a dense solve of order n on the host, which takes about 10 n³ operations, takes less
 /// time than the given number of operations.
