@@ -43,8 +43,8 @@ class Candidates {
   /// `level`.
   Index lockable() const noexcept { return lockable_; }
 
-  /// Whether ‖F x − θ x‖ ≤ `share`·10⁻³ level for all candidates.
-  bool converged(double share) const noexcept { return residual_ <= share * kResolved; }
+  /// Whether ‖F x − θ x‖ ≤ 10⁻³ level for all candidates.
+  bool converged() const noexcept { return residual_ <= kResolved; }
 
   /// Whether no other Ritz pair can become a candidate, as θ + ‖F x − θ x‖ < level for each.
   bool others_rest() const noexcept { return others_rest_; }

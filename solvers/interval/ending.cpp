@@ -32,18 +32,13 @@ MonitorState IntervalSolve<T, Ctx>::shown(const IterationRecord& record) const {
   return {record, options_.nev, result_.eigenvalues, result_.residuals};
 }
 
-template <Scalar T, class Ctx>
-bool IntervalSolve<T, Ctx>::at_rounding() const {
-  return convergence_.all_at_noise(result_.residuals);
-}
-
 /// Where residuals no longer shrink, errors of values need only be as small as rounding allows.
 /// Residuals only change as long as there are candidates, and mean little before these are
 /// resolved.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::stagnated() {
   const Candidates& candidates = search_->candidates();
-  if (candidates.count() == 0 || !candidates.converged(1) || s_->inside.empty()) {
+  if (candidates.count() == 0 || !candidates.converged() || s_->inside.empty()) {
     stagnation_.restart(result_.iterations);
     return false;
   }

@@ -10,9 +10,8 @@
 namespace heddle::detail {
 namespace {
 
-/// The solve ends with this many refuted claims of convergence.
-constexpr Index kMostRefuted = 4;
-constexpr double kStricter = 0.1;  // factor on residuals after each
+/// Claims of convergence are based on fresh products and cannot be refuted.
+constexpr Index kMostRefuted = 1;
 
 /// Residuals that shrink by less between two restarts call for a sharper filter.
 constexpr double kSlow = 0.3;
@@ -118,8 +117,6 @@ void IntervalSolve<T, Ctx>::restart() {
     case AfterTest::search:
       end_if_lost(search_->search_on(context_));
       break;
-    case AfterTest::start_again:
-      return start(search_->size() / 2);
     case AfterTest::make_room:
       return make_room();
     case AfterTest::expand:
@@ -199,7 +196,7 @@ template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::settled() const {
   if (search_) {
     const Candidates& candidates = search_->candidates();
-    if (!candidates.converged(strictness_) || !candidates.others_rest()) return false;
+    if (!candidates.converged() || !candidates.others_rest()) return false;
   }
   // A pair in the interval must pass. Any other must lie outside by more than its error.
   for (Index j = 0; j < s_->count; ++j) {
@@ -225,7 +222,7 @@ Claim IntervalSolve<T, Ctx>::claim() {
     return Claim::none;
   }
   const Candidates& candidates = search_->candidates();
-  if (!measured_all_ && candidates.converged(1)) {
+  if (!measured_all_ && candidates.converged()) {
     next_ = AfterTest::make_room;
     return Claim::none;
   }
@@ -237,11 +234,7 @@ Claim IntervalSolve<T, Ctx>::claim() {
     }
     return Claim::none;
   }
-  if (!candidates.none_missed(n())) return Claim::none;
-  if (settled) return Claim::confirmed;
-  next_ = AfterTest::start_again;
-  strictness_ *= kStricter;
-  return Claim::refuted;
+  return settled && candidates.none_missed(n()) ? Claim::confirmed : Claim::none;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IntervalSolve<T, Ctx>;

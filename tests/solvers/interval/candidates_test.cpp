@@ -40,9 +40,9 @@ TEST(Candidates, AreTheRitzPairsNearTheLevelAndAbove) {
 }
 
 TEST(Candidates, HaveConvergedWithSmallResiduals) {
-  const Ritz pairs{{0.9, 0.85, 0.3}, {1e-4, 6e-4, 0.1}};
-  EXPECT_TRUE(taken(search(), pairs).converged(1));
-  EXPECT_FALSE(taken(search(), pairs).converged(0.1));
+  EXPECT_TRUE(taken(search(), {{0.9, 0.85, 0.3}, {1e-4, 7e-4, 0.1}}).converged());
+  EXPECT_FALSE(taken(search(), {{0.9, 0.85, 0.3}, {1e-4, 9e-4, 0.1}}).converged());
+  EXPECT_TRUE(taken(search(), {{0.3, 0.1}, {0.5, 0.5}}).converged());
 }
 
 TEST(Candidates, OthersRestIfTheirResidualsDoNotReachTheLevel) {
