@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <utility>
 
 namespace heddle::detail {
