@@ -22,7 +22,7 @@ namespace detail {
 class DeviceEigensolver {
  public:
   /// From this order on, the device takes less time, transfers included (one H200 beside its host).
-  static constexpr Index kLeastOrder = 112;
+  static constexpr Index kLeastOrder = 144;
 
   virtual ~DeviceEigensolver() = default;
 
@@ -44,7 +44,7 @@ class DenseEigensolver {
   /// Allocates working memory for problems of order up to `max_order`.
   explicit DenseEigensolver(Index max_order);
 
-  /// The same beside a context. That of a GPU solves standard problems of order 112 and more
+  /// The same beside a context. That of a GPU solves standard problems of order 144 and more
   /// (cuSOLVER, `syevd`), with the same bits in every run. It must outlive the solver.
   DenseEigensolver(HostContext&, Index max_order) : DenseEigensolver(max_order) {}
   DenseEigensolver(CudaContext& context, Index max_order);

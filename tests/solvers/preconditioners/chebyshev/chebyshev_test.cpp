@@ -196,11 +196,11 @@ TEST(Chebyshev, TheAutomaticDegreeFollowsTheWantedEigenvalues) {
     ChebyshevPreconditioner<double, HostContext> M(context, A.view());
     const double median = v.eigenvalues[modes.size() / 2] / 2;  // of Â = A/2
     const double degree = 0.9 * std::sqrt(M.upper_bound() / median);
-    const Index expected = std::lround(std::clamp(degree, 12.0, 40.0));
+    const Index expected = std::lround(std::min(degree, 40.0));
     EXPECT_EQ(M.suitable_strength(context, v.vectors.view(), v.energies), expected);
     EXPECT_EQ(M.strength(), 12);
     M.set_strength(expected);
-    EXPECT_EQ(M.degree(), expected);
+    EXPECT_EQ(M.strength(), expected);
 
     ChebyshevPreconditioner<double, HostContext> of_scaled(context, scaled.view());
     for (Index j = 0; j < v.vectors.cols(); ++j) {
