@@ -1,19 +1,22 @@
-// Eigensolvers on the GPU: pairs of the 7-point Laplacian on an n³ grid, time and traffic by phase.
+// Eigensolvers on the GPU on generated matrices: time and traffic by phase, of a second solve that
+// allocates nothing.
 //
-// usage: gpu_eigen lobpcg|lanczos [GRID [NEV [BLOCK [DEGREE [single|double]]]]]
-//   LOBPCG finds the smallest pairs, block Lanczos the largest; default: 100 16 0 0 single. Block
-//   0: chosen from NEV; degree: of LOBPCG's Chebyshev preconditioner, 0 for none, and its precision
+// usage: gpu_eigen lobpcg|lanczos STRUCTURE SIZE [options]   as: gpu_eigen lobpcg laplace3d 100 -n
+// 16
+//   LOBPCG finds the smallest pairs, block Lanczos the largest.
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstdlib>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace heddle {
@@ -56,40 +59,48 @@ void measure(CudaContext& context, std::string_view title, const Solve& solve) {
   print_phases(context.profile());
 }
 
-/// A Chebyshev preconditioner, none for degree 0.
+struct Case {
+  std::string solver;
+  std::string structure;
+  Index size = 0;
+  std::string degree = "none";
+  bool lowered = true;
+  EigenOptions options;
+};
+
+/// A Chebyshev preconditioner, none for the degree "none".
 MadePreconditioner<double, CudaContext> chebyshev(CudaContext& context,
-                                                  CsrView<double, DeviceSpace> A, Index degree,
-                                                  bool lowered) {
-  if (degree == 0) return {nullptr, SetupCost(context)};
+                                                  CsrView<double, DeviceSpace> A,
+                                                  const std::string& degree, bool lowered) {
+  if (degree == "none") return {nullptr, SetupCost(context)};
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
-  const PreconditionerOptions options = kind.options({{"degree", degree}});
+  const OptionValue value = degree == "auto" ? OptionValue(degree) : OptionValue(std::stol(degree));
+  const PreconditionerOptions options = kind.options({{"degree", value}});
   return lowered ? kind.make_lowered(context, A, options) : kind.make<double>(context, A, options);
 }
 
-void run(std::string_view solver, Index grid, Index nev, Index block, Index degree, bool lowered) {
+void run(const Case& asked) {
   HostContext host;
   CudaContext context;
   SparseOperator<double, CudaContext> A(
-      context, place(context, generate<double>(host, {"laplace3d", {grid, grid, grid}})));
-  const auto M = chebyshev(context, A.matrix(), degree, lowered);
+      context, place(context, generate<double>(
+                                  host, {asked.structure, {asked.size, asked.size, asked.size}})));
+  const auto M = chebyshev(context, A.matrix(), asked.degree, asked.lowered);
   Problem problem;
   problem.A = &A;
-  const std::string title = fmt::format("{} laplace3d {}³, {} pairs", solver, grid, nev);
-  EigenOptions options;
-  options.nev = nev;
-  options.block_size = block;
-  options.max_iterations = 5000;
-  if (solver == "lanczos") {
-    BlockLanczosOptions lanczos{options};
-    lanczos.which = Which::largest;
+  const std::string title = fmt::format("{} {} {}³, {} pairs", asked.solver, asked.structure,
+                                        asked.size, asked.options.nev);
+  if (asked.solver == "lanczos") {
+    BlockLanczosOptions options{asked.options};
+    options.which = Which::largest;
     BlockLanczosWorkspace<double, CudaContext> workspace;
     measure(context, title,
-            [&]() -> const Result& { return block_lanczos(context, problem, lanczos, workspace); });
+            [&]() -> const Result& { return block_lanczos(context, problem, options, workspace); });
   } else {
     problem.preconditioner = M.get();
     LobpcgWorkspace<double, CudaContext> workspace;
     measure(context, title, [&]() -> const Result& {
-      return lobpcg(context, problem, LobpcgOptions{options}, workspace);
+      return lobpcg(context, problem, LobpcgOptions{asked.options}, workspace);
     });
   }
 }
@@ -97,16 +108,26 @@ void run(std::string_view solver, Index grid, Index nev, Index block, Index degr
 }  // namespace
 }  // namespace heddle
 
-int main(int argc, char** argv) {
-  const std::string_view solver = argc > 1 ? argv[1] : "";
-  if (solver != "lobpcg" && solver != "lanczos") {
-    fmt::print(stderr,
-               "usage: gpu_eigen lobpcg|lanczos [GRID [NEV [BLOCK [DEGREE [single|double]]]]]\n");
-    return 1;
-  }
-  const auto argument = [&](int i, heddle::Index otherwise) {
-    return argc > i ? static_cast<heddle::Index>(std::atoll(argv[i])) : otherwise;
-  };
-  const bool lowered = argc <= 6 || std::string_view(argv[6]) != "double";
-  heddle::run(solver, argument(2, 100), argument(3, 16), argument(4, 0), argument(5, 0), lowered);
+int main(int argc, char** argv) try {
+  heddle::Case asked;
+  asked.options.nev = 16;
+  asked.options.max_iterations = 5000;
+  CLI::App app("Eigensolvers on the GPU: seconds and traffic by phase");
+  app.add_option("solver", asked.solver)->required()->check(CLI::IsMember({"lobpcg", "lanczos"}));
+  app.add_option("structure", asked.structure, "of three equal sizes")->required();
+  app.add_option("size", asked.size)->required();
+  app.add_option("-n,--nev", asked.options.nev);
+  app.add_option("--block-size", asked.options.block_size, "0: chosen from nev");
+  app.add_option("--degree", asked.degree, "of LOBPCG's Chebyshev preconditioner, auto or none");
+  app.add_option("--precision", asked.lowered, "of the preconditioner")
+      ->transform(
+          CLI::Transformer(std::map<std::string, bool>{{"single", true}, {"double", false}}));
+  app.add_option("--criterion", asked.options.criterion)
+      ->transform(CLI::Transformer(std::map<std::string, heddle::Criterion>{
+          {"eigenvalue", heddle::Criterion::eigenvalue}, {"norm", heddle::Criterion::norm}}));
+  CLI11_PARSE(app, argc, argv);
+  heddle::run(asked);
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
 }
