@@ -187,7 +187,7 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
   const detail::MethodChoice choice = detail::choose_method(request, problem);
   const Request& chosen = choice.request;
   detail::check_kernel(device, chosen);
-  detail::prepare(device.host(), problem, chosen);
+  detail::prepare(device.host(), problem, chosen, monitor);
   detail::check_memory(detail::estimate_memory(problem, chosen, !device.is_host()), chosen, device);
   return detail::solve_prepared(device, std::move(problem), choice, monitor);
 }

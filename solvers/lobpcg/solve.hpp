@@ -89,6 +89,7 @@ class LobpcgSolve {
   Index steps_since_refresh_ = 0;
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
+  bool guessed_ = false;        // whether X began with initial guesses
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
   bool residuals_known_ = false;  // whether the residuals of this step are on the host

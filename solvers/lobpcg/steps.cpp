@@ -44,7 +44,7 @@ Index LobpcgSolve<T, Ctx>::start() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  // Two guard columns stay random, see LobpcgPairs::all_converged. Without them, a guess that is
+  // Two guard columns stay random, see GuardEvidence. Without them, a guess that is
   // exact for other pairs would be taken for the wanted ones.
   const Index places = std::max<Index>(0, b - 2);
   const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
@@ -54,6 +54,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
   } else {
     draw(blocks_.S().X);
     if (guesses > 0) {
+      guessed_ = true;
       copy(context_, problem_.initial_guess.columns(0, guesses), blocks_.S().X.columns(0, guesses));
     }
   }

@@ -32,3 +32,12 @@ Buffer<T, Space> rounded(Ctx& context, Buffer<double, Space> values) {
 }
 
 }  // namespace heddle::detail
+
+/// Expands F(Ctx) once per context that the build has, for constructors of preconditioners in
+/// single precision from a matrix in double. As templates of members, they are not part of an
+/// explicit instantiation of their class.
+#ifdef HEDDLE_HAS_CUDA
+#define HEDDLE_FOR_EACH_ROUNDING(F) F(::heddle::HostContext) F(::heddle::CudaContext)
+#else
+#define HEDDLE_FOR_EACH_ROUNDING(F) F(::heddle::HostContext)
+#endif

@@ -202,11 +202,10 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-template ChebyshevPreconditioner<float, HostContext>::ChebyshevPreconditioner(
-    HostContext&, CsrView<double, HostContext::Space>, int, const SpmmOptions&);
-#ifdef HEDDLE_HAS_CUDA
-template ChebyshevPreconditioner<float, CudaContext>::ChebyshevPreconditioner(
-    CudaContext&, CsrView<double, CudaContext::Space>, int, const SpmmOptions&);
-#endif
+#define HEDDLE_INSTANTIATE(Ctx)                                          \
+  template ChebyshevPreconditioner<float, Ctx>::ChebyshevPreconditioner( \
+      Ctx&, CsrView<double, Ctx::Space>, int, const SpmmOptions&);
+HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -84,11 +84,10 @@ void IncompleteCholeskyPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBl
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-template IncompleteCholeskyPreconditioner<float, HostContext>::IncompleteCholeskyPreconditioner(
-    HostContext&, CsrView<double, HostContext::Space>, TriangularSolve);
-#ifdef HEDDLE_HAS_CUDA
-template IncompleteCholeskyPreconditioner<float, CudaContext>::IncompleteCholeskyPreconditioner(
-    CudaContext&, CsrView<double, CudaContext::Space>, TriangularSolve);
-#endif
+#define HEDDLE_INSTANTIATE(Ctx)                                                            \
+  template IncompleteCholeskyPreconditioner<float, Ctx>::IncompleteCholeskyPreconditioner( \
+      Ctx&, CsrView<double, Ctx::Space>, TriangularSolve);
+HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle
