@@ -20,7 +20,7 @@ using namespace heddle;
 
 double time_of(CudaContext& context, const std::function<void()>& work) {
   std::vector<double> times;
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < 4; ++round) {
     context.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     for (int run = 0; run < 10; ++run) work();
@@ -29,7 +29,7 @@ double time_of(CudaContext& context, const std::function<void()>& work) {
     if (round > 0) times.push_back(1e3 * spent.count() / 10);
   }
   std::sort(times.begin(), times.end());
-  return times[2];
+  return times[1];
 }
 
 struct Variant {
@@ -51,7 +51,7 @@ void probe(CudaContext& context, HostContext& host, Index size, const std::vecto
     fill_random<T>(context, 1, 0, B.view());
     fill_random<T>(context, 1, 0, X.view());
     reference.multiply(context, T(1), B.view(), T(0), R.view());
-    std::vector<T> expected(static_cast<std::size_t>(R.ld() * A.rows()));
+    std::vector<T> expected(static_cast<std::size_t>(R.ld() * std::min<Index>(A.rows(), 50000)));
     auto got = expected;
     context.copy_to_host(expected.data(), R.view().data(), expected.size() * sizeof(T));
     const double copy_ms = time_of(context, [&] { copy<T>(context, X.view(), R.view()); });
@@ -60,20 +60,19 @@ void probe(CudaContext& context, HostContext& host, Index size, const std::vecto
     for (const Variant& v : variants) {
       std::string all;
       setenv("HEDDLE_NODE_ORDER", v.order, 1);
-      for (const char* name : {"HEDDLE_NODE_STRIPE", "HEDDLE_NODE_BLOCKS", "HEDDLE_NODE_AHEAD",
-                               "HEDDLE_NODE_KIND"}) {
+      for (const char* name : {"HEDDLE_NODE_LANES"}) {
         unsetenv(name);
       }
       for (const auto& [name, value] : v.environment) {
         setenv(name, value, 1);
-        all += std::string(" ") + (name + 12) + "=" + value;
+        all += std::string(" ") + std::string(name + 12, 2) + value;
       }
       auto& plan = made[std::string(v.kernel) + v.order];
       if (!plan) plan = std::make_shared<SpmmPlan<T, CudaContext>>(context, A.view(), SpmmOptions{v.kernel});
       plan->multiply(context, T(1), B.view(), T(0), C.view());
       context.copy_to_host(got.data(), C.view().data(), got.size() * sizeof(T));
       double worst = 0;
-      for (Index i = 0; i < A.rows(); ++i) {
+      for (Index i = 0; i < std::min<Index>(A.rows(), 50000); ++i) {
         for (Index j = 0; j < N; ++j) {
           const auto at = static_cast<std::size_t>(i * C.ld() + j);
           const double d = std::abs(double(got[at]) - double(expected[at]));
@@ -85,7 +84,7 @@ void probe(CudaContext& context, HostContext& host, Index size, const std::vecto
       const SpmmEpilogue<T, DeviceSpace> e{.beta = T(-0.2), .delta = T(0.3), .X = X.view()};
       const double step =
           time_of(context, [&] { plan->multiply(context, T(0.01), B.view(), e, C.view()); });
-      fmt::print("  {:<11} {} {:<24} product {:.4f} ms = {:.3f} of CSR bound   step {:.4f} ms   error {:.1e}\n",
+      fmt::print("  {} {} {} {:.4f} ms {:.3f} step {:.4f} err {:.0e}\n",
                  v.kernel, v.order, all, plain, plan->compulsory_bytes(N) / 4.27e9 / plain, step, worst);
       std::fflush(stdout);
     }
@@ -97,16 +96,24 @@ int main(int argc, char** argv) {
   HostContext host;
   const Index size = argc > 1 ? std::atol(argv[1]) : 56;
   std::vector<Variant> variants{{"panel_mma", "n", {}}};
-  for (const char* order : {"n", "g"}) {
-    for (const char* ahead : {"0", "1"}) {
-      for (const char* blocks : {"2", "3", "4"}) {
-        if (ahead[0] == '1' && blocks[0] == '4') continue;
-        variants.push_back({"node_block", order, {{"HEDDLE_NODE_AHEAD", ahead}, {"HEDDLE_NODE_BLOCKS", blocks}}});
+  for (const char* order : {"n", "g64"}) {
+    for (const char* loads : {"1", "2"}) {
+      for (const char* threads : {"128", "256", "512"}) {
+        for (const char* warps : {"16", "24", "32"}) {
+          if (threads[0] == '5' && warps[0] == '2' && order[0] == 'n') continue;
+          for (const char* stages : {"2", "3"}) {
+            if (order[0] == 'g' && (stages[0] == '2' || threads[0] == '1' || warps[0] != '2')) continue;
+            if (stages[0] == '2' && (threads[0] != '2' || warps[0] != '2')) continue;
+            if (loads[0] == '1' && warps[0] == '1') continue;
+            if (loads[0] == '2' && warps[0] == '3' && threads[0] != '2') continue;
+            variants.push_back({"node_block", order, {{"HEDDLE_NODE_LOADS", loads}, {"HEDDLE_NODE_THREADS", threads}, {"HEDDLE_NODE_WARPS", warps}, {"HEDDLE_NODE_STAGES", stages}}});
+          }
+        }
       }
     }
   }
-  if (argc > 2) variants = {{"node_block", argv[2], {{"HEDDLE_NODE_AHEAD", argv[3]}, {"HEDDLE_NODE_BLOCKS", argv[4]}}}};
-  const std::vector<Index> widths = argc > 5 ? std::vector<Index>{std::atol(argv[5])} : std::vector<Index>{8, 12, 13, 16, 32, 64};
+  if (argc > 6) variants = {{"node_block", argv[2], {{"HEDDLE_NODE_LOADS", argv[3]}, {"HEDDLE_NODE_THREADS", argv[4]}, {"HEDDLE_NODE_WARPS", argv[5]}, {"HEDDLE_NODE_STAGES", argv[6]}}}};
+  const std::vector<Index> widths = argc > 7 ? std::vector<Index>{std::atol(argv[7])} : std::vector<Index>{8, 12, 13, 16, 32, 64};
   probe<double>(context, host, size, widths, variants);
-  if (argc <= 6) probe<float>(context, host, size, {12, 13, 16, 32}, variants);
+  if (argc <= 7) probe<float>(context, host, size, {12, 13, 16, 32}, variants);
 }

@@ -1,334 +1,192 @@
+#include <cuda_pipeline.h>
+
 #include <cstdlib>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
-#include <heddle/spmm/kernels/cuda/mma.cuh>
 #include <heddle/spmm/kernels/cuda/node_block/node_block_kernel.hpp>
-#include <heddle/spmm/kernels/cuda/node_block/node_panels.hpp>
+#include <heddle/spmm/kernels/cuda/node_block/node_rows.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
 
-template <int b, int kWidthOf, int kLoadsOf, int kShareOf, int kBlocksOf, int kAheadOf>
+template <class T, int b, int kWidthOf, int kLoadsOf, int kThreadsOf, int kBlocksOf, int kStagesOf>
 struct NodeBlockConfig {
-  using Shape = NodeShape<b>;
+  using Chunk = NodeChunk<T, b>;
   static constexpr int kNode = b;
   static constexpr int kWidth = kWidthOf;  // columns of B in one load
   static constexpr int kLoads = kLoadsOf;  // loads of a lane from one row of B
-  static constexpr int kShare = kShareOf;  // warps that share a panel's stripe
-  static constexpr int kThreads = 256;
-  static constexpr int kWarps = kThreads / kWarpSize;
-  static constexpr int kUnits = kWarps / kShare;
-  static constexpr int kStripe = 8 * kWidth * kLoads;
+  static constexpr int kColumns = kWidth * kLoads;
+  static constexpr int kThreads = kThreadsOf;
   static constexpr int kBlocks = kBlocksOf;
-  static constexpr bool kAhead = kAheadOf != 0;
-  static constexpr int kTiles = Shape::kPanelTiles;
-  static constexpr int kSteps = Shape::kGroupTiles;
-  static constexpr int kUnroll = kSteps >= 3 ? 1 : kSteps == 2 ? 2 : 3;
-  static_assert(kWarps % kShare == 0);
+  static constexpr int kStages = kStagesOf;  // chunks of a node row in shared memory
+  // Groups lie an odd number of pieces apart, so that their loads use different banks.
+  static constexpr int kPieces = Chunk::kPieces | 1;
 };
 
-/// The places of a lane's operands in a group.
-template <class Config>
-struct LanePlaces {
-  using Shape = typename Config::Shape;
-  int row_shift[Config::kTiles];    ///< 31 − node of the lane's row in tile t; −1: none
-  int row_offset[Config::kTiles];   ///< of the row in its block
-  int column[Config::kSteps];       ///< the node column's place in the group
-  int inner[Config::kSteps];        ///< the column in its block
+struct Piece {
+  uint4 bytes;
+};
 
-  __device__ LanePlaces() {
-    const int lane = threadIdx.x % kWarpSize;
-#pragma unroll
-    for (int t = 0; t < Config::kTiles; ++t) {
-      const int row = 8 * t + lane / 4;
-      const int node = row / Config::kNode;
-      row_shift[t] = node < Shape::kPanelNodes ? 31 - node : -1;
-      row_offset[t] = row % Config::kNode * Config::kNode;
+/// A lane group's node row, from its first chunk on.
+template <class Config, class T>
+struct NodeRow {
+  using Chunk = typename Config::Chunk;
+  const std::int32_t* columns;
+  const T* values;
+  int count;  ///< chunks
+
+  /// Starts the copy of chunk `i`.
+  __device__ void copy(int i, Piece* to, int lane, int lanes) const {
+    if (i >= count) return;
+    const Piece* const from =
+        reinterpret_cast<const Piece*>(values + static_cast<Index>(i) * Chunk::kValues);
+    for (int piece = lane; piece < Chunk::kPieces; piece += lanes) {
+      __pipeline_memcpy_async(to + piece, from + piece, sizeof(Piece));
     }
+  }
+
+  __device__ void load_columns(int i, std::int32_t (&to)[Chunk::kBlocks]) const {
+    const int own = min(i, count - 1);
 #pragma unroll
-    for (int s = 0; s < Config::kSteps; ++s) {
-      const int k = 4 * s + lane % 4;
-      column[s] = k / Config::kNode;
-      inner[s] = k % Config::kNode;
+    for (int block = 0; block < Chunk::kBlocks; ++block) {
+      to[block] = count > 0 ? __ldg(columns + own * Chunk::kBlocks + block) : 0;
     }
   }
 };
 
-/// What locates a group's operands.
-template <class Config>
-struct GroupHead {
-  std::uint32_t present;
-  std::uint32_t first_block;
-  std::int32_t rows[Config::kSteps];  ///< of B
-};
-
 template <class Config, class T>
-struct GroupOperands {
-  T a[Config::kTiles][Config::kSteps];
-  Lane<T, Config::kWidth> b[Config::kSteps][Config::kLoads];
-};
-
-template <class Config>
 struct NodeSums {
-  double values[Config::kTiles][Config::kLoads][Config::kWidth][2] = {};
+  Lane<T, Config::kWidth> values[Config::kNode][Config::kLoads];
 };
 
-/// The lane's columns of B, and which of them exist.
+/// sums += chunk · rows of B. `B` points at the lane's first column of row 0; its loads lie `step`
+/// values apart, and the first `active` of them exist.
 template <class Config, class T>
-struct LaneColumns {
-  const T* first;
-  unsigned pitch;
-  int left;     ///< columns of the block from the lane's first on
-  bool vector;  ///< rows are aligned
-
-  __device__ Lane<T, Config::kWidth> load_from(std::int32_t row, int l) const {
-    const int own = left - l * 8 * Config::kWidth;
-    const T* from = first + l * 8 * Config::kWidth;
-    Lane<T, Config::kWidth> values{};
-    if (vector) {
-      if (own > 0) values = load_row<Config::kWidth>(from, row, pitch);
-    } else {
+__device__ void add_chunk(const Piece* chunk, const std::int32_t (&columns)[Config::Chunk::kBlocks],
+                          const T* B, unsigned pitch, std::int32_t last_row, int step, int active,
+                          NodeSums<Config, T>& sums) {
+  using Chunk = typename Config::Chunk;
+  constexpr int b = Config::kNode;
 #pragma unroll
-      for (int v = 0; v < Config::kWidth; ++v) {
-        if (v < own) values[v] = load_row<1>(from + v, row, pitch)[0];
-      }
-    }
-    return values;
-  }
-};
-
-template <class Config, class T>
-__device__ GroupHead<Config> load_head(const NodePanelsView<T>& panels,
-                                       const LanePlaces<Config>& places, Index group, Index last,
-                                       std::int32_t last_row) {
-  const Index own = min(group, last - 1);
-  const uint2 header = __ldg(reinterpret_cast<const uint2*>(panels.groups) + own);
-  GroupHead<Config> head{group < last ? header.x : 0u, header.y, {}};
+  for (int v = 0; v < Chunk::kVectors; ++v) {
+    Lane<T, Config::kWidth> rows[Chunk::kVector][Config::kLoads];
 #pragma unroll
-  for (int s = 0; s < Config::kSteps; ++s) {
-    const std::int32_t column =
-        __ldg(panels.columns + own * Config::Shape::kGroupNodes + places.column[s]);
-    head.rows[s] = min(column * Config::kNode + places.inner[s], last_row);
-  }
-  return head;
-}
-
-template <class Config, class T>
-__device__ GroupOperands<Config, T> load_operands(const GroupHead<Config>& head, const T* values,
-                                                  const LanePlaces<Config>& places,
-                                                  const LaneColumns<Config, T>& columns) {
-  constexpr int kBlockSize = Config::kNode * Config::kNode;
-  GroupOperands<Config, T> operands;
-  const T* const first = values + static_cast<Index>(head.first_block) * kBlockSize;
-#pragma unroll
-  for (int s = 0; s < Config::kSteps; ++s) {
-#pragma unroll
-    for (int l = 0; l < Config::kLoads; ++l) {
-      operands.b[s][l] = columns.load_from(head.rows[s], l);
-    }
-#pragma unroll
-    for (int t = 0; t < Config::kTiles; ++t) {
-      const int shift = places.row_shift[t] - places.column[s] * Config::Shape::kPanelNodes;
-      const std::uint32_t upto = head.present << shift;  // the block's bit is the highest
-      const bool in_panel = Config::Shape::kPanelNodes * Config::kNode == 8 * Config::kTiles ||
-                            places.row_shift[t] >= 0;
-      const bool present = in_panel && static_cast<std::int32_t>(upto) < 0;
-      const int offset =
-          (__popc(upto) - 1) * kBlockSize + places.row_offset[t] + places.inner[s];
-      operands.a[t][s] = present ? __ldg(first + offset) : T{0};
-    }
-  }
-  return operands;
-}
-
-template <class Config, class T>
-__device__ void add_operands(const GroupOperands<Config, T>& operands, NodeSums<Config>& sums) {
-#pragma unroll
-  for (int s = 0; s < Config::kSteps; ++s) {
-#pragma unroll
-    for (int t = 0; t < Config::kTiles; ++t) {
+    for (int e = 0; e < Chunk::kVector; ++e) {
+      const int inner = v * Chunk::kVector + e;
+      const std::int32_t row = min(columns[inner / b] * b + inner % b, last_row);
 #pragma unroll
       for (int l = 0; l < Config::kLoads; ++l) {
+        if (l < active) rows[e][l] = load_row<Config::kWidth>(B + l * step, row, pitch);
+      }
+    }
 #pragma unroll
-        for (int v = 0; v < Config::kWidth; ++v) {
-          multiply_tile(operands.a[t][s], operands.b[s][l][v], sums.values[t][l][v]);
-        }
+    for (int i = 0; i < b; ++i) {
+      const auto a = *reinterpret_cast<const Lane<T, Chunk::kVector>*>(chunk + v * b + i);
+#pragma unroll
+      for (int e = 0; e < Chunk::kVector; ++e) {
+#pragma unroll
+        for (int l = 0; l < Config::kLoads; ++l) multiply_add(a[e], rows[e][l], sums.values[i][l]);
       }
     }
   }
 }
 
-/// Adds groups first … last − 1 of a panel whose values begin at `values`.
-template <class Config, class T>
-__device__ void add_groups(const NodePanelsView<T>& panels, const T* values, Index first,
-                           Index last, std::int32_t last_row, const LanePlaces<Config>& places,
-                           const LaneColumns<Config, T>& columns, NodeSums<Config>& sums) {
-  if (first >= last) return;
-  constexpr int kUnroll = Config::kUnroll;
-  if constexpr (Config::kAhead) {
-    GroupHead<Config> heads[kUnroll];
-    GroupOperands<Config, T> operands[kUnroll];
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) heads[u] = load_head(panels, places, first + u, last, last_row);
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      operands[u] = load_operands<Config, T>(heads[u], values, places, columns);
-    }
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      heads[u] = load_head(panels, places, first + kUnroll + u, last, last_row);
-    }
-    for (Index group = first; group < last; group += kUnroll) {
-      GroupOperands<Config, T> next[kUnroll];
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        next[u] = load_operands<Config, T>(heads[u], values, places, columns);
-      }
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        heads[u] = load_head(panels, places, group + 2 * kUnroll + u, last, last_row);
-      }
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) add_operands<Config>(operands[u], sums);
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) operands[u] = next[u];
-    }
+/// Ends the entries of C from `column` on in one row.
+template <class Product, class T, int kWidth>
+__device__ void finish_lane(const Product& p, Index row, Index column, bool vector,
+                            const Lane<T, kWidth>& sum) {
+  if (vector && column + kWidth <= p.N) {
+    finish<Storing::streaming>(p, row, column, sum);
   } else {
-    GroupHead<Config> heads[kUnroll];
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) heads[u] = load_head(panels, places, first + u, last, last_row);
-    for (Index group = first; group < last; group += kUnroll) {
-      GroupOperands<Config, T> operands[kUnroll];
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        operands[u] = load_operands<Config, T>(heads[u], values, places, columns);
-      }
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        heads[u] = load_head(panels, places, group + kUnroll + u, last, last_row);
-      }
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) add_operands<Config>(operands[u], sums);
+    for (int v = 0; v < kWidth; ++v) {
+      if (column + v < p.N) finish(p, row, column + v, Lane<T, 1>{{sum[v]}});
     }
   }
 }
 
-/// Adds the sums of the warps that share a panel to those of the first of them, pairwise in a fixed
-/// order.
-template <class Config>
-__device__ void add_shares(NodeSums<Config>& sums) {
-  if constexpr (Config::kShare > 1) {
-    constexpr int kSums = 2 * Config::kTiles * Config::kWidth * Config::kLoads;
-    __shared__ double shared[Config::kWarps / 2][kSums][kWarpSize];
-    const int warp = threadIdx.x / kWarpSize;
-    const int lane = threadIdx.x % kWarpSize;
-    const int share = warp % Config::kShare;
-    const int first_slot = warp / Config::kShare * (Config::kShare / 2);
-    double* own = &sums.values[0][0][0][0];
-#pragma unroll
-    for (int step = Config::kShare / 2; step > 0; step /= 2) {
-      if (share >= step && share < 2 * step) {
-#pragma unroll
-        for (int s = 0; s < kSums; ++s) shared[first_slot + share - step][s][lane] = own[s];
-      }
-      __syncthreads();
-      if (share < step) {
-#pragma unroll
-        for (int s = 0; s < kSums; ++s) own[s] += shared[first_slot + share][s][lane];
-      }
-      __syncthreads();
-    }
-  }
-}
+/// How the columns of the product are dealt to lanes.
+struct LaneShape {
+  int lanes;    ///< of a group, which does the columns of a stripe for a node row
+  int groups;   ///< in a warp
+  int stripes;  ///< of columns
+  bool vector;  ///< rows of the blocks are aligned
+};
 
-/// Ends the columns from `column` on of one row of C.
-template <int kColumns, class Product, class T = typename Product::Value>
-__device__ void store_sums(const Product& p, Index row, Index column, bool vector,
-                           const double (&sums)[kColumns]) {
-  constexpr int kPiece = kColumns < kVectorWidth<T> ? kColumns : kVectorWidth<T>;
-#pragma unroll
-  for (int first = 0; first < kColumns; first += kPiece) {
-    Lane<T, kPiece> sum;
-#pragma unroll
-    for (int v = 0; v < kPiece; ++v) sum[v] = static_cast<T>(sums[first + v]);
-    const Index at = column + first;
-    if (vector && at + kPiece <= p.N) {
-      finish(p, row, at, sum);
-    } else {
-#pragma unroll
-      for (int v = 0; v < kPiece; ++v) {
-        if (at + v < p.N) finish(p, row, at + v, Lane<T, 1>{{sum[v]}});
-      }
-    }
-  }
-}
-
-template <class Config, class T>
+template <class Config, class Product, class T = typename Product::Value>
 __global__ __launch_bounds__(Config::kThreads,
-                             Config::kBlocks) void node_block_kernel(SpmmProduct<T> p,
-                                                                     NodePanelsView<T> panels,
-                                                                     int stripes, bool vector_load,
-                                                                     bool vector_store) {
-  using Shape = typename Config::Shape;
+                             Config::kBlocks) void node_block_kernel(Product p,
+                                                                     NodeRowsView<T> rows,
+                                                                     LaneShape shape) {
+  extern __shared__ Piece staged[];
   const int warp = threadIdx.x / kWarpSize;
-  const int lane = threadIdx.x % kWarpSize;
-  const Index unit = static_cast<Index>(blockIdx.x) * Config::kUnits + warp / Config::kShare;
-  const Index panel = unit / stripes;
-  const Index stripe = unit % stripes * Config::kStripe;
-  const bool active = panel < panels.count;
-
-  NodeSums<Config> sums;
-  if (active) {
-    const Index begin = panels.group_begin[panel];
-    const Index groups = panels.group_begin[panel + 1] - begin;
-    const int share = warp % Config::kShare;
-    const Index column = stripe + lane / 4 * Config::kWidth;
-    const LaneColumns<Config, T> columns{p.B + column, b_pitch(p), static_cast<int>(p.N - column),
-                                         vector_load};
-    const LanePlaces<Config> places;
-    add_groups<Config>(panels, panels.values + panels.block_begin[panel] * (Config::kNode * Config::kNode),
-               begin + groups * share / Config::kShare,
-               begin + groups * (share + 1) / Config::kShare,
-               static_cast<std::int32_t>(p.A.cols - 1), places, columns, sums);
-  }
-  add_shares<Config>(sums);
-  if (warp % Config::kShare != 0 || !active) return;
+  const int group = threadIdx.x % kWarpSize / shape.lanes;
+  const int lane = threadIdx.x % kWarpSize % shape.lanes;
+  const Index unit =
+      (static_cast<Index>(blockIdx.x) * (Config::kThreads / kWarpSize) + warp) * shape.groups + group;
+  const Index place = unit / shape.stripes;
+  const int step = shape.lanes * Config::kWidth;
+  const Index column = unit % shape.stripes * (step * Config::kLoads) + lane * Config::kWidth;
+  const bool active = group < shape.groups && place < rows.count;
+  int active_loads = 0;
 #pragma unroll
-  for (int t = 0; t < Config::kTiles; ++t) {
-    const int panel_row = 8 * t + lane / 4;
-    const Index slot = panel * Shape::kPanelNodes + panel_row / Config::kNode;
-    if (panel_row >= Shape::kPanelNodes * Config::kNode || slot >= panels.nodes) continue;
-    const Index node = panels.order != nullptr ? panels.order[slot] : slot;
-    const Index row = node * Config::kNode + panel_row % Config::kNode;
-    if (row >= p.A.rows) continue;
+  for (int l = 0; l < Config::kLoads; ++l) {
+    if (column + l * step < p.N) active_loads = l + 1;
+  }
+
+  using Chunk = typename Config::Chunk;
+  NodeRow<Config, T> own{nullptr, nullptr, 0};
+  if (active) {
+    const Index begin = rows.chunk_begin[place];
+    own = {rows.columns + begin * Chunk::kBlocks, rows.values + begin * Chunk::kValues,
+           static_cast<int>(rows.chunk_begin[place + 1] - begin)};
+  }
+  const int rounds = __reduce_max_sync(kFullWarp, own.count);
+  // Lanes without a group never copy.
+  Piece* const ring = staged + (warp * shape.groups + min(group, shape.groups - 1)) *
+                                   (Config::kStages * Config::kPieces);
+#pragma unroll
+  for (int s = 0; s < Config::kStages - 1; ++s) {
+    own.copy(s, ring + s * Config::kPieces, lane, shape.lanes);
+    __pipeline_commit();
+  }
+  NodeSums<Config, T> sums;
+  std::int32_t columns[Chunk::kBlocks];
+  own.load_columns(0, columns);
+  int stage = 0;
+  for (int i = 0; i < rounds; ++i) {
+    __pipeline_wait_prior(Config::kStages - 2);
+    __syncwarp();
+    const int free_stage = stage == 0 ? Config::kStages - 1 : stage - 1;
+    own.copy(i + Config::kStages - 1, ring + free_stage * Config::kPieces, lane, shape.lanes);
+    __pipeline_commit();
+    std::int32_t next[Chunk::kBlocks];
+    own.load_columns(i + 1, next);
+    if (i < own.count) {
+      add_chunk<Config>(ring + stage * Config::kPieces, columns, p.B + column, b_pitch(p),
+                        static_cast<std::int32_t>(p.A.cols - 1), step, active_loads, sums);
+    }
+#pragma unroll
+    for (int block = 0; block < Chunk::kBlocks; ++block) columns[block] = next[block];
+    stage = stage + 1 == Config::kStages ? 0 : stage + 1;
+  }
+  if (!active) return;
+  const Index node = rows.order != nullptr ? rows.order[place] : place;
+#pragma unroll
+  for (int i = 0; i < Config::kNode; ++i) {
+    const Index row = node * Config::kNode + i;
+    if (row >= p.A.rows) break;
 #pragma unroll
     for (int l = 0; l < Config::kLoads; ++l) {
-      double own[2 * Config::kWidth];
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-#pragma unroll
-        for (int v = 0; v < Config::kWidth; ++v) {
-          own[e * Config::kWidth + v] = sums.values[t][l][v][e];
-        }
-      }
-      const Index column = stripe + (8 * l + 2 * (lane % 4)) * Config::kWidth;
-      store_sums(p, row, column, vector_store, own);
+      finish_lane(p, row, column + l * step, shape.vector, sums.values[i][l]);
     }
   }
 }
 
-template <class Config, class T>
-void launch(const SpmmProduct<T>& product, const NodePanelsView<T>& panels, bool vector_load,
-            bool vector_store, cudaStream_t stream) {
-  const Index stripes = (product.N + Config::kStripe - 1) / Config::kStripe;
-  const unsigned grid = blocks_for(panels.count * stripes, Config::kUnits);
-  node_block_kernel<Config><<<grid, Config::kThreads, 0, stream>>>(
-      product, panels, static_cast<int>(stripes), vector_load, vector_store);
-  check_launch();
-}
-
+/// Whether every row of the product's blocks is aligned to 16 bytes. The widths of rows may end
+/// within a vector of B.
 template <class T>
 bool blocks_are_aligned(const SpmmProduct<T>& product) noexcept {
   return rows_are_aligned(product.B, product.ldb) && rows_are_aligned(product.C, product.ldc) &&
@@ -341,24 +199,46 @@ int experiment(const char* name, int otherwise) {
   return value != nullptr ? std::atoi(value) : otherwise;
 }
 
+template <class Config, class Product, class T = typename Product::Value>
+void launch(const Product& product, const NodeRowsView<T>& rows, bool vector, cudaStream_t stream) {
+  const auto columns = static_cast<int>((product.N + Config::kColumns - 1) / Config::kColumns);
+  const int most = experiment("HEDDLE_NODE_LANES", kWarpSize);
+  const int stripes = (columns + most - 1) / most;
+  const int lanes = (columns + stripes - 1) / stripes;
+  const LaneShape shape{lanes, kWarpSize / lanes, stripes, vector};
+  constexpr int kWarps = Config::kThreads / kWarpSize;
+  const std::size_t shared = sizeof(Piece) * static_cast<std::size_t>(
+                             kWarps * shape.groups * Config::kStages * Config::kPieces);
+  if (shared > 48 * 1024) {
+    check(cudaFuncSetAttribute(node_block_kernel<Config, Product>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared)));
+  }
+  const unsigned grid = blocks_for(rows.count * stripes, kWarps * shape.groups);
+  node_block_kernel<Config><<<grid, Config::kThreads, shared, stream>>>(product, rows, shape);
+  check_launch();
+}
+
 template <class T>
-void launch_node_block(const SpmmProduct<T>& product, const NodePanels<T>& panels,
+void launch_node_block(const SpmmProduct<T>& product, const NodeRows<T>& rows,
                        cudaStream_t stream) {
-  const bool vector_load = rows_are_aligned(product.B, product.ldb);
-  const bool vector_store = blocks_are_aligned(product);
-  const int stripe = experiment("HEDDLE_NODE_STRIPE", product.N <= 8 ? 8 : product.N <= 16 ? 16 : 32);
-  const int blocks = experiment("HEDDLE_NODE_BLOCKS", 2);
-  const int ahead = experiment("HEDDLE_NODE_AHEAD", 0);
-  dispatch_at_least<3>(panels.node_size(), [&]<int b>() {
-    dispatch_at_least<2, 3, 4>(blocks, [&]<int kBlocks>() {
-      dispatch_at_least<0, 1>(ahead, [&]<int kAhead>() {
-        if (stripe <= 8) {
-          launch<NodeBlockConfig<b, 1, 1, 1, kBlocks, kAhead>>(product, panels.view(), vector_load, vector_store, stream);
-        } else if (stripe <= 16) {
-          launch<NodeBlockConfig<b, 2, 1, 1, kBlocks, kAhead>>(product, panels.view(), vector_load, vector_store, stream);
-        } else {
-          launch<NodeBlockConfig<b, 2, 2, 1, kBlocks, kAhead>>(product, panels.view(), vector_load, vector_store, stream);
-        }
+  const bool vector = blocks_are_aligned(product);
+  const int loads = experiment("HEDDLE_NODE_LOADS", 2);
+  const int threads = experiment("HEDDLE_NODE_THREADS", 256);
+  const int warps = experiment("HEDDLE_NODE_WARPS", 24);
+  const int stages = experiment("HEDDLE_NODE_STAGES", 3);
+  dispatch_terms(product, [&]<class Product>(const Product& known) {
+    dispatch_at_least<3>(rows.node_size(), [&]<int b>() {
+      dispatch_at_least<1, 2>(loads, [&]<int kLoads>() {
+        dispatch_at_least<16, 24, 32>(warps, [&]<int kWarps>() {
+          dispatch_at_least<128, 256, 512>(threads, [&]<int kThreads>() {
+            dispatch_at_least<2, 3>(stages, [&]<int kStages>() {
+              constexpr int kBlocks = kWarps * kWarpSize / kThreads;
+              launch<NodeBlockConfig<T, b, kVectorWidth<T>, kLoads, kThreads, kBlocks, kStages>>(
+                  known, rows.view(), vector, stream);
+            });
+          });
+        });
       });
     });
   });
@@ -368,14 +248,14 @@ template <class T>
 class NodeBlockPlan : public KernelPlan<T, DeviceSpace> {
  public:
   NodeBlockPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
-      : panels_(context, matrix.A, 3) {}
+      : rows_(context, matrix.A, 3) {}
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
-    launch_node_block(product, panels_, context.stream());
+    launch_node_block(product, rows_, context.stream());
   }
 
  private:
-  NodePanels<T> panels_;
+  NodeRows<T> rows_;
 };
 
 }  // namespace
