@@ -248,7 +248,7 @@ template <class T>
 class NodeBlockPlan : public KernelPlan<T, DeviceSpace> {
  public:
   NodeBlockPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
-      : rows_(context, matrix.A, 3) {}
+      : rows_(context, matrix.A, std::max(matrix.features.node_size, kSmallestNode)) {}
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     launch_node_block(product, rows_, context.stream());
