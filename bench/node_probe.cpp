@@ -94,26 +94,38 @@ void probe(CudaContext& context, HostContext& host, Index size, const std::vecto
 int main(int argc, char** argv) {
   CudaContext context;
   HostContext host;
-  const Index size = argc > 1 ? std::atol(argv[1]) : 56;
-  std::vector<Variant> variants{{"panel_mma", "n", {}}};
-  for (const char* order : {"n", "g64"}) {
-    for (const char* loads : {"1", "2"}) {
-      for (const char* threads : {"128", "256", "512"}) {
-        for (const char* warps : {"16", "24", "32"}) {
-          if (threads[0] == '5' && warps[0] == '2' && order[0] == 'n') continue;
-          for (const char* stages : {"2", "3"}) {
-            if (order[0] == 'g' && (stages[0] == '2' || threads[0] == '1' || warps[0] != '2')) continue;
-            if (stages[0] == '2' && (threads[0] != '2' || warps[0] != '2')) continue;
-            if (loads[0] == '1' && warps[0] == '1') continue;
-            if (loads[0] == '2' && warps[0] == '3' && threads[0] != '2') continue;
-            variants.push_back({"node_block", order, {{"HEDDLE_NODE_LOADS", loads}, {"HEDDLE_NODE_THREADS", threads}, {"HEDDLE_NODE_WARPS", warps}, {"HEDDLE_NODE_STAGES", stages}}});
-          }
-        }
-      }
+  const Index size = argc > 1 && std::atol(argv[1]) > 0 ? std::atol(argv[1]) : 56;
+  std::vector<Variant> variants;
+  const auto block = [&](const char* loads, const char* threads, const char* warps, const char* stages, const char* rotate) {
+    variants.push_back({"node_block", "n", {{"HEDDLE_NODE_LOADS", loads}, {"HEDDLE_NODE_THREADS", threads}, {"HEDDLE_NODE_WARPS", warps}, {"HEDDLE_NODE_STAGES", stages}, {"HEDDLE_NODE_ROTATE", rotate}}});
+  };
+  const auto panel = [&](const char* order, const char* loads, const char* blocks) {
+    variants.push_back({"node_panel", order, {{"HEDDLE_NODE_LOADS", loads}, {"HEDDLE_NODE_BLOCKS", blocks}}});
+  };
+  if (argc > 6) {
+    if (argv[1][0] == 'p') panel(argv[2], argv[3], argv[4]); else block(argv[3], argv[4], argv[5], argv[6], "1");
+  } else {
+    block("1", "128", "24", "3", "0");
+    block("1", "128", "24", "2", "0");
+    block("1", "256", "24", "2", "0");
+    block("2", "128", "16", "3", "0");
+    block("2", "128", "16", "3", "1");
+    block("2", "128", "24", "3", "1");
+    block("2", "512", "16", "3", "1");
+    block("2", "128", "16", "2", "1");
+    block("4", "128", "16", "3", "0");
+    block("4", "128", "16", "3", "1");
+    for (const char* order : {"n", "g8"}) {
+      panel(order, "1", "4");
+      panel(order, "1", "5");
+      panel(order, "1", "6");
+      panel(order, "2", "3");
+      panel(order, "2", "4");
+      panel(order, "4", "2");
+      panel(order, "4", "3");
     }
   }
-  if (argc > 6) variants = {{"node_block", argv[2], {{"HEDDLE_NODE_LOADS", argv[3]}, {"HEDDLE_NODE_THREADS", argv[4]}, {"HEDDLE_NODE_WARPS", argv[5]}, {"HEDDLE_NODE_STAGES", argv[6]}}}};
-  const std::vector<Index> widths = argc > 7 ? std::vector<Index>{std::atol(argv[7])} : std::vector<Index>{8, 12, 13, 16, 32, 64};
+  const std::vector<Index> widths = argc > 7 ? std::vector<Index>{std::atol(argv[7])} : std::vector<Index>{8, 12, 16, 32, 64};
   probe<double>(context, host, size, widths, variants);
-  if (argc <= 7) probe<float>(context, host, size, {12, 13, 16, 32}, variants);
+  if (argc <= 7) probe<float>(context, host, size, {12, 16, 32}, variants);
 }

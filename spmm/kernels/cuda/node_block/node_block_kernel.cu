@@ -61,12 +61,17 @@ struct NodeSums {
   Lane<T, Config::kWidth> values[Config::kNode][Config::kLoads];
 };
 
-/// sums += chunk · rows of B. `B` points at the lane's first column of row 0; its loads lie `step`
-/// values apart, and the first `active` of them exist.
+/// The places of a lane's loads in a row of B.
+template <class Config>
+struct LaneLoads {
+  int column[Config::kLoads];  ///< −1: beyond the block
+};
+
+/// sums += chunk · rows of B.
 template <class Config, class T>
 __device__ void add_chunk(const Piece* chunk, const std::int32_t (&columns)[Config::Chunk::kBlocks],
-                          const T* B, unsigned pitch, std::int32_t last_row, int step, int active,
-                          NodeSums<Config, T>& sums) {
+                          const T* B, unsigned pitch, std::int32_t last_row,
+                          const LaneLoads<Config>& loads, NodeSums<Config, T>& sums) {
   using Chunk = typename Config::Chunk;
   constexpr int b = Config::kNode;
 #pragma unroll
@@ -78,7 +83,9 @@ __device__ void add_chunk(const Piece* chunk, const std::int32_t (&columns)[Conf
       const std::int32_t row = min(columns[inner / b] * b + inner % b, last_row);
 #pragma unroll
       for (int l = 0; l < Config::kLoads; ++l) {
-        if (l < active) rows[e][l] = load_row<Config::kWidth>(B + l * step, row, pitch);
+        if (loads.column[l] >= 0) {
+          rows[e][l] = load_row<Config::kWidth>(B + loads.column[l], row, pitch);
+        }
       }
     }
 #pragma unroll
@@ -113,6 +120,7 @@ struct LaneShape {
   int groups;   ///< in a warp
   int stripes;  ///< of columns
   bool vector;  ///< rows of the blocks are aligned
+  bool rotate;
 };
 
 template <class Config, class Product, class T = typename Product::Value>
@@ -129,11 +137,12 @@ __global__ __launch_bounds__(Config::kThreads,
   const Index place = unit / shape.stripes;
   const int step = shape.lanes * Config::kWidth;
   const Index column = unit % shape.stripes * (step * Config::kLoads) + lane * Config::kWidth;
+  LaneLoads<Config> loads;
   const bool active = group < shape.groups && place < rows.count;
-  int active_loads = 0;
 #pragma unroll
   for (int l = 0; l < Config::kLoads; ++l) {
-    if (column + l * step < p.N) active_loads = l + 1;
+    const Index at = column + (l + (shape.rotate ? group : 0)) % Config::kLoads * step;
+    loads.column[l] = at < p.N ? static_cast<int>(at) : -1;
   }
 
   using Chunk = typename Config::Chunk;
@@ -165,8 +174,8 @@ __global__ __launch_bounds__(Config::kThreads,
     std::int32_t next[Chunk::kBlocks];
     own.load_columns(i + 1, next);
     if (i < own.count) {
-      add_chunk<Config>(ring + stage * Config::kPieces, columns, p.B + column, b_pitch(p),
-                        static_cast<std::int32_t>(p.A.cols - 1), step, active_loads, sums);
+      add_chunk<Config>(ring + stage * Config::kPieces, columns, p.B, b_pitch(p),
+                        static_cast<std::int32_t>(p.A.cols - 1), loads, sums);
     }
 #pragma unroll
     for (int block = 0; block < Chunk::kBlocks; ++block) columns[block] = next[block];
@@ -180,7 +189,9 @@ __global__ __launch_bounds__(Config::kThreads,
     if (row >= p.A.rows) break;
 #pragma unroll
     for (int l = 0; l < Config::kLoads; ++l) {
-      finish_lane(p, row, column + l * step, shape.vector, sums.values[i][l]);
+      if (loads.column[l] >= 0) {
+        finish_lane(p, row, loads.column[l], shape.vector, sums.values[i][l]);
+      }
     }
   }
 }
@@ -205,7 +216,7 @@ void launch(const Product& product, const NodeRowsView<T>& rows, bool vector, cu
   const int most = experiment("HEDDLE_NODE_LANES", kWarpSize);
   const int stripes = (columns + most - 1) / most;
   const int lanes = (columns + stripes - 1) / stripes;
-  const LaneShape shape{lanes, kWarpSize / lanes, stripes, vector};
+  const LaneShape shape{lanes, kWarpSize / lanes, stripes, vector, experiment("HEDDLE_NODE_ROTATE", 1) != 0};
   constexpr int kWarps = Config::kThreads / kWarpSize;
   const std::size_t shared = sizeof(Piece) * static_cast<std::size_t>(
                              kWarps * shape.groups * Config::kStages * Config::kPieces);
@@ -229,8 +240,8 @@ void launch_node_block(const SpmmProduct<T>& product, const NodeRows<T>& rows,
   const int stages = experiment("HEDDLE_NODE_STAGES", 3);
   dispatch_terms(product, [&]<class Product>(const Product& known) {
     dispatch_at_least<3>(rows.node_size(), [&]<int b>() {
-      dispatch_at_least<1, 2>(loads, [&]<int kLoads>() {
-        dispatch_at_least<16, 24, 32>(warps, [&]<int kWarps>() {
+      dispatch_at_least<1, 2, 4>(loads, [&]<int kLoads>() {
+        dispatch_at_least<16, 24>(warps, [&]<int kWarps>() {
           dispatch_at_least<128, 256, 512>(threads, [&]<int kThreads>() {
             dispatch_at_least<2, 3>(stages, [&]<int kStages>() {
               constexpr int kBlocks = kWarps * kWarpSize / kThreads;
