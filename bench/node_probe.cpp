@@ -95,37 +95,36 @@ int main(int argc, char** argv) {
   CudaContext context;
   HostContext host;
   const Index size = argc > 1 && std::atol(argv[1]) > 0 ? std::atol(argv[1]) : 56;
-  std::vector<Variant> variants;
-  const auto block = [&](const char* loads, const char* threads, const char* warps, const char* stages, const char* rotate) {
-    variants.push_back({"node_block", "n", {{"HEDDLE_NODE_LOADS", loads}, {"HEDDLE_NODE_THREADS", threads}, {"HEDDLE_NODE_WARPS", warps}, {"HEDDLE_NODE_STAGES", stages}, {"HEDDLE_NODE_ROTATE", rotate}}});
-  };
-  const auto panel = [&](const char* order, const char* loads, const char* blocks) {
-    variants.push_back({"node_panel", order, {{"HEDDLE_NODE_LOADS", loads}, {"HEDDLE_NODE_BLOCKS", blocks}}});
-  };
-  if (argc > 6) {
-    if (argv[1][0] == 'p') panel(argv[2], argv[3], argv[4]); else block(argv[3], argv[4], argv[5], argv[6], "1");
-  } else {
-    block("1", "128", "24", "3", "0");
-    block("1", "128", "24", "2", "0");
-    block("1", "256", "24", "2", "0");
-    block("2", "128", "16", "3", "0");
-    block("2", "128", "16", "3", "1");
-    block("2", "128", "24", "3", "1");
-    block("2", "512", "16", "3", "1");
-    block("2", "128", "16", "2", "1");
-    block("4", "128", "16", "3", "0");
-    block("4", "128", "16", "3", "1");
-    for (const char* order : {"n", "g8"}) {
-      panel(order, "1", "4");
-      panel(order, "1", "5");
-      panel(order, "1", "6");
-      panel(order, "2", "3");
-      panel(order, "2", "4");
-      panel(order, "4", "2");
-      panel(order, "4", "3");
+  std::vector<Variant> doubles, singles;
+  for (const char* loads : {"1", "2", "4"}) {
+    for (const char* warps : {"16", "24", "32"}) {
+      for (const char* unroll : {"1", "2", "3"}) {
+        if (loads[0] != '1' && (unroll[0] == '3' || warps[0] == '4')) continue;
+        doubles.push_back({"node_block", "n", {{"HEDDLE_NODE_LOADS", loads}, {"HEDDLE_NODE_WARPS", warps}, {"HEDDLE_NODE_UNROLL", unroll}}});
+      }
     }
   }
-  const std::vector<Index> widths = argc > 7 ? std::vector<Index>{std::atol(argv[7])} : std::vector<Index>{8, 12, 16, 32, 64};
-  probe<double>(context, host, size, widths, variants);
-  if (argc <= 7) probe<float>(context, host, size, {12, 16, 32}, variants);
+  for (const char* threads : {"128", "256"}) {
+    for (const char* warps : {"16", "20", "24", "32"}) {
+      for (const char* stages : {"2", "3"}) {
+        for (const char* round : {"0", "1"}) {
+          if (stages[0] == '3' && (threads[0] == '2' || warps[0] != '2')) continue;
+          singles.push_back({"node_block", "n", {{"HEDDLE_NODE_THREADS", threads}, {"HEDDLE_NODE_WARPS", warps}, {"HEDDLE_NODE_STAGES", stages}, {"HEDDLE_NODE_ROUND", round}}});
+        }
+      }
+    }
+  }
+  if (argc > 2) {
+    doubles = {{"node_block", "n", {{"HEDDLE_NODE_LOADS", argv[2]}, {"HEDDLE_NODE_WARPS", argv[3]}, {"HEDDLE_NODE_UNROLL", argv[4]}}}};
+    probe<double>(context, host, size, {std::atol(argv[5])}, doubles);
+    return 0;
+  }
+  for (const Index N : {10, 13, 16, 32, 64}) {
+    auto some = doubles;
+    std::erase_if(some, [&](const Variant& v) { return std::atoi(v.environment[0].second) > (N + 15) / 16; });
+    probe<double>(context, host, size, {N}, some);
+  }
+  probe<float>(context, host, size, {10, 12, 13, 16}, singles);
+  std::vector<Variant> few(singles.begin() + 8, singles.begin() + 12);
+  probe<float>(context, host, size, {8, 32, 64}, few);
 }

@@ -4,43 +4,31 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/spmm/features/node_size.hpp>
-#include <heddle/spmm/kernels/cuda/product.hpp>
-#include <numeric>
 
 namespace heddle::detail::cuda {
 
-/// How node rows of b×b blocks are stored. Neighbouring blocks of a node row form chunks, the
-/// smallest b×kInner matrices whose width is a multiple of the values in 16 bytes. Entry (i, k) of
-/// a chunk is value (k/kVector·b + i)·kVector + k%kVector of it, so that one load reads kVector
-/// neighbouring entries of a row.
-template <class T, int b>
-struct NodeChunk {
-  static_assert(b >= kSmallestNode && b <= kLargestNode);
-  static constexpr int kVector = kVectorWidth<T>;
-  static constexpr int kBlocks = kVector / std::gcd(kVector, b);
-  static constexpr int kInner = kBlocks * b;
-  static constexpr int kVectors = kInner / kVector;
-  static constexpr int kValues = kInner * b;
-  static constexpr int kPieces = kValues / kVector;  // of 16 bytes
+/// The number of neighbouring blocks of a node row in a chunk.
+inline constexpr Index kChunkBlocks = 4;
 
-  static constexpr int position(int row, int inner) {
-    return (inner / kVector * b + row) * kVector + inner % kVector;
-  }
-};
+/// The number of values in a chunk of b×b blocks, and the place among them of entry (row, column)
+/// of the chunk's block `block`. Four neighbouring values belong to the four blocks.
+constexpr Index chunk_values(Index b) noexcept { return kChunkBlocks * b * b; }
+constexpr Index chunk_position(Index b, Index row, Index column, Index block) noexcept {
+  return (column * b + row) * kChunkBlocks + block;
+}
 
 /// The arguments of `node_block` that represent A.
 template <class T>
 struct NodeRowsView {
   Index count = 0;                        ///< node rows
-  const std::int32_t* order = nullptr;    ///< node rows in the order of storage; null: ascending
-  const Index* chunk_begin = nullptr;     ///< the i-th node row has chunks chunk_begin[i] …
-  const std::int32_t* columns = nullptr;  ///< node columns, kBlocks per chunk
-  const T* values = nullptr;              ///< kValues per chunk
+  const Index* chunk_begin = nullptr;     ///< node row i has chunks chunk_begin[i] … [i + 1] − 1
+  const std::int32_t* columns = nullptr;  ///< node columns, kChunkBlocks per chunk
+  const T* values = nullptr;              ///< chunk_values(b) per chunk
 };
 
-/// A in rows of b×b blocks. Blocks are stored whole: entries that A does not store are zeros. The
-/// last chunk of a node row is filled up with blocks of zeros. The last node may lie partly outside
-/// of A.
+/// A in rows of b×b blocks, ascending. Blocks are stored whole: entries that A does not store are
+/// zeros. The last chunk of a node row is filled up with blocks of zeros, which repeat its last node
+/// column. The last node may lie partly outside of A.
 template <class T>
 class NodeRows {
  public:
@@ -55,7 +43,6 @@ class NodeRows {
   void build(CudaContext& context, const CsrView<T, DeviceSpace>& A);
 
   int b_;
-  Buffer<std::int32_t, DeviceSpace> order_;
   Buffer<Index, DeviceSpace> chunk_begin_;
   Buffer<std::int32_t, DeviceSpace> columns_;
   Buffer<T, DeviceSpace> values_;
