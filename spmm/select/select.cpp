@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/node_block/node_block_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/nonzero_parallel/nonzero_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
@@ -31,6 +33,7 @@ constexpr std::string_view kRowCached = cuda::RowCachedKernel::kTraits.name;
 constexpr std::string_view kMerge = cuda::MergeKernel::kTraits.name;
 constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
 constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
+constexpr std::string_view kNodeBlock = cuda::NodeBlockKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 
 /// Bounds on σ/d. Up to kUneven, a few lane groups per row balance the rows. From kVeryUneven on,
@@ -68,6 +71,13 @@ bool is_very_uneven(const MatrixFeatures& A) noexcept {
   return A.variation() > kVeryUneven || static_cast<double>(A.row_max) > kHeavyRow * A.row_mean;
 }
 
+/// Whether A takes fewer bytes in whole node blocks than in compressed rows.
+bool has_nodes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexcept {
+  return N > kVeryNarrow && A.node_size > 0 && !is_very_uneven(A) &&
+         node_bytes_per_entry(A.node_size, A.node_fill, scalar_bytes) <
+             static_cast<double>(scalar_bytes + sizeof(std::int32_t));
+}
+
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
   if (N <= kVeryNarrow) return kNonzeroParallel;
   return is_very_uneven(A) && A.row_mean < kManyRows ? kMergePath : kMerge;
@@ -95,6 +105,7 @@ std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N
       candidates.push_back(kernel);
     }
   };
+  if (has_nodes(A, N, scalar_bytes)) consider(kNodeBlock);
   if (A.reuse_8 >= kNoReuse) consider(kPanelMma);
   if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(kRowParallel);
   consider(A.variation() > kUneven ? by_nonzeros(A, N) : by_rows(A, N));
@@ -112,8 +123,12 @@ int forced_row_groups(const MatrixFeatures& A, Index N, const DeviceSizes& devic
 
 namespace heddle {
 
-KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
+KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) {
   using namespace detail;
+  if (has_nodes(A, N, scalar_bytes)) {
+    return {kNodeBlock, fmt::format("entries fill {:.0f} % of the {}x{} blocks that hold them",
+                                    100 * A.node_fill, A.node_size, A.node_size)};
+  }
   if (has_panels(A, N)) {
     return {kPanelMma,
             fmt::format("eight neighbouring rows use a row of B {:.1f} times", A.reuse_8)};
