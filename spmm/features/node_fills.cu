@@ -10,7 +10,7 @@ namespace {
 
 struct NodeFillsConfig {
   static constexpr int kThreads = 64;
-  static constexpr int kSamples = 4096;    // node rows per size
+  static constexpr int kSamples = 4096;     // node rows per size
   static constexpr int kMostBlocks = 1024;  // counted in a node row, so that long ones end
 };
 
@@ -68,13 +68,27 @@ __global__ __launch_bounds__(Config::kThreads) void node_fills_kernel(
     return;
   }
   switch (b) {
-    case 2: count = count_node_row<2>(row_offsets, columns, rows, node); break;
-    case 3: count = count_node_row<3>(row_offsets, columns, rows, node); break;
-    case 4: count = count_node_row<4>(row_offsets, columns, rows, node); break;
-    case 5: count = count_node_row<5>(row_offsets, columns, rows, node); break;
-    case 6: count = count_node_row<6>(row_offsets, columns, rows, node); break;
-    case 7: count = count_node_row<7>(row_offsets, columns, rows, node); break;
-    default: count = count_node_row<8>(row_offsets, columns, rows, node); break;
+    case 2:
+      count = count_node_row<2>(row_offsets, columns, rows, node);
+      break;
+    case 3:
+      count = count_node_row<3>(row_offsets, columns, rows, node);
+      break;
+    case 4:
+      count = count_node_row<4>(row_offsets, columns, rows, node);
+      break;
+    case 5:
+      count = count_node_row<5>(row_offsets, columns, rows, node);
+      break;
+    case 6:
+      count = count_node_row<6>(row_offsets, columns, rows, node);
+      break;
+    case 7:
+      count = count_node_row<7>(row_offsets, columns, rows, node);
+      break;
+    default:
+      count = count_node_row<8>(row_offsets, columns, rows, node);
+      break;
   }
 }
 
@@ -88,9 +102,8 @@ NodeFills device_node_fills(CudaContext& context, const CsrView<T, DeviceSpace>&
   const std::size_t size = fills.size() * Config::kSamples;
   Buffer<NodeRowCount, DeviceSpace> counts(context, size);
   const dim3 grid(Config::kSamples / Config::kThreads, static_cast<unsigned>(fills.size()));
-  node_fills_kernel<Config>
-      <<<grid, Config::kThreads, 0, context.stream()>>>(A.row_offsets, A.columns, A.rows,
-                                                        counts.data());
+  node_fills_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
+      A.row_offsets, A.columns, A.rows, counts.data());
   check_launch();
   std::vector<NodeRowCount> host(size);
   context.copy_to_host(host.data(), counts.data(), size * sizeof(NodeRowCount));

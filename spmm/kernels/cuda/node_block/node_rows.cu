@@ -65,7 +65,7 @@ __global__ __launch_bounds__(NodeRowsConfig::kThreads) void count_chunks_kernel(
     ++blocks;
     for (int c = 0; c < b; ++c) merge.take(column * b + c);
   }
-  if (threadIdx.x % kWarpSize == 0) chunks[node] = (blocks + kChunkBlocks - 1) / kChunkBlocks;
+  if (threadIdx.x % kWarpSize == 0) chunks[node] = (blocks + kChunkBlocks<T> - 1) / kChunkBlocks<T>;
 }
 
 template <int b, class T>
@@ -78,17 +78,17 @@ __global__ __launch_bounds__(NodeRowsConfig::kThreads) void fill_chunks_kernel(
   NodeMerge<b, T> merge(A, node);
   std::int32_t last_column = 0;
   for (Index chunk = rows.chunk_begin[node]; chunk < rows.chunk_begin[node + 1]; ++chunk) {
-    for (int block = 0; block < kChunkBlocks; ++block) {
+    for (int block = 0; block < kChunkBlocks<T>; ++block) {
       const std::int32_t column = merge.next();
       const bool exists = column != merge.kNone;
       if (exists) last_column = column;
       for (int c = 0; c < b; ++c) {
         const Index from = exists ? merge.take(column * b + c) : -1;
         if (lane >= b) continue;
-        values[chunk * chunk_values(b) + chunk_position(b, lane, c, block)] =
+        values[chunk * chunk_values<T>(b) + chunk_position<T>(b, lane, c, block)] =
             from >= 0 ? __ldg(A.values + from) : T{0};
       }
-      if (lane == 0) columns[chunk * kChunkBlocks + block] = last_column;
+      if (lane == 0) columns[chunk * kChunkBlocks<T> + block] = last_column;
     }
   }
 }
@@ -122,8 +122,8 @@ void NodeRows<T>::build(CudaContext& context, const CsrView<T, DeviceSpace>& A) 
     check_launch();
   }
   const Index chunks = exclusive_sum(context, chunk_begin_.data(), view_.count + 1);
-  columns_ = Buffer<std::int32_t, DeviceSpace>(context, size(chunks * kChunkBlocks));
-  values_ = Buffer<T, DeviceSpace>(context, size(chunks * chunk_values(b)));
+  columns_ = Buffer<std::int32_t, DeviceSpace>(context, size(chunks * kChunkBlocks<T>));
+  values_ = Buffer<T, DeviceSpace>(context, size(chunks * chunk_values<T>(b)));
   view_.chunk_begin = chunk_begin_.data();
   view_.columns = columns_.data();
   view_.values = values_.data();
