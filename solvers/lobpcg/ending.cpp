@@ -94,10 +94,7 @@ void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   ritz_.archive(archive);
   pairs_.archive(archive);
   missed_pairs_.archive(archive);
-  if (!lowered_) return;
-  bool raised = !problem_.preconditioner->is_lowered();
-  archive.values(raised);
-  if (archive.loading() && raised) raise_preconditioner();
+  preconditioner_.archive(context_, archive);
 }
 
 template <Scalar T, class Ctx>

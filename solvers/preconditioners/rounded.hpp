@@ -4,13 +4,15 @@
 #include <concepts>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <utility>
 
 namespace heddle::detail {
 
-/// A with its values rounded to T. A itself if it is in this precision. A is on the host.
-template <Scalar T, Scalar U>
-HostCsrMatrix<T> rounded(HostContext& context, HostCsrMatrix<U> A) {
+/// A with its values rounded to T, in the context's memory as A is. A itself if it is in this
+/// precision.
+template <Scalar T, class Ctx, Scalar U, class Space = typename Ctx::Space>
+CsrMatrix<T, Space> rounded(Ctx& context, CsrMatrix<U, Space> A) {
   if constexpr (std::same_as<T, U>) {
     return A;
   } else {
