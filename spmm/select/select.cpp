@@ -71,11 +71,15 @@ bool is_very_uneven(const MatrixFeatures& A) noexcept {
   return A.variation() > kVeryUneven || static_cast<double>(A.row_max) > kHeavyRow * A.row_mean;
 }
 
-/// Whether A takes fewer bytes in whole node blocks than in compressed rows.
+/// Whether A takes fewer bytes in whole node blocks than in compressed rows. A node row ends within
+/// a chunk of 16 bytes' worth of blocks, on average in its middle.
 bool has_nodes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexcept {
-  return N > kVeryNarrow && A.node_size > 0 && !is_very_uneven(A) &&
-         node_bytes_per_entry(A.node_size, A.node_fill, scalar_bytes) <
-             static_cast<double>(scalar_bytes + sizeof(std::int32_t));
+  if (N <= kVeryNarrow || A.node_size == 0 || is_very_uneven(A)) return false;
+  const double padding = (16.0 / static_cast<double>(scalar_bytes) - 1) / 2;
+  const double blocks_per_row = A.row_mean / (A.node_size * A.node_fill);
+  return node_bytes_per_entry(A.node_size, A.node_fill, scalar_bytes) *
+             (1 + padding / blocks_per_row) <
+         static_cast<double>(scalar_bytes + sizeof(std::int32_t));
 }
 
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {

@@ -63,11 +63,12 @@ TEST(SelectKernel, NodeBlocksAreTakenWhereTheySaveBytes) {
   EXPECT_EQ(kernel(1, 12, 8), "node_block");
   EXPECT_EQ(kernel(1, 5, 4), "node_block");
   EXPECT_NE(kernel(1, 4, 8), "node_block");
-  // Bytes per entry: (8 + 4/9)/fill against 12, (4 + 4/9)/fill against 8.
-  EXPECT_EQ(kernel(0.705, 12, 8), "node_block");
-  EXPECT_EQ(kernel(0.703, 12, 8), "panel_mma");
-  EXPECT_EQ(kernel(0.556, 12, 4), "node_block");
-  EXPECT_EQ(kernel(0.555, 12, 4), "panel_mma");
+  // A node row has 78/(3 fill) blocks, and 1/2 (in single 3/2) are padding. Bytes per entry:
+  // (8 + 4/9)(1/fill + 1.5/78) against 12, (4 + 4/9)(1/fill + 4.5/78) against 8.
+  EXPECT_EQ(kernel(0.714, 12, 8), "node_block");
+  EXPECT_EQ(kernel(0.713, 12, 8), "panel_mma");
+  EXPECT_EQ(kernel(0.574, 12, 4), "node_block");
+  EXPECT_EQ(kernel(0.573, 12, 4), "panel_mma");
   EXPECT_EQ(choose_by_features(features, 12, 4).reason,
             "eight neighbouring rows use a row of B 4.5 times");
   EXPECT_EQ(kernel_candidates(features, 12, 8).front(), "panel_mma");
