@@ -136,6 +136,26 @@ __device__ void add_node_row(const NodeRow<Config, T>& row, Piece<T>* ring, int 
   }
 }
 
+/// Ends those of `kWidth` entries of C from (row, column) on that exist, in the widest pieces.
+template <class Product, class T, int kWidth>
+__device__ void finish_columns(const Product& p, Index row, Index column,
+                               const Lane<T, kWidth>& sum) {
+  if (column + kWidth <= p.N) {
+    finish<Storing::streaming>(p, row, column, sum);
+  } else if constexpr (kWidth > 1) {
+    constexpr int kHalf = kWidth / 2;
+    Lane<T, kHalf> first;
+    Lane<T, kHalf> second;
+#pragma unroll
+    for (int v = 0; v < kHalf; ++v) {
+      first[v] = sum[v];
+      second[v] = sum[kHalf + v];
+    }
+    finish_columns(p, row, column, first);
+    finish_columns(p, row, column + kHalf, second);
+  }
+}
+
 /// How the columns of the product are dealt to lanes.
 struct LaneShape {
   int lanes;    ///< of a group, which does a stripe of columns for a node row
@@ -180,15 +200,7 @@ __global__ __launch_bounds__(Config::kThreads,
     if (own >= p.A.rows) break;
 #pragma unroll
     for (int l = 0; l < Config::kLoads; ++l) {
-      const Index at = column + l * apart;
-      if (at + Config::kWidth <= p.N) {
-        finish<Storing::streaming>(p, own, at, sums.values[i][l]);
-      } else {
-#pragma unroll
-        for (int v = 0; v < Config::kWidth; ++v) {
-          if (at + v < p.N) finish(p, own, at + v, Lane<T, 1>{{sums.values[i][l][v]}});
-        }
-      }
+      finish_columns(p, own, column + l * apart, sums.values[i][l]);
     }
   }
 }
