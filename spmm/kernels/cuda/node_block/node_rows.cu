@@ -1,6 +1,6 @@
-#include <cub/device/device_scan.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/node_block/node_rows.hpp>
@@ -91,18 +91,6 @@ __global__ __launch_bounds__(NodeRowsConfig::kThreads) void fill_chunks_kernel(
       if (lane == 0) columns[chunk * kChunkBlocks<T> + block] = last_column;
     }
   }
-}
-
-/// begin[i] = Σ of the counts before i, in place. Returns begin[size − 1].
-Index exclusive_sum(CudaContext& context, Index* counts, Index size) {
-  std::size_t bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, counts, size, context.stream()));
-  Buffer<char, DeviceSpace> scratch(context, bytes);
-  check(
-      cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts, counts, size, context.stream()));
-  Index total = 0;
-  context.copy_to_host(&total, counts + size - 1, sizeof total);
-  return total;
 }
 
 }  // namespace
