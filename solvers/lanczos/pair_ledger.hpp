@@ -5,8 +5,8 @@
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/spectral_map.hpp>
 #include <span>
 #include <utility>

@@ -39,23 +39,26 @@ class StepPreconditioner {
   }
 
   /// Raises the strength to what suits the Ritz vectors X, once the Ritz values θ (of X, ascending)
-  /// have fallen much since it was chosen. Does nothing at the largest end, because T approximates
-  /// A at the smallest end only.
+  /// have fallen so much that it may grow by `kGrowth`. A suitable strength grows like 1/√θ. Does
+  /// nothing at the largest end, because T approximates A at the smallest end only.
   void suit(Ctx& context, ConstBlockView<T, Space> X, std::span<const double> theta) {
     if (which_ != Which::smallest || theta.empty()) return;
     if (preconditioner_ == nullptr || preconditioner_->strength() == 0) return;
     const double median = theta[theta.size() / 2];
-    if (!(median < kFall * chosen_for_)) return;
-    chosen_for_ = median;
+    if (!(median < next_choice_)) return;
     const Index suitable = preconditioner_->suitable_strength(context, X, theta);
-    if (suitable <= strength_) return;
-    strength_ = suitable;
-    preconditioner_->set_strength(strength_);
+    if (suitable > preconditioner_->strength()) {
+      strength_ = suitable;
+      preconditioner_->set_strength(strength_);
+    }
+    const double missing = static_cast<double>(suitable) /
+                           (kGrowth * static_cast<double>(preconditioner_->strength()));
+    next_choice_ = median * missing * missing;
   }
 
   void archive(Ctx& context, Archive& archive) {
     if (preconditioner_ == nullptr) return;
-    archive.values(strength_, chosen_for_);
+    archive.values(strength_, next_choice_);
     if (archive.loading()) preconditioner_->set_strength(strength_);
     if (!lowered_) return;
     bool raised = !preconditioner_->is_lowered();
@@ -64,14 +67,14 @@ class StepPreconditioner {
   }
 
  private:
-  /// The fall of the median Ritz value after which the strength is chosen again.
-  static constexpr double kFall = 0.7;
+  static constexpr double kGrowth = 1.2;
 
   Preconditioner<T, Ctx>* preconditioner_;
   Which which_;
   bool lowered_;        // whether it was in lower precision at the start
   Index strength_ = 0;  // 0: that of a new preconditioner
-  double chosen_for_ = std::numeric_limits<double>::infinity();  // the median Ritz value then
+  // The strength is chosen again when the median Ritz value is below this.
+  double next_choice_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace heddle::detail

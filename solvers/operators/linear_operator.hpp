@@ -66,7 +66,8 @@ class LinearOperator {
   virtual void set_strength(Index) {}
 
   /// The strength that suits a solve for eigenvectors near the columns of X (rows×b, b ≥ 1) if this
-  /// operator preconditions A. energies[j] = x_jᵀ A x_j. Waits for the device.
+  /// operator preconditions A, whether or not it can be set. energies[j] = x_jᵀ A x_j. Waits for
+  /// the device.
   virtual Index suitable_strength(Ctx&, ConstBlockView<T, Space> /*X*/,
                                   std::span<const double> /*energies*/) {
     return strength();

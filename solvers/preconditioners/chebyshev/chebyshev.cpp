@@ -163,7 +163,7 @@ Index ChebyshevPreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBloc
   std::nth_element(ratios.begin(), median, ratios.end());
   const double degree = detail::kDegreePerRoot * std::sqrt(upper_bound_ / *median);
   if (!(degree < kMostDegree)) return kMostDegree;  // also for a quotient that is not positive
-  return std::max<Index>(kFirstDegree, std::lround(degree));
+  return std::max<Index>(1, std::lround(degree));
 }
 
 template <Scalar T, class Ctx>

@@ -4,7 +4,7 @@
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <limits>
 
-#include "solvers/lanczos/ritz_of.hpp"
+#include "solvers/krylov/ritz_of.hpp"
 
 namespace heddle::detail {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <heddle/solvers/lanczos/krylov_basis.hpp>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
+#include <heddle/solvers/krylov/krylov_basis.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
 
 #include "solvers/eigen_test_support.hpp"
 #include "support/tolerance.hpp"

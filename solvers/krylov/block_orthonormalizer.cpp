@@ -3,7 +3,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
-#include <heddle/solvers/lanczos/block_orthonormalizer.hpp>
+#include <heddle/solvers/krylov/block_orthonormalizer.hpp>
 #include <limits>
 
 namespace heddle::detail {
