@@ -72,6 +72,20 @@ TEST(SelectKernel, NodeBlocksAreTakenWhereTheySaveBytes) {
   EXPECT_EQ(choose_by_features(features, 12, 4).reason,
             "eight neighbouring rows use a row of B 4.5 times");
   EXPECT_EQ(kernel_candidates(features, 12, 8).front(), "panel_mma");
+  EXPECT_NE(kernel(1, 24, 8), "node_block");
+  EXPECT_EQ(kernel(1, 24, 4), "node_block");
+  EXPECT_EQ(kernel(1, 64, 8), "node_block");
+  features.node_size = 4;
+  EXPECT_EQ(kernel(1, 16, 8), "node_block");
+  EXPECT_NE(kernel(1, 64, 8), "node_block");
+  EXPECT_EQ(kernel_candidates(features, 64, 8)[1], "node_block");
+  features.node_size = 3;
+  features.rows = 20000;  // too few lanes for narrow blocks
+  EXPECT_NE(kernel(1, 8, 8), "node_block");
+  EXPECT_EQ(kernel(1, 16, 8), "node_block");
+  features.rows = 14000;
+  EXPECT_NE(kernel(1, 64, 8), "node_block");
+  features.rows = 100000;
   features.node_fill = 0.9;
   EXPECT_EQ(choose_by_features(features, 12, 8).reason,
             "entries fill 90 % of the 3x3 blocks that hold them");

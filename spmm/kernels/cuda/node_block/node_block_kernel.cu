@@ -23,7 +23,7 @@ struct NodeBlockConfig {
   static constexpr bool kSingle = sizeof(T) == sizeof(float);
   static constexpr int kThreads = kSingle && b <= 4 ? 256 : 128;  // larger chunks: shared memory
   static constexpr int kWarps = kThreads / kWarpSize;
-  static constexpr int kBlocks = (b * kColumns <= 24 ? 24 : 16) / kWarps;
+  static constexpr int kBlocks = (b * kColumns * sizeof(T) <= 96 ? 24 : 16) / kWarps;
   static constexpr int kStages = kSingle || b > 4 ? 2 : 3;  // chunks of a node row on the way
   static constexpr int kPieces = b * b;                     // of 16 bytes in a chunk
   // Groups lie an odd number of pieces apart, so that their loads use different banks.
