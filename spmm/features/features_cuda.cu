@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
+#include <heddle/spmm/features/node_fills.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <vector>
 
@@ -102,6 +103,7 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.row_max = lengths.longest;
   features.empty_rows = lengths.empty;
   features.reuse_8 = panel_reuse(context, A);
+  set_node_size(device_node_fills(context, A), features);
   return features;
 }
 
