@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_grid.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
@@ -10,25 +10,28 @@ using Point = std::array<std::int32_t, RowGrid::kMostDimensions>;
 /// An offset this many times larger than the one before it belongs to the next direction.
 constexpr double kGap = 2.5;
 
-/// The most frequent offset of each group of similar offsets > 0, after the stride 1 of rows.
+/// The median of each group of similar offsets > 1, weighted by their frequency, after the stride 1
+/// of neighbouring rows. A grid's groups are symmetric about the stride, except for offsets of
+/// several steps and those across a periodic boundary.
 std::vector<std::int32_t> strides_of(const std::vector<std::int32_t>& offsets,
                                      const std::vector<Index>& counts) {
   std::vector<std::int32_t> strides = {1};
+  const auto size = offsets.size();
+  std::size_t first = 0;
+  while (first < size && offsets[first] < 1) ++first;
   std::int32_t before = 1;
-  Index most = 0;
-  for (std::size_t k = 0; k < offsets.size(); ++k) {
-    const std::int32_t offset = offsets[k];
-    if (offset <= 1) continue;
-    const bool next_direction = offset > kGap * before;
-    before = offset;
-    if (next_direction) {
-      if (strides.size() == RowGrid::kMostDimensions) break;
-      strides.push_back(offset);
-      most = counts[k];
-    } else if (strides.size() > 1 && counts[k] > most) {
-      strides.back() = offset;
-      most = counts[k];
+  while (first < size && strides.size() < RowGrid::kMostDimensions) {
+    std::size_t last = first;
+    Index total = 0;
+    for (; last < size && (last == first || offsets[last] <= kGap * before); ++last) {
+      total += counts[last];
+      before = offsets[last];
     }
+    std::size_t middle = first;
+    Index sum = counts[first];
+    while (2 * sum < total) sum += counts[++middle];
+    if (offsets[first] > kGap) strides.push_back(offsets[middle]);
+    first = last;
   }
   return strides;
 }

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
-#include <heddle/linalg/base/philox.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_grid.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
+#include <limits>
+#include <vector>
 
 namespace heddle::detail::cuda {
 namespace {
