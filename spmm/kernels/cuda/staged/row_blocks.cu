@@ -374,7 +374,7 @@ RowBlocks<T>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   check_launch();
   LargestPiece sizes{};
   context.copy_to_host(&sizes, largest.data(), sizeof sizes);
-  view_.most_columns = sizes.columns;
+  view_.most_columns = (sizes.columns + 3) / 4 * 4;
   view_.most_quads = sizes.quads;
 }
 

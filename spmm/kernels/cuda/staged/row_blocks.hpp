@@ -25,7 +25,7 @@ template <class T>
 struct RowBlocksView {
   int rows_per_block = 0;  ///< R, a multiple of 8
   Index blocks = 0;
-  int most_columns = 0;  ///< of a piece
+  int most_columns = 0;  ///< of a piece, rounded up to a multiple of 4
   int most_quads = 0;    ///< of a piece
   /// R per block, −1 behind the last one.
   const std::int32_t* rows = nullptr;

@@ -26,7 +26,6 @@ struct StageShape {
   unsigned values = 0;       ///< of A, from the begin of a stage
   unsigned places = 0;
   unsigned row_quads = 0;
-  unsigned rows = 0;
   unsigned stage_bytes = 0;
   unsigned lists = 0;  ///< of columns, from the begin of shared memory
   unsigned list_bytes = 0;
@@ -34,15 +33,17 @@ struct StageShape {
   unsigned bytes = 0;
 };
 
-template <int kStagesOf, int kRowsOf>
+template <int kStagesOf, int kRowsOf, int kThreadsOf>
 struct StagedConfig {
   static constexpr int kStages = kStagesOf;   // of the ring
   static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
   static constexpr int kRows = kRowsOf;       // rows of C per thread
-  static constexpr int kQueue = 8;            // places for pieces, a power of two
-  static constexpr int kMostThreads = 512;
+  static constexpr int kMostThreads = kThreadsOf;
   // A piece enters the queue before its columns are copied, and these before its rows of B.
-  static constexpr int kQueuedAhead = 2 * kAhead + 1;
+  static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
+  static constexpr int kQueuedAhead = kListedAhead + 1;
+  static constexpr int kLists = kListedAhead + 1;
+  static constexpr int kQueue = 8;  // places for pieces, a power of two
   static_assert(kQueuedAhead < kQueue);
 };
 
@@ -148,8 +149,6 @@ __device__ void copy_stage(char* stage, const SpmmProduct<T>& p, const RowBlocks
             piece.quads * kQuad * static_cast<int>(sizeof(std::uint16_t)));
   copy_part(stage + shape.row_quads, A.row_quads + queued.index * A.quad_pitch(),
             A.quad_pitch() * static_cast<int>(sizeof(std::uint16_t)));
-  copy_part(stage + shape.rows, A.rows + static_cast<Index>(piece.block) * A.rows_per_block,
-            A.rows_per_block * static_cast<int>(sizeof(std::int32_t)));
 }
 
 /// The values of a quad.
@@ -169,24 +168,37 @@ __device__ inline void load_quad(const double* from, double (&quad)[kQuad]) {
   quad[3] = w.y;
 }
 
+/// The values and places of a quad.
+template <class T>
+struct Quad {
+  T values[kQuad];
+  ushort4 places;
+
+  __device__ Quad(const T* from, const std::uint16_t* places_from, int quad)
+      : places(reinterpret_cast<const ushort4*>(places_from)[quad]) {
+    load_quad(from + quad * kQuad, values);
+  }
+};
+
 /// sum += the products of quads first … last − 1 with rows of B. `B` points at the lane's columns
-/// of the first row in shared memory.
+/// of the first row in shared memory. The next quad is loaded while one is multiplied, so there
+/// must be one behind the last.
 template <class T, int kWidth>
 __device__ void add_quads(const char* B, unsigned pitch, const T* values,
                           const std::uint16_t* places, int first, int last, Lane<T, kWidth>& sum) {
+  Quad<T> next(values, places, first);
 #pragma unroll 2
   for (int quad = first; quad < last; ++quad) {
-    T a[kQuad];
-    load_quad(values + quad * kQuad, a);
-    const ushort4 place = reinterpret_cast<const ushort4*>(places)[quad];
-    const unsigned at[kQuad] = {place.x, place.y, place.z, place.w};
+    const Quad<T> own = next;
+    next = Quad<T>(values, places, quad + 1);
+    const unsigned at[kQuad] = {own.places.x, own.places.y, own.places.z, own.places.w};
     Lane<T, kWidth> b[kQuad];
 #pragma unroll
     for (int k = 0; k < kQuad; ++k) {
       b[k] = *reinterpret_cast<const Lane<T, kWidth>*>(B + at[k] * pitch);
     }
 #pragma unroll
-    for (int k = 0; k < kQuad; ++k) multiply_add(a[k], b[k], sum);
+    for (int k = 0; k < kQuad; ++k) multiply_add(own.values[k], b[k], sum);
   }
 }
 
@@ -202,29 +214,50 @@ class RowSums {
         column_(static_cast<int>(threadIdx.x) % shape.lanes * kWidth),
         active_(first_row_ < shape.rows_at_once) {}
 
+  /// Loads what the rows of a block's last piece need beside their sums.
+  __device__ void begin(const Product& p, const RowBlocksView<T>& A, const StageShape& shape,
+                        const QueuedPiece& queued, const std::int32_t* rows) {
+    const Index column = queued.stripe_column + column_;
+    const bool needed = active_ && column < p.N && queued.piece.last != 0;
+    whole_ = shape.wide_terms && column + kWidth <= p.N;
+#pragma unroll
+    for (int k = 0; k < Config::kRows; ++k) {
+      const int r = first_row_ + k * shape.rows_at_once;
+      rows_[k] = needed && r < A.rows_per_block ? rows[r] : -1;
+    }
+#pragma unroll
+    for (int k = 0; k < Config::kRows; ++k) {
+      if (rows_[k] < 0 || !whole_) continue;
+      if (p.beta != T{0}) terms_[k].C = load_once<kWidth>(p.C + rows_[k] * p.ldc + column);
+      if constexpr (Product::kTerms) {
+        if (p.delta != T{0}) terms_[k].X = load_once<kWidth>(p.X + rows_[k] * p.ldx + column);
+      }
+    }
+  }
+
   __device__ void add(const Product& p, const RowBlocksView<T>& A, const StageShape& shape,
                       const QueuedPiece& queued, const char* stage) {
     const Index column = queued.stripe_column + column_;
-    if (!active_ || column_ >= shape.stripe || column >= p.N) return;
-    const bool whole = shape.wide_terms && column + kWidth <= p.N;
+    if (!active_ || column >= p.N) return;
     const auto* const row_quads = reinterpret_cast<const std::uint16_t*>(stage + shape.row_quads);
-    const auto* const rows = reinterpret_cast<const std::int32_t*>(stage + shape.rows);
 #pragma unroll
     for (int k = 0; k < Config::kRows; ++k) {
       const int r = first_row_ + k * shape.rows_at_once;
       if (r >= A.rows_per_block) break;
-      const std::int32_t row = rows[r];
-      if (row < 0) break;
-      Terms<T, kWidth> terms;
-      const bool last = queued.piece.last != 0;
-      if (last && whole) terms = load_terms<kWidth>(p, row, column);
+      const std::int32_t row = rows_[k];
+      if constexpr (Product::kTerms) {
+        if (row >= 0 && whole_) {
+          if (p.gamma != T{0}) terms_[k].B = load<kWidth>(p.B + row * p.ldb + column);
+          if (p.eta != T{0}) terms_[k].Y = load_once<kWidth>(p.Y + row * p.ldy + column);
+        }
+      }
       add_quads(stage + column_ * sizeof(T), shape.pitch,
                 reinterpret_cast<const T*>(stage + shape.values),
                 reinterpret_cast<const std::uint16_t*>(stage + shape.places), row_quads[r],
                 row_quads[r + 1], sums_[k]);
-      if (!last) continue;
-      if (whole) {
-        finish<Storing::streaming>(p, row, column, sums_[k], terms);
+      if (row < 0) continue;
+      if (whole_) {
+        finish<Storing::streaming>(p, row, column, sums_[k], terms_[k]);
       } else {
 #pragma unroll
         for (int i = 0; i < kWidth; ++i) {
@@ -239,7 +272,10 @@ class RowSums {
   int first_row_;
   int column_;
   bool active_;
+  bool whole_ = false;                ///< whether the terms are loaded and stored as vectors
+  std::int32_t rows_[Config::kRows];  ///< of C, −1 where the sum is not finished
   Lane<T, kWidth> sums_[Config::kRows];
+  Terms<T, kWidth> terms_[Config::kRows];
 };
 
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
@@ -253,28 +289,36 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
   const auto stage = [&](int i) { return memory + i % Config::kStages * shape.stage_bytes; };
   const auto list = [&](int i) {
     return reinterpret_cast<std::int32_t*>(memory + shape.lists +
-                                           i % Config::kStages * shape.list_bytes);
+                                           i % Config::kLists * shape.list_bytes);
   };
   PieceWalk<T> walk(A, shape);
   RowSums<Config, Product> sums(shape);
   for (int i = -Config::kQueuedAhead;; ++i) {
-    __pipeline_wait_prior(Config::kAhead - 1);
+    if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);
     __syncthreads();
     if (i >= 0 && queued(i).index < 0) break;
+    if (i >= 0) sums.begin(p, A, shape, queued(i), list(i) + A.most_columns);
     const int copied = i + Config::kAhead;
     if (copied >= 0 && queued(copied).index >= 0) {
       copy_stage(stage(copied), p, A, shape, queued(copied), list(copied));
     }
-    const int listed = i + 2 * Config::kAhead;
+    const int listed = i + Config::kListedAhead;
     if (listed >= 0 && queued(listed).index >= 0) {
       const RowPiece& piece = queued(listed).piece;
       for (int k = threadIdx.x; k < piece.columns; k += blockDim.x) {
         __pipeline_memcpy_async(list(listed) + k, A.columns + piece.first_column + k,
                                 sizeof(std::int32_t));
       }
+      copy_part(reinterpret_cast<char*>(list(listed) + A.most_columns),
+                A.rows + static_cast<Index>(piece.block) * A.rows_per_block,
+                A.rows_per_block * static_cast<int>(sizeof(std::int32_t)));
     }
     __pipeline_commit();
     if (threadIdx.x == 0) queued(i + Config::kQueuedAhead) = walk.take();
+    if constexpr (Config::kAhead == 0) {
+      __pipeline_wait_prior(0);
+      __syncthreads();
+    }
     if (i >= 0) sums.add(p, A, shape, queued(i), stage(i));
   }
 }
@@ -282,10 +326,6 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
 int from_environment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text != nullptr ? std::atoi(text) : otherwise;
-}
-
-unsigned aligned(unsigned bytes) {
-  return (bytes + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
 }
 
 /// The shape with `stripes` stripes.
@@ -299,15 +339,14 @@ StageShape shape_with(const RowBlocksView<T>& A, Index N, Index stripes, int sta
   shape.rows_at_once = (A.rows_per_block + rows - 1) / rows;
   shape.threads = (shape.rows_at_once * shape.lanes + kWarpSize - 1) / kWarpSize * kWarpSize;
   shape.pitch = static_cast<unsigned>(shape.lanes * kVectorBytes);
-  const auto quads = static_cast<unsigned>(A.most_quads * kQuad);
+  const auto quads = static_cast<unsigned>((A.most_quads + 2) * kQuad);  // one behind the last
   shape.values = static_cast<unsigned>(A.most_columns) * shape.pitch;
   shape.places = shape.values + quads * static_cast<unsigned>(sizeof(T));
   shape.row_quads = shape.places + quads * 2;
-  shape.rows = shape.row_quads + static_cast<unsigned>(A.quad_pitch()) * 2;
-  shape.stage_bytes = shape.rows + static_cast<unsigned>(A.rows_per_block) * 4;
-  shape.list_bytes = aligned(static_cast<unsigned>(A.most_columns) * 4);
+  shape.stage_bytes = shape.row_quads + static_cast<unsigned>(A.quad_pitch()) * 2;
+  shape.list_bytes = static_cast<unsigned>(A.most_columns + A.rows_per_block) * 4;
   shape.lists = static_cast<unsigned>(stages) * shape.stage_bytes;
-  shape.queue = shape.lists + static_cast<unsigned>(stages) * shape.list_bytes;
+  shape.queue = shape.lists + static_cast<unsigned>(stages + 1) * shape.list_bytes;
   shape.bytes = shape.queue + 8 * static_cast<unsigned>(sizeof(QueuedPiece));
   return shape;
 }
@@ -332,10 +371,14 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     const int stages = from_environment("HEDDLE_STAGED_STAGES", 2);
     const int rows = from_environment("HEDDLE_STAGED_PER_THREAD", 2);
-    dispatch_at_least<2, 3>(stages, [&]<int kStages>() {
-      dispatch_at_least<1, 2, 4, 8>(rows, [&]<int kRows>() {
-        dispatch_terms(product,
-                       [&](const auto& p) { launch<StagedConfig<kStages, kRows>>(context, p); });
+    const int threads = from_environment("HEDDLE_STAGED_THREADS", 640);
+    dispatch_at_least<1, 2>(stages, [&]<int kStages>() {
+      dispatch_at_least<1, 2, 4>(rows, [&]<int kRows>() {
+        dispatch_at_least<640, 1024>(threads, [&]<int kThreads>() {
+          dispatch_terms(product, [&](const auto& p) {
+            launch<StagedConfig<kStages, kRows, kThreads>>(context, p);
+          });
+        });
       });
     });
   }
@@ -368,7 +411,7 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
       throw OutOfMemory(shape.bytes, "staged: a stage does not fit into shared memory");
     if (std::getenv("HEDDLE_STAGED_PRINT") != nullptr) {
       static int printed = 0;
-      if (printed++ % 1000 == 0) {
+      if (printed++ % 997 == 0) {
         std::printf("# resident %d threads %d bytes %u stripes %lld lanes %d\n", resident,
                     shape.threads, shape.bytes, static_cast<long long>(shape.stripes), shape.lanes);
       }
