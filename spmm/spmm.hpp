@@ -169,10 +169,10 @@ struct KernelChoice {
 };
 
 /// The kernel that "rule" chooses on a GPU to multiply A by N columns, for values of `scalar_bytes`
-/// bytes each. Needs no GPU. Uses only rows, cols, nnz, row lengths and `reuse_8` of the features.
-/// The thresholds were measured on one NVIDIA H200. The form of the rule follows Huang et al.,
-/// arXiv:2106.16064 (σ/d for balance, N and d for the reduction). The reuse R(8), which decides
-/// about tensor cores, is an addition.
+/// bytes each. Needs no GPU. Uses only rows, cols, nnz, row lengths, `reuse_8` and `reuse_grid` of
+/// the features. The thresholds were measured on one NVIDIA H200. The form of the rule follows
+/// Huang et al., arXiv:2106.16064 (σ/d for balance, N and d for the reduction). The reuse R(8),
+/// which decides about tensor cores, is an addition.
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes);
 
 /// The reference implementation for tests: C = α A B + β C by three loops, summed in double. With β

@@ -5,6 +5,7 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
+#include <heddle/spmm/features/row_grid_cuda.hpp>
 #include <vector>
 
 namespace heddle::detail::cuda {
@@ -102,6 +103,7 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.row_max = lengths.longest;
   features.empty_rows = lengths.empty;
   features.reuse_8 = panel_reuse(context, A);
+  features.reuse_grid = grid_reuse(context, A);
   return features;
 }
 

@@ -1,71 +1,12 @@
-#include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spmm/features/row_grid_cuda.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
-#include <heddle/spmm/kernels/cuda/staged/row_grid.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
-#include <limits>
-#include <vector>
 
 namespace heddle::detail::cuda {
 namespace {
-
-struct SampleConfig {
-  static constexpr int kThreads = 128;
-  static constexpr Index kSamples = 8192;
-  static constexpr int kLongest = 128;  // longer rows are left out
-  static constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
-};
-/// The part of the sampled rows that must have an entry at a frequent offset.
-constexpr double kFrequent = 0.3;
-
-/// offsets[s, …] = column − row of the entries of sampled row s, one thread block per sample. The
-/// rows are divided into as many equal stretches, with a sample at a random place in each.
-template <class Config>
-__global__ void sample_offsets_kernel(const std::int64_t* row_offsets, const std::int32_t* columns,
-                                      Index rows, Index samples, std::int32_t* offsets) {
-  const Index sample = blockIdx.x;
-  const Index first = rows * sample / samples;
-  const Index size = rows * (sample + 1) / samples - first;
-  const auto random = static_cast<Index>((static_cast<std::uint32_t>(sample) * 2654435769u) >> 8);
-  const Index row = first + random % size;
-  const Index begin = row_offsets[row];
-  const Index length = row_offsets[row + 1] - begin;
-  for (int k = threadIdx.x; k < Config::kLongest; k += Config::kThreads) {
-    offsets[sample * Config::kLongest + k] =
-        length <= Config::kLongest && k < length
-            ? columns[begin + k] - static_cast<std::int32_t>(row)
-            : Config::kNone;
-  }
-}
-
-template <class T>
-RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index most_rows) {
-  using Config = SampleConfig;
-  const Index samples = std::min(A.rows, Config::kSamples);
-  std::vector<std::int32_t> all(static_cast<std::size_t>(samples * Config::kLongest));
-  Buffer<std::int32_t, DeviceSpace> device(context, all.size());
-  sample_offsets_kernel<Config>
-      <<<static_cast<unsigned>(samples), Config::kThreads, 0, context.stream()>>>(
-          A.row_offsets, A.columns, A.rows, samples, device.data());
-  check_launch();
-  context.copy_to_host(all.data(), device.data(), all.size() * sizeof(std::int32_t));
-  std::erase(all, Config::kNone);
-  std::sort(all.begin(), all.end());
-
-  std::vector<std::int32_t> offsets;
-  std::vector<Index> counts;
-  for (auto first = all.begin(); first != all.end();) {
-    const auto last = std::upper_bound(first, all.end(), *first);
-    if (static_cast<double>(last - first) >= kFrequent * static_cast<double>(samples)) {
-      offsets.push_back(*first);
-      counts.push_back(last - first);
-    }
-    first = last;
-  }
-  return grid_of_offsets(A.rows, offsets, counts, most_rows);
-}
 
 constexpr int kThreads = 256;
 

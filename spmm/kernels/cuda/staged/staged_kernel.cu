@@ -18,27 +18,30 @@ struct StageShape {
   int lanes = 0;         ///< threads per row, each of 16 bytes
   int rows_at_once = 0;  ///< rows of a block that the threads multiply at the same time
   int threads = 0;
-  Index stripes = 0;
+  int stripes = 0;
   int stripe = 0;            ///< columns of C in a stripe
   bool wide_copies = false;  ///< whether rows of B can be copied by 16 bytes
   bool wide_terms = false;   ///< whether rows of C, X and Y can be read and written by 16 bytes
   unsigned pitch = 0;        ///< between rows of B
-  unsigned values = 0;       ///< of A, from the begin of a stage
-  unsigned places = 0;
-  unsigned row_quads = 0;
-  unsigned stage_bytes = 0;
-  unsigned lists = 0;  ///< of columns, from the begin of shared memory
+  unsigned row_bytes = 0;    ///< of the rows of B of a piece
+  unsigned parts = 0;        ///< of A, from the begin of shared memory
+  unsigned part_bytes = 0;
+  unsigned places = 0;     ///< from the begin of a part, which begins with values
+  unsigned row_quads = 0;  ///< likewise
+  unsigned lists = 0;      ///< of columns, from the begin of shared memory
   unsigned list_bytes = 0;
   unsigned queue = 0;
   unsigned bytes = 0;
 };
 
-template <int kStagesOf, int kRowsOf, int kThreadsOf>
+template <int kStagesOf, int kRowsOf, int kBatchOf, int kChunksOf>
 struct StagedConfig {
   static constexpr int kStages = kStagesOf;   // of the ring
   static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
   static constexpr int kRows = kRowsOf;       // rows of C per thread
-  static constexpr int kMostThreads = kThreadsOf;
+  static constexpr int kBatch = kBatchOf;     // quads whose loads are in flight together
+  static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
+  static constexpr int kMostThreads = 640;
   // A piece enters the queue before its columns are copied, and these before its rows of B.
   static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
   static constexpr int kQueuedAhead = kListedAhead + 1;
@@ -52,53 +55,62 @@ struct QueuedPiece {
   RowPiece piece;
   Index index;          ///< of the piece, −1 behind the last one
   Index stripe_column;  ///< the first of the stripe
+  int part;             ///< counts the changes of the piece
+  bool new_part;        ///< false for a further stripe of the same piece
 };
 
-/// The pieces that a thread block multiplies, in order. Block t, t + grid, … of the row blocks
-/// times stripes, stripes first, so that thread blocks that run together share rows of B. One
-/// thread walks through them and loads each piece one call ahead.
+/// The pieces that a thread block multiplies, in order: row blocks t, t + grid, …, each in all
+/// stripes, so that thread blocks that run together share rows of B. One thread walks through them
+/// and loads each piece one call ahead.
 template <class T>
 class PieceWalk {
  public:
   __device__ PieceWalk(const RowBlocksView<T>& A, const StageShape& shape)
-      : A_(A), shape_(shape), tasks_(A.blocks * shape.stripes), task_(blockIdx.x) {
-    if (task_ >= tasks_) return;
-    piece_ = A.first_piece[task_ / shape.stripes];
-    load();
-    load_first_of_next_task();
+      : A_(A), shape_(shape), block_(blockIdx.x) {
+    first_of_next_ = A.first_piece[block_];
+    begin_block();
   }
 
   /// The next piece.
   __device__ QueuedPiece take() {
-    if (task_ >= tasks_) return {{}, -1, 0};
-    const QueuedPiece taken = {loaded_, piece_, task_ % shape_.stripes * shape_.stripe};
+    if (block_ >= A_.blocks) return {{}, -1, 0, 0, false};
+    const QueuedPiece taken = {loaded_, piece_, Index{stripe_} * shape_.stripe, part_, new_part_};
     if (taken.piece.last == 0) {
-      ++piece_;
-      load();
+      begin_piece(piece_ + 1);
+    } else if (++stripe_ < shape_.stripes) {
+      new_part_ = piece_ != first_;
+      if (new_part_) begin_piece(first_);
     } else {
-      task_ += gridDim.x;
-      if (task_ < tasks_) {
-        piece_ = first_of_next_task_;
-        load();
-        load_first_of_next_task();
-      }
+      block_ += gridDim.x;
+      if (block_ < A_.blocks) begin_block();
     }
     return taken;
   }
 
  private:
-  __device__ void load() { loaded_ = A_.pieces[piece_]; }
-  __device__ void load_first_of_next_task() {
-    const Index next = task_ + gridDim.x;
-    if (next < tasks_) first_of_next_task_ = A_.first_piece[next / shape_.stripes];
+  __device__ void begin_piece(Index piece) {
+    piece_ = piece;
+    loaded_ = A_.pieces[piece];
+    new_part_ = true;
+    ++part_;
+  }
+  __device__ void begin_block() {
+    stripe_ = 0;
+    first_ = first_of_next_;
+    begin_piece(first_);
+    const Index next = block_ + gridDim.x;
+    if (next < A_.blocks) first_of_next_ = A_.first_piece[next];
   }
 
   const RowBlocksView<T>& A_;
   const StageShape& shape_;
-  Index tasks_;
-  Index task_;
+  Index block_;
+  int stripe_ = 0;
+  int part_ = 0;
+  bool new_part_ = true;
   Index piece_ = 0;
-  Index first_of_next_task_ = 0;
+  Index first_ = 0;  ///< piece of the block
+  Index first_of_next_ = 0;
   RowPiece loaded_{};
 };
 
@@ -130,24 +142,25 @@ __device__ void copy_rows(char* to, unsigned pitch, const SpmmProduct<T>& p,
   }
 }
 
+/// Copies the rows of B that a piece needs to `rows`, and its part of A to `part`.
 template <class T>
-__device__ void copy_stage(char* stage, const SpmmProduct<T>& p, const RowBlocksView<T>& A,
-                           const StageShape& shape, const QueuedPiece& queued,
-                           const std::int32_t* list) {
+__device__ void copy_stage(char* rows, char* part, const SpmmProduct<T>& p,
+                           const RowBlocksView<T>& A, const StageShape& shape,
+                           const QueuedPiece& queued, const std::int32_t* list) {
   const RowPiece& piece = queued.piece;
   if (shape.wide_copies) {
-    copy_rows<kVectorBytes>(stage, shape.pitch, p, list, piece.columns, queued.stripe_column,
+    copy_rows<kVectorBytes>(rows, shape.pitch, p, list, piece.columns, queued.stripe_column,
                             shape.stripe);
   } else {
-    copy_rows<sizeof(T)>(stage, shape.pitch, p, list, piece.columns, queued.stripe_column,
+    copy_rows<sizeof(T)>(rows, shape.pitch, p, list, piece.columns, queued.stripe_column,
                          shape.stripe);
   }
+  if (!queued.new_part) return;
   const Index first = piece.first_quad * kQuad;
-  copy_part(stage + shape.values, A.values + first,
-            piece.quads * kQuad * static_cast<int>(sizeof(T)));
-  copy_part(stage + shape.places, A.places + first,
+  copy_part(part, A.values + first, piece.quads * kQuad * static_cast<int>(sizeof(T)));
+  copy_part(part + shape.places, A.places + first,
             piece.quads * kQuad * static_cast<int>(sizeof(std::uint16_t)));
-  copy_part(stage + shape.row_quads, A.row_quads + queued.index * A.quad_pitch(),
+  copy_part(part + shape.row_quads, A.row_quads + queued.index * A.quad_pitch(),
             A.quad_pitch() * static_cast<int>(sizeof(std::uint16_t)));
 }
 
@@ -168,37 +181,59 @@ __device__ inline void load_quad(const double* from, double (&quad)[kQuad]) {
   quad[3] = w.y;
 }
 
-/// The values and places of a quad.
-template <class T>
-struct Quad {
-  T values[kQuad];
-  ushort4 places;
+/// The columns of a thread: kChunks vectors per row.
+template <class T, int kChunks>
+using Sums = Lane<T, kVectorWidth<T>>[kChunks];
 
-  __device__ Quad(const T* from, const std::uint16_t* places_from, int quad)
-      : places(reinterpret_cast<const ushort4*>(places_from)[quad]) {
-    load_quad(from + quad * kQuad, values);
+/// sums += the products of `kBatch` quads from `first` on with rows of B. `B[c]` points at the
+/// columns of the c-th vector of the first row in shared memory.
+template <int kBatch, int kChunks, class T>
+__device__ void add_batch(const char* const (&B)[kChunks], unsigned pitch, const T* values,
+                          const std::uint16_t* places, int first, Sums<T, kChunks>& sums) {
+  using Vector = Lane<T, kVectorWidth<T>>;
+  T a[kBatch][kQuad];
+  unsigned at[kBatch][kQuad];
+#pragma unroll
+  for (int u = 0; u < kBatch; ++u) {
+    load_quad(values + (first + u) * kQuad, a[u]);
+    const ushort4 place = reinterpret_cast<const ushort4*>(places)[first + u];
+    at[u][0] = place.x * pitch;
+    at[u][1] = place.y * pitch;
+    at[u][2] = place.z * pitch;
+    at[u][3] = place.w * pitch;
   }
-};
-
-/// sum += the products of quads first … last − 1 with rows of B. `B` points at the lane's columns
-/// of the first row in shared memory. The next quad is loaded while one is multiplied, so there
-/// must be one behind the last.
-template <class T, int kWidth>
-__device__ void add_quads(const char* B, unsigned pitch, const T* values,
-                          const std::uint16_t* places, int first, int last, Lane<T, kWidth>& sum) {
-  Quad<T> next(values, places, first);
-#pragma unroll 2
-  for (int quad = first; quad < last; ++quad) {
-    const Quad<T> own = next;
-    next = Quad<T>(values, places, quad + 1);
-    const unsigned at[kQuad] = {own.places.x, own.places.y, own.places.z, own.places.w};
-    Lane<T, kWidth> b[kQuad];
+  Vector b[kBatch][kQuad][kChunks];
+#pragma unroll
+  for (int u = 0; u < kBatch; ++u) {
 #pragma unroll
     for (int k = 0; k < kQuad; ++k) {
-      b[k] = *reinterpret_cast<const Lane<T, kWidth>*>(B + at[k] * pitch);
-    }
 #pragma unroll
-    for (int k = 0; k < kQuad; ++k) multiply_add(own.values[k], b[k], sum);
+      for (int c = 0; c < kChunks; ++c) {
+        b[u][k][c] = *reinterpret_cast<const Vector*>(B[c] + at[u][k]);
+      }
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < kBatch; ++u) {
+#pragma unroll
+    for (int k = 0; k < kQuad; ++k) {
+#pragma unroll
+      for (int c = 0; c < kChunks; ++c) multiply_add(a[u][k], b[u][k][c], sums[c]);
+    }
+  }
+}
+
+/// The same for quads first … last − 1.
+template <int kBatch, int kChunks, class T>
+__device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const T* values,
+                          const std::uint16_t* places, int first, int last,
+                          Sums<T, kChunks>& sums) {
+  int quad = first;
+  for (; quad + kBatch <= last; quad += kBatch) {
+    add_batch<kBatch, kChunks>(B, pitch, values, places, quad, sums);
+  }
+  for (; kBatch > 1 && quad < last; ++quad) {
+    add_batch<1, kChunks>(B, pitch, values, places, quad, sums);
   }
 }
 
@@ -207,75 +242,109 @@ template <class Config, class Product>
 class RowSums {
   using T = typename Product::Value;
   static constexpr int kWidth = kVectorWidth<T>;
+  static constexpr int kChunks = Config::kChunks;
+  using Vector = Lane<T, kWidth>;
 
  public:
   __device__ explicit RowSums(const StageShape& shape)
       : first_row_(static_cast<int>(threadIdx.x) / shape.lanes),
-        column_(static_cast<int>(threadIdx.x) % shape.lanes * kWidth),
-        active_(first_row_ < shape.rows_at_once) {}
-
-  /// Loads what the rows of a block's last piece need beside their sums.
-  __device__ void begin(const Product& p, const RowBlocksView<T>& A, const StageShape& shape,
-                        const QueuedPiece& queued, const std::int32_t* rows) {
-    const Index column = queued.stripe_column + column_;
-    const bool needed = active_ && column < p.N && queued.piece.last != 0;
-    whole_ = shape.wide_terms && column + kWidth <= p.N;
+        active_(first_row_ < shape.rows_at_once) {
+    const int lane = static_cast<int>(threadIdx.x) % shape.lanes;
 #pragma unroll
-    for (int k = 0; k < Config::kRows; ++k) {
-      const int r = first_row_ + k * shape.rows_at_once;
-      rows_[k] = needed && r < A.rows_per_block ? rows[r] : -1;
-    }
-#pragma unroll
-    for (int k = 0; k < Config::kRows; ++k) {
-      if (rows_[k] < 0 || !whole_) continue;
-      if (p.beta != T{0}) terms_[k].C = load_once<kWidth>(p.C + rows_[k] * p.ldc + column);
-      if constexpr (Product::kTerms) {
-        if (p.delta != T{0}) terms_[k].X = load_once<kWidth>(p.X + rows_[k] * p.ldx + column);
-      }
+    for (int c = 0; c < kChunks; ++c) {
+      // Four lanes of two neighbouring rows read 128 bytes of different banks.
+      const int chunk = shape.lanes == 4 && kChunks == 2 ? c ^ (first_row_ & 1) : c;
+      columns_[c] = (chunk * shape.lanes + lane) * kWidth;
     }
   }
 
+  /// What the rows of a block's last piece need beside their sums. It is loaded before the piece is
+  /// multiplied.
+  struct Early {
+    std::int32_t row[Config::kRows];  ///< of C, −1 where the sum is not finished
+    Vector C[Config::kRows][kChunks];
+    Vector X[Config::kRows][kChunks];
+  };
+
+  __device__ Early begin(const Product& p, const RowBlocksView<T>& A, const StageShape& shape,
+                         const QueuedPiece& queued, const std::int32_t* rows) const {
+    const bool needed = active_ && queued.piece.last != 0;
+    Early early;
+#pragma unroll
+    for (int k = 0; k < Config::kRows; ++k) {
+      const int r = first_row_ + k * shape.rows_at_once;
+      early.row[k] = needed && r < A.rows_per_block ? rows[r] : -1;
+    }
+#pragma unroll
+    for (int k = 0; k < Config::kRows; ++k) {
+      if (early.row[k] < 0 || !shape.wide_terms) continue;
+#pragma unroll
+      for (int c = 0; c < kChunks; ++c) {
+        const Index column = queued.stripe_column + columns_[c];
+        if (column + kWidth > p.N) continue;
+        if (p.beta != T{0}) {
+          early.C[k][c] = load_once<kWidth>(p.C + early.row[k] * p.ldc + column);
+        }
+        if constexpr (Product::kTerms) {
+          if (p.delta != T{0}) {
+            early.X[k][c] = load_once<kWidth>(p.X + early.row[k] * p.ldx + column);
+          }
+        }
+      }
+    }
+    return early;
+  }
+
   __device__ void add(const Product& p, const RowBlocksView<T>& A, const StageShape& shape,
-                      const QueuedPiece& queued, const char* stage) {
-    const Index column = queued.stripe_column + column_;
-    if (!active_ || column >= p.N) return;
-    const auto* const row_quads = reinterpret_cast<const std::uint16_t*>(stage + shape.row_quads);
+                      const QueuedPiece& queued, const char* rows_of_B, const char* part,
+                      const Early& early) {
+    if (!active_) return;
+    const auto* const row_quads = reinterpret_cast<const std::uint16_t*>(part + shape.row_quads);
+    const char* B[kChunks];
+#pragma unroll
+    for (int c = 0; c < kChunks; ++c) B[c] = rows_of_B + columns_[c] * sizeof(T);
 #pragma unroll
     for (int k = 0; k < Config::kRows; ++k) {
       const int r = first_row_ + k * shape.rows_at_once;
       if (r >= A.rows_per_block) break;
-      const std::int32_t row = rows_[k];
-      if constexpr (Product::kTerms) {
-        if (row >= 0 && whole_) {
-          if (p.gamma != T{0}) terms_[k].B = load<kWidth>(p.B + row * p.ldb + column);
-          if (p.eta != T{0}) terms_[k].Y = load_once<kWidth>(p.Y + row * p.ldy + column);
-        }
-      }
-      add_quads(stage + column_ * sizeof(T), shape.pitch,
-                reinterpret_cast<const T*>(stage + shape.values),
-                reinterpret_cast<const std::uint16_t*>(stage + shape.places), row_quads[r],
-                row_quads[r + 1], sums_[k]);
-      if (row < 0) continue;
-      if (whole_) {
-        finish<Storing::streaming>(p, row, column, sums_[k], terms_[k]);
-      } else {
+      add_quads<Config::kBatch, kChunks>(
+          B, shape.pitch, reinterpret_cast<const T*>(part),
+          reinterpret_cast<const std::uint16_t*>(part + shape.places), row_quads[r],
+          row_quads[r + 1], sums_[k]);
+      if (early.row[k] < 0) continue;
 #pragma unroll
-        for (int i = 0; i < kWidth; ++i) {
-          if (column + i < p.N) finish(p, row, column + i, Lane<T, 1>{{sums_[k][i]}});
-        }
+      for (int c = 0; c < kChunks; ++c) {
+        end(p, shape, early.row[k], queued.stripe_column + columns_[c], sums_[k][c], early.C[k][c],
+            early.X[k][c]);
+        sums_[k][c] = {};
       }
-      sums_[k] = {};
     }
   }
 
  private:
+  /// Ends a vector of row `row` of C.
+  __device__ static void end(const Product& p, const StageShape& shape, Index row, Index column,
+                             const Vector& sum, const Vector& C, const Vector& X) {
+    if (shape.wide_terms && column + kWidth <= p.N) {
+      Terms<T, kWidth> terms;
+      terms.C = C;
+      terms.X = X;
+      if constexpr (Product::kTerms) {
+        if (p.gamma != T{0}) terms.B = detail::cuda::load<kWidth>(p.B + row * p.ldb + column);
+        if (p.eta != T{0}) terms.Y = load_once<kWidth>(p.Y + row * p.ldy + column);
+      }
+      return finish<Storing::streaming>(p, row, column, sum, terms);
+    }
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) {
+      if (column + i < p.N) finish(p, row, column + i, Lane<T, 1>{{sum[i]}});
+    }
+  }
+
   int first_row_;
-  int column_;
   bool active_;
-  bool whole_ = false;                ///< whether the terms are loaded and stored as vectors
-  std::int32_t rows_[Config::kRows];  ///< of C, −1 where the sum is not finished
-  Lane<T, kWidth> sums_[Config::kRows];
-  Terms<T, kWidth> terms_[Config::kRows];
+  int columns_[kChunks];  ///< the first of each vector in the stripe
+  Sums<T, kChunks> sums_[Config::kRows];
 };
 
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
@@ -286,7 +355,10 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
   extern __shared__ __align__(16) char memory[];
   auto* const queue = reinterpret_cast<QueuedPiece*>(memory + shape.queue);
   const auto queued = [&](int i) -> QueuedPiece& { return queue[i & (Config::kQueue - 1)]; };
-  const auto stage = [&](int i) { return memory + i % Config::kStages * shape.stage_bytes; };
+  const auto rows_of_B = [&](int i) { return memory + i % Config::kStages * shape.row_bytes; };
+  const auto part = [&](const QueuedPiece& piece) {
+    return memory + shape.parts + piece.part % Config::kStages * shape.part_bytes;
+  };
   const auto list = [&](int i) {
     return reinterpret_cast<std::int32_t*>(memory + shape.lists +
                                            i % Config::kLists * shape.list_bytes);
@@ -297,10 +369,12 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
     if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);
     __syncthreads();
     if (i >= 0 && queued(i).index < 0) break;
-    if (i >= 0) sums.begin(p, A, shape, queued(i), list(i) + A.most_columns);
+    typename RowSums<Config, Product>::Early early;
+    if (i >= 0) early = sums.begin(p, A, shape, queued(i), list(i) + A.most_columns);
     const int copied = i + Config::kAhead;
     if (copied >= 0 && queued(copied).index >= 0) {
-      copy_stage(stage(copied), p, A, shape, queued(copied), list(copied));
+      copy_stage(rows_of_B(copied), part(queued(copied)), p, A, shape, queued(copied),
+                 list(copied));
     }
     const int listed = i + Config::kListedAhead;
     if (listed >= 0 && queued(listed).index >= 0) {
@@ -319,7 +393,7 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
       __pipeline_wait_prior(0);
       __syncthreads();
     }
-    if (i >= 0) sums.add(p, A, shape, queued(i), stage(i));
+    if (i >= 0) sums.add(p, A, shape, queued(i), rows_of_B(i), part(queued(i)), early);
   }
 }
 
@@ -330,22 +404,24 @@ int from_environment(const char* name, int otherwise) {
 
 /// The shape with `stripes` stripes.
 template <class T>
-StageShape shape_with(const RowBlocksView<T>& A, Index N, Index stripes, int stages, int rows) {
+StageShape shape_with(const RowBlocksView<T>& A, Index N, Index stripes, int stages, int rows,
+                      int chunks) {
   StageShape shape;
   const Index vectors = (N + kVectorWidth<T> - 1) / kVectorWidth<T>;
-  shape.lanes = static_cast<int>((vectors + stripes - 1) / stripes);
-  shape.stripe = shape.lanes * kVectorWidth<T>;
-  shape.stripes = (N + shape.stripe - 1) / shape.stripe;
+  shape.lanes = static_cast<int>((vectors + stripes * chunks - 1) / (stripes * chunks));
+  shape.stripe = shape.lanes * chunks * kVectorWidth<T>;
+  shape.stripes = static_cast<int>((N + shape.stripe - 1) / shape.stripe);
   shape.rows_at_once = (A.rows_per_block + rows - 1) / rows;
   shape.threads = (shape.rows_at_once * shape.lanes + kWarpSize - 1) / kWarpSize * kWarpSize;
-  shape.pitch = static_cast<unsigned>(shape.lanes * kVectorBytes);
+  shape.pitch = static_cast<unsigned>(shape.lanes * chunks * kVectorBytes);
   const auto quads = static_cast<unsigned>((A.most_quads + 2) * kQuad);  // one behind the last
-  shape.values = static_cast<unsigned>(A.most_columns) * shape.pitch;
-  shape.places = shape.values + quads * static_cast<unsigned>(sizeof(T));
+  shape.row_bytes = static_cast<unsigned>(A.most_columns) * shape.pitch;
+  shape.parts = static_cast<unsigned>(stages) * shape.row_bytes;
+  shape.places = quads * static_cast<unsigned>(sizeof(T));
   shape.row_quads = shape.places + quads * 2;
-  shape.stage_bytes = shape.row_quads + static_cast<unsigned>(A.quad_pitch()) * 2;
+  shape.part_bytes = shape.row_quads + static_cast<unsigned>(A.quad_pitch()) * 2;
   shape.list_bytes = static_cast<unsigned>(A.most_columns + A.rows_per_block) * 4;
-  shape.lists = static_cast<unsigned>(stages) * shape.stage_bytes;
+  shape.lists = shape.parts + static_cast<unsigned>(stages) * shape.part_bytes;
   shape.queue = shape.lists + static_cast<unsigned>(stages + 1) * shape.list_bytes;
   shape.bytes = shape.queue + 8 * static_cast<unsigned>(sizeof(QueuedPiece));
   return shape;
@@ -371,12 +447,15 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     const int stages = from_environment("HEDDLE_STAGED_STAGES", 2);
     const int rows = from_environment("HEDDLE_STAGED_PER_THREAD", 2);
-    const int threads = from_environment("HEDDLE_STAGED_THREADS", 640);
+    const int batch = from_environment("HEDDLE_STAGED_BATCH", 2);
+    const int chunks = from_environment("HEDDLE_STAGED_CHUNKS", 1);
     dispatch_at_least<1, 2>(stages, [&]<int kStages>() {
-      dispatch_at_least<1, 2, 4>(rows, [&]<int kRows>() {
-        dispatch_at_least<640, 1024>(threads, [&]<int kThreads>() {
-          dispatch_terms(product, [&](const auto& p) {
-            launch<StagedConfig<kStages, kRows, kThreads>>(context, p);
+      dispatch_at_least<1, 2>(rows, [&]<int kRows>() {
+        dispatch_at_least<1, 2>(batch, [&]<int kBatch>() {
+          dispatch_at_least<1, 2>(chunks, [&]<int kChunks>() {
+            dispatch_terms(product, [&](const auto& p) {
+              launch<StagedConfig<kStages, kRows, kBatch, kChunks>>(context, p);
+            });
           });
         });
       });
@@ -392,9 +471,10 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
         (most + 1024) / static_cast<unsigned>(from_environment("HEDDLE_STAGED_BLOCKS", 2)) - 1024;
     const Index vectors = (product.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
     Index stripes = (vectors + 15) / 16;
-    StageShape shape = shape_with(A, product.N, stripes, Config::kStages, Config::kRows);
+    StageShape shape =
+        shape_with(A, product.N, stripes, Config::kStages, Config::kRows, Config::kChunks);
     while ((shape.bytes > share || shape.threads > Config::kMostThreads) && stripes < vectors) {
-      shape = shape_with(A, product.N, ++stripes, Config::kStages, Config::kRows);
+      shape = shape_with(A, product.N, ++stripes, Config::kStages, Config::kRows, Config::kChunks);
     }
     shape.wide_copies = rows_are_aligned(product.B, product.ldb);
     shape.wide_terms = rows_are_aligned(product.C, product.ldc) &&
@@ -412,12 +492,12 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
     if (std::getenv("HEDDLE_STAGED_PRINT") != nullptr) {
       static int printed = 0;
       if (printed++ % 997 == 0) {
-        std::printf("# resident %d threads %d bytes %u stripes %lld lanes %d\n", resident,
-                    shape.threads, shape.bytes, static_cast<long long>(shape.stripes), shape.lanes);
+        std::printf("# resident %d threads %d bytes %u stripes %d lanes %d\n", resident,
+                    shape.threads, shape.bytes, shape.stripes, shape.lanes);
       }
     }
-    const Index tasks = A.blocks * shape.stripes;
-    const Index grid = std::min<Index>(tasks, Index{resident} * context.device().multiprocessors);
+    const Index grid =
+        std::min<Index>(A.blocks, Index{resident} * context.device().multiprocessors);
     kernel<<<static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads), shape.bytes,
              context.stream()>>>(product, A, shape);
     check_launch();
