@@ -270,12 +270,6 @@ __global__ __launch_bounds__(kThreads) void largest_piece_kernel(const RowPiece*
   if (threadIdx.x == 0) *largest = {columns, quads};
 }
 
-/// The entries of all blocks: block b has segment[b] … segment[b + 1] − 1 of the ascending columns.
-struct BlockEntries {
-  Buffer<Index, DeviceSpace> segment;
-  Buffer<std::int32_t, DeviceSpace> ascending;
-};
-
 template <class T>
 BlockEntries sort_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                           const RowOrder& order) {
@@ -302,80 +296,89 @@ BlockEntries sort_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A
   return entries;
 }
 
+Buffer<Index, DeviceSpace> zeros(CudaContext& context, Index size) {
+  Buffer<Index, DeviceSpace> counts(context, size_of(size));
+  check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(Index), context.stream()));
+  return counts;
+}
+
 }  // namespace
 
 template <class T>
 RowBlocks<T>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                         const PieceLimits& limits) {
   if (A.rows == 0 || A.nnz == 0) return;
-  cudaStream_t stream = context.stream();
   const RowOrder order = order_rows(context, A, limits.rows);
-  const Index blocks = order.blocks;
-  const auto block_grid = static_cast<unsigned>(blocks);
   view_.rows_per_block = limits.rows;
-  view_.blocks = blocks;
-  rows_ = Buffer<std::int32_t, DeviceSpace>(context, size_of(blocks * limits.rows));
-  pad_rows_kernel<<<blocks_for(blocks * limits.rows, kThreads), kThreads, 0, stream>>>(
-      order.rows.data(), order.begin.data(), blocks, limits.rows, rows_.data());
+  view_.blocks = order.blocks;
+  const Index padded = order.blocks * limits.rows;
+  rows_ = Buffer<std::int32_t, DeviceSpace>(context, size_of(padded));
+  pad_rows_kernel<<<blocks_for(padded, kThreads), kThreads, 0, context.stream()>>>(
+      order.rows.data(), order.begin.data(), order.blocks, limits.rows, rows_.data());
   check_launch();
   view_.rows = rows_.data();
-
-  const auto zeroed = [&](Index size) {
-    Buffer<Index, DeviceSpace> counts(context, size_of(size));
-    check(cudaMemsetAsync(counts.data(), 0, counts.size() * sizeof(Index), stream));
-    return counts;
-  };
-  Buffer<Index, DeviceSpace> first_column = zeroed(blocks + 1);
-  first_piece_ = zeroed(blocks + 1);
-  {
-    const BlockEntries all = sort_entries(context, A, order);
-    distinct_kernel<false><<<block_grid, kThreads, 0, stream>>>(
-        all.ascending.data(), all.segment.data(), first_column.data(), nullptr, nullptr);
-    check_launch();
-    columns_ =
-        Buffer<std::int32_t, DeviceSpace>(context, size_of(sum_before(context, first_column)));
-    Buffer<Index, DeviceSpace> entries(context, columns_.size());
-    distinct_kernel<true>
-        <<<block_grid, kThreads, 0, stream>>>(all.ascending.data(), all.segment.data(),
-                                              first_column.data(), columns_.data(), entries.data());
-    check_launch();
-    const auto cut = [&](auto kernel) {
-      kernel<<<blocks_for(blocks, kThreads), kThreads, 0, stream>>>(
-          limits, blocks, first_column.data(), entries.data(), all.segment.data(),
-          first_piece_.data(), pieces_.data());
-      check_launch();
-    };
-    cut(cut_kernel<false>);
-    pieces_ = Buffer<RowPiece, DeviceSpace>(context, size_of(sum_before(context, first_piece_)));
-    cut(cut_kernel<true>);
-  }
-  view_.columns = columns_.data();
-  view_.first_piece = first_piece_.data();
-  view_.pieces = pieces_.data();
-
-  const auto piece_grid = static_cast<unsigned>(pieces());
-  row_quads_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(pieces() * view_.quad_pitch()));
-  Buffer<Index, DeviceSpace> first_quad = zeroed(pieces() + 1);
-  count_quads_kernel<<<piece_grid, kThreads, 0, stream>>>(A, view_, pieces_.data(),
-                                                          row_quads_.data(), first_quad.data());
-  check_launch();
-  view_.row_quads = row_quads_.data();
-  const Index quads = sum_before(context, first_quad);
-  values_ = Buffer<T, DeviceSpace>(context, size_of(quads * kQuad));
-  places_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(quads * kQuad));
-  fill_kernel<<<piece_grid, kThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
-                                                   values_.data(), places_.data());
-  check_launch();
-  view_.values = values_.data();
-  view_.places = places_.data();
+  cut_into_pieces(context, sort_entries(context, A, order), limits);
+  store_entries(context, A);
 
   Buffer<LargestPiece, DeviceSpace> largest(context, 1);
-  largest_piece_kernel<<<1, kThreads, 0, stream>>>(pieces_.data(), pieces(), largest.data());
+  largest_piece_kernel<<<1, kThreads, 0, context.stream()>>>(pieces_.data(), pieces(),
+                                                             largest.data());
   check_launch();
   LargestPiece sizes{};
   context.copy_to_host(&sizes, largest.data(), sizeof sizes);
   view_.most_columns = (sizes.columns + 3) / 4 * 4;
   view_.most_quads = sizes.quads;
+}
+
+template <class T>
+void RowBlocks<T>::cut_into_pieces(CudaContext& context, const BlockEntries& all,
+                                   const PieceLimits& limits) {
+  cudaStream_t stream = context.stream();
+  const Index blocks = view_.blocks;
+  const auto grid = static_cast<unsigned>(blocks);
+  Buffer<Index, DeviceSpace> first_column = zeros(context, blocks + 1);
+  distinct_kernel<false><<<grid, kThreads, 0, stream>>>(all.ascending.data(), all.segment.data(),
+                                                        first_column.data(), nullptr, nullptr);
+  check_launch();
+  columns_ = Buffer<std::int32_t, DeviceSpace>(context, size_of(sum_before(context, first_column)));
+  Buffer<Index, DeviceSpace> entries(context, columns_.size());
+  distinct_kernel<true><<<grid, kThreads, 0, stream>>>(all.ascending.data(), all.segment.data(),
+                                                       first_column.data(), columns_.data(),
+                                                       entries.data());
+  check_launch();
+  first_piece_ = zeros(context, blocks + 1);
+  const auto cut = [&](auto kernel) {
+    kernel<<<blocks_for(blocks, kThreads), kThreads, 0, stream>>>(
+        limits, blocks, first_column.data(), entries.data(), all.segment.data(),
+        first_piece_.data(), pieces_.data());
+    check_launch();
+  };
+  cut(cut_kernel<false>);
+  pieces_ = Buffer<RowPiece, DeviceSpace>(context, size_of(sum_before(context, first_piece_)));
+  cut(cut_kernel<true>);
+  view_.columns = columns_.data();
+  view_.first_piece = first_piece_.data();
+  view_.pieces = pieces_.data();
+}
+
+template <class T>
+void RowBlocks<T>::store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+  cudaStream_t stream = context.stream();
+  const auto grid = static_cast<unsigned>(pieces());
+  row_quads_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(pieces() * view_.quad_pitch()));
+  Buffer<Index, DeviceSpace> first_quad = zeros(context, pieces() + 1);
+  count_quads_kernel<<<grid, kThreads, 0, stream>>>(A, view_, pieces_.data(), row_quads_.data(),
+                                                    first_quad.data());
+  check_launch();
+  view_.row_quads = row_quads_.data();
+  const Index quads = sum_before(context, first_quad);
+  values_ = Buffer<T, DeviceSpace>(context, size_of(quads * kQuad));
+  places_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(quads * kQuad));
+  fill_kernel<<<grid, kThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
+                                             values_.data(), places_.data());
+  check_launch();
+  view_.values = values_.data();
+  view_.places = places_.data();
 }
 
 #define HEDDLE_INSTANTIATE(T) template class RowBlocks<T>;

@@ -49,6 +49,13 @@ struct PieceLimits {
   int entries;  ///< per piece, at least `rows`
 };
 
+/// The entries of all blocks of rows: block b has segment[b] … segment[b + 1] − 1 of the ascending
+/// columns.
+struct BlockEntries {
+  Buffer<Index, DeviceSpace> segment;
+  Buffer<std::int32_t, DeviceSpace> ascending;
+};
+
 /// A in blocks of rows that share columns (`order_rows`), each in pieces that fit into shared
 /// memory.
 template <class T>
@@ -64,6 +71,9 @@ class RowBlocks {
   Index columns() const noexcept { return static_cast<Index>(columns_.size()); }
 
  private:
+  void cut_into_pieces(CudaContext& context, const BlockEntries& all, const PieceLimits& limits);
+  void store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A);
+
   Buffer<std::int32_t, DeviceSpace> rows_;
   Buffer<Index, DeviceSpace> first_piece_;
   Buffer<RowPiece, DeviceSpace> pieces_;
