@@ -86,6 +86,8 @@ class RowSums {
   static constexpr int kWidth = kVectorWidth<T>;
   static constexpr int kChunks = Config::kChunks;
   using Vector = Lane<T, kWidth>;
+  /// Whether terms are loaded before the sums: where they leave enough registers for these.
+  static constexpr bool kEarly = Config::kRows * kChunks <= 2;
 
  public:
   __device__ explicit RowSums(const StageShape& shape)
@@ -119,7 +121,7 @@ class RowSums {
     }
 #pragma unroll
     for (int k = 0; k < Config::kRows; ++k) {
-      if (early.row[k] < 0 || !shape.wide_terms) continue;
+      if (!kEarly || early.row[k] < 0 || !shape.wide_terms) continue;
 #pragma unroll
       for (int c = 0; c < kChunks; ++c) {
         const Index column = queued.stripe_column + columns_[c];
@@ -168,6 +170,7 @@ class RowSums {
   __device__ static void end(const Product& p, const StageShape& shape, Index row, Index column,
                              const Vector& sum, const Vector& C, const Vector& X) {
     if (shape.wide_terms && column + kWidth <= p.N) {
+      if constexpr (!kEarly) return finish<Storing::streaming>(p, row, column, sum);
       Terms<T, kWidth> terms;
       terms.C = C;
       terms.X = X;

@@ -103,15 +103,12 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     const int stages = from_environment("HEDDLE_STAGED_STAGES", 2);
     const int rows = from_environment("HEDDLE_STAGED_PER_THREAD", 2);
-    const int batch = from_environment("HEDDLE_STAGED_BATCH", 2);
     const int chunks = from_environment("HEDDLE_STAGED_CHUNKS", 1);
     dispatch_at_least<1, 2>(stages, [&]<int kStages>() {
       dispatch_at_least<1, 2>(rows, [&]<int kRows>() {
-        dispatch_at_least<1, 2>(batch, [&]<int kBatch>() {
-          dispatch_at_least<1, 2>(chunks, [&]<int kChunks>() {
-            dispatch_terms(product, [&](const auto& p) {
-              launch<StagedConfig<kStages, kRows, kBatch, kChunks>>(context, p);
-            });
+        dispatch_at_least<1, 2>(chunks, [&]<int kChunks>() {
+          dispatch_terms(product, [&](const auto& p) {
+            launch<StagedConfig<kStages, kRows, 1, kChunks>>(context, p);
           });
         });
       });
