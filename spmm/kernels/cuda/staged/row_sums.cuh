@@ -121,9 +121,9 @@ class RowSums {
     }
 #pragma unroll
     for (int k = 0; k < Config::kRows; ++k) {
-      if (!kEarly || early.row[k] < 0 || !shape.wide_terms) continue;
+      const bool loads = kEarly && early.row[k] >= 0 && shape.wide_terms;
 #pragma unroll
-      for (int c = 0; c < kChunks; ++c) {
+      for (int c = 0; loads && c < kChunks; ++c) {
         const Index column = queued.stripe_column + columns_[c];
         if (column + kWidth > p.N) continue;
         if (p.beta != T{0}) {
@@ -170,15 +170,19 @@ class RowSums {
   __device__ static void end(const Product& p, const StageShape& shape, Index row, Index column,
                              const Vector& sum, const Vector& C, const Vector& X) {
     if (shape.wide_terms && column + kWidth <= p.N) {
-      if constexpr (!kEarly) return finish<Storing::streaming>(p, row, column, sum);
-      Terms<T, kWidth> terms;
-      terms.C = C;
-      terms.X = X;
-      if constexpr (Product::kTerms) {
-        if (p.gamma != T{0}) terms.B = detail::cuda::load<kWidth>(p.B + row * p.ldb + column);
-        if (p.eta != T{0}) terms.Y = load_once<kWidth>(p.Y + row * p.ldy + column);
+      if constexpr (kEarly) {
+        Terms<T, kWidth> terms;
+        terms.C = C;
+        terms.X = X;
+        if constexpr (Product::kTerms) {
+          if (p.gamma != T{0}) terms.B = load<kWidth>(p.B + row * p.ldb + column);
+          if (p.eta != T{0}) terms.Y = load_once<kWidth>(p.Y + row * p.ldy + column);
+        }
+        finish<Storing::streaming>(p, row, column, sum, terms);
+      } else {
+        finish<Storing::streaming>(p, row, column, sum);
       }
-      return finish<Storing::streaming>(p, row, column, sum, terms);
+      return;
     }
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) {
