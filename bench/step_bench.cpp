@@ -132,22 +132,7 @@ void measure(Ctx& context, const GallerySpec& spec, const std::vector<Index>& wi
     fmt::print("{} {}, {} rows, N = {}, {} bytes per value\n", spec.name, fmt::join(spec.size, "x"),
                A.rows(), N, sizeof(T));
     Steps<T, Ctx> steps(context, A, N);
-    for (const std::string& kernel : kernels) {
-      const auto at = kernel.find('@');
-      std::string rest = at == std::string::npos ? "" : kernel.substr(at + 1);
-      std::vector<std::string> names;
-      while (!rest.empty()) {
-        const auto comma = rest.find(',');
-        const std::string one = rest.substr(0, comma);
-        rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
-        const auto equal = one.find('=');
-        names.push_back("HEDDLE_STAGED_" + one.substr(0, equal));
-        setenv(names.back().c_str(), one.substr(equal + 1).c_str(), 1);
-      }
-      if (at != std::string::npos) fmt::print("{}\n", kernel);
-      steps.measure(kernel.substr(0, at));
-      for (const auto& name : names) unsetenv(name.c_str());
-    }
+    for (const std::string& kernel : kernels) steps.measure(kernel);
   }
 }
 

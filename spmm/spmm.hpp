@@ -34,7 +34,7 @@ enum class SpmmTranspose {
 struct SpmmOptions {
   /// A rule of choice, or the name of a kernel from `spmm_kernels`. On a GPU, "rule" chooses by the
   /// matrix's features, so that equal input gives equal bits, and "auto" is the same.
-  /// "rule_row_mean" chooses by the mean row length alone. "measure" times two or three kernels on
+  /// "rule_row_mean" chooses by the mean row length alone. "measure" times two to five kernels on
   /// the first block of each width and takes the fastest, so its results agree from run to run only
   /// up to rounding. The host has one kernel to choose, so there all rules are the same.
   std::string kernel = "auto";

@@ -9,6 +9,7 @@
 #include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_split_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split_kernel.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
@@ -32,6 +33,7 @@ constexpr std::string_view kMerge = cuda::MergeKernel::kTraits.name;
 constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
 constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
+constexpr std::string_view kStaged = cuda::StagedKernel::kTraits.name;
 
 /// Bounds on σ/d. Up to kUneven, a few lane groups per row balance the rows. From kVeryUneven on,
 /// only equal nonzeros per group do.
@@ -44,6 +46,12 @@ constexpr double kHeavyRow = 64;
 /// more.
 constexpr double kPanelReuse = 2;
 constexpr double kNarrowPanelReuse = 4;
+/// R of the boxes of a grid from which rows of B are worth a copy in shared memory, and from which
+/// it is worth a measurement.
+constexpr double kGridReuse = 6;
+constexpr double kSomeGridReuse = 4;
+/// The mean row length up to which a block of rows fits into shared memory as a whole.
+constexpr double kStagedRowMean = 40;
 /// R(8) below which neighbouring rows share so few columns that L1 serves only A.
 constexpr double kNoReuse = 1.1;
 /// The number of columns up to which a row of B fits in one or two sectors.
@@ -66,6 +74,13 @@ bool has_panels(const MatrixFeatures& A, Index N) noexcept {
 
 bool is_very_uneven(const MatrixFeatures& A) noexcept {
   return A.variation() > kVeryUneven || static_cast<double>(A.row_max) > kHeavyRow * A.row_mean;
+}
+
+/// Whether boxes of rows share columns that neighbouring rows alone do not. Where eight
+/// neighbouring rows share as many as in bands and node blocks, panels are faster.
+bool has_boxes(const MatrixFeatures& A, Index N, double least_reuse) noexcept {
+  return N > kNarrow && A.reuse_grid >= least_reuse && A.reuse_8 < kNarrowPanelReuse &&
+         A.row_mean <= kStagedRowMean && A.variation() <= kUneven && !is_very_uneven(A);
 }
 
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
@@ -96,6 +111,7 @@ std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N
     }
   };
   if (A.reuse_8 >= kNoReuse) consider(kPanelMma);
+  if (has_boxes(A, N, kSomeGridReuse)) consider(kStaged);
   if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(kRowParallel);
   consider(A.variation() > kUneven ? by_nonzeros(A, N) : by_rows(A, N));
   return candidates;
@@ -114,6 +130,9 @@ namespace heddle {
 
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
   using namespace detail;
+  if (has_boxes(A, N, kGridReuse)) {
+    return {kStaged, fmt::format("boxes of 64 rows use a row of B {:.1f} times", A.reuse_grid)};
+  }
   if (has_panels(A, N)) {
     return {kPanelMma,
             fmt::format("eight neighbouring rows use a row of B {:.1f} times", A.reuse_8)};

@@ -27,55 +27,31 @@ __device__ inline void load_quad(const double* from, double (&quad)[kQuad]) {
 template <class T, int kChunks>
 using Sums = Lane<T, kVectorWidth<T>>[kChunks];
 
-/// sums += the products of `kBatch` quads from `first` on with rows of B. `B[c]` points at the
-/// columns of the c-th vector of the first row in shared memory.
-template <int kBatch, int kChunks, class T>
-__device__ void add_batch(const char* const (&B)[kChunks], unsigned pitch, const T* values,
-                          const std::uint16_t* places, int first, Sums<T, kChunks>& sums) {
+/// sums += the products of quads first … last − 1 with rows of B. `B[c]` points at the columns of
+/// the c-th vector of the first row in shared memory.
+template <int kChunks, class T>
+__device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const T* values,
+                          const std::uint16_t* places, int first, int last,
+                          Sums<T, kChunks>& sums) {
   using Vector = Lane<T, kVectorWidth<T>>;
-  T a[kBatch][kQuad];
-  unsigned at[kBatch][kQuad];
-#pragma unroll
-  for (int u = 0; u < kBatch; ++u) {
-    load_quad(values + (first + u) * kQuad, a[u]);
-    const ushort4 place = reinterpret_cast<const ushort4*>(places)[first + u];
-    at[u][0] = place.x * pitch;
-    at[u][1] = place.y * pitch;
-    at[u][2] = place.z * pitch;
-    at[u][3] = place.w * pitch;
-  }
-  Vector b[kBatch][kQuad][kChunks];
-#pragma unroll
-  for (int u = 0; u < kBatch; ++u) {
+  for (int quad = first; quad < last; ++quad) {
+    T a[kQuad];
+    load_quad(values + quad * kQuad, a);
+    const ushort4 place = reinterpret_cast<const ushort4*>(places)[quad];
+    const unsigned at[kQuad] = {place.x * pitch, place.y * pitch, place.z * pitch, place.w * pitch};
+    Vector b[kQuad][kChunks];
 #pragma unroll
     for (int k = 0; k < kQuad; ++k) {
 #pragma unroll
       for (int c = 0; c < kChunks; ++c) {
-        b[u][k][c] = *reinterpret_cast<const Vector*>(B[c] + at[u][k]);
+        b[k][c] = *reinterpret_cast<const Vector*>(B[c] + at[k]);
       }
     }
-  }
-#pragma unroll
-  for (int u = 0; u < kBatch; ++u) {
 #pragma unroll
     for (int k = 0; k < kQuad; ++k) {
 #pragma unroll
-      for (int c = 0; c < kChunks; ++c) multiply_add(a[u][k], b[u][k][c], sums[c]);
+      for (int c = 0; c < kChunks; ++c) multiply_add(a[k], b[k][c], sums[c]);
     }
-  }
-}
-
-/// The same for quads first … last − 1.
-template <int kBatch, int kChunks, class T>
-__device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const T* values,
-                          const std::uint16_t* places, int first, int last,
-                          Sums<T, kChunks>& sums) {
-  int quad = first;
-  for (; quad + kBatch <= last; quad += kBatch) {
-    add_batch<kBatch, kChunks>(B, pitch, values, places, quad, sums);
-  }
-  for (; kBatch > 1 && quad < last; ++quad) {
-    add_batch<1, kChunks>(B, pitch, values, places, quad, sums);
   }
 }
 
@@ -151,10 +127,9 @@ class RowSums {
     for (int k = 0; k < Config::kRows; ++k) {
       const int r = first_row_ + k * shape.rows_at_once;
       if (r >= A.rows_per_block) break;
-      add_quads<Config::kBatch, kChunks>(
-          B, shape.pitch, reinterpret_cast<const T*>(part),
-          reinterpret_cast<const std::uint16_t*>(part + shape.places), row_quads[r],
-          row_quads[r + 1], sums_[k]);
+      add_quads<kChunks>(B, shape.pitch, reinterpret_cast<const T*>(part),
+                         reinterpret_cast<const std::uint16_t*>(part + shape.places), row_quads[r],
+                         row_quads[r + 1], sums_[k]);
       if (early.row[k] < 0) continue;
 #pragma unroll
       for (int c = 0; c < kChunks; ++c) {

@@ -1,5 +1,3 @@
-#include <cstdio>
-#include <cstdlib>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
@@ -7,18 +5,22 @@
 #include <heddle/spmm/kernels/cuda/staged/row_sums.cuh>
 #include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
 #include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
+#include <map>
 
 namespace heddle::detail::cuda {
 namespace {
 
-template <int kStagesOf, int kRowsOf, int kBatchOf, int kChunksOf>
+/// A version of the kernel. Measured on one H200 (27-point stencil): a ring of two stages wins
+/// where two thread blocks of whole rows of C fit on a multiprocessor, else more thread blocks of
+/// one stage, which overlap each other, and two vectors per thread.
+template <int kStagesOf, int kChunksOf, int kBlocksOf>
 struct StagedConfig {
   static constexpr int kStages = kStagesOf;   // of the ring
   static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
-  static constexpr int kRows = kRowsOf;       // rows of C per thread
-  static constexpr int kBatch = kBatchOf;     // quads whose loads are in flight together
   static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
-  static constexpr int kMostThreads = 640;
+  static constexpr int kBlocks = kBlocksOf;   // that shared memory is divided among
+  static constexpr int kRows = 2;             // rows of C per thread
+  static constexpr int kMostThreads = 640;    // per multiprocessor, so that registers suffice
   // A piece enters the queue before its columns are copied, and these before its rows of B.
   static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
   static constexpr int kQueuedAhead = kListedAhead + 1;
@@ -27,6 +29,8 @@ struct StagedConfig {
   static_assert(kQueuedAhead < kQueue);
   static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kRows, kChunks, kMostThreads};
 };
+using RingConfig = StagedConfig<2, 1, 2>;
+using WideConfig = StagedConfig<1, 2, 3>;
 
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
 /// the columns of further ones, and a walk ahead of these.
@@ -78,51 +82,65 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
   }
 }
 
-int from_environment(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::atoi(text) : otherwise;
+/// The most rows of a block in the versions. The second one has fewer because its rows of B are
+/// longer. Rows of B of up to `kRingBytes` are multiplied by the first one.
+template <class T>
+constexpr int kRingRows = sizeof(T) == 4 ? 128 : 64;
+constexpr int kWideRows = 64;
+constexpr Index kRingBytes = 80;
+
+/// Shared memory that the system takes from each thread block.
+constexpr unsigned kReservedBytes = 1024;
+
+/// Shared memory of a thread block if a multiprocessor holds `blocks`.
+unsigned share_of(const CudaContext& context, int blocks) {
+  const auto most = static_cast<unsigned>(context.device().shared_bytes_per_block);
+  return (most + kReservedBytes) / static_cast<unsigned>(blocks) - kReservedBytes;
+}
+
+/// Half of a stage for A's part, up to some quads that are not full.
+template <class T>
+PieceLimits piece_limits(const CudaContext& context, int rows) {
+  constexpr int kColumns = 512;
+  constexpr unsigned kEntryBytes = sizeof(T) + sizeof(std::uint16_t);
+  const unsigned entries = share_of(context, RingConfig::kBlocks) /
+                           (2 * static_cast<unsigned>(RingConfig::kStages) * kEntryBytes);
+  return {rows, kColumns, std::max(rows, static_cast<int>(entries))};
 }
 
 template <class T>
 class StagedPlan : public KernelPlan<T, DeviceSpace> {
  public:
-  StagedPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
-      : blocks_(context, matrix.A,
-                {from_environment("HEDDLE_STAGED_ROWS", 128),
-                 from_environment("HEDDLE_STAGED_COLUMNS", 512),
-                 from_environment("HEDDLE_STAGED_ENTRIES", 4096)}) {
-    if (std::getenv("HEDDLE_STAGED_PRINT") != nullptr) {
-      std::printf("# blocks %lld pieces %lld columns per row %.3f most columns %d most quads %d\n",
-                  static_cast<long long>(blocks_.view().blocks),
-                  static_cast<long long>(blocks_.pieces()),
-                  static_cast<double>(blocks_.columns()) / static_cast<double>(matrix.A.rows),
-                  blocks_.view().most_columns, blocks_.view().most_quads);
+  StagedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix) : A_(matrix.A) {}
+
+  /// Builds the row blocks for this width. Narrower products take them, too, if they have none.
+  void prepare(CudaContext& context, Index N) override {
+    const int rows = rows_for(N);
+    if (!blocks_.contains(rows)) {
+      blocks_.try_emplace(rows, context, A_, piece_limits<T>(context, rows));
     }
   }
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
-    const int stages = from_environment("HEDDLE_STAGED_STAGES", 2);
-    const int rows = from_environment("HEDDLE_STAGED_PER_THREAD", 2);
-    const int chunks = from_environment("HEDDLE_STAGED_CHUNKS", 1);
-    dispatch_at_least<1, 2>(stages, [&]<int kStages>() {
-      dispatch_at_least<1, 2>(rows, [&]<int kRows>() {
-        dispatch_at_least<1, 2>(chunks, [&]<int kChunks>() {
-          dispatch_terms(product, [&](const auto& p) {
-            launch<StagedConfig<kStages, kRows, 1, kChunks>>(context, p);
-          });
-        });
-      });
+    const auto own = blocks_.find(rows_for(product.N));
+    const RowBlocksView<T>& A = (own != blocks_.end() ? own : blocks_.begin())->second.view();
+    dispatch_terms(product, [&](const auto& p) {
+      if (A.rows_per_block == kRingRows<T> && is_narrow(product.N)) {
+        launch<RingConfig>(context, A, p);
+      } else {
+        launch<WideConfig>(context, A, p);
+      }
     });
   }
 
  private:
+  static bool is_narrow(Index N) { return N * static_cast<Index>(sizeof(T)) <= kRingBytes; }
+  static int rows_for(Index N) { return is_narrow(N) ? kRingRows<T> : kWideRows; }
+
   template <class Config, class Product>
-  void launch(CudaContext& context, const Product& product) {
-    const RowBlocksView<T>& A = blocks_.view();
-    const auto most = static_cast<unsigned>(context.device().shared_bytes_per_block);
-    const unsigned share =
-        (most + 1024) / static_cast<unsigned>(from_environment("HEDDLE_STAGED_BLOCKS", 2)) - 1024;
-    StageShape shape = stage_shape(A, product.N, Config::kSizes, share);
+  static void launch(CudaContext& context, const RowBlocksView<T>& A, const Product& product) {
+    StageShape shape =
+        stage_shape(A, product.N, Config::kSizes, share_of(context, Config::kBlocks));
     shape.wide_copies = rows_are_aligned(product.B, product.ldb);
     shape.wide_terms = rows_are_aligned(product.C, product.ldc) &&
                        (product.gamma == T{0} || shape.wide_copies) &&
@@ -130,27 +148,23 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
                        (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
     const auto kernel = staged_kernel<Config, Product>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(most)));
+                               static_cast<int>(context.device().shared_bytes_per_block)));
     int resident = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, shape.threads,
                                                         shape.bytes));
-    if (resident == 0)
-      throw OutOfMemory(shape.bytes, "staged: a stage does not fit into shared memory");
-    if (std::getenv("HEDDLE_STAGED_PRINT") != nullptr) {
-      static int printed = 0;
-      if (printed++ % 997 == 0) {
-        std::printf("# resident %d threads %d bytes %u stripes %d lanes %d\n", resident,
-                    shape.threads, shape.bytes, shape.stripes, shape.lanes);
-      }
+    if (resident == 0) {
+      throw OutOfMemory(shape.bytes,
+                        "a stage of the kernel 'staged' needs more shared memory than "
+                        "the device has");
     }
-    const Index grid =
-        std::min<Index>(A.blocks, Index{resident} * context.device().multiprocessors);
+    const auto grid = std::min<Index>(A.blocks, Index{resident} * context.device().multiprocessors);
     kernel<<<static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads), shape.bytes,
              context.stream()>>>(product, A, shape);
     check_launch();
   }
 
-  RowBlocks<T> blocks_;
+  CsrView<T, DeviceSpace> A_;
+  std::map<int, RowBlocks<T>> blocks_;  ///< by the most rows of a block
 };
 
 }  // namespace
