@@ -140,7 +140,10 @@ void print_keys(const std::string& format, const SolverProgram& program) {
 std::optional<CommandLine> parse_command_line(int argc, const char* const* argv,
                                               const SolverProgram& program) {
   SolverOptions options(program);
-  if (!parse(options.app(), with_joined_json(argc, argv))) return std::nullopt;
+  const std::string_view advice = program.solver == SolverType::automatic
+                                      ? ", or say what {0} is, such as the mass matrix: --mass {0}"
+                                      : ", or change keys of one configuration by --set KEY=VALUE";
+  if (!parse(options.app(), with_joined_json(argc, argv), advice)) return std::nullopt;
   if (!options.keys_format().empty()) {
     print_keys(options.keys_format(), program);
     return std::nullopt;

@@ -143,8 +143,9 @@ Problem read_problem(HostContext& context, const Config& config) {
   });
 }
 
-void prepare_problem(HostContext& context, Problem& problem, const Config& config) {
-  with_named_sources(config, [&] { detail::prepare(context, problem, config.request); });
+void prepare_problem(HostContext& context, Problem& problem, const Config& config,
+                     const Monitor& monitor) {
+  with_named_sources(config, [&] { detail::prepare(context, problem, config.request, monitor); });
 }
 
 Problem load_problem(HostContext& context, const Config& config) {

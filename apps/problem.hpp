@@ -15,7 +15,8 @@ Problem load_problem(HostContext& context, const Config& config);
 
 /// The two steps of `load_problem`. Between them, `settle_method` may choose the method.
 Problem read_problem(HostContext& context, const Config& config);
-void prepare_problem(HostContext& context, Problem& problem, const Config& config);
+void prepare_problem(HostContext& context, Problem& problem, const Config& config,
+                     const Monitor& monitor = {});
 
 /// Throws the exception that `with_named_sources` describes.
 [[noreturn]] void refuse(const Config& config, const ProblemError& error);

@@ -26,6 +26,17 @@ bool is_typed(const std::string& part) {
   });
 }
 
+/// What is wrong with the first argument that `app` has no use for.
+std::string describe_unexpected(const CLI::App& app, std::string_view advice) {
+  const std::vector<std::string> words = app.remaining();
+  const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() > 1 && word.front() == '-';
+  });
+  if (option != words.end()) return fmt::format("{} has no option {}", app.get_name(), *option);
+  return fmt::format("{} is one file too many: run {} once per file{}", words.front(),
+                     app.get_name(), fmt::format(fmt::runtime(advice), words.front()));
+}
+
 }  // namespace
 
 std::vector<std::string> words_of(const OptionHelp& option) {
@@ -76,7 +87,7 @@ std::vector<std::string> with_joined_json(int argc, const char* const* argv) {
   return words;
 }
 
-bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
+bool parse(CLI::App& app, const std::vector<std::string>& arguments, std::string_view advice) {
   std::vector<const char*> words;
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
   try {
@@ -84,6 +95,9 @@ bool parse(CLI::App& app, const std::vector<std::string>& arguments) {
   } catch (const CLI::Success& request) {
     app.exit(request);
     return false;
+  } catch (const CLI::ExtrasError&) {
+    throw InvalidArgument(
+        fmt::format("{}; see {} --help", describe_unexpected(app, advice), app.get_name()));
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }

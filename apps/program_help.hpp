@@ -42,6 +42,7 @@ std::vector<std::string> with_joined_json(int argc, const char* const* argv);
 
 /// Parses `arguments`, of which the first one is the program, by `app`. Returns false if only help
 /// or the version was requested, which has then been printed to stdout. Throws `InvalidArgument`.
-bool parse(CLI::App& app, const std::vector<std::string>& arguments);
+/// `advice`: what the message on a second file adds, with {} in place of its name.
+bool parse(CLI::App& app, const std::vector<std::string>& arguments, std::string_view advice = "");
 
 }  // namespace heddle::apps

@@ -174,7 +174,9 @@ ExitCode carry_out(Run& run) {
   SettledMethod method = with_method(device.host(), run.config, input);
   run.config = method.config;
   Config& config = run.config;
-  prepare_problem(device.host(), input, config);
+  Monitor checks;  // without `stop`: a signal ends the process until the solve begins
+  checks.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
+  prepare_problem(device.host(), input, config, checks);
   report.inputs = input_sums(config);
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <heddle/linalg/blocks/block_ops.hpp>
@@ -15,6 +17,7 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/small/dense_eigen.hpp>
 #include <vector>
 
 namespace heddle {
@@ -189,9 +192,45 @@ void measure(const std::vector<Index>& row_counts) {
 }  // namespace
 }  // namespace heddle
 
+namespace heddle {
+namespace {
+
+/// Milliseconds of a dense eigenproblem in host memory, by the host and by the device.
+void measure_eigenproblems() {
+  CudaContext context;
+  DenseEigensolver on_host(512), beside_device(context, 512);
+  fmt::print("dense eigenproblems, ms: order, host, beside the device\n");
+  for (const Index m : {48, 96, 128, 159, 160, 192, 256, 384, 512}) {
+    std::vector<double> H(static_cast<std::size_t>(m * m)), theta(static_cast<std::size_t>(m)),
+        Z(H);
+    for (Index j = 0; j < m; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        H[static_cast<std::size_t>(i + j * m)] =
+            std::cos(static_cast<double>((i + 1) * (j + 1))) + (i == j ? 3.0 * double(i) : 0);
+      }
+    }
+    const auto ms = [&](DenseEigensolver& solver) {
+      const ConstSmallView<double, HostSpace> h{H.data(), m, m, m};
+      solver.solve(h, {theta.data(), m, 1, m}, {Z.data(), m, m, m});
+      const auto begin = std::chrono::steady_clock::now();
+      constexpr int kRuns = 5;
+      for (int run = 0; run < kRuns; ++run) {
+        solver.solve(h, {theta.data(), m, 1, m}, {Z.data(), m, m, m});
+      }
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      return 1e3 * spent.count() / kRuns;
+    };
+    fmt::print("{:>5} {:>8.2f} {:>8.2f}\n", m, ms(on_host), ms(beside_device));
+  }
+}
+
+}  // namespace
+}  // namespace heddle
+
 int main(int argc, char** argv) {
   std::vector<heddle::Index> row_counts;
   for (int i = 1; i < argc; ++i) row_counts.push_back(std::atoll(argv[i]));
   if (row_counts.empty()) row_counts = {125'000, 1'000'000, 4'000'000};
   heddle::measure(row_counts);
+  heddle::measure_eigenproblems();
 }

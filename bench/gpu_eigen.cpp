@@ -63,18 +63,19 @@ struct Case {
   std::string solver;
   std::string structure;
   Index size = 0;
-  Index degree = 0;
+  std::string degree = "none";
   bool lowered = true;
   EigenOptions options;
 };
 
-/// A Chebyshev preconditioner, none for degree 0.
+/// A Chebyshev preconditioner, none for the degree "none".
 MadePreconditioner<double, CudaContext> chebyshev(CudaContext& context,
-                                                  CsrView<double, DeviceSpace> A, Index degree,
-                                                  bool lowered) {
-  if (degree == 0) return {nullptr, SetupCost(context)};
+                                                  CsrView<double, DeviceSpace> A,
+                                                  const std::string& degree, bool lowered) {
+  if (degree == "none") return {nullptr, SetupCost(context)};
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
-  const PreconditionerOptions options = kind.options({{"degree", degree}});
+  const OptionValue value = degree == "auto" ? OptionValue(degree) : OptionValue(std::stol(degree));
+  const PreconditionerOptions options = kind.options({{"degree", value}});
   return lowered ? kind.make_lowered(context, A, options) : kind.make<double>(context, A, options);
 }
 
@@ -117,7 +118,7 @@ int main(int argc, char** argv) try {
   app.add_option("size", asked.size)->required();
   app.add_option("-n,--nev", asked.options.nev);
   app.add_option("--block-size", asked.options.block_size, "0: chosen from nev");
-  app.add_option("--degree", asked.degree, "of LOBPCG's Chebyshev preconditioner; 0: none");
+  app.add_option("--degree", asked.degree, "of LOBPCG's Chebyshev preconditioner, auto or none");
   app.add_option("--precision", asked.lowered, "of the preconditioner")
       ->transform(
           CLI::Transformer(std::map<std::string, bool>{{"single", true}, {"double", false}}));

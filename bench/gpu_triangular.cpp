@@ -1,11 +1,12 @@
 // Y = L⁻ᵀL⁻¹X on the GPU with the incomplete Cholesky factor L of a matrix, double precision:
 // substitution with rows that wait for flags and with a launch for each level, Jacobi sweeps, and
-// the time that the compulsory traffic takes at the bandwidth of a copy.
+// the time that the compulsory traffic takes at the bandwidth of a copy. Before that, the setup of
+// the preconditioner by its parts, and the factorisation on the host.
 //
 // usage: gpu_triangular [MATRIX...]     MATRIX: a Matrix Market file, lapN for the 7-point
 // Laplacian
 //                                       of an N³ grid, hexN for elasticity on N³ hexahedra
-//                                       default: lap100 hex40
+//                                       default: lap100 hex40 hex56
 
 #include <fmt/format.h>
 
@@ -16,10 +17,12 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/iterated_solves.hpp>
 #include <heddle/spmm/triangular.hpp>
+#include <heddle/spmm/triangular/row_levels.hpp>
 #include <string>
 #include <vector>
 
@@ -74,6 +77,58 @@ HostCsrMatrix<double> load(HostContext& context, const std::string& name) {
   return read_matrix_market<double>(context, name);
 }
 
+using Matrix = CsrMatrix<double, DeviceSpace>;
+
+/// Milliseconds of the fastest of three calls, each with all work that it queues.
+template <class Work>
+double setup_ms(CudaContext& context, const Work& work) {
+  double best = 1e300;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    context.synchronize();
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    context.synchronize();
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, 1e3 * spent.count());
+  }
+  return best;
+}
+
+/// Setup of the preconditioner: of the first one in its context, of later ones, and of their parts.
+/// Returns the factor.
+Matrix measure_setup(CudaContext& context, const std::string& name) {
+  using IC = IncompleteCholeskyPreconditioner<double, CudaContext>;
+  using RoundedIC = IncompleteCholeskyPreconditioner<float, CudaContext>;
+  HostContext host;
+  HostCsrMatrix<double> loaded = load(host, name);
+  const auto begin = std::chrono::steady_clock::now();
+  const double shift = detail::incomplete_cholesky<double>(host, loaded.view()).shift;
+  const std::chrono::duration<double> on_host = std::chrono::steady_clock::now() - begin;
+  const Matrix placed = place(context, std::move(loaded));
+  const CsrView<double, DeviceSpace> A = placed.view();
+  const double first = 1e3 * IC(context, A).setup_cost().seconds();
+  const double all = setup_ms(context, [&] { IC(context, A); });
+  const double rounded = setup_ms(context, [&] { RoundedIC(context, A); });
+  const double swept = setup_ms(context, [&] { IC(context, A, TriangularSolve::iterated); });
+  const double factored =
+      setup_ms(context, [&] { detail::incomplete_cholesky<double>(context, A); });
+  auto factor = detail::incomplete_cholesky<double>(context, A);
+  const CsrView<double, DeviceSpace> L = factor.L.view();
+  const Matrix Lt = transpose(context, L);
+  fmt::print("{}: setup, ms: first {:.1f}, later {:.1f}, rounded to single {:.1f}, sweeps {:.1f}\n",
+             name, first, all, rounded, swept);
+  fmt::print(
+      "  factor {:.1f} (levels {:.1f}; {} shifts, σ {:g}), plan of L {:.1f}, transpose {:.1f}, "
+      "plan "
+      "of Lᵀ {:.1f}; factor on the host {:.0f} (σ {:g})\n",
+      factored, setup_ms(context, [&] { detail::cuda::row_levels(context, L, Triangle::lower); }),
+      factor.attempts, factor.shift, setup_ms(context, [&] { Plan(context, L, Triangle::lower); }),
+      setup_ms(context, [&] { transpose(context, L); }),
+      setup_ms(context, [&] { Plan(context, Lt.view(), Triangle::upper); }), 1e3 * on_host.count(),
+      shift);
+  return std::move(factor.L);
+}
+
 struct Pair {
   Plan lower;
   Plan upper;
@@ -85,11 +140,9 @@ struct Pair {
 };
 
 void measure(CudaContext& context, const std::string& name, double bandwidth) {
-  HostContext host;
-  detail::IncompleteFactor<double> factor =
-      detail::incomplete_cholesky<double>(host, load(host, name).view());
-  const CsrView<double, HostSpace> L = factor.L.view();
-  const auto Lt = transpose(host, L);
+  const Matrix factor = measure_setup(context, name);
+  const CsrView<double, DeviceSpace> L = factor.view();
+  const Matrix Lt = transpose(context, L);
   const auto plans = [&](TriangularSchedule schedule) {
     return Pair{{context, L, Triangle::lower, schedule},
                 {context, Lt.view(), Triangle::upper, schedule}};
@@ -99,7 +152,7 @@ void measure(CudaContext& context, const std::string& name, double bandwidth) {
   fmt::print("{}: n {}, nnz of L {}, {} levels, {:.0f} rows each\n", name, L.rows, L.nnz,
              flags.lower.levels(),
              static_cast<double>(L.rows) / static_cast<double>(flags.lower.levels()));
-  detail::IteratedSolves<double, CudaContext> iterated(context, host, std::move(factor.L));
+  detail::IteratedSolves<double, CudaContext> iterated(context, L);
   fmt::print("{:>4} {:>10} {:>10} {:>10} {:>12} {:>10}   ms; {} sweeps\n", "b", "flags", "launches",
              "iterated", "bound", "flags/bound", iterated.sweeps());
   for (const Index b : {1, 8, 16, 32}) {
@@ -121,7 +174,7 @@ void measure(CudaContext& context, const std::string& name, double bandwidth) {
 int main(int argc, char** argv) {
   using namespace heddle;
   std::vector<std::string> names(argv + 1, argv + argc);
-  if (names.empty()) names = {"lap100", "hex40"};
+  if (names.empty()) names = {"lap100", "hex40", "hex56"};
   CudaContext context;
   const double bandwidth = copy_bandwidth(context);
   fmt::print("{}, copies {:.0f} GB/s\n", context.device().name, bandwidth * 1e-9);

@@ -254,7 +254,8 @@ std::string describe_rows(const Problem& problem) {
                                   : fmt::format("has order {}", problem.A.rows());
 }
 
-void prepare(HostContext& context, Problem& problem, const Request& request) {
+void prepare(HostContext& context, Problem& problem, const Request& request,
+             const Monitor& monitor) {
   if (!problem.normal_equations) problem.A_transposed.reset();
   check_method(request, problem);
   check_unused(request, problem);
@@ -268,7 +269,7 @@ void prepare(HostContext& context, Problem& problem, const Request& request) {
   if (problem.B) check_B(context, problem);
   if (problem.B && problem.B->is_stored() && problem.A.is_stored()) {
     check_regular(context, problem.A.view(), problem.B->view(),
-                  problem.infinite_eigenvalues.value_or(0) > 0);
+                  problem.infinite_eigenvalues.value_or(0) > 0, monitor);
   }
   check_singular_mass(request, problem);
   const std::string rows = describe_rows(problem);

@@ -26,7 +26,9 @@ std::string describe_rows(const Problem& problem);
 /// and the method needs a definite one, a block has another length, the initial guess has another
 /// width than the right-hand sides, or a part is set that the method does not read. Throws
 /// `RequestError` for a field that the problem rules out, such as an nev too large for the order.
-/// Throws as `check_precision` does.
-void prepare(HostContext& context, Problem& problem, const Request& request);
+/// Throws as `check_precision` does. If `monitor` stops a check that may take long, this returns,
+/// and the solve ends at its first look at the monitor.
+void prepare(HostContext& context, Problem& problem, const Request& request,
+             const Monitor& monitor = {});
 
 }  // namespace heddle::detail

@@ -171,6 +171,11 @@ class PlacedProblem {
                  : PreconditionerCost{};
   }
 
+  /// The strength that the preconditioner has now, 0 if there is no choice.
+  Index preconditioner_strength() const noexcept {
+    return preconditioner() != nullptr ? preconditioner()->strength() : 0;
+  }
+
   /// The precision of the preconditioner that `plan` chose, for reports.
   PrecisionReport preconditioner_precision(const PreconditionerPlan& plan) const {
     if (!made_) return {};

@@ -158,8 +158,10 @@ Column by_inverse_iteration(ScaledPencil& pencil) {
 
 /// Conjugate gradients for M y = 0 with a random first y, M = K, or its part of B without A. They
 /// converge to the part of y in the null space of M if M is positive semidefinite. They end early
-/// where nothing is left of y, which returns nothing, or where M turns out indefinite.
-std::optional<Column> by_conjugate_gradients(ScaledPencil& pencil, bool with_A) {
+/// where nothing is left of y, which returns nothing, where M turns out indefinite, or where the
+/// monitor stops them.
+std::optional<Column> by_conjugate_gradients(ScaledPencil& pencil, bool with_A,
+                                             const Monitor& monitor) {
   Column y = pencil.random();
   Column r = pencil.random(), p = pencil.random(), Kp = pencil.random();
   const double nothing = kLeastShare / std::sqrt(static_cast<double>(pencil.rows()));
@@ -171,7 +173,7 @@ std::optional<Column> by_conjugate_gradients(ScaledPencil& pencil, bool with_A) 
     double square = pencil.dot(r, r);
     for (int step = 0; step < steps; ++step) {
       const double size = pencil.norm(y);
-      if (!(size > least)) return std::nullopt;
+      if (!(size > least) || monitor.stops()) return std::nullopt;
       if (std::sqrt(square) <= 0.1 * kRounding * size) break;
       pencil.apply(p, Kp, with_A);
       const double energy = pencil.dot(p, Kp);
@@ -187,22 +189,23 @@ std::optional<Column> by_conjugate_gradients(ScaledPencil& pencil, bool with_A) 
 }
 
 /// Whether conjugate gradients show that B has no null vector.
-bool is_definite(HostContext& context, const Stored& B) {
+bool is_definite(HostContext& context, const Stored& B, const Monitor& monitor) {
   ScaledPencil masses(context, B, B);
-  return !by_conjugate_gradients(masses, false);
+  return !by_conjugate_gradients(masses, false, monitor);
 }
 
 }  // namespace
 
 void check_regular(HostContext& context, CsrView<double, HostSpace> A, CsrView<double, HostSpace> B,
-                   bool singular_mass) {
+                   bool singular_mass, const Monitor& monitor) {
   const bool factors = B.rows <= kFactorizedOrder;
   if (factors && !singular_mass) return;
+  monitor.begin_stage("looking for a null vector of both matrices");
   // A mass matrix of finite elements is well conditioned, A + sB is not.
-  if (!factors && is_definite(context, B)) return;
+  if (!factors && is_definite(context, B, monitor)) return;
   ScaledPencil pencil(context, A, B);
   const std::optional<Column> y =
-      factors ? by_inverse_iteration(pencil) : by_conjugate_gradients(pencil, true);
+      factors ? by_inverse_iteration(pencil) : by_conjugate_gradients(pencil, true, monitor);
   if (!y || !pencil.maps_to_zero(*y)) return;
   throw ProblemError(
       ProblemPart::mass,

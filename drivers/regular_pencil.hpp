@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/drivers/problem.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
 
 namespace heddle::detail {
 
@@ -17,8 +18,9 @@ namespace heddle::detail {
 /// if one is found. A and B must be stored and of one order.
 ///
 /// `singular_mass`: whether B is known to be singular. Up to order 20000 nothing is done if it is
-/// known to be definite.
+/// known to be definite. `monitor` is told of the search as a stage and can stop the conjugate
+/// gradients. A search that is stopped finds nothing.
 void check_regular(HostContext& context, CsrView<double, HostSpace> A, CsrView<double, HostSpace> B,
-                   bool singular_mass);
+                   bool singular_mass, const Monitor& monitor);
 
 }  // namespace heddle::detail

@@ -67,6 +67,7 @@ struct Solution {
   std::string preconditioner_name;  ///< "jacobi of A", "none", …
   PreconditionerCost preconditioner;
   PrecisionReport preconditioner_precision;
+  Index preconditioner_strength = 0;  ///< at the end; see `LinearOperator::strength`
   double setup_seconds = 0;
   double solve_seconds = 0;
   Profile profile;             ///< profile of the setup and the solve on the device

@@ -74,6 +74,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   }
   solution.preconditioner = placed.preconditioner_cost();
   solution.preconditioner_precision = placed.preconditioner_precision(plan);
+  solution.preconditioner_strength = placed.preconditioner_strength();
   solution.vectors = on.fetched(std::move(solved.vectors));
   if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
   return solution;
@@ -186,7 +187,7 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
   const detail::MethodChoice choice = detail::choose_method(request, problem);
   const Request& chosen = choice.request;
   detail::check_kernel(device, chosen);
-  detail::prepare(device.host(), problem, chosen);
+  detail::prepare(device.host(), problem, chosen, monitor);
   detail::check_memory(detail::estimate_memory(problem, chosen, !device.is_host()), chosen, device);
   return detail::solve_prepared(device, std::move(problem), choice, monitor);
 }

@@ -27,7 +27,7 @@ done
 mkdir -p "$logs"
 kernel_tests=(linalg/block_ops_cuda_test linalg/csr_ops_cuda_test linalg/small_dense_cuda_test
   spmm/spmm_cuda_test
-  spmm/transposed_cuda_test spmm/triangular_cuda_test)
+  spmm/transposed_cuda_test spmm/triangular_cuda_test solvers/incomplete_cholesky_cuda_test)
 solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test)
 : >"$logs/summary.txt"
 
@@ -48,14 +48,16 @@ step() { # NAME SECONDS COMMAND...
 }
 
 # Runs one sanitizer tool on a kernel test. Only heddle's kernels are checked, except by initcheck,
-# which must also track writes by cuBLAS. Tests run in double, and only as many of them as a tool
-# can finish in time, because it slows shared memory accesses down a thousandfold.
+# which must also track writes by cuBLAS and by sorts and scans. Tests run in double, and only as
+# many of them as a tool can finish in time, because it slows shared memory accesses down a
+# thousandfold.
 sanitize() { # TOOL TEST
   local filter='-*Eigen*:*/0.*' kernels=(--kernel-name kns=heddle)
-  [[ $1-$2 == initcheck-linalg/* ]] && kernels=()
+  [[ $1-$2 == initcheck-linalg/* || $1-$2 == initcheck-*/incomplete_* ]] && kernels=()
   case $1-$2 in
     *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
     *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
+    *-solvers/incomplete_*) filter='*/1.DoesWhatItDoesOnTheHost:*/1.IsPositiveDefinite*' ;;
     *-solvers/*) filter='*/1.*-*Matrices*' ;;
     *-spmm/triangular_*) filter='*/1.Grid:*/1.ALongRowAmongShortOnes' ;;
     racecheck-*small_dense*) filter='*Refuses*:*NoFactor*' ;;

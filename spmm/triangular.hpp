@@ -71,6 +71,12 @@ class TriangularPlan<T, CudaContext> {
   /// device.
   TriangularPlan(CudaContext& context, CsrView<T, HostSpace> A, Triangle triangle,
                  TriangularSchedule schedule = TriangularSchedule::automatic);
+
+  /// The same for an A in device memory, whose levels are computed there, unless they are so many
+  /// that the host is faster. The setup takes memory for one copy of A and for a few numbers per
+  /// row.
+  TriangularPlan(CudaContext& context, CsrView<T, DeviceSpace> A, Triangle triangle,
+                 TriangularSchedule schedule = TriangularSchedule::automatic);
   ~TriangularPlan();
   TriangularPlan(TriangularPlan&&) noexcept;
   TriangularPlan& operator=(TriangularPlan&&) noexcept;

@@ -190,6 +190,9 @@ std::string result_json(const Config& config, const Report& report) {
     json["preconditioner_precision"] = result.preconditioner_precision.precision;
     json["preconditioner_precision_reason"] = result.preconditioner_precision.reason;
   }
+  if (result.preconditioner_strength > 0) {
+    json["preconditioner_strength"] = result.preconditioner_strength;
+  }
   json["preconditioner_setup"] = {{"seconds", report.result.preconditioner.seconds},
                                   {"bytes", report.result.preconditioner.bytes}};
   json["device_name"] = problem.device_name;

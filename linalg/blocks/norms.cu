@@ -62,7 +62,7 @@ constexpr int kBatch = 4;
 
 /// The largest number of slabs per multiprocessor (a slab is summed by one thread block), and the
 /// smallest number of rows worth a thread block.
-constexpr Index kSlabsPerMultiprocessor = 4;
+constexpr Index kSlabsPerMultiprocessor = 8;
 constexpr Index kMinSlabRows = 256;
 
 /// Adds the sums of a thread block's rows into row 0, in the order of a binary tree.

@@ -1,7 +1,21 @@
+#include <algorithm>
+#include <cmath>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 
 namespace heddle {
+namespace {
+
+bool all_finite(ConstSmallView<double, HostSpace> H) {
+  for (Index j = 0; j < H.cols; ++j) {
+    if (!std::all_of(&H(0, j), &H(0, j) + H.rows, [](double x) { return std::isfinite(x); })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 DenseEigensolver::DenseEigensolver(Index max_order)
     : context_(1), work_(*context_, max_order, max_order) {}
@@ -9,6 +23,10 @@ DenseEigensolver::DenseEigensolver(Index max_order)
 DenseFailure DenseEigensolver::solve(ConstSmallView<double, HostSpace> H,
                                      SmallView<double, HostSpace> theta,
                                      SmallView<double, HostSpace> Z) {
+  if (device_ != nullptr && H.rows >= detail::DeviceEigensolver::kLeastOrder) {
+    if (!all_finite(H)) return DenseFailure::not_finite;
+    if (device_->compute(H, theta, Z)) return DenseFailure::none;
+  }
   return eigensolver_.compute(*context_, H, theta, Z) ? DenseFailure::none
                                                       : DenseFailure::not_finite;
 }

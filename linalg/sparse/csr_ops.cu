@@ -2,9 +2,9 @@
 #include <cmath>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 
 namespace heddle {
@@ -16,32 +16,15 @@ using Count = unsigned long long;
 /// The number of bits that the sum of the longest column may need.
 constexpr int kSumBits = 62;
 
-/// The number of thread blocks for `threads` threads of one step each.
-unsigned blocks_for(const CudaContext& context, Index threads) {
-  constexpr Index kBlocksPerMultiprocessor = 16;
-  const Index most = kBlocksPerMultiprocessor * context.device().multiprocessors;
-  return static_cast<unsigned>(std::clamp<Index>(ceil_div<Index>(threads, kThreads), 1, most));
-}
-
-__device__ Index thread_index() { return Index{blockIdx.x} * kThreads + threadIdx.x; }
-__device__ Index thread_count() { return Index{gridDim.x} * kThreads; }
+using detail::grid_for;
+using detail::lane_index;
+using detail::thread_count;
+using detail::thread_index;
 
 /// The position of A(i, i) among the entries, -1 if it is not stored.
 template <class T>
 __device__ std::int64_t diagonal_place(const CsrView<T, DeviceSpace>& A, Index i) {
-  std::int64_t first = A.row_offsets[i];
-  std::int64_t end = A.row_offsets[i + 1];
-  while (first < end) {
-    const std::int64_t middle = first + (end - first) / 2;
-    const Index column = A.columns[middle];
-    if (column == i) return middle;
-    if (column < i) {
-      first = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return -1;
+  return detail::entry_place(A, i, i);
 }
 
 template <class U, class T>
@@ -77,7 +60,7 @@ __global__ void shift_diagonal_kernel(CsrView<T, DeviceSpace> A, T shift, T* val
 /// One warp per row.
 template <class T>
 __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     const T d_i = d[i];
     for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
@@ -90,7 +73,7 @@ __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
 template <class T>
 __global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A, T* sums, Index ld,
                                          Index terms) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     double sum = 0;
     for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
@@ -147,8 +130,8 @@ Count largest_of(CudaContext& context, const Buffer<Count, DeviceSpace>& values)
   Buffer<Count, DeviceSpace> largest(context, 1);
   clear(context, largest);
   const auto count = static_cast<Index>(values.size());
-  largest_kernel<<<blocks_for(context, count), kThreads, 0, context.stream()>>>(
-      count, values.data(), largest.data());
+  largest_kernel<<<grid_for(context, count), kThreads, 0, context.stream()>>>(count, values.data(),
+                                                                              largest.data());
   check_launch();
   return fetched(context, largest);
 }
@@ -168,7 +151,7 @@ double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
   Buffer<Count, DeviceSpace> largest(context, 1);
   clear(context, columns);
   clear(context, largest);
-  const unsigned blocks = blocks_for(context, A.nnz);
+  const unsigned blocks = grid_for(context, A.nnz);
   survey_kernel<<<blocks, kThreads, 0, context.stream()>>>(A, columns.data(), largest.data());
   check_launch();
   const auto entry = std::bit_cast<double>(fetched(context, largest));
@@ -186,7 +169,7 @@ void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
                        BlockView<T, DeviceSpace> sums, Index terms) {
   require_same_shape("absolute_row_sums", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
   if (A.rows == 0) return;
-  absolute_row_sums_kernel<<<blocks_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
+  absolute_row_sums_kernel<<<grid_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
       A, sums.data(), sums.ld(), terms);
   check_launch();
 }
@@ -195,7 +178,7 @@ template <Scalar T>
 Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
   require_square("extract_diagonal", Shape{A.rows, A.cols});
   Buffer<T, DeviceSpace> diagonal(context, static_cast<std::size_t>(A.rows));
-  extract_diagonal_kernel<<<blocks_for(context, A.rows), kThreads, 0, context.stream()>>>(
+  extract_diagonal_kernel<<<grid_for(context, A.rows), kThreads, 0, context.stream()>>>(
       A, diagonal.data());
   check_launch();
   return diagonal;
@@ -206,7 +189,7 @@ CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, 
   require_square("with_stored_diagonal", Shape{A.rows, A.cols});
   Buffer<Count, DeviceSpace> missing(context, 1);
   clear(context, missing);
-  count_missing_kernel<<<blocks_for(context, A.rows), kThreads, 0, context.stream()>>>(
+  count_missing_kernel<<<grid_for(context, A.rows), kThreads, 0, context.stream()>>>(
       A, missing.data());
   check_launch();
   if (fetched(context, missing) > 0) {
@@ -225,8 +208,8 @@ CsrMatrix<U, DeviceSpace> convert(CudaContext& context, CsrView<T, DeviceSpace> 
   CsrMatrix<U, DeviceSpace> converted(context, A.rows, A.cols, A.nnz);
   copy_entries(context, A.row_offsets, converted.row_offsets(), A.rows + 1);
   copy_entries(context, A.columns, converted.columns(), A.nnz);
-  convert_kernel<<<blocks_for(context, A.nnz), kThreads, 0, context.stream()>>>(A.nnz, A.values,
-                                                                                converted.values());
+  convert_kernel<<<grid_for(context, A.nnz), kThreads, 0, context.stream()>>>(A.nnz, A.values,
+                                                                              converted.values());
   check_launch();
   return converted;
 }
@@ -236,7 +219,7 @@ void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
                          CsrMatrix<T, DeviceSpace>& A) {
   require_square("scale_symmetrically", Shape{A.rows(), A.cols()});
   require_one_per_column("scale_symmetrically", Shape{static_cast<Index>(d.size()), 1}, A.cols());
-  scale_kernel<<<blocks_for(context, A.rows() * kWarp), kThreads, 0, context.stream()>>>(
+  scale_kernel<<<grid_for(context, A.rows() * kWarp), kThreads, 0, context.stream()>>>(
       A.view(), d.data(), A.values());
   check_launch();
 }
@@ -244,7 +227,7 @@ void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
 template <Scalar T>
 void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace>& A) {
   require_square("shift_diagonal", Shape{A.rows(), A.cols()});
-  shift_diagonal_kernel<<<blocks_for(context, A.rows()), kThreads, 0, context.stream()>>>(
+  shift_diagonal_kernel<<<grid_for(context, A.rows()), kThreads, 0, context.stream()>>>(
       A.view(), static_cast<T>(shift), A.values());
   check_launch();
 }

@@ -15,15 +15,14 @@ IterationRecord IntervalSolve<T, Ctx>::record() {
   IterationRecord now;
   now.iteration = result_.iterations;
   now.worst_residual = worst_residual();
-  now.active_columns = columns();
+  now.active_columns = search_ ? search_->block() : n();
   now.operator_applications = problem_.A->columns_applied() - applications_before_;
   result_.eigenvalues.clear();
   result_.residuals.clear();
-  for (Index i = 0; i < count_believed(); ++i) {
-    const Index j = s_->inside[static_cast<std::size_t>(i)];
-    if (passes(j)) ++now.converged;
-    result_.eigenvalues.push_back(value(j));
-    result_.residuals.push_back(convergence_.scaled(value(j), residual(j)));
+  for (const Index j : s_->inside) {
+    if (s_->passes(j)) ++now.converged;
+    result_.eigenvalues.push_back(s_->value(j));
+    result_.residuals.push_back(convergence_.scaled(s_->value(j), s_->residual(j)));
   }
   return now;
 }
@@ -33,29 +32,23 @@ MonitorState IntervalSolve<T, Ctx>::shown(const IterationRecord& record) const {
   return {record, options_.nev, result_.eigenvalues, result_.residuals};
 }
 
-template <Scalar T, class Ctx>
-Claim IntervalSolve<T, Ctx>::claim() {
-  if (!filter_stopped_ && settled()) {
-    if (real_ <= options_.nev) return Claim::confirmed;
-    end_crowded(
-        fmt::format("the interval holds {} eigenvalues, more than nev = {}", real_, options_.nev));
-  } else if (coefficients_.empty()) {
-    engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  }
-  return Claim::none;
-}
-
+/// Where residuals no longer shrink, errors of values need only be as small as rounding allows.
+/// Residuals only change as long as there are candidates, and mean little before these are
+/// resolved.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::stagnated() {
+  const Candidates& candidates = search_->candidates();
+  if (candidates.count() == 0 || !candidates.converged() || s_->inside.empty()) {
+    stagnation_.restart(result_.iterations);
+    return false;
+  }
   if (!stagnation_.stagnated(result_.iterations, worst_residual(), convergence_.noise_floor())) {
     return false;
   }
-  if (!convergence_.bounds_values()) return true;
-  s_->verifier.judge(convergence_.at_rounding(), {});
-  if (settled() && real_ <= options_.nev) {
-    engine_.end(SolveStatus::converged, "all pairs converged as far as rounding allows");
-  }
-  return true;
+  if (!convergence_.bounds_values() || convergence_.is_at_rounding()) return true;
+  convergence_ = convergence_.at_rounding();
+  stagnation_.restart(result_.iterations);
+  return false;
 }
 
 /// Ends the solve because the interval contains more than nev pairs.
@@ -71,21 +64,11 @@ bool IntervalSolve<T, Ctx>::contains(double lambda) const noexcept {
   return lambda >= options_.lower - rounding && lambda <= options_.upper + rounding;
 }
 
-/// The number of pairs in the interval, counted by ascending residuals, that are taken for
-/// eigenpairs.
-template <Scalar T, class Ctx>
-Index IntervalSolve<T, Ctx>::count_believed() const noexcept {
-  const Index inside = std::ssize(s_->inside);
-  return trusted() ? std::min(real_, inside) : inside;
-}
-
 template <Scalar T, class Ctx>
 double IntervalSolve<T, Ctx>::worst_residual() const {
   double worst = 0;
-  for (Index i = 0; i < count_believed(); ++i) {
-    const Index j = s_->inside[static_cast<std::size_t>(i)];
-    keep_worst(worst, convergence_.scaled(value(j), residual(j)));
-  }
+  for (const Index j : s_->inside)
+    keep_worst(worst, convergence_.scaled(s_->value(j), s_->residual(j)));
   return worst;
 }
 
@@ -93,28 +76,29 @@ template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::finish() {
   result_.status = engine_.status();
   result_.operator_applications = problem_.A->columns_applied() - applications_before_;
+  if (search_) result_.orthogonalization = search_->counts();
   result_.eigenvalues.clear();
   result_.residuals.clear();
   result_.converged.clear();
-  if (s_ && !s_->inside.empty()) {
-    std::vector<Index>& pairs = s_->inside;
-    pairs.resize(static_cast<std::size_t>(count_believed()));
-    std::sort(pairs.begin(), pairs.end());
-    pairs.resize(std::min(pairs.size(), static_cast<std::size_t>(options_.nev)));
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const Index j = pairs[i];
-      result_.eigenvalues.push_back(value(j));
-      result_.residuals.push_back(convergence_.scaled(value(j), residual(j)));
+  if (s_) {
+    const EigenVerifier<T, Ctx>& verifier = s_->verifier;
+    const auto most = static_cast<std::size_t>(options_.nev);
+    for (std::size_t i = 0; i < std::min(s_->inside.size(), most); ++i) {
+      const Index j = s_->inside[i];
       const auto pair = static_cast<std::size_t>(j);
-      result_.error_bounds.push_back(s_->verifier.errors()[pair]);
-      result_.limited_by_rounding.push_back(s_->verifier.limited()[pair]);
-      result_.converged.push_back(s_->verifier.passed()[pair]);
       const auto target = static_cast<Index>(i);
+      result_.eigenvalues.push_back(s_->value(j));
+      result_.residuals.push_back(convergence_.scaled(s_->value(j), s_->residual(j)));
+      result_.error_bounds.push_back(verifier.errors()[pair]);
+      result_.limited_by_rounding.push_back(verifier.limited()[pair]);
+      result_.converged.push_back(s_->passes(j));
       if (j != target) copy<T>(context_, s_->X.columns(j, 1), s_->X.columns(target, 1));
     }
   }
   result_.eigenvectors = s_ ? std::move(s_->X) : MultiVector<T, Space>(context_, rows_.local, 0);
-  result_.reason = fmt::format("{}: {} pairs in {} iterations", engine_.reason(),
+  const bool lenient = result_.status == SolveStatus::converged && convergence_.is_at_rounding();
+  result_.reason = fmt::format("{}{}: {} pairs in {} iterations", engine_.reason(),
+                               lenient ? ", as far as rounding allows" : "",
                                result_.eigenvalues.size(), result_.iterations);
 }
 

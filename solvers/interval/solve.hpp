@@ -1,18 +1,27 @@
 #pragma once
 
 #include <heddle/linalg/data/row_range.hpp>
+#include <heddle/solvers/interval/filter_plan.hpp>
+#include <heddle/solvers/interval/filtered_search.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/interval/workspace.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
-#include <heddle/solvers/spectrum/chebyshev_series.hpp>
-#include <heddle/solvers/spectrum/spectral_density.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::detail {
+
+/// The actions that may follow the test of a basis.
+enum class AfterTest {
+  expand,     ///< another step, after a restart if the basis is full
+  lock,       ///< all candidates have converged, and a random block checks for others
+  search,     ///< the check found others, and a random block searches for these
+  make_room,  ///< from nothing, with memory for more pairs or with a sharper filter
+};
 
 /// One solve of `interval_eigenpairs`. The loop in `run` consists of the steps declared here.
 template <Scalar T, class Ctx>
@@ -27,7 +36,7 @@ class IntervalSolve {
 
   EigenResult<T, Space> run();
 
-  // The hooks of the engine, see `IterativeSolve`.
+  // The hooks of the engine, see `IterativeSolve`. An iteration ends with a test of the basis.
   IterationRecord record();
   MonitorState shown(const IterationRecord& record) const;
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
@@ -38,51 +47,44 @@ class IntervalSolve {
 
  private:
   void plan();
-  void filter();
+  void multiply();
   void ritz();
-  void adapt();
+  void restart();
   void finish();
 
-  bool dense_pays(double columns, double degree) const noexcept;
-  void set_width(const SpectralDensity& density);
-  void draw(Index columns);
-  void set_degree(double degree);
-  void orthonormalize();
-  void read_weights();
-  bool contains(double lambda) const noexcept;
+  SpectralDensity estimate_density();
+  void plan_dense();
+  void plan_basis(Index columns);
+  void set_filter(Index degree);
+  void start(Index first_test);
+  void refill();
+  void make_room();
+  void widen_spectrum();
+  void measure();
   bool settled() const;
-  bool trusted() const noexcept;
-  Index count_believed() const noexcept;
+  bool contains(double lambda) const noexcept;
   double worst_residual() const;
   void end_crowded(std::string reason);
+  void end_if_lost(const FrontStatus& status);
   Index n() const noexcept { return rows_.global; }  // order of the problem
-  Index columns() const noexcept { return s_->X.cols(); }
-  double value(Index j) const { return s_->verifier.values()[static_cast<std::size_t>(j)]; }
-  bool passes(Index j) const { return s_->verifier.passed()[static_cast<std::size_t>(j)]; }
-  double residual(Index j) const { return s_->verifier.residuals()[static_cast<std::size_t>(j)]; }
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   const IntervalOptions& options_;
-  RowRange rows_;  // of X
+  RowRange rows_;
   Index applications_before_;
   EigenResult<T, Space> result_;
   Engine<Ctx> engine_;
   EigenConvergence convergence_;
   StagnationTest stagnation_;
-  std::optional<IntervalWorkspace<T, Ctx>> s_;  // for the width of X
+  std::optional<IntervalPairs<T, Ctx>> s_;
+  std::optional<FilteredSearch<T, Ctx>> search_;  // none in a dense solve
   ChebyshevInterval spectrum_;
-  // Angles between which F passes: those of the interval, or wider if it is very narrow.
-  double from_ = 0;
-  double to_ = 0;
-  std::vector<double> coefficients_;  // of F, empty where X is the whole space
-  Index filtered_ = 0;                // number of times that F was applied to all columns of X
-  Index real_ = 0;                    // pairs of the interval, counted by xᵀFx in the last filter
-  double least_weight_ = 1;
-  double worst_before_ = 0;
-  std::uint64_t streams_ = 0;  // random blocks drawn
-  // Whether the time limit or the monitor stopped a filter, which is unfinished.
-  bool filter_stopped_ = false;
+  AngleRange range_;  // of the interval
+  double worst_at_restart_ = 0;
+  bool measured_all_ = true;  // whether X had room for all candidates
+  bool in_basis_ = false;     // whether X holds candidates of the basis, not only locked ones
+  AfterTest next_ = AfterTest::expand;
   std::string crowded_;  // the reason to end with more pairs than wanted
 };
 

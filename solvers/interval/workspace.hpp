@@ -1,28 +1,29 @@
 #pragma once
 
-#include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
-#include <heddle/solvers/spectrum/chebyshev_series.hpp>
 #include <vector>
 
 namespace heddle::detail {
 
-/// The memory of filtered subspace iteration with m columns, which are multiplied in blocks of b.
+/// Ritz pairs of A, and the memory to compute them.
 template <Scalar T, class Ctx>
-struct IntervalWorkspace {
+struct IntervalPairs {
   using Space = typename Ctx::Space;
 
-  /// For X of m columns with n rows in the memory of this process.
-  IntervalWorkspace(Ctx& context, Index n, Index m, Index b);
+  /// For up to `pairs` pairs with `n` rows in the memory of this process. Products with A have b
+  /// columns.
+  IntervalPairs(Ctx& context, Index n, Index pairs, Index b);
 
-  MultiVector<T, Space> X;        // n×m
-  MultiVector<T, Space> product;  // F or A times b columns of X
-  ChebyshevRecurrence<T, Ctx> recurrence;
-  Orthogonalizer<T, Ctx> orthogonalizer;
+  double value(Index j) const { return verifier.values()[static_cast<std::size_t>(j)]; }
+  double residual(Index j) const { return verifier.residuals()[static_cast<std::size_t>(j)]; }
+  double error(Index j) const { return verifier.errors()[static_cast<std::size_t>(j)]; }
+  bool passes(Index j) const { return verifier.passed()[static_cast<std::size_t>(j)]; }
+
+  MultiVector<T, Space> X;        // n×pairs
+  MultiVector<T, Space> product;  // A times b columns of X
   EigenVerifier<T, Ctx> verifier;
-  SmallMatrix<double, Space> dots;  // xᵀFx, m×1
-  std::vector<double> weights;      // the same on the host
-  std::vector<Index> inside;        // the Ritz pairs in the interval, least residuals first
+  Index count = 0;            // of the columns of X that hold Ritz vectors
+  std::vector<Index> inside;  // the Ritz pairs in the interval, ascending
 };
 
 }  // namespace heddle::detail

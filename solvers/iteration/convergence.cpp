@@ -12,10 +12,6 @@ constexpr double kSettled = 0.01;
 /// This is the share of the noise floor of residuals that counts as rounding of a value.
 constexpr double kValueNoise = 0.1;
 
-/// A value is a sum of products of rounded numbers. Their errors add up to a few ε times the sum of
-/// their absolute values.
-constexpr double kRoundingOfValues = 10;
-
 /// The share of a value up to which its error is accepted where no iteration improves it any more.
 constexpr double kDigitsAtRounding = 1e-6;
 

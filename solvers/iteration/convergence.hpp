@@ -48,6 +48,10 @@ class EigenConvergence {
   /// Whether the residual is at most `factor` times the limit of the criterion at λ. False for NaN.
   bool passes(double lambda, double residual, double factor = 1) const noexcept;
 
+  /// A value is a sum of products of rounded numbers. The error of such a sum is at most this many
+  /// ε times the sum of their absolute values.
+  static constexpr double kRoundingOfValues = 10;
+
   /// The error that rounding leaves in the value λ of x with xᵀBx = 1: 10 ε(|x|ᵀ|A||x| +
   /// |λ| |x|ᵀ|B||x|), given bounds of these sizes.
   double rounding(double lambda, double size_A, double size_B) const noexcept;

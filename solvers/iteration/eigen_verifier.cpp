@@ -80,8 +80,8 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
       error_norms_(context, n, pencil) {
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list :
-       {&values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_, &squares_, &corrections_,
-        &couplings_, &roundings_, &errors_, &displacements_}) {
+       {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_, &squares_,
+        &corrections_, &couplings_, &roundings_, &errors_, &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -197,6 +197,7 @@ template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
                                            ConstSmallView<double, HostSpace> VR) {
   const Index k = G.cols;
+  ritz_values_.assign(values_.begin(), values_.end());
   corrections_.clear();
   for (Index j = 0; j < k; ++j) corrections_.push_back(VR(j, j) / G(j, j));
   const auto corrected = [&](Index j) {
@@ -265,17 +266,27 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
   }
 }
 
-/// The smaller one of the bounds of value j that are known, without the rounding of its quotient.
-/// `own`: bounds that are known otherwise, with the rounding errors of the values they belong to.
+/// The errors of value j. Where several bounds are known, the smallest one counts.
 template <Scalar T, class Ctx>
-double EigenVerifier<T, Ctx>::error_of(std::size_t j, std::span<const double> own,
-                                       std::span<const double> own_roundings) const {
-  double bound = bounds_.bound(static_cast<Index>(j));
-  if (!own.empty()) {
-    const double other = own[j] + (own_roundings.empty() ? 0 : own_roundings[j]);
-    if (!(bound <= other)) bound = other;
-  }
-  return bound + std::abs(corrections_[j]) + displacements_[j];
+ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergence& convergence,
+                                             const Neighbours& neighbours) const {
+  const double measured = bounds_.bound(static_cast<Index>(j));
+  const auto smaller = [&](double own) { return measured <= own ? measured : own; };
+  const bool has_own = !neighbours.own_bounds.empty();
+  const double own = has_own ? neighbours.own_bounds[j] : measured;
+  const double own_rounding =
+      has_own && !neighbours.own_roundings.empty() ? neighbours.own_roundings[j] : 0;
+  // More zeros than wanted pairs: no search tells which of them are the first ones.
+  const bool among_zeros = convergence.is_zero(values_[j], 0) &&
+                           std::any_of(neighbours.values.begin(), neighbours.values.end(),
+                                       [&](double each) { return convergence.is_zero(each, 0); });
+  ValueErrors errors;
+  // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
+  errors.iteration = smaller(own) + std::abs(corrections_[j]) + displacements_[j];
+  errors.solver = smaller(own + own_rounding) - smaller(own);
+  errors.rounding = rounding_of(convergence, j);
+  errors.placing = among_zeros ? convergence.largest_zero() : 0;
+  return errors;
 }
 
 /// Lists the distance of each value to the one that has its place among all values that are known.
@@ -303,37 +314,26 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   errors_.clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   judge_orthogonality(convergence);
-  // More zeros than wanted pairs: no search tells which of them are the first ones.
-  const bool zeros_beside =
-      std::any_of(neighbours.values.begin(), neighbours.values.end(),
-                  [&](double value) { return convergence.is_zero(value, 0); });
+  const bool ends_at_rounding =
+      neighbours.dense || (convergence.is_at_rounding() && convergence.bounds_values());
   Verdict verdict{orthonormal(), true};
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
-    const bool among_zeros = zeros_beside && convergence.is_zero(lambda, 0);
-    const double placing = among_zeros ? convergence.largest_zero() : 0;
-    // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
-    const double bound = error_of(j, neighbours.own_bounds, {});
-    const double error = error_of(j, neighbours.own_bounds, neighbours.own_roundings);
-    const double rounding = rounding_of(convergence, j);
-    const bool ends_at_rounding =
-        neighbours.dense || (convergence.is_at_rounding() && convergence.bounds_values());
-    const bool zero =
-        convergence.bounds_values() &&
-        convergence.is_zero(lambda, std::min(residuals_[j], bound * convergence.norm_B()));
-    const bool as_exact_as_possible =
+    const ValueErrors errors = errors_of(j, convergence, neighbours);
+    const bool zero = convergence.bounds_values() &&
+                      convergence.is_zero(
+                          lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));
+    const bool at_rounding =
         zero || (ends_at_rounding && convergence.residual_is_rounding(lambda, residuals_[j]));
-    const bool digits = convergence.value_passes(lambda, bound, rounding) || zero;
-    const bool value = digits || as_exact_as_possible;
-    verdict.digits = verdict.digits && digits;
+    const bool digits = zero || convergence.value_passes(lambda, errors.iteration, errors.rounding);
     const bool residual = convergence.passes(lambda, residuals_[j]);
+    verdict.digits = verdict.digits && digits;
     verdict.residuals = verdict.residuals && residual;
-    verdict.values = verdict.values && value;
-    passed_.push_back(value && residual);
-    const double unavoidable =
-        std::max({placing, rounding, as_exact_as_possible ? error : error - bound});
-    limited_.push_back(convergence.limited(lambda, bound, unavoidable));
-    errors_.push_back(std::max(error + rounding, placing));
+    verdict.values = verdict.values && (digits || at_rounding);
+    passed_.push_back(residual && (digits || at_rounding));
+    limited_.push_back(
+        convergence.limited(lambda, errors.iteration, errors.unavoidable(at_rounding)));
+    errors_.push_back(errors.total());
   }
   return verdict;
 }
@@ -360,12 +360,14 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
   return roundings_;
 }
 
-/// The rounding error of value j.
+/// The rounding error of value j. The quotient is θ + xᵀr with r = A x − θ B x, so that a θ that is
+/// larger than the quotient counts.
 template <Scalar T, class Ctx>
 double EigenVerifier<T, Ctx>::rounding_of(const EigenConvergence& convergence,
                                           std::size_t j) const {
+  const double theta = std::max(std::abs(values_[j]), std::abs(ritz_values_[j]));
   return kUnderflow<T> +
-         convergence.rounding(values_[j],
+         convergence.rounding(theta,
                               error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j],
                               error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]);
 }

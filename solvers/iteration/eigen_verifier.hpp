@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
@@ -48,6 +49,21 @@ struct Verdict {
   bool confirmed() const noexcept { return residuals && values; }
 };
 
+/// The parts of the error of an eigenvalue.
+struct ValueErrors {
+  double iteration = 0;  ///< a bound of what further steps of the solver may reduce
+  double solver = 0;     ///< what rounding in the solver adds to its own bound
+  double rounding = 0;   ///< that of the Rayleigh quotient
+  double placing = 0;    ///< the least bound where rounding decides which eigenvalue has the place
+
+  double total() const noexcept { return std::max(iteration + solver + rounding, placing); }
+
+  /// What no further step reduces. `at_rounding`: whether it reduces nothing of `iteration` either.
+  double unavoidable(bool at_rounding) const noexcept {
+    return std::max({placing, rounding, (at_rounding ? iteration : 0) + solver});
+  }
+};
+
 /// Verifies eigenpairs: a Rayleigh–Ritz step over all of them, their residuals, their orthogonality
 /// and bounds of the errors of their values, all from fresh products with A and B. Shared by the
 /// eigensolvers.
@@ -88,6 +104,10 @@ class EigenVerifier {
   const std::vector<double>& errors() const noexcept { return errors_; }
   const std::vector<bool>& limited() const noexcept { return limited_; }
 
+  /// The part of `errors()` by which a value lies beyond the one that has its place. Without it,
+  /// the bounds hold for some eigenvalue.
+  const std::vector<double>& displacements() const noexcept { return displacements_; }
+
   /// Writes the numbers of the last `judge` to `result`.
   void report(const EigenConvergence& convergence, EigenResult<T, Space>& result) const;
 
@@ -117,8 +137,8 @@ class EigenVerifier {
   void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   void list_pairs(const Neighbours& neighbours);
-  double error_of(std::size_t j, std::span<const double> own,
-                  std::span<const double> own_roundings) const;
+  ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
+                        const Neighbours& neighbours) const;
   void list_displacements(const Neighbours& neighbours);
   void judge_orthogonality(const EigenConvergence& convergence);
 
@@ -131,6 +151,7 @@ class EigenVerifier {
   ErrorNorms<T, Ctx> error_norms_;
   ErrorBounds bounds_;
   std::vector<double> values_;
+  std::vector<double> ritz_values_;  // θ of the residuals A x − θ B x
   std::vector<double> residuals_;
   std::vector<double> dual_residuals_;  // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
   std::vector<double> squares_;         // xᵀBx

@@ -8,13 +8,6 @@
 namespace heddle::detail {
 namespace {
 
-/// The largest change of an eigenvalue of [Θ Eᵀ; E M] by E, ‖E‖² = `square`, where the spectra of Θ
-/// and M are separated by `gap`.
-double change_by_coupling(double square, double gap) {
-  if (std::isinf(gap) || square == 0) return square * 0;
-  return 2 * square / (gap + std::sqrt(gap * gap + 4 * square));
-}
-
 /// The nearest eigenvalue beyond the outermost Ritz value, on its side `sign`. If it is unknown, it
 /// lies within all Ritz values.
 double edge(double outermost, double distance, double sign) {
@@ -24,9 +17,17 @@ double edge(double outermost, double distance, double sign) {
 
 }  // namespace
 
+double ErrorBounds::change(double spread, double gap) noexcept {
+  // Of [Θ Eᵀ; E M], ‖E‖ = `spread`, where the spectra of Θ and M are separated by `gap`.
+  if (std::isinf(gap) || spread == 0) return spread * 0;
+  const double square = spread * spread;
+  return 2 * square / (gap + std::sqrt(gap * gap + 4 * square));
+}
+
 void ErrorBounds::reserve(Index pairs) {
   const auto count = static_cast<std::size_t>(pairs);
-  for (auto* list : {&values_, &residuals_, &couplings_, &bounds_, &highest_, &lowest_}) {
+  for (auto* list :
+       {&values_, &residuals_, &couplings_, &bounds_, &spreads_, &highest_, &lowest_}) {
     list->reserve(count);
   }
   joint_.reserve(count);
@@ -34,7 +35,7 @@ void ErrorBounds::reserve(Index pairs) {
 }
 
 void ErrorBounds::clear() noexcept {
-  for (auto* list : {&values_, &residuals_, &couplings_, &bounds_}) list->clear();
+  for (auto* list : {&values_, &residuals_, &couplings_, &bounds_, &spreads_}) list->clear();
   joint_.clear();
 }
 
@@ -46,7 +47,7 @@ void ErrorBounds::add(double value, double residual, bool joint, double coupling
 }
 
 void ErrorBounds::compute(double below, double above, double rest, Index placed) {
-  bounds_ = residuals_;
+  spreads_ = bounds_ = residuals_;
   order_.resize(values_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
   std::sort(order_.begin(), order_.end(), [&](Index i, Index j) {
@@ -101,7 +102,7 @@ void ErrorBounds::bound_places(Index first, Index end, Index placed) {
     if (is_placed(i)) square += residual(i) * residual(i);
   }
   for (Index i = first; i < end; ++i) {
-    if (is_placed(i)) bounds_[place(i)] = std::sqrt(square);
+    if (is_placed(i)) spreads_[place(i)] = bounds_[place(i)] = std::sqrt(square);
   }
 }
 
@@ -115,11 +116,14 @@ void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
     square += residual(i) * residual(i);
     coupling_square += couplings_[place(i)] * couplings_[place(i)];
   }
+  const double spread = std::sqrt(square);
   const double coupling = end - first > 1 ? std::sqrt(coupling_square) : 0;
   for (Index i = first; i < end; ++i) {
     const double gap = std::max(0.0, std::min(value(i) - down, up - value(i)));
-    const double change = change_by_coupling(square, gap) + coupling;
-    if (change < bounds_[place(i)]) bounds_[place(i)] = change;
+    const double bound = change(spread, gap) + coupling;
+    if (!(bound < bounds_[place(i)])) continue;
+    bounds_[place(i)] = bound;
+    spreads_[place(i)] = spread;
   }
 }
 

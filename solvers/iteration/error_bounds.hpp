@@ -57,6 +57,13 @@ class ErrorBounds {
   /// e_j of the pair that was added as number j. NaN if its residual is.
   double bound(Index j) const noexcept { return bounds_[static_cast<std::size_t>(j)]; }
 
+  /// E of the group that e_j stems from, ρ_j if it stems from none.
+  double spread(Index j) const noexcept { return spreads_[static_cast<std::size_t>(j)]; }
+
+  /// 2 E²/(gap + √(gap² + 4 E²)), the largest change of an eigenvalue by a coupling of norm
+  /// `spread` to others at the distance `gap`.
+  static double change(double spread, double gap) noexcept;
+
   Index size() const noexcept { return std::ssize(values_); }
 
  private:
@@ -72,7 +79,7 @@ class ErrorBounds {
   std::vector<double> values_;
   std::vector<double> residuals_;
   std::vector<double> couplings_;
-  std::vector<double> bounds_;
+  std::vector<double> bounds_, spreads_;
   std::vector<double> highest_, lowest_;  // edges, see `list_edges`
   std::vector<char> joint_;
   std::vector<Index> order_;  // of ascending values

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/solvers/lanczos/completeness.hpp>
+#include <utility>
 
 namespace heddle::detail {
 namespace {
@@ -27,6 +28,22 @@ bool Completeness::all_converged() const noexcept {
 bool Completeness::nothing_is_left(bool full) const {
   if (pairs_.checking() && pairs_.missed() == 0) return next_is_at_rest(full);
   return all_converged();
+}
+
+bool Completeness::none_missed() const noexcept {
+  return pairs_.wanted().size() >= nev_ && pairs_.checking() && pairs_.missed() == 0;
+}
+
+double Completeness::awaited_residual() const {
+  if (!none_missed() || ritz_.order() == 0) return pairs_.worst_residual();
+  return pairs_.convergence().scaled(map_.lambda_at(ritz_.value(0)), pairs_.residual_of(0));
+}
+
+bool Completeness::next_is_still() {
+  const double next = map_.lambda_at(ritz_.value(0));
+  const double moved = std::abs(next - std::exchange(next_value_, next));
+  const bool zero = pairs_.convergence().is_zero(next, 0) && std::isfinite(moved);
+  return zero || moved <= std::sqrt(tolerance_) * std::abs(next);
 }
 
 bool Completeness::others_would_show(bool full) const {
@@ -56,10 +73,10 @@ bool Completeness::next_is_at_rest(bool full) const {
   const double scaled = convergence.scaled(lambda, residual_of_A);
   // Beside a norm that is much larger than the wanted values, a residual that is small for the norm
   // shows nothing.
-  const double small = std::max(std::sqrt(tolerance_) * std::abs(lambda) * convergence.norm_B(),
-                                convergence.noise_floor() * convergence.scale(lambda));
-  const bool converged =
-      scaled <= tolerance_ && residual_of_A <= small && convergence.passes(lambda, residual_of_A);
+  const bool small =
+      convergence.is_zero(lambda, residual_of_A) ||
+      residual_of_A <= std::sqrt(tolerance_) * std::abs(lambda) * convergence.norm_B();
+  const bool converged = scaled <= tolerance_ && small && convergence.passes(lambda, residual_of_A);
   if (!apart && !converged) return false;
   if (!map_.inverts() && !map_.filters()) return scaled <= std::sqrt(tolerance_);
   if (map_.inverts() && theta <= kNothing * last_locked) return true;

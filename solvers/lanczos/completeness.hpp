@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
+#include <limits>
 
 namespace heddle::detail {
 
@@ -29,6 +30,21 @@ class Completeness {
   /// settled. `full`: whether the basis is full.
   bool nothing_is_left(bool full) const;
 
+  /// Whether all wanted pairs have converged, and a check has found none beside them so far.
+  bool none_missed() const noexcept;
+
+  /// The scaled residual of the pairs for which the solve waits: the largest one of the wanted
+  /// pairs, or in a check that has found no pair, that of the Ritz pair next to them.
+  double awaited_residual() const;
+
+  /// For a check that has found no pair: whether the value next to the wanted ones is the same as
+  /// in the last call. Where ‖A‖ is far above the wanted values, its residual seems to be rounding
+  /// while the value still moves.
+  bool next_is_still();
+
+  /// Saves or loads the state between two calls.
+  void archive(Archive& archive) { archive.values(next_value_); }
+
   /// For a check that has found no pair: whether it would have found a missed pair.
   bool others_would_show(bool full) const;
 
@@ -45,6 +61,7 @@ class Completeness {
   Index nev_;
   double tolerance_;
   bool guessed_;
+  double next_value_ = std::numeric_limits<double>::quiet_NaN();  // of the last `next_is_still`
 };
 
 }  // namespace heddle::detail

@@ -56,24 +56,38 @@ template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::at_rounding() {
   const bool all_noise = pairs_.convergence().all_at_noise(result_.residuals);
   if (!all_noise && !verification_.verdict().residuals) return false;
-  const bool complete = pairs_.wanted().size() >= options_.nev && pairs_.checking() &&
-                        pairs_.missed() == 0 && completeness_.others_would_show(basis_.full());
-  if (complete && pairs_.convergence().bounds_values() &&
-      verify(pairs_.convergence().at_rounding())) {
+  if (completeness_.none_missed() && completeness_.others_would_show(basis_.full()))
+    accept_rounding();
+  return true;
+}
+
+/// Ends the solve as converged if the errors of the values are as small as rounding allows.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::accept_rounding() {
+  const EigenConvergence& convergence = pairs_.convergence();
+  if (verify(convergence.bounds_values() ? convergence.at_rounding() : convergence)) {
     engine_.end(SolveStatus::converged,
                 "all pairs converged as far as rounding allows, and passed verification");
   }
-  return true;
 }
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::stagnated() {
-  if (!stagnation_.stagnated(result_.iterations, pairs_.worst_residual(),
+  if (!stagnation_.stagnated(result_.iterations, completeness_.awaited_residual(),
                              pairs_.convergence().noise_floor())) {
     return false;
   }
+  const bool check_ends = completeness_.none_missed() && ritz_.order() > 0;
+  if (check_ends && !completeness_.next_is_still()) {
+    stagnation_.restart(result_.iterations);
+    return false;
+  }
   verify(pairs_.convergence());
-  at_rounding();
+  if (check_ends) {
+    accept_rounding();
+  } else {
+    at_rounding();
+  }
   return true;
 }
 
@@ -127,6 +141,7 @@ void BlockLanczosSolve<T, Ctx>::finish() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::archive(Archive& archive) {
   archive.values(stagnation_, cycle_complete_, result_.iterations);
+  completeness_.archive(archive);
   pairs_.archive(archive);
   choice_.archive(archive);
   basis_.archive(context_, archive);

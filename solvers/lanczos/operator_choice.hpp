@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <heddle/solvers/iteration/engine.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lanczos/lanczos_operator.hpp>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <limits>
 #include <optional>

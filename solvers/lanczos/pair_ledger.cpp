@@ -51,26 +51,83 @@ void list_beyond(const SpectralMap& map, const LanczosRitz& ritz, Index first, P
 /// nearest to the wanted end.
 double noise_of_projection(const SpectralMap& map, const PencilNorms& norms, double epsilon,
                            double first) {
-  constexpr double kRoundings = 10;
   const double theta = map.theta_of(first);
   const bool is_C = !map.inverts() && !map.filters();
-  return kRoundings * epsilon * (is_C ? std::max(norms.C(), std::abs(theta)) : theta);
+  const double norm = is_C ? std::max(norms.C(), std::abs(theta)) : theta;
+  return EigenConvergence::kRoundingOfValues * epsilon * norm;
 }
 
-/// Notes what bounds lack where pairs that a check has found lie within residuals: the first
-/// `earlier` pairs were bounded by a gap that these show not to be there.
+/// Notes what the bounds of the first `earlier` pairs, and of those that a check has found, lack.
+/// The pairs found are orthogonal to the earlier ones, yet the residual of an earlier pair i may
+/// couple it to a pair found j. So the gap of i ends at j, and j changes by this coupling, too.
 void forget_gaps(PairList& pairs, Index earlier, double norm_B) {
   const auto found = static_cast<std::size_t>(earlier);
   for (std::size_t i = 0; i < found; ++i) {
     for (std::size_t j = found; j < pairs.values.size(); ++j) {
-      const double both = (pairs.residuals[i] + pairs.residuals[j]) / norm_B;
-      if (std::abs(pairs.values[i] - pairs.values[j]) > both) continue;
-      for (const std::size_t each : {i, j}) {
-        const double lacking = pairs.residuals[each] / norm_B - pairs.errors[each];
-        pairs.excesses[each] = std::max(pairs.excesses[each], lacking);
-      }
+      const double change = ErrorBounds::change(pairs.residuals[i] / norm_B,
+                                                std::abs(pairs.values[i] - pairs.values[j]));
+      pairs.excesses[i] = std::max(pairs.excesses[i], change - pairs.errors[i]);
+      pairs.excesses[j] += change;
     }
   }
+}
+
+/// Tells Ritz values λ of a check from further copies of locked values.
+struct CopyTest {
+  const SpectralMap& map;
+  const EigenConvergence& convergence;
+  const PairList& locked;
+  const PencilNorms& norms;
+  double epsilon;
+  double largest_rounding;
+
+  /// Whether λ is better than a locked value of which it is no copy.
+  bool is_better(double lambda) const {
+    for (std::size_t i = locked.values.size(); i-- > 0;) {
+      if (!map.before(lambda, locked.values[i])) return false;
+      if (!is_copy(lambda, i)) return true;
+    }
+    return false;
+  }
+
+  /// Whether λ may be another copy of locked value i. A Ritz value is never better than the
+  /// eigenvalue for which it stands. So a value that differs by more than the error of the locked
+  /// one and rounding is no copy. The tolerance may be much coarser, and so may rounding errors of
+  /// ‖A‖ where F is an inverse.
+  bool is_copy(double lambda, std::size_t i) const {
+    const double value = locked.values[i];
+    if (convergence.is_zero(lambda, 0) && convergence.is_zero(value, 0)) return true;
+    const double first = map.before(lambda, value) ? lambda : value;
+    const double noise = noise_of_projection(map, norms, epsilon, first);
+    const double rounding = std::max(map.value_error(map.theta_of(value), noise), largest_rounding);
+    return std::abs(lambda - value) <= locked.errors[i] + rounding;
+  }
+};
+
+/// What the error bound of locked pair i lacks if the eigenvalues of F next to it are the Ritz
+/// values of a check from number `first` on. Bounds assume that the Ritz values of a basis stand
+/// for all eigenvalues beside them. In a cluster that is larger than the basis they do not: a check
+/// then finds its Ritz values in the gap that the bound assumes.
+double lacking(const CopyTest& test, const LanczosRitz& ritz, Index first, std::size_t i) {
+  const SpectralMap& map = test.map;
+  while (first < ritz.order() && test.is_copy(map.lambda_at(ritz.value(first)), i)) ++first;
+  if (first == ritz.order()) return 0;
+  const double theta = map.theta_of(test.locked.values[i]);
+  const double gap = std::max(0.0, theta - ritz.value(first));
+  return map.value_error(theta, ErrorBounds::change(test.locked.spreads[i], gap)) -
+         test.locked.errors[i];
+}
+
+/// How far a value may be from the eigenvalue of its place, because values with larger errors reach
+/// beyond it.
+double displacement(std::span<const double> values, const std::vector<double>& errors,
+                    std::size_t place) {
+  double square = 0;
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    const bool reaches = errors[j] > std::abs(values[j] - values[place]);
+    if (j != place && reaches) square += errors[j] * errors[j];
+  }
+  return std::sqrt(square);
 }
 
 }  // namespace
@@ -82,7 +139,9 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
   for (PairList* pairs_of : {&locked_, &wanted_}) {
     for (std::vector<double>* list : pairs_of->lists()) list->reserve(pairs);
   }
-  for (std::vector<double>* list : beyond_.lists()) list->reserve(pairs + kBeyond);
+  for (PairList* pairs_of : {&beyond_, &beside_}) {
+    for (std::vector<double>* list : pairs_of->lists()) list->reserve(pairs + kBeyond + 1);
+  }
   for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_, &own_roundings_})
     list->reserve(pairs);
   own_order_.reserve(pairs);
@@ -156,7 +215,7 @@ void PairLedger::take_bounds() {
   const Index active = std::min(ritz_.order(), checking_ ? missed() : nev_ - locked());
   for (Index j = 0; j < active; ++j) {
     wanted_.add(map_.lambda_at(ritz_.value(j)), residual_of(j),
-                map_.value_error(ritz_.value(j), bounds_.bound(j)));
+                map_.value_error(ritz_.value(j), bounds_.bound(j)), bounds_.spread(j));
   }
   if (!checking_) list_beyond(map_, ritz_, active, beyond_);
   must_settle_ = map_.inverts();
@@ -195,7 +254,15 @@ void PairLedger::judge_roundings(const std::function<std::span<const double>()>&
 }
 
 Neighbours PairLedger::neighbours(std::span<const double> measured) {
-  Neighbours others{.values = beyond_.values, .residuals = beyond_.residuals};
+  const CopyTest test{map_, convergence_, locked_, norms_, epsilon_, largest_rounding_};
+  const Index next = missed();
+  beside_ = beyond_;
+  if (checking_ && next < ritz_.order()) {
+    // Of zeros, rounding decides which ones are wanted. Their bounds depend on further zeros.
+    const double lambda = map_.lambda_at(ritz_.value(next));
+    if (convergence_.is_zero(lambda, 0)) beside_.add(lambda, residual_of(next) / norms_.B, 0);
+  }
+  Neighbours others{.values = beside_.values, .residuals = beside_.residuals};
   (map_.sign() > 0 ? others.below : others.above) = ErrorBounds::kNoneBeyond;
   others.end = map_.sign() > 0 ? Which::smallest : Which::largest;
   const auto [from_locked, active] = best();
@@ -214,10 +281,16 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
   const double noise = noise_of_projection(map_, norms_, epsilon_, first_value());
   for (std::size_t place = 0; place < order.size(); ++place) {
     const std::size_t j = order[place];
-    const double change = map_.inverts() ? std::abs(values[j] - measured[place]) : 0;
-    own_errors_.push_back(wanted_.errors[j] + change);
-    own_roundings_.push_back(map_.value_error(map_.theta_of(values[j]), noise) +
-                             wanted_.excesses[j]);
+    const double rounding = map_.value_error(map_.theta_of(values[j]), noise);
+    const double change = std::abs(values[j] - measured[place]);
+    own_errors_.push_back(wanted_.errors[j] +
+                          (map_.inverts() ? change : std::max(0.0, change - rounding)));
+    const bool is_locked = checking_ && j < locked_.values.size();
+    const double gap_lost = is_locked ? lacking(test, ritz_, next, j) : 0;
+    own_roundings_.push_back(rounding + std::max(wanted_.excesses[j], gap_lost));
+  }
+  for (std::size_t place = 0; place < own_errors_.size(); ++place) {
+    own_roundings_[place] += displacement(measured, own_errors_, place);
   }
   others.own_bounds = own_errors_;
   others.own_roundings = own_roundings_;
@@ -252,22 +325,11 @@ void PairLedger::take_measured(std::span<const double> values, std::span<const d
 
 Index PairLedger::missed() const noexcept {
   if (!checking_) return 0;
-  const double worst = locked_.values.back();
-  // A Ritz value is never better than the eigenvalue for which it stands. A value that is better
-  // than the worst locked one by more than the error of that one is therefore no copy of it. The
-  // tolerance may be much coarser.
-  const auto is_copy = [&](double lambda) {
-    const double distance = std::abs(lambda - worst);
-    return distance <= locked_.errors.back() ||
-           convergence_.scaled(worst, norms_.B * distance) <= convergence_.noise_floor();
-  };
   const Index room = max_basis_ - locked();
   const Index most = std::min(ritz_.order(), std::max<Index>(1, room / 2));
   Index j = 0;
-  for (; j < most; ++j) {
-    const double lambda = map_.lambda_at(ritz_.value(j));
-    if (!map_.before(lambda, worst) || is_copy(lambda)) break;
-  }
+  const CopyTest test{map_, convergence_, locked_, norms_, epsilon_, largest_rounding_};
+  while (j < most && test.is_better(map_.lambda_at(ritz_.value(j)))) ++j;
   return j;
 }
 
@@ -297,12 +359,14 @@ Index PairLedger::lock_exact(Index most, double rounding) {
   Index j = 0;
   for (; j < most && ritz_.residual(j) <= rounding; ++j) {
     const auto pair = static_cast<std::size_t>(locked());
-    locked_.add(map_.lambda_at(ritz_.value(j)), residual_of(j), wanted_.errors[pair]);
+    locked_.add(map_.lambda_at(ritz_.value(j)), residual_of(j), wanted_.errors[pair],
+                wanted_.spreads[pair]);
   }
   return j;
 }
 
-std::vector<Index> PairLedger::begin_check() {
+std::vector<Index> PairLedger::begin_check(std::span<const double> roundings) {
+  for (const double each : roundings) largest_rounding_ = std::max(largest_rounding_, each);
   const Index earlier = checking_ ? locked() : wanted_.size();
   checking_ = true;
   locked_ = wanted_;
@@ -320,7 +384,7 @@ std::vector<Index> PairLedger::begin_check() {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto j = static_cast<std::size_t>(order[i]);
     PairList& list = std::ssize(locked_.values) < nev_ ? locked_ : beyond_;
-    list.add(all.values[j], all.residuals[j], all.errors[j], all.excesses[j]);
+    list.add(all.values[j], all.residuals[j], all.errors[j], all.spreads[j], all.excesses[j]);
   }
   order.resize(static_cast<std::size_t>(nev_));
   return order;
@@ -328,10 +392,17 @@ std::vector<Index> PairLedger::begin_check() {
 
 std::vector<Index> PairLedger::reopen(const PairList& measured, const std::vector<bool>& passed) {
   std::vector<Index> refuted;
+  const bool known = std::ssize(own_order_) == nev_;  // the bounds that were verified are own ones
   locked_.clear();
   for (std::size_t j = 0; j < static_cast<std::size_t>(nev_); ++j) {
     if (passed[j]) {
-      locked_.add(measured.values[j], measured.residuals[j], measured.errors[j]);
+      const double spread = known ? wanted_.spreads[own_order_[j]] : 0;
+      const double measured_spread = map_.inverts()
+                                         ? 0
+                                         : map_.residual_of_F(map_.theta_of(measured.values[j]),
+                                                              measured.residuals[j] / norms_.B);
+      locked_.add(measured.values[j], measured.residuals[j], measured.errors[j],
+                  std::max(spread, measured_spread));
     } else {
       refuted.push_back(static_cast<Index>(j));
     }

@@ -5,8 +5,8 @@
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/spectral_map.hpp>
 #include <span>
 #include <utility>
@@ -15,22 +15,25 @@
 namespace heddle::detail {
 
 /// Eigenvalues λ, their residual norms ‖A x − λ B x‖/‖x‖, as estimated or measured, and bounds of
-/// their errors. What the bounds lack, because they assume gaps that a check has refuted, is in
-/// `excesses`.
+/// their errors. `spreads`: E of each bound in terms of F, see `ErrorBounds`, 0 if the bound
+/// assumes no gap between eigenvalues of F. What the bounds lack, because they assume gaps that a
+/// check has refuted, is in `excesses`.
 struct PairList {
   std::vector<double> values;
   std::vector<double> residuals;
   std::vector<double> errors;
+  std::vector<double> spreads{};
   std::vector<double> excesses{};
 
   Index size() const noexcept { return std::ssize(values); }
-  std::array<std::vector<double>*, 4> lists() noexcept {
-    return {&values, &residuals, &errors, &excesses};
+  std::array<std::vector<double>*, 5> lists() noexcept {
+    return {&values, &residuals, &errors, &spreads, &excesses};
   }
-  void add(double value, double residual, double error, double excess = 0) {
+  void add(double value, double residual, double error, double spread = 0, double excess = 0) {
     values.push_back(value);
     residuals.push_back(residual);
     errors.push_back(error);
+    spreads.push_back(spread);
     excesses.push_back(excess);
   }
   void clear() noexcept {
@@ -132,7 +135,8 @@ class PairLedger {
 
   /// Locks all of `wanted()`, sorts them, drops all but the best `nev` and begins a check. Returns
   /// the former places of the locked pairs, in the new order. Empty if they keep their places.
-  std::vector<Index> begin_check();
+  /// `roundings`: the rounding errors of values, as far as they have been measured.
+  std::vector<Index> begin_check(std::span<const double> roundings = {});
 
   /// Locks exactly those of the measured pairs that have passed. Returns the places of the other
   /// pairs. The check continues only if all pairs have passed. `measured`: the nev pairs.
@@ -163,6 +167,7 @@ class PairLedger {
   PairList wanted_;
   ErrorBounds bounds_;                  // of the eigenvalues of F
   PairList beyond_;                     // Ritz pairs next to the wanted ones, before the check
+  PairList beside_;                     // those of the last `neighbours`
   std::vector<double> roundings_;       // of `wanted_`, empty if not measured
   bool must_settle_ = false;            // whether `settled` decides beside residuals
   double largest_rounding_ = 0;         // of all that were measured

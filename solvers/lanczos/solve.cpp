@@ -3,6 +3,7 @@
 #include <heddle/solvers/iteration/solve_identity.hpp>
 #include <heddle/solvers/lanczos/solve.hpp>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace heddle::detail {
@@ -287,10 +288,12 @@ void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::begin_check() {
   stagnation_.restart(result_.iterations);
+  const std::span<const double> roundings =
+      pairs_.checking() ? std::span<const double>() : verification_.roundings();
   const Index found = pairs_.wanted().size() - pairs_.locked();
   basis_.restart(context_, ritz_.Z(found), ritz_.theta(found));
   basis_.lock(context_, found);
-  const std::vector<Index> order = pairs_.begin_check();
+  const std::vector<Index> order = pairs_.begin_check(roundings);
   if (!order.empty()) basis_.keep_locked(context_, order);
   end_if_lost(basis_.draw_front(context_));
 }
@@ -307,9 +310,12 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
     return std::vector<double>(numbers.begin(), numbers.end());
   };
   const EigenVerifier<T, Ctx>& measured = s_.verifier;
-  const std::vector<Index> refuted =
-      pairs_.reopen({list(measured.values()), list(measured.residuals()), list(measured.errors())},
-                    measured.passed());
+  PairList pairs{list(measured.values()), list(measured.residuals()), list(measured.errors())};
+  // A check would take better values for copies of a pair that is not in its place.
+  for (std::size_t j = 0; j < pairs.errors.size(); ++j) {
+    pairs.errors[j] -= measured.displacements()[j];
+  }
+  const std::vector<Index> refuted = pairs_.reopen(pairs, measured.passed());
   Index place = 0;
   for (Index j = 0; j < options_.nev; ++j) {
     if (place == std::ssize(refuted) || refuted[static_cast<std::size_t>(place)] != j) {

@@ -69,6 +69,7 @@ class BlockLanczosSolve {
   void set_norms();
   bool beyond_interval();
   bool verify(const EigenConvergence& convergence);
+  void accept_rounding();
   void end_if_lost(const FrontStatus& status);
 
   // The actions that may follow a cycle, see `AfterCycle`.

@@ -33,6 +33,11 @@ double SpectralMap::value_error(double theta, double error) const noexcept {
                        : std::numeric_limits<double>::infinity();
 }
 
+double SpectralMap::residual_of_F(double theta, double residual) const noexcept {
+  if (!filter_) return residual;
+  return residual * separation(theta) / (filter_->interval.upper - y_at(theta));
+}
+
 double SpectralMap::residual_bound(double theta, double residual) const noexcept {
   if (inverts_) return residual < theta ? reach_ * residual / theta : reach_;
   if (!filter_) return residual;

@@ -77,6 +77,9 @@ class SpectralMap {
   /// F = (C − σ)⁻¹, C x − λ x = −(C − σ) r/θ.
   double residual_bound(double theta, double residual) const noexcept;
 
+  /// The ‖F x − θ x‖ for which `residual_bound` is `residual`. Not defined for an inverse.
+  double residual_of_F(double theta, double residual) const noexcept;
+
   /// A bound of the error of λ if the eigenvalue of F differs from θ by up to `error`. Under an
   /// inverse it is the error of lambda_at(θ). Else it is that of the Rayleigh quotient of x, to
   /// which each eigenvector contributes in proportion to |y − μ|, as in `residual_bound`.

@@ -11,7 +11,7 @@ BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShap
       rows(local),
       basis(ctx, local, sizes.max_basis, sizes.block, sizes.pencil),
       F(ctx, local, sizes.block),
-      ritz(sizes.max_basis, sizes.block),
+      ritz(DenseEigensolver(ctx, sizes.max_basis), sizes.max_basis, sizes.block),
       pairs(F.map(), ritz, sizes),
       verifier(ctx, local.local, sizes.pairs(), sizes.pencil),
       coefficients(ctx, sizes.max_basis, sizes.nev) {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/krylov/krylov_basis.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/lanczos/krylov_basis.hpp>
 #include <heddle/solvers/lanczos/lanczos_operator.hpp>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 
 namespace heddle {

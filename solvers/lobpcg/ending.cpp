@@ -41,7 +41,14 @@ std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
 
 template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
-  if (!pairs_.all_converged(ritz_.values(), problem_.initial_guess.cols() > 0)) return Claim::none;
+  if (!pairs_.all_converged(ritz_.values(), guessed_)) return Claim::none;
+  const GuardVectors guards = pairs_.guards(ritz_.values());
+  if (guessed_ && pairs_.evidence().needs_new_guards(guards)) {
+    draw(blocks_.S().X.columns(pairs_.wanted_in_X(), std::ssize(guards.theta)));
+    blocks_.set_p(0);
+    refresh_due_ = true;
+    return Claim::none;
+  }
   if (missed_pairs_.needed()) return Claim::none;
   refresh_due_ = true;  // because the verification overwrites A S and B S
   const Verdict verdict = verification_.verify(pairs_.convergence());
@@ -61,8 +68,17 @@ bool LobpcgSolve<T, Ctx>::at_rounding() {
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::stagnated() {
   const Index iteration = result_.iterations;
-  if (!stagnation_.stagnated(iteration, pairs_.worst_residual(ritz_.values()),
+  const RitzValues values = ritz_.values();
+  const Index guards = pairs_.awaited_guards(values, guessed_);
+  if (!stagnation_.stagnated(iteration, pairs_.worst_residual(values, guards),
                              pairs_.convergence().noise_floor())) {
+    return false;
+  }
+  // Pairs at the level of rounding need the same evidence as those that pass.
+  const GuardVectors behind = pairs_.guards(values);
+  if (guards > 0 || (guessed_ && !pairs_.evidence().shows_all(behind, guessed_))) {
+    pairs_.evidence().note_stagnation(behind);
+    stagnation_.restart(iteration);
     return false;
   }
   if (restarted_ && missed_pairs_.needed()) {
@@ -85,7 +101,8 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   Index applied = problem_.A->columns_applied() - applications_before_;
   archive.values(applied, stagnation_, constraints_, streams_, steps_since_refresh_,
-                 fresh_directions_, restarted_, result_.iterations, result_.orthogonalization);
+                 fresh_directions_, restarted_, guessed_, result_.iterations,
+                 result_.orthogonalization);
   if (archive.loading()) {
     applications_before_ = problem_.A->columns_applied() - applied;
     constrained_A_.set_rank(constraints_);
@@ -94,10 +111,7 @@ void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   ritz_.archive(archive);
   pairs_.archive(archive);
   missed_pairs_.archive(archive);
-  if (!lowered_) return;
-  bool raised = !problem_.preconditioner->is_lowered();
-  archive.values(raised);
-  if (archive.loading() && raised) raise_preconditioner();
+  preconditioner_.archive(context_, archive);
 }
 
 template <Scalar T, class Ctx>

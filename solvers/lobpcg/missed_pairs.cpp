@@ -39,13 +39,13 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
   const Index columns = std::min({blocks.kSearchColumns, room, blocks.columns_left()});
   OrthonormalBlock made;
   if (columns == 0) return made;
-  measure_rows(std::min(kProbes, columns), stream);
-  const double inverse_scale = inverse_scale_of_X();
-  draw_weighted_W(std::min(blocks.kSearchWidth, columns), stream + 1);
-  if (2 * blocks.w() <= columns && !smooth_W(inverse_scale)) {
-    draw_weighted_W(blocks.kSearchWidth, stream + 2);
-  }
   const double shift = s_.wanted_values.back();
+  measure_rows(std::min(kProbes, columns), shift, stream);
+  const double inverse_scale = inverse_scale_of_X();
+  draw_weighted_W(std::min(blocks.kSearchWidth, columns), stream + 2);
+  if (2 * blocks.w() <= columns && !smooth_W(inverse_scale)) {
+    draw_weighted_W(blocks.kSearchWidth, stream + 3);
+  }
   while (true) {
     made = make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                             {blocks.locked_basis(), blocks.XP_basis()}, blocks.S().W, blocks.BS().W,
@@ -95,14 +95,17 @@ void MissedPairs<T, Ctx>::draw_weighted_W(Index cols, std::uint64_t stream) {
   scale_rows<T>(context_, s_.row_scale.columns(0, 1), first, first);
 }
 
-/// D, as its powers for the weight and D⁻¹, from products of A with random vectors.
+/// D, as its powers for the weight and D⁻¹, from products of [A σB] with random vectors.
 template <Scalar T, class Ctx>
-void MissedPairs<T, Ctx>::measure_rows(Index probes, std::uint64_t stream) {
+void MissedPairs<T, Ctx>::measure_rows(Index probes, double shift, std::uint64_t stream) {
   draw_W(probes, stream);
-  const Block AW = s_.blocks.AS().W;
-  problem_.A->apply(context_, s_.blocks.S().W, AW);
-  row_maxima<T>(context_, AW, kWeight, s_.row_scale.columns(0, 1));
-  row_maxima<T>(context_, AW, -1, s_.row_scale.columns(1, 1));
+  problem_.A->apply(context_, s_.blocks.S().W, s_.blocks.AS().W);
+  draw_W(probes, stream + 1);
+  if (problem_.B != nullptr) problem_.B->apply(context_, s_.blocks.S().W, s_.blocks.BS().W);
+  const Block sums = s_.blocks.AS().W;
+  axpby<T>(context_, shift, s_.blocks.BS().W, 1, sums);  // A G + σ B G'
+  row_maxima<T>(context_, sums, kWeight, s_.row_scale.columns(0, 1));
+  row_maxima<T>(context_, sums, -1, s_.row_scale.columns(1, 1));
 }
 
 /// W ← D⁻¹A V.

@@ -13,11 +13,13 @@ namespace heddle::detail {
 /// step drops the mixture. A preconditioner that is small in these rows, such as the inverse of the
 /// diagonal, then removes the vector from the search directions.
 ///
-/// The search therefore scales the rows instead of preconditioning. Let D be the size of the rows
-/// of A, and σ the last of the wanted values. The search expands the span of X by a block Krylov
-/// space of D⁻¹(A − σB) over random vectors. As D > 0, eigenvectors with eigenvalues below and
-/// above σ lie on different sides of 0 in the spectrum of this operator. One random vector is
-/// weighted by D^{1/4}, and so consists mostly of entries in rows where A is large.
+/// The search therefore scales the rows instead of preconditioning. Let σ be the last of the wanted
+/// values, and D the size of the rows of [A σB]. Without σB, rows in which A is small would spread
+/// the spectrum of the operator over σ/D, and no few steps would resolve it near 0. The search
+/// expands the span of X by a block Krylov space of D⁻¹(A − σB) over random vectors. As D > 0,
+/// eigenvectors with eigenvalues below and above σ lie on different sides of 0 in the spectrum of
+/// this operator. One random vector is weighted by D^{1/4}, and so consists mostly of entries in
+/// rows where A is large.
 ///
 /// If some rows are much larger than those of the pairs in X, the random vectors are first smoothed
 /// by a Chebyshev polynomial in D⁻¹A, which is 1 at 0. The operator D⁻¹A treats a stiff part as if
@@ -31,7 +33,7 @@ class MissedPairs {
   using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
 
   /// Random streams that a search uses.
-  static constexpr std::uint64_t kStreams = 3;
+  static constexpr std::uint64_t kStreams = 4;
 
   /// Everything is kept by reference and must outlive this object.
   MissedPairs(Ctx& context, const EigenProblem<T, Ctx>& problem, const EigenOptions& options,
@@ -60,7 +62,7 @@ class MissedPairs {
 
  private:
   void list_wanted(std::vector<double>& values) const;
-  void measure_rows(Index probes, std::uint64_t stream);
+  void measure_rows(Index probes, double shift, std::uint64_t stream);
   void draw_weighted_W(Index cols, std::uint64_t stream);
   void draw_W(Index cols, std::uint64_t stream);
   double inverse_scale_of_X();

@@ -13,6 +13,9 @@ constexpr double kLockingFactor = 0.1;
 constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
 
+/// A guess whose errors are at most this many times as large as allowed counts as exact.
+constexpr double kExactGuess = 10;
+
 /// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
 Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
@@ -40,6 +43,7 @@ void LobpcgPairs::reset(const EigenOptions& options) {
   locked_dual_residuals_.clear();
   leading_ = wanted_in_X_ = comparable_steps_ = last_lock_ = 0;
   strictness_ = 1;
+  evidence_ = {};
 }
 
 LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
@@ -108,6 +112,11 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
     if (j + ahead < options_->nev) ++wanted_in_X_;
     if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
   }
+  bool exact_one = false;
+  for (Index j = 0; j < wanted_in_X_; ++j) {
+    exact_one = exact_one || passes(ritz, j, kExactGuess, true);
+  }
+  evidence_.begin(exact_one);
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -130,18 +139,25 @@ bool LobpcgPairs::more_to_come(Index columns) const noexcept {
 }
 
 bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
-  if (more_to_come(ritz.count()) || leading_ < wanted_in_X_) return false;
-  // A guard vector that has nearly converged shows that no better pair is missing. Pairs that were
-  // not found from random vectors alone may be exact eigenpairs and yet not the wanted ones. If X
-  // began with initial guesses, all guard vectors are tested, because some may be exact guesses of
-  // other pairs. Otherwise the first guard vector is tested.
-  if (!guessed && locked_values_.empty()) return true;
-  const Index end = guessed ? ritz.count() : std::min(wanted_in_X_ + 1, ritz.count());
-  for (auto j = static_cast<std::size_t>(wanted_in_X_); j < static_cast<std::size_t>(end); ++j) {
-    const double scaled = convergence_.scaled(ritz.theta[j], residuals_[j]);
-    if (!(scaled <= std::sqrt(options_->tolerance))) return false;
-  }
-  return true;
+  return !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ &&
+         evidence_.shows_all(guards(ritz), guessed);
+}
+
+Index LobpcgPairs::awaited_guards(const RitzValues& ritz, bool guessed) const {
+  const GuardVectors behind = guards(ritz);
+  const bool awaited = !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ &&
+                       !evidence_.shows_all(behind, guessed);
+  return awaited ? GuardEvidence::tested(behind, guessed) : 0;
+}
+
+GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
+  const auto wanted = static_cast<std::size_t>(wanted_in_X_);
+  const auto count = ritz.theta.size() - wanted;
+  return {.theta = ritz.theta.subspan(wanted),
+          .residuals = std::span(residuals_).subspan(wanted, count),
+          .dual_residuals = std::span(dual_residuals_).subspan(wanted, count),
+          .wanted = ritz.theta.first(wanted),
+          .locked = locked_values_};
 }
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {
@@ -180,9 +196,9 @@ Index LobpcgPairs::converged() const noexcept {
   return std::min(options_->nev, locked() + std::min(leading_, wanted_in_X_));
 }
 
-double LobpcgPairs::worst_residual(const RitzValues& ritz) const {
+double LobpcgPairs::worst_residual(const RitzValues& ritz, Index guards) const {
   double worst = 0;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
+  for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_ + guards); ++j) {
     keep_worst(worst, convergence_.scaled(ritz.theta[j], residuals_[j]));
   }
   return worst;
@@ -224,6 +240,7 @@ Index LobpcgPairs::block_wanted(Index block) const noexcept {
 
 void LobpcgPairs::archive(Archive& archive) {
   archive.values(convergence_, leading_, wanted_in_X_, comparable_steps_, last_lock_, strictness_);
+  evidence_.archive(archive);
   for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &locked_values_,
                      &locked_residuals_, &locked_dual_residuals_}) {
     archive.list(*list);

@@ -4,6 +4,7 @@
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
+#include <heddle/solvers/lobpcg/guard_evidence.hpp>
 #include <heddle/solvers/lobpcg/ritz_values.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <span>
@@ -27,7 +28,10 @@ class LobpcgPairs {
   void reset(const EigenOptions& options);
 
   const EigenConvergence& convergence() const noexcept { return convergence_; }
-  void set_convergence(const EigenConvergence& convergence) { convergence_ = convergence; }
+  void set_convergence(const EigenConvergence& convergence) {
+    convergence_ = convergence;
+    evidence_ = {convergence, options_->tolerance};
+  }
 
   Index locked() const noexcept { return static_cast<Index>(locked_values_.size()); }
   Index leading() const noexcept { return leading_; }
@@ -68,6 +72,12 @@ class LobpcgPairs {
   /// began with initial guesses.
   bool all_converged(const RitzValues& ritz, bool guessed) const;
 
+  /// The number of guard vectors for which `all_converged` waits although all wanted pairs pass.
+  Index awaited_guards(const RitzValues& ritz, bool guessed) const;
+
+  GuardVectors guards(const RitzValues& ritz) const;
+  GuardEvidence& evidence() noexcept { return evidence_; }
+
   /// The number of leading pairs of X that are to be locked now.
   Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
 
@@ -83,8 +93,9 @@ class LobpcgPairs {
   /// Wanted pairs that have converged, as the history counts them.
   Index converged() const noexcept;
 
-  /// The largest scaled residual of the wanted pairs in X, NaN if one is.
-  double worst_residual(const RitzValues& ritz) const;
+  /// The largest scaled residual of the wanted pairs in X and the first `guards` guard vectors, NaN
+  /// if one is.
+  double worst_residual(const RitzValues& ritz, Index guards = 0) const;
 
   /// Values and scaled residuals of the locked pairs and of the wanted ones in X.
   void list(const RitzValues& ritz, std::vector<double>& values,
@@ -121,6 +132,7 @@ class LobpcgPairs {
   Index comparable_steps_ = 0;  // since the columns of X last changed their places
   Index last_lock_ = 0;         // iteration
   double strictness_ = 1;       // factor on what the criterion allows
+  GuardEvidence evidence_;
 };
 
 }  // namespace heddle::detail

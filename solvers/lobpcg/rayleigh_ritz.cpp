@@ -47,7 +47,7 @@ bool orthonormalize_column(Small M, Index j) {
 template <Scalar T, class Ctx>
 RayleighRitz<T, Ctx>::RayleighRitz(Ctx& context, Index max_order, Index max_block)
     : host_(1),
-      dense_(max_order),
+      dense_(context, max_order),
       H_(*host_, max_order, max_order),
       Z_(*host_, max_order, max_order),
       ritz_values_(*host_, max_order, 1),

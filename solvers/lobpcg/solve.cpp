@@ -38,7 +38,7 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
               result_.history, kMostRefuted),
       verification_(context, problem_, options, storage),
       missed_pairs_(context, problem_, options, storage),
-      lowered_(problem.preconditioner != nullptr && problem.preconditioner->is_lowered()) {
+      preconditioner_(problem.preconditioner, options.which) {
   if (problem.constraints.cols() > 0) problem_.A = &constrained_A_;
   applications_before_ = problem_.A->columns_applied();
   pairs_.reset(options);

@@ -4,6 +4,7 @@
 #include <heddle/solvers/iteration/stagnation.hpp>
 #include <heddle/solvers/lobpcg/constrained_operator.hpp>
 #include <heddle/solvers/lobpcg/missed_pairs.hpp>
+#include <heddle/solvers/lobpcg/step_preconditioner.hpp>
 #include <heddle/solvers/lobpcg/verification.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
 #include <initializer_list>
@@ -60,7 +61,6 @@ class LobpcgSolve {
   void queue_residuals();
   void read_residuals();
   void fill_W(Index first, Index active, Index fresh);
-  void raise_preconditioner();
   bool orthonormal_in_two_rounds();
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
@@ -79,7 +79,7 @@ class LobpcgSolve {
   Engine<Ctx> engine_;
   LobpcgVerification<T, Ctx> verification_;
   MissedPairs<T, Ctx> missed_pairs_;
-  bool lowered_;  // whether the preconditioner was in lower precision at the start
+  StepPreconditioner<T, Ctx> preconditioner_;
   Index applications_before_ = 0;
   Part residual_norms_{};  // ‖r_j‖ of the step, in the packet
   Part x_norms_{};         // ‖x_j‖, if B ≠ I
@@ -89,6 +89,7 @@ class LobpcgSolve {
   Index steps_since_refresh_ = 0;
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
+  bool guessed_ = false;        // whether X began with initial guesses
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
   bool residuals_known_ = false;  // whether the residuals of this step are on the host

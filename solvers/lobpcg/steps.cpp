@@ -44,7 +44,7 @@ Index LobpcgSolve<T, Ctx>::start() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
-  // Two guard columns stay random, see LobpcgPairs::all_converged. Without them, a guess that is
+  // Two guard columns stay random, see GuardEvidence. Without them, a guess that is
   // exact for other pairs would be taken for the wanted ones.
   const Index places = std::max<Index>(0, b - 2);
   const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
@@ -54,6 +54,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
   } else {
     draw(blocks_.S().X);
     if (guesses > 0) {
+      guessed_ = true;
       copy(context_, problem_.initial_guess.columns(0, guesses), blocks_.S().X.columns(0, guesses));
     }
   }
@@ -161,7 +162,7 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
     const double near_rounding = kNearRounding * pairs_.convergence().noise_floor();
-    if (pairs_.worst_residual(ritz_.values()) <= near_rounding) raise_preconditioner();
+    if (pairs_.worst_residual(ritz_.values()) <= near_rounding) preconditioner_.raise(context_);
   }
   return !engine_.ended() && !refresh_due_ && !missed_pairs_.due();
 }
@@ -188,6 +189,7 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   if (engine_.ended()) return;
+  preconditioner_.suit(context_, blocks_.S().X, ritz_.values().theta);
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first = pairs_.leading();
   const Index active = std::min(blocks_.x() - first, room);
@@ -196,8 +198,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
   fill_W(first, active, fresh);
   if (orthonormal_in_two_rounds()) return;
-  if (blocks_.w() > 0) raise_preconditioner();  // which may have overflowed
-  queue_residuals();                            // again, because A W has overwritten the residuals
+  if (blocks_.w() > 0) preconditioner_.raise(context_);  // which may have overflowed
+  queue_residuals();  // again, because A W has overwritten the residuals
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
@@ -212,20 +214,10 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
   blocks_.set_w(active + fresh);
   const Block R_J = blocks_.R().columns(first, active);
   const Block W_J = blocks_.S().W.columns(0, active);
-  if (problem_.preconditioner != nullptr) {
-    problem_.preconditioner->apply(context_, R_J, W_J);
-  } else {
-    copy(context_, R_J, W_J);
-  }
+  preconditioner_.apply(context_, R_J, W_J);
   if (fresh > 0) {
     draw(blocks_.S().W.columns(active, fresh));
   }
-}
-
-/// Computes T⁻¹ in full precision from now on.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::raise_preconditioner() {
-  if (lowered_) problem_.preconditioner->raise(context_);
 }
 
 /// Queues the orthonormalisation of W by two rounds of Gram–Schmidt and the projection of A, and

@@ -4,6 +4,7 @@
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/spmm/epilogue.hpp>
 #include <optional>
+#include <span>
 
 namespace heddle {
 
@@ -55,6 +56,22 @@ class LinearOperator {
   /// Computes products in T from now on, if the operator can. May allocate. Solvers call it where
   /// lower precision prevents progress.
   virtual void raise(Ctx&) {}
+
+  /// The strength of a preconditioner that can spend more work on a better approximation of A⁻¹,
+  /// such as the degree of a polynomial. 0: there is no choice.
+  virtual Index strength() const noexcept { return 0; }
+
+  /// Sets the strength of all further products. 0: that of a new operator. An operator without a
+  /// choice ignores the call.
+  virtual void set_strength(Index) {}
+
+  /// The strength that suits a solve for eigenvectors near the columns of X (rows×b, b ≥ 1) if this
+  /// operator preconditions A, whether or not it can be set. energies[j] = x_jᵀ A x_j. Waits for
+  /// the device.
+  virtual Index suitable_strength(Ctx&, ConstBlockView<T, Space> /*X*/,
+                                  std::span<const double> /*energies*/) {
+    return strength();
+  }
 
   /// The number of columns multiplied so far.
   Index columns_applied() const noexcept { return columns_applied_; }

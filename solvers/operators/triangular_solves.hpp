@@ -13,9 +13,11 @@ class TriangularSolves {
  public:
   using Space = typename Ctx::Space;
 
-  /// L is in host memory, with its diagonal at the end of each row, and is not needed afterwards.
-  /// Keeps L and Lᵀ in the context's memory. Throws `InvalidArgument` if L is no such matrix.
-  TriangularSolves(Ctx& context, CsrView<T, HostSpace> L);
+  /// L is in host memory or in the context's memory (`From`), where it is transposed and its levels
+  /// are found. Its diagonal is at the end of each row. L is not needed afterwards. Keeps L and Lᵀ
+  /// in the context's memory. Throws `InvalidArgument` if L is no such matrix.
+  template <class From>
+  TriangularSolves(Ctx& context, CsrView<T, From> L);
 
   /// X and Y are n×b, row-major, with any ld. Y may be X. Otherwise they must not overlap. Never
   /// allocates.

@@ -43,6 +43,7 @@ Preconditioner<double, Ctx>& LoweredPreconditioner<Ctx>::full(Ctx& context) {
   if (full_ == nullptr) {
     const PhaseScope phase(context, Phase::setup);
     full_ = make_full_(context);
+    full_->set_strength(strength_);
   }
   return *full_;
 }
@@ -58,24 +59,62 @@ void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double
 }
 
 template <class Ctx>
+void LoweredPreconditioner<Ctx>::reserve(Ctx& context, Index b) {
+  if (x_.cols() >= b) return;
+  for (MultiVector<float, Space>* block : {&x_, &y_}) {
+    *block = MultiVector<float, Space>();
+    *block = MultiVector<float, Space>(context, this->rows(), b);
+  }
+  scales_ = SmallMatrix<double, Space>(context, b, 2);
+  energies_.resize(static_cast<std::size_t>(b));
+}
+
+/// s_j x_j in single precision, in `x_`. Writes s_j and 1/s_j to `scales_`.
+template <class Ctx>
+BlockView<float, typename Ctx::Space> LoweredPreconditioner<Ctx>::rounded(
+    Ctx& context, ConstBlockView<double, Space> X) {
+  const Index b = X.cols();
+  reserve(context, b);
+  const BlockView<float, Space> x = x_.columns(0, b);
+  norm_scales<double>(context, X, scales_.view(b, 2));
+  convert<float, double>(context, X, scales_.view(b, 2).block(0, 0, b, 1), x);
+  return x;
+}
+
+template <class Ctx>
 void LoweredPreconditioner<Ctx>::apply_single(Ctx& context, ConstBlockView<double, Space> X,
                                               BlockView<double, Space> Y) {
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
-  if (x_.cols() < b) {
-    for (MultiVector<float, Space>* block : {&x_, &y_}) {
-      *block = MultiVector<float, Space>();
-      *block = MultiVector<float, Space>(context, X.rows(), b);
-    }
-    scales_ = SmallMatrix<double, Space>(context, b, 2);
-  }
-  const BlockView<float, Space> x = x_.columns(0, b);
+  const BlockView<float, Space> x = rounded(context, X);
   const BlockView<float, Space> y = y_.columns(0, b);
-  const SmallView<double, Space> scales = scales_.view(b, 2);
-  norm_scales<double>(context, X, scales);
-  convert<float, double>(context, X, scales.block(0, 0, b, 1), x);
   single_->apply(context, x, y);
-  convert<double, float>(context, y, scales.block(0, 1, b, 1), Y);
+  convert<double, float>(context, y, scales_.view(b, 2).block(0, 1, b, 1), Y);
+}
+
+template <class Ctx>
+Index LoweredPreconditioner<Ctx>::strength() const noexcept {
+  if (single_ != nullptr) return single_->strength();
+  return full_ != nullptr ? full_->strength() : strength_;
+}
+
+template <class Ctx>
+void LoweredPreconditioner<Ctx>::set_strength(Index strength) {
+  strength_ = strength;
+  if (single_ != nullptr) single_->set_strength(strength);
+  if (full_ != nullptr) full_->set_strength(strength);
+}
+
+template <class Ctx>
+Index LoweredPreconditioner<Ctx>::suitable_strength(Ctx& context, ConstBlockView<double, Space> X,
+                                                    std::span<const double> energies) {
+  if (single_ == nullptr) return full(context).suitable_strength(context, X, energies);
+  const Index b = X.cols();
+  const BlockView<float, Space> x = rounded(context, X);
+  const SmallView<double, HostSpace> s{energies_.data(), b, 1, b};
+  fetch(context, scales_.view(b, 2).block(0, 0, b, 1), s);
+  for (Index j = 0; j < b; ++j) s(j, 0) *= s(j, 0) * energies[static_cast<std::size_t>(j)];
+  return single_->suitable_strength(context, x, {energies_.data(), static_cast<std::size_t>(b)});
 }
 
 template <class Ctx>

@@ -6,7 +6,9 @@
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -36,19 +38,28 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   /// M is released first. Throws `OutOfMemory`.
   void raise(Ctx& context) override;
 
+  Index strength() const noexcept override;
+  void set_strength(Index strength) override;
+  Index suitable_strength(Ctx& context, ConstBlockView<double, Space> X,
+                          std::span<const double> energies) override;
+
  protected:
   void apply_block(Ctx& context, ConstBlockView<double, Space> X,
                    BlockView<double, Space> Y) override;
 
  private:
+  void reserve(Ctx& context, Index b);
+  BlockView<float, Space> rounded(Ctx& context, ConstBlockView<double, Space> X);
   void apply_single(Ctx& context, ConstBlockView<double, Space> X, BlockView<double, Space> Y);
   Preconditioner<double, Ctx>& full(Ctx& context);
 
   MakeFull make_full_;
+  Index strength_ = 0;                                  // as set last
   std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M, null once it is in double precision
   std::unique_ptr<Preconditioner<double, Ctx>> full_;   // null until `full` has made it
   MultiVector<float, Space> x_, y_;                     // n×b, b the widest block so far
   SmallMatrix<double, Space> scales_;                   // of `norm_scales`
+  std::vector<double> energies_;                        // s_j² x_jᵀAx_j
 };
 
 /// The reason why a preconditioner of A cannot be in single precision: a diagonal entry of A that

@@ -7,6 +7,37 @@
 #include <utility>
 
 namespace heddle::detail {
+namespace {
+
+/// The shape of Kaiser's window. A larger value makes the ripples smaller and the kernel wider.
+constexpr double kKaiserShape = 3;
+
+/// The modified Bessel function I₀(x) = Σ ((x/2)^k / k!)², for x of a few units.
+double bessel_i0(double x) noexcept {
+  double term = 1;
+  double sum = 1;
+  for (double k = 1; term > 1e-17 * sum; ++k) {
+    term *= 0.25 * x * x / (k * k);
+    sum += term;
+  }
+  return sum;
+}
+
+double jackson(Index index, Index degree) noexcept {
+  const auto k = static_cast<double>(index);
+  const auto terms = static_cast<double>(degree) + 1;
+  const double unit = std::numbers::pi / (terms + 1);
+  return ((terms - k + 1) * std::cos(k * unit) +
+          std::sin(k * unit) * std::cos(unit) / std::sin(unit)) /
+         (terms + 1);
+}
+
+double kaiser(Index index, Index degree) noexcept {
+  const double place = static_cast<double>(index) / (static_cast<double>(degree) + 1);
+  return bessel_i0(kKaiserShape * std::sqrt(1 - place * place)) / bessel_i0(kKaiserShape);
+}
+
+}  // namespace
 
 double ChebyshevInterval::angle(double x) const noexcept {
   return std::acos(std::clamp((x - middle()) / half_width(), -1.0, 1.0));
@@ -17,21 +48,26 @@ double ChebyshevInterval::at(double angle) const noexcept {
 }
 
 std::vector<double> band_pass_coefficients(const ChebyshevInterval& interval, double a, double b,
-                                           Index degree) {
+                                           Index degree, Damping damping) {
   constexpr double pi = std::numbers::pi;
   const double from = interval.angle(b);  // the angle decreases with x
   const double to = interval.angle(a);
-  const auto terms = static_cast<double>(degree) + 1;
-  const double unit = pi / (terms + 1);
   std::vector<double> coefficients{(to - from) / pi};
   for (Index index = 1; index <= degree; ++index) {
     const auto k = static_cast<double>(index);
-    const double jackson = ((terms - k + 1) * std::cos(k * unit) +
-                            std::sin(k * unit) * std::cos(unit) / std::sin(unit)) /
-                           (terms + 1);
-    coefficients.push_back(2 * jackson * (std::sin(k * to) - std::sin(k * from)) / (k * pi));
+    const double factor =
+        damping == Damping::jackson ? jackson(index, degree) : kaiser(index, degree);
+    coefficients.push_back(2 * factor * (std::sin(k * to) - std::sin(k * from)) / (k * pi));
   }
   return coefficients;
+}
+
+double series_value(const std::vector<double>& coefficients, double angle) noexcept {
+  double sum = 0;
+  for (std::size_t k = 0; k < coefficients.size(); ++k) {
+    sum += coefficients[k] * std::cos(static_cast<double>(k) * angle);
+  }
+  return sum;
 }
 
 template <Scalar T, class Ctx>

@@ -23,13 +23,26 @@ struct ChebyshevInterval {
   double at(double angle) const noexcept;
 };
 
+/// Factors on Chebyshev coefficients that damp the oscillations of a truncated series.
+enum class Damping {
+  /// Jackson's kernel. The smoothed function has no ripples. Source: Weiße, Wellein, Alvermann,
+  /// Fehske, Rev. Mod. Phys. 78 (2006) 275, section II.C.
+  jackson,
+  /// Kaiser's window I₀(β√(1 − (k/(d + 1))²))/I₀(β), d the degree, with β = 3. Its kernel is about
+  /// two thirds as wide as Jackson's, but leaves ripples of a few hundredths. Source: Kaiser, Proc.
+  /// IEEE Int. Symp. Circuits and Systems (1974) 20.
+  kaiser,
+};
+
 /// c_k, k ≤ degree, of the polynomial Σ c_k T_k((x − c)/e) that smooths the indicator function of
-/// [a, b] by Jackson's kernel. On the interval its values are between 0 and 1, without ripples. At
-/// a and b its value is ½, provided that their angles differ by more than the width of the kernel,
-/// π/degree. Source: Weiße, Wellein, Alvermann, Fehske, Rev. Mod. Phys. 78 (2006) 275, section
-/// II.C.
+/// [a, b] by the kernel of `damping`. With Jackson's kernel, its values on the interval are between
+/// 0 and 1. At a and b its value is ½, provided that their angles differ by more than the width of
+/// the kernel, about π/degree.
 std::vector<double> band_pass_coefficients(const ChebyshevInterval& interval, double a, double b,
-                                           Index degree);
+                                           Index degree, Damping damping = Damping::jackson);
+
+/// The value Σ c_k cos(k angle) of a series at x = c + e cos(angle).
+double series_value(const std::vector<double>& coefficients, double angle) noexcept;
 
 /// The blocks T_k((A − c)/e) X for k = 1, 2, …, by the three-term recurrence of the Chebyshev
 /// polynomials.

@@ -24,7 +24,6 @@ constexpr int kMaxWidenings = 20;
 
 constexpr Index kDefaultDegree = 512;
 constexpr Index kMinDegree = 64;
-constexpr Index kMaxDegree = 16384;
 
 /// An interval of positive width around [lower, upper].
 detail::ChebyshevInterval around(double lower, double upper, double margin, double epsilon) {
@@ -35,10 +34,12 @@ detail::ChebyshevInterval around(double lower, double upper, double margin, doub
 }
 
 /// An even degree whose kernel, π/degree wide in the angle, has the requested resolution.
-Index degree_for(double resolution, double half_width) {
-  if (resolution == 0) return kDefaultDegree;
-  const double half = std::ceil(0.5 * std::numbers::pi * half_width / resolution);
-  return std::max(2 * static_cast<Index>(std::min<double>(half, kMaxDegree / 2)), kMinDegree);
+Index degree_for(const SpectralDensityOptions& options, double half_width) {
+  const auto most = static_cast<double>(options.max_degree / 2);
+  const double half = options.resolution == 0
+                          ? kDefaultDegree / 2
+                          : std::ceil(0.5 * std::numbers::pi * half_width / options.resolution);
+  return std::max(2 * static_cast<Index>(std::min(half, most)), kMinDegree);
 }
 
 /// Appends the moments 0 … `degree` of each column of X to `moments`. Each product gives two
@@ -121,6 +122,8 @@ void check(const LinearOperator<T, Ctx>& A, const SpectralDensityOptions& option
           fmt::format("A must be square with a row at least, it is {}x{}", A.rows(), A.cols()));
   require(options.resolution >= 0 && std::isfinite(options.resolution),
           fmt::format("the resolution must not be negative, it is {}", options.resolution));
+  require(options.max_degree >= kMinDegree,
+          fmt::format("max_degree must be at least {}, it is {}", kMinDegree, options.max_degree));
   require(options.vectors >= 1,
           fmt::format("at least 1 random vector is needed, there are {}", options.vectors));
   require(options.block_size >= 1,
@@ -186,7 +189,7 @@ SpectralDensity spectral_density(Ctx& context, LinearOperator<T, Ctx>& A,
         A.rows(), interval.lower, interval.upper, 0, {std::numeric_limits<double>::quiet_NaN()}};
   }
   for (int widenings = 0;; ++widenings) {
-    const Index degree = degree_for(options.resolution, interval.half_width());
+    const Index degree = degree_for(options, interval.half_width());
     std::vector<double> moments = all_moments(context, A, interval, degree, options);
     if (within<T>(moments, degree) || widenings == kMaxWidenings) {
       return {A.rows(), interval.lower, interval.upper, degree, std::move(moments)};

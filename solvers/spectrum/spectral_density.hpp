@@ -10,9 +10,12 @@ namespace heddle {
 /// The resolution and the statistical accuracy with which eigenvalues are counted.
 struct SpectralDensityOptions {
   /// The distance at which eigenvalues are resolved, in the unit of the eigenvalues. 0: a 300th of
-  /// the spectrum's width. The number of products per vector is proportional to 1/resolution,
-  /// between 32 and 8192.
+  /// the spectrum's width. The number of products per vector is proportional to 1/resolution, and
+  /// is at least 32.
   double resolution = 0;
+  /// The largest number of moments per vector, of which each product gives two. It limits the
+  /// resolution to about π/max_degree times half of the spectrum's width.
+  Index max_degree = 16384;
   Index vectors = 32;     ///< random vectors. Statistical errors decrease as 1/√vectors
   Index block_size = 16;  ///< random vectors that are multiplied at once
   std::uint64_t seed = 42;

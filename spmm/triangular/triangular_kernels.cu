@@ -1,8 +1,8 @@
-#include <cuda/atomic>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/triangular/row_signals.cuh>
 #include <heddle/spmm/triangular/triangular_kernels.hpp>
 
 namespace heddle::detail::cuda {
@@ -12,8 +12,6 @@ constexpr int kThreads = 256;
 
 /// Entries of a row that one thread has in flight.
 constexpr int kUnroll = 4;
-
-using Shared = ::cuda::atomic_ref<std::uint32_t, ::cuda::thread_scope_device>;
 
 template <int kWidthOf, int kLanesOf, int kGroupsOf>
 struct TeamConfig {
@@ -58,8 +56,7 @@ class RowTeam {
   __device__ bool waits() const { return waits_; }
 
   __device__ void look(const RowSignals& signals) {
-    if (!waits_) return;
-    waits_ = Shared(signals.flags[column_]).load(::cuda::memory_order_acquire) != signals.epoch;
+    if (waits_) waits_ = !is_signalled(signals, column_);
   }
 
   /// sum += the held entries. Then takes the next entries. All threads of the team call it
@@ -141,13 +138,7 @@ class RowTeam {
 
 template <class Config, class T>
 __global__ __launch_bounds__(kThreads) void flags_kernel(Substitution<T> s, RowSignals signals) {
-  __shared__ std::uint32_t place;
-  if (threadIdx.x == 0) {
-    place =
-        Shared(*signals.tickets).fetch_add(1, ::cuda::memory_order_relaxed) - signals.first_ticket;
-  }
-  __syncthreads();
-  const Index position = static_cast<Index>(place) * Config::kRows + threadIdx.x / Config::kTeam;
+  const Index position = place_of_block(signals) * Config::kRows + threadIdx.x / Config::kTeam;
   RowTeam<Config, T> team(s, position, s.entries.rows);
   // Teams of a warp may depend on each other, so the threads of a warp run the loop together.
   do {
@@ -159,9 +150,7 @@ __global__ __launch_bounds__(kThreads) void flags_kernel(Substitution<T> s, RowS
       if (team.complete()) {
         team.finish();
         __syncwarp(team.mask());  // all of the row is stored before the flag is set
-        if (team.leads()) {
-          Shared(signals.flags[team.row()]).store(signals.epoch, ::cuda::memory_order_release);
-        }
+        if (team.leads()) signal_row(signals, team.row());
       }
     }
   } while (!__all_sync(kFullWarp, team.solved()));

@@ -210,6 +210,11 @@ TEST_F(HeddleSolve, WhatIsRefused) {
   expect_error(run_solve({}), 1,
                "a configuration or a matrix is missing; usage: heddle solve CONFIG.yaml or heddle "
                "solve MATRIX.mtx [-n PAIRS ...], see heddle solve --help");
+  expect_error(run_solve({"K.mtx", "M.mtx"}), 1,
+               "M.mtx is one file too many: run heddle solve once per file, or say what M.mtx is, "
+               "such as the mass matrix: --mass M.mtx; see heddle solve --help");
+  expect_error(run_solve({"K.mtx", "M.mtx", "--masses"}), 1,
+               "heddle solve has no option --masses; see heddle solve --help");
   expect_error(run_solve({"gone.yaml"}), 1, "gone.yaml: no such file");
   expect_error(run_solve({"laplace1d:40", "--nev", "many"}), 1,
                "--nev many: solver.nev: expected an integer of at least 1, got 'many'");

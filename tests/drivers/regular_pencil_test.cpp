@@ -81,7 +81,7 @@ std::string refusal(const HostCsrMatrix<double>& A, const HostCsrMatrix<double>&
 bool is_regular(HostContext& host, const HostCsrMatrix<double>& A, const HostCsrMatrix<double>& B,
                 bool singular_mass) {
   try {
-    detail::check_regular(host, A.view(), B.view(), singular_mass);
+    detail::check_regular(host, A.view(), B.view(), singular_mass, {});
   } catch (const ProblemError&) {
     return false;
   }
@@ -189,6 +189,26 @@ TEST(RegularPencil, SingularMatricesWithoutACommonNullVectorPass) {
   for (Index i = 0; i < n; ++i) swapped.push_back({i, n - 1 - i, 1});
   EXPECT_TRUE(is_regular(host, csr_from_triplets<double>(host, n, n, swapped),
                          diagonal(host, masses), true));
+}
+
+TEST(RegularPencil, ASearchInALargePencilCanBeStopped) {
+  HostContext host(1);
+  const Index n = 30 * 30 * 30;  // too many rows for a factor
+  const HostCsrMatrix<double> A = laplacian(host, n, cube(30), 1);
+  const HostCsrMatrix<double> B = laplacian(host, n, cube(30), 2);
+  std::vector<std::string> stages;
+  int looks = 0;
+  Monitor monitor;
+  monitor.stage = [&](std::string_view stage) { stages.emplace_back(stage); };
+  monitor.stop = [&] { return ++looks >= 3; };
+  EXPECT_NO_THROW(detail::check_regular(host, A.view(), B.view(), false, monitor))
+      << "the search has not come to its end";
+  EXPECT_LE(looks, 4) << "the search with B and that with A + sB end at once";
+  EXPECT_EQ(stages, (std::vector<std::string>{"looking for a null vector of both matrices"}));
+  looks = 0;
+  const Solution solution =
+      solve({.A = as_matrix(A), .B = as_matrix(B)}, {.method = Method::lobpcg, .nev = 2}, monitor);
+  EXPECT_EQ(solution.status, SolveStatus::interrupted) << solution.reason;
 }
 
 }  // namespace

@@ -106,11 +106,10 @@ void BlockJacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-template BlockJacobiPreconditioner<float, HostContext>::BlockJacobiPreconditioner(
-    HostContext&, CsrView<double, HostContext::Space>, Index, const SpmmOptions&);
-#ifdef HEDDLE_HAS_CUDA
-template BlockJacobiPreconditioner<float, CudaContext>::BlockJacobiPreconditioner(
-    CudaContext&, CsrView<double, CudaContext::Space>, Index, const SpmmOptions&);
-#endif
+#define HEDDLE_INSTANTIATE(Ctx)                                              \
+  template BlockJacobiPreconditioner<float, Ctx>::BlockJacobiPreconditioner( \
+      Ctx&, CsrView<double, Ctx::Space>, Index, const SpmmOptions&);
+HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

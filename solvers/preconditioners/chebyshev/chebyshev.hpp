@@ -1,8 +1,11 @@
 #pragma once
 
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/spmm/spmm.hpp>
+#include <span>
+#include <vector>
 
 namespace heddle {
 
@@ -24,32 +27,45 @@ struct ChebyshevSetup;
 /// inner products. A step is one pass that moves A and four blocks of vectors at least: y_k, x, and
 /// y_{k−1}, in whose place y_{k+1} is stored. It saves iterations of the solver, and with them
 /// passes over its dense blocks.
-/// Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the three-term form); Saad, Iterative Methods
-/// for Sparse Linear Systems, 2003, section 12.3 (as a preconditioner).
+///
+/// Iterations fall like 1/d, and the cost of one grows with d, until [β/κ, β] holds the unwanted
+/// eigenvalues. From there on they do not fall any more. An automatic degree is the `strength` of
+/// the preconditioner. It begins with `kFirstDegree`. Solvers that know approximate eigenvectors
+/// raise it to `suitable_strength`: 0.9 √(β/ρ), at most `kMostDegree`, with ρ the median Rayleigh
+/// quotient of Â over these vectors. Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the
+/// three-term form); Saad, Iterative Methods for Sparse Linear Systems, 2003, section 12.3 (as a
+/// preconditioner).
 template <Scalar T, class Ctx>
 class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  static constexpr int kDefaultDegree = 12;
+  static constexpr int kFirstDegree = 12;  ///< of an automatic degree
+  static constexpr int kMostDegree = 40;   ///< of an automatic degree
 
   /// Stores Â. A is in the context's memory and is not needed afterwards. β is Gershgorin's bound
   /// or, if smaller, the bound of a few Lanczos steps (Zhou & Li, SIAM J. Matrix Anal. Appl. 32
   /// (2011) 480). κ is chosen such that the d steps halve every error in the interval. If the
   /// Lanczos steps prove that A is indefinite, Â is replaced by A + σ I, with σ from their lower
-  /// bound, and D by I. The smallest eigenvalue of A + σ I is near 0. `degree` is d. Throws
-  /// `InvalidArgument` if A is not square or d < 1. Throws `OutOfMemory`.
-  ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = kDefaultDegree,
+  /// bound, and D by I. The smallest eigenvalue of A + σ I is near 0. `degree` is d, 0 for an
+  /// automatic one, which stays `kFirstDegree` if A is indefinite. Throws `InvalidArgument` if A is
+  /// not square or `degree` is negative. Throws `OutOfMemory`.
+  ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = 0,
                           const SpmmOptions& options = {});
 
   /// The same in single precision for an A in double precision: β, Â and D are computed in double,
   /// then rounded.
   template <std::same_as<double> U>
-  ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A, int degree = kDefaultDegree,
+  ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A, int degree = 0,
                           const SpmmOptions& options = {});
 
-  int degree() const noexcept { return degree_; }
+  int degree() const noexcept { return degree_; }               ///< that of the next product
   double upper_bound() const noexcept { return upper_bound_; }  ///< β
+
+  Index strength() const noexcept override { return automatic_ ? degree_ : 0; }
+  void set_strength(Index degree) override;
+  Index suitable_strength(Ctx& context, ConstBlockView<T, Space> X,
+                          std::span<const double> energies) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
@@ -57,15 +73,18 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
  private:
   ChebyshevPreconditioner(Ctx& context, detail::ChebyshevSetup<T, Space> setup, int degree,
                           const SpmmOptions& options);
+  void reserve(Ctx& context, Index b);
 
-  int degree_;
+  bool automatic_;                            // whether the degree may change
+  int degree_;                                // d
   double upper_bound_;                        // β
-  double middle_;                             // c, the middle of [β/κ, β]
-  double half_width_;                         // e
+  double middle_;                             // c, the middle of [β/κ, β] for the first degree
   Buffer<T, Space> scaling_;                  // D^(-1/2)/√c
   CsrMatrix<T, Space> shifted_;               // Â + σ I − c I
   SpmmPlan<T, Ctx> plan_;                     // of shifted_
-  MultiVector<T, Space> right_, odd_, even_;  // n×b, b the widest block so far
+  MultiVector<T, Space> right_, odd_, even_;  // n×b, b ≥ the widest block so far
+  SmallMatrix<double, Space> norms_;          // b×1
+  std::vector<double> ratios_;                // b
 };
 
 }  // namespace heddle

@@ -8,8 +8,9 @@ namespace {
 
 constexpr Index kMaxDegree = 1000;
 
+/// The degree, 0 for an automatic one.
 int degree(const PreconditionerOptions& options) {
-  return static_cast<int>(options.integer("degree"));
+  return static_cast<int>(options.integer("degree", 0));
 }
 
 /// The preconditioner keeps the scaled matrix with its full diagonal, three blocks of vectors and
@@ -26,14 +27,18 @@ PreconditionerKind chebyshev_kind() {
       .name = "chebyshev",
       .doc = "a polynomial in the matrix that approximates its inverse",
       .keys = {{.name = "degree",
-                .doc = "of chebyshev, which multiplies one time less",
+                .doc =
+                    "of chebyshev, which multiplies one time less; auto: 12, which lobpcg raises "
+                    "as the wanted eigenvalues need it, to at most 40",
+                .words = {"auto"},
                 .integers = IntegerRange{1, kMaxDegree},
-                .fallback = Index{ChebyshevPreconditioner<double, HostContext>::kDefaultDegree},
+                .fallback = "auto",
                 .aliases = {"order", "poly_deg", "polynomial_degree"}}},
       .near_inverse = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
-            return fmt::format(", degree {}", degree(options));
+            const int fixed = degree(options);
+            return fixed > 0 ? fmt::format(", degree {}", fixed) : std::string(", degree auto");
           },
       .estimate_bytes = estimate_bytes,
       .maker = {

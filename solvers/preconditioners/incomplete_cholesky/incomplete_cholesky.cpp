@@ -1,5 +1,4 @@
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/operators/triangular_solves.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
@@ -10,32 +9,15 @@
 
 namespace heddle {
 namespace detail {
-namespace {
-
-template <Scalar T>
-IncompleteFactor<T> factor(HostContext& context, HostContext&, CsrView<T, HostSpace> A) {
-  return incomplete_cholesky(context, A);
-}
-
-/// The same for a matrix on a GPU, which is copied to the host and factored there, once per matrix.
-template <Scalar T>
-IncompleteFactor<T> factor(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A) {
-  return incomplete_cholesky(host, fetch(context, host, A).view());
-}
-
-}  // namespace
-
 /// Applies L⁻ᵀL⁻¹ in one of the two ways.
 template <Scalar T, class Ctx>
 class FactorSolves {
  public:
   using Space = typename Ctx::Space;
 
-  /// L is in the memory of `host`.
-  FactorSolves(Ctx& context, HostContext& host, HostCsrMatrix<T> L, TriangularSolve solve)
-      : way_(solve == TriangularSolve::iterated
-                 ? Way(std::in_place_type<Iterated>, context, host, std::move(L))
-                 : Way(std::in_place_type<Exact>, context, L.view())) {}
+  FactorSolves(Ctx& context, CsrView<T, Space> L, TriangularSolve solve)
+      : way_(solve == TriangularSolve::iterated ? Way(std::in_place_type<Iterated>, context, L)
+                                                : Way(std::in_place_type<Exact>, context, L)) {}
 
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) {
     std::visit([&](auto& way) { way.solve(context, X, Y); }, way_);
@@ -63,6 +45,7 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
                                                                            TriangularSolve solve)
     : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
   factor(context, A, solve);
+  cost_.stop(context);
 }
 
 template <Scalar T, class Ctx>
@@ -72,6 +55,7 @@ IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& 
                                                                            TriangularSolve solve)
     : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
   factor(context, A, solve);
+  cost_.stop(context);
 }
 
 /// Factors A, which is in the precision U, and rounds the factor to T.
@@ -79,15 +63,11 @@ template <Scalar T, class Ctx>
 template <Scalar U>
 void IncompleteCholeskyPreconditioner<T, Ctx>::factor(Ctx& context, CsrView<U, Space> A,
                                                       TriangularSolve solve) {
-  HostContext beside;
-  // On the host, `host` is `context` itself, because the preconditioner keeps parts of the factor.
-  HostContext& host = host_of(context, beside);
-  detail::IncompleteFactor<U> made = detail::factor(context, host, A);
+  detail::IncompleteFactor<U, Space> made = detail::incomplete_cholesky(context, A);
   shift_ = made.shift;
-  solves_ = std::make_unique<detail::FactorSolves<T, Ctx>>(
-      context, host, detail::rounded<T>(host, std::move(made.L)), solve);
+  const CsrMatrix<T, Space> L = detail::rounded<T>(context, std::move(made.L));
+  solves_ = std::make_unique<detail::FactorSolves<T, Ctx>>(context, L.view(), solve);
   levels_ = solves_->levels();
-  cost_.stop(context);
 }
 
 template <Scalar T, class Ctx>
@@ -104,11 +84,10 @@ void IncompleteCholeskyPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBl
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
-template IncompleteCholeskyPreconditioner<float, HostContext>::IncompleteCholeskyPreconditioner(
-    HostContext&, CsrView<double, HostContext::Space>, TriangularSolve);
-#ifdef HEDDLE_HAS_CUDA
-template IncompleteCholeskyPreconditioner<float, CudaContext>::IncompleteCholeskyPreconditioner(
-    CudaContext&, CsrView<double, CudaContext::Space>, TriangularSolve);
-#endif
+#define HEDDLE_INSTANTIATE(Ctx)                                                            \
+  template IncompleteCholeskyPreconditioner<float, Ctx>::IncompleteCholeskyPreconditioner( \
+      Ctx&, CsrView<double, Ctx::Space>, TriangularSolve);
+HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

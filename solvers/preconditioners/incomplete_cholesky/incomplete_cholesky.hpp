@@ -35,7 +35,8 @@ class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  /// Factors A on the host. A is in the context's memory and is not needed afterwards. Throws
+  /// Factors A where it is, in the context's memory. On a GPU, matrices with very long chains of
+  /// rows that wait for each other are factored on the host. A is not needed afterwards. Throws
   /// `InvalidArgument` if A is not square. Throws `OutOfMemory`.
   IncompleteCholeskyPreconditioner(Ctx& context, CsrView<T, Space> A,
                                    TriangularSolve solve = TriangularSolve::automatic);

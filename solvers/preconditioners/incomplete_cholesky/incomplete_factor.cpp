@@ -2,17 +2,11 @@
 #include <cmath>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
+#include <utility>
 #include <vector>
 
 namespace heddle::detail {
 namespace {
-
-constexpr double kFirstShift = 1e-3;
-constexpr double kLastShift = 1e6;  // suffices unless there are numbers that are not finite
-
-/// The smallest acceptable pivot of the matrix scaled to unit diagonal. Division by a smaller pivot
-/// would give entries that are much larger than all others.
-constexpr double kSmallestPivot = 1e-8;
 
 /// The lower triangle of S A S for S = diag(scale), in double. The diagonal entry, 1, ends each
 /// row.
@@ -97,16 +91,14 @@ IncompleteFactor<T> incomplete_cholesky(HostContext& context, CsrView<T, HostSpa
   for (std::size_t i = 0; i < scale.size(); ++i) {
     scale[i] = std::sqrt(static_cast<double>(inverse[i]));
   }
-  const ScaledTriangle triangle = scaled_triangle(A, scale);
-  ScaledTriangle L = triangle;
+  ScaledTriangle L = scaled_triangle(A, scale);
+  const std::vector<double> values = std::move(L.values);
   IncompleteFactor<T> result;
-  for (result.attempts = 1; !factor(L, result.shift); ++result.attempts) {
-    result.shift = result.shift == 0 ? kFirstShift : 2 * result.shift;
-    L.values = triangle.values;
-    if (result.shift <= kLastShift) continue;
-    keep_diagonal(L);
-    break;
-  }
+  const bool found = find_shift(result, [&](double shift) {
+    L.values = values;
+    return factor(L, shift);
+  });
+  if (!found) keep_diagonal(L);
   result.L = HostCsrMatrix<T>(context, A.rows, A.cols, static_cast<Index>(L.columns.size()));
   std::copy(L.offsets.begin(), L.offsets.end(), result.L.row_offsets());
   std::copy(L.columns.begin(), L.columns.end(), result.L.columns());

@@ -2,64 +2,21 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/packet.hpp>
-#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/iterated_solves.hpp>
 #include <utility>
 
 namespace heddle::detail {
-namespace {
-
-/// L without its diagonal, which is at the end of each row.
-template <Scalar T>
-HostCsrMatrix<T> off_diagonal(HostContext& context, const CsrView<T, HostSpace>& L) {
-  HostCsrMatrix<T> N(context, L.rows, L.cols, L.nnz - L.rows);
-  for (Index i = 0; i < L.rows; ++i) {
-    const std::int64_t target = L.row_offsets[i] - i;
-    const Index count = L.row_offsets[i + 1] - 1 - L.row_offsets[i];
-    N.row_offsets()[i] = target;
-    std::copy_n(L.columns + L.row_offsets[i], count, N.columns() + target);
-    std::copy_n(L.values + L.row_offsets[i], count, N.values() + target);
-  }
-  N.row_offsets()[L.rows] = L.nnz - L.rows;
-  return N;
-}
-
-/// 1/L(i, i) for all i.
-template <Scalar T>
-Buffer<T, HostSpace> inverse_of_last(HostContext& context, const CsrView<T, HostSpace>& L) {
-  Buffer<T, HostSpace> inverse(context, static_cast<std::size_t>(L.rows));
-  for (Index i = 0; i < L.rows; ++i) {
-    inverse[static_cast<std::size_t>(i)] = 1 / L.values[L.row_offsets[i + 1] - 1];
-  }
-  return inverse;
-}
-
-/// diag(d) N.
-template <Scalar T>
-HostCsrMatrix<T> scale_rows_of(HostCsrMatrix<T> N, const Buffer<T, HostSpace>& d) {
-  const CsrView<T, HostSpace> view = N.view();
-  for (Index i = 0; i < view.rows; ++i) {
-    for (std::int64_t e = view.row_offsets[i]; e < view.row_offsets[i + 1]; ++e) {
-      N.values()[e] *= d[static_cast<std::size_t>(i)];
-    }
-  }
-  return N;
-}
-
-}  // namespace
+template <Scalar T, class Ctx>
+IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, CsrView<T, Space> L)
+    : IteratedSolves(context, jacobi_split(context, L)) {}
 
 template <Scalar T, class Ctx>
-IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, HostContext& host, HostCsrMatrix<T> L)
-    : IteratedSolves(context, inverse_of_last(host, L.view()), off_diagonal(host, L.view()), host) {
-}
-
-template <Scalar T, class Ctx>
-IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, Buffer<T, HostSpace> d, HostCsrMatrix<T> N,
-                                       HostContext& host)
-    : upper_(place(context, scale_rows_of(transpose(host, N.view()), d))),
-      lower_(place(context, scale_rows_of(std::move(N), d))),
-      inverse_diagonal_(place(context, std::move(d))),
+IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, JacobiSplit<T, Space> split)
+    : inverse_diagonal_(std::move(split.inverse_diagonal)),
+      upper_(scale_rows_of(context, inverse_diagonal_, transpose(context, split.N.view()))),
+      lower_(scale_rows_of(context, inverse_diagonal_, std::move(split.N))),
       lower_plan_(context, lower_.view()),
       upper_plan_(context, upper_.view()),
       sweeps_(std::min(shrinking_sweeps(context, lower_plan_),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/jacobi_split.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::detail {
@@ -19,9 +20,9 @@ class IteratedSolves {
 
   static constexpr int kMaxSweeps = 4;
 
-  /// L is in the memory of `host`, with the diagonal at the end of each row. `host` is not needed
+  /// L is in the context's memory, with the diagonal at the end of each row, and is not needed
   /// afterwards.
-  IteratedSolves(Ctx& context, HostContext& host, HostCsrMatrix<T> L);
+  IteratedSolves(Ctx& context, CsrView<T, Space> L);
 
   /// Y = KᵀK X. X and Y are n×b and must not overlap. Allocates when b is larger than before.
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
@@ -29,14 +30,14 @@ class IteratedSolves {
   int sweeps() const noexcept { return sweeps_; }
 
  private:
-  IteratedSolves(Ctx& context, Buffer<T, HostSpace> d, HostCsrMatrix<T> N, HostContext& host);
+  IteratedSolves(Ctx& context, JacobiSplit<T, Space> split);
   int shrinking_sweeps(Ctx& context, const SpmmPlan<T, Ctx>& plan);
   void iterate(Ctx& context, const SpmmPlan<T, Ctx>& plan, ConstBlockView<T, Space> X,
                BlockView<T, Space> Y);
 
+  Buffer<T, Space> inverse_diagonal_;
   CsrMatrix<T, Space> upper_;  // D⁻¹Nᵀ
   CsrMatrix<T, Space> lower_;  // D⁻¹N
-  Buffer<T, Space> inverse_diagonal_;
   SpmmPlan<T, Ctx> lower_plan_;
   SpmmPlan<T, Ctx> upper_plan_;
   MultiVector<T, Space> scaled_, next_;

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/small/dense_eigen.hpp>
 #include <limits>
 #include <vector>
 
@@ -89,6 +91,71 @@ TEST_F(CudaSmallDense, ShapesThatDoNotFitAreRefused) {
   EXPECT_THROW(small_multiply(on, 1, A.view(), true, B.view(), false, 0, C.view()),
                InvalidArgument);
   EXPECT_THROW(cholesky_qr_coefficients(on, A.view(), B.view(), C.view()), InvalidArgument);
+}
+
+/// A symmetric matrix with the eigenvalues `wanted`, by reflections: H ← (I − 2vvᵀ) H (I − 2vvᵀ).
+RandomSmall with_eigenvalues(const std::vector<double>& wanted) {
+  const auto m = std::ssize(wanted);
+  RandomSmall H(m, m, 1);
+  const SmallView<double, HostSpace> h = H.view();
+  for (Index j = 0; j < m; ++j) {
+    for (Index i = 0; i < m; ++i) h(i, j) = i == j ? wanted[static_cast<std::size_t>(i)] : 0;
+  }
+  for (std::uint64_t seed = 2; seed < 5; ++seed) {
+    RandomSmall v(m, 1, seed);
+    double square = 0;
+    for (const double x : v.data()) square += x * x;
+    for (int side = 0; side < 2; ++side) {
+      for (Index j = 0; j < m; ++j) {
+        double product = 0;
+        for (Index i = 0; i < m; ++i) product += v.view()(i, 0) * (side == 0 ? h(i, j) : h(j, i));
+        for (Index i = 0; i < m; ++i) {
+          (side == 0 ? h(i, j) : h(j, i)) -= 2 * product / square * v.view()(i, 0);
+        }
+      }
+    }
+  }
+  return H;
+}
+
+TEST_F(CudaSmallDense, EigenproblemsAreSolvedOnBothSidesOfTheLeastOrder) {
+  const Index least = detail::DeviceEigensolver::kLeastOrder;
+  DenseEigensolver solver(context(), 400);
+  for (const Index m : {Index{1}, least - 1, least, Index{257}, Index{400}}) {
+    std::vector<double> wanted;  // with clusters
+    for (Index k = 0; k < m; ++k) wanted.push_back(std::floor(static_cast<double>(k) / 3) - 20);
+    RandomSmall H = with_eigenvalues(wanted);
+    RandomSmall theta(m, 1, 7), Z(m, m, 8), again(m, m, 9);
+    ASSERT_EQ(solver.solve(H.view(), theta.view(), Z.view()), DenseFailure::none);
+    const double allowed = tolerance<double>(static_cast<double>(m), static_cast<double>(m));
+    for (Index k = 0; k < m; ++k) {
+      EXPECT_NEAR(theta.view()(k, 0), wanted[static_cast<std::size_t>(k)], allowed) << m;
+    }
+    double worst = 0, skew = 0;
+    for (Index j = 0; j < m; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        double product = 0, inner = i == j ? -1 : 0;
+        for (Index k = 0; k < m; ++k) {
+          product += H.view()(i, k) * Z.view()(k, j);
+          inner += Z.view()(k, i) * Z.view()(k, j);
+        }
+        worst = std::max(worst, std::abs(product - Z.view()(i, j) * theta.view()(j, 0)));
+        skew = std::max(skew, std::abs(inner));
+      }
+    }
+    EXPECT_LE(worst, allowed) << m;
+    EXPECT_LE(skew, allowed) << m;
+    ASSERT_EQ(solver.solve(H.view(), theta.view(), again.view()), DenseFailure::none);
+    EXPECT_EQ(Z.data(), again.data()) << m;
+  }
+}
+
+TEST_F(CudaSmallDense, EigenproblemsThatAreNotFiniteFail) {
+  const Index m = detail::DeviceEigensolver::kLeastOrder;
+  DenseEigensolver solver(context(), m);
+  RandomSmall H(m, m, 1), theta(m, 1, 2), Z(m, m, 3);
+  H.view()(m - 1, 0) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(solver.solve(H.view(), theta.view(), Z.view()), DenseFailure::not_finite);
 }
 
 }  // namespace

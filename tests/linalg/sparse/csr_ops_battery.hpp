@@ -9,6 +9,7 @@
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/csr_invariants.hpp"
@@ -190,7 +191,19 @@ TYPED_TEST_P(CsrOps, ShiftsStoredDiagonalEntries) {
   EXPECT_THROW(shift_diagonal(this->context(), 1, wide), InvalidArgument);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CsrOps, AbsoluteRowSumsAreThoseOfTheRows, Norm1IsTheLargestColumnSum,
+/// Some rows and columns are empty, and one matrix has neither rows nor entries.
+TYPED_TEST_P(CsrOps, TransposesOfEveryShapeAreExact) {
+  using T = typename TypeParam::Scalar;
+  for (const auto& [rows, cols] : std::vector<std::pair<Index, Index>>{
+           {300, 300}, {700, 40}, {40, 700}, {1, 500}, {500, 1}, {0, 3}, {3, 0}}) {
+    const auto A = test::random_matrix<T>(rows, cols, 5);
+    const auto transposed = transpose(this->context(), this->placed(A.view()).view());
+    EXPECT_EQ(this->dense(transposed), to_dense(A.view()).transpose()) << rows << "x" << cols;
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CsrOps, TransposesOfEveryShapeAreExact,
+                            AbsoluteRowSumsAreThoseOfTheRows, Norm1IsTheLargestColumnSum,
                             Norm1OfSmallWholeNumbersIsExact, Norm1ShowsNaNAndInf,
                             Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
                             StoresTheWholeDiagonalAndNothingElseChanges, ScalesRowsAndColumnsAlike,

@@ -30,6 +30,20 @@ TEST(ErrorBounds, AnIsolatedValueHasTheSquareOverTheGap) {
   EXPECT_EQ(bounds[2], 1e-3) << "nothing is known of what lies above";
 }
 
+TEST(ErrorBounds, TheSpreadOfAGroupGivesItsBoundForAnyGap) {
+  ErrorBounds bounds;
+  bounds.add(1, 3e-4);
+  bounds.add(1 + 1e-6, 4e-4);
+  bounds.add(3, 1e-2);
+  bounds.compute(kNoneBeyond, kUnknown);
+  EXPECT_NEAR(bounds.spread(0), 5e-4, 1e-18);
+  EXPECT_DOUBLE_EQ(bounds.bound(0), ErrorBounds::change(bounds.spread(0), 2 - 1e-2));
+  EXPECT_EQ(bounds.spread(2), 1e-2) << "the residual, as no gap is known";
+  EXPECT_DOUBLE_EQ(ErrorBounds::change(3, 0), 3);  // of [0 3; 3 0]
+  EXPECT_DOUBLE_EQ(ErrorBounds::change(2, 3), 1);  // of [3 2; 2 0]
+  EXPECT_EQ(ErrorBounds::change(2, kNoneBeyond), 0);
+}
+
 TEST(ErrorBounds, TheOrderOfThePairsDoesNotMatter) {
   const std::vector<double> ascending = bounds_of({1, 2, 4}, {1e-4, 1e-5, 1e-3});
   const std::vector<double> mixed = bounds_of({4, 1, 2}, {1e-3, 1e-4, 1e-5});

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <heddle/solvers/lanczos/krylov_basis.hpp>
+#include <heddle/solvers/krylov/krylov_basis.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
 
 #include "solvers/eigen_test_support.hpp"

@@ -4,7 +4,7 @@
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <limits>
 
-#include "solvers/lanczos/ritz_of.hpp"
+#include "solvers/krylov/ritz_of.hpp"
 
 namespace heddle::detail {
 namespace {
@@ -97,8 +97,41 @@ TEST(PairLedger, ACheckFindsPairsAmongTheLockedOnesAndKeepsTheBest) {
   EXPECT_EQ(best.active, 1);
   EXPECT_EQ(ledger.pairs.begin_check(), (Places{0, 3, 1}));
   EXPECT_EQ(ledger.pairs.locked_pairs().values, (Numbers{1, 1.5, 2}));
-  ledger.step({2.0 - 1e-12, 2.5}, 1e-9);
+  ledger.step({2.0 - 1e-13, 2.5}, 1e-9);  // 10 ε ‖A‖ is 2e-13
   EXPECT_EQ(ledger.pairs.missed(), 0) << "another copy of the last value is not better";
+}
+
+TEST(PairLedger, ACheckFindsAValueBetterThanAnyOfThem) {
+  Ledger ledger(3);
+  ledger.step({1, 2, 3}, {1e-9, 1e-9, 5});  // so inexact that 0.5 may be a copy of 3
+  ledger.pairs.begin_check();
+  ledger.step({0.5, 4}, 1e-9);
+  EXPECT_EQ(ledger.pairs.missed(), 1);
+}
+
+TEST(PairLedger, WithAnInverseSmallValuesOfAStiffMatrixAreNoCopies) {
+  Ledger ledger(1);
+  ledger.pairs.set_norms(1e12, 1);  // 10 ε ‖A‖ is 2e-3
+  ledger.map.set_inverse(-1, 1e12);
+  ledger.step({2, 3}, 1e-12);
+  ledger.pairs.begin_check();
+  ledger.step({2 - 1e-3, 3}, 1e-12);
+  EXPECT_EQ(ledger.pairs.missed(), 1);
+  ledger.step({2 - 1e-15, 3}, 1e-12);
+  EXPECT_EQ(ledger.pairs.missed(), 0);
+  ledger.pairs.begin_check(Numbers{1e-2});
+  ledger.step({2 - 1e-3, 3}, 1e-12);
+  EXPECT_EQ(ledger.pairs.missed(), 0) << "rounding of the value itself";
+}
+
+TEST(PairLedger, AnInexactValueDisplacesThoseThatItReaches) {
+  Ledger ledger(3);
+  ledger.step({1, 2, 4}, {1e-9, 1e-9, 2.5});
+  ledger.pairs.begin_check();
+  ledger.step({50}, 1e-9);
+  const Neighbours others = ledger.pairs.neighbours(Numbers{1, 2, 4});
+  EXPECT_LT(others.own_roundings[0], 1e-9);
+  EXPECT_GE(others.own_roundings[1], 2.4) << "the third one may be below 2";
 }
 
 TEST(PairLedger, ACoarseToleranceDoesNotMakeCopiesOfDifferentValues) {
@@ -124,6 +157,35 @@ TEST(PairLedger, AFrontAmongTheWantedValuesLeavesNoGap) {
   test::set_ritz(ledger.ritz, theta, Numbers(3, 1e-2), ledger.block, ledger.map.theta_of(1.5));
   ledger.pairs.take_bounds();
   EXPECT_EQ(ledger.pairs.wanted().errors[1], 1e-2);
+}
+
+TEST(PairLedger, AValueThatACheckFindsInTheGapOfABoundEndsTheGap) {
+  const auto rounding = [](double beside) {
+    Ledger ledger(2);
+    ledger.step({1, 2, 100}, 1e-2);
+    EXPECT_LT(ledger.pairs.wanted().errors[1], 1e-4) << "the next value seems to be 100";
+    ledger.pairs.begin_check();
+    ledger.step({beside, 100}, 1e-9);
+    EXPECT_EQ(ledger.pairs.missed(), 0);
+    return ledger.pairs.neighbours(Numbers{1, 2}).own_roundings[1];
+  };
+  EXPECT_LT(rounding(99), 1e-4);
+  EXPECT_GE(rounding(2.1) + 1e-6, ErrorBounds::change(1e-2, 0.1));
+  EXPECT_GE(rounding(2.001), 9e-3);
+  EXPECT_LT(rounding(2 + 1e-7), 1e-4) << "another copy of the value does not change it";
+}
+
+TEST(PairLedger, PairsThatACheckFindsInheritTheErrorsOfTheEarlierOnes) {
+  Ledger ledger(2);
+  ledger.step({1, 2, 100}, {1e-9, 1e-2, 1e-9});
+  ledger.pairs.begin_check();
+  ledger.step({1.9, 3}, 1e-9);
+  ASSERT_EQ(ledger.pairs.missed(), 1);
+  ledger.pairs.begin_check();
+  EXPECT_EQ(ledger.pairs.locked_pairs().values, (Numbers{1, 1.9}));
+  EXPECT_NEAR(ledger.pairs.locked_pairs().excesses[1], ErrorBounds::change(1e-2, 0.1), 1e-9)
+      << "the residual of the pair at 2 may couple it to the one at 1.9";
+  EXPECT_LE(ledger.pairs.locked_pairs().excesses[0], 1e-17);
 }
 
 TEST(PairLedger, ACheckTakesNoMorePairsThanHalfOfTheBasisHolds) {

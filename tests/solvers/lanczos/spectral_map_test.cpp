@@ -45,6 +45,7 @@ TEST(SpectralMap, APolynomialIsTheOneOfTheRecurrence) {
         EXPECT_NEAR(map.theta_of(lambda) / theta, 1, test::tolerance<double>(degree, degree));
         EXPECT_NEAR(map.lambda_at(theta), lambda, test::tolerance<double>(10, degree));
         EXPECT_EQ(map.separation(theta), theta - 1);
+        EXPECT_DOUBLE_EQ(map.residual_bound(theta, map.residual_of_F(theta, 1e-3)), 1e-3);
       }
       EXPECT_NEAR(map.y_at(0.3), 2, 1e-14) << "what is damped stands for the end of the interval";
     }

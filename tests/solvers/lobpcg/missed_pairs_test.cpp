@@ -177,6 +177,27 @@ TEST(MissedPairs, ANarrowBlockDoesNotBelieveAnExactGuess) {
   }
 }
 
+/// The residuals of an exact guess are rounding from the start. They do not end the solve while the
+/// guard vectors have not come to rest.
+TEST(MissedPairs, AnExactGuessIsConfirmed) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {30, 31}});
+  JacobiPreconditioner<double, HostContext> M(context, A.matrix());
+  EigenProblem<double, HostContext> problem{.A = &A, .preconditioner = &M};
+  LobpcgOptions options;
+  options.nev = 4;
+  options.tolerance = 1e-13;
+  const auto cold = lobpcg<double, HostContext>(context, problem, options);
+  ASSERT_EQ(cold.status, SolveStatus::converged) << cold.reason;
+  problem.initial_guess = cold.eigenvectors.view();
+  options.tolerance = 1e-8;
+  for (const Criterion criterion : {Criterion::norm, Criterion::eigenvalue}) {
+    options.criterion = criterion;
+    const auto result = lobpcg<double, HostContext>(context, problem, options);
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  }
+}
+
 TEST(MissedPairs, ConstraintsNeedNotBeEigenvectors) {
   // The values of diag(1, …, n) on the vectors orthogonal to y are the roots of Σ y_i²/(i − λ), one
   // between each i and i + 1.

@@ -33,6 +33,10 @@ class LobpcgPairsTest : public testing::Test {
     pairs_.count(values(), false, iteration);
   }
 
+  double worst_awaited(bool guessed) const {
+    return pairs_.worst_residual(values(), pairs_.awaited_guards(values(), guessed));
+  }
+
   EigenOptions options_;
   LobpcgPairs pairs_{4, 6};
   bool rounding_matters_ = false;
@@ -77,6 +81,53 @@ TEST_F(LobpcgPairsTest, AGuessNeedsAllGuardsAtRest) {
   EXPECT_FALSE(pairs_.all_converged(values(), true));
   step({1e-7, 1e-7, 1e-7, 1e-7, 1e-3, 1e-3});  // √tolerance, scaled
   EXPECT_TRUE(pairs_.all_converged(values(), true));
+}
+
+TEST_F(LobpcgPairsTest, AGuessThatIsExactFromTheStartNeedsTheNextPairApart) {
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-3, 1e-3});
+  EXPECT_TRUE(pairs_.all_converged(values(), true)) << "the next value is 5, apart from 4";
+  theta_ = {1, 2, 3, 4, 4 + 1e-3, 6};
+  EXPECT_FALSE(pairs_.all_converged(values(), true)) << "a pair beyond 4 may be a part of it";
+  step({1e-7, 1e-7, 1e-7, 1e-7, 9e-5, 1e-3}, 1);
+  EXPECT_TRUE(pairs_.all_converged(values(), true));
+  theta_[4] = 4;
+  EXPECT_FALSE(pairs_.all_converged(values(), true));
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1e-3}, 2);
+  EXPECT_TRUE(pairs_.all_converged(values(), true)) << "another copy, and 6 is apart";
+}
+
+TEST_F(LobpcgPairsTest, GuardsThatAreGuessesAreReplacedOnce) {
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1e-3});
+  EXPECT_FALSE(pairs_.evidence().needs_new_guards(pairs_.guards(values())))
+      << "the last one still moves";
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1e-7}, 1);
+  EXPECT_TRUE(pairs_.all_converged(values(), true));
+  EXPECT_TRUE(pairs_.evidence().needs_new_guards(pairs_.guards(values())));
+  EXPECT_FALSE(pairs_.evidence().needs_new_guards(pairs_.guards(values())));
+}
+
+TEST_F(LobpcgPairsTest, AGuessThatHadErrorsNeedsNoPairApart) {
+  theta_ = {1, 2, 3, 4, 4 + 1e-3, 6};
+  step({1e-2, 1e-2, 1e-2, 1e-2, 1e-3, 1e-3});
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-3, 1e-3}, 1);
+  EXPECT_TRUE(pairs_.all_converged(values(), true));
+}
+
+TEST_F(LobpcgPairsTest, GuardsAreAwaitedUntilTheyImproveNoMore) {
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1, 1e-3});
+  EXPECT_FALSE(pairs_.all_converged(values(), true));
+  EXPECT_DOUBLE_EQ(pairs_.worst_residual(values()), 1e-7 / (10 + 1));
+  EXPECT_DOUBLE_EQ(worst_awaited(true), 1 / (10 + 5.0));
+  EXPECT_DOUBLE_EQ(worst_awaited(false), 1e-7 / (10 + 1));
+  pairs_.evidence().note_stagnation(pairs_.guards(values()));
+  EXPECT_FALSE(pairs_.all_converged(values(), true));
+  theta_[5] = 5.5;
+  pairs_.evidence().note_stagnation(pairs_.guards(values()));
+  EXPECT_FALSE(pairs_.all_converged(values(), true)) << "a value still falls";
+  pairs_.evidence().note_stagnation(pairs_.guards(values()));
+  EXPECT_TRUE(pairs_.all_converged(values(), true));
+  step({1e-7, 1e-7, 1e-7, 1e-2, 1, 1e-3}, 1);
+  EXPECT_DOUBLE_EQ(worst_awaited(true), 1e-2 / (10 + 4));
 }
 
 TEST_F(LobpcgPairsTest, PairsATenthBelowTheToleranceAreLocked) {

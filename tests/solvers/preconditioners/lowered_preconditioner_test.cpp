@@ -79,6 +79,30 @@ TEST(LoweredPreconditioner, RefusesDiagonalsOutOfRange) {
   EXPECT_NE(refusal(1e30), "");
 }
 
+TEST(LoweredPreconditioner, HasTheStrengthOfWhatItRounds) {
+  HostContext context;
+  const auto A = generate<double>(context, {"laplace2d", {40, 41}});
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  const auto full = kind.make<double>(context, A.view(), kind.options());
+  const auto lowered = kind.make_lowered(context, A.view(), kind.options());
+  auto X = test::random_vectors<double>(context, A.rows(), 3);
+  for (Index i = 0; i < A.rows(); ++i) {  // columns and energies far beyond the range of float
+    X.view()(i, 0) *= 1e100;
+    X.view()(i, 1) *= 1e-100;
+  }
+  const std::vector<double> energies{2e200, 3e-200, 4};
+  const Index suitable = full.get()->suitable_strength(context, X.view(), energies);
+  EXPECT_GT(suitable, 12);
+  EXPECT_LT(suitable, 40);
+  EXPECT_EQ(lowered.get()->suitable_strength(context, X.view(), energies), suitable);
+  EXPECT_EQ(lowered.get()->strength(), 12);
+  lowered.get()->set_strength(suitable);
+  EXPECT_EQ(lowered.get()->strength(), suitable);
+  lowered.get()->raise(context);
+  EXPECT_EQ(lowered.get()->strength(), suitable);
+  EXPECT_EQ(lowered.get()->suitable_strength(context, X.view(), energies), suitable);
+}
+
 TEST(LoweredPreconditioner, NeedsOne) {
   EXPECT_THROW(LoweredPreconditioner<HostContext>(nullptr), InvalidArgument);
   HostContext context(1);

@@ -108,7 +108,7 @@ TEST(PreconditionerTable, RowsDescribeTheirOptions) {
   EXPECT_EQ(described("jacobi", {}), "");
   EXPECT_EQ(described("block_jacobi", {}), "");
   EXPECT_EQ(described("block_jacobi", {{"block_size", 4}}), ", blocks of 4");
-  EXPECT_EQ(described("chebyshev", {}), ", degree 12");
+  EXPECT_EQ(described("chebyshev", {}), ", degree auto");
   EXPECT_EQ(described("chebyshev", {{"degree", 3}}), ", degree 3");
   EXPECT_EQ(described("incomplete_cholesky", {}), "");
   EXPECT_EQ(described("incomplete_cholesky", {{"triangular_solve", "levels"}}),
@@ -137,9 +137,10 @@ TEST(PreconditionerTable, WrongOptionsAreNamedWithWhatIsAllowed) {
   EXPECT_EQ(asked("chebyshev", {{"order", 3}}),
             "preconditioner chebyshev has no option \"order\": its options are: degree");
   EXPECT_EQ(asked("chebyshev", {{"degree", 0}}),
-            "preconditioner chebyshev: degree must be an integer from 1 to 1000, it is 0");
-  EXPECT_EQ(asked("chebyshev", {{"degree", "auto"}}),
-            "preconditioner chebyshev: degree must be an integer from 1 to 1000, it is \"auto\"");
+            "preconditioner chebyshev: degree must be auto or an integer from 1 to 1000, it is 0");
+  EXPECT_EQ(asked("chebyshev", {{"degree", "low"}}),
+            "preconditioner chebyshev: degree must be auto or an integer from 1 to 1000, it is "
+            "\"low\"");
   EXPECT_EQ(asked("block_jacobi", {{"block_size", 257}}),
             "preconditioner block_jacobi: block_size must be auto or an integer from 1 to 256, it "
             "is 257");

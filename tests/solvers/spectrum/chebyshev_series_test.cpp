@@ -79,6 +79,28 @@ TEST(BandPass, HasValuesFromZeroToOneAndHalfAtBothEnds) {
   }
 }
 
+TEST(BandPass, KaisersWindowFallsFasterThanJacksonsKernelAndLeavesRipples) {
+  constexpr double kFrom = 4, kTo = 7;
+  constexpr Index kDegree = 160;
+  const auto jackson = detail::band_pass_coefficients(kInterval, kFrom, kTo, kDegree);
+  const auto kaiser =
+      detail::band_pass_coefficients(kInterval, kFrom, kTo, kDegree, Damping::kaiser);
+  const auto fall = [&](const std::vector<double>& coefficients) {
+    double angle = kInterval.angle(kFrom);
+    while (series(coefficients, kInterval.at(angle)) > 0.1) angle += 1e-4;
+    return angle - kInterval.angle(kFrom);
+  };
+  EXPECT_LT(fall(kaiser), 0.75 * fall(jackson));
+  for (int i = 0; i <= 1000; ++i) {
+    const double x = kInterval.at(pi * i / 1000);
+    EXPECT_GE(series(kaiser, x), -0.05) << x;
+    EXPECT_LE(series(kaiser, x), 1.05) << x;
+    EXPECT_NEAR(series_value(kaiser, kInterval.angle(x)), series(kaiser, x), 1e-12) << x;
+  }
+  EXPECT_NEAR(series(kaiser, kFrom), 0.5, 0.01);
+  EXPECT_NEAR(series(kaiser, kTo), 0.5, 0.01);
+}
+
 TEST(BandPass, IsTheIdentityWhereTheBandIsTheInterval) {
   const auto coefficients = detail::band_pass_coefficients(kInterval, 2, 10, 30);
   EXPECT_NEAR(coefficients[0], 1, 1e-15);

@@ -198,6 +198,19 @@ TEST(SpectralDensity, ProductsThatAreNotFiniteShow) {
   EXPECT_FALSE(density.finite());
 }
 
+TEST(SpectralDensity, TheLargestDegreeLimitsProducts) {
+  HostContext context;
+  DiagonalOperator<double> A(counting(400));
+  SpectralDensityOptions options;
+  options.resolution = 0.1;
+  options.max_degree = 200;
+  options.vectors = 4;
+  const auto density = spectral_density<double, HostContext>(context, A, options);
+  EXPECT_NEAR(density.resolution(),
+              std::numbers::pi / 200 * 0.5 * (density.upper() - density.lower()), 1e-9);
+  EXPECT_LE(A.columns_applied(), 40 + 4 * 100);  // Lanczos steps, and two moments per product
+}
+
 TEST(SpectralDensity, MisuseIsToldWithBothSides) {
   HostContext context;
   DiagonalOperator<double> A(counting(20));
@@ -219,6 +232,9 @@ TEST(SpectralDensity, MisuseIsToldWithBothSides) {
   options = {};
   options.resolution = -1;
   EXPECT_NE(message(A, options).find("it is -1"), std::string::npos);
+  options = {};
+  options.max_degree = 10;
+  EXPECT_NE(message(A, options).find("at least 64, it is 10"), std::string::npos);
   DiagonalOperator<double> empty(std::vector<double>{});
   EXPECT_NE(message(empty, {}).find("0x0"), std::string::npos);
   const auto density = spectral_density<double, HostContext>(context, A);

@@ -1,29 +1,19 @@
 #include "spmm/kernels/row_per_thread.hpp"
 #include "spmm/plan/epilogue_battery.hpp"
-#include "support/cuda_test.hpp"
+#include "support/in_device_memory.hpp"
 
 namespace heddle {
 namespace {
 
 template <class T>
-struct CudaBackend {
-  using Scalar = T;
-  using Context = CudaContext;
-  class Fixture : public test::CudaTest {
+struct CudaBackend : test::InDeviceMemory<T> {
+  class Fixture : public test::InDeviceMemory<T>::Fixture {
    protected:
     void SetUp() override {
       test::register_row_per_thread();  // a kernel without an epilogue
       test::CudaTest::SetUp();
     }
-    CudaContext& on() { return context(); }
   };
-
-  static void write(CudaContext& context, void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0) context.copy_to_device(target, source, bytes);
-  }
-  static void read(CudaContext& context, void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0) context.copy_to_host(target, source, bytes);
-  }
 };
 
 using Backends = ::testing::Types<CudaBackend<float>, CudaBackend<double>>;

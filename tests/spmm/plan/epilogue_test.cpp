@@ -11,13 +11,6 @@ struct HostBackend : test::OnHost<T> {
    protected:
     void SetUp() override { test::register_row_by_row(); }  // a kernel without an epilogue
   };
-
-  static void write(HostContext&, void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(target, source, bytes);
-  }
-  static void read(HostContext& context, void* target, const void* source, std::size_t bytes) {
-    write(context, target, source, bytes);
-  }
 };
 
 using Backends = ::testing::Types<HostBackend<float>, HostBackend<double>>;

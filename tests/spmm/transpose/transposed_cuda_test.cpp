@@ -1,27 +1,10 @@
 #include "spmm/transpose/transposed_battery.hpp"
-#include "support/cuda_test.hpp"
+#include "support/in_device_memory.hpp"
 
 namespace heddle {
 namespace {
 
-template <class T>
-struct CudaBackend {
-  using Scalar = T;
-  using Context = CudaContext;
-  class Fixture : public test::CudaTest {
-   protected:
-    CudaContext& on() { return context(); }
-  };
-
-  static void write(CudaContext& context, void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0) context.copy_to_device(target, source, bytes);
-  }
-  static void read(CudaContext& context, void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0) context.copy_to_host(target, source, bytes);
-  }
-};
-
-using Backends = ::testing::Types<CudaBackend<float>, CudaBackend<double>>;
+using Backends = ::testing::Types<test::InDeviceMemory<float>, test::InDeviceMemory<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, SpmmTransposed, Backends);
 
 template <class T>
@@ -35,7 +18,7 @@ TYPED_TEST(CudaSpmmTransposed, PreparedProductsAllocateNothing) {
   const TestMatrix<T> A = test::power_law_matrix<T>(300, 200, 190);
   const TestMatrix<T> At = explicit_transpose(A);
   ProductCase<T> product(At, 16, {0, 0}, T{1}, T{0});
-  TransposedWork<CudaBackend<T>> work(this->context(), A);
+  TransposedWork<test::InDeviceMemory<T>> work(this->context(), A);
   for (const auto* plan : {&work.indexed, &work.stored}) {
     plan->prepare_transposed(this->context(), 16);
     const auto prepared = this->context().allocation_count().allocations;

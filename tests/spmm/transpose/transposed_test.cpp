@@ -1,4 +1,3 @@
-#include <cstring>
 
 #include "spmm/transpose/transposed_battery.hpp"
 #include "support/on_host.hpp"
@@ -6,17 +5,7 @@
 namespace heddle {
 namespace {
 
-template <class T>
-struct HostBackend : test::OnHost<T> {
-  static void write(HostContext&, void* target, const void* source, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(target, source, bytes);
-  }
-  static void read(HostContext& context, void* target, const void* source, std::size_t bytes) {
-    write(context, target, source, bytes);
-  }
-};
-
-using Backends = ::testing::Types<HostBackend<float>, HostBackend<double>>;
+using Backends = ::testing::Types<test::OnHost<float>, test::OnHost<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, SpmmTransposed, Backends);
 
 template <class T>
@@ -39,7 +28,7 @@ TYPED_TEST(HostSpmmTransposed, SameBitsForEveryNumberOfThreads) {
     std::vector<std::vector<T>> results;
     for (const int threads : {1, 2, 3}) {
       HostContext context(threads);
-      TransposedWork<HostBackend<T>> work(context, A);
+      TransposedWork<test::OnHost<T>> work(context, A);
       results.push_back(work.multiply(product, work.indexed));
     }
     EXPECT_EQ(results[1], results[0]) << "N = " << N;
@@ -55,7 +44,7 @@ TYPED_TEST(HostSpmmTransposed, CountsTrafficAndArithmetic) {
   const double blocks = 70.0 * 6 * static_cast<double>(sizeof(T));
   const double offsets = 41.0 * 8;
   HostContext context(1);
-  TransposedWork<HostBackend<T>> work(context, A);
+  TransposedWork<test::OnHost<T>> work(context, A);
   ProductCase<T> product(At, 6, {0, 0}, T{1}, T{1});
   const double old_values = 40.0 * 6 * static_cast<double>(sizeof(T));
   const auto expect = [&](const auto& plan, double entry_bytes) {

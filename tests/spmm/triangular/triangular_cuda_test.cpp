@@ -1,10 +1,22 @@
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/spmm/triangular/level_order.hpp>
+#include <heddle/spmm/triangular/row_levels.hpp>
 
 #include "spmm/triangular/triangular_battery.hpp"
+#include "support/csr_invariants.hpp"
 #include "support/on_device.hpp"
 
 namespace heddle {
 namespace {
+
+/// A in device memory.
+template <class T>
+CsrMatrix<T, DeviceSpace> placed(CudaContext& context, const TestMatrix<T>& A) {
+  HostContext host;
+  return place(context, convert<T>(host, A.view()));
+}
 
 template <class T, TriangularSchedule kSchedule>
 struct CudaBackend : test::OnGpu<T> {
@@ -20,11 +32,22 @@ struct CudaBackend : test::OnGpu<T> {
   }
 };
 
+/// The plan is made of a matrix in device memory.
+template <class T>
+struct PlacedBackend : CudaBackend<T, TriangularSchedule::automatic> {
+  using Plan = TriangularPlan<T, CudaContext>;
+
+  static Plan plan(test::OnDevice on, const TestMatrix<T>& A, Triangle triangle) {
+    return {on.context, placed(on.context, A).view(), triangle};
+  }
+};
+
 using Backends = ::testing::Types<CudaBackend<float, TriangularSchedule::flags>,
                                   CudaBackend<double, TriangularSchedule::flags>,
                                   CudaBackend<float, TriangularSchedule::launches>,
                                   CudaBackend<double, TriangularSchedule::launches>,
-                                  CudaBackend<double, TriangularSchedule::automatic>>;
+                                  CudaBackend<double, TriangularSchedule::automatic>,
+                                  PlacedBackend<float>, PlacedBackend<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, Triangular, Backends);
 
 template <class T>
@@ -76,6 +99,39 @@ TYPED_TEST(CudaTriangular, AChainLongerThanTheDeviceIsSolved) {
     const double sum = static_cast<double>(L.values[e]) * static_cast<double>(y[i - 1]) +
                        static_cast<double>(L.values[e + 1]) * static_cast<double>(y[i]);
     ASSERT_NEAR(sum, static_cast<double>(X.data()[i]), test::tolerance<T>(4, 1));
+  }
+}
+
+/// Rows of 1, 4 and 8 threads, chains of which some are too long for the device, and no rows.
+TYPED_TEST(CudaTriangular, TheOrderOnTheDeviceIsThatOfTheHost) {
+  using T = TypeParam;
+  HostContext host;
+  const auto chain = [](Index i) {
+    return i > 0 ? std::vector<Index>{i - 1} : std::vector<Index>{};
+  };
+  std::vector<TestMatrix<T>> triangles;
+  for (const Index mean : {0, 2, 12, 60}) triangles.push_back(random_lower<T>(5000, mean));
+  for (const Index n : {0, 900, 5000}) triangles.push_back(lower_triangle<T>(n, chain));
+  for (const TestMatrix<T>& L : triangles) {
+    for (const bool upper : {false, true}) {
+      SCOPED_TRACE("rows " + std::to_string(L.rows) + ", entries " +
+                   std::to_string(L.columns.size()) + (upper ? ", upper" : ", lower"));
+      const TestMatrix<T> A = upper ? reversed(L) : L;
+      const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
+      const auto there = placed(this->context(), A);
+      auto found = detail::order_by_levels(this->context(), there.view(), triangle);
+      const auto expected = detail::order_by_levels(host, A.view(), triangle);
+      EXPECT_EQ(detail::cuda::row_levels(this->context(), there.view(), triangle).has_value(),
+                expected.levels() <= detail::cuda::most_levels(there.nnz()));
+      EXPECT_TRUE(test::same_bits(fetch(this->context(), host, found.entries.view()).view(),
+                                  expected.entries.view()));
+      EXPECT_EQ(found.level_begins, expected.level_begins);
+      const auto rows = fetch(this->context(), host, std::move(found.rows));
+      const auto inverse = fetch(this->context(), host, std::move(found.inverse_diagonal));
+      EXPECT_TRUE(std::equal(rows.data(), rows.data() + rows.size(), expected.rows.data()));
+      EXPECT_TRUE(std::equal(inverse.data(), inverse.data() + inverse.size(),
+                             expected.inverse_diagonal.data()));
+    }
   }
 }
 

@@ -1,6 +1,6 @@
-#include <cub/device/device_scan.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/features/column_merge.cuh>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
@@ -82,18 +82,6 @@ void launch_fill_panels(const CsrView<T, DeviceSpace>& A, const Index* tile_begi
   fill_panels_kernel<Config><<<blocks_for(panels, Config::kPanels), Config::kThreads, 0, stream>>>(
       A, tile_begin, columns, headers, values);
   check_launch();
-}
-
-/// begin[i] = Σ of the counts before i, in place. Returns begin[size − 1].
-Index exclusive_sum(CudaContext& context, Index* counts, Index size) {
-  std::size_t bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, counts, size, context.stream()));
-  Buffer<char, DeviceSpace> scratch(context, bytes);
-  check(
-      cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts, counts, size, context.stream()));
-  Index total = 0;
-  context.copy_to_host(&total, counts + size - 1, sizeof total);
-  return total;
 }
 
 }  // namespace

@@ -156,11 +156,126 @@ TEST(Chebyshev, ServesSpectraThatReachBelowZero) {
   }
 }
 
+/// Eigenvectors k of laplace1d, of order `n`, and their energies vᵀAv for vᵀv = (n + 1)/2.
+struct SineModes {
+  SineModes(HostContext& context, Index n, const std::vector<Index>& modes)
+      : vectors(context, n, std::ssize(modes)) {
+    for (Index j = 0; j < std::ssize(modes); ++j) {
+      const double angle = M_PI * static_cast<double>(modes[static_cast<std::size_t>(j)]) /
+                           static_cast<double>(n + 1);
+      for (Index i = 0; i < n; ++i) {
+        vectors.view()(i, j) = std::sin(static_cast<double>(i + 1) * angle);
+      }
+      eigenvalues.push_back(4 * std::pow(std::sin(angle / 2), 2));
+      energies.push_back(eigenvalues.back() * static_cast<double>(n + 1) / 2);
+    }
+  }
+
+  MultiVector<double, HostSpace> vectors;
+  std::vector<double> eigenvalues, energies;
+};
+
+TEST(Chebyshev, TheAutomaticDegreeFollowsTheWantedEigenvalues) {
+  HostContext context;
+  const Index n = 200;
+  const auto A = generate<double>(context, {"laplace1d", {n}});
+  // The same spectrum of D^(-1/2) A D^(-1/2), from rows of very different size.
+  std::vector<Triplet<double>> entries;
+  std::vector<double> root(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) root[static_cast<std::size_t>(i)] = std::pow(10.0, i % 7 - 3);
+  for (Index i = 0; i < n; ++i) {
+    const auto size = root[static_cast<std::size_t>(i)];
+    for (Index j = std::max<Index>(0, i - 1); j < std::min(n, i + 2); ++j) {
+      entries.push_back({i, j, (i == j ? 2 : -1) * size * root[static_cast<std::size_t>(j)]});
+    }
+  }
+  const auto scaled = csr_from_triplets<double>(context, n, n, entries);
+  for (const std::vector<Index>& modes :
+       {std::vector<Index>{9, 10, 11}, {5, 6, 7, 8}, {60, 61, 62}, {1, 2, 3}}) {
+    SineModes v(context, n, modes);
+    ChebyshevPreconditioner<double, HostContext> M(context, A.view());
+    const double median = v.eigenvalues[modes.size() / 2] / 2;  // of Â = A/2
+    const double degree = 0.9 * std::sqrt(M.upper_bound() / median);
+    const Index expected = std::lround(std::min(degree, 40.0));
+    EXPECT_EQ(M.suitable_strength(context, v.vectors.view(), v.energies), expected);
+    EXPECT_EQ(M.strength(), 12);
+    M.set_strength(expected);
+    EXPECT_EQ(M.strength(), expected);
+
+    ChebyshevPreconditioner<double, HostContext> of_scaled(context, scaled.view());
+    for (Index j = 0; j < v.vectors.cols(); ++j) {
+      for (Index i = 0; i < n; ++i) v.vectors.view()(i, j) /= root[static_cast<std::size_t>(i)];
+    }
+    EXPECT_EQ(of_scaled.suitable_strength(context, v.vectors.view(), v.energies), expected);
+  }
+}
+
+TEST(Chebyshev, AChosenDegreeGivesThePolynomialOfThatDegree) {
+  HostContext context;
+  const Index n = 100;
+  const auto A = generate<double>(context, {"laplace1d", {n}});
+  ChebyshevPreconditioner<double, HostContext> M(context, A.view());
+  const double c = M.upper_bound() * std::cosh(std::acosh(2.0) / 12) /
+                   (std::cosh(std::acosh(2.0) / 12) + 1);  // the middle of the first interval
+  MultiVector<double, HostSpace> w(context, n, 1);
+  for (const Index degree : {Index{12}, Index{20}, Index{37}, Index{0}}) {
+    M.set_strength(degree);
+    const double d = degree == 0 ? 12 : static_cast<double>(degree);
+    const double e = c / std::cosh(std::acosh(2.0) / d);
+    EXPECT_GE(c + e, M.upper_bound() * (1 - 1e-14));
+    for (const Index k : {Index{1}, Index{4}, Index{50}, n}) {
+      SineModes v(context, n, {k});
+      M.apply(context, v.vectors.view(), w.view());
+      const double lambda = v.eigenvalues[0] / 2;
+      const double x = (c - lambda) / e;
+      const double T = std::abs(x) <= 1 ? std::cos(d * std::acos(x)) : std::cosh(d * std::acosh(x));
+      const double expected = (1 - T / 2) / lambda / 2;
+      for (Index i = 0; i < n; ++i) {
+        EXPECT_NEAR(w.view()(i, 0), expected * v.vectors.view()(i, 0), 1e-9 / lambda);
+      }
+    }
+  }
+}
+
+TEST(Chebyshev, AGivenDegreeStays) {
+  HostContext context;
+  const auto A = generate<double>(context, {"laplace1d", {50}});
+  SineModes v(context, 50, {1, 2});
+  ChebyshevPreconditioner<double, HostContext> M(context, A.view(), 7);
+  EXPECT_EQ(M.strength(), 0);
+  EXPECT_EQ(M.suitable_strength(context, v.vectors.view(), v.energies), 0);
+  M.set_strength(30);
+  EXPECT_EQ(M.degree(), 7);
+}
+
+TEST(Chebyshev, ASolveBeginsWithTheFirstDegree) {
+  HostContext context;
+  SparseOperator<double, HostContext> A(context,
+                                        generate<double>(context, {"laplace2d", {60, 60}}));
+  ChebyshevPreconditioner<double, HostContext> M(context, A.matrix());
+  EigenProblem<double, HostContext> problem;
+  problem.A = &A;
+  problem.preconditioner = &M;
+  LobpcgOptions options;
+  options.nev = 4;
+  const auto first = lobpcg(context, problem, options);
+  const int degree = M.degree();
+  EXPECT_GT(degree, 12);
+  const auto second = lobpcg(context, problem, options);
+  EXPECT_EQ(M.degree(), degree);
+  EXPECT_EQ(first.eigenvalues, second.eigenvalues);
+  EXPECT_EQ(first.iterations, second.iterations);
+  options.which = Which::largest;  // which a preconditioner of A does not serve
+  options.max_iterations = 20;
+  lobpcg(context, problem, options);
+  EXPECT_EQ(M.degree(), 12);
+}
+
 TEST(Chebyshev, MisuseThrows) {
   HostContext context;
   const auto A = generate<double>(context, {"laplace1d", {10}});
   using Preconditioner = ChebyshevPreconditioner<double, HostContext>;
-  EXPECT_THROW(Preconditioner(context, A.view(), 0), InvalidArgument);
+  EXPECT_THROW(Preconditioner(context, A.view(), -1), InvalidArgument);
   const auto wide = csr_from_triplets<double>(context, 3, 4, {});
   EXPECT_THROW(Preconditioner(context, wide.view()), InvalidArgument);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <vector>
 
 namespace heddle::test {

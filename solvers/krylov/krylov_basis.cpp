@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/lanczos/krylov_basis.hpp>
+#include <heddle/solvers/krylov/krylov_basis.hpp>
 #include <utility>
 
 namespace heddle::detail {
@@ -28,9 +28,10 @@ void KrylovBasis<T, Ctx>::reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) n
 }
 
 template <Scalar T, class Ctx>
-void KrylovBasis<T, Ctx>::clear() noexcept {
+void KrylovBasis<T, Ctx>::clear(Index kept) noexcept {
+  assert(kept <= locked_);
   projected_.clear();
-  locked_ = 0;
+  locked_ = kept;
   multiplied_ = false;
 }
 

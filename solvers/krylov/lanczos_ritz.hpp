@@ -12,7 +12,11 @@ class LanczosRitz {
   LanczosRitz() = default;
 
   /// Memory for T of order up to `max_order` and S of up to `block` columns.
-  LanczosRitz(Index max_order, Index block);
+  LanczosRitz(Index max_order, Index block)
+      : LanczosRitz(DenseEigensolver(max_order), max_order, block) {}
+
+  /// The same with a solver for T.
+  LanczosRitz(DenseEigensolver dense, Index max_order, Index block);
 
   /// Solves T Z = Z diag(θ), with T k×k. `column`: [S; V₊ᵀBFV₊], (k + b)×b. False if T is not
   /// finite.

@@ -3,7 +3,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
-#include <heddle/solvers/lanczos/block_orthonormalizer.hpp>
+#include <heddle/solvers/krylov/block_orthonormalizer.hpp>
 #include <limits>
 
 namespace heddle::detail {
@@ -12,6 +12,10 @@ namespace {
 /// One round makes a block orthonormal unless columns are only noise. Random columns that replace
 /// noise need another round.
 constexpr int kMaxRounds = 5;
+
+/// The largest square of the part of a unit vector outside of a span that is rounding.
+template <Scalar T>
+constexpr double kInSpan = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
 }  // namespace
 
@@ -81,7 +85,8 @@ FrontStatus BlockOrthonormalizer<T, Ctx>::orthonormalize(Ctx& context, ConstBloc
   return {};
 }
 
-/// W ← W − V D with D = VᵀBW. Returns max ‖d_j‖₂.
+/// W ← W − V D with D = VᵀBW, for a W with orthonormal columns. Returns max ‖d_j‖₂. Columns that
+/// lie in the span of V become random.
 template <Scalar T, class Ctx>
 double BlockOrthonormalizer<T, Ctx>::project(Ctx& context, ConstBlock V, Block W) {
   if (V.cols() == 0) return 0;
@@ -95,6 +100,9 @@ double BlockOrthonormalizer<T, Ctx>::project(Ctx& context, ConstBlock V, Block W
     double square = 0;
     for (Index i = 0; i < host.rows; ++i) square += host(i, j) * host(i, j);
     largest = std::max(largest, std::sqrt(square));
+    // Where V and the column have entries in the same few rows only, rounding errors bring in no
+    // new direction, however often the column is scaled.
+    if (!(1 - square > kInSpan<T>)) fill(context, W.columns(j, 1));
   }
   return largest;
 }

@@ -5,8 +5,8 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/packet.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
-#include <heddle/solvers/lanczos/block_orthonormalizer.hpp>
-#include <heddle/solvers/lanczos/projected_matrix.hpp>
+#include <heddle/solvers/krylov/block_orthonormalizer.hpp>
+#include <heddle/solvers/krylov/projected_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <span>
 #include <vector>
@@ -53,8 +53,8 @@ class KrylovBasis {
   /// determines all random columns.
   void reset(LinearOperator<T, Ctx>* B, std::uint64_t seed) noexcept;
 
-  /// Deletes V and the locked vectors. `draw_front` must follow.
-  void clear() noexcept;
+  /// Deletes V and all locked vectors but the first `kept`. `draw_front` must follow.
+  void clear(Index kept = 0) noexcept;
 
   /// V₊ ← an orthonormal block orthogonal to the locked vectors. It is made from the first columns
   /// of `guess` (n×g), if there are any, and random columns. V must be empty. S is not defined

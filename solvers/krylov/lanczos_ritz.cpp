@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
+#include <utility>
 
 namespace heddle::detail {
 
-LanczosRitz::LanczosRitz(Index max_order, Index block)
+LanczosRitz::LanczosRitz(DenseEigensolver dense, Index max_order, Index block)
     : host_(1),
-      dense_(max_order),
+      dense_(std::move(dense)),
       Z_(*host_, max_order, max_order),
       product_(*host_, block, max_order),
       combination_(*host_, max_order, block),

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cassert>
-#include <heddle/solvers/lanczos/projected_matrix.hpp>
+#include <heddle/solvers/krylov/projected_matrix.hpp>
 
 namespace heddle::detail {
 

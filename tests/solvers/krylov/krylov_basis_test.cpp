@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <heddle/solvers/lanczos/krylov_basis.hpp>
-#include <heddle/solvers/lanczos/lanczos_ritz.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/krylov/krylov_basis.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
+#include <utility>
 
 #include "solvers/eigen_test_support.hpp"
 #include "support/tolerance.hpp"
@@ -96,6 +98,35 @@ TYPED_TEST(KrylovBasisTyped, TheDecompositionHoldsWhereStepsFindNothingNew) {
   expect_decomposition_through_restarts<TypeParam>(steps, 3, 4, 40);
   test::DiagonalOperator<TypeParam> zero(std::vector<double>(300, 0));
   expect_decomposition_through_restarts<TypeParam>(zero, 1, 4, 24);
+}
+
+/// Rounding errors of a guess that is an invariant subspace of few rows lie in these rows, too.
+TYPED_TEST(KrylovBasisTyped, TheDecompositionHoldsWhereAGuessSpansAllOfItsRows) {
+  using T = TypeParam;
+  HostContext context;
+  const Index n = 60;
+  std::vector<Triplet<T>> entries;
+  for (const auto& [row, s] : {std::pair{Index{0}, 1e5 / 3}, std::pair{Index{2}, 1e3 / 7}}) {
+    const T stiff = static_cast<T>(s), coupling = static_cast<T>(0.3 - s);
+    entries.insert(entries.end(), {{row, row, stiff},
+                                   {row + 1, row + 1, stiff},
+                                   {row, row + 1, coupling},
+                                   {row + 1, row, coupling}});
+  }
+  for (Index i = 4; i < n; ++i) entries.push_back({i, i, static_cast<T>(i)});
+  SparseOperator<T, HostContext> A(context, csr_from_triplets<T>(context, n, n, entries));
+  MultiVector<T, HostSpace> guess(context, n, 2);
+  set_zero<T>(context, guess.view());
+  for (const Index row : {0, 1, 2, 3}) guess.view()(row, row / 2) = static_cast<T>(std::sqrt(0.5));
+  KrylovBasis<T, HostContext> basis(context, A.row_range(), 16, 2, false);
+  basis.reset(nullptr, 3);
+  basis.draw_front(context, guess.view());
+  basis.multiply(context, A);
+  while (!basis.full()) {
+    basis.expand(context, A);
+    basis.multiply(context, A);
+    expect_decomposition(context, basis, A, 1e5);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/solvers/iteration/archive.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <limits>
+#include <span>
+
+namespace heddle::detail {
+
+/// T⁻¹ of a LOBPCG solve, in the precision and with the strength of the current step. Both only
+/// grow within a solve.
+template <Scalar T, class Ctx>
+class StepPreconditioner {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Sets the strength of `preconditioner` to that of a new one. Null: T = I.
+  StepPreconditioner(Preconditioner<T, Ctx>* preconditioner, Which which) noexcept
+      : preconditioner_(preconditioner),
+        which_(which),
+        lowered_(preconditioner != nullptr && preconditioner->is_lowered()) {
+    if (preconditioner_ != nullptr) preconditioner_->set_strength(strength_);
+  }
+
+  /// W = T⁻¹R.
+  void apply(Ctx& context, ConstBlockView<T, Space> R, BlockView<T, Space> W) {
+    if (preconditioner_ != nullptr) {
+      preconditioner_->apply(context, R, W);
+    } else {
+      copy(context, R, W);
+    }
+  }
+
+  /// Computes T⁻¹ in full precision from now on.
+  void raise(Ctx& context) {
+    if (lowered_) preconditioner_->raise(context);
+  }
+
+  /// Raises the strength to what suits the Ritz vectors X, once the Ritz values θ (of X, ascending)
+  /// have fallen so much that it may grow by `kGrowth`. A suitable strength grows like 1/√θ. Does
+  /// nothing at the largest end, because T approximates A at the smallest end only.
+  void suit(Ctx& context, ConstBlockView<T, Space> X, std::span<const double> theta) {
+    if (which_ != Which::smallest || theta.empty()) return;
+    if (preconditioner_ == nullptr || preconditioner_->strength() == 0) return;
+    const double median = theta[theta.size() / 2];
+    if (!(median < next_choice_)) return;
+    const Index suitable = preconditioner_->suitable_strength(context, X, theta);
+    if (suitable > preconditioner_->strength()) {
+      strength_ = suitable;
+      preconditioner_->set_strength(strength_);
+    }
+    const double missing = static_cast<double>(suitable) /
+                           (kGrowth * static_cast<double>(preconditioner_->strength()));
+    next_choice_ = median * missing * missing;
+  }
+
+  void archive(Ctx& context, Archive& archive) {
+    if (preconditioner_ == nullptr) return;
+    archive.values(strength_, next_choice_);
+    if (archive.loading()) preconditioner_->set_strength(strength_);
+    if (!lowered_) return;
+    bool raised = !preconditioner_->is_lowered();
+    archive.values(raised);
+    if (archive.loading() && raised) raise(context);
+  }
+
+ private:
+  static constexpr double kGrowth = 1.2;
+
+  Preconditioner<T, Ctx>* preconditioner_;
+  Which which_;
+  bool lowered_;        // whether it was in lower precision at the start
+  Index strength_ = 0;  // 0: that of a new preconditioner
+  // The strength is chosen again when the median Ritz value is below this.
+  double next_choice_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace heddle::detail
