@@ -60,6 +60,14 @@ class Coverage {
     }
   }
 
+  /// Whether the offsets are so far apart that no grid explains them.
+  bool is_scattered() const {
+    constexpr Index kMostPoints = 1 << 16;
+    Index points = 1;
+    for (const std::int32_t span : span_) points = std::min(points * (span + 1), kMostPoints + 1);
+    return points > kMostPoints;
+  }
+
   /// Four times the distinct points box + offset, plus the number of their runs along the first
   /// direction: short runs of rows waste parts of the memory's sectors.
   Index cost(const Point& box) {
@@ -96,11 +104,7 @@ class Coverage {
   std::vector<char> marks_;
 };
 
-}  // namespace
-
-RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
-                        const std::vector<Index>& counts, Index most_rows) {
-  const std::vector<std::int32_t> strides = strides_of(offsets, counts);
+RowGrid grid_with_strides(Index rows, const std::vector<std::int32_t>& strides) {
   RowGrid grid;
   grid.rows = rows;
   grid.dimensions = static_cast<int>(strides.size());
@@ -109,34 +113,48 @@ RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
     const Index beyond = d + 1 < strides.size() ? strides[d + 1] : rows;
     grid.points[d] = static_cast<std::int32_t>((beyond + strides[d] - 1) / strides[d]);
   }
+  return grid;
+}
+
+/// The box of at most `most` points with the least cost. Extents but the first are powers of two,
+/// and none is more than twice that of the grid.
+Point best_box(const RowGrid& grid, std::int32_t most, Coverage& coverage) {
+  Point best = {most, 1, 1, 1};
+  Index least = -1;
+  const auto fits = [&](const Point& box, int d) {
+    return box[static_cast<std::size_t>(d)] < (d < grid.dimensions ? Index{2} * grid.points[d] : 2);
+  };
+  Point box;
+  for (box[3] = 1; box[3] <= most && fits(box, 3); box[3] *= 2) {
+    for (box[2] = 1; box[3] * box[2] <= most && fits(box, 2); box[2] *= 2) {
+      for (box[1] = 1; box[3] * box[2] * box[1] <= most && fits(box, 1); box[1] *= 2) {
+        box[0] = most / (box[3] * box[2] * box[1]);
+        if (!fits(box, 0)) continue;
+        const Index cost = coverage.cost(box);
+        if (least >= 0 && cost >= least) continue;
+        least = cost;
+        best = box;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
+                        const std::vector<Index>& counts, Index most_rows) {
+  const auto most = static_cast<std::int32_t>(most_rows);
+  RowGrid grid = grid_with_strides(rows, strides_of(offsets, counts));
   std::vector<Point> points;
   for (const std::int32_t offset : offsets) points.push_back(point_of(offset, grid));
   if (points.empty()) points.push_back({});
   Coverage coverage(points);
-
-  const auto most = static_cast<std::int32_t>(most_rows);
-  Point best = {most, 1, 1, 1};
-  Index least = -1;
-  Point box;
-  const auto sizes_end = [&](int d) {  // a box is no longer than the grid, up to a factor of two
-    return d < grid.dimensions ? 2 * grid.points[d] : 2;
-  };
-  for (box[3] = 1; box[3] <= most && box[3] < sizes_end(3); box[3] *= 2) {
-    for (box[2] = 1; box[3] * box[2] <= most && box[2] < sizes_end(2); box[2] *= 2) {
-      for (box[1] = 1; box[3] * box[2] * box[1] <= most && box[1] < sizes_end(1); box[1] *= 2) {
-        box[0] = most / (box[3] * box[2] * box[1]);
-        if (grid.dimensions > 1 && box[0] >= sizes_end(0)) continue;
-        const Index cost = grid.dimensions > 1 ? coverage.cost(box) : 0;
-        if (least < 0 || cost < least) {
-          least = cost;
-          best = box;
-        }
-      }
-    }
-  }
+  if (coverage.is_scattered()) grid = grid_with_strides(rows, {1});
+  const Point box = grid.dimensions > 1 ? best_box(grid, most, coverage) : Point{most, 1, 1, 1};
   for (int d = 0; d < grid.dimensions; ++d) {
-    grid.boxes[d] = (grid.points[d] + best[static_cast<std::size_t>(d)] - 1) /
-                    best[static_cast<std::size_t>(d)];
+    const std::int32_t extent = box[static_cast<std::size_t>(d)];
+    grid.boxes[d] = (grid.points[d] + extent - 1) / extent;
   }
   return grid;
 }

@@ -104,7 +104,11 @@ TEST(RowGrid, AMatrixWithoutAGridIsCutIntoStretches) {
 
 TEST(RowGrid, MisleadingOffsetsGiveSmallBlocksToo) {
   for (const std::vector<std::int32_t>& offsets :
-       {std::vector<std::int32_t>{3, 10, 100, 1000, 1007}, {7}, {2, 900}, {-900, 5, 13, 34}}) {
+       {std::vector<std::int32_t>{3, 10, 100, 1000, 1007},
+        {7},
+        {2, 900},
+        {-900, 5, 13, 34},
+        {3, 7, 17, 42, 104, 259, 1000}}) {
     const RowGrid grid = grid_of_offsets(1009, offsets, std::vector<Index>(offsets.size(), 5), 64);
     std::map<std::int32_t, Index> rows;
     for (std::int32_t row = 0; row < 1009; ++row) ++rows[grid.box_of(row)];
