@@ -78,7 +78,10 @@ bool is_very_uneven(const MatrixFeatures& A) noexcept {
 
 /// Whether boxes of rows share columns that neighbouring rows alone do not. Where eight
 /// neighbouring rows share as many as in bands and node blocks, panels are faster.
-bool has_boxes(const MatrixFeatures& A, Index N, double least_reuse) noexcept {
+bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
+               double least_reuse) noexcept {
+  // In single precision, gathers are as fast where panels share few columns.
+  if (scalar_bytes < sizeof(double) && A.reuse_8 < kPanelReuse) return false;
   return N > kNarrow && A.reuse_grid >= least_reuse && A.reuse_8 < kNarrowPanelReuse &&
          A.row_mean <= kStagedRowMean && A.variation() <= kUneven && !is_very_uneven(A);
 }
@@ -111,7 +114,7 @@ std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N
     }
   };
   if (A.reuse_8 >= kNoReuse) consider(kPanelMma);
-  if (has_boxes(A, N, kSomeGridReuse)) consider(kStaged);
+  if (has_boxes(A, N, scalar_bytes, kSomeGridReuse)) consider(kStaged);
   if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(kRowParallel);
   consider(A.variation() > kUneven ? by_nonzeros(A, N) : by_rows(A, N));
   return candidates;
@@ -128,9 +131,9 @@ int forced_row_groups(const MatrixFeatures& A, Index N, const DeviceSizes& devic
 
 namespace heddle {
 
-KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t) {
+KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) {
   using namespace detail;
-  if (has_boxes(A, N, kGridReuse)) {
+  if (has_boxes(A, N, scalar_bytes, kGridReuse)) {
     return {kStaged, fmt::format("boxes of 64 rows use a row of B {:.1f} times", A.reuse_grid)};
   }
   if (has_panels(A, N)) {

@@ -10,9 +10,9 @@
 namespace heddle::detail::cuda {
 namespace {
 
-/// A version of the kernel. Measured on one H200 (27-point stencil): a ring of two stages wins
-/// where two thread blocks of whole rows of C fit on a multiprocessor, else more thread blocks of
-/// one stage, which overlap each other, and two vectors per thread.
+/// A version of the kernel. Measured on one H200 (27-point stencil): two vectors per thread win
+/// where they meet no bank conflicts, else a ring of two stages where two thread blocks of whole
+/// rows of C fit on a multiprocessor, else thread blocks of one stage, which overlap each other.
 template <int kStagesOf, int kChunksOf, int kBlocksOf>
 struct StagedConfig {
   static constexpr int kStages = kStagesOf;   // of the ring
@@ -30,7 +30,8 @@ struct StagedConfig {
   static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kRows, kChunks, kMostThreads};
 };
 using RingConfig = StagedConfig<2, 1, 2>;
-using WideConfig = StagedConfig<1, 2, 3>;
+using PairConfig = StagedConfig<1, 2, 3>;
+using SingleConfig = StagedConfig<1, 1, 4>;
 
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
 /// the columns of further ones, and a walk ahead of these.
@@ -82,12 +83,11 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
   }
 }
 
-/// The most rows of a block in the versions. The second one has fewer because its rows of B are
-/// longer. Rows of B of up to `kRingBytes` are multiplied by the first one.
+/// The most rows of a block, for rows of B of up to `kShortBytes` and for longer ones.
 template <class T>
-constexpr int kRingRows = sizeof(T) == 4 ? 128 : 64;
-constexpr int kWideRows = 64;
-constexpr Index kRingBytes = 80;
+constexpr int kManyBlockRows = sizeof(T) == 4 ? 128 : 64;
+constexpr int kBlockRows = 64;
+constexpr Index kShortBytes = 80;
 
 /// Shared memory that the system takes from each thread block.
 constexpr unsigned kReservedBytes = 1024;
@@ -124,18 +124,23 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     const auto own = blocks_.find(rows_for(product.N));
     const RowBlocksView<T>& A = (own != blocks_.end() ? own : blocks_.begin())->second.view();
+    const Index vectors = (product.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
+    const unsigned share = share_of(context, RingConfig::kBlocks);
     dispatch_terms(product, [&](const auto& p) {
-      if (A.rows_per_block == kRingRows<T> && is_narrow(product.N)) {
+      if (vectors % 8 == 0 && A.rows_per_block == kBlockRows) {
+        launch<PairConfig>(context, A, p);
+      } else if (stage_shape(A, product.N, RingConfig::kSizes, share).stripes == 1) {
         launch<RingConfig>(context, A, p);
       } else {
-        launch<WideConfig>(context, A, p);
+        launch<SingleConfig>(context, A, p);
       }
     });
   }
 
  private:
-  static bool is_narrow(Index N) { return N * static_cast<Index>(sizeof(T)) <= kRingBytes; }
-  static int rows_for(Index N) { return is_narrow(N) ? kRingRows<T> : kWideRows; }
+  static int rows_for(Index N) {
+    return N * static_cast<Index>(sizeof(T)) <= kShortBytes ? kManyBlockRows<T> : kBlockRows;
+  }
 
   template <class Config, class Product>
   static void launch(CudaContext& context, const RowBlocksView<T>& A, const Product& product) {
