@@ -3,9 +3,10 @@
 // fraction of the copy bandwidth measured in the same run.
 //
 // usage: step_bench host|cuda STRUCTURE SIZE N [KERNEL...]     as: step_bench cuda laplace3d 100 16
+//        SIZE: one number for three directions, or all numbers, as 16384x512; N: as 16 or 16,32
 //        a GPU without KERNEL: all kernels of its table
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +19,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/spmm/spmm.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -95,6 +97,8 @@ class Steps {
           bytes / ms[1] / (copied / ms[2]));
       std::fflush(stdout);
     };
+    const auto plain = fused({});
+    report("product", 2, plain, plain);
     report(
         "iteration", 4, [&] { axpby<T>(context_, 0.3, X_.view(), -0.2, C_.view()), product(1); },
         fused({.beta = T(-0.2), .delta = T(0.3), .X = X_.view()}));
@@ -120,17 +124,21 @@ class Steps {
 };
 
 template <Scalar T, class Ctx>
-void measure(Ctx& context, const GallerySpec& spec, Index N, std::vector<std::string> kernels) {
+void measure(Ctx& context, const GallerySpec& spec, const std::vector<Index>& widths,
+             const std::vector<std::string>& kernels) {
   HostContext host;
   const auto A = place(context, generate<T>(host, spec));
-  fmt::print("{} {}, {} rows, N = {}, {} bytes per value\n", spec.name, spec.size.front(), A.rows(),
-             N, sizeof(T));
-  Steps<T, Ctx> steps(context, A, N);
-  for (const std::string& kernel : kernels) steps.measure(kernel);
+  for (const Index N : widths) {
+    fmt::print("{} {}, {} rows, N = {}, {} bytes per value\n", spec.name, fmt::join(spec.size, "x"),
+               A.rows(), N, sizeof(T));
+    Steps<T, Ctx> steps(context, A, N);
+    for (const std::string& kernel : kernels) steps.measure(kernel);
+  }
 }
 
 template <class Ctx>
-void run(const GallerySpec& spec, Index N, std::vector<std::string> kernels) {
+void run(const GallerySpec& spec, const std::vector<Index>& widths,
+         std::vector<std::string> kernels) {
   Ctx context;
   if (kernels.empty()) {
     kernels = {"auto"};
@@ -138,8 +146,18 @@ void run(const GallerySpec& spec, Index N, std::vector<std::string> kernels) {
       for (const auto name : spmm_kernels(context)) kernels.emplace_back(name);
     }
   }
-  measure<double>(context, spec, N, kernels);
-  measure<float>(context, spec, N, kernels);
+  measure<double>(context, spec, widths, kernels);
+  measure<float>(context, spec, widths, kernels);
+}
+
+/// The numbers of a text with a separator between them.
+std::vector<Index> numbers(const std::string& text, char separator) {
+  std::vector<Index> all;
+  std::istringstream stream(text);
+  for (std::string number; std::getline(stream, number, separator);) {
+    all.push_back(std::stol(number));
+  }
+  return all;
 }
 
 }  // namespace
@@ -148,16 +166,17 @@ void run(const GallerySpec& spec, Index N, std::vector<std::string> kernels) {
 int main(int argc, char** argv) try {
   using namespace heddle;
   if (argc < 5) throw InvalidArgument("usage: step_bench host|cuda STRUCTURE SIZE N [KERNEL...]");
-  const Index size = std::atol(argv[3]);
-  const GallerySpec spec{argv[2], {size, size, size}};
-  const Index N = std::atol(argv[4]);
+  std::vector<Index> size = numbers(argv[3], 'x');
+  if (size.size() == 1) size.resize(3, size.front());
+  const GallerySpec spec{argv[2], size};
+  const std::vector<Index> widths = numbers(argv[4], ',');
   const std::vector<std::string> kernels(argv + 5, argv + argc);
   if (argv[1] == std::string("host")) {
-    run<HostContext>(spec, N, kernels);
+    run<HostContext>(spec, widths, kernels);
     return 0;
   }
 #ifdef HEDDLE_HAS_CUDA
-  run<CudaContext>(spec, N, kernels);
+  run<CudaContext>(spec, widths, kernels);
   return 0;
 #else
   throw InvalidArgument("this build has no CUDA");

@@ -98,9 +98,9 @@ class SpmmPlan<T, HostContext> {
 template <Scalar T>
 class SpmmPlan<T, CudaContext> {
  public:
-  /// Computes, on the device, A's row lengths, the reuse of columns by neighbouring rows, and whether
-  /// A consists of dense node blocks. Throws
-  /// `InvalidArgument` for an unknown kernel name, listing the known ones.
+  /// Computes, on the device, A's row lengths, the reuse of columns by neighbouring rows, and
+  /// whether A consists of dense node blocks. Throws `InvalidArgument` for an unknown kernel name,
+  /// listing the known ones.
   SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace> A, const SpmmOptions& options = {});
   ~SpmmPlan();
   SpmmPlan(SpmmPlan&&) noexcept;
@@ -170,10 +170,11 @@ struct KernelChoice {
 };
 
 /// The kernel that "rule" chooses on a GPU to multiply A by N columns, for values of `scalar_bytes`
-/// bytes each. Needs no GPU. Uses only rows, cols, nnz, row lengths, `reuse_8` and the node blocks of
-/// the features. The thresholds were measured on one NVIDIA H200. The form of the rule follows Huang et al.,
-/// arXiv:2106.16064 (σ/d for balance, N and d for the reduction). The node blocks and the reuse
-/// R(8), which decide about tensor cores, are additions.
+/// bytes each. Needs no GPU. Uses only rows, cols, nnz, row lengths, `reuse_8`, `reuse_grid` and
+/// the node blocks of the features. The thresholds were measured on one NVIDIA H200. The form of
+/// the rule follows Huang et al., arXiv:2106.16064 (σ/d for balance, N and d for the reduction).
+/// The node blocks and the reuses, which decide about tensor cores and shared memory, are
+/// additions.
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes);
 
 /// The reference implementation for tests: C = α A B + β C by three loops, summed in double. With β

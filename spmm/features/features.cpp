@@ -8,6 +8,7 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <heddle/spmm/features/node_size.hpp>
+#include <heddle/spmm/features/row_grid.hpp>
 #include <vector>
 
 namespace heddle {
@@ -213,6 +214,7 @@ void add_locality(const Pattern& A, MatrixFeatures& features) {
   features.reuse_8 = reuse<8>(A, counters);
   features.reuse_32 = reuse<32>(A, counters);
   features.reuse_128 = reuse<128>(A, counters);
+  features.reuse_grid = detail::grid_reuse(A.rows, A.row_offsets, A.columns);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_split_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split_kernel.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
@@ -35,6 +36,7 @@ constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
 constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
 constexpr std::string_view kNodeBlock = cuda::NodeBlockKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
+constexpr std::string_view kStaged = cuda::StagedKernel::kTraits.name;
 
 /// Bounds on σ/d. Up to kUneven, a few lane groups per row balance the rows. From kVeryUneven on,
 /// only equal nonzeros per group do.
@@ -47,6 +49,12 @@ constexpr double kHeavyRow = 64;
 /// more.
 constexpr double kPanelReuse = 2;
 constexpr double kNarrowPanelReuse = 4;
+/// R of the boxes of a grid from which rows of B are worth a copy in shared memory, and from which
+/// it is worth a measurement.
+constexpr double kGridReuse = 6;
+constexpr double kSomeGridReuse = 4;
+/// The mean row length up to which a block of rows fits into shared memory as a whole.
+constexpr double kStagedRowMean = 40;
 /// R(8) below which neighbouring rows share so few columns that L1 serves only A.
 constexpr double kNoReuse = 1.1;
 /// The number of columns up to which a row of B fits in one or two sectors.
@@ -99,6 +107,16 @@ bool has_nodes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexc
   return N <= kSeveralGroups || (N >= kWide && A.node_size <= 3);
 }
 
+/// Whether boxes of rows share columns that neighbouring rows alone do not. Where eight
+/// neighbouring rows share as many as in bands and node blocks, panels are faster.
+bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
+               double least_reuse) noexcept {
+  // In single precision, gathers are as fast where panels share few columns.
+  if (scalar_bytes < sizeof(double) && A.reuse_8 < kPanelReuse) return false;
+  return N > kNarrow && A.reuse_grid >= least_reuse && A.reuse_8 < kNarrowPanelReuse &&
+         A.row_mean <= kStagedRowMean && A.variation() <= kUneven && !is_very_uneven(A);
+}
+
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
   if (N <= kVeryNarrow) return kNonzeroParallel;
   return is_very_uneven(A) && A.row_mean < kManyRows ? kMergePath : kMerge;
@@ -128,6 +146,7 @@ std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N
   };
   if (N > kVeryNarrow && saves_bytes_in_nodes(A, scalar_bytes)) consider(kNodeBlock);
   if (A.reuse_8 >= kNoReuse) consider(kPanelMma);
+  if (has_boxes(A, N, scalar_bytes, kSomeGridReuse)) consider(kStaged);
   if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(kRowParallel);
   consider(A.variation() > kUneven ? by_nonzeros(A, N) : by_rows(A, N));
   return candidates;
@@ -149,6 +168,9 @@ KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t sc
   if (has_nodes(A, N, scalar_bytes)) {
     return {kNodeBlock, fmt::format("entries fill {:.0f} % of the {}x{} blocks that hold them",
                                     100 * A.node_fill, A.node_size, A.node_size)};
+  }
+  if (has_boxes(A, N, scalar_bytes, kGridReuse)) {
+    return {kStaged, fmt::format("boxes of 64 rows use a row of B {:.1f} times", A.reuse_grid)};
   }
   if (has_panels(A, N)) {
     return {kPanelMma,

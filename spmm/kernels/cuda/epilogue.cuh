@@ -57,37 +57,63 @@ __device__ void store(const Lane<T, kWidth>& values, T* to) {
   }
 }
 
+/// The entries of the terms that belong to `kWidth` entries of C. Those of absent terms are unset.
+template <class T, int kWidth>
+struct Terms {
+  Lane<T, kWidth> C, B, X, Y;
+};
+
+/// Loads the terms of `kWidth` entries from (row, column) on. A kernel that knows the row before
+/// its sum can load them early.
+template <int kWidth, class Product, class T = typename Product::Value>
+__device__ Terms<T, kWidth> load_terms(const Product& p, Index row, Index column) {
+  Terms<T, kWidth> terms;
+  if (p.beta != T{0}) terms.C = load_once<kWidth>(p.C + row * p.ldc + column);
+  if constexpr (Product::kTerms) {
+    if (p.gamma != T{0}) terms.B = load<kWidth>(p.B + row * p.ldb + column);
+    if (p.delta != T{0}) terms.X = load_once<kWidth>(p.X + row * p.ldx + column);
+    if (p.eta != T{0}) terms.Y = load_once<kWidth>(p.Y + row * p.ldy + column);
+  }
+  return terms;
+}
+
 /// Ends `kWidth` entries of C from (row, column) on, for which `scaled` is α A B:
 /// C = scaled + β C + γ B' + δ X, Y = Y + η C.
 template <Storing kStoring, class Product, class T, int kWidth>
-__device__ void finish_scaled(const Product& p, Index row, Index column, Lane<T, kWidth> scaled) {
-  T* const C = p.C + row * p.ldc + column;
-  if (p.beta != T{0}) multiply_add(p.beta, load_once<kWidth>(C), scaled);
+__device__ void finish_scaled(const Product& p, Index row, Index column, Lane<T, kWidth> scaled,
+                              Terms<T, kWidth> terms) {
+  if (p.beta != T{0}) multiply_add(p.beta, terms.C, scaled);
   if constexpr (Product::kTerms) {
-    if (p.gamma != T{0}) {
-      multiply_add(p.gamma, load<kWidth>(p.B + row * p.ldb + column), scaled);
-    }
-    if (p.delta != T{0}) {
-      multiply_add(p.delta, load_once<kWidth>(p.X + row * p.ldx + column), scaled);
-    }
+    if (p.gamma != T{0}) multiply_add(p.gamma, terms.B, scaled);
+    if (p.delta != T{0}) multiply_add(p.delta, terms.X, scaled);
   }
-  store<kStoring>(scaled, C);
+  store<kStoring>(scaled, p.C + row * p.ldc + column);
   if constexpr (Product::kTerms) {
     if (p.eta == T{0}) return;
-    T* const Y = p.Y + row * p.ldy + column;
-    Lane<T, kWidth> y = load_once<kWidth>(Y);
-    multiply_add(p.eta, scaled, y);
-    store<kStoring>(y, Y);
+    multiply_add(p.eta, scaled, terms.Y);
+    store<kStoring>(terms.Y, p.Y + row * p.ldy + column);
   }
+}
+template <Storing kStoring, class Product, class T, int kWidth>
+__device__ void finish_scaled(const Product& p, Index row, Index column,
+                              const Lane<T, kWidth>& scaled) {
+  finish_scaled<kStoring>(p, row, column, scaled, load_terms<kWidth>(p, row, column));
+}
+
+/// Ends entries of C for which `sum` is A B and `terms` were loaded before.
+template <Storing kStoring = Storing::cached, class Product, class T, int kWidth>
+__device__ void finish(const Product& p, Index row, Index column, const Lane<T, kWidth>& sum,
+                       const Terms<T, kWidth>& terms) {
+  Lane<T, kWidth> scaled;
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) scaled[i] = p.alpha * sum[i];
+  finish_scaled<kStoring>(p, row, column, scaled, terms);
 }
 
 /// Ends entries of C for which `sum` is A B.
 template <Storing kStoring = Storing::cached, class Product, class T, int kWidth>
 __device__ void finish(const Product& p, Index row, Index column, const Lane<T, kWidth>& sum) {
-  Lane<T, kWidth> scaled;
-#pragma unroll
-  for (int i = 0; i < kWidth; ++i) scaled[i] = p.alpha * sum[i];
-  finish_scaled<kStoring>(p, row, column, scaled);
+  finish<kStoring>(p, row, column, sum, load_terms<kWidth>(p, row, column));
 }
 
 /// Adds a part of the sum of A B to an entry of C that an earlier pass has ended without it, and to

@@ -8,6 +8,7 @@
 #include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_split_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 
 namespace heddle::detail {
@@ -36,6 +37,7 @@ KernelTable<DeviceSpace>& cuda_kernel_table() {
       row_of<cuda::NonzeroParallelKernel>(),
       row_of<cuda::PanelMmaKernel>(),
       row_of<cuda::NodeBlockKernel>(),
+      row_of<cuda::StagedKernel>(),
       row_of<cuda::CusparseKernel<1>>(),
       row_of<cuda::CusparseKernel<2>>(),
       row_of<cuda::CusparseKernel<3>>(),

@@ -4,6 +4,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/features/features_cuda.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
@@ -154,6 +155,31 @@ TYPED_TEST(SpmmCuda, Diagonal) { this->expect_products(test::band_matrix<TypePar
 
 TYPED_TEST(SpmmCuda, Band) { this->expect_products(test::band_matrix<TypeParam>(80, 80, 7)); }
 
+TYPED_TEST(SpmmCuda, WideBand) {
+  this->expect_products(test::band_matrix<TypeParam>(300, 300, 60));
+}
+
+// Blocks of rows are boxes of the grid. The last row of the grid is incomplete.
+TYPED_TEST(SpmmCuda, Stencil) {
+  constexpr Index nx = 13;
+  constexpr Index ny = 9;
+  constexpr Index rows = nx * ny * 7 - 5;
+  this->expect_products(test::matrix_with_pattern<TypeParam>(rows, rows, [](Index i) {
+    std::vector<Index> columns;
+    for (Index z = -1; z <= 1; ++z) {
+      for (Index y = -1; y <= 1; ++y) {
+        for (Index x = -1; x <= 1; ++x) {
+          const Index column = i + x + nx * (y + ny * z);
+          const bool inside = i % nx + x >= 0 && i % nx + x < nx && i / nx % ny + y >= 0 &&
+                              i / nx % ny + y < ny && column >= 0 && column < rows;
+          if (inside) columns.push_back(column);
+        }
+      }
+    }
+    return columns;
+  }));
+}
+
 TYPED_TEST(SpmmCuda, PowerLaw) {
   this->expect_products(test::power_law_matrix<TypeParam>(150, 150, 140));
 }
@@ -293,6 +319,22 @@ TYPED_TEST(SpmmCuda, NamesItsKernelAndWhy) {
   Case<T> product(A, 8, {0, 0}, T{1}, T{0});
   product.expect(product.multiply(this->context(), measured), "measure");
   EXPECT_NE(measured.reason(8).find("measured: "), std::string::npos) << measured.reason(8);
+}
+
+TYPED_TEST(SpmmCuda, TheFeaturesOfTheRulesAreThoseOfTheHost) {
+  using T = TypeParam;
+  HostContext host;
+  for (const TestMatrix<T>& A :
+       {test::node_block_matrix<T>(40, 3), test::band_matrix<T>(999, 999, 7),
+        test::power_law_matrix<T>(300, 300, 290), test::random_matrix<T>(4000, 500, 9)}) {
+    const MatrixFeatures expected = matrix_features<T>(host, A.view());
+    const DeviceMatrix<T> device(this->context(), A);
+    const MatrixFeatures actual = detail::cuda::device_features(this->context(), device.view());
+    EXPECT_EQ(actual.row_max, expected.row_max);
+    EXPECT_DOUBLE_EQ(actual.row_mean, expected.row_mean);
+    EXPECT_DOUBLE_EQ(actual.reuse_grid, expected.reuse_grid);
+    EXPECT_GE(actual.reuse_grid, 1);
+  }
 }
 
 TYPED_TEST(SpmmCuda, RefusesUnknownKernels) {

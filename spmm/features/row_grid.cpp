@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <array>
+#include <heddle/spmm/features/row_grid.hpp>
+
+namespace heddle::detail {
+namespace {
+
+using Point = std::array<std::int32_t, RowGrid::kMostDimensions>;
+
+/// An offset this many times larger than the one before it belongs to the next direction.
+constexpr double kGap = 2.5;
+
+/// The median of each group of similar offsets > 1, weighted by their frequency, after the stride 1
+/// of neighbouring rows. A grid's groups are symmetric about the stride, except for offsets of
+/// several steps and those across a periodic boundary.
+std::vector<std::int32_t> strides_of(const std::vector<std::int32_t>& offsets,
+                                     const std::vector<Index>& counts) {
+  std::vector<std::int32_t> strides = {1};
+  const auto size = offsets.size();
+  std::size_t first = 0;
+  while (first < size && offsets[first] < 1) ++first;
+  std::int32_t before = 1;
+  while (first < size && strides.size() < RowGrid::kMostDimensions) {
+    std::size_t last = first;
+    Index total = 0;
+    for (; last < size && (last == first || offsets[last] <= kGap * before); ++last) {
+      total += counts[last];
+      before = offsets[last];
+    }
+    std::size_t middle = first;
+    Index sum = counts[first];
+    while (2 * sum < total) sum += counts[++middle];
+    if (offsets[first] > kGap) strides.push_back(offsets[middle]);
+    first = last;
+  }
+  return strides;
+}
+
+/// The point of an offset: the nearest multiple of each stride, from the largest on.
+Point point_of(std::int32_t offset, const RowGrid& grid) {
+  Point point{};
+  for (int d = grid.dimensions - 1; d >= 0; --d) {
+    const std::int32_t stride = grid.strides[d];
+    const std::int32_t half = offset >= 0 ? stride / 2 : -(stride / 2);
+    point[static_cast<std::size_t>(d)] = (offset + half) / stride;
+    offset -= point[static_cast<std::size_t>(d)] * stride;
+  }
+  return point;
+}
+
+/// Marks on the points that a box and its neighbours in the directions of some offsets cover.
+class Coverage {
+ public:
+  explicit Coverage(const std::vector<Point>& offsets) : offsets_(offsets) {
+    for (std::size_t d = 0; d < low_.size(); ++d) {
+      const auto by_d = [d](const Point& a, const Point& b) { return a[d] < b[d]; };
+      const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end(), by_d);
+      low_[d] = (*least)[d];
+      span_[d] = (*most)[d] - (*least)[d];
+    }
+  }
+
+  /// Whether the offsets are so far apart that no grid explains them.
+  bool is_scattered() const {
+    constexpr Index kMostPoints = 1 << 16;
+    Index points = 1;
+    for (const std::int32_t span : span_) points = std::min(points * (span + 1), kMostPoints + 1);
+    return points > kMostPoints;
+  }
+
+  /// Four times the distinct points box + offset, plus the number of their runs along the first
+  /// direction: short runs of rows waste parts of the memory's sectors.
+  Index cost(const Point& box) {
+    Point size{};
+    for (std::size_t d = 0; d < size.size(); ++d) size[d] = box[d] + span_[d];
+    marks_.assign(static_cast<std::size_t>(Index{size[0]} * size[1] * size[2] * size[3]), 0);
+    const auto line = [&](std::int32_t c1, std::int32_t c2, std::int32_t c3) {
+      return marks_.begin() + ((Index{c3} * size[2] + c2) * size[1] + c1) * size[0];
+    };
+    for (const Point& o : offsets_) {
+      for (std::int32_t c3 = 0; c3 < box[3]; ++c3) {
+        for (std::int32_t c2 = 0; c2 < box[2]; ++c2) {
+          for (std::int32_t c1 = 0; c1 < box[1]; ++c1) {
+            const auto first = line(c1 + o[1] - low_[1], c2 + o[2] - low_[2], c3 + o[3] - low_[3]) +
+                               (o[0] - low_[0]);
+            std::fill(first, first + box[0], char{1});
+          }
+        }
+      }
+    }
+    Index cost = 0;
+    for (std::size_t k = 0; k < marks_.size(); ++k) {
+      if (marks_[k] == 0) continue;
+      const bool begins = k % static_cast<std::size_t>(size[0]) == 0 || marks_[k - 1] == 0;
+      cost += begins ? 5 : 4;
+    }
+    return cost;
+  }
+
+ private:
+  const std::vector<Point>& offsets_;
+  Point low_{};
+  Point span_{};
+  std::vector<char> marks_;
+};
+
+RowGrid grid_with_strides(Index rows, const std::vector<std::int32_t>& strides) {
+  RowGrid grid;
+  grid.rows = rows;
+  grid.dimensions = static_cast<int>(strides.size());
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    grid.strides[d] = strides[d];
+    const Index beyond = d + 1 < strides.size() ? strides[d + 1] : rows;
+    grid.points[d] = static_cast<std::int32_t>((beyond + strides[d] - 1) / strides[d]);
+  }
+  return grid;
+}
+
+/// The box of at most `most` points with the least cost. Extents but the first are powers of two,
+/// and none is more than twice that of the grid.
+Point best_box(const RowGrid& grid, std::int32_t most, Coverage& coverage) {
+  Point best = {most, 1, 1, 1};
+  Index least = -1;
+  const auto fits = [&](const Point& box, int d) {
+    return box[static_cast<std::size_t>(d)] < (d < grid.dimensions ? Index{2} * grid.points[d] : 2);
+  };
+  Point box;
+  for (box[3] = 1; box[3] <= most && fits(box, 3); box[3] *= 2) {
+    for (box[2] = 1; box[3] * box[2] <= most && fits(box, 2); box[2] *= 2) {
+      for (box[1] = 1; box[3] * box[2] * box[1] <= most && fits(box, 1); box[1] *= 2) {
+        box[0] = most / (box[3] * box[2] * box[1]);
+        if (!fits(box, 0)) continue;
+        const Index cost = coverage.cost(box);
+        if (least >= 0 && cost >= least) continue;
+        least = cost;
+        best = box;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
+                        const std::vector<Index>& counts, Index most_rows) {
+  const auto most = static_cast<std::int32_t>(most_rows);
+  RowGrid grid = grid_with_strides(rows, strides_of(offsets, counts));
+  std::vector<Point> points;
+  for (const std::int32_t offset : offsets) points.push_back(point_of(offset, grid));
+  if (points.empty()) points.push_back({});
+  Coverage coverage(points);
+  if (coverage.is_scattered()) grid = grid_with_strides(rows, {1});
+  const Point box = grid.dimensions > 1 ? best_box(grid, most, coverage) : Point{most, 1, 1, 1};
+  for (int d = 0; d < grid.dimensions; ++d) {
+    const std::int32_t extent = box[static_cast<std::size_t>(d)];
+    grid.boxes[d] = (grid.points[d] + extent - 1) / extent;
+  }
+  return grid;
+}
+
+RowGrid grid_of_sample(Index rows, std::vector<std::int32_t> offsets, Index samples,
+                       Index most_rows) {
+  constexpr double kFrequent = 0.3;
+  std::erase(offsets, RowSample::kNone);
+  std::sort(offsets.begin(), offsets.end());
+  std::vector<std::int32_t> frequent;
+  std::vector<Index> counts;
+  for (auto first = offsets.begin(); first != offsets.end();) {
+    const auto last = std::upper_bound(first, offsets.end(), *first);
+    if (static_cast<double>(last - first) >= kFrequent * static_cast<double>(samples)) {
+      frequent.push_back(*first);
+      counts.push_back(last - first);
+    }
+    first = last;
+  }
+  return grid_of_offsets(rows, frequent, counts, most_rows);
+}
+
+double grid_reuse(Index rows, const std::int64_t* row_offsets, const std::int32_t* columns) {
+  const Index samples = std::min(rows, RowSample::kMost);
+  std::vector<std::int32_t> offsets;
+  for (Index sample = 0; sample < samples; ++sample) {
+    const Index row = RowSample::place(sample, samples, rows);
+    if (row_offsets[row + 1] - row_offsets[row] > RowSample::kLongest) continue;
+    for (auto k = row_offsets[row]; k < row_offsets[row + 1]; ++k) {
+      offsets.push_back(columns[k] - static_cast<std::int32_t>(row));
+    }
+  }
+  const RowGrid grid = grid_of_sample(rows, std::move(offsets), samples, kReuseGridRows);
+  const Index boxes = std::min<Index>(grid.count(), kReuseGridBoxes);
+  Index entries = 0;
+  Index distinct = 0;
+  std::vector<std::int32_t> own;
+  for (Index sample = 0; sample < boxes; ++sample) {
+    const auto box = static_cast<std::int32_t>(RowSample::place(sample, boxes, grid.count()));
+    own.clear();
+    for (std::int32_t k = 0; k < kReuseGridRows; ++k) {
+      const std::int32_t row = grid.row_of(box, k);
+      if (row >= 0)
+        own.insert(own.end(), columns + row_offsets[row], columns + row_offsets[row + 1]);
+    }
+    entries += static_cast<Index>(own.size());
+    std::sort(own.begin(), own.end());
+    distinct += std::unique(own.begin(), own.end()) - own.begin();
+  }
+  return distinct > 0 ? static_cast<double>(entries) / static_cast<double>(distinct) : 0;
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <heddle/linalg/data/views.hpp>
+#include <vector>
+
+namespace heddle::detail {
+
+/// The rows of a matrix as points of a grid. Row i is the point (c₀, c₁, …) with i = Σ c_d·stride_d
+/// and c_d < stride_{d+1}/stride_d, where stride₀ = 1. The grid is divided into boxes, whose rows
+/// share columns. Boxes of one direction differ by at most one point in their extent.
+struct RowGrid {
+  static constexpr int kMostDimensions = 4;
+
+  Index rows = 0;
+  int dimensions = 1;
+  std::int32_t strides[kMostDimensions] = {1, 1, 1, 1};  ///< ascending
+  std::int32_t points[kMostDimensions] = {1, 1, 1, 1};   ///< extent of the grid
+  std::int32_t boxes[kMostDimensions] = {1, 1, 1, 1};    ///< the number of boxes in each direction
+
+  /// The number of boxes. Some may have no rows.
+  constexpr std::int32_t count() const noexcept {
+    std::int32_t all = 1;
+    for (int d = 0; d < dimensions; ++d) all *= boxes[d];
+    return all;
+  }
+
+  /// The index of the box that row `row` belongs to.
+  constexpr std::int32_t box_of(std::int32_t row) const noexcept {
+    std::int32_t box = 0;
+    for (int d = dimensions - 1; d >= 0; --d) {
+      const std::int32_t point = row / strides[d];
+      row -= point * strides[d];
+      box = box * boxes[d] +
+            static_cast<std::int32_t>(static_cast<std::int64_t>(point) * boxes[d] / points[d]);
+    }
+    return box;
+  }
+
+  /// The k-th row of a box for k below its number of points, −1 where a point has no row or k is
+  /// too large.
+  constexpr std::int32_t row_of(std::int32_t box, std::int32_t k) const noexcept {
+    std::int64_t row = 0;
+    std::int32_t of = box;
+    for (int d = 0; d < dimensions; ++d) {
+      const std::int32_t at = of % boxes[d];
+      of /= boxes[d];
+      const std::int32_t first = first_point(d, at);
+      const std::int32_t extent = first_point(d, at + 1) - first;
+      row += static_cast<std::int64_t>(first + k % extent) * strides[d];
+      k /= extent;
+    }
+    if (k > 0 || row >= rows) return -1;
+    const auto found = static_cast<std::int32_t>(row);
+    return box_of(found) == box ? found : -1;
+  }
+
+ private:
+  constexpr std::int32_t first_point(int d, std::int32_t box) const noexcept {
+    return static_cast<std::int32_t>((static_cast<std::int64_t>(box) * points[d] + boxes[d] - 1) /
+                                     boxes[d]);
+  }
+};
+
+/// What a sample of rows says about a matrix's grid.
+struct RowSample {
+  static constexpr Index kMost = 1024;              ///< rows
+  static constexpr std::int32_t kLongest = 128;     ///< longer rows are left out
+  static constexpr std::int32_t kNone = INT32_MAX;  ///< in place of an offset
+
+  /// The member of a set of `size` that belongs to sample `sample` of `samples` ≤ size: one at a
+  /// pseudo-random place of each of `samples` equal stretches.
+  static constexpr Index place(Index sample, Index samples, Index size) noexcept {
+    const Index first = size * sample / samples;
+    const Index stretch = size * (sample + 1) / samples - first;
+    const auto bits = static_cast<std::uint32_t>(sample) * 2654435769u;
+    return first + static_cast<Index>(bits >> 8) % stretch;
+  }
+};
+
+/// The grid of a matrix with `rows` rows in which the entries (i, i + offset) of the ascending
+/// `offsets` are frequent, with boxes of at most `most_rows` points that need the fewest distinct
+/// columns. `counts` are the frequencies of the offsets. Any offsets give a valid grid. Without
+/// several groups of offsets, the boxes are stretches of neighbouring rows.
+RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
+                        const std::vector<Index>& counts, Index most_rows);
+
+/// The same by the offsets of all entries of `samples` rows, in any order, with `kNone` between
+/// them. An offset that less than 0.3 of the rows have is not frequent.
+RowGrid grid_of_sample(Index rows, std::vector<std::int32_t> offsets, Index samples,
+                       Index most_rows);
+
+/// The number of rows in the boxes of `MatrixFeatures::reuse_grid`.
+inline constexpr Index kReuseGridRows = 64;
+/// The number of boxes that it is computed from, if there are more.
+inline constexpr Index kReuseGridBoxes = 512;
+
+/// `MatrixFeatures::reuse_grid` of a matrix in host memory.
+double grid_reuse(Index rows, const std::int64_t* row_offsets, const std::int32_t* columns);
+
+}  // namespace heddle::detail

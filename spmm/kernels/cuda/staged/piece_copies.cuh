@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include <heddle/spmm/kernels/cuda/product.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
+#include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
+
+/// The order in which a thread block of `staged` takes its pieces, and their way to shared memory.
+namespace heddle::detail::cuda {
+
+/// The pieces that a thread block multiplies, in order: row blocks t, t + grid, …, each in all
+/// stripes, so that thread blocks that run together share rows of B. One thread walks through them
+/// and loads each piece one call ahead.
+template <class T>
+class PieceWalk {
+ public:
+  __device__ PieceWalk(const RowBlocksView<T>& A, const StageShape& shape)
+      : A_(A), shape_(shape), block_(blockIdx.x) {
+    first_of_next_ = A.first_piece[block_];
+    begin_block();
+  }
+
+  /// The next piece.
+  __device__ QueuedPiece take() {
+    if (block_ >= A_.blocks) return {{}, -1, 0, 0, false};
+    const QueuedPiece taken = {loaded_, piece_, Index{stripe_} * shape_.stripe, part_, new_part_};
+    if (taken.piece.last == 0) {
+      begin_piece(piece_ + 1);
+    } else if (++stripe_ < shape_.stripes) {
+      new_part_ = piece_ != first_;
+      if (new_part_) begin_piece(first_);
+    } else {
+      block_ += gridDim.x;
+      if (block_ < A_.blocks) begin_block();
+    }
+    return taken;
+  }
+
+ private:
+  __device__ void begin_piece(Index piece) {
+    piece_ = piece;
+    loaded_ = A_.pieces[piece];
+    new_part_ = true;
+    ++part_;
+  }
+  __device__ void begin_block() {
+    stripe_ = 0;
+    first_ = first_of_next_;
+    begin_piece(first_);
+    const Index next = block_ + gridDim.x;
+    if (next < A_.blocks) first_of_next_ = A_.first_piece[next];
+  }
+
+  const RowBlocksView<T>& A_;
+  const StageShape& shape_;
+  Index block_;
+  int stripe_ = 0;
+  int part_ = 0;
+  bool new_part_ = true;
+  Index piece_ = 0;
+  Index first_ = 0;  ///< piece of the block
+  Index first_of_next_ = 0;
+  RowPiece loaded_{};
+};
+
+/// Copies `bytes`, a multiple of 16, by all threads. Both addresses are aligned to 16 bytes.
+__device__ void copy_part(char* to, const void* from, int bytes) {
+  for (int k = static_cast<int>(threadIdx.x) * kVectorBytes; k < bytes;
+       k += static_cast<int>(blockDim.x) * kVectorBytes) {
+    __pipeline_memcpy_async(to + k, static_cast<const char*>(from) + k, kVectorBytes);
+  }
+}
+
+/// Copies the rows `list` of B, columns `first` … of a stripe, by `kBytes` at a time. What is
+/// beyond the last column becomes zero up to a multiple of kBytes.
+template <int kBytes, class T>
+__device__ void copy_rows(char* to, unsigned pitch, const SpmmProduct<T>& p,
+                          const std::int32_t* list, int count, Index first, int columns) {
+  constexpr int kValues = kBytes / static_cast<int>(sizeof(T));
+  const int chunks = (columns + kValues - 1) / kValues;
+  const int step = static_cast<int>(blockDim.x) / chunks;
+  const int chunk = static_cast<int>(threadIdx.x) % chunks;
+  const int begin = static_cast<int>(threadIdx.x) / chunks;
+  const Index column = first + chunk * kValues;
+  if (begin >= step || column >= p.N) return;
+  const int absent = max(0, kValues - static_cast<int>(min(p.N - column, Index{kValues})));
+  const T* const from = p.B + column;
+  char* const own = to + chunk * kBytes;
+  for (int r = begin; r < count; r += step) {
+    __pipeline_memcpy_async(own + r * pitch, from + list[r] * p.ldb, kBytes, absent * sizeof(T));
+  }
+}
+
+/// Copies the rows of B that a piece needs to `rows`, and its part of A to `part`.
+template <class T>
+__device__ void copy_stage(char* rows, char* part, const SpmmProduct<T>& p,
+                           const RowBlocksView<T>& A, const StageShape& shape,
+                           const QueuedPiece& queued, const std::int32_t* list) {
+  const RowPiece& piece = queued.piece;
+  if (shape.wide_copies) {
+    copy_rows<kVectorBytes>(rows, shape.pitch, p, list, piece.columns, queued.stripe_column,
+                            shape.stripe);
+  } else {
+    copy_rows<sizeof(T)>(rows, shape.pitch, p, list, piece.columns, queued.stripe_column,
+                         shape.stripe);
+  }
+  if (!queued.new_part) return;
+  const Index first = piece.first_quad * kQuad;
+  copy_part(part, A.values + first, piece.quads * kQuad * static_cast<int>(sizeof(T)));
+  copy_part(part + shape.places, A.places + first,
+            piece.quads * kQuad * static_cast<int>(sizeof(std::uint16_t)));
+  copy_part(part + shape.row_quads, A.row_quads + queued.index * A.quad_pitch(),
+            A.quad_pitch() * static_cast<int>(sizeof(std::uint16_t)));
+}
+
+}  // namespace heddle::detail::cuda

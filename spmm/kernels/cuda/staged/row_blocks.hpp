@@ -1,0 +1,87 @@
+#pragma once
+
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/views.hpp>
+
+namespace heddle::detail::cuda {
+
+/// The number of entries that are stored together: four values, then their four local columns.
+inline constexpr int kQuad = 4;
+
+/// A piece of a row block: some of its distinct columns, and the entries in these. The pieces of a
+/// block are consecutive, in the order of their columns.
+struct RowPiece {
+  Index first_column;    ///< place of the piece's columns in `RowBlocksView::columns`
+  Index first_quad;      ///< even, so that the local columns of a piece are aligned to 16 bytes
+  std::int32_t columns;  ///< the number of distinct columns
+  std::int32_t quads;    ///< even
+  std::int32_t block;
+  std::int32_t last;  ///< 1 for the last piece of a block
+};
+
+/// The arguments of `staged` that represent A.
+template <class T>
+struct RowBlocksView {
+  int rows_per_block = 0;  ///< R, a multiple of 8
+  Index blocks = 0;
+  int most_columns = 0;  ///< of a piece, rounded up to a multiple of 4
+  int most_quads = 0;    ///< of a piece
+  /// R per block, −1 behind the last one.
+  const std::int32_t* rows = nullptr;
+  const Index* first_piece = nullptr;  ///< blocks + 1
+  const RowPiece* pieces = nullptr;
+  const std::int32_t* columns = nullptr;  ///< of B's rows, ascending in a block
+  /// `quad_pitch()` per piece: row r of the block has quads [r] … [r + 1] − 1 of the piece's.
+  const std::uint16_t* row_quads = nullptr;
+  const T* values = nullptr;  ///< 4 per quad
+  /// 4 per quad, places in the piece's columns. A quad that is not full repeats the place of the
+  /// row's last entry, with value 0.
+  const std::uint16_t* places = nullptr;
+
+  __host__ __device__ constexpr int quad_pitch() const noexcept { return rows_per_block + 8; }
+};
+
+/// The largest pieces that `RowBlocks` makes.
+struct PieceLimits {
+  int rows;     ///< per block, a multiple of 8
+  int columns;  ///< distinct ones per piece
+  int entries;  ///< per piece, at least `rows`
+};
+
+/// The entries of all blocks of rows: block b has segment[b] … segment[b + 1] − 1 of the ascending
+/// columns.
+struct BlockEntries {
+  Buffer<Index, DeviceSpace> segment;
+  Buffer<std::int32_t, DeviceSpace> ascending;
+};
+
+/// A in blocks of rows that share columns (`order_rows`), each in pieces that fit into shared
+/// memory.
+template <class T>
+class RowBlocks {
+ public:
+  /// Builds the blocks on the device and waits for some sizes. The same matrix gives the same
+  /// blocks. Needs 8 bytes per entry of A beside the result meanwhile. Throws `OutOfMemory`.
+  RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A, const PieceLimits& limits);
+
+  const RowBlocksView<T>& view() const noexcept { return view_; }
+  Index pieces() const noexcept { return static_cast<Index>(pieces_.size()); }
+  /// Distinct columns, summed over blocks.
+  Index columns() const noexcept { return static_cast<Index>(columns_.size()); }
+
+ private:
+  void cut_into_pieces(CudaContext& context, const BlockEntries& all, const PieceLimits& limits);
+  void store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A);
+
+  Buffer<std::int32_t, DeviceSpace> rows_;
+  Buffer<Index, DeviceSpace> first_piece_;
+  Buffer<RowPiece, DeviceSpace> pieces_;
+  Buffer<std::int32_t, DeviceSpace> columns_;
+  Buffer<std::uint16_t, DeviceSpace> row_quads_;
+  Buffer<T, DeviceSpace> values_;
+  Buffer<std::uint16_t, DeviceSpace> places_;
+  RowBlocksView<T> view_;
+};
+
+}  // namespace heddle::detail::cuda

@@ -1,0 +1,179 @@
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_sums.cuh>
+#include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
+#include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
+#include <map>
+
+namespace heddle::detail::cuda {
+namespace {
+
+/// A version of the kernel. Measured on one H200 (27-point stencil): two vectors per thread win
+/// where they meet no bank conflicts, else a ring of two stages where two thread blocks of whole
+/// rows of C fit on a multiprocessor, else thread blocks of one stage, which overlap each other.
+template <int kStagesOf, int kChunksOf, int kBlocksOf>
+struct StagedConfig {
+  static constexpr int kStages = kStagesOf;   // of the ring
+  static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
+  static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
+  static constexpr int kBlocks = kBlocksOf;   // that shared memory is divided among
+  static constexpr int kRows = 2;             // rows of C per thread
+  static constexpr int kMostThreads = 640;    // per multiprocessor, so that registers suffice
+  // A piece enters the queue before its columns are copied, and these before its rows of B.
+  static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
+  static constexpr int kQueuedAhead = kListedAhead + 1;
+  static constexpr int kLists = kListedAhead + 1;
+  static constexpr int kQueue = 8;  // places for pieces, a power of two
+  static_assert(kQueuedAhead < kQueue);
+  static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kRows, kChunks, kMostThreads};
+};
+using RingConfig = StagedConfig<2, 1, 2>;
+using PairConfig = StagedConfig<1, 2, 3>;
+using SingleConfig = StagedConfig<1, 1, 4>;
+
+/// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
+/// the columns of further ones, and a walk ahead of these.
+template <class Config, class Product, class T = typename Product::Value>
+__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p, RowBlocksView<T> A,
+                                                                      StageShape shape) {
+  extern __shared__ __align__(16) char memory[];
+  auto* const queue = reinterpret_cast<QueuedPiece*>(memory + shape.queue);
+  const auto queued = [&](int i) -> QueuedPiece& { return queue[i & (Config::kQueue - 1)]; };
+  const auto rows_of_B = [&](int i) { return memory + i % Config::kStages * shape.row_bytes; };
+  const auto part = [&](const QueuedPiece& piece) {
+    return memory + shape.parts + piece.part % Config::kStages * shape.part_bytes;
+  };
+  const auto list = [&](int i) {
+    return reinterpret_cast<std::int32_t*>(memory + shape.lists +
+                                           i % Config::kLists * shape.list_bytes);
+  };
+  PieceWalk<T> walk(A, shape);
+  RowSums<Config, Product> sums(shape);
+  for (int i = -Config::kQueuedAhead;; ++i) {
+    if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);
+    __syncthreads();
+    if (i >= 0 && queued(i).index < 0) break;
+    typename RowSums<Config, Product>::Early early;
+    if (i >= 0) early = sums.begin(p, A, shape, queued(i), list(i) + A.most_columns);
+    const int copied = i + Config::kAhead;
+    if (copied >= 0 && queued(copied).index >= 0) {
+      copy_stage(rows_of_B(copied), part(queued(copied)), p, A, shape, queued(copied),
+                 list(copied));
+    }
+    const int listed = i + Config::kListedAhead;
+    if (listed >= 0 && queued(listed).index >= 0) {
+      const RowPiece& piece = queued(listed).piece;
+      for (int k = threadIdx.x; k < piece.columns; k += blockDim.x) {
+        __pipeline_memcpy_async(list(listed) + k, A.columns + piece.first_column + k,
+                                sizeof(std::int32_t));
+      }
+      copy_part(reinterpret_cast<char*>(list(listed) + A.most_columns),
+                A.rows + static_cast<Index>(piece.block) * A.rows_per_block,
+                A.rows_per_block * static_cast<int>(sizeof(std::int32_t)));
+    }
+    __pipeline_commit();
+    if (threadIdx.x == 0) queued(i + Config::kQueuedAhead) = walk.take();
+    if constexpr (Config::kAhead == 0) {
+      __pipeline_wait_prior(0);
+      __syncthreads();
+    }
+    if (i >= 0) sums.add(p, A, shape, queued(i), rows_of_B(i), part(queued(i)), early);
+  }
+}
+
+/// The most rows of a block, for rows of B of up to `kShortBytes` and for longer ones.
+template <class T>
+constexpr int kManyBlockRows = sizeof(T) == 4 ? 128 : 64;
+constexpr int kBlockRows = 64;
+constexpr Index kShortBytes = 80;
+
+/// Shared memory that the system takes from each thread block.
+constexpr unsigned kReservedBytes = 1024;
+
+/// Shared memory of a thread block if a multiprocessor holds `blocks`.
+unsigned share_of(const CudaContext& context, int blocks) {
+  const auto most = static_cast<unsigned>(context.device().shared_bytes_per_block);
+  return (most + kReservedBytes) / static_cast<unsigned>(blocks) - kReservedBytes;
+}
+
+/// Half of a stage for A's part, up to some quads that are not full.
+template <class T>
+PieceLimits piece_limits(const CudaContext& context, int rows) {
+  constexpr int kColumns = 512;
+  constexpr unsigned kEntryBytes = sizeof(T) + sizeof(std::uint16_t);
+  const unsigned entries = share_of(context, RingConfig::kBlocks) /
+                           (2 * static_cast<unsigned>(RingConfig::kStages) * kEntryBytes);
+  return {rows, kColumns, std::max(rows, static_cast<int>(entries))};
+}
+
+template <class T>
+class StagedPlan : public KernelPlan<T, DeviceSpace> {
+ public:
+  StagedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix) : A_(matrix.A) {}
+
+  /// Builds the row blocks for this width. Narrower products take them, too, if they have none.
+  void prepare(CudaContext& context, Index N) override {
+    const int rows = rows_for(N);
+    if (!blocks_.contains(rows)) {
+      blocks_.try_emplace(rows, context, A_, piece_limits<T>(context, rows));
+    }
+  }
+
+  void run(CudaContext& context, const SpmmProduct<T>& product) override {
+    const auto own = blocks_.find(rows_for(product.N));
+    const RowBlocksView<T>& A = (own != blocks_.end() ? own : blocks_.begin())->second.view();
+    const Index vectors = (product.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
+    const unsigned share = share_of(context, RingConfig::kBlocks);
+    dispatch_terms(product, [&](const auto& p) {
+      if (vectors % 8 == 0 && A.rows_per_block == kBlockRows) {
+        launch<PairConfig>(context, A, p);
+      } else if (stage_shape(A, product.N, RingConfig::kSizes, share).stripes == 1) {
+        launch<RingConfig>(context, A, p);
+      } else {
+        launch<SingleConfig>(context, A, p);
+      }
+    });
+  }
+
+ private:
+  static int rows_for(Index N) {
+    return N * static_cast<Index>(sizeof(T)) <= kShortBytes ? kManyBlockRows<T> : kBlockRows;
+  }
+
+  template <class Config, class Product>
+  static void launch(CudaContext& context, const RowBlocksView<T>& A, const Product& product) {
+    StageShape shape =
+        stage_shape(A, product.N, Config::kSizes, share_of(context, Config::kBlocks));
+    shape.wide_copies = rows_are_aligned(product.B, product.ldb);
+    shape.wide_terms = rows_are_aligned(product.C, product.ldc) &&
+                       (product.gamma == T{0} || shape.wide_copies) &&
+                       (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
+                       (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
+    const auto kernel = staged_kernel<Config, Product>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(context.device().shared_bytes_per_block)));
+    int resident = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, shape.threads,
+                                                        shape.bytes));
+    if (resident == 0) {
+      throw OutOfMemory(shape.bytes,
+                        "a stage of the kernel 'staged' needs more shared memory than "
+                        "the device has");
+    }
+    const auto grid = std::min<Index>(A.blocks, Index{resident} * context.device().multiprocessors);
+    kernel<<<static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads), shape.bytes,
+             context.stream()>>>(product, A, shape);
+    check_launch();
+  }
+
+  CsrView<T, DeviceSpace> A_;
+  std::map<int, RowBlocks<T>> blocks_;  ///< by the most rows of a block
+};
+
+}  // namespace
+
+KernelMakers<DeviceSpace> StagedKernel::makers() { return makers_of<StagedPlan, DeviceSpace>(); }
+
+}  // namespace heddle::detail::cuda
