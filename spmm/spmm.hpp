@@ -34,8 +34,8 @@ enum class SpmmTranspose {
 struct SpmmOptions {
   /// A rule of choice, or the name of a kernel from `spmm_kernels`. On a GPU, "rule" chooses by the
   /// matrix's features, so that equal input gives equal bits, and "auto" is the same.
-  /// "rule_row_mean" chooses by the mean row length alone. "measure" times two to five kernels on
-  /// the first block of each width and takes the fastest, so its results agree from run to run only
+  /// "rule_row_mean" chooses by the mean row length alone. "measure" times a few kernels on the
+  /// first block of each width and takes the fastest, so its results agree from run to run only
   /// up to rounding. The host has one kernel to choose, so there all rules are the same.
   std::string kernel = "auto";
   SpmmTranspose transpose = SpmmTranspose::indexed;  ///< for `multiply_transposed`
@@ -98,8 +98,9 @@ class SpmmPlan<T, HostContext> {
 template <Scalar T>
 class SpmmPlan<T, CudaContext> {
  public:
-  /// Computes, on the device, A's row lengths and the reuse of columns by neighbouring rows. Throws
-  /// `InvalidArgument` for an unknown kernel name, listing the known ones.
+  /// Computes, on the device, A's row lengths, the reuse of columns by neighbouring rows, and
+  /// whether A consists of dense node blocks. Throws `InvalidArgument` for an unknown kernel name,
+  /// listing the known ones.
   SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace> A, const SpmmOptions& options = {});
   ~SpmmPlan();
   SpmmPlan(SpmmPlan&&) noexcept;
@@ -169,10 +170,10 @@ struct KernelChoice {
 };
 
 /// The kernel that "rule" chooses on a GPU to multiply A by N columns, for values of `scalar_bytes`
-/// bytes each. Needs no GPU. Uses only rows, cols, nnz, row lengths, `reuse_8` and `reuse_grid` of
-/// the features. The thresholds were measured on one NVIDIA H200. The form of the rule follows
-/// Huang et al., arXiv:2106.16064 (σ/d for balance, N and d for the reduction). The reuse R(8),
-/// which decides about tensor cores, is an addition.
+/// bytes each. Needs no GPU. Uses only rows, cols, nnz, row lengths, `reuse_8`, `reuse_grid` and
+/// the node blocks of the features. The thresholds were measured on one NVIDIA H200. The form of
+/// the rule follows Huang et al., arXiv:2106.16064 (σ/d for balance, N and d for the reduction).
+/// The node blocks and the reuse of panels and grids are additions.
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes);
 
 /// The reference implementation for tests: C = α A B + β C by three loops, summed in double. With β

@@ -7,11 +7,16 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features.hpp>
+#include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/features/row_grid.hpp>
 #include <vector>
 
 namespace heddle {
 namespace {
+
+using detail::kSmallestNode;
+using detail::NodeFills;
+using detail::set_node_size;
 
 /// The sparsity pattern of A. The values of A are never read.
 struct Pattern {
@@ -197,10 +202,15 @@ void add_locality(const Pattern& A, MatrixFeatures& features) {
   for (int thread = 0; thread < A.context.threads(); ++thread) {
     counters.emplace_back(A.context, A.cols);
   }
-  features.block_fill_2 = block_fill<2>(A, counters);
-  features.block_fill_3 = block_fill<3>(A, counters);
-  features.block_fill_4 = block_fill<4>(A, counters);
-  features.block_fill_8 = block_fill<8>(A, counters);
+  const NodeFills fills = {block_fill<2>(A, counters), block_fill<3>(A, counters),
+                           block_fill<4>(A, counters), block_fill<5>(A, counters),
+                           block_fill<6>(A, counters), block_fill<7>(A, counters),
+                           block_fill<8>(A, counters)};
+  features.block_fill_2 = fills[2 - kSmallestNode];
+  features.block_fill_3 = fills[3 - kSmallestNode];
+  features.block_fill_4 = fills[4 - kSmallestNode];
+  features.block_fill_8 = fills[8 - kSmallestNode];
+  set_node_size(fills, features);
   features.reuse_8 = reuse<8>(A, counters);
   features.reuse_32 = reuse<32>(A, counters);
   features.reuse_128 = reuse<128>(A, counters);

@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
+#include <heddle/spmm/features/node_fills.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/features/row_grid_cuda.hpp>
 #include <vector>
@@ -104,6 +105,7 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.empty_rows = lengths.empty;
   features.reuse_8 = panel_reuse(context, A);
   features.reuse_grid = grid_reuse(context, A);
+  set_node_size(device_node_fills(context, A), features);
   return features;
 }
 

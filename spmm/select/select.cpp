@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/node_block/node_block_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/nonzero_parallel/nonzero_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
@@ -32,6 +34,7 @@ constexpr std::string_view kRowCached = cuda::RowCachedKernel::kTraits.name;
 constexpr std::string_view kMerge = cuda::MergeKernel::kTraits.name;
 constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
 constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
+constexpr std::string_view kNodeBlock = cuda::NodeBlockKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 constexpr std::string_view kStaged = cuda::StagedKernel::kTraits.name;
 
@@ -60,6 +63,12 @@ constexpr Index kNarrow = 8;
 constexpr Index kVeryNarrow = 4;
 /// The number of columns up to which a warp has several lane groups for the nonzeros of a row.
 constexpr Index kSeveralGroups = 16;
+/// The number of columns from which a lane of `node_block` has four of them in double.
+constexpr Index kWide = 32;
+/// The number of node rows from which the longest ones do not decide about the time, and the number
+/// of busy lanes from which they hide their latency (one H200 holds 100 000).
+constexpr Index kEnoughNodes = 5000;
+constexpr Index kEnoughNodeLanes = 40000;
 /// The mean row length from which several lane groups per row are busy for a very narrow block.
 constexpr double kLongRows = 32;
 /// The mean row length below which a finished row costs as much as a nonzero.
@@ -84,6 +93,28 @@ bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
   if (scalar_bytes < sizeof(double) && A.reuse_8 < kPanelReuse) return false;
   return N > kNarrow && A.reuse_grid >= least_reuse && A.reuse_8 < kNarrowPanelReuse &&
          A.row_mean <= kStagedRowMean && A.variation() <= kUneven && !is_very_uneven(A);
+}
+
+/// Whether A takes fewer bytes in whole node blocks than in compressed rows. A node row ends within
+/// a chunk of 16 bytes' worth of blocks, on average in its middle.
+bool saves_bytes_in_nodes(const MatrixFeatures& A, std::size_t scalar_bytes) noexcept {
+  if (A.node_size == 0) return false;
+  const double padding = (16.0 / static_cast<double>(scalar_bytes) - 1) / 2;
+  const double blocks_per_row = A.row_mean / (A.node_size * A.node_fill);
+  return node_bytes_per_entry(A.node_size, A.node_fill, scalar_bytes) *
+             (1 + padding / blocks_per_row) <
+         static_cast<double>(scalar_bytes + sizeof(std::int32_t));
+}
+
+/// Whether node blocks are the fastest way for N columns, too.
+bool has_nodes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexcept {
+  if (N <= kVeryNarrow || is_very_uneven(A) || !saves_bytes_in_nodes(A, scalar_bytes)) return false;
+  const bool single = scalar_bytes == sizeof(float);
+  const Index nodes = A.rows / A.node_size;
+  const Index lanes_per_node = std::max<Index>(4, N / (single || N >= kWide ? 4 : 2));
+  if (nodes < kEnoughNodes || nodes * lanes_per_node < kEnoughNodeLanes) return false;
+  if (single) return A.node_size > 2 || A.row_mean >= kLongRows;
+  return N <= kSeveralGroups || (N >= kWide && A.node_size <= 3);
 }
 
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
@@ -113,6 +144,7 @@ std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N
       candidates.push_back(kernel);
     }
   };
+  if (N > kVeryNarrow && saves_bytes_in_nodes(A, scalar_bytes)) consider(kNodeBlock);
   if (A.reuse_8 >= kNoReuse) consider(kPanelMma);
   if (has_boxes(A, N, scalar_bytes, kSomeGridReuse)) consider(kStaged);
   if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(kRowParallel);
@@ -133,6 +165,10 @@ namespace heddle {
 
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) {
   using namespace detail;
+  if (has_nodes(A, N, scalar_bytes)) {
+    return {kNodeBlock, fmt::format("entries fill {:.0f} % of the {}x{} blocks that hold them",
+                                    100 * A.node_fill, A.node_size, A.node_size)};
+  }
   if (has_boxes(A, N, scalar_bytes, kGridReuse)) {
     return {kStaged, fmt::format("boxes of 64 rows use a row of B {:.1f} times", A.reuse_grid)};
   }

@@ -17,7 +17,7 @@ std::string_view choose_on_host() noexcept;
 /// Source: Yang, Buluç, Owens, Euro-Par 2018, section 5.4.
 KernelChoice choose_by_row_mean(const MatrixFeatures& A);
 
-/// The two to five kernels that are worth timing on A. The choice by features is the first.
+/// The few kernels that are worth timing on A. The choice by features is the first.
 std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N,
                                                 std::size_t scalar_bytes);
 

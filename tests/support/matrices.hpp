@@ -133,4 +133,31 @@ TestMatrix<T> node_block_matrix(Index nodes, Index dofs, unsigned seed = 1) {
       seed);
 }
 
+/// A rows×cols matrix of dofs×dofs blocks at `mean` random places per node row, none in every fifth
+/// one. About one entry of ten is missing in each block, and the last blocks are cut off where
+/// `dofs` does not divide the size.
+template <class T>
+TestMatrix<T> random_node_matrix(Index rows, Index cols, Index dofs, Index mean,
+                                 unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  std::bernoulli_distribution missing(0.1);
+  std::set<Index> nodes;
+  return matrix_with_pattern<T>(
+      rows, cols,
+      [&](Index i) {
+        if (i % dofs == 0) {
+          const Index count = i / dofs % 5 == 3 ? 0 : 1 + i / dofs % (2 * mean);
+          nodes = random_columns(engine, (cols + dofs - 1) / dofs, count);
+        }
+        std::vector<Index> columns;
+        for (const Index node : nodes) {
+          for (Index j = node * dofs; j < std::min(cols, (node + 1) * dofs); ++j) {
+            if (!missing(engine)) columns.push_back(j);
+          }
+        }
+        return columns;
+      },
+      seed + 1);
+}
+
 }  // namespace heddle::test

@@ -67,6 +67,15 @@ MatrixFeatures brute_force(const CsrView<double, HostSpace>& A) {
   f.block_fill_3 = entries_per_group(entries, 3, 3) / 9;
   f.block_fill_4 = entries_per_group(entries, 4, 4) / 16;
   f.block_fill_8 = entries_per_group(entries, 8, 8) / 64;
+  double fewest_bytes = 0;
+  for (int b = 2; b <= 8; ++b) {
+    const double fill = entries_per_group(entries, b, b) / (b * b);
+    const double bytes = fill > 0 ? (8 * b * b + 4) / (fill * b * b) : 0;
+    if (fill == 0 || (f.node_size > 0 && bytes > (1 - 1e-12) * fewest_bytes)) continue;
+    fewest_bytes = bytes;
+    f.node_size = b;
+    f.node_fill = fill;
+  }
   f.reuse_8 = entries_per_group(entries, 8, 1);
   f.reuse_32 = entries_per_group(entries, 32, 1);
   f.reuse_128 = entries_per_group(entries, 128, 1);
@@ -92,6 +101,8 @@ void expect_equal(const MatrixFeatures& actual, const MatrixFeatures& expected) 
   expect_near(actual.block_fill_3, expected.block_fill_3, "block_fill_3");
   expect_near(actual.block_fill_4, expected.block_fill_4, "block_fill_4");
   expect_near(actual.block_fill_8, expected.block_fill_8, "block_fill_8");
+  EXPECT_EQ(actual.node_size, expected.node_size);
+  expect_near(actual.node_fill, expected.node_fill, "node_fill");
   expect_near(actual.reuse_8, expected.reuse_8, "reuse_8");
   expect_near(actual.reuse_32, expected.reuse_32, "reuse_32");
   expect_near(actual.reuse_128, expected.reuse_128, "reuse_128");
@@ -144,6 +155,16 @@ TEST(Features, NodeBlocksFillTheirBlocks) {
   EXPECT_LT(features.block_fill_2, 1);
   EXPECT_EQ(features.row_max, 9);
   EXPECT_EQ(features.bandwidth, 5);
+}
+
+TEST(Features, NodesHaveTheSizeOfTheDenseBlocks) {
+  HostContext context(2);
+  for (int b = 2; b <= 8; ++b) {
+    const Matrix A = test::node_block_matrix<double>(40, b);
+    const MatrixFeatures features = matrix_features(context, A.view());
+    EXPECT_EQ(features.node_size, b);
+    EXPECT_EQ(features.node_fill, 1);
+  }
 }
 
 TEST(Features, VariationIsDeviationOverMean) {

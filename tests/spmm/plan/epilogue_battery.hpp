@@ -289,6 +289,7 @@ TYPED_TEST_P(SpmmWithEpilogue, EmptyRows) {
 TYPED_TEST_P(SpmmWithEpilogue, RowsWithEqualColumns) {
   using T = typename TypeParam::Scalar;
   this->expect_products(test::node_block_matrix<T>(13, 3), {1, 7, 16, 64}, {0, 3, 5, 9, 14, 15});
+  this->expect_products(test::random_node_matrix<T>(63, 63, 4, 3), {3, 12, 30}, {0, 7, 10, 15});
 }
 
 TYPED_TEST_P(SpmmWithEpilogue, RowsOfManyParts) {

@@ -194,6 +194,23 @@ TYPED_TEST(SpmmCuda, RowsWithEqualColumns) {
   this->expect_products(test::node_block_matrix<TypeParam>(13, 3));
 }
 
+TYPED_TEST(SpmmCuda, NodeBlocksOfAllSizes) {
+  for (Index b = 2; b <= 8; ++b) {
+    const TestMatrix<TypeParam> A = test::random_node_matrix<TypeParam>(150, 151, b, 4);
+    const DeviceMatrix<TypeParam> device(this->context(), A);
+    const SpmmPlan<TypeParam, CudaContext> plan(this->context(), device.view(), {"node_block"});
+    for (const Index N : {1, 2, 3, 5, 7, 8, 11, 12, 16, 21, 33, 40, 64, 130}) {
+      for (const Layout layout : {Layout{0, 0}, Layout{0, (4 - N % 4) % 4}, Layout{3, 2}}) {
+        Case<TypeParam> product(A, N, layout, static_cast<TypeParam>(-0.7),
+                                static_cast<TypeParam>(layout.left == 0 ? 0 : 1.3));
+        product.expect(product.multiply(this->context(), plan),
+                       "b " + std::to_string(b) + ", N " + std::to_string(N));
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TYPED_TEST(SpmmCuda, OneRow) { this->expect_products(test::band_matrix<TypeParam>(1, 300, 300)); }
 
 TYPED_TEST(SpmmCuda, HeavyRowsAcrossBlocks) {

@@ -53,6 +53,46 @@ TEST(SelectKernel, SharedColumnsGoToPanels) {
   EXPECT_NE(choose_by_features(matrix(78, 0.2, 4.5), 1, 8).kernel, "panel_mma");
 }
 
+TEST(SelectKernel, NodeBlocksAreTakenWhereTheySaveBytes) {
+  MatrixFeatures features = matrix(78, 0.2, 4.5);
+  features.node_size = 3;
+  const auto kernel = [&](double fill, Index N, std::size_t bytes) {
+    features.node_fill = fill;
+    return choose_by_features(features, N, bytes).kernel;
+  };
+  EXPECT_EQ(kernel(1, 12, 8), "node_block");
+  EXPECT_EQ(kernel(1, 5, 4), "node_block");
+  EXPECT_NE(kernel(1, 4, 8), "node_block");
+  // A node row has 78/(3 fill) blocks, and 1/2 (in single 3/2) are padding. Bytes per entry:
+  // (8 + 4/9)(1/fill + 1.5/78) against 12, (4 + 4/9)(1/fill + 4.5/78) against 8.
+  EXPECT_EQ(kernel(0.714, 12, 8), "node_block");
+  EXPECT_EQ(kernel(0.713, 12, 8), "panel_mma");
+  EXPECT_EQ(kernel(0.574, 12, 4), "node_block");
+  EXPECT_EQ(kernel(0.573, 12, 4), "panel_mma");
+  EXPECT_EQ(choose_by_features(features, 12, 4).reason,
+            "eight neighbouring rows use a row of B 4.5 times");
+  EXPECT_EQ(kernel_candidates(features, 12, 8).front(), "panel_mma");
+  EXPECT_NE(kernel(1, 24, 8), "node_block");
+  EXPECT_EQ(kernel(1, 24, 4), "node_block");
+  EXPECT_EQ(kernel(1, 64, 8), "node_block");
+  features.node_size = 4;
+  EXPECT_EQ(kernel(1, 16, 8), "node_block");
+  EXPECT_NE(kernel(1, 64, 8), "node_block");
+  EXPECT_EQ(kernel_candidates(features, 64, 8)[1], "node_block");
+  features.node_size = 3;
+  features.rows = 20000;  // too few lanes for narrow blocks
+  EXPECT_NE(kernel(1, 8, 8), "node_block");
+  EXPECT_EQ(kernel(1, 16, 8), "node_block");
+  features.rows = 14000;
+  EXPECT_NE(kernel(1, 64, 8), "node_block");
+  features.rows = 100000;
+  features.node_fill = 0.9;
+  EXPECT_EQ(choose_by_features(features, 12, 8).reason,
+            "entries fill 90 % of the 3x3 blocks that hold them");
+  features.row_max = 100000;
+  EXPECT_EQ(choose_by_features(features, 12, 8).kernel, "panel_mma");
+}
+
 // The values are those of the 27-point stencil, the 3-D elasticity and a 4-D lattice.
 TEST(SelectKernel, BoxesOfAGridAreStaged) {
   MatrixFeatures stencil = matrix(26.6, 0.06, 2.4);

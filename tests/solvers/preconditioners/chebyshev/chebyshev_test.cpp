@@ -251,7 +251,7 @@ TEST(Chebyshev, AGivenDegreeStays) {
 TEST(Chebyshev, ASolveBeginsWithTheFirstDegree) {
   HostContext context;
   SparseOperator<double, HostContext> A(context,
-                                        generate<double>(context, {"laplace2d", {60, 60}}));
+                                        generate<double>(context, {"laplace2d", {100, 100}}));
   ChebyshevPreconditioner<double, HostContext> M(context, A.matrix());
   EigenProblem<double, HostContext> problem;
   problem.A = &A;

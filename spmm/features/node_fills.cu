@@ -1,0 +1,128 @@
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/features/node_fills.hpp>
+#include <limits>
+#include <vector>
+
+namespace heddle::detail::cuda {
+namespace {
+
+struct NodeFillsConfig {
+  static constexpr int kThreads = 64;
+  static constexpr int kSamples = 4096;     // node rows per size
+  static constexpr int kMostBlocks = 1024;  // counted in a node row, so that long ones end
+};
+
+/// Entries of a node row, and distinct node columns among them.
+struct NodeRowCount {
+  Index entries;
+  Index blocks;
+};
+
+template <int b>
+__device__ NodeRowCount count_node_row(const std::int64_t* row_offsets, const std::int32_t* columns,
+                                       Index rows, Index node) {
+  constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
+  Index position[b];
+  Index end[b];
+  NodeRowCount count{0, 0};
+#pragma unroll
+  for (int r = 0; r < b; ++r) {
+    const Index row = min(node * b + r, rows);
+    position[r] = row_offsets[row];
+    end[r] = row_offsets[min(row + 1, rows)];
+  }
+  while (count.blocks < NodeFillsConfig::kMostBlocks) {
+    std::int32_t column = kNone;
+#pragma unroll
+    for (int r = 0; r < b; ++r) {
+      if (position[r] < end[r]) column = min(column, __ldg(columns + position[r]) / b);
+    }
+    if (column == kNone) break;
+    ++count.blocks;
+#pragma unroll
+    for (int r = 0; r < b; ++r) {
+      for (; position[r] < end[r] && __ldg(columns + position[r]) / b == column; ++position[r]) {
+        ++count.entries;
+      }
+    }
+  }
+  return count;
+}
+
+/// counts[(b − kSmallestNode)·kSamples + s] = the count of the s-th sampled node row for size b. A
+/// thread per sample, a row of the grid per size.
+template <class Config>
+__global__ __launch_bounds__(Config::kThreads) void node_fills_kernel(
+    const std::int64_t* row_offsets, const std::int32_t* columns, Index rows,
+    NodeRowCount* counts) {
+  const Index sample = static_cast<Index>(blockIdx.x) * Config::kThreads + threadIdx.x;
+  const int b = kSmallestNode + static_cast<int>(blockIdx.y);
+  const Index nodes = (rows + b - 1) / b;
+  const Index stride = (nodes + Config::kSamples - 1) / Config::kSamples;
+  const Index node = sample * stride;
+  NodeRowCount& count = counts[blockIdx.y * Config::kSamples + sample];
+  if (node >= nodes) {
+    count = {0, 0};
+    return;
+  }
+  switch (b) {
+    case 2:
+      count = count_node_row<2>(row_offsets, columns, rows, node);
+      break;
+    case 3:
+      count = count_node_row<3>(row_offsets, columns, rows, node);
+      break;
+    case 4:
+      count = count_node_row<4>(row_offsets, columns, rows, node);
+      break;
+    case 5:
+      count = count_node_row<5>(row_offsets, columns, rows, node);
+      break;
+    case 6:
+      count = count_node_row<6>(row_offsets, columns, rows, node);
+      break;
+    case 7:
+      count = count_node_row<7>(row_offsets, columns, rows, node);
+      break;
+    default:
+      count = count_node_row<8>(row_offsets, columns, rows, node);
+      break;
+  }
+}
+
+}  // namespace
+
+template <class T>
+NodeFills device_node_fills(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+  using Config = NodeFillsConfig;
+  NodeFills fills{};
+  if (A.rows == 0) return fills;
+  const std::size_t size = fills.size() * Config::kSamples;
+  Buffer<NodeRowCount, DeviceSpace> counts(context, size);
+  const dim3 grid(Config::kSamples / Config::kThreads, static_cast<unsigned>(fills.size()));
+  node_fills_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
+      A.row_offsets, A.columns, A.rows, counts.data());
+  check_launch();
+  std::vector<NodeRowCount> host(size);
+  context.copy_to_host(host.data(), counts.data(), size * sizeof(NodeRowCount));
+  for (std::size_t i = 0; i < fills.size(); ++i) {
+    double entries = 0;
+    double blocks = 0;
+    for (std::size_t s = 0; s < Config::kSamples; ++s) {
+      entries += static_cast<double>(host[i * Config::kSamples + s].entries);
+      blocks += static_cast<double>(host[i * Config::kSamples + s].blocks);
+    }
+    const auto b = static_cast<double>(i + kSmallestNode);
+    fills[i] = blocks > 0 ? entries / (blocks * b * b) : 0;
+  }
+  return fills;
+}
+
+#define HEDDLE_INSTANTIATE(T) \
+  template NodeFills device_node_fills(CudaContext&, const CsrView<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail::cuda
