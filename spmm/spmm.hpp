@@ -173,8 +173,7 @@ struct KernelChoice {
 /// bytes each. Needs no GPU. Uses only rows, cols, nnz, row lengths, `reuse_8`, `reuse_grid` and
 /// the node blocks of the features. The thresholds were measured on one NVIDIA H200. The form of
 /// the rule follows Huang et al., arXiv:2106.16064 (σ/d for balance, N and d for the reduction).
-/// The node blocks and the reuses, which decide about tensor cores and shared memory, are
-/// additions.
+/// The node blocks and the reuse of panels and grids are additions.
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes);
 
 /// The reference implementation for tests: C = α A B + β C by three loops, summed in double. With β

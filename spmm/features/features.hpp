@@ -26,14 +26,14 @@ struct MatrixFeatures {
   double reuse_8 = 0;
   double reuse_32 = 0;
   double reuse_128 = 0;
-  /// b = 2 … 8 for which A takes the fewest bytes in whole aligned b×b blocks, as A of a
-  /// discretisation with b unknowns per node has. 0 without entries.
-  int node_size = 0;
-  double node_fill = 0;  ///< nnz/(b²·number of these blocks touched)
   /// R of blocks of at most 64 rows that are boxes of a grid (`detail::RowGrid`), found by the most
   /// frequent offsets j − i of stored entries. Without such a grid, of 64 neighbouring rows. From a
   /// sample of blocks. Rows of more than 128 entries have no influence on the grid.
   double reuse_grid = 0;
+  /// b = 2 … 8 for which A takes the fewest bytes in whole aligned b×b blocks, as A of a
+  /// discretisation with b unknowns per node has. 0 without entries.
+  int node_size = 0;
+  double node_fill = 0;            ///< nnz/(b²·number of these blocks touched)
   bool symmetric_pattern = false;  ///< (j, i) is stored wherever (i, j) is; false if not square
 
   /// σ/d, the relative spread of the row lengths, which decides about load balancing.

@@ -104,8 +104,8 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.row_max = lengths.longest;
   features.empty_rows = lengths.empty;
   features.reuse_8 = panel_reuse(context, A);
-  set_node_size(device_node_fills(context, A), features);
   features.reuse_grid = grid_reuse(context, A);
+  set_node_size(device_node_fills(context, A), features);
   return features;
 }
 

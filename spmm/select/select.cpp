@@ -85,6 +85,16 @@ bool is_very_uneven(const MatrixFeatures& A) noexcept {
   return A.variation() > kVeryUneven || static_cast<double>(A.row_max) > kHeavyRow * A.row_mean;
 }
 
+/// Whether boxes of rows share columns that neighbouring rows alone do not. Where eight
+/// neighbouring rows share as many as in bands and node blocks, panels are faster.
+bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
+               double least_reuse) noexcept {
+  // In single precision, gathers are as fast where panels share few columns.
+  if (scalar_bytes < sizeof(double) && A.reuse_8 < kPanelReuse) return false;
+  return N > kNarrow && A.reuse_grid >= least_reuse && A.reuse_8 < kNarrowPanelReuse &&
+         A.row_mean <= kStagedRowMean && A.variation() <= kUneven && !is_very_uneven(A);
+}
+
 /// Whether A takes fewer bytes in whole node blocks than in compressed rows. A node row ends within
 /// a chunk of 16 bytes' worth of blocks, on average in its middle.
 bool saves_bytes_in_nodes(const MatrixFeatures& A, std::size_t scalar_bytes) noexcept {
@@ -105,16 +115,6 @@ bool has_nodes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexc
   if (nodes < kEnoughNodes || nodes * lanes_per_node < kEnoughNodeLanes) return false;
   if (single) return A.node_size > 2 || A.row_mean >= kLongRows;
   return N <= kSeveralGroups || (N >= kWide && A.node_size <= 3);
-}
-
-/// Whether boxes of rows share columns that neighbouring rows alone do not. Where eight
-/// neighbouring rows share as many as in bands and node blocks, panels are faster.
-bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
-               double least_reuse) noexcept {
-  // In single precision, gathers are as fast where panels share few columns.
-  if (scalar_bytes < sizeof(double) && A.reuse_8 < kPanelReuse) return false;
-  return N > kNarrow && A.reuse_grid >= least_reuse && A.reuse_8 < kNarrowPanelReuse &&
-         A.row_mean <= kStagedRowMean && A.variation() <= kUneven && !is_very_uneven(A);
 }
 
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
