@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# heddle against SLEPc: 50 x 50 x 50 7-point Laplacian, 16 pairs, tolerance 1e-8, 2 threads against 2
-# MPI ranks; the smallest ones by LOBPCG, or the largest by block Lanczos against Krylov-Schur. The
-# programs take turns, so that both see the same machine, and only the solve itself counts. Prints
-# median seconds, iterations (of block Lanczos: cycles) and the ratio to heddle.
+# heddle against SLEPc: 7-point Laplacian on SIZE x SIZE x SIZE points, 16 pairs, tolerance 1e-8, 2
+# threads against 2 MPI ranks; the smallest ones by LOBPCG, or the largest by block Lanczos against
+# Krylov-Schur. The programs take turns, so that both see the same machine, and only the solve itself
+# counts. Prints median seconds, iterations (of block Lanczos: cycles) and the ratio to heddle.
 #
-# usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS]]      (default lobpcg 5)
+# usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS [SIZE]]]      (default lobpcg 5 50)
 #
 # Needs the packages of scripts/quickstart.sh and: slepc-dev pkg-config mpi-default-bin.
 set -euo pipefail
@@ -14,6 +14,7 @@ source scripts/lib/common.sh
 
 solver=${1:-lobpcg}
 rounds=${2:-5}
+size=${3:-50}
 build=build/compare
 
 # Options of the two sides. The preconditioner of SLEPc's LOBPCG is by default an inner GMRES of 5
@@ -27,8 +28,9 @@ case $solver in
       ["SLEPc, inner GMRES with SSOR"]="-st_pc_type sor"
       ["SLEPc, inner GMRES with Jacobi"]="-st_pc_type jacobi"
       ["SLEPc, one step of block Jacobi"]="-st_ksp_type preonly -st_pc_type bjacobi"
+      ["SLEPc, one step of GAMG"]="-st_ksp_type preonly -st_pc_type gamg"
     )
-    order=("SLEPc, as it comes, criterion norm" "SLEPc, inner GMRES with SSOR"
+    order=("SLEPc, one step of GAMG" "SLEPc, as it comes, criterion norm" "SLEPc, inner GMRES with SSOR"
       "SLEPc, inner GMRES with Jacobi" "SLEPc, one step of block Jacobi")
     ;;
   lanczos)
@@ -38,7 +40,7 @@ case $solver in
     )
     order=("SLEPc, Krylov-Schur, criterion norm")
     ;;
-  *) fail "unknown solver $solver; usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS]]" ;;
+  *) fail "unknown solver $solver; usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS [SIZE]]]" ;;
 esac
 
 use_ninja_if_present
@@ -52,13 +54,14 @@ export OPENBLAS_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 run_heddle() {
-  "$build/apps/${heddle[0]}" bench/compare/laplace3d.yaml --quiet "${heddle[@]:1}" >/dev/null
+  "$build/apps/${heddle[0]}" bench/compare/laplace3d.yaml --quiet "${heddle[@]:1}" \
+    --set "problem.matrix.size=[$size, $size, $size]" >/dev/null
   grep -oP '"(iterations|solve)": \K[0-9.e+-]+' "$build/result/result.json" | tr '\n' ' '
   echo
 }
 
 run_slepc() { # OPTIONS...
-  OMP_NUM_THREADS=1 mpirun -n 2 "$build/bench/compare/slepc-eigen" "$@" |
+  OMP_NUM_THREADS=1 mpirun -n 2 "$build/bench/compare/slepc-eigen" -size "$size" "$@" |
     sed -n 's/^\(iterations\|seconds\): //p' | tr '\n' ' '
   echo
 }
