@@ -101,7 +101,7 @@ RandomSmall with_eigenvalues(const std::vector<double>& wanted) {
   for (Index j = 0; j < m; ++j) {
     for (Index i = 0; i < m; ++i) h(i, j) = i == j ? wanted[static_cast<std::size_t>(i)] : 0;
   }
-  for (std::uint64_t seed = 2; seed < 5; ++seed) {
+  for (unsigned seed = 2; seed < 5; ++seed) {
     RandomSmall v(m, 1, seed);
     double square = 0;
     for (const double x : v.data()) square += x * x;
