@@ -53,7 +53,8 @@ class StepPreconditioner {
     }
     const double missing = static_cast<double>(suitable) /
                            (kGrowth * static_cast<double>(preconditioner_->strength()));
-    next_choice_ = median * missing * missing;
+    // A median of 0 but for rounding leaves nothing to choose.
+    next_choice_ = median > 0 ? median * missing * missing : -kInfinity;
   }
 
   void archive(Ctx& context, Archive& archive) {
@@ -68,13 +69,14 @@ class StepPreconditioner {
 
  private:
   static constexpr double kGrowth = 1.2;
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   Preconditioner<T, Ctx>* preconditioner_;
   Which which_;
   bool lowered_;        // whether it was in lower precision at the start
   Index strength_ = 0;  // 0: that of a new preconditioner
   // The strength is chosen again when the median Ritz value is below this.
-  double next_choice_ = std::numeric_limits<double>::infinity();
+  double next_choice_ = kInfinity;
 };
 
 }  // namespace heddle::detail

@@ -34,6 +34,7 @@ void LoweredPreconditioner<Ctx>::raise(Ctx& context) {
   single_.reset();
   x_ = {};
   y_ = {};
+  energies_.clear();
   full(context);
 }
 
@@ -60,7 +61,8 @@ void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::reserve(Ctx& context, Index b) {
-  if (x_.cols() >= b) return;
+  if (std::ssize(energies_) >= b) return;
+  energies_.clear();  // so that a call after `OutOfMemory` begins anew
   for (MultiVector<float, Space>* block : {&x_, &y_}) {
     *block = MultiVector<float, Space>();
     *block = MultiVector<float, Space>(context, this->rows(), b);

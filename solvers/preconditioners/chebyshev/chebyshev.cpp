@@ -127,14 +127,16 @@ ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context,
 
 template <Scalar T, class Ctx>
 void ChebyshevPreconditioner<T, Ctx>::reserve(Ctx& context, Index b) {
-  if (right_.cols() >= b) return;
+  if (std::ssize(ratios_) >= b) return;
+  ratios_.clear();  // so that a call after `OutOfMemory` begins anew
+  const Index width = detail::padded_width<T, Space>(b);
   for (MultiVector<T, Space>* block : {&right_, &odd_, &even_}) {
     *block = MultiVector<T, Space>();
-    *block = MultiVector<T, Space>(context, this->rows(), detail::padded_width<T, Space>(b));
+    *block = MultiVector<T, Space>(context, this->rows(), width);
     set_zero(context, block->view());
   }
-  norms_ = SmallMatrix<double, Space>(context, b, 1);
-  ratios_.resize(static_cast<std::size_t>(b));
+  norms_ = SmallMatrix<double, Space>(context, width, 1);
+  ratios_.resize(static_cast<std::size_t>(width));
 }
 
 template <Scalar T, class Ctx>

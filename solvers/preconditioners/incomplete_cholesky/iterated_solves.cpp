@@ -52,7 +52,7 @@ int IteratedSolves<T, Ctx>::shrinking_sweeps(Ctx& context, const SpmmPlan<T, Ctx
 template <Scalar T, class Ctx>
 void IteratedSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
                                    BlockView<T, Space> Y) {
-  if (scaled_.cols() < X.cols()) {
+  if (std::min(scaled_.cols(), next_.cols()) < X.cols()) {
     for (MultiVector<T, Space>* block : {&scaled_, &next_}) {
       *block = MultiVector<T, Space>();
       *block = MultiVector<T, Space>(context, X.rows(), X.cols());

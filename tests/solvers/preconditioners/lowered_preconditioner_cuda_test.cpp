@@ -38,6 +38,24 @@ TEST_F(LoweredPreconditionerCuda, ScalesAndRoundsColumnsAsTheHostDoes) {
   EXPECT_EQ(test::all_entries<float>(fetched.view()), test::all_entries<float>(expected.view()));
 }
 
+TEST_F(LoweredPreconditionerCuda, TheStrengthSuitsWiderBlocksThanProductsHad) {
+  HostContext host(2);
+  auto A = generate<double>(host, {"laplace2d", {40, 41}});
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  const auto on_host = kind.make<double>(host, A.view(), kind.options());
+  auto X = test::random_vectors<double>(host, A.rows(), 8);
+  const std::vector<double> energies{2, 3, 4, 5, 6, 7, 8, 9};
+  const Index expected = on_host.get()->suitable_strength(host, X.view(), energies);
+  const auto A_there = place(context(), std::move(A));
+  const auto X_there = place(context(), std::move(X));
+  for (const auto& M : {kind.make_lowered(context(), A_there.view(), kind.options()),
+                        kind.make<double>(context(), A_there.view(), kind.options())}) {
+    MultiVector<double, DeviceSpace> Y(context(), X_there.rows(), 5);
+    M.get()->apply(context(), X_there.columns(0, 5), Y.view());
+    EXPECT_EQ(M.get()->suitable_strength(context(), X_there.view(), energies), expected);
+  }
+}
+
 TEST_F(LoweredPreconditionerCuda, RefusesDiagonalsOutOfRange) {
   HostContext host(1);
   const auto A = [&](double entry) {

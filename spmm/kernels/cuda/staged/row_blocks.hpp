@@ -62,7 +62,7 @@ template <class T>
 class RowBlocks {
  public:
   /// Builds the blocks on the device and waits for some sizes. The same matrix gives the same
-  /// blocks. Needs 8 bytes per entry of A beside the result meanwhile. Throws `OutOfMemory`.
+  /// blocks. Needs 12 bytes per entry of A beside the result meanwhile. Throws `OutOfMemory`.
   RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A, const PieceLimits& limits);
 
   const RowBlocksView<T>& view() const noexcept { return view_; }

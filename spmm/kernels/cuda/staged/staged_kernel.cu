@@ -20,7 +20,7 @@ struct StagedConfig {
   static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
   static constexpr int kBlocks = kBlocksOf;   // that shared memory is divided among
   static constexpr int kRows = 2;             // rows of C per thread
-  static constexpr int kMostThreads = 640;    // per multiprocessor, so that registers suffice
+  static constexpr int kMostThreads = 640;    // per block, so that registers suffice
   // A piece enters the queue before its columns are copied, and these before its rows of B.
   static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
   static constexpr int kQueuedAhead = kListedAhead + 1;

@@ -21,7 +21,9 @@ struct StagedKernel {
       .description = "rows of B copied to shared memory for blocks of rows that share them",
       .keeps =
           "(sizeof(T) + 2)·(nnz + at most 3 per row and piece) + 4 per distinct column of a "
-          "row block",
+          "row block; another such format where both narrow and wide blocks are multiplied in "
+          "single "
+          "precision",
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };
