@@ -38,14 +38,15 @@ class StepPreconditioner {
     if (lowered_) preconditioner_->raise(context);
   }
 
-  /// Raises the strength to what suits the Ritz vectors X, once the Ritz values θ (of X, ascending)
-  /// have fallen so much that it may grow by `kGrowth`. A suitable strength grows like 1/√θ. Does
-  /// nothing at the largest end, because T approximates A at the smallest end only.
+  /// Raises the strength to what suits the wanted Ritz vectors X, once the last of their Ritz
+  /// values θ (ascending) has fallen so much that it may grow by `kGrowth`. A suitable strength
+  /// grows like 1/√θ. Does nothing at the largest end, because T approximates A at the smallest end
+  /// only.
   void suit(Ctx& context, ConstBlockView<T, Space> X, std::span<const double> theta) {
     if (which_ != Which::smallest || theta.empty()) return;
     if (preconditioner_ == nullptr || preconditioner_->strength() == 0) return;
-    const double median = theta[theta.size() / 2];
-    if (!(median < next_choice_)) return;
+    const double last = theta.back();
+    if (!(last < next_choice_)) return;
     const Index suitable = preconditioner_->suitable_strength(context, X, theta);
     if (suitable > preconditioner_->strength()) {
       strength_ = suitable;
@@ -53,8 +54,7 @@ class StepPreconditioner {
     }
     const double missing = static_cast<double>(suitable) /
                            (kGrowth * static_cast<double>(preconditioner_->strength()));
-    // A median of 0 but for rounding leaves nothing to choose.
-    next_choice_ = median > 0 ? median * missing * missing : -kInfinity;
+    next_choice_ = last > 0 ? last * missing * missing : -kInfinity;
   }
 
   void archive(Ctx& context, Archive& archive) {
@@ -75,7 +75,7 @@ class StepPreconditioner {
   Which which_;
   bool lowered_;        // whether it was in lower precision at the start
   Index strength_ = 0;  // 0: that of a new preconditioner
-  // The strength is chosen again when the median Ritz value is below this.
+  // The strength is chosen again when the last wanted Ritz value is below this.
   double next_choice_ = kInfinity;
 };
 

@@ -189,7 +189,9 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   if (engine_.ended()) return;
-  preconditioner_.suit(context_, blocks_.S().X, ritz_.values().theta);
+  const Index wanted = std::min(std::max<Index>(options_.nev - pairs_.locked(), 1), blocks_.x());
+  preconditioner_.suit(context_, blocks_.S().X.columns(0, wanted),
+                       ritz_.values().theta.first(static_cast<std::size_t>(wanted)));
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first = pairs_.leading();
   const Index active = std::min(blocks_.x() - first, room);

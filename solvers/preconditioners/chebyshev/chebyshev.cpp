@@ -9,6 +9,7 @@
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <heddle/solvers/preconditioners/rounded.hpp>
 #include <heddle/solvers/spectrum/lanczos_bounds.hpp>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,10 @@ namespace {
 
 /// The automatic degree per √(β/ρ): above it, iterations hardly fall any more.
 constexpr double kDegreePerRoot = 0.9;
+
+/// The ratio β/ρ from which ρ counts as zero.
+template <Scalar T>
+constexpr double kZero = 0.01 / std::numeric_limits<T>::epsilon();
 
 /// The ratio c/e of the interval in which d steps halve every error, from T_d(c/e) = 2.
 double middle_over_half_width(int degree) { return std::cosh(std::acosh(2.0) / degree); }
@@ -161,10 +166,10 @@ Index ChebyshevPreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBloc
   for (std::size_t j = 0; j < ratios.size(); ++j) {  // Rayleigh quotients of Â
     ratios[j] = energies[j] / ratios[j] * (middle_ / ratios[j]);
   }
-  const auto median = ratios.begin() + b / 2;
-  std::nth_element(ratios.begin(), median, ratios.end());
-  const double degree = detail::kDegreePerRoot * std::sqrt(upper_bound_ / *median);
-  if (!(degree < kMostDegree)) return kMostDegree;  // also for a quotient that is not positive
+  const double kappa = upper_bound_ / *std::max_element(ratios.begin(), ratios.end());
+  if (!(kappa > 0 && kappa < detail::kZero<T>))
+    return 1;  // null vectors tell nothing of the others
+  const double degree = std::min<double>(kMostDegree, detail::kDegreePerRoot * std::sqrt(kappa));
   return std::max<Index>(1, std::lround(degree));
 }
 

@@ -194,8 +194,8 @@ TEST(Chebyshev, TheAutomaticDegreeFollowsTheWantedEigenvalues) {
        {std::vector<Index>{9, 10, 11}, {5, 6, 7, 8}, {60, 61, 62}, {1, 2, 3}}) {
     SineModes v(context, n, modes);
     ChebyshevPreconditioner<double, HostContext> M(context, A.view());
-    const double median = v.eigenvalues[modes.size() / 2] / 2;  // of Â = A/2
-    const double degree = 0.9 * std::sqrt(M.upper_bound() / median);
+    const double largest = v.eigenvalues.back() / 2;  // of Â = A/2
+    const double degree = 0.9 * std::sqrt(M.upper_bound() / largest);
     const Index expected = std::lround(std::min(degree, 40.0));
     EXPECT_EQ(M.suitable_strength(context, v.vectors.view(), v.energies), expected);
     EXPECT_EQ(M.strength(), 12);
@@ -234,6 +234,22 @@ TEST(Chebyshev, AChosenDegreeGivesThePolynomialOfThatDegree) {
         EXPECT_NEAR(w.view()(i, 0), expected * v.vectors.view()(i, 0), 1e-9 / lambda);
       }
     }
+  }
+}
+
+TEST(Chebyshev, NullVectorsDoNotRaiseTheDegree) {
+  HostContext context;
+  const Index n = 60;  // the Laplacian of a path, whose null vector is constant
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i + 1 < n; ++i) {
+    entries.insert(entries.end(), {{i, i, 1}, {i + 1, i + 1, 1}, {i, i + 1, -1}, {i + 1, i, -1}});
+  }
+  const auto A = csr_from_triplets<double>(context, n, n, entries);
+  ChebyshevPreconditioner<double, HostContext> M(context, A.view());
+  MultiVector<double, HostSpace> ones(context, n, 1);
+  for (Index i = 0; i < n; ++i) ones.view()(i, 0) = 1;
+  for (const double energy : {0.0, 1e-13, -1e-13}) {
+    EXPECT_EQ(M.suitable_strength(context, ones.view(), std::vector<double>{energy}), 1);
   }
 }
 
