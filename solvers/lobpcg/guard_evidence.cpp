@@ -9,7 +9,7 @@ namespace {
 
 /// The largest residual of a guard vector, relative to the distance of its value from the wanted
 /// ones, with which it shows that no better pair is missing.
-constexpr double kApart = 0.1;
+constexpr double kApart = 0.01;
 
 }  // namespace
 

@@ -88,7 +88,7 @@ TEST_F(LobpcgPairsTest, AGuessThatIsExactFromTheStartNeedsTheNextPairApart) {
   EXPECT_TRUE(pairs_.all_converged(values(), true)) << "the next value is 5, apart from 4";
   theta_ = {1, 2, 3, 4, 4 + 1e-3, 6};
   EXPECT_FALSE(pairs_.all_converged(values(), true)) << "a pair beyond 4 may be a part of it";
-  step({1e-7, 1e-7, 1e-7, 1e-7, 9e-5, 1e-3}, 1);
+  step({1e-7, 1e-7, 1e-7, 1e-7, 9e-6, 1e-3}, 1);
   EXPECT_TRUE(pairs_.all_converged(values(), true));
   theta_[4] = 4;
   EXPECT_FALSE(pairs_.all_converged(values(), true));
