@@ -1,7 +1,6 @@
 #include <exception>
 #include <heddle/apps/spgemm/comparison.hpp>
 #include <heddle/apps/spgemm/stopwatch.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
@@ -116,10 +115,9 @@ SpgemmComparison compare_spgemm(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B
   return comparison;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                            \
-  template SpgemmComparison compare_spgemm(CsrView<T, HostSpace>, CsrView<T, HostSpace>, \
-                                           const SpgemmComparisonOptions&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
+template SpgemmComparison compare_spgemm(CsrView<float, HostSpace>, CsrView<float, HostSpace>,
+                                         const SpgemmComparisonOptions&);
+template SpgemmComparison compare_spgemm(CsrView<double, HostSpace>, CsrView<double, HostSpace>,
+                                         const SpgemmComparisonOptions&);
 
 }  // namespace heddle::apps

@@ -3,7 +3,6 @@
 
 #include <heddle/apps/spgemm/cusparse_product.hpp>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -149,8 +148,7 @@ void CusparseProduct<T>::multiply() {
   context.synchronize();
 }
 
-#define HEDDLE_INSTANTIATE(T) template class CusparseProduct<T>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
+template class CusparseProduct<float>;
+template class CusparseProduct<double>;
 
 }  // namespace heddle::apps
