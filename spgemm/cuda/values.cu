@@ -246,6 +246,7 @@ __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
     const std::int32_t k = A.columns[first + a];
     const Index from = B.row_offsets[k];
     const int terms = static_cast<int>(B.row_offsets[k + 1] - from);
+    if (terms == 0) continue;
     const int pitch = terms | 1;
     const T* term = B.values + from + Index{mine} * terms;
     if (pitch <= staged) {

@@ -53,17 +53,28 @@ class ColumnSet {
 
   /// Writes the columns, ascending. Empties the set.
   void take_columns(std::int32_t* columns) noexcept {
-    std::sort(touched_.begin(), touched_.end());
-    for (const std::int32_t w : touched_) {
-      for (std::uint64_t bits = std::exchange(words_[static_cast<std::size_t>(w)], 0); bits != 0;
-           bits &= bits - 1) {
-        *columns++ = w * kWordBits + std::countr_zero(bits);
-      }
+    if (touched_.size() * kSortCost > words_.size()) {
+      for (std::size_t w = 0; w < words_.size(); ++w) columns = take_word(w, columns);
+    } else {
+      std::sort(touched_.begin(), touched_.end());
+      for (const std::int32_t w : touched_)
+        columns = take_word(static_cast<std::size_t>(w), columns);
     }
     touched_.clear();
   }
 
  private:
+  /// Looking at this many words takes as long as sorting one number of a list.
+  static constexpr std::size_t kSortCost = 16;
+
+  /// Writes the columns of word w and returns the place after them. Empties the word.
+  std::int32_t* take_word(std::size_t w, std::int32_t* columns) noexcept {
+    for (std::uint64_t bits = std::exchange(words_[w], 0); bits != 0; bits &= bits - 1) {
+      *columns++ = static_cast<std::int32_t>(w) * kWordBits + std::countr_zero(bits);
+    }
+    return columns;
+  }
+
   std::vector<std::uint64_t> words_;
   std::vector<std::int32_t> touched_;
 };
