@@ -31,7 +31,7 @@ constexpr const char* kSummary =
 
 /// What the options of the parser cannot store in a `SpgemmCommandLine` themselves.
 struct Words {
-  std::vector<std::string> implementations = {"cpu", "gpu", "cusparse"};
+  std::vector<std::string> implementations = {"cpu", "gpu", "hybrid", "cusparse"};
   std::string precision = "double";
 };
 
@@ -60,8 +60,8 @@ void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
                  "those to time; none: the result alone")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"cpu", "gpu", "cusparse", "none"}).description(""))
-      ->type_name("cpu|gpu|cusparse|none");
+      ->check(CLI::IsMember({"cpu", "gpu", "hybrid", "cusparse", "none"}).description(""))
+      ->type_name("cpu|gpu|hybrid|cusparse|none");
   app.add_option("--precision", words.precision, "of the factors and the product")
       ->check(CLI::IsMember({"double", "single"}).description(""))
       ->type_name("double|single")
@@ -99,6 +99,7 @@ std::optional<SpgemmCommandLine> parse_spgemm_command_line(int argc, const char*
   const bool none = contains(words.implementations, "none");
   line.comparison.cpu = !none && contains(words.implementations, "cpu");
   line.comparison.gpu = !none && contains(words.implementations, "gpu");
+  line.comparison.hybrid = !none && contains(words.implementations, "hybrid");
   line.comparison.cusparse = !none && contains(words.implementations, "cusparse");
   line.single = words.precision == "single";
   return line;

@@ -7,6 +7,7 @@
 #include <utility>
 #ifdef HEDDLE_HAS_CUDA
 #include <heddle/apps/spgemm/cusparse_product.hpp>
+#include <heddle/spgemm/hybrid.hpp>
 #endif
 
 namespace heddle::apps {
@@ -51,6 +52,22 @@ void add_timing(SpgemmComparison& comparison, std::string name, const Work& work
 }
 
 #ifdef HEDDLE_HAS_CUDA
+/// Fills in the times of the product on host and GPU at once, shared as a sample says.
+template <Scalar T>
+void time_hybrid(CudaContext& context, HostContext& host, CsrView<T, HostSpace> A,
+                 CsrView<T, HostSpace> B, SpgemmTiming& timing) {
+  constexpr double kSample = 0.02;
+  constexpr std::size_t kShareOfMemory = 2;
+  HybridSpgemm<T> product(context, host, A, B);
+  const std::size_t limit = context.free_bytes() / kShareOfMemory;
+  const double share = product.measure_share(kSample, limit);
+  HybridReport report;
+  timing.total_ms = median_ms([&] { product.multiply(share, limit, report); });
+  timing.gpu_share = report.gpu_share;
+  timing.idle_ms = report.idle_ms();
+  timing.peak_bytes = static_cast<double>(context.allocation_count().peak_bytes);
+}
+
 template <Scalar T>
 void compare_on_gpu(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B,
                     const SpgemmComparisonOptions& options, SpgemmComparison& comparison) {
@@ -70,6 +87,12 @@ void compare_on_gpu(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B,
       with_factors([&](CudaContext& context, auto left, auto right) {
         time_plan<T>(context, left, right, comparison.counts, timing);
       });
+    });
+  }
+  if (options.hybrid) {
+    add_timing(comparison, "hybrid", [&](SpgemmTiming& timing) {
+      CudaContext context;
+      time_hybrid<T>(context, host, A, B, timing);
     });
   }
   if (options.cusparse) {
@@ -92,6 +115,7 @@ void compare_on_gpu(CsrView<T, HostSpace>, CsrView<T, HostSpace>,
     timing.failure = "heddle was built without the CUDA backend";
   };
   if (options.gpu) add_timing(comparison, "gpu", missing);
+  if (options.hybrid) add_timing(comparison, "hybrid", missing);
   if (options.cusparse) add_timing(comparison, "cusparse", missing);
 }
 #endif

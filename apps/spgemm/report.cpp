@@ -8,6 +8,7 @@ namespace heddle::apps {
 namespace {
 
 constexpr double kMegabyte = 1e6;
+constexpr double kPercent = 100;
 constexpr double kGigaPerMilli = 1e-6;
 
 double gflops(const SpgemmComparison& comparison, const SpgemmTiming& timing) {
@@ -42,6 +43,11 @@ std::string to_text(const std::vector<ProductReport>& products) {
                      milliseconds(timing.total_ms), milliseconds(timing.inspect_ms),
                      milliseconds(timing.update_ms), gflops(comparison, timing),
                      timing.peak_bytes / kMegabyte);
+      if (timing.gpu_share > 0) {
+        fmt::format_to(out,
+                       "  {:<10}  {:.1f} % of the multiplications on the GPU, idle {:.3f} ms\n", "",
+                       kPercent * timing.gpu_share, timing.idle_ms);
+      }
     }
   }
   return text;
@@ -70,6 +76,10 @@ std::string to_json(const std::vector<ProductReport>& products) {
         if (timing.update_ms > 0) entry["update_ms"] = timing.update_ms;
         entry["gflops"] = gflops(comparison, timing);
         entry["peak_bytes"] = timing.peak_bytes;
+        if (timing.gpu_share > 0) {
+          entry["gpu_share"] = timing.gpu_share;
+          entry["idle_ms"] = timing.idle_ms;
+        }
       }
       product["implementations"].push_back(std::move(entry));
     }

@@ -6,6 +6,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spgemm/cuda/streamed.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 #include <optional>
 #include <vector>
@@ -106,21 +107,18 @@ CsrView<T, DeviceSpace> rows_of(const CsrView<T, DeviceSpace>& A, const std::vec
 
 }  // namespace
 
+namespace detail {
+
 template <Scalar T>
-HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A,
-                                CsrView<T, DeviceSpace> B, std::size_t device_bytes) {
+void multiply_to_host(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
+                      const Index* row_offsets, std::size_t device_bytes, std::int32_t* columns,
+                      T* values) {
   std::vector<Index> offsets_of_A(static_cast<std::size_t>(A.rows) + 1);
   context.copy_to_host(offsets_of_A.data(), A.row_offsets, offsets_of_A.size() * sizeof(Index));
-  HostCsrMatrix<T> C;
-  {
-    const SpgemmPlan<T, CudaContext> whole(context, A, B);
-    C = HostCsrMatrix<T>(host, A.rows, B.cols, whole.counts().nnz);
-    whole.fetch_row_offsets(context, C.row_offsets());
-  }
-  const std::vector<Index> begins = cut_rows<T>(C.row_offsets(), A.rows, device_bytes / 2);
-  const auto entries = static_cast<std::size_t>(C.nnz());
-  const PageLock lock_columns(C.columns(), entries * sizeof(std::int32_t));
-  const PageLock lock_values(C.values(), entries * sizeof(T));
+  const std::vector<Index> begins = cut_rows<T>(row_offsets, A.rows, device_bytes / 2);
+  const auto entries = static_cast<std::size_t>(row_offsets[A.rows] - row_offsets[0]);
+  const PageLock lock_columns(columns, entries * sizeof(std::int32_t));
+  const PageLock lock_values(values, entries * sizeof(T));
   std::array<CsrMatrix<T, DeviceSpace>, 2> blocks;
   std::array<CopyStream, 2> copies;
   for (std::size_t b = 0; b + 1 < begins.size(); ++b) {
@@ -129,16 +127,33 @@ HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView
     copy.finish();  // of the block before the last one, whose memory is freed here
     block = {};
     block = spgemm<T>(context, rows_of(A, offsets_of_A, begins[b], begins[b + 1]), B);
-    const Index at = C.row_offsets()[begins[b]];
+    const Index at = row_offsets[begins[b]] - row_offsets[0];
     copy.follow(context);
-    copy.copy(C.columns() + at, block.columns(), block.nnz());
-    copy.copy(C.values() + at, block.values(), block.nnz());
+    copy.copy(columns + at, block.columns(), block.nnz());
+    copy.copy(values + at, block.values(), block.nnz());
   }
   for (CopyStream& copy : copies) copy.finish();
+}
+
+}  // namespace detail
+
+template <Scalar T>
+HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A,
+                                CsrView<T, DeviceSpace> B, std::size_t device_bytes) {
+  HostCsrMatrix<T> C;
+  {
+    const SpgemmPlan<T, CudaContext> whole(context, A, B);
+    C = HostCsrMatrix<T>(host, A.rows, B.cols, whole.counts().nnz);
+    whole.fetch_row_offsets(context, C.row_offsets());
+  }
+  detail::multiply_to_host(context, A, B, C.row_offsets(), device_bytes, C.columns(), C.values());
   return C;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                   \
+  template void detail::multiply_to_host(CudaContext&, CsrView<T, DeviceSpace>,                 \
+                                         CsrView<T, DeviceSpace>, const Index*, std::size_t,    \
+                                         std::int32_t*, T*);                                    \
   template HostCsrMatrix<T> spgemm_to_host(CudaContext&, HostContext&, CsrView<T, DeviceSpace>, \
                                            CsrView<T, DeviceSpace>, std::size_t);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

@@ -86,13 +86,14 @@ TEST_F(HeddleSpgemm, ReportsAsJsonAndNamesWhatIsMissing) {
   EXPECT_EQ(products[0].at("multiplications"), 1709);
   EXPECT_EQ(products[1].at("formula"), "Pᵀ (A P)");
   const auto& implementations = products[0].at("implementations");
-  ASSERT_EQ(implementations.size(), 3u);
+  ASSERT_EQ(implementations.size(), 4u);
   EXPECT_EQ(implementations[0].at("name"), "cpu");
   EXPECT_GT(implementations[0].at("total_ms"), 0.0);
   EXPECT_GE(implementations[0].at("peak_bytes"), products[0].at("bytes"));
   EXPECT_EQ(implementations[1].at("name"), "gpu");
   EXPECT_NE(implementations[1].at("failure"), "");
-  EXPECT_EQ(implementations[2].at("name"), "cusparse");
+  EXPECT_EQ(implementations[2].at("name"), "hybrid");
+  EXPECT_EQ(implementations[3].at("name"), "cusparse");
 }
 
 TEST_F(HeddleSpgemm, WorksInSinglePrecision) {

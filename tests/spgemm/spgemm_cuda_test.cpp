@@ -1,3 +1,5 @@
+#include <heddle/spgemm/hybrid.hpp>
+
 #include "spgemm/spgemm_battery.hpp"
 #include "support/in_device_memory.hpp"
 
@@ -46,6 +48,31 @@ TEST_F(SpgemmToHost, MemoryBesideTheProductIsATenthOfIt) {
     const std::size_t peak = fresh.allocation_count().peak_bytes - before;
     EXPECT_LE(static_cast<double>(peak), 1.1 * static_cast<double>(product)) << name;
   }
+}
+
+using Hybrid = test::CudaTest;
+
+TEST_F(Hybrid, GivesTheProductWithEveryShare) {
+  HostContext host(2);
+  const auto A = test::power_law_matrix<double>(2000, 1500, 300);
+  const auto B = test::random_matrix<double>(1500, 1800, 5);
+  HybridSpgemm<double> product(context(), host, A.view(), B.view());
+  constexpr std::size_t kBytes = 1 << 20;
+  for (const double share : {0.0, 0.1, 0.7, 1.0}) {
+    SCOPED_TRACE(share);
+    HybridReport report;
+    const HostCsrMatrix<double> C = product.multiply(share, kBytes, report);
+    EXPECT_EQ(fault_of_product(host, A.view(), B.view(), C.view()), "");
+    EXPECT_NEAR(report.gpu_share, share, 0.05);
+    EXPECT_EQ(report.gpu_rows == 0, share == 0);
+    EXPECT_EQ(report.gpu_rows == 2000, share == 1);
+  }
+  const double share = product.measure_share(0.05, kBytes);
+  EXPECT_GT(share, 0);
+  EXPECT_LT(share, 1);
+  HybridReport report;
+  EXPECT_THROW(product.multiply(1.5, kBytes, report), InvalidArgument);
+  EXPECT_THROW(product.measure_share(0, kBytes), InvalidArgument);
 }
 
 }  // namespace
