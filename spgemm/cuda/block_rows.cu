@@ -7,7 +7,9 @@
 namespace heddle::detail {
 namespace {
 
+/// Threads per row for rows of more than kShortRow entries on average. Shorter rows have a thread.
 constexpr int kLanes = 8;
+constexpr Index kShortRow = 12;
 
 /// Whether entry e is the first one of its block in a row that begins with entry `begin`.
 template <class T>
@@ -23,16 +25,16 @@ __device__ inline int heads_before(unsigned votes) {
   return __popc((votes >> first) & ((1U << (lane - first)) - 1));
 }
 
-template <class T>
+template <int W, class T>
 __global__ void count_kernel(CsrView<T, DeviceSpace> M, std::int64_t* counts) {
-  using Team = RowTeam<kLanes>;
+  using Team = RowTeam<W>;
   const Index i = Team::number();
   const Index begin = i < M.rows ? M.row_offsets[i] : 0;
   const Index end = i < M.rows ? M.row_offsets[i + 1] : 0;
   int count = 0;
-  for (Index e = begin + Team::lane(); e < end; e += kLanes) count += begins_block(M, begin, e);
+  for (Index e = begin + Team::lane(); e < end; e += W) count += begins_block(M, begin, e);
   __syncwarp();
-  count = lane_sum<kLanes>(count);
+  count = lane_sum<W>(count);
   if (i < M.rows && Team::lane() == 0) counts[i] = count;
 }
 
@@ -63,7 +65,12 @@ __global__ void fill_kernel(CsrView<T, DeviceSpace> M, const std::int64_t* offse
 
 template <Scalar T>
 Index count_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M, std::int64_t* offsets) {
-  launch_teams<kLanes>(context.stream(), count_kernel<T>, M.rows, kThreads, 0, M, offsets);
+  if (M.nnz <= kShortRow * M.rows) {
+    launch_teams<1>(context.stream(), count_kernel<1, T>, M.rows, kThreads, 0, M, offsets);
+  } else {
+    launch_teams<kLanes>(context.stream(), count_kernel<kLanes, T>, M.rows, kThreads, 0, M,
+                         offsets);
+  }
   return exclusive_sum(context, offsets, M.rows + 1);
 }
 

@@ -2,6 +2,7 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
 #include <heddle/spgemm/cuda/values.hpp>
+#include <heddle/spgemm/cuda/walk.cuh>
 
 namespace heddle::detail {
 namespace {
@@ -11,7 +12,7 @@ constexpr int kWords = 1 << 13;
 constexpr Index kBitColumns = Index{kWords} * kBlockColumns;
 
 /// Columns of which a warp keeps one sum each in shared memory.
-constexpr int kSums = 4096;
+constexpr int kSums = 2048;
 
 extern __shared__ __align__(16) char shared_memory[];
 
@@ -99,29 +100,17 @@ __global__ void values_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace>
   for (int s = lane; s < kSums; s += kWarp) sums[s] = T{0};
   __syncwarp();
 
-  const Index last = A.row_offsets[row + 1];
-  for (Index a = A.row_offsets[row]; a < last; a += kWarp) {
-    Index from = 0;
-    Index to = 0;
-    T factor{0};
-    if (a + lane < last) {
-      const std::int32_t k = A.columns[a + lane];
-      factor = A.values[a + lane];
-      const std::int32_t* terms = B.columns + B.row_offsets[k];
-      const Index length = B.row_offsets[k + 1] - B.row_offsets[k];
-      from = B.row_offsets[k] + count_below(terms, length, first);
-      to = B.row_offsets[k] + count_below(terms, length, first + kSums);
-    }
-    for (unsigned some = __ballot_sync(kAllLanes, from < to); some != 0; some &= some - 1) {
-      const int source = __ffs(static_cast<int>(some)) - 1;
-      const Index stop = __shfl_sync(kAllLanes, to, source);
-      const T scale = __shfl_sync(kAllLanes, factor, source);
-      for (Index e = __shfl_sync(kAllLanes, from, source) + lane; e < stop; e += kWarp) {
-        sums[B.columns[e] - first] += scale * B.values[e];
-      }
-      __syncwarp();
-    }
-  }
+  const auto in_stretch = [&B, first](std::int32_t k) {
+    const std::int32_t* terms = B.columns + B.row_offsets[k];
+    const Index length = B.row_offsets[k + 1] - B.row_offsets[k];
+    const Index from = count_below(terms, length, first);
+    const Index to = count_below(terms, length, first + kSums);
+    return Segment{B.row_offsets[k] + from, static_cast<int>(to - from)};
+  };
+  walk_terms<kWarp>(A, B, A.row_offsets[row], A.row_offsets[row + 1], in_stretch,
+                    [sums, first](const Term<T>& term) {
+                      sums[term.column - first] += term.factor * term.value;
+                    });
   T* values = C.values + C.row_offsets[row];
   for (Index j = begin + lane; j < end; j += kWarp) values[j] = sums[columns[j] - first];
 }

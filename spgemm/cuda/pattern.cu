@@ -1,5 +1,6 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spgemm/cuda/pattern.hpp>
+#include <heddle/spgemm/cuda/row_bins.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
 #include <limits>
 
@@ -13,6 +14,9 @@ constexpr int kLeastSlots = 32;
 constexpr int kNarrow = 1;
 constexpr int kWarpBins = 5;
 constexpr int kNarrowLanes = 8;
+
+/// Rows of A of up to this many entries on average are looked at by one thread each.
+constexpr Index kShortRow = 12;
 
 /// Columns per thread that `fill_rows` collects before it writes them.
 constexpr int kStaged = 8;
@@ -31,29 +35,38 @@ __device__ int bin_of_bound(Index blocks, Index cols) {
   return bin;
 }
 
+/// Teams of threads look at the leading rows of runs. All rows of a run have the multiplications of
+/// the first one.
+template <int W>
 __global__ void bin_kernel(PatternFactors factors, const std::int64_t* rows_of_B,
                            const std::int64_t* block_offsets, const std::int32_t* leaders,
-                           std::int32_t* bins, unsigned long long* multiplications) {
-  using Team = RowTeam<kNarrowLanes>;
-  const Index i = Team::number();
-  const Index begin = i < factors.rows ? factors.row_offsets[i] : 0;
-  const Index end = i < factors.rows ? factors.row_offsets[i + 1] : 0;
-  Index blocks = 0;
-  Index products = 0;
-  for (Index a = begin + Team::lane(); a < end; a += kNarrowLanes) {
-    const std::int32_t k = factors.columns[a];
-    blocks += block_offsets[k + 1] - block_offsets[k];
-    products += rows_of_B[k + 1] - rows_of_B[k];
+                           std::int32_t* bins, BinCounts* counts) {
+  using Team = RowTeam<W>;
+  __shared__ unsigned shared[kMostBins];
+  BlockCounts block_counts(shared);
+  const Index teams = thread_count() / W;
+  for (Index i = Team::number(); Team::any(i < factors.rows); i += teams) {
+    const bool is_row = i < factors.rows;
+    const bool leads = is_row && leaders[i] == i;
+    const Index end = leads ? factors.row_offsets[i + 1] : 0;
+    Index blocks = 0;
+    Index products = 0;
+    for (Index a = leads ? factors.row_offsets[i] + Team::lane() : 0; a < end; a += W) {
+      const std::int32_t k = factors.columns[a];
+      blocks += block_offsets[k + 1] - block_offsets[k];
+      products += rows_of_B[k + 1] - rows_of_B[k];
+    }
+    __syncwarp();
+    blocks = lane_sum<W>(blocks);
+    products = lane_sum<W>(products);
+    if (!is_row || Team::lane() != 0) continue;
+    bins[i] = leads ? bin_of_bound(blocks, factors.cols) : kPatternBins;
+    if (!leads) continue;
+    block_counts.count(bins[i]);
+    const Index length = count_below(leaders + i, factors.rows - i, static_cast<Index>(i) + 1);
+    block_counts.add(products * length);
   }
-  __syncwarp();
-  blocks = lane_sum<kNarrowLanes>(blocks);
-  products = lane_sum<kWarp>(products);
-  if (lane_index() == 0 && products > 0) {
-    atomicAdd(multiplications, static_cast<unsigned long long>(products));
-  }
-  if (i < factors.rows && Team::lane() == 0) {
-    bins[i] = leaders[i] == i ? bin_of_bound(blocks, factors.cols) : kPatternBins;
-  }
+  block_counts.flush(counts);
 }
 
 /// A team's hash table of the blocks of one row of C in shared memory.
@@ -259,13 +272,18 @@ RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
                      const std::int64_t* rows_of_B, const std::int64_t* block_offsets,
                      const DeviceIntegers& leaders, Index& multiplications) {
   DeviceIntegers bins(context, static_cast<std::size_t>(factors.rows));
-  Buffer<unsigned long long, DeviceSpace> total(context, 1);
-  check(cudaMemsetAsync(total.data(), 0, sizeof(unsigned long long), context.stream()));
-  launch_teams<kNarrowLanes>(context.stream(), bin_kernel, factors.rows, kThreads, 0, factors,
-                             rows_of_B, block_offsets, leaders.data(), bins.data(), total.data());
-  RowBins sorted = sort_into_bins(context, std::move(bins), kPatternBins);
-  context.copy_to_host(&multiplications, total.data(), sizeof multiplications);
-  return sorted;
+  Buffer<BinCounts, DeviceSpace> counts = no_counts(context);
+  const auto launch = [&]<int W>(std::integral_constant<int, W>) {
+    bin_kernel<W><<<grid_for(context, factors.rows * W), kThreads, 0, context.stream()>>>(
+        factors, rows_of_B, block_offsets, leaders.data(), bins.data(), counts.data());
+    check_launch();
+  };
+  if (factors.entries <= kShortRow * factors.rows) {
+    launch(std::integral_constant<int, 1>{});
+  } else {
+    launch(std::integral_constant<int, kNarrowLanes>{});
+  }
+  return collect_bins(context, bins, kPatternBins, counts, multiplications);
 }
 
 void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,

@@ -10,7 +10,8 @@ namespace heddle::detail {
 /// neighbouring threads, a power of two, read a row of it together.
 struct PatternFactors {
   Index rows = 0;
-  Index cols = 0;  ///< of C
+  Index cols = 0;     ///< of C
+  Index entries = 0;  ///< of A
   const std::int64_t* row_offsets = nullptr;
   const std::int32_t* columns = nullptr;  ///< of A
   BlockRowsView B;

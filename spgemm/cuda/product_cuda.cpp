@@ -42,6 +42,7 @@ PatternFactors factors_of(const CsrView<T, DeviceSpace>& A, const CsrView<T, Dev
                           const BlockRows& blocks) {
   PatternFactors factors{.rows = A.rows,
                          .cols = B.cols,
+                         .entries = A.nnz,
                          .row_offsets = A.row_offsets,
                          .columns = A.columns,
                          .B = {B.row_offsets, B.columns, nullptr}};
@@ -93,7 +94,7 @@ std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext&
   const Index kept = block_count * kBlockBytes + B.rows * static_cast<Index>(sizeof(Index));
   if (blocks.keys.size() == 0 || kept * kShareOfProduct > bytes) blocks = {};
   schedule->value_rows =
-      bin_by_size(context, schedule->leaders, offsets, row_blocks.data(), sizeof(T));
+      bin_by_size(context, schedule->leaders, offsets, row_blocks.data(), B.cols, sizeof(T));
   return schedule;
 }
 

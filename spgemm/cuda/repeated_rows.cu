@@ -9,15 +9,16 @@ namespace {
 
 using Flags = Buffer<unsigned char, DeviceSpace>;
 
-/// Threads per row. Rows of stencils have 5 to 27 entries.
+/// Threads per row for rows of more than kShortRow entries on average. Shorter rows have a thread.
 constexpr int kLanes = 8;
+constexpr Index kShortRow = 12;
 
 /// repeats[i] ← whether row i of M has the columns of row i − 1, plus 1, and `required` is set for
 /// each of its columns (if not null).
-template <class T>
+template <int W, class T>
 __global__ void repeats_kernel(CsrView<T, DeviceSpace> M, const unsigned char* required,
                                unsigned char* repeats) {
-  using Team = RowTeam<kLanes>;
+  using Team = RowTeam<W>;
   const Index i = Team::number();
   bool same = i > 0 && i < M.rows;
   Index begin = 0;
@@ -28,22 +29,28 @@ __global__ void repeats_kernel(CsrView<T, DeviceSpace> M, const unsigned char* r
     same = length > 0 && begin - M.row_offsets[i - 1] == length;
   }
   const Index before = begin - length;
-  for (Index e = Team::lane(); Team::any(same && e < length); e += kLanes) {
+  for (Index e = Team::lane(); Team::any(same && e < length); e += W) {
     if (!same || e >= length) continue;
     const std::int32_t column = M.columns[begin + e];
     same = column == M.columns[before + e] + 1 && (required == nullptr || required[column] != 0);
   }
   const unsigned votes = __ballot_sync(kAllLanes, same);
-  constexpr unsigned kTeam = (1U << kLanes) - 1;
-  const int first = Team::in_block() * kLanes % kWarp;
+  constexpr unsigned kTeam = (1U << W) - 1;
+  const int first = Team::in_block() * W % kWarp;
   if (i < M.rows && Team::lane() == 0) repeats[i] = ((votes >> first) & kTeam) == kTeam ? 1 : 0;
 }
 
 template <class T>
 Flags find_repeats(CudaContext& context, const CsrView<T, DeviceSpace>& M, const Flags* required) {
   Flags repeats(context, static_cast<std::size_t>(M.rows));
-  launch_teams<kLanes>(context.stream(), repeats_kernel<T>, M.rows, kThreads, 0, M,
-                       required != nullptr ? required->data() : nullptr, repeats.data());
+  const unsigned char* wanted = required != nullptr ? required->data() : nullptr;
+  if (M.nnz <= kShortRow * M.rows) {
+    launch_teams<1>(context.stream(), repeats_kernel<1, T>, M.rows, kThreads, 0, M, wanted,
+                    repeats.data());
+  } else {
+    launch_teams<kLanes>(context.stream(), repeats_kernel<kLanes, T>, M.rows, kThreads, 0, M,
+                         wanted, repeats.data());
+  }
   return repeats;
 }
 

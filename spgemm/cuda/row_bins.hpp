@@ -7,7 +7,16 @@
 /// Rows sorted into bins by what they need, so that each kernel gets rows that are alike.
 namespace heddle::detail {
 
-/// The rows of each bin, ascending within it.
+inline constexpr int kMostBins = 32;
+
+/// What kernels count while they choose bins, in device memory.
+struct BinCounts {
+  unsigned long long rows[kMostBins];  ///< rows per bin
+  unsigned long long total;            ///< of another quantity
+};
+
+/// The rows of each bin. Their order differs from run to run, which no result depends on: each row
+/// is computed for itself.
 struct RowBins {
   DeviceIntegers rows;
   std::vector<Index> begins{0};  ///< bin b has the rows begins[b] … begins[b+1] − 1 of `rows`
@@ -21,7 +30,12 @@ struct RowBins {
   }
 };
 
-/// Row i is in the bin bins[i], 0 … count − 1, or in none if that is `count`. Waits for the device.
-RowBins sort_into_bins(CudaContext& context, DeviceIntegers bins, int count);
+/// A buffer for `BinCounts`, all 0.
+Buffer<BinCounts, DeviceSpace> no_counts(CudaContext& context);
+
+/// Row i is in the bin bins[i], 0 … count − 1, or in none if that is `count`. `counted`: the rows
+/// per bin. `total` ← counted.total. Waits for the device.
+RowBins collect_bins(CudaContext& context, const DeviceIntegers& bins, int count,
+                     const Buffer<BinCounts, DeviceSpace>& counted, Index& total);
 
 }  // namespace heddle::detail

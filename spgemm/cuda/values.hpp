@@ -8,7 +8,7 @@ namespace heddle::detail {
 /// The rows of C by the kernel that computes their values. `blocks`: see `RowSizes`, of the leading
 /// rows of all runs.
 RowBins bin_by_size(CudaContext& context, const DeviceIntegers& leaders,
-                    const std::int64_t* row_offsets, const std::int32_t* blocks,
+                    const std::int64_t* row_offsets, const std::int32_t* blocks, Index cols,
                     std::size_t scalar_bytes);
 
 /// C in device memory, with its pattern.
@@ -24,6 +24,14 @@ template <Scalar T>
 void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                   const CsrView<T, DeviceSpace>& B, const RowBins& bins,
                   const DeviceIntegers& leaders, Index longest_of_B, const ProductTarget<T>& C);
+
+/// The values of chunks of runs, whose first rows are `rows`. A row of C has at most `capacity`
+/// entries there.
+template <Scalar T>
+void compute_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                  const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
+                  const DeviceIntegers& leaders, Index longest_of_B, int capacity,
+                  const ProductTarget<T>& C);
 
 /// The values of rows that are too long for shared memory, by stretches of columns.
 template <Scalar T>
