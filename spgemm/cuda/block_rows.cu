@@ -26,7 +26,7 @@ __device__ inline int heads_before(unsigned votes) {
 }
 
 template <int W, class T>
-__global__ void count_kernel(CsrView<T, DeviceSpace> M, std::int64_t* counts) {
+__global__ void count_kernel(CsrView<T, DeviceSpace> M, std::int32_t* counts) {
   using Team = RowTeam<W>;
   const Index i = Team::number();
   const Index begin = i < M.rows ? M.row_offsets[i] : 0;
@@ -61,17 +61,30 @@ __global__ void fill_kernel(CsrView<T, DeviceSpace> M, const std::int64_t* offse
   }
 }
 
+__global__ void widen_kernel(const std::int32_t* numbers, Index count, std::int64_t* wide) {
+  for (Index i = thread_index(); i < count; i += thread_count()) wide[i] = numbers[i];
+}
+
 }  // namespace
 
 template <Scalar T>
-Index count_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M, std::int64_t* offsets) {
+DeviceIntegers count_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M) {
+  DeviceIntegers counts(context, static_cast<std::size_t>(M.rows));
   if (M.nnz <= kShortRow * M.rows) {
-    launch_teams<1>(context.stream(), count_kernel<1, T>, M.rows, kThreads, 0, M, offsets);
+    launch_teams<1>(context.stream(), count_kernel<1, T>, M.rows, kThreads, 0, M, counts.data());
   } else {
     launch_teams<kLanes>(context.stream(), count_kernel<kLanes, T>, M.rows, kThreads, 0, M,
-                         offsets);
+                         counts.data());
   }
-  return exclusive_sum(context, offsets, M.rows + 1);
+  return counts;
+}
+
+Index block_offsets(CudaContext& context, const DeviceIntegers& blocks, std::int64_t* offsets) {
+  const auto rows = static_cast<Index>(blocks.size());
+  widen_kernel<<<grid_for(context, rows), kThreads, 0, context.stream()>>>(blocks.data(), rows,
+                                                                           offsets);
+  check_launch();
+  return exclusive_sum(context, offsets, rows + 1);
 }
 
 template <Scalar T>
@@ -82,7 +95,7 @@ void fill_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M,
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                  \
-  template Index count_blocks(CudaContext&, const CsrView<T, DeviceSpace>&, std::int64_t*);    \
+  template DeviceIntegers count_blocks(CudaContext&, const CsrView<T, DeviceSpace>&);          \
   template void fill_blocks(CudaContext&, const CsrView<T, DeviceSpace>&, const std::int64_t*, \
                             std::int32_t*, unsigned*);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

@@ -3,6 +3,7 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/linalg/sparse/device_sort.hpp>
 
 /// The pattern of a matrix by blocks of 32 columns: a key, the number of the block, and a mask of
 /// the columns in it. Where columns are neighbours, a pattern is found faster from these than from
@@ -17,11 +18,15 @@ struct BlockRowsView {
   const unsigned* masks = nullptr;
 };
 
-/// offsets[i] ← the number of blocks in the rows before row i of M. Returns the number of all.
+/// The number of blocks of each row of M.
 template <Scalar T>
-Index count_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M, std::int64_t* offsets);
+DeviceIntegers count_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M);
 
-/// The blocks of M, whose offsets are those of `count_blocks`.
+/// offsets[i] ← blocks[0] + … + blocks[i − 1] for i = 0 … n, where n is the size of `blocks`.
+/// Returns the last one, for which it waits.
+Index block_offsets(CudaContext& context, const DeviceIntegers& blocks, std::int64_t* offsets);
+
+/// The blocks of M, whose places are those of `block_offsets`.
 template <Scalar T>
 void fill_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M,
                  const std::int64_t* offsets, std::int32_t* keys, unsigned* masks);

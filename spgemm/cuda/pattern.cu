@@ -39,11 +39,11 @@ __device__ int bin_of_bound(Index blocks, Index cols) {
 /// the first one.
 template <int W>
 __global__ void bin_kernel(PatternFactors factors, const std::int64_t* rows_of_B,
-                           const std::int64_t* block_offsets, const std::int32_t* leaders,
+                           const std::int32_t* blocks_of_B, const std::int32_t* leaders,
                            std::int32_t* bins, BinCounts* counts) {
   using Team = RowTeam<W>;
   __shared__ unsigned shared[kMostBins];
-  BlockCounts block_counts(shared);
+  BlockCounts here(shared);
   const Index teams = thread_count() / W;
   for (Index i = Team::number(); Team::any(i < factors.rows); i += teams) {
     const bool is_row = i < factors.rows;
@@ -53,8 +53,10 @@ __global__ void bin_kernel(PatternFactors factors, const std::int64_t* rows_of_B
     Index products = 0;
     for (Index a = leads ? factors.row_offsets[i] + Team::lane() : 0; a < end; a += W) {
       const std::int32_t k = factors.columns[a];
-      blocks += block_offsets[k + 1] - block_offsets[k];
-      products += rows_of_B[k + 1] - rows_of_B[k];
+      const Index length = rows_of_B[k + 1] - rows_of_B[k];
+      blocks += blocks_of_B[k];
+      products += length;
+      here.longest = length > here.longest ? length : here.longest;
     }
     __syncwarp();
     blocks = lane_sum<W>(blocks);
@@ -62,11 +64,13 @@ __global__ void bin_kernel(PatternFactors factors, const std::int64_t* rows_of_B
     if (!is_row || Team::lane() != 0) continue;
     bins[i] = leads ? bin_of_bound(blocks, factors.cols) : kPatternBins;
     if (!leads) continue;
-    block_counts.count(bins[i]);
+    here.count(bins[i]);
     const Index length = count_below(leaders + i, factors.rows - i, static_cast<Index>(i) + 1);
-    block_counts.add(products * length);
+    here.multiplications += products * length;
+    here.leading_products += products;
+    here.leading_blocks += blocks;
   }
-  block_counts.flush(counts);
+  here.flush(counts);
 }
 
 /// A team's hash table of the blocks of one row of C in shared memory.
@@ -269,13 +273,13 @@ PatternFactors for_team(PatternFactors factors, int W) {
 }  // namespace
 
 RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
-                     const std::int64_t* rows_of_B, const std::int64_t* block_offsets,
-                     const DeviceIntegers& leaders, Index& multiplications) {
+                     const std::int64_t* rows_of_B, const DeviceIntegers& blocks_of_B,
+                     const DeviceIntegers& leaders, BinCounts& counts) {
   DeviceIntegers bins(context, static_cast<std::size_t>(factors.rows));
-  Buffer<BinCounts, DeviceSpace> counts = no_counts(context);
+  Buffer<BinCounts, DeviceSpace> counted = no_counts(context);
   const auto launch = [&]<int W>(std::integral_constant<int, W>) {
     bin_kernel<W><<<grid_for(context, factors.rows * W), kThreads, 0, context.stream()>>>(
-        factors, rows_of_B, block_offsets, leaders.data(), bins.data(), counts.data());
+        factors, rows_of_B, blocks_of_B.data(), leaders.data(), bins.data(), counted.data());
     check_launch();
   };
   if (factors.entries <= kShortRow * factors.rows) {
@@ -283,7 +287,7 @@ RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
   } else {
     launch(std::integral_constant<int, kNarrowLanes>{});
   }
-  return collect_bins(context, bins, kPatternBins, counts, multiplications);
+  return collect_bins(context, bins, kPatternBins, counted, counts);
 }
 
 void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,

@@ -30,11 +30,11 @@ inline constexpr int kLongPattern = kTables;
 inline constexpr int kPatternBins = kTables + 1;
 
 /// The leading rows of all runs in bins, by the number of blocks in the rows of B that they need.
-/// `block_offsets`: see `count_blocks`. `leaders`: see `find_run_leaders`. `multiplications` ←
-/// their number for all rows.
+/// `blocks_of_B`: see `count_blocks`. `leaders`: see `find_run_leaders`. `counts` ← all of
+/// `BinCounts`.
 RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
-                     const std::int64_t* rows_of_B, const std::int64_t* block_offsets,
-                     const DeviceIntegers& leaders, Index& multiplications);
+                     const std::int64_t* rows_of_B, const DeviceIntegers& blocks_of_B,
+                     const DeviceIntegers& leaders, BinCounts& counts);
 
 /// sizes of all rows in the bins.
 void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,

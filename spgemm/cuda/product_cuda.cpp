@@ -15,6 +15,11 @@ struct BlockRows {
   Buffer<std::int64_t, DeviceSpace> offsets;
   DeviceIntegers keys;
   Buffer<unsigned, DeviceSpace> masks;
+
+  Index bytes() const {
+    return static_cast<Index>(offsets.size() * sizeof(std::int64_t) +
+                              keys.size() * (sizeof(std::int32_t) + sizeof(unsigned)));
+  }
 };
 
 template <>
@@ -56,6 +61,18 @@ PatternFactors factors_of(const CsrView<T, DeviceSpace>& A, const CsrView<T, Dev
   return factors;
 }
 
+template <class T>
+BlockRows make_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& B,
+                      const DeviceIntegers& blocks_of_B) {
+  BlockRows blocks;
+  blocks.offsets = {context, static_cast<std::size_t>(B.rows) + 1};
+  const Index count = block_offsets(context, blocks_of_B, blocks.offsets.data());
+  blocks.keys = {context, static_cast<std::size_t>(count)};
+  blocks.masks = {context, static_cast<std::size_t>(count)};
+  fill_blocks(context, B, blocks.offsets.data(), blocks.keys.data(), blocks.masks.data());
+  return blocks;
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -72,27 +89,26 @@ std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext&
     return schedule;
   }
   schedule->leaders = find_run_leaders(context, A, B);
-  schedule->longest_of_B = longest_row(context, B.row_offsets, B.rows);
   BlockRows& blocks = schedule->blocks_of_B;
-  blocks.offsets = {context, static_cast<std::size_t>(B.rows) + 1};
-  const Index block_count = count_blocks(context, B, blocks.offsets.data());
   RowBins& rows = schedule->pattern_rows;
-  rows = bin_by_bound(context, factors_of(A, B, {}), B.row_offsets, blocks.offsets.data(),
-                      schedule->leaders, counts.multiplications);
-  if (block_count * kLeastColumnsPerBlock <= B.nnz &&
-      static_cast<Index>(rows.rows.size()) * kLeastShareOfRows >= A.rows) {
-    blocks.keys = {context, static_cast<std::size_t>(block_count)};
-    blocks.masks = {context, static_cast<std::size_t>(block_count)};
-    fill_blocks(context, B, blocks.offsets.data(), blocks.keys.data(), blocks.masks.data());
+  {
+    const DeviceIntegers blocks_of_B = count_blocks(context, B);
+    BinCounts found{};
+    rows = bin_by_bound(context, factors_of(A, B, {}), B.row_offsets, blocks_of_B,
+                        schedule->leaders, found);
+    counts.multiplications = static_cast<Index>(found.multiplications);
+    schedule->longest_of_B = static_cast<Index>(found.longest);
+    if (found.leading_blocks * kLeastColumnsPerBlock <= found.leading_products &&
+        static_cast<Index>(rows.rows.size()) * kLeastShareOfRows >= A.rows) {
+      blocks = make_blocks(context, B, blocks_of_B);
+    }
   }
   DeviceIntegers row_blocks(context, static_cast<std::size_t>(A.rows));
   count_rows(context, factors_of(A, B, blocks), rows, {offsets, row_blocks.data()});
   spread_counts(context, schedule->leaders, offsets);
   counts.nnz = exclusive_sum(context, offsets, A.rows + 1);
   const Index bytes = counts.nnz * static_cast<Index>(sizeof(T) + sizeof(std::int32_t));
-  constexpr Index kBlockBytes = sizeof(std::int32_t) + sizeof(unsigned);
-  const Index kept = block_count * kBlockBytes + B.rows * static_cast<Index>(sizeof(Index));
-  if (blocks.keys.size() == 0 || kept * kShareOfProduct > bytes) blocks = {};
+  if (blocks.bytes() * kShareOfProduct > bytes) blocks = {};
   schedule->value_rows =
       bin_by_size(context, schedule->leaders, offsets, row_blocks.data(), B.cols, sizeof(T));
   return schedule;

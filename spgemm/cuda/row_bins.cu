@@ -4,13 +4,14 @@
 namespace heddle::detail {
 namespace {
 
-/// Where the next row of each bin is to be written.
+/// Where the rows of each bin begin.
 struct BinPlaces {
-  unsigned long long next[kMostBins];
+  unsigned long long begins[kMostBins];
 };
 
-__global__ void collect_kernel(const std::int32_t* bins, Index rows, int count, BinPlaces* places,
-                               std::int32_t* collected) {
+/// `left`: how many rows of each bin have no place yet. They are dealt out from the end.
+__global__ void collect_kernel(const std::int32_t* bins, Index rows, int count, BinPlaces places,
+                               unsigned long long* left, std::int32_t* collected) {
   __shared__ unsigned counts[kMostBins];
   __shared__ unsigned long long begins[kMostBins];
   const int thread = static_cast<int>(threadIdx.x);
@@ -22,8 +23,8 @@ __global__ void collect_kernel(const std::int32_t* bins, Index rows, int count, 
     const unsigned rank = bin < count ? atomicAdd(counts + bin, 1U) : 0;
     __syncthreads();
     if (thread < count && counts[thread] > 0) {
-      begins[thread] =
-          atomicAdd(places->next + thread, static_cast<unsigned long long>(counts[thread]));
+      const unsigned long long taken = counts[thread];
+      begins[thread] = places.begins[thread] + atomicAdd(left + thread, 0 - taken) - taken;
     }
     __syncthreads();
     if (bin < count) collected[begins[bin] + rank] = static_cast<std::int32_t>(i);
@@ -40,23 +41,19 @@ Buffer<BinCounts, DeviceSpace> no_counts(CudaContext& context) {
 }
 
 RowBins collect_bins(CudaContext& context, const DeviceIntegers& bins, int count,
-                     const Buffer<BinCounts, DeviceSpace>& counted, Index& total) {
-  BinCounts counts{};
+                     Buffer<BinCounts, DeviceSpace>& counted, BinCounts& counts) {
   context.copy_to_host(&counts, counted.data(), sizeof counts);
-  total = static_cast<Index>(counts.total);
   RowBins result;
   BinPlaces places{};
   for (int bin = 0; bin < count; ++bin) {
-    places.next[bin] = static_cast<unsigned long long>(result.begins.back());
+    places.begins[bin] = static_cast<unsigned long long>(result.begins.back());
     result.begins.push_back(result.begins.back() + static_cast<Index>(counts.rows[bin]));
   }
   result.rows = DeviceIntegers(context, static_cast<std::size_t>(result.begins.back()));
   if (result.rows.size() == 0) return result;
-  Buffer<BinPlaces, DeviceSpace> next(context, 1);
-  context.copy_to_device(next.data(), &places, sizeof places);
   const auto rows = static_cast<Index>(bins.size());
   collect_kernel<<<grid_for(context, rows), kThreads, 0, context.stream()>>>(
-      bins.data(), rows, count, next.data(), result.rows.data());
+      bins.data(), rows, count, places, counted.data()->rows, result.rows.data());
   check_launch();
   return result;
 }

@@ -17,22 +17,37 @@ class BlockCounts {
   }
 
   __device__ void count(int bin) { atomicAdd(rows_ + bin, 1U); }
-  __device__ void add(Index number) { total_ += number; }
+
+  /// What this thread has counted beside rows, see `BinCounts`.
+  Index multiplications = 0;
+  Index leading_products = 0;
+  Index leading_blocks = 0;
+  Index longest = 0;
 
   __device__ void flush(BinCounts* counts) {
     __syncthreads();
     if (threadIdx.x < kMostBins && rows_[threadIdx.x] != 0) {
       atomicAdd(counts->rows + threadIdx.x, static_cast<unsigned long long>(rows_[threadIdx.x]));
     }
-    const Index total = lane_sum<kWarp>(total_);
-    if (lane_index() == 0 && total != 0) {
-      atomicAdd(&counts->total, static_cast<unsigned long long>(total));
+    add_sum(multiplications, &counts->multiplications);
+    add_sum(leading_products, &counts->leading_products);
+    add_sum(leading_blocks, &counts->leading_blocks);
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      const Index other = __shfl_xor_sync(kAllLanes, longest, step);
+      longest = other > longest ? other : longest;
+    }
+    if (lane_index() == 0 && longest > 0) {
+      atomicMax(&counts->longest, static_cast<unsigned long long>(longest));
     }
   }
 
  private:
+  __device__ static void add_sum(Index number, unsigned long long* target) {
+    const Index sum = lane_sum<kWarp>(number);
+    if (lane_index() == 0 && sum > 0) atomicAdd(target, static_cast<unsigned long long>(sum));
+  }
+
   unsigned* rows_;
-  Index total_ = 0;
 };
 
 }  // namespace heddle::detail

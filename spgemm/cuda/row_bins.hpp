@@ -11,8 +11,11 @@ inline constexpr int kMostBins = 32;
 
 /// What kernels count while they choose bins, in device memory.
 struct BinCounts {
-  unsigned long long rows[kMostBins];  ///< rows per bin
-  unsigned long long total;            ///< of another quantity
+  unsigned long long rows[kMostBins];   ///< rows per bin
+  unsigned long long multiplications;   ///< of all rows
+  unsigned long long leading_products;  ///< multiplications of the rows in the bins
+  unsigned long long leading_blocks;    ///< the same with blocks of columns of B as factors
+  unsigned long long longest;           ///< entries of the longest row of B that is needed
 };
 
 /// The rows of each bin. Their order differs from run to run, which no result depends on: each row
@@ -34,8 +37,8 @@ struct RowBins {
 Buffer<BinCounts, DeviceSpace> no_counts(CudaContext& context);
 
 /// Row i is in the bin bins[i], 0 … count − 1, or in none if that is `count`. `counted`: the rows
-/// per bin. `total` ← counted.total. Waits for the device.
+/// per bin, afterwards undefined. `counts` ← all that was counted. Waits for the device.
 RowBins collect_bins(CudaContext& context, const DeviceIntegers& bins, int count,
-                     const Buffer<BinCounts, DeviceSpace>& counted, Index& total);
+                     Buffer<BinCounts, DeviceSpace>& counted, BinCounts& counts);
 
 }  // namespace heddle::detail

@@ -76,14 +76,14 @@ __global__ void bin_kernel(const std::int32_t* leaders, Index rows, const std::i
                            const std::int32_t* blocks, Index cols, int scalar_bytes,
                            std::int32_t* bins, BinCounts* counts) {
   __shared__ unsigned shared[kMostBins];
-  BlockCounts block_counts(shared);
+  BlockCounts here(shared);
   for (Index i = thread_index(); i < rows; i += thread_count()) {
     const int bin = bin_of_row(leaders, rows, i, row_offsets[i + 1] - row_offsets[i],
                                blocks[leaders[i]], cols, scalar_bytes);
     bins[i] = bin;
-    if (bin < kValueBins) block_counts.count(bin);
+    if (bin < kValueBins) here.count(bin);
   }
-  block_counts.flush(counts);
+  here.flush(counts);
 }
 
 extern __shared__ __align__(16) char shared_memory[];
@@ -170,21 +170,6 @@ __global__ void table_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> 
   for (int j = Team::lane(); j < entries; j += W) C.values[begin + j] = table.sum(j);
 }
 
-__global__ void longest_kernel(const std::int64_t* row_offsets, Index rows,
-                               unsigned long long* longest) {
-  Index mine = 0;
-  for (Index i = thread_index(); i < rows; i += thread_count()) {
-    const Index length = row_offsets[i + 1] - row_offsets[i];
-    mine = length > mine ? length : mine;
-  }
-  __syncwarp();
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const Index other = __shfl_xor_sync(kAllLanes, mine, step);
-    mine = other > mine ? other : mine;
-  }
-  if (lane_index() == 0) atomicMax(longest, static_cast<unsigned long long>(mine));
-}
-
 template <int W, class T>
 void compute_by_tables(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                        const CsrView<T, DeviceSpace>& B, const RowBins& bins,
@@ -211,8 +196,8 @@ RowBins bin_by_size(CudaContext& context, const DeviceIntegers& leaders,
       leaders.data(), rows, row_offsets, blocks, cols, static_cast<int>(scalar_bytes), bins.data(),
       counts.data());
   check_launch();
-  Index none = 0;
-  return collect_bins(context, bins, kValueBins, counts, none);
+  BinCounts fetched{};
+  return collect_bins(context, bins, kValueBins, counts, fetched);
 }
 
 template <Scalar T>
@@ -234,17 +219,6 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                  run_entries(r), C);
   }
   compute_long_rows(context, A, B, bins.first(kLongBin), bins.count(kLongBin), C);
-}
-
-Index longest_row(CudaContext& context, const std::int64_t* row_offsets, Index rows) {
-  Buffer<unsigned long long, DeviceSpace> longest(context, 1);
-  check(cudaMemsetAsync(longest.data(), 0, sizeof(unsigned long long), context.stream()));
-  longest_kernel<<<grid_for(context, rows), kThreads, 0, context.stream()>>>(row_offsets, rows,
-                                                                             longest.data());
-  check_launch();
-  Index result = 0;
-  context.copy_to_host(&result, longest.data(), sizeof result);
-  return result;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                \

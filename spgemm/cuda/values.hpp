@@ -39,7 +39,4 @@ void compute_long_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                        const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
                        const ProductTarget<T>& C);
 
-/// The number of entries of the longest row. Waits for the device.
-Index longest_row(CudaContext& context, const std::int64_t* row_offsets, Index rows);
-
 }  // namespace heddle::detail
