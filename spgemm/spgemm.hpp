@@ -62,6 +62,10 @@ class SpgemmPlan {
   void update(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B, CsrMatrix<T, Space>& C) const;
 
  private:
+  void require_planned(const CsrView<T, Space>& A, const CsrView<T, Space>& B) const;
+  void compute(Ctx& context, const CsrView<T, Space>& A, const CsrView<T, Space>& B,
+               CsrMatrix<T, Space>& C, bool with_columns) const;
+
   SpgemmCounts counts_;
   Index nnz_A_;
   Index nnz_B_;

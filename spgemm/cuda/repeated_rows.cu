@@ -1,7 +1,7 @@
 #include <cub/device/device_scan.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/repeated_rows.hpp>
+#include <heddle/spgemm/cuda/repeated_rows.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
 
 namespace heddle::detail {
@@ -72,19 +72,25 @@ __global__ void spread_kernel(const std::int32_t* leaders, Index rows, Index* co
   }
 }
 
-template <int W>
+/// A warp looks at 32 rows, one per lane, and copies those that need it one after the other.
 __global__ void copy_kernel(const std::int32_t* leaders, Index rows,
                             const std::int64_t* row_offsets, std::int32_t* columns) {
-  using Team = RowTeam<W>;
-  const Index i = Team::number();
-  if (i >= rows) return;
-  const Index leader = leaders[i];
-  if (leader == i) return;
-  const Index begin = row_offsets[i];
-  const Index length = row_offsets[i + 1] - begin;
-  const std::int32_t* source = columns + row_offsets[leader];
-  const auto shift = static_cast<std::int32_t>(i - leader);
-  for (Index e = Team::lane(); e < length; e += W) columns[begin + e] = source[e] + shift;
+  const Index mine = RowTeam<1>::number();
+  bool is_copied = mine < rows && leaders[mine] != mine;
+  if (is_copied) {
+    const Index entries = row_offsets[mine + 1] - row_offsets[mine];
+    is_copied = !chunk_of(leaders, rows, mine).is_computed(entries);
+  }
+  __syncwarp();
+  for (unsigned left = __ballot_sync(kAllLanes, is_copied); left != 0; left &= left - 1) {
+    const Index i = mine - lane_index() + __ffs(static_cast<int>(left)) - 1;
+    const Index leader = leaders[i];
+    const Index begin = row_offsets[i];
+    const Index length = row_offsets[i + 1] - begin;
+    const std::int32_t* source = columns + row_offsets[leader];
+    const auto shift = static_cast<std::int32_t>(i - leader);
+    for (Index e = lane_index(); e < length; e += kWarp) columns[begin + e] = source[e] + shift;
+  }
 }
 
 }  // namespace
@@ -118,17 +124,10 @@ void spread_counts(CudaContext& context, const DeviceIntegers& leaders, Index* c
 }
 
 void copy_patterns(CudaContext& context, const DeviceIntegers& leaders,
-                   const std::int64_t* row_offsets, Index nnz, std::int32_t* columns) {
+                   const std::int64_t* row_offsets, std::int32_t* columns) {
   const auto rows = static_cast<Index>(leaders.size());
-  const auto launch = [&]<int W>(std::integral_constant<int, W>) {
-    launch_teams<W>(context.stream(), copy_kernel<W>, rows, kThreads, 0, leaders.data(), rows,
-                    row_offsets, columns);
-  };
-  if (nnz > rows * kWarp) {
-    launch(std::integral_constant<int, kWarp>{});
-  } else {
-    launch(std::integral_constant<int, kLanes>{});
-  }
+  launch_teams<1>(context.stream(), copy_kernel, rows, kThreads, 0, leaders.data(), rows,
+                  row_offsets, columns);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                            \

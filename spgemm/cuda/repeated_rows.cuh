@@ -5,10 +5,22 @@
 
 namespace heddle::detail {
 
+/// A chunk of a run has one row per lane of a warp. With fewer rows than this it is no faster than
+/// its rows one by one.
+inline constexpr Index kLeastChunk = 12;
+
+/// Longer rows of C leave too few chunks in shared memory.
+inline constexpr Index kMostRunEntries = 256;
+
 /// The chunk of a run that row i belongs to.
 struct Chunk {
   Index first;
   Index rows;
+
+  /// Whether the rows of the chunk are computed together. Each has `entries` entries.
+  __device__ bool is_computed(Index entries) const {
+    return rows >= kLeastChunk && entries > 0 && entries <= kMostRunEntries;
+  }
 };
 
 __device__ inline Chunk chunk_of(const std::int32_t* leaders, Index rows, Index i) {

@@ -18,8 +18,9 @@ DeviceIntegers find_run_leaders(CudaContext& context, const CsrView<T, DeviceSpa
 /// counts[i] ← counts[leaders[i]] for all rows.
 void spread_counts(CudaContext& context, const DeviceIntegers& leaders, Index* counts);
 
-/// Writes the columns of the rows that are not the first ones of their runs. `nnz` is that of C.
+/// Writes the columns of the rows that are not the first ones of their runs, but for the chunks
+/// that `compute_runs` computes, which writes them.
 void copy_patterns(CudaContext& context, const DeviceIntegers& leaders,
-                   const std::int64_t* row_offsets, Index nnz, std::int32_t* columns);
+                   const std::int64_t* row_offsets, std::int32_t* columns);
 
 }  // namespace heddle::detail

@@ -116,21 +116,32 @@ class RunFactors {
   int count_;
 };
 
-/// Writes the values of `height` rows of C with `entries` each, which follow each other.
+/// Writes the values of `height` rows of C with `entries` each, which follow each other, and, where
+/// `all_columns` is not null, their columns: those of the first row and as many more as rows
+/// follow.
 template <class T>
-__device__ void write_sums(const T* sums, int height, int entries, T* values) {
+__device__ void write_rows(const T* sums, const std::int32_t* columns, int height, int entries,
+                           T* values, std::int32_t* all_columns, int first_moved) {
   constexpr int kAtOnce = 4;
   RowStepper step(entries);
   for (int t = lane_index(); t < height * entries; t += kAtOnce * kWarp) {
     T value[kAtOnce];
+    std::int32_t column[kAtOnce];
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u) {
-      if (t + u * kWarp < height * entries) value[u] = sums[step.column * kSumStride + step.row];
+      if (t + u * kWarp < height * entries) {
+        value[u] = sums[step.column * kSumStride + step.row];
+        column[u] = columns[step.column] + step.row;
+      }
       step.next();
     }
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u) {
-      if (t + u * kWarp < height * entries) values[t + u * kWarp] = value[u];
+      if (t + u * kWarp >= height * entries) continue;
+      values[t + u * kWarp] = value[u];
+      if (all_columns != nullptr && t + u * kWarp >= first_moved * entries) {
+        all_columns[t + u * kWarp] = column[u];
+      }
     }
   }
 }
@@ -141,7 +152,7 @@ __device__ void write_sums(const T* sums, int height, int entries, T* values) {
 template <class T>
 __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
                            const std::int32_t* leaders, const std::int32_t* rows, int capacity,
-                           int staged, ProductTarget<T> C) {
+                           int staged, ProductTarget<T> C, bool with_columns) {
   const int lane = lane_index();
   const Index row = rows[blockIdx.x];
   const int height = static_cast<int>(chunk_of(leaders, A.rows, row).rows);
@@ -152,7 +163,10 @@ __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
   std::int32_t* columns = reinterpret_cast<std::int32_t*>(stage + 2 * kWarp * staged);
   RunFactors<T> factors(A, B, row, height);
   RunFactor<T> next = factors.load(0, stage, staged);
-  for (int j = lane; j < entries; j += kWarp) columns[j] = C.columns[begin + j];
+  const std::int32_t leader = leaders[row];
+  const std::int32_t* pattern = C.columns + C.row_offsets[leader];
+  const auto moved = static_cast<std::int32_t>(row) - leader;
+  for (int j = lane; j < entries; j += kWarp) columns[j] = pattern[j] + moved;
   for (int j = 0; j < entries; ++j) sums[j * kSumStride + lane] = T{0};
   const int mine = lane < height ? lane : height - 1;
   for (int a = 0; a < factors.count(); ++a) {
@@ -179,7 +193,8 @@ __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
     }
     __syncwarp();
   }
-  write_sums(sums, height, entries, C.values + begin);
+  write_rows(sums, columns, height, entries, C.values + begin,
+             with_columns ? C.columns + begin : nullptr, moved == 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -188,19 +203,19 @@ template <Scalar T>
 void compute_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                   const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
                   const DeviceIntegers& leaders, Index longest_of_B, int capacity,
-                  const ProductTarget<T>& C) {
+                  const ProductTarget<T>& C, bool with_columns) {
   const int staged = static_cast<int>(std::min(longest_of_B, kMostStaged)) | 1;
   const auto numbers = static_cast<std::size_t>(capacity * kSumStride + 2 * kWarp * staged);
   const std::size_t bytes =
       numbers * sizeof(T) + static_cast<std::size_t>(capacity) * sizeof(std::int32_t);
   launch_teams<kWarp>(context.stream(), run_kernel<T>, count, kWarp, bytes, A, B, leaders.data(),
-                      rows, capacity, staged, C);
+                      rows, capacity, staged, C, with_columns);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                            \
   template void compute_runs(CudaContext&, const CsrView<T, DeviceSpace>&,               \
                              const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
-                             const DeviceIntegers&, Index, int, const ProductTarget<T>&);
+                             const DeviceIntegers&, Index, int, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

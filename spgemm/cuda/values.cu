@@ -24,13 +24,11 @@ __host__ __device__ constexpr int run_entries(int bin) {
   return ((bin % 2 == 0 ? 8 : 12) << (bin / 2));
 }
 
+static_assert(run_entries(kRunBins - 1) == kMostRunEntries);
+
 constexpr int kFirstRunBin = kTableBins;
 constexpr int kLongBin = kTableBins + kRunBins;
 constexpr int kValueBins = kLongBin + 1;
-
-/// A chunk of a run has one row per lane of a warp. With fewer rows than this it is no faster than
-/// its rows one by one.
-constexpr Index kLeastChunk = 12;
 
 /// Threads of a block of teams, and the most shared memory that it should take.
 constexpr int kTeamThreads = 128;
@@ -57,7 +55,7 @@ __device__ int bin_of_row(const std::int32_t* leaders, Index rows, Index i, Inde
                           std::int32_t leader_blocks, Index cols, int scalar_bytes) {
   if (entries == 0) return kValueBins;
   const Chunk chunk = chunk_of(leaders, rows, i);
-  if (chunk.rows >= kLeastChunk && entries <= run_entries(kRunBins - 1)) {
+  if (chunk.is_computed(entries)) {
     if (i != chunk.first) return kValueBins;
     int bin = 0;
     while (entries > run_entries(bin)) ++bin;
@@ -203,7 +201,8 @@ RowBins bin_by_size(CudaContext& context, const DeviceIntegers& leaders,
 template <Scalar T>
 void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                   const CsrView<T, DeviceSpace>& B, const RowBins& bins,
-                  const DeviceIntegers& leaders, Index longest_of_B, const ProductTarget<T>& C) {
+                  const DeviceIntegers& leaders, Index longest_of_B, const ProductTarget<T>& C,
+                  bool with_columns) {
   constexpr Index kNarrow = 8;
   constexpr Index kMedium = 16;
   if (B.nnz <= kNarrow * B.rows) {
@@ -216,7 +215,7 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   for (int r = 0; r < kRunBins; ++r) {
     const int bin = kFirstRunBin + r;
     compute_runs(context, A, B, bins.first(bin), bins.count(bin), leaders, longest_of_B,
-                 run_entries(r), C);
+                 run_entries(r), C, with_columns);
   }
   compute_long_rows(context, A, B, bins.first(kLongBin), bins.count(kLongBin), C);
 }
@@ -224,7 +223,7 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
 #define HEDDLE_INSTANTIATE(T)                                                \
   template void compute_rows(CudaContext&, const CsrView<T, DeviceSpace>&,   \
                              const CsrView<T, DeviceSpace>&, const RowBins&, \
-                             const DeviceIntegers&, Index, const ProductTarget<T>&);
+                             const DeviceIntegers&, Index, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -173,7 +173,8 @@ void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedu
 
 template <Scalar T>
 void compute_values(HostContext& context, const ProductSchedule<HostSpace>& schedule,
-                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C) {
+                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C,
+                    bool /*with_columns*/) {
   // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
   const auto members = static_cast<std::size_t>(std::max(context.threads(), 1));
   std::vector<std::vector<T>> sums(members, std::vector<T>(static_cast<std::size_t>(B.cols)));
