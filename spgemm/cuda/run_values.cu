@@ -116,9 +116,9 @@ class RunFactors {
   int count_;
 };
 
-/// Writes the values of `height` rows of C with `entries` each, which follow each other, and, where
-/// `all_columns` is not null, their columns: those of the first row and as many more as rows
-/// follow.
+/// Writes the values of `height` rows of C with `entries` each, which follow each other. Where
+/// `all_columns` is not null, it writes the columns of the rows from `first_moved` on: those of the
+/// first row, plus 1 per row.
 template <class T>
 __device__ void write_rows(const T* sums, const std::int32_t* columns, int height, int entries,
                            T* values, std::int32_t* all_columns, int first_moved) {
