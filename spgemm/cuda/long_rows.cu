@@ -3,6 +3,7 @@
 #include <heddle/spgemm/cuda/row_team.cuh>
 #include <heddle/spgemm/cuda/values.hpp>
 #include <heddle/spgemm/cuda/walk.cuh>
+#include <limits>
 
 namespace heddle::detail {
 namespace {
@@ -134,8 +135,13 @@ void compute_long_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                        const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
                        const ProductTarget<T>& C) {
   const Index stretches = ceil_div(B.cols, Index{kSums});
-  launch_teams<kWarp>(context.stream(), values_kernel<T>, count * stretches, kWarp,
-                      kSums * sizeof(T), A, B, rows, stretches, C);
+  // A grid has at most 2³¹ − 1 thread blocks.
+  const Index at_once = std::max<Index>(1, std::numeric_limits<std::int32_t>::max() / stretches);
+  for (Index first = 0; first < count; first += at_once) {
+    launch_teams<kWarp>(context.stream(), values_kernel<T>,
+                        std::min(at_once, count - first) * stretches, kWarp, kSums * sizeof(T), A,
+                        B, rows + first, stretches, C);
+  }
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                 \

@@ -5,6 +5,7 @@
 #include <heddle/spgemm/cuda/row_team.cuh>
 #include <heddle/spgemm/cuda/values.hpp>
 #include <heddle/spgemm/cuda/walk.cuh>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -32,7 +33,7 @@ constexpr int kValueBins = kLongBin + 1;
 
 /// Threads of a block of teams, and the most shared memory that it should take.
 constexpr int kTeamThreads = 128;
-constexpr int kBlockBytes = 64 * 1024;
+constexpr int kBlockBytes = 32 * 1024;
 
 /// A place of the hash table of a row: a block of columns, the mask of its columns, and the number
 /// of entries of the row before it.
@@ -93,11 +94,11 @@ class TableOfRow {
  public:
   using Team = RowTeam<W>;
 
-  /// Takes the largest table that fits beside the sums.
+  /// Takes the largest table that fits into `bytes` beside the sums. A team without a row has none.
   __device__ TableOfRow(char* memory, int bytes, int entries)
-      : slots_(reinterpret_cast<Slot*>(memory)), count_(2) {
+      : slots_(reinterpret_cast<Slot*>(memory)), count_(entries > 0 ? 2 : 0) {
     const auto left = static_cast<unsigned>(bytes - entries * static_cast<int>(sizeof(T)));
-    while (count_ * 2 * sizeof(Slot) <= left) count_ *= 2;
+    while (entries > 0 && count_ * 2 * sizeof(Slot) <= left) count_ *= 2;
     sums_ = reinterpret_cast<T*>(slots_ + count_);
   }
 
@@ -148,15 +149,30 @@ class TableOfRow {
   T* sums_;
 };
 
+/// The thread blocks of one launch: those of several bins, one bin after the other.
+struct BinBlocks {
+  int bins = 0;
+  int bin[kTableBins];
+  int teams[kTableBins];                 ///< rows per thread block
+  Index end[kTableBins];                 ///< the block after the last one of the bin
+  const std::int32_t* rows[kTableBins];  ///< of the bin
+  Index count[kTableBins];
+};
+
 /// One row of C per team of W lanes.
 template <class T, int W>
-__global__ void table_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                             const std::int32_t* rows, Index count, int bytes, ProductTarget<T> C) {
+__global__ void table_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, BinBlocks blocks,
+                             ProductTarget<T> C) {
   using Team = RowTeam<W>;
-  const bool is_row = Team::number() < count;
-  const Index row = is_row ? rows[Team::number()] : 0;
+  int part = 0;
+  while (Index{blockIdx.x} >= blocks.end[part]) ++part;
+  const Index block = Index{blockIdx.x} - (part > 0 ? blocks.end[part - 1] : 0);
+  const Index number = block * blocks.teams[part] + Team::in_block();
+  const bool is_row = Team::in_block() < blocks.teams[part] && number < blocks.count[part];
+  const Index row = is_row ? blocks.rows[part][number] : 0;
   const Index begin = C.row_offsets[row];
   const int entries = is_row ? static_cast<int>(C.row_offsets[row + 1] - begin) : 0;
+  const int bytes = table_bytes(blocks.bin[part]);
   TableOfRow<T, W> table(shared_memory + Team::in_block() * bytes, bytes, entries);
   table.enter(C.columns + begin, entries);
   const auto whole_row = [&B](std::int32_t k) {
@@ -168,18 +184,48 @@ __global__ void table_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> 
   for (int j = Team::lane(); j < entries; j += W) C.values[begin + j] = table.sum(j);
 }
 
+/// Launches the rows of bins, of which the last one has the largest tables, in one grid: the
+/// longest rows begin first, and short ones run beside them.
+template <int W, class T>
+void launch_bins(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                 const CsrView<T, DeviceSpace>& B, const RowBins& rows,
+                 const std::vector<int>& bins, const ProductTarget<T>& C) {
+  if (bins.empty()) return;
+  constexpr int kTeams = kTeamThreads / W;
+  const int most = table_bytes(bins.back());
+  const int bytes = std::max(most, std::min(most * kTeams, kBlockBytes));
+  BinBlocks blocks;
+  Index end = 0;
+  for (auto bin = bins.rbegin(); bin != bins.rend(); ++bin) {
+    const int part = blocks.bins++;
+    blocks.bin[part] = *bin;
+    blocks.teams[part] = std::min(kTeams, bytes / table_bytes(*bin));
+    blocks.rows[part] = rows.first(*bin);
+    blocks.count[part] = rows.count(*bin);
+    end += ceil_div(rows.count(*bin), Index{blocks.teams[part]});
+    blocks.end[part] = end;
+  }
+  launch_teams<kTeamThreads>(context.stream(), table_kernel<T, W>, end, kTeamThreads,
+                             static_cast<std::size_t>(bytes), A, B, blocks, C);
+}
+
+/// Bins with many rows are launched on their own, so that larger tables of others take no shared
+/// memory from them.
 template <int W, class T>
 void compute_by_tables(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                       const CsrView<T, DeviceSpace>& B, const RowBins& bins,
+                       const CsrView<T, DeviceSpace>& B, const RowBins& rows,
                        const ProductTarget<T>& C) {
+  constexpr Index kWaves = 4;
+  const Index many = kWaves * context.device().resident_threads() / W;
+  std::vector<int> few;
   for (int bin = 0; bin < kTableBins; ++bin) {
-    const int bytes = table_bytes(bin);
-    int threads = kTeamThreads;
-    while (threads > kWarp && threads / W * bytes > kBlockBytes) threads /= 2;
-    launch_teams<W>(context.stream(), table_kernel<T, W>, bins.count(bin), threads,
-                    static_cast<std::size_t>(bytes), A, B, bins.first(bin), bins.count(bin), bytes,
-                    C);
+    if (rows.count(bin) > many) {
+      launch_bins<W>(context, A, B, rows, {bin}, C);
+    } else if (rows.count(bin) > 0) {
+      few.push_back(bin);
+    }
   }
+  launch_bins<W>(context, A, B, rows, few, C);
 }
 
 }  // namespace
