@@ -10,7 +10,7 @@ namespace {
 TEST(SpgemmData, HostProductsOfRealMatrices) {
   const auto folder = test::matrix_dir();
   if (!folder) GTEST_SKIP() << "no matrix folder";
-  constexpr Index kMostEntries = 20000;
+  constexpr Index kMostEntries = 12000;
   HostContext context(2);
   int products = 0;
   for (const auto& file : test::real_matrices(*folder, kMostEntries)) {
