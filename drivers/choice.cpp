@@ -23,6 +23,9 @@ MethodChoice choose_at_smallest_end(const Request& request, const Problem& probl
     chosen.request.method = method;
     return chosen;
   };
+  if (problem.sizes().null_vectors >= request.nev) {
+    return choice(Method::lobpcg, "all wanted pairs are null vectors that the graph of A shows");
+  }
   if (request.filter || request.max_basis > 0) {
     return choice(Method::block_lanczos, "the request has options of block Lanczos");
   }

@@ -192,6 +192,7 @@ void check_callables(const Request& request, const Problem& problem) {
 void check_preconditioner_precision(const Request& request, const Problem& problem,
                                     const PreconditionerPlan& plan) {
   if (preconditioned_problem(request, problem).task == PreconditionedTask::unpreconditioned) return;
+  if (all_known(request, problem.sizes())) return;
   const PreconditionerPrecision asked = request.preconditioner.precision;
   if (asked == PreconditionerPrecision::single && !plan.lowered) {
     refuse_single_preconditioner(plan.precision_reason);
@@ -240,6 +241,24 @@ void check_preconditioner(const Request& request, const Problem& problem) {
 
 void inspect_mass(HostContext& context, Problem& problem) {
   if (problem.B) check_B(context, problem);
+}
+
+void inspect_null_space(HostContext& context, Problem& problem, const Request& request) {
+  problem.null_space.reset();
+  const Matrix& A = problem.A;
+  const bool smallest_end = is_eigensolver(request.method) && problem.rhs.cols() == 0 &&
+                            request.which == Which::smallest && !request.interval &&
+                            !problem.normal_equations && problem.constraints.cols() == 0;
+  if (!smallest_end || request.nev < 1 || !A.is_stored() || A.rows() != A.cols()) return;
+  const std::vector<double>& sizes = problem.null_vector_sizes;
+  if (!sizes.empty() && std::ssize(sizes) != A.rows()) {
+    throw ProblemError(ProblemPart::matrix,
+                       fmt::format("the matrix has order {}, null_vector_sizes has {} numbers",
+                                   A.rows(), sizes.size()));
+  }
+  GraphNullSpace found = graph_null_space<double>(context, A.view(), request.nev, sizes);
+  if (found.dimension == 0) return;
+  problem.null_space = std::make_shared<const GraphNullSpace>(std::move(found));
 }
 
 void check_shape(const Matrix& A, bool normal_equations) {

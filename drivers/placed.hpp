@@ -9,6 +9,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
+#include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
@@ -116,6 +117,9 @@ HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A
 /// Whether block Lanczos may factor A − σB for `request`, whose method has been chosen.
 bool may_invert(const Request& request, const ProblemSizes& sizes);
 
+/// Whether all pairs that `request` wants are null vectors that are known before the solve.
+bool all_known(const Request& request, const ProblemSizes& sizes);
+
 /// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
 /// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For
 /// smallest eigenvalues it may factor A − σB instead. If B is singular, or is not diagonal and this
@@ -147,7 +151,8 @@ class PlacedProblem {
     }
     const bool diagonal = problem.B && problem.B->is_stored() && is_diagonal(problem.B->view());
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
-    if (request.method == Method::block_lanczos) {
+    if (problem.null_space) place_null_vectors(context, host, *problem.null_space, request.nev);
+    if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }
     if (problem.preconditioner) {
@@ -197,7 +202,8 @@ class PlacedProblem {
             std::as_const(constraints_).view(),
             std::as_const(initial_guess_).view(),
             B_inverse_.get(),
-            shifted_inverse_ ? &*shifted_inverse_ : nullptr};
+            shifted_inverse_ ? &*shifted_inverse_ : nullptr,
+            std::as_const(null_vectors_).view()};
   }
 
   /// The pair (A, Aᵀ) of a problem with `normal_equations`.
@@ -216,6 +222,16 @@ class PlacedProblem {
  private:
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
     return made_ ? made_->get() : own_preconditioner_.product.get();
+  }
+
+  void place_null_vectors(Ctx& context, HostContext& host, const GraphNullSpace& found,
+                          Index most) {
+    const Index count = std::min(found.dimension, most);
+    null_vectors_ = null_vectors<T, Ctx>(context, host, found, count, B_.product.get());
+    if (null_vectors_.cols() == count) return;
+    throw ProblemError(ProblemPart::mass,
+                       "the mass matrix is not positive definite: it is singular or indefinite on "
+                       "the null space of the matrix");
   }
 
   void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
@@ -330,6 +346,7 @@ class PlacedProblem {
   double solver_bytes_;  // as in the constructor
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
   PlacedBlock constraints_, initial_guess_, rhs_;
+  MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
   bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator

@@ -66,6 +66,13 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
         fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
                     solution.infinite_eigenvalues);
   }
+  solution.null_vectors = placed.sizes().null_vectors;
+  if (solution.null_vectors > 0) {
+    solution.reason += fmt::format(
+        "; {} of the pairs were known: A is positive semidefinite, and "
+        "the connected components of its graph show its null vectors",
+        solution.null_vectors);
+  }
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
   if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
@@ -184,6 +191,7 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
                                      " is a callable on host blocks");
   }
   if (request.method == Method::automatic) detail::inspect_mass(device.host(), problem);
+  detail::inspect_null_space(device.host(), problem, request);
   const detail::MethodChoice choice = detail::choose_method(request, problem);
   const Request& chosen = choice.request;
   detail::check_kernel(device, chosen);

@@ -159,7 +159,7 @@ void PairLedger::reset(const EigenOptions& options, double epsilon) {
   beyond_.clear();
   roundings_.clear();
   largest_rounding_ = 0;
-  leading_ = 0;
+  known_ = leading_ = 0;
   checking_ = false;
   strictness_ = 1;
 }
@@ -175,7 +175,8 @@ Index PairLedger::converged() const noexcept {
 }
 
 double PairLedger::first_value() const {
-  return *std::min_element(wanted_.values.begin(), wanted_.values.end(),
+  const auto found = known_ < wanted_.size() ? static_cast<std::ptrdiff_t>(known_) : 0;
+  return *std::min_element(wanted_.values.begin() + found, wanted_.values.end(),
                            [&](double a, double b) { return map_.before(a, b); });
 }
 
@@ -340,6 +341,11 @@ bool PairLedger::same_value(double a, double b) const noexcept {
   return std::abs(map_.theta_of(a) - map_.theta_of(b)) <= tolerance_ * map_.theta_of(a);
 }
 
+void PairLedger::lock_zeros(Index k) {
+  for (Index j = 0; j < k; ++j) locked_.add(0, 0, 0);
+  known_ = k;
+}
+
 PairLedger::Best PairLedger::best() const noexcept {
   Best best{std::min(locked(), nev_), 0};
   const Index active = wanted_.size() - locked();
@@ -392,6 +398,7 @@ std::vector<Index> PairLedger::begin_check(std::span<const double> roundings) {
 
 std::vector<Index> PairLedger::reopen(const PairList& measured, const std::vector<bool>& passed) {
   std::vector<Index> refuted;
+  known_ = 0;
   const bool known = std::ssize(own_order_) == nev_;  // the bounds that were verified are own ones
   locked_.clear();
   for (std::size_t j = 0; j < static_cast<std::size_t>(nev_); ++j) {
@@ -414,11 +421,12 @@ std::vector<Index> PairLedger::reopen(const PairList& measured, const std::vecto
 void PairLedger::unlock() noexcept {
   locked_.clear();
   beyond_.clear();
+  known_ = 0;
   checking_ = false;
 }
 
 void PairLedger::archive(Archive& archive) {
-  archive.values(convergence_, norms_, strictness_, checking_, largest_rounding_);
+  archive.values(convergence_, norms_, strictness_, checking_, largest_rounding_, known_);
   for (PairList* pairs : {&locked_, &beyond_}) {
     for (std::vector<double>* list : pairs->lists()) archive.list(*list);
   }

@@ -81,7 +81,11 @@ class PairLedger {
   /// Wanted pairs that count as converged in the history.
   Index converged() const noexcept;
 
-  /// The value of `wanted()` that lies nearest to the wanted end, and the one farthest from it.
+  /// The locked pairs that were known before the solve. They are the first ones.
+  Index known() const noexcept { return known_; }
+
+  /// The value of `wanted()` that lies nearest to the wanted end, and the one farthest from it. The
+  /// first one is that of a pair that was not known before the solve, if there is any.
   double first_value() const;
   double last_value() const;
 
@@ -122,6 +126,9 @@ class PairLedger {
 
   /// A bound on ‖A x − λ B x‖/‖x‖ of Ritz pair j.
   double residual_of(Index j) const noexcept;
+
+  /// Locks k pairs with λ = 0, which are known before the solve. Nothing may be locked.
+  void lock_zeros(Index k);
 
   /// The best `nev` pairs of `wanted()`: the numbers of locked and of active pairs among them.
   struct Best {
@@ -174,6 +181,7 @@ class PairLedger {
   std::vector<std::size_t> own_order_;  // the places of the best pairs in `wanted_`, best first
   std::vector<double> own_errors_, own_roundings_;
   std::vector<double> scaled_;
+  Index known_ = 0;
   Index leading_ = 0;
   bool checking_ = false;
   double strictness_ = 1;  // a factor on what the criterion allows

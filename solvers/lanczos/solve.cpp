@@ -91,6 +91,7 @@ bool BlockLanczosSolve<T, Ctx>::start() {
   if (engine_.resume(*this)) return basis_.multiplied();
   const ConstBlockView<T, Space> guess = problem_.initial_guess;
   if (!F_.in_standard_form()) {
+    lock_null_vectors();
     end_if_lost(basis_.draw_front(context_, guess));
     return false;
   }
@@ -101,6 +102,16 @@ bool BlockLanczosSolve<T, Ctx>::start() {
   if (engine_.ended() || guess.cols() == 0) return false;
   end_if_lost(basis_.draw_front(context_, F_.to_standard_form(context_, guess)));
   return false;
+}
+
+/// Locks the known null vectors as pairs with λ = 0. The basis of a standard form has other vectors
+/// and another inner product, so that such a solve has to find them.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::lock_null_vectors() {
+  const Index k = problem_.null_vectors.cols();
+  if (k == 0 || F_.in_standard_form()) return;
+  for (Index j = 0; j < k; ++j) basis_.lock(context_, problem_.null_vectors.columns(j, 1));
+  pairs_.lock_zeros(k);
 }
 
 /// U ← F V₊, unless the checkpoint from which the solve resumed holds it. A product that is stopped
@@ -269,6 +280,7 @@ void BlockLanczosSolve<T, Ctx>::start_again() {
   choice_.use_C();
   pairs_.unlock();
   basis_.clear();
+  lock_null_vectors();
   end_if_lost(basis_.draw_front(context_));
 }
 

@@ -65,6 +65,7 @@ class BlockLanczosSolve {
   void restart();
   void finish();
 
+  void lock_null_vectors();
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();

@@ -182,6 +182,12 @@ void LobpcgPairs::lock(const RitzValues& ritz, Index k, Index iteration) {
   forget_order();
 }
 
+void LobpcgPairs::lock_zeros(Index k) {
+  for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
+    list->insert(list->end(), static_cast<std::size_t>(k), 0.0);
+  }
+}
+
 bool LobpcgPairs::is_best_locked(Index pair, Index count) const noexcept {
   const auto i = static_cast<std::size_t>(pair);
   Index rank = 0;

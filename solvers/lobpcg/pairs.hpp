@@ -84,6 +84,9 @@ class LobpcgPairs {
   /// Moves the first k pairs of X to the locked ones.
   void lock(const RitzValues& ritz, Index k, Index iteration);
 
+  /// Adds k pairs with λ = 0 and no residual to the locked ones.
+  void lock_zeros(Index k);
+
   /// Whether a locked pair is among the `count` best of the locked ones.
   bool is_best_locked(Index pair, Index count) const noexcept;
 

@@ -36,9 +36,22 @@ Index LobpcgSolve<T, Ctx>::start() {
     blocks_.set_locked(constraints_);
     constrained_A_.set_rank(constraints_);
   }
+  lock_null_vectors();
   start_X();
   if (!engine_.ended()) set_norms();
   return 0;
+}
+
+/// Y ← Z, the known null vectors, as pairs that have converged to λ = 0.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::lock_null_vectors() {
+  const Index k = problem_.null_vectors.cols();
+  if (k == 0) return;
+  const Index first = blocks_.locked();
+  copy(context_, problem_.null_vectors, blocks_.Y(first, k));
+  if (blocks_.pencil()) problem_.B->apply(context_, blocks_.Y(first, k), blocks_.BY(first, k));
+  blocks_.set_locked(first + k);
+  pairs_.lock_zeros(k);
 }
 
 template <Scalar T, class Ctx>
