@@ -69,9 +69,8 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   solution.null_vectors = placed.sizes().null_vectors;
   if (solution.null_vectors > 0) {
     solution.reason += fmt::format(
-        "; {} of the pairs were known: A is positive semidefinite, and "
-        "the connected components of its graph show its null vectors",
-        solution.null_vectors);
+        "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
+        solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");
   }
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
