@@ -230,8 +230,8 @@ class PlacedProblem {
     null_vectors_ = null_vectors<T, Ctx>(context, host, found, count, B_.product.get());
     if (null_vectors_.cols() == count) return;
     throw ProblemError(ProblemPart::mass,
-                       "the mass matrix is not positive definite: it is singular or indefinite on "
-                       "the null space of the matrix");
+                       "x'Bx is not positive for the null vectors x of the matrix: the mass matrix "
+                       "is zero on one, which makes every number an eigenvalue, or indefinite");
   }
 
   void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
