@@ -4,6 +4,7 @@
 #include <heddle/apps/method_choice.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/drivers/input.hpp>
+#include <heddle/drivers/null_space.hpp>
 
 namespace heddle::apps {
 

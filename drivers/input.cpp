@@ -4,6 +4,7 @@
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/regular_pencil.hpp>
@@ -241,24 +242,6 @@ void check_preconditioner(const Request& request, const Problem& problem) {
 
 void inspect_mass(HostContext& context, Problem& problem) {
   if (problem.B) check_B(context, problem);
-}
-
-void inspect_null_space(HostContext& context, Problem& problem, const Request& request) {
-  problem.null_space.reset();
-  const Matrix& A = problem.A;
-  const bool smallest_end = is_eigensolver(request.method) && problem.rhs.cols() == 0 &&
-                            request.which == Which::smallest && !request.interval &&
-                            !problem.normal_equations && problem.constraints.cols() == 0;
-  if (!smallest_end || request.nev < 1 || !A.is_stored() || A.rows() != A.cols()) return;
-  const std::vector<double>& sizes = problem.null_vector_sizes;
-  if (!sizes.empty() && std::ssize(sizes) != A.rows()) {
-    throw ProblemError(ProblemPart::matrix,
-                       fmt::format("the matrix has order {}, null_vector_sizes has {} numbers",
-                                   A.rows(), sizes.size()));
-  }
-  GraphNullSpace found = graph_null_space<double>(context, A.view(), request.nev, sizes);
-  if (found.dimension == 0) return;
-  problem.null_space = std::make_shared<const GraphNullSpace>(std::move(found));
 }
 
 void check_shape(const Matrix& A, bool normal_equations) {

@@ -13,10 +13,6 @@ namespace heddle::detail {
 /// on. Throws `ProblemError` as `prepare` does.
 void inspect_mass(HostContext& context, Problem& problem);
 
-/// Finds the null vectors of A that its graph shows, if `request` asks for the smallest end and
-/// these may be among the wanted pairs. The choice of a method depends on them.
-void inspect_null_space(HostContext& context, Problem& problem, const Request& request);
-
 /// Throws `ProblemError` if A is empty, or if A is not square and `normal_equations` is false.
 void check_shape(const Matrix& A, bool normal_equations);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>

@@ -9,8 +9,4 @@ bool may_invert(const Request& request, const ProblemSizes& sizes) {
          (filter == LanczosFilter::automatic || filter == LanczosFilter::inverse);
 }
 
-bool all_known(const Request& request, const ProblemSizes& sizes) {
-  return is_eigensolver(request.method) && sizes.null_vectors >= request.nev;
-}
-
 }  // namespace heddle::detail

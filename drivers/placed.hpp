@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
@@ -116,9 +117,6 @@ HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A
 
 /// Whether block Lanczos may factor A − σB for `request`, whose method has been chosen.
 bool may_invert(const Request& request, const ProblemSizes& sizes);
-
-/// Whether all pairs that `request` wants are null vectors that are known before the solve.
-bool all_known(const Request& request, const ProblemSizes& sizes);
 
 /// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
 /// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 
 namespace heddle::detail {

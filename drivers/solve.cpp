@@ -7,6 +7,7 @@
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/solve.hpp>

@@ -55,7 +55,7 @@ bool Completeness::others_would_show(bool full) const {
   const std::vector<double>& values = pairs_.wanted().values;
   Index copies = 1;
   Index most = 1;
-  for (auto j = static_cast<std::size_t>(pairs_.known()) + 1; j < values.size(); ++j) {
+  for (auto j = static_cast<std::size_t>(known_) + 1; j < values.size(); ++j) {
     copies = pairs_.same_value(values[j], values[j - 1]) ? copies + 1 : 1;
     most = std::max(most, copies);
   }

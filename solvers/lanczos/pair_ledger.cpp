@@ -148,19 +148,18 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
   bounds_.reserve(shape.max_basis);
 }
 
-void PairLedger::reset(const EigenOptions& options, double epsilon) {
+void PairLedger::reset(const EigenOptions& options, double epsilon, Index known) {
   criterion_ = options.criterion;
   tolerance_ = options.tolerance;
   epsilon_ = epsilon;
   convergence_ = {};
   norms_ = {};
-  locked_.clear();
+  known_ = known;
+  unlock();
   wanted_.clear();
-  beyond_.clear();
   roundings_.clear();
   largest_rounding_ = 0;
-  known_ = leading_ = 0;
-  checking_ = false;
+  leading_ = 0;
   strictness_ = 1;
 }
 
@@ -341,11 +340,6 @@ bool PairLedger::same_value(double a, double b) const noexcept {
   return std::abs(map_.theta_of(a) - map_.theta_of(b)) <= tolerance_ * map_.theta_of(a);
 }
 
-void PairLedger::lock_zeros(Index k) {
-  for (Index j = 0; j < k; ++j) locked_.add(0, 0, 0);
-  known_ = k;
-}
-
 PairLedger::Best PairLedger::best() const noexcept {
   Best best{std::min(locked(), nev_), 0};
   const Index active = wanted_.size() - locked();
@@ -398,7 +392,6 @@ std::vector<Index> PairLedger::begin_check(std::span<const double> roundings) {
 
 std::vector<Index> PairLedger::reopen(const PairList& measured, const std::vector<bool>& passed) {
   std::vector<Index> refuted;
-  known_ = 0;
   const bool known = std::ssize(own_order_) == nev_;  // the bounds that were verified are own ones
   locked_.clear();
   for (std::size_t j = 0; j < static_cast<std::size_t>(nev_); ++j) {
@@ -418,15 +411,15 @@ std::vector<Index> PairLedger::reopen(const PairList& measured, const std::vecto
   return refuted;
 }
 
-void PairLedger::unlock() noexcept {
+void PairLedger::unlock() {
   locked_.clear();
+  for (Index j = 0; j < known_; ++j) locked_.add(0, 0, 0);
   beyond_.clear();
-  known_ = 0;
   checking_ = false;
 }
 
 void PairLedger::archive(Archive& archive) {
-  archive.values(convergence_, norms_, strictness_, checking_, largest_rounding_, known_);
+  archive.values(convergence_, norms_, strictness_, checking_, largest_rounding_);
   for (PairList* pairs : {&locked_, &beyond_}) {
     for (std::vector<double>* list : pairs->lists()) archive.list(*list);
   }

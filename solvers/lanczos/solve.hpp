@@ -65,7 +65,6 @@ class BlockLanczosSolve {
   void restart();
   void finish();
 
-  void lock_null_vectors();
   bool solve_ritz();
   void set_norms();
   bool beyond_interval();
@@ -95,6 +94,7 @@ class BlockLanczosSolve {
   StagnationTest stagnation_;
   Engine<Ctx> engine_;
   OperatorChoice<T, Ctx> choice_;
+  ConstBlockView<T, Space> known_;  // null vectors that are locked from the start
   Completeness completeness_;
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;

@@ -42,7 +42,7 @@ Index LobpcgSolve<T, Ctx>::start() {
   return 0;
 }
 
-/// Y ← Z, the known null vectors, as pairs that have converged to λ = 0.
+/// Y ← Z, the vectors of the pairs that are known before the solve.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_null_vectors() {
   const Index k = problem_.null_vectors.cols();
@@ -51,7 +51,6 @@ void LobpcgSolve<T, Ctx>::lock_null_vectors() {
   copy(context_, problem_.null_vectors, blocks_.Y(first, k));
   if (blocks_.pencil()) problem_.B->apply(context_, blocks_.Y(first, k), blocks_.BY(first, k));
   blocks_.set_locked(first + k);
-  pairs_.lock_zeros(k);
 }
 
 template <Scalar T, class Ctx>

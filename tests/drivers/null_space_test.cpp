@@ -3,6 +3,7 @@
 #include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <string>
 
