@@ -75,9 +75,8 @@ TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {
 TEST_F(HeddleSolve, LaplaciansEndAtOnceWhereComponentsAreEnough) {
   folder_.write("graph.el", "1 2 0.5\n2 3 4\n4 5 0.3\n");
   for (const std::string transform : {"laplacian", "normalized_laplacian"}) {
-    const ProcessResult run = run_solve({"graph.el", "--transform", transform, "--symmetrize",
-                                         "true", "-n", "2", "--eigenvectors", "npy"},
-                                        transform);
+    const ProcessResult run = run_solve(
+        {"graph.el", "--transform", transform, "--symmetrize", "true", "-n", "2", "-o", transform});
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const nlohmann::json found = result(transform);
     EXPECT_EQ(found.at("null_vectors"), 2);
