@@ -2,6 +2,7 @@
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/front/programs.hpp>
 #include <heddle/apps/info/command_line.hpp>
+#include <heddle/apps/spgemm/command_line.hpp>
 
 namespace heddle::apps {
 
@@ -9,6 +10,7 @@ std::vector<ProgramHelp> programs_with_options() {
   std::vector<ProgramHelp> programs;
   for (const SolverProgram& program : solver_programs()) programs.push_back(help_of(program));
   programs.push_back(info_help());
+  programs.push_back(spgemm_help());
   return programs;
 }
 

@@ -6,7 +6,7 @@ own folder is a room by itself, and belongs to the folder beside it where one ha
 import re
 from pathlib import Path
 
-MODULES = ["linalg", "spmm", "solvers", "drivers", "apps"]  # from the bottom to the top
+MODULES = ["linalg", "spmm", "spgemm", "solvers", "drivers", "apps"]  # from the bottom to the top
 METHODS = ["cg", "interval", "lanczos", "lobpcg", "rectangular"]  # rooms with an inside
 SUFFIXES = {".hpp", ".cpp", ".cuh", ".cu"}
 

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <heddle/apps/exit_codes.hpp>
+#include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/spgemm/command_line.hpp>
+#include <heddle/apps/spgemm/product.hpp>
+#include <heddle/apps/spgemm/report.hpp>
+#include <heddle/apps/standard_input.hpp>
+#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <utility>
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::apps;
+
+/// One run in the precision T.
+template <Scalar T>
+class Run {
+ public:
+  explicit Run(const SpgemmCommandLine& line) : line_(line), host_(line.comparison.threads) {}
+
+  std::vector<ProductReport> products() {
+    const HostCsrMatrix<T> A = load(line_.A, "A");
+    HostCsrMatrix<T> C;
+    if (!line_.B.empty()) {
+      C = multiply("A B", A, load(line_.B, "B"));
+    } else if (line_.transpose) {
+      C = multiply("A Aᵀ", A, transpose<T>(host_, A.view()));
+    } else if (!line_.galerkin.empty()) {
+      const HostCsrMatrix<T> P = load(line_.galerkin, "P");
+      const HostCsrMatrix<T> AP = multiply("A P", A, P);
+      C = multiply("Pᵀ (A P)", transpose<T>(host_, P.view()), AP);
+    } else {
+      C = multiply("A A", A, A);
+      for (int k = 3; k <= line_.power; ++k) C = multiply(fmt::format("A^{} A", k - 1), C, A);
+    }
+    if (!line_.output.empty()) write_matrix_market(line_.output, std::as_const(C).view());
+    return std::move(reports_);
+  }
+
+ private:
+  HostCsrMatrix<T> load(const std::string& name, const char* argument) {
+    const HostCsrMatrix<double> A =
+        read_input(name, argument, [this](const std::filesystem::path& path) {
+          return detail::load_matrix(host_, path.string());
+        });
+    return convert<T>(host_, A.view());
+  }
+
+  /// C = A B, and a report on it.
+  HostCsrMatrix<T> multiply(std::string formula, const HostCsrMatrix<T>& A,
+                            const HostCsrMatrix<T>& B) {
+    constexpr double kMegabyte = 1e6;
+    const auto limit = static_cast<std::size_t>(line_.device_megabytes * kMegabyte);
+    HostCsrMatrix<T> C = multiply_on_any<T>(host_, A.view(), B.view(), limit);
+    SpgemmComparison comparison = compare_spgemm<T>(A.view(), B.view(), line_.comparison);
+    comparison.product_bytes = static_cast<double>(C.nnz()) * (sizeof(T) + sizeof(std::int32_t)) +
+                               static_cast<double>(C.rows() + 1) * sizeof(std::int64_t);
+    comparison.counts = SpgemmCounts{C.rows(), C.cols(), C.nnz(), multiplications(A, B)};
+    reports_.push_back({std::move(formula), std::move(comparison)});
+    return C;
+  }
+
+  static Index multiplications(const HostCsrMatrix<T>& A, const HostCsrMatrix<T>& B) {
+    const CsrView<T, HostSpace> left = A.view();
+    const CsrView<T, HostSpace> right = B.view();
+    Index count = 0;
+    for (Index e = 0; e < left.nnz; ++e) {
+      count += right.row_offsets[left.columns[e] + 1] - right.row_offsets[left.columns[e]];
+    }
+    return count;
+  }
+
+  const SpgemmCommandLine& line_;
+  HostContext host_;
+  std::vector<ProductReport> reports_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_reporting_failures(kSpgemmName, [&] {
+    const auto line = parse_spgemm_command_line(argc, argv);
+    if (!line) return ExitCode::converged;
+    const std::vector<ProductReport> products =
+        line->single ? Run<float>(*line).products() : Run<double>(*line).products();
+    const std::string text = line->json.empty() ? to_text(products) : to_json(products);
+    if (line->json.empty() || line->json == "-") {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      write_text(line->json, text);
+    }
+    return ExitCode::converged;
+  });
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <heddle/apps/program_help.hpp>
+#include <heddle/apps/spgemm/comparison.hpp>
+#include <optional>
+#include <string>
+
+namespace heddle::apps {
+
+/// The command line of heddle-spgemm.
+struct SpgemmCommandLine {
+  std::string A;
+  std::string B;                ///< empty: A itself, or what an option below says
+  bool self = false;            ///< A A, the default without B
+  bool transpose = false;       ///< A Aᵀ
+  int power = 0;                ///< A^power, at least 2. 0: not asked for
+  std::string galerkin;         ///< P of Pᵀ A P. Empty: not asked for
+  bool single = false;          ///< in single precision
+  double device_megabytes = 0;  ///< of C on a GPU at a time. 0: what is free
+  SpgemmComparisonOptions comparison;
+  std::string output;  ///< a Matrix Market file for the result. Empty: none
+  std::string json;    ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
+};
+
+inline constexpr const char* kSpgemmName = "heddle-spgemm";
+
+/// Parses the command line. Returns nothing if only help or the version was requested, which it has
+/// then printed to stdout. Throws `InvalidArgument`.
+std::optional<SpgemmCommandLine> parse_spgemm_command_line(int argc, const char* const* argv);
+
+/// The arguments and options of heddle-spgemm.
+ProgramHelp spgemm_help();
+
+}  // namespace heddle::apps

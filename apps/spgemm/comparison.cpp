@@ -1,0 +1,147 @@
+#include <exception>
+#include <heddle/apps/spgemm/comparison.hpp>
+#include <heddle/apps/spgemm/stopwatch.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <optional>
+#include <utility>
+#ifdef HEDDLE_HAS_CUDA
+#include <heddle/apps/spgemm/cusparse_product.hpp>
+#include <heddle/spgemm/hybrid.hpp>
+#endif
+
+namespace heddle::apps {
+namespace {
+
+/// Fills in the times of heddle's product in a context.
+template <Scalar T, class Ctx>
+void time_plan(Ctx& context, CsrView<T, typename Ctx::Space> A, CsrView<T, typename Ctx::Space> B,
+               SpgemmCounts& counts, SpgemmTiming& timing) {
+  const std::size_t before = context.allocation_count().live_bytes;
+  {
+    const SpgemmPlan<T, Ctx> plan(context, A, B);
+    auto C = plan.multiply(context, A, B);
+    counts = plan.counts();
+    timing.peak_bytes = static_cast<double>(context.allocation_count().peak_bytes - before);
+    timing.update_ms = median_ms([&] {
+      plan.update(context, A, B, C);
+      context.synchronize();
+    });
+  }
+  timing.inspect_ms = median_ms([&] {
+    const SpgemmPlan<T, Ctx> plan(context, A, B);
+    context.synchronize();
+  });
+  timing.total_ms = median_ms([&] {
+    const auto C = spgemm<T>(context, A, B);
+    context.synchronize();
+  });
+}
+
+/// Adds the timing of `work(timing)`, or the reason why it failed.
+template <class Work>
+void add_timing(SpgemmComparison& comparison, std::string name, const Work& work) {
+  SpgemmTiming timing;
+  timing.name = std::move(name);
+  try {
+    work(timing);
+  } catch (const std::exception& error) {
+    timing.failure = error.what();
+  }
+  comparison.timings.push_back(std::move(timing));
+}
+
+#ifdef HEDDLE_HAS_CUDA
+/// Fills in the times of the product on host and GPU at once, shared as a sample says.
+template <Scalar T>
+void time_hybrid(CudaContext& context, HostContext& host, CsrView<T, HostSpace> A,
+                 CsrView<T, HostSpace> B, SpgemmTiming& timing) {
+  constexpr double kSample = 0.02;
+  constexpr std::size_t kShareOfMemory = 2;
+  HybridSpgemm<T> product(context, host, A, B);
+  const std::size_t limit = context.free_bytes() / kShareOfMemory;
+  const double share = product.measure_share(kSample, limit);
+  HybridReport report;
+  timing.total_ms = median_ms([&] { product.multiply(share, limit, report); });
+  timing.gpu_share = report.gpu_share;
+  timing.idle_ms = report.idle_ms();
+  timing.peak_bytes = static_cast<double>(context.allocation_count().peak_bytes);
+}
+
+template <Scalar T>
+void compare_on_gpu(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B,
+                    const SpgemmComparisonOptions& options, SpgemmComparison& comparison) {
+  HostContext host(options.threads);
+  // An implementation has a context of its own, so that its peak of memory is its own.
+  const auto with_factors = [&](const auto& work) {
+    CudaContext context;
+    comparison.device = context.device().name;
+    const CsrMatrix<T, DeviceSpace> left = place(context, convert<T>(host, A));
+    const bool same = A.values == B.values && A.columns == B.columns;
+    const auto right = same ? CsrMatrix<T, DeviceSpace>() : place(context, convert<T>(host, B));
+    context.synchronize();
+    work(context, left.view(), same ? left.view() : right.view());
+  };
+  if (options.gpu) {
+    add_timing(comparison, "gpu", [&](SpgemmTiming& timing) {
+      with_factors([&](CudaContext& context, auto left, auto right) {
+        time_plan<T>(context, left, right, comparison.counts, timing);
+      });
+    });
+  }
+  if (options.hybrid) {
+    add_timing(comparison, "hybrid", [&](SpgemmTiming& timing) {
+      CudaContext context;
+      time_hybrid<T>(context, host, A, B, timing);
+    });
+  }
+  if (options.cusparse) {
+    add_timing(comparison, "cusparse", [&](SpgemmTiming& timing) {
+      with_factors([&](CudaContext& context, auto left, auto right) {
+        CusparseProduct<T> product(context, left, right);
+        const std::size_t before = context.allocation_count().live_bytes;
+        product.multiply();
+        timing.peak_bytes = static_cast<double>(context.allocation_count().peak_bytes - before);
+        timing.total_ms = median_ms([&] { product.multiply(); });
+      });
+    });
+  }
+}
+#else
+template <Scalar T>
+void compare_on_gpu(CsrView<T, HostSpace>, CsrView<T, HostSpace>,
+                    const SpgemmComparisonOptions& options, SpgemmComparison& comparison) {
+  const auto missing = [](SpgemmTiming& timing) {
+    timing.failure = "heddle was built without the CUDA backend";
+  };
+  if (options.gpu) add_timing(comparison, "gpu", missing);
+  if (options.hybrid) add_timing(comparison, "hybrid", missing);
+  if (options.cusparse) add_timing(comparison, "cusparse", missing);
+}
+#endif
+
+}  // namespace
+
+template <Scalar T>
+SpgemmComparison compare_spgemm(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B,
+                                const SpgemmComparisonOptions& options) {
+  SpgemmComparison comparison;
+  if (options.cpu) {
+    add_timing(comparison, "cpu", [&](SpgemmTiming& timing) {
+      HostContext context(options.threads);
+      time_plan<T>(context, A, B, comparison.counts, timing);
+    });
+  }
+  compare_on_gpu<T>(A, B, options, comparison);
+  comparison.product_bytes =
+      static_cast<double>(comparison.counts.nnz) * (sizeof(T) + sizeof(std::int32_t)) +
+      static_cast<double>(A.rows + 1) * sizeof(std::int64_t);
+  return comparison;
+}
+
+template SpgemmComparison compare_spgemm(CsrView<float, HostSpace>, CsrView<float, HostSpace>,
+                                         const SpgemmComparisonOptions&);
+template SpgemmComparison compare_spgemm(CsrView<double, HostSpace>, CsrView<double, HostSpace>,
+                                         const SpgemmComparisonOptions&);
+
+}  // namespace heddle::apps

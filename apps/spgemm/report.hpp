@@ -1,0 +1,21 @@
+#pragma once
+
+#include <heddle/apps/spgemm/comparison.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle::apps {
+
+/// One product of a run of heddle-spgemm.
+struct ProductReport {
+  std::string formula;  ///< such as "A A"
+  SpgemmComparison comparison;
+};
+
+/// A table per product: its size, and per implementation times, GFLOP/s and memory.
+std::string to_text(const std::vector<ProductReport>& products);
+
+/// The same as JSON.
+std::string to_json(const std::vector<ProductReport>& products);
+
+}  // namespace heddle::apps

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <heddle/spgemm/cuda/block_rows.hpp>
+#include <heddle/spgemm/cuda/row_bins.hpp>
+
+/// The symbolic phase: the pattern of C = A B by hash tables of blocks of columns in shared memory.
+namespace heddle::detail {
+
+/// What the pattern of C is found from. `B` has no columns of its own here, and `lanes`
+/// neighbouring threads, a power of two, read a row of it together.
+struct PatternFactors {
+  Index rows = 0;
+  Index cols = 0;     ///< of C
+  Index entries = 0;  ///< of A
+  const std::int64_t* row_offsets = nullptr;
+  const std::int32_t* columns = nullptr;  ///< of A
+  BlockRowsView B;
+  int lanes = 1;
+};
+
+/// Per row of C, in device memory.
+struct RowSizes {
+  Index* entries = nullptr;
+  std::int32_t* blocks = nullptr;  ///< blocks of 32 columns that have an entry
+};
+
+/// The bins of the symbolic phase: `kTables` by the size of the table, then one for longer rows.
+inline constexpr int kTables = 9;
+inline constexpr int kLongPattern = kTables;
+inline constexpr int kPatternBins = kTables + 1;
+
+/// The leading rows of all runs in bins, by the number of blocks in the rows of B that they need.
+/// `blocks_of_B`: see `count_blocks`. `leaders`: see `find_run_leaders`. `counts` ← all of
+/// `BinCounts`.
+RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
+                     const std::int64_t* rows_of_B, const DeviceIntegers& blocks_of_B,
+                     const DeviceIntegers& leaders, BinCounts& counts);
+
+/// sizes of all rows in the bins.
+void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
+                const RowSizes& sizes);
+
+/// Writes the columns of all rows in the bins, whose places in C `row_offsets` gives.
+void fill_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
+               const std::int64_t* row_offsets, std::int32_t* columns);
+
+// Rows with too many blocks for a table: a bit per column.
+
+void count_long_rows(CudaContext& context, const PatternFactors& factors, const std::int32_t* rows,
+                     Index count, const RowSizes& sizes);
+void fill_long_rows(CudaContext& context, const PatternFactors& factors, const std::int32_t* rows,
+                    Index count, const std::int64_t* row_offsets, std::int32_t* columns);
+
+}  // namespace heddle::detail

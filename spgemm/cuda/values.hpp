@@ -1,0 +1,42 @@
+#pragma once
+
+#include <heddle/spgemm/cuda/pattern.hpp>
+
+/// The numeric phase: the values of C = A B, whose pattern is known.
+namespace heddle::detail {
+
+/// The rows of C by the kernel that computes their values. `blocks`: see `RowSizes`, of the leading
+/// rows of all runs.
+RowBins bin_by_size(CudaContext& context, const DeviceIntegers& leaders,
+                    const std::int64_t* row_offsets, const std::int32_t* blocks, Index cols,
+                    std::size_t scalar_bytes);
+
+/// C in device memory, with its pattern.
+template <class T>
+struct ProductTarget {
+  const std::int64_t* row_offsets = nullptr;
+  const std::int32_t* columns = nullptr;
+  T* values = nullptr;
+};
+
+/// Computes the values of all rows of C.
+template <Scalar T>
+void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                  const CsrView<T, DeviceSpace>& B, const RowBins& bins,
+                  const DeviceIntegers& leaders, Index longest_of_B, const ProductTarget<T>& C);
+
+/// The values of chunks of runs, whose first rows are `rows`. A row of C has at most `capacity`
+/// entries there.
+template <Scalar T>
+void compute_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                  const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
+                  const DeviceIntegers& leaders, Index longest_of_B, int capacity,
+                  const ProductTarget<T>& C);
+
+/// The values of rows that are too long for shared memory, by stretches of columns.
+template <Scalar T>
+void compute_long_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                       const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
+                       const ProductTarget<T>& C);
+
+}  // namespace heddle::detail

@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <bit>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spgemm/plan/plan_members.hpp>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+namespace detail {
+
+/// Rows of a product are dealt out in pieces of about equal work.
+template <>
+struct ProductSchedule<HostSpace> {
+  std::vector<Index> row_offsets;   ///< of C
+  std::vector<Index> piece_begins;  ///< the first row of each piece, and the number of rows
+};
+
+namespace {
+
+/// Enough pieces for threads to finish together, and not more than are worth dealing out.
+constexpr Index kPieces = 256;
+constexpr Index kLeastWork = 4096;
+
+/// What a row costs beside its multiplications, in multiplications.
+constexpr Index kRowWork = 8;
+
+constexpr int kWordBits = 64;
+
+/// The columns of one row of C as bits, with the list of the words that are not 0.
+class ColumnSet {
+ public:
+  explicit ColumnSet(Index cols)
+      : words_(static_cast<std::size_t>((cols + kWordBits - 1) / kWordBits)) {
+    touched_.reserve(words_.size());
+  }
+
+  void insert(std::int32_t column) noexcept {
+    std::uint64_t& word = words_[static_cast<std::size_t>(column / kWordBits)];
+    if (word == 0) touched_.push_back(column / kWordBits);
+    word |= std::uint64_t{1} << (column % kWordBits);
+  }
+
+  /// The number of columns. Empties the set.
+  Index take_count() noexcept {
+    Index count = 0;
+    for (const std::int32_t w : touched_) {
+      count += std::popcount(std::exchange(words_[static_cast<std::size_t>(w)], 0));
+    }
+    touched_.clear();
+    return count;
+  }
+
+  /// Writes the columns, ascending. Empties the set.
+  void take_columns(std::int32_t* columns) noexcept {
+    if (touched_.size() * kSortCost > words_.size()) {
+      for (std::size_t w = 0; w < words_.size(); ++w) columns = take_word(w, columns);
+    } else {
+      std::sort(touched_.begin(), touched_.end());
+      for (const std::int32_t w : touched_)
+        columns = take_word(static_cast<std::size_t>(w), columns);
+    }
+    touched_.clear();
+  }
+
+ private:
+  /// Looking at this many words takes as long as sorting one number of a list.
+  static constexpr std::size_t kSortCost = 16;
+
+  /// Writes the columns of word w and returns the place after them. Empties the word.
+  std::int32_t* take_word(std::size_t w, std::int32_t* columns) noexcept {
+    for (std::uint64_t bits = std::exchange(words_[w], 0); bits != 0; bits &= bits - 1) {
+      *columns++ = static_cast<std::int32_t>(w) * kWordBits + std::countr_zero(bits);
+    }
+    return columns;
+  }
+
+  std::vector<std::uint64_t> words_;
+  std::vector<std::int32_t> touched_;
+};
+
+template <class T>
+Index row_products(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i) {
+  Index products = 0;
+  for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+    products += B.row_offsets[A.columns[a] + 1] - B.row_offsets[A.columns[a]];
+  }
+  return products;
+}
+
+/// Boundaries of at most `kPieces` pieces. `work` holds the sums of the rows' work before each row.
+std::vector<Index> equal_pieces(const std::vector<Index>& work) {
+  const Index rows = static_cast<Index>(work.size()) - 1;
+  const Index total = work.back();
+  const Index pieces = std::clamp<Index>(total / kLeastWork, 1, kPieces);
+  std::vector<Index> begins;
+  for (Index p = 0; p < pieces; ++p) {
+    const auto at = std::lower_bound(work.begin(), work.end(), total / pieces * p);
+    begins.push_back(static_cast<Index>(at - work.begin()));
+  }
+  begins.push_back(rows);
+  return begins;
+}
+
+/// Calls body(piece_first_row, piece_last_row, member) for all pieces.
+template <class Body>
+void for_each_piece(HostContext& context, const std::vector<Index>& begins, const Body& body) {
+  const Index pieces = static_cast<Index>(begins.size()) - 1;
+  const int threads = pieces == 1 ? 1 : context.threads();
+  parallel_for(threads, pieces, [&](Index piece, int member) {
+    const auto p = static_cast<std::size_t>(piece);
+    for (Index i = begins[p]; i < begins[p + 1]; ++i) body(i, static_cast<std::size_t>(member));
+  });
+}
+
+template <class T>
+void insert_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i,
+                ColumnSet& set) {
+  for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+    const Index k = A.columns[a];
+    for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) set.insert(B.columns[b]);
+  }
+}
+
+std::vector<ColumnSet> sets_for(const HostContext& context, Index cols) {
+  std::vector<ColumnSet> sets;
+  for (int member = 0; member < std::max(context.threads(), 1); ++member) sets.emplace_back(cols);
+  return sets;
+}
+
+}  // namespace
+
+template <Scalar T>
+std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& context,
+                                                                  CsrView<T, HostSpace> A,
+                                                                  CsrView<T, HostSpace> B,
+                                                                  SpgemmCounts& counts) {
+  const auto rows = static_cast<std::size_t>(A.rows);
+  std::vector<Index> work(rows + 1);
+  parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
+    work[static_cast<std::size_t>(i) + 1] = row_products(A, B, i) + kRowWork;
+  });
+  for (std::size_t i = 0; i < rows; ++i) work[i + 1] += work[i];
+  counts.multiplications = work.back() - kRowWork * A.rows;
+  auto schedule = std::make_shared<ProductSchedule<HostSpace>>();
+  schedule->piece_begins = equal_pieces(work);
+  std::vector<Index>& offsets = schedule->row_offsets = std::move(work);
+  offsets[0] = 0;
+  std::vector<ColumnSet> sets = sets_for(context, B.cols);
+  for_each_piece(context, schedule->piece_begins, [&](Index i, std::size_t member) {
+    insert_row(A, B, i, sets[member]);
+    offsets[static_cast<std::size_t>(i) + 1] = sets[member].take_count();
+  });
+  for (std::size_t i = 0; i < rows; ++i) offsets[i + 1] += offsets[i];
+  counts.nnz = offsets.back();
+  return schedule;
+}
+
+void fetch_offsets(HostContext&, const ProductSchedule<HostSpace>& schedule, Index* row_offsets) {
+  std::copy(schedule.row_offsets.begin(), schedule.row_offsets.end(), row_offsets);
+}
+
+template <Scalar T>
+void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedule,
+                  CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C) {
+  std::copy(schedule.row_offsets.begin(), schedule.row_offsets.end(), C.row_offsets());
+  std::vector<ColumnSet> sets = sets_for(context, B.cols);
+  for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member) {
+    insert_row(A, B, i, sets[member]);
+    sets[member].take_columns(C.columns() + C.row_offsets()[i]);
+  });
+}
+
+template <Scalar T>
+void compute_values(HostContext& context, const ProductSchedule<HostSpace>& schedule,
+                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C) {
+  // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
+  const auto members = static_cast<std::size_t>(std::max(context.threads(), 1));
+  std::vector<std::vector<T>> sums(members, std::vector<T>(static_cast<std::size_t>(B.cols)));
+  for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member) {
+    T* const sum = sums[member].data();
+    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+      const T factor = A.values[a];
+      const Index k = A.columns[a];
+      for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
+        sum[B.columns[b]] += factor * B.values[b];
+      }
+    }
+    for (Index c = C.row_offsets()[i]; c < C.row_offsets()[i + 1]; ++c) {
+      C.values()[c] = std::exchange(sum[C.columns()[c]], T{0});
+    }
+  });
+}
+
+}  // namespace detail
+
+#define HEDDLE_INSTANTIATE(T) template class SpgemmPlan<T, HostContext>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <heddle/spgemm/plan/product_checks.hpp>
+#include <heddle/spgemm/spgemm.hpp>
+
+/// The member functions of `SpgemmPlan`, the same for every backend. A backend has a
+/// `ProductSchedule` and the three steps below for its context, and instantiates the plan.
+namespace heddle {
+
+namespace detail {
+
+/// Counts the rows of C = A B and prepares the steps below. Sets counts.nnz and
+/// counts.multiplications.
+template <Scalar T>
+std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& context,
+                                                                  CsrView<T, HostSpace> A,
+                                                                  CsrView<T, HostSpace> B,
+                                                                  SpgemmCounts& counts);
+template <Scalar T>
+std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext& context,
+                                                                    CsrView<T, DeviceSpace> A,
+                                                                    CsrView<T, DeviceSpace> B,
+                                                                    SpgemmCounts& counts);
+
+/// The row offsets of C in host memory.
+void fetch_offsets(HostContext& context, const ProductSchedule<HostSpace>& schedule,
+                   Index* row_offsets);
+void fetch_offsets(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
+                   Index* row_offsets);
+
+/// Writes the row offsets and columns of C, which has been allocated.
+template <Scalar T>
+void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedule,
+                  CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C);
+template <Scalar T>
+void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
+                  CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
+                  CsrMatrix<T, DeviceSpace>& C);
+
+/// Writes the values of C, whose pattern is that of A B.
+template <Scalar T>
+void compute_values(HostContext& context, const ProductSchedule<HostSpace>& schedule,
+                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C);
+template <Scalar T>
+void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
+                    CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
+                    CsrMatrix<T, DeviceSpace>& C);
+
+/// Bytes of the arrays of a matrix.
+template <class T, class Space>
+double stored_bytes(const CsrView<T, Space>& A) noexcept {
+  return static_cast<double>(A.nnz) * (sizeof(T) + sizeof(std::int32_t)) +
+         static_cast<double>(A.rows + 1) * sizeof(std::int64_t);
+}
+
+}  // namespace detail
+
+template <Scalar T, class Ctx>
+SpgemmPlan<T, Ctx>::SpgemmPlan(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B)
+    : nnz_A_(A.nnz), nnz_B_(B.nnz), inner_(A.cols) {
+  detail::require_factors(A, B);
+  counts_.rows = A.rows;
+  counts_.cols = B.cols;
+  schedule_ = detail::inspect_product(context, A, B, counts_);
+}
+
+template <Scalar T, class Ctx>
+void SpgemmPlan<T, Ctx>::fetch_row_offsets(Ctx& context, Index* row_offsets) const {
+  detail::fetch_offsets(context, *schedule_, row_offsets);
+}
+
+template <Scalar T, class Ctx>
+CsrMatrix<T, typename Ctx::Space> SpgemmPlan<T, Ctx>::multiply(Ctx& context, CsrView<T, Space> A,
+                                                               CsrView<T, Space> B) const {
+  CsrMatrix<T, Space> C(context, counts_.rows, counts_.cols, counts_.nnz);
+  detail::fill_pattern(context, *schedule_, A, B, C);
+  update(context, A, B, C);
+  return C;
+}
+
+template <Scalar T, class Ctx>
+void SpgemmPlan<T, Ctx>::update(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B,
+                                CsrMatrix<T, Space>& C) const {
+  const bool same_factors = A.rows == counts_.rows && A.cols == inner_ && A.nnz == nnz_A_ &&
+                            B.rows == inner_ && B.cols == counts_.cols && B.nnz == nnz_B_;
+  if (!same_factors) {
+    throw InvalidArgument(fmt::format(
+        "C = A B: the plan is for A {}x{} with {} entries and B {}x{} with {}, not for A {}x{} "
+        "with {} and B {}x{} with {}; make a plan for these matrices",
+        counts_.rows, inner_, nnz_A_, inner_, counts_.cols, nnz_B_, A.rows, A.cols, A.nnz, B.rows,
+        B.cols, B.nnz));
+  }
+  if (C.rows() != counts_.rows || C.cols() != counts_.cols || C.nnz() != counts_.nnz) {
+    throw InvalidArgument(fmt::format(
+        "C = A B: C is {}x{} with {} entries, the plan's is {}x{} with {}; update takes what "
+        "multiply returned",
+        C.rows(), C.cols(), C.nnz(), counts_.rows, counts_.cols, counts_.nnz));
+  }
+  detail::compute_values(context, *schedule_, A, B, C);
+  context.profile().count(
+      detail::stored_bytes(A) + detail::stored_bytes(B) +
+          detail::stored_bytes(static_cast<const CsrMatrix<T, Space>&>(C).view()),
+      2 * static_cast<double>(counts_.multiplications));
+}
+
+}  // namespace heddle

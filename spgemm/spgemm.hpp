@@ -1,0 +1,104 @@
+#pragma once
+
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <memory>
+
+/// Products of two sparse matrices, C = A B, row by row: c_i = Σ_k a_ik b_k, where b_k is row k of
+/// B (Gustavson, ACM Trans. Math. Softw. 4, 1978). A plan finds the pattern of C once and then
+/// computes the values of any number of products of matrices with these patterns.
+///
+/// C stores every entry (i, j) for which some k has stored entries (i, k) of A and (k, j) of B,
+/// also where their products cancel. Columns ascend in each row. Each entry is summed in the order
+/// of k, in the precision T, so it has the same bits in every run and for every number of threads.
+namespace heddle {
+
+namespace detail {
+/// What a plan knows of a product beside its counts, in the memory of `Space`.
+template <class Space>
+struct ProductSchedule;
+}  // namespace detail
+
+/// The size of a product C = A B.
+struct SpgemmCounts {
+  Index rows = 0;
+  Index cols = 0;
+  Index nnz = 0;              ///< stored entries of C
+  Index multiplications = 0;  ///< Σ over the entries (i, k) of A of the entries of row k of B
+
+  /// Multiplications per entry of C. 0 for a product without entries.
+  double compression() const noexcept {
+    return nnz > 0 ? static_cast<double>(multiplications) / static_cast<double>(nnz) : 0;
+  }
+};
+
+/// The plan of a product C = A B, for a `HostContext` or a `CudaContext`.
+template <Scalar T, class Ctx>
+class SpgemmPlan {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Counts the entries of each row of C = A B. Keeps no reference to A and B, of which it reads
+  /// only the patterns. On the host it needs cols/8 bytes per thread. On a GPU it needs at most 24
+  /// bytes per row of A and 5 per row of B, and a copy of B's pattern that it drops if it takes
+  /// more than 5 % of C. Throws `InvalidArgument` with both shapes if A has not as many columns as
+  /// B has rows, and `OutOfMemory`.
+  SpgemmPlan(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B);
+
+  const SpgemmCounts& counts() const noexcept { return counts_; }
+
+  /// Writes the rows + 1 row offsets of C to host memory.
+  void fetch_row_offsets(Ctx& context, Index* row_offsets) const;
+
+  /// C = A B with its pattern. A and B have the patterns that the plan was made for. Adds the bytes
+  /// of A, B and C and two flops per multiplication to the context's profile. Throws
+  /// `InvalidArgument` if the shapes or numbers of entries are others, and `OutOfMemory`.
+  CsrMatrix<T, Space> multiply(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B) const;
+
+  /// The values of C = A B for matrices with the patterns of the plan and new values. C is a result
+  /// of `multiply`. Allocates nothing of the size of C. Throws as `multiply` does.
+  void update(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B, CsrMatrix<T, Space>& C) const;
+
+ private:
+  SpgemmCounts counts_;
+  Index nnz_A_;
+  Index nnz_B_;
+  Index inner_;
+  std::shared_ptr<const detail::ProductSchedule<Space>> schedule_;
+};
+
+/// C = A B once, as `SpgemmPlan` computes it.
+template <Scalar T, class Ctx>
+CsrMatrix<T, typename Ctx::Space> spgemm(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                         CsrView<T, typename Ctx::Space> B) {
+  return SpgemmPlan<T, Ctx>(context, A, B).multiply(context, A, B);
+}
+
+/// The Galerkin product Pᵀ(A P) of a square A with a prolongator P, A.rows×m.
+template <Scalar T, class Ctx>
+CsrMatrix<T, typename Ctx::Space> galerkin_product(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                                   CsrView<T, typename Ctx::Space> P) {
+  const CsrMatrix<T, typename Ctx::Space> AP = spgemm<T>(context, A, P);
+  const CsrMatrix<T, typename Ctx::Space> Pt = transpose<T>(context, P);
+  return spgemm<T>(context, Pt.view(), AP.view());
+}
+
+/// C = A B of matrices in device memory, with C in host memory. C is computed in blocks of rows
+/// that take at most `device_bytes` of device memory beside the plan, two at a time: one is
+/// computed while the other one is copied. The entries have the bits of `SpgemmPlan::multiply`.
+/// Throws `OutOfMemory` if a single row needs more than half of `device_bytes`. Source: Matam,
+/// Indarapu, Kothapalli, Sparse Matrix-Matrix Multiplication on Modern Architectures, HiPC 2012,
+/// section 3.
+template <Scalar T>
+HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A,
+                                CsrView<T, DeviceSpace> B, std::size_t device_bytes);
+
+/// The reference implementation for tests: C = A B with the pattern of `SpgemmPlan`, summed in
+/// double. Throws `InvalidArgument` if the shapes do not fit.
+template <Scalar T>
+HostCsrMatrix<T> reference_spgemm(HostContext& context, CsrView<T, HostSpace> A,
+                                  CsrView<T, HostSpace> B);
+
+}  // namespace heddle

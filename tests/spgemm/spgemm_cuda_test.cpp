@@ -1,0 +1,79 @@
+#include <heddle/spgemm/hybrid.hpp>
+
+#include "spgemm/spgemm_battery.hpp"
+#include "support/in_device_memory.hpp"
+
+namespace heddle {
+namespace {
+
+using OnGpuScalars = ::testing::Types<test::InDeviceMemory<float>, test::InDeviceMemory<double>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, Spgemm, OnGpuScalars);
+
+using SpgemmToHost = test::CudaTest;
+
+TEST_F(SpgemmToHost, HasTheBitsOfTheProductInDeviceMemory) {
+  HostContext host(2);
+  const auto A = place(context(), generate<double>(host, {"laplace3d", {30, 20, 10}}));
+  const HostCsrMatrix<double> whole =
+      fetch(context(), host, spgemm<double>(context(), A.view(), A.view()).view());
+  const auto bytes = static_cast<std::size_t>(whole.nnz()) * (sizeof(double) + sizeof(int));
+  for (const std::size_t limit : {4 * bytes, bytes, bytes / 10}) {
+    const HostCsrMatrix<double> blocks =
+        spgemm_to_host<double>(context(), host, A.view(), A.view(), limit);
+    EXPECT_TRUE(test::same_bits(blocks.view(), whole.view())) << limit;
+  }
+}
+
+TEST_F(SpgemmToHost, NamesTheRowThatDoesNotFit) {
+  HostContext host(2);
+  const auto A = place(context(), generate<double>(host, {"laplace1d", {100}}));
+  try {
+    spgemm_to_host<double>(context(), host, A.view(), A.view(), 100);
+    FAIL();
+  } catch (const OutOfMemory& error) {
+    EXPECT_NE(std::string(error.what()).find("row 1 of C has 3 entries"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(SpgemmToHost, MemoryBesideTheProductIsATenthOfIt) {
+  HostContext host(2);
+  for (const char* name : {"laplace3d", "stencil27"}) {
+    const auto A = place(context(), generate<double>(host, {name, {60, 60, 60}}));
+    CudaContext fresh;
+    const auto B = place(fresh, fetch(context(), host, A.view()));
+    const std::size_t before = fresh.allocation_count().live_bytes;
+    const auto C = spgemm<double>(fresh, B.view(), B.view());
+    const std::size_t product = fresh.allocation_count().live_bytes - before;
+    const std::size_t peak = fresh.allocation_count().peak_bytes - before;
+    EXPECT_LE(static_cast<double>(peak), 1.1 * static_cast<double>(product)) << name;
+  }
+}
+
+using Hybrid = test::CudaTest;
+
+TEST_F(Hybrid, GivesTheProductWithEveryShare) {
+  HostContext host(2);
+  const auto A = test::power_law_matrix<double>(2000, 1500, 300);
+  const auto B = test::random_matrix<double>(1500, 1800, 5);
+  HybridSpgemm<double> product(context(), host, A.view(), B.view());
+  constexpr std::size_t kBytes = 1 << 20;
+  for (const double share : {0.0, 0.1, 0.7, 1.0}) {
+    SCOPED_TRACE(share);
+    HybridReport report;
+    const HostCsrMatrix<double> C = product.multiply(share, kBytes, report);
+    EXPECT_EQ(fault_of_product(host, A.view(), B.view(), C.view()), "");
+    EXPECT_NEAR(report.gpu_share, share, 0.05);
+    EXPECT_EQ(report.gpu_rows == 0, share == 0);
+    EXPECT_EQ(report.gpu_rows == 2000, share == 1);
+  }
+  const double share = product.measure_share(0.05, kBytes);
+  EXPECT_GT(share, 0);
+  EXPECT_LT(share, 1);
+  HybridReport report;
+  EXPECT_THROW(product.multiply(1.5, kBytes, report), InvalidArgument);
+  EXPECT_THROW(product.measure_share(0, kBytes), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace heddle
