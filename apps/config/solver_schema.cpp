@@ -225,7 +225,8 @@ void SolverSchema::preconditioner() {
   });
   add("solver.preconditioner.precision",
       "of the preconditioner in a solve in double precision; single moves half of the bytes; auto: "
-      "single for chebyshev, block_jacobi and incomplete_cholesky where their matrix allows it, "
+      "single for chebyshev, block_jacobi, incomplete_cholesky and multigrid where their matrix "
+      "allows it, "
       "double near the level of rounding")
       .choice<PreconditionerPrecision>({{"auto", PreconditionerPrecision::automatic},
                                         {"double", PreconditionerPrecision::full},

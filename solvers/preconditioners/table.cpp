@@ -13,6 +13,7 @@ PreconditionerKind jacobi_kind();
 PreconditionerKind block_jacobi_kind();
 PreconditionerKind chebyshev_kind();
 PreconditionerKind incomplete_cholesky_kind();
+PreconditionerKind multigrid_kind();
 
 }  // namespace detail
 
@@ -83,6 +84,7 @@ PreconditionerTable& preconditioner_table() {
       detail::block_jacobi_kind(),
       detail::chebyshev_kind(),
       detail::incomplete_cholesky_kind(),
+      detail::multigrid_kind(),
   });
   return table;
 }

@@ -164,7 +164,8 @@ class Chooser:
 
     def lobpcg(self, case, problem):
         if self.chance(0.5) and (case.which == "smallest" or problem.B is not None):
-            kind = self.one_of("none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky")
+            kind = self.one_of("none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky",
+                               "multigrid")
             preconditioner = {"type": kind}
             if kind == "chebyshev" and self.chance(0.5):
                 preconditioner["degree"] = self.between(1, 40)
@@ -233,7 +234,7 @@ class Chooser:
         if self.chance(0.5):
             kinds = ["none", "jacobi"]
             if case.kind == "linear":
-                kinds += ["block_jacobi", "chebyshev", "incomplete_cholesky"]
+                kinds += ["block_jacobi", "chebyshev", "incomplete_cholesky", "multigrid"]
             case.solver["preconditioner"] = {"type": self.one_of(*kinds)}
         if self.chance(0.1):
             case.guess = {"kind": "random"}

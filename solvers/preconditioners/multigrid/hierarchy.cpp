@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
+#include <heddle/solvers/preconditioners/multigrid/hierarchy.hpp>
+#include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
+#include <heddle/solvers/preconditioners/multigrid/smoothing_polynomial.hpp>
+#include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
+#include <heddle/solvers/spectrum/lanczos_bounds.hpp>
+#include <heddle/spgemm/spgemm.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+constexpr Index kCoarsestRows = 300;    // the dense inverse of this order takes about 0.03 s
+constexpr double kMostComplexity = 3;   // entries of all levels per entry of A
+constexpr double kLeastReduction = .8;  // rows of a level per row of the finer one, at most
+constexpr Index kMostLevels = 20;
+
+/// Between nodes with several unknowns every connection is strong.
+double strength_threshold(Index unknowns) { return unknowns > 1 ? 0 : 0.08; }
+
+[[noreturn]] void refuse_indefinite(double value) {
+  throw InvalidArgument(
+      fmt::format("MultigridPreconditioner: A must be positive semidefinite, it has an eigenvalue "
+                  "below {:.3g} times its largest one",
+                  value));
+}
+
+/// Bounds the spectrum of A, whose diagonal is one.
+double upper_bound(HostContext& context, CsrView<double, HostSpace> A) {
+  const SpectrumBounds bounds = lanczos_bounds<double>(context, A);
+  const double bound = std::min(norm_1<double>(context, A), bounds.upper);
+  if (!(bound > 0)) return 1;
+  const double rounding = static_cast<double>(A.rows) * std::numeric_limits<double>::epsilon();
+  if (bounds.smallest_ritz < -std::max(rounding, 1e-12) * bound) {
+    refuse_indefinite(bounds.smallest_ritz / bound);
+  }
+  return bound;
+}
+
+/// The vectors that are 1 at one unknown of all nodes, in terms of the scaled matrix.
+MultiVector<double, HostSpace> near_null_vectors(HostContext& context, Index n, Index unknowns,
+                                                 const MultigridOptions& options,
+                                                 const Buffer<double, HostSpace>& scaling) {
+  const ConstBlockView<double, HostSpace> given = options.near_null;
+  if (!given.empty() && given.rows() != n) {
+    throw InvalidArgument(
+        fmt::format("MultigridPreconditioner: near_null has {} rows, A has {}", given.rows(), n));
+  }
+  const Index m = given.empty() ? unknowns : given.cols();
+  MultiVector<double, HostSpace> X(context, n, m);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < m; ++j) {
+      const double value = given.empty() ? static_cast<double>(i % m == j) : given(i, j);
+      X.view()(i, j) = value / scaling.data()[i];
+    }
+  }
+  return X;
+}
+
+/// The finest grid, and s with its A = diag(s) A diag(s).
+std::pair<Grid, Buffer<double, HostSpace>> finest_grid(HostContext& context,
+                                                       CsrView<double, HostSpace> A,
+                                                       const MultigridOptions& options) {
+  const Index unknowns = options.unknowns > 0 ? options.unknowns : unknowns_per_node(A);
+  if (A.rows % unknowns != 0) {
+    throw InvalidArgument(fmt::format(
+        "MultigridPreconditioner: {} rows are not a multiple of {} unknowns", A.rows, unknowns));
+  }
+  Buffer<double, HostSpace> scaling = inverse_root_diagonal<double>(context, A);
+  Grid grid;
+  grid.near_null = near_null_vectors(context, A.rows, unknowns, options, scaling);
+  grid.A = with_stored_diagonal<double>(context, A);
+  scale_symmetrically(context, scaling, grid.A);
+  for (Index row = 0; row <= A.rows; row += unknowns) grid.nodes.push_back(row);
+  return {std::move(grid), std::move(scaling)};
+}
+
+/// The factors 1/√d_i that scale the diagonal d of A to ones. A d_i that is zero but for rounding
+/// belongs to a null vector and stays.
+Buffer<double, HostSpace> unit_scaling(HostContext& context, CsrView<double, HostSpace> A) {
+  constexpr double kZero = 1e-12;
+  Buffer<double, HostSpace> d = extract_diagonal<double>(context, A);
+  double largest = 0;
+  for (std::size_t i = 0; i < d.size(); ++i) largest = std::max(largest, d.data()[i]);
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    double& value = d.data()[i];
+    value = value > kZero * largest ? 1 / std::sqrt(value) : 1;
+  }
+  return d;
+}
+
+/// The next coarser grid, and P from it. P is empty if it would not be smaller.
+std::pair<Grid, HostCsrMatrix<double>> coarser_grid(HostContext& context, const Grid& grid,
+                                                    double threshold, double bound) {
+  const NodeGraph strong = strong_connections(grid, threshold);
+  TentativeProlongator tentative = tentative_prolongator(context, grid, aggregate(strong));
+  const auto rows = static_cast<double>(grid.A.rows());
+  if (tentative.nodes.back() == 0 ||
+      static_cast<double>(tentative.nodes.back()) > kLeastReduction * rows) {
+    return {};
+  }
+  HostCsrMatrix<double> P = smoothed_prolongator(context, grid, strong, tentative.T.view(), bound);
+  Grid coarse;
+  coarse.A = with_stored_diagonal<double>(
+      context, galerkin_product<double>(context, grid.A.view(), P.view()).view());
+  const Buffer<double, HostSpace> scaling = unit_scaling(context, coarse.A.view());
+  scale_symmetrically(context, scaling, coarse.A);
+  for (Index e = 0; e < P.nnz(); ++e) P.values()[e] *= scaling.data()[P.columns()[e]];
+  coarse.nodes = std::move(tentative.nodes);
+  coarse.near_null = std::move(tentative.near_null);
+  const BlockView<double, HostSpace> X = coarse.near_null.view();
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) X(i, j) /= scaling.data()[i];
+  }
+  return {std::move(coarse), std::move(P)};
+}
+
+/// The pseudoinverse of A with all its entries. Eigenvalues that are zero but for rounding, and
+/// their eigenvectors, are left out.
+HostCsrMatrix<double> dense_inverse(HostContext& context, CsrView<double, HostSpace> A) {
+  const Index n = A.rows;
+  SmallMatrix<double, HostSpace> H(context, n, n), Z(context, n, n), theta(context, n, 1);
+  std::fill_n(H.view(n, n).data, n * n, 0.0);
+  for (Index i = 0; i < n; ++i) {
+    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+      H.view(n, n)(i, A.columns[e]) = A.values[e];
+    }
+  }
+  DenseEigensolver solver(n);
+  if (solver.solve(H.view(n, n), theta.view(n, 1), Z.view(n, n)) != DenseFailure::none) {
+    throw InvalidArgument("MultigridPreconditioner: A has entries that are not finite");
+  }
+  const double* const values = theta.view(n, 1).data;
+  const double largest = std::max(std::abs(values[0]), std::abs(values[n - 1]));
+  const double zero = static_cast<double>(n) * 1e-14 * largest;
+  if (values[0] < -std::max(zero, 1e-10 * largest)) refuse_indefinite(values[0] / largest);
+  for (Index k = 0; k < n; ++k) {  // Z Θ^(-1/2)
+    const double factor = values[k] > zero ? 1 / std::sqrt(values[k]) : 0;
+    for (Index i = 0; i < n; ++i) Z.view(n, n)(i, k) *= factor;
+  }
+  small_multiply(context, 1, Z.view(n, n), false, Z.view(n, n), true, 0, H.view(n, n));
+  HostCsrMatrix<double> inverse(context, n, n, n * n);
+  for (Index i = 0; i <= n; ++i) inverse.row_offsets()[i] = i * n;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      inverse.columns()[i * n + j] = static_cast<std::int32_t>(j);
+      inverse.values()[i * n + j] = H.view(n, n)(std::min(i, j), std::max(i, j));
+    }
+  }
+  return inverse;
+}
+
+}  // namespace
+
+Hierarchy make_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
+                         const MultigridOptions& options) {
+  if (options.degree < 1 || options.degree > kMostSmoothingDegree) {
+    throw InvalidArgument(
+        fmt::format("MultigridPreconditioner: the degree must be 1 to {}, it is {}",
+                    kMostSmoothingDegree, options.degree));
+  }
+  Hierarchy made;
+  auto [grid, scaling] = finest_grid(context, A, options);
+  made.scaling = std::move(scaling);
+  const Index unknowns = grid.near_null.cols();
+  double entries = static_cast<double>(grid.A.nnz());
+  const double most = kMostComplexity * entries;
+  while (true) {
+    const double bound = upper_bound(context, grid.A.view());
+    made.levels.push_back({{}, bound, {}});
+    HierarchyLevel& level = made.levels.back();
+    const bool last = grid.A.rows() <= kCoarsestRows || std::ssize(made.levels) == kMostLevels;
+    auto [coarse, P] = last ? std::pair<Grid, HostCsrMatrix<double>>()
+                            : coarser_grid(context, grid, strength_threshold(unknowns), bound);
+    entries += static_cast<double>(coarse.A.nnz());
+    level.A = std::move(grid.A);
+    if (P.cols() == 0 || entries > most) break;
+    level.P = std::move(P);
+    grid = std::move(coarse);
+  }
+  const CsrView<double, HostSpace> coarsest = made.levels.back().A.view();
+  if (coarsest.rows <= 4 * kCoarsestRows) made.coarse_inverse = dense_inverse(context, coarsest);
+  return made;
+}
+
+}  // namespace heddle::detail

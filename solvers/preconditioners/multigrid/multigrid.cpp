@@ -1,0 +1,184 @@
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/preconditioners/multigrid/hierarchy.hpp>
+#include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
+#include <heddle/solvers/preconditioners/multigrid/smoothing_polynomial.hpp>
+#include <heddle/solvers/preconditioners/padded_width.hpp>
+#include <heddle/solvers/preconditioners/rounded.hpp>
+#include <memory>
+#include <utility>
+
+namespace heddle {
+namespace detail {
+namespace {
+
+/// A in host memory, in double precision.
+template <Scalar U>
+Hierarchy hierarchy_of(HostContext& context, CsrView<U, HostSpace> A,
+                       const MultigridOptions& options) {
+  if constexpr (std::same_as<U, double>) {
+    return make_hierarchy(context, A, options);
+  } else {
+    return make_hierarchy(context, convert<double>(context, A).view(), options);
+  }
+}
+
+template <Scalar U>
+Hierarchy hierarchy_of(CudaContext& context, CsrView<U, DeviceSpace> A,
+                       const MultigridOptions& options) {
+  HostContext host;
+  return hierarchy_of<U>(host, fetch<U>(context, host, A).view(), options);
+}
+
+/// A rounded to T in the context's memory.
+template <Scalar T, class Ctx>
+CsrMatrix<T, typename Ctx::Space> placed(Ctx& context, HostCsrMatrix<double> A) {
+  HostContext beside;
+  HostContext& host = host_of(context, beside);
+  return place(context, rounded<T>(host, std::move(A)));
+}
+
+}  // namespace
+}  // namespace detail
+
+template <Scalar T, class Ctx>
+MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<T, Space> A,
+                                                         const MultigridOptions& options,
+                                                         const SpmmOptions& spmm)
+    : MultigridPreconditioner(context, detail::hierarchy_of<T>(context, A, options), options.degree,
+                              spmm) {}
+
+template <Scalar T, class Ctx>
+template <std::same_as<double> U>
+MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<U, Space> A,
+                                                         const MultigridOptions& options,
+                                                         const SpmmOptions& spmm)
+    : MultigridPreconditioner(context, detail::hierarchy_of<U>(context, A, options), options.degree,
+                              spmm) {}
+
+template <Scalar T, class Ctx>
+MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy,
+                                                         int degree, const SpmmOptions& spmm)
+    : Preconditioner<T, Ctx>(hierarchy.levels.front().A.rows(), hierarchy.levels.front().A.rows()) {
+  HostContext beside;
+  HostContext& host = host_of(context, beside);
+  scaling_ = place(context, detail::rounded<T>(host, std::move(hierarchy.scaling)));
+  for (detail::HierarchyLevel& made : hierarchy.levels) {
+    sizes_.push_back({made.A.rows(), made.A.nnz()});
+    HostCsrMatrix<double> Pt =
+        made.P.cols() > 0 ? transpose<double>(host, made.P.view()) : HostCsrMatrix<double>();
+    auto level =
+        std::make_unique<Level>(context, detail::placed<T>(context, std::move(made.A)), spmm);
+    for (const double a : detail::smoothing_polynomial(degree, made.upper_bound)) {
+      level->polynomial.push_back(static_cast<T>(a));
+    }
+    if (Pt.rows() > 0) {
+      level->prolong.emplace(context, detail::placed<T>(context, std::move(made.P)), spmm);
+      level->restrict.emplace(context, detail::placed<T>(context, std::move(Pt)), spmm);
+    }
+    levels_.push_back(std::move(level));
+  }
+  if (hierarchy.coarse_inverse.rows() > 0) {
+    inverse_.emplace(context, detail::placed<T>(context, std::move(hierarchy.coarse_inverse)),
+                     spmm);
+  }
+}
+
+template <Scalar T, class Ctx>
+double MultigridPreconditioner<T, Ctx>::operator_complexity() const noexcept {
+  double entries = 0;
+  for (const MultigridLevel& level : sizes_) entries += static_cast<double>(level.nnz);
+  return sizes_.front().nnz > 0 ? entries / static_cast<double>(sizes_.front().nnz) : 1;
+}
+
+template <Scalar T, class Ctx>
+void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index width) {
+  if (width_ >= width) return;
+  width_ = 0;  // so that a call after `OutOfMemory` begins anew
+  for (const auto& level : levels_) {
+    for (MultiVector<T, Space>* block :
+         {&level->right, &level->solution, &level->residual, &level->work}) {
+      *block = MultiVector<T, Space>();
+      if (block == &level->work && level->polynomial.size() < 4) continue;
+      *block = MultiVector<T, Space>(context, level->product.matrix.rows(), width);
+      set_zero(context, block->view());  // the columns beyond b are multiplied, too
+    }
+  }
+  width_ = width;
+}
+
+/// x = β x + p(A) r by Horner's rule, with one product fewer than p has coefficients. `spare` are
+/// two blocks that neither x nor r uses.
+template <Scalar T, class Ctx>
+void MultigridPreconditioner<T, Ctx>::smooth(Ctx& context, const Level& level,
+                                             ConstBlockView<T, Space> r, T beta,
+                                             BlockView<T, Space> x,
+                                             const std::array<BlockView<T, Space>, 2>& spare) {
+  const std::vector<T>& a = level.polynomial;
+  if (a.size() == 1) return axpby<T>(context, a[0], r, beta, x);
+  ConstBlockView<T, Space> y = r;
+  for (std::size_t k = a.size() - 1; k-- > 0;) {  // y ← A y + a_k r, at first from y = a_{k+1} r
+    const bool first = k + 2 == a.size();
+    const BlockView<T, Space> next = k == 0 ? x : spare[(k + 1) % 2];
+    level.product.plan.multiply(context, first ? a.back() : T{1}, y,
+                                {.beta = k == 0 ? beta : T{0},
+                                 .gamma = first ? a[k] : T{0},
+                                 .delta = first ? T{0} : a[k],
+                                 .X = r},
+                                next);
+    y = next;
+  }
+}
+
+/// Solves approximately for `right` of the level. The result is in `solution`.
+template <Scalar T, class Ctx>
+void MultigridPreconditioner<T, Ctx>::cycle(Ctx& context, std::size_t l, Index width) {
+  Level& level = *levels_[l];
+  const auto first_columns = [width](MultiVector<T, Space>& block) {
+    return block.cols() > 0 ? block.columns(0, width) : BlockView<T, Space>();
+  };
+  const BlockView<T, Space> r = first_columns(level.right);
+  const BlockView<T, Space> x = first_columns(level.solution);
+  const BlockView<T, Space> residual = first_columns(level.residual);
+  const BlockView<T, Space> work = first_columns(level.work);
+  const bool coarsest = l + 1 == levels_.size();
+  if (coarsest && inverse_) return inverse_->plan.multiply(context, 1, r, 0, x);
+  smooth(context, level, r, 0, x, {residual, work});
+  level.product.plan.multiply(context, -1, x, {.delta = 1, .X = r}, residual);
+  if (!coarsest) {
+    Level& coarser = *levels_[l + 1];
+    level.restrict->plan.multiply(context, 1, residual, 0, first_columns(coarser.right));
+    cycle(context, l + 1, width);
+    level.prolong->plan.multiply(context, 1, first_columns(coarser.solution), 1, x);
+    level.product.plan.multiply(context, -1, x, {.delta = 1, .X = r}, residual);
+  }
+  smooth(context, level, residual, 1, x, {r, work});
+}
+
+template <Scalar T, class Ctx>
+void MultigridPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
+                                                  BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  const Index b = X.cols();
+  const Index width = detail::padded_width<T, Space>(b);
+  reserve(context, width);
+  const ConstBlockView<T, Space> d(scaling_.data(), X.rows(), 1, 1);
+  scale_rows<T>(context, d, X, levels_.front()->right.columns(0, b));
+  cycle(context, 0, width);
+  scale_rows<T>(context, d, levels_.front()->solution.columns(0, b), Y);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class MultigridPreconditioner<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(Ctx)                                          \
+  template MultigridPreconditioner<float, Ctx>::MultigridPreconditioner( \
+      Ctx&, CsrView<double, Ctx::Space>, const MultigridOptions&, const SpmmOptions&);
+HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

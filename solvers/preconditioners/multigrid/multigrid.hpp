@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/multigrid/options.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace heddle {
+
+namespace detail {
+struct Hierarchy;
+}  // namespace detail
+
+/// One V-cycle of algebraic multigrid by smoothed aggregation, applied to whole blocks:
+///
+///     cycle(l, r):  x = p_l(A_l) r                          smoothing, from x = 0
+///                   x += P_l cycle(l+1, P_lᵀ (r − A_l x))   coarse correction
+///                   x += p_l(A_l) (r − A_l x)               smoothing
+///
+/// A_0 is D^(-1/2) A D^(-1/2) with D = diag(|a_ii|), A_{l+1} = P_lᵀ A_l P_l scaled to a diagonal of
+/// ones, and the coarsest system is solved by its dense inverse. p_l is `detail::
+/// smoothing_polynomial`. As the same polynomial smooths before and after, the preconditioner is
+/// symmetric, and positive definite for a positive semidefinite A.
+///
+/// With p of degree k − 1, a cycle costs 2k products with each A_l and one with each P_l and P_lᵀ.
+/// Iterations of a solver hardly depend on the order of a discretised elliptic problem. The levels
+/// are made on the host, also for a matrix in device memory. Their number, their pattern and, up to
+/// rounding, their values are the same on all backends.
+///
+/// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
+/// (1996) 179.
+template <Scalar T, class Ctx>
+class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Makes the levels in double precision and rounds them to T. A is symmetric, in the context's
+  /// memory, and not needed afterwards. Throws `InvalidArgument` if A is not square, is found to be
+  /// indefinite, or does not fit the options, and `OutOfMemory`.
+  MultigridPreconditioner(Ctx& context, CsrView<T, Space> A, const MultigridOptions& options = {},
+                          const SpmmOptions& spmm = {});
+
+  /// The same in single precision for an A in double precision.
+  template <std::same_as<double> U>
+  MultigridPreconditioner(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options = {},
+                          const SpmmOptions& spmm = {});
+
+  /// The sizes of the levels, the finest first.
+  const std::vector<MultigridLevel>& levels() const noexcept { return sizes_; }
+
+  /// Stored entries of all levels per entry of the finest one.
+  double operator_complexity() const noexcept;
+
+ protected:
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
+
+ private:
+  /// A matrix with its plan.
+  struct Product {
+    Product(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& spmm)
+        : matrix(std::move(A)), plan(context, matrix.view(), spmm) {}
+    Product(const Product&) = delete;
+
+    CsrMatrix<T, Space> matrix;
+    SpmmPlan<T, Ctx> plan;
+  };
+
+  struct Level {
+    Level(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& spmm)
+        : product(context, std::move(A), spmm) {}
+
+    Product product;  // of A
+    std::vector<T> polynomial;
+    std::optional<Product> prolong,
+        restrict;  // from and to the next coarser level, if there is one
+    MultiVector<T, Space> right, solution, residual, work;  // n×b, b ≥ the widest block so far
+  };
+
+  MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy, int degree,
+                          const SpmmOptions& spmm);
+  void reserve(Ctx& context, Index width);
+  void cycle(Ctx& context, std::size_t level, Index width);
+  void smooth(Ctx& context, const Level& level, ConstBlockView<T, Space> r, T beta,
+              BlockView<T, Space> x, const std::array<BlockView<T, Space>, 2>& spare);
+
+  Buffer<T, Space> scaling_;                    // D^(-1/2)
+  std::vector<std::unique_ptr<Level>> levels_;  // the finest first
+  std::optional<Product> inverse_;              // of the coarsest level's A
+  std::vector<MultigridLevel> sizes_;
+  Index width_ = 0;  // columns of the levels' blocks
+};
+
+}  // namespace heddle

@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
+#include <heddle/spgemm/spgemm.hpp>
+
+namespace heddle::detail {
+namespace {
+
+/// The rows of each aggregate, in ascending order: `rows[offsets[a]]` … `rows[offsets[a+1] − 1]`.
+struct AggregateRows {
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> rows;
+
+  Index count(std::size_t a) const { return offsets[a + 1] - offsets[a]; }
+  Index row(std::size_t a, Index i) const { return rows[static_cast<std::size_t>(offsets[a] + i)]; }
+};
+
+AggregateRows rows_of_aggregates(const Grid& grid, const Aggregates& aggregates) {
+  AggregateRows sorted;
+  sorted.offsets.assign(static_cast<std::size_t>(aggregates.count) + 1, 0);
+  const auto nodes = static_cast<std::size_t>(grid.node_count());
+  for (std::size_t I = 0; I < nodes; ++I) {
+    if (aggregates.of_node[I] < 0) continue;
+    sorted.offsets[static_cast<std::size_t>(aggregates.of_node[I]) + 1] +=
+        grid.nodes[I + 1] - grid.nodes[I];
+  }
+  for (std::size_t a = 1; a < sorted.offsets.size(); ++a) {
+    sorted.offsets[a] += sorted.offsets[a - 1];
+  }
+  sorted.rows.resize(static_cast<std::size_t>(sorted.offsets.back()));
+  std::vector<std::int64_t> next(sorted.offsets.begin(), sorted.offsets.end() - 1);
+  for (std::size_t I = 0; I < nodes; ++I) {
+    if (aggregates.of_node[I] < 0) continue;
+    std::int64_t& place = next[static_cast<std::size_t>(aggregates.of_node[I])];
+    for (std::int64_t row = grid.nodes[I]; row < grid.nodes[I + 1]; ++row) {
+      sorted.rows[static_cast<std::size_t>(place++)] = row;
+    }
+  }
+  return sorted;
+}
+
+/// X = Q R of a tall matrix by Gram–Schmidt in two rounds. Columns that depend on earlier ones are
+/// left out of Q.
+class ColumnFactors {
+ public:
+  /// Factors X, rows×m, stored by columns. Q replaces its first `rank` columns.
+  ColumnFactors(std::vector<double>& X, Index rows, Index m)
+      : R_(static_cast<std::size_t>(m * m), 0.0), m_(m) {
+    for (Index j = 0; j < m; ++j) add_column(X, rows, j);
+  }
+
+  Index rank() const noexcept { return rank_; }
+  double R(Index i, Index j) const { return R_[static_cast<std::size_t>(i * m_ + j)]; }
+
+ private:
+  static double dot(const double* x, const double* y, Index rows) {
+    double sum = 0;
+    for (Index i = 0; i < rows; ++i) sum += x[i] * y[i];
+    return sum;
+  }
+
+  void add_column(std::vector<double>& X, Index rows, Index j) {
+    constexpr double kDependent = 1e-8;
+    double* const x = X.data() + j * rows;
+    const double norm = std::sqrt(dot(x, x, rows));
+    for (int round = 0; round < 2; ++round) {
+      for (Index i = 0; i < rank_; ++i) {
+        const double* const q = X.data() + i * rows;
+        const double part = dot(q, x, rows);
+        for (Index k = 0; k < rows; ++k) x[k] -= part * q[k];
+        R_[static_cast<std::size_t>(i * m_ + j)] += part;
+      }
+    }
+    const double left = std::sqrt(dot(x, x, rows));
+    if (!(left > kDependent * norm)) return;
+    double* const q = X.data() + rank_ * rows;
+    for (Index k = 0; k < rows; ++k) q[k] = x[k] / left;
+    R_[static_cast<std::size_t>(rank_ * m_ + j)] = left;
+    ++rank_;
+  }
+
+  std::vector<double> R_;  // m×m by rows
+  Index m_;
+  Index rank_ = 0;
+};
+
+/// Q of each aggregate, by columns, and R of all, which is X_c.
+struct AggregateFactors {
+  std::vector<std::vector<double>> Q;
+  std::vector<std::int64_t>
+      first_columns;        ///< of T, per aggregate, and the columns of T at the end
+  std::vector<double> X_c;  ///< by rows
+};
+
+AggregateFactors factor(ConstBlockView<double, HostSpace> X, const AggregateRows& of) {
+  const Index m = X.cols();
+  AggregateFactors made;
+  made.Q.resize(of.offsets.size() - 1);
+  made.first_columns.push_back(0);
+  for (std::size_t a = 0; a < made.Q.size(); ++a) {
+    const Index rows = of.count(a);
+    made.Q[a].resize(static_cast<std::size_t>(rows * m));
+    for (Index j = 0; j < m; ++j) {
+      for (Index i = 0; i < rows; ++i) {
+        made.Q[a][static_cast<std::size_t>(j * rows + i)] = X(of.row(a, i), j);
+      }
+    }
+    const ColumnFactors factors(made.Q[a], rows, m);
+    for (Index i = 0; i < factors.rank(); ++i) {
+      for (Index j = 0; j < m; ++j) made.X_c.push_back(factors.R(i, j));
+    }
+    made.first_columns.push_back(made.first_columns.back() + factors.rank());
+  }
+  return made;
+}
+
+/// T with the parts Q in the rows and columns of their aggregates.
+HostCsrMatrix<double> assemble(HostContext& context, Index n, const AggregateRows& of,
+                               const AggregateFactors& factors) {
+  std::vector<Index> lengths(static_cast<std::size_t>(n), 0);
+  Index nnz = 0;
+  for (std::size_t a = 0; a < factors.Q.size(); ++a) {
+    const Index rank = factors.first_columns[a + 1] - factors.first_columns[a];
+    for (Index i = 0; i < of.count(a); ++i) lengths[static_cast<std::size_t>(of.row(a, i))] = rank;
+    nnz += rank * of.count(a);
+  }
+  HostCsrMatrix<double> T(context, n, factors.first_columns.back(), nnz);
+  T.row_offsets()[0] = 0;
+  for (Index row = 0; row < n; ++row) {
+    T.row_offsets()[row + 1] = T.row_offsets()[row] + lengths[static_cast<std::size_t>(row)];
+  }
+  for (std::size_t a = 0; a < factors.Q.size(); ++a) {
+    const Index rows = of.count(a);
+    for (Index i = 0; i < rows; ++i) {
+      std::int64_t place = T.row_offsets()[of.row(a, i)];
+      for (std::int64_t k = factors.first_columns[a]; k < factors.first_columns[a + 1]; ++k) {
+        T.columns()[place] = static_cast<std::int32_t>(k);
+        const Index j = k - factors.first_columns[a];
+        T.values()[place++] = factors.Q[a][static_cast<std::size_t>(j * rows + i)];
+      }
+    }
+  }
+  return T;
+}
+
+HostCsrMatrix<double> copied(HostContext& context, CsrView<double, HostSpace> A) {
+  HostCsrMatrix<double> copy(context, A.rows, A.cols, A.nnz);
+  std::copy_n(A.row_offsets, A.rows + 1, copy.row_offsets());
+  std::copy_n(A.columns, A.nnz, copy.columns());
+  std::copy_n(A.values, A.nnz, copy.values());
+  return copy;
+}
+
+/// Whether connections between nodes are strong, asked row by row.
+class StrongEntries {
+ public:
+  StrongEntries(const Grid& grid, const NodeGraph& strong)
+      : strong_(strong), of_row_(node_of_rows(grid)) {}
+
+  bool contains(Index row, Index column) const {
+    const auto I = static_cast<std::size_t>(of_row_[static_cast<std::size_t>(row)]);
+    const std::int32_t J = of_row_[static_cast<std::size_t>(column)];
+    return static_cast<std::size_t>(J) == I ||
+           std::binary_search(strong_.neighbours.begin() + strong_.offsets[I],
+                              strong_.neighbours.begin() + strong_.offsets[I + 1], J);
+  }
+
+ private:
+  const NodeGraph& strong_;
+  std::vector<std::int32_t> of_row_;
+};
+
+/// Ā, its diagonal, and λ.
+struct FilteredMatrix {
+  HostCsrMatrix<double> matrix;
+  std::vector<double> diagonal;
+  double bound;
+};
+
+FilteredMatrix filtered_matrix(HostContext& context, const Grid& grid, const NodeGraph& strong,
+                               double upper_bound) {
+  // Where the weak entries outweigh the diagonal, Ā keeps the diagonal of A.
+  constexpr double kLeastDiagonal = 0.1;
+  FilteredMatrix made{copied(context, grid.A.view()), {}, 0};
+  const CsrView<double, HostSpace> A = grid.A.view();
+  const StrongEntries entries(grid, strong);
+  bool complete = true;
+  for (Index row = 0; row < A.rows; ++row) {
+    double stored = 0, weak = 0, others = 0;
+    for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
+      if (A.columns[e] == row) {
+        stored = A.values[e];
+      } else if (entries.contains(row, A.columns[e])) {
+        others += std::abs(A.values[e]);
+      } else {
+        weak += A.values[e];
+        made.matrix.values()[e] = 0;
+        complete = false;
+      }
+    }
+    const double lumped = stored + weak;
+    const double d = lumped > kLeastDiagonal * stored ? lumped : stored;
+    made.diagonal.push_back(d);
+    if (d > 0) made.bound = std::max(made.bound, 1 + others / d);  // Gershgorin
+  }
+  if (complete) made.bound = std::min(made.bound, upper_bound);
+  return made;
+}
+
+}  // namespace
+
+TentativeProlongator tentative_prolongator(HostContext& context, const Grid& grid,
+                                           const Aggregates& aggregates) {
+  const AggregateRows sorted = rows_of_aggregates(grid, aggregates);
+  AggregateFactors factors = factor(grid.near_null.view(), sorted);
+  TentativeProlongator made;
+  made.T = assemble(context, grid.A.rows(), sorted, factors);
+  made.near_null = MultiVector<double, HostSpace>(context, made.T.cols(), grid.near_null.cols());
+  const BlockView<double, HostSpace> X_c = made.near_null.view();
+  for (Index i = 0; i < X_c.rows(); ++i) {
+    for (Index j = 0; j < X_c.cols(); ++j) {
+      X_c(i, j) = factors.X_c[static_cast<std::size_t>(i * X_c.cols() + j)];
+    }
+  }
+  made.nodes = std::move(factors.first_columns);
+  return made;
+}
+
+HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid& grid,
+                                           const NodeGraph& strong,
+                                           CsrView<double, HostSpace> tentative,
+                                           double upper_bound) {
+  FilteredMatrix made = filtered_matrix(context, grid, strong, upper_bound);
+  const double omega = made.bound > 0 ? 4 / (3 * made.bound) : 0;
+  const CsrView<double, HostSpace> A = made.matrix.view();
+  for (Index row = 0; row < A.rows; ++row) {  // I − ω D⁻¹ Ā in place of Ā
+    const double d = made.diagonal[static_cast<std::size_t>(row)];
+    for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
+      double& value = made.matrix.values()[e];
+      const double identity = A.columns[e] == row ? 1 : 0;
+      const double scaled = A.columns[e] == row ? 1 : value / d;
+      value = d > 0 ? identity - omega * scaled : identity;
+    }
+  }
+  return spgemm<double>(context, made.matrix.view(), tentative);
+}
+
+}  // namespace heddle::detail

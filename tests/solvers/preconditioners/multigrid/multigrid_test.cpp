@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
+#include <limits>
+
+#include "solvers/preconditioners/multigrid/multigrid_battery.hpp"
+
+namespace heddle {
+namespace {
+
+using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Multigrid = MultigridPreconditioner<double, HostContext>;
+
+Dense dense(CsrView<double, HostSpace> A) {
+  Dense D = Dense::Zero(A.rows, A.cols);
+  for (Index i = 0; i < A.rows; ++i) {
+    for (auto e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) D(i, A.columns[e]) = A.values[e];
+  }
+  return D;
+}
+
+/// The preconditioner as a matrix, from its product with the unit matrix.
+Dense as_matrix(HostContext& context, Multigrid& M) {
+  const Index n = M.rows();
+  Dense unit = Dense::Identity(n, n), made(n, n);
+  M.apply(context, ConstBlockView<double, HostSpace>(unit.data(), n, n, n),
+          BlockView<double, HostSpace>(made.data(), n, n, n));
+  return made;
+}
+
+// M⁻¹ is symmetric and positive definite. For a positive definite A of a mesh, the
+// eigenvalues of M⁻¹A are in (0, 1 + δ], and the smallest one is not small.
+TEST(Multigrid, IsSymmetricPositiveDefinite) {
+  HostContext context;
+  for (const test::MultigridCase& problem : test::multigrid_battery(context)) {
+    for (const int degree : {1, 2, 3, 5}) {
+      SCOPED_TRACE(problem.name + ", degree " + std::to_string(degree));
+      Multigrid M(context, problem.A.view(), {.degree = degree});
+      const Dense inverse = as_matrix(context, M);
+      const Eigen::VectorXd scale = inverse.diagonal().cwiseSqrt().cwiseInverse();
+      const Dense scaled = scale.asDiagonal() * inverse * scale.asDiagonal();
+      EXPECT_LT((scaled - scaled.transpose()).norm(), 1e-10);
+      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(Eigen::MatrixXd(scaled),
+                                                                    Eigen::EigenvaluesOnly);
+      EXPECT_GT(spectrum.eigenvalues().minCoeff(), 0);
+      if (problem.name != "7-point" && problem.name != "27-point") continue;
+      const Eigen::MatrixXd root = Eigen::LLT<Eigen::MatrixXd>(inverse).matrixL();
+      const Eigen::MatrixXd similar = root.transpose() * dense(problem.A.view()) * root;
+      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> preconditioned(similar,
+                                                                          Eigen::EigenvaluesOnly);
+      EXPECT_LT(preconditioned.eigenvalues().maxCoeff(), 1.1);
+      EXPECT_GT(preconditioned.eigenvalues().minCoeff(), degree == 1 ? 0.3 : 0.5);
+    }
+  }
+}
+
+Index cg_iterations(HostContext& context, const HostCsrMatrix<double>& A,
+                    const MultigridOptions& options, double complexity = 1.6) {
+  SparseOperator<double, HostContext> op(context, A.view());
+  MultigridPreconditioner<float, HostContext> single(context, A.view(), options);
+  EXPECT_LE(single.operator_complexity(), complexity);
+  EXPECT_GT(std::ssize(single.levels()), 1);
+  Multigrid M(context, A.view(), options);
+  MultiVector<double, HostSpace> B(context, A.rows(), 2);
+  for (Index i = 0; i < A.rows(); ++i) {
+    for (Index j = 0; j < 2; ++j) B.view()(i, j) = std::sin(static_cast<double>(i * i % 977 + j));
+  }
+  LinearSystem<double, HostContext> system{&op, &M, B.view()};
+  BlockCgOptions cg;
+  cg.tolerance = 1e-8;
+  const auto result = block_cg(context, system, cg);
+  EXPECT_EQ(result.status, SolveStatus::converged);
+  return result.iterations;
+}
+
+TEST(Multigrid, IterationsDoNotGrowWithTheMesh) {
+  HostContext context;
+  for (const Index n : {16, 24, 36}) {
+    EXPECT_LE(cg_iterations(context, generate<double>(context, {"laplace3d", {n, n, n}}), {}), 11)
+        << n;
+  }
+  EXPECT_LE(cg_iterations(context, generate<double>(context, {"laplace2d", {200, 150}}), {}), 11);
+  EXPECT_LE(cg_iterations(context, generate<double>(context, {"stencil27", {20, 20, 20}}), {}), 11);
+}
+
+TEST(Multigrid, RigidBodyMotionsSuitElasticity) {
+  HostContext context;
+  for (const Index n : {6, 11}) {
+    const auto A = generate<double>(context, {"elasticity3d", {n, n, n}});
+    const auto motions = test::rigid_body_motions(context, {n, n, n});
+    const MultigridOptions with{.near_null = motions.view()};
+    EXPECT_LE(cg_iterations(context, A, with), 16) << n;
+    EXPECT_LT(cg_iterations(context, A, with), cg_iterations(context, A, {})) << n;
+  }
+}
+
+TEST(Multigrid, StrongJumpsAndWeakDirections) {
+  HostContext context;
+  const Index n = 45;
+  for (const bool jumps : {false, true}) {
+    std::vector<Triplet<double>> entries;
+    const auto inside = [&](Index x, Index y) { return x > 15 && x < 30 && y > 15 && y < 30; };
+    for (Index y = 0; y < n; ++y) {
+      for (Index x = 0; x < n; ++x) {
+        const Index i = y * n + x;
+        double sum = jumps ? 1e-3 : 2.02 / 1e4;
+        for (const auto& [dx, dy] : {std::pair{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
+          const Index at = x + dx, below = y + dy;
+          if (at < 0 || at >= n || below < 0 || below >= n) continue;
+          const double weight =
+              jumps ? (inside(x, y) && inside(at, below) ? 1e4 : 1) : (dy == 0 ? 1 : .01);
+          entries.push_back({i, below * n + at, -weight});
+          sum += weight;
+        }
+        entries.push_back({i, i, sum});
+      }
+    }
+    const auto A = csr_from_triplets<double>(context, n * n, n * n, entries);
+    EXPECT_LE(cg_iterations(context, A, {}, 2.2), jumps ? 14 : 16)
+        << (jumps ? "jumps" : "anisotropic");
+  }
+}
+
+TEST(Multigrid, RefusesWhatItIsNotFor) {
+  HostContext context;
+  const auto A = generate<double>(context, {"laplace2d", {20, 20}});
+  const auto message = [&](CsrView<double, HostSpace> matrix, const MultigridOptions& options) {
+    try {
+      Multigrid(context, matrix, options);
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message(A.view(), {.degree = 6}).find("1 to 5"), std::string::npos);
+  EXPECT_NE(message(A.view(), {.unknowns = 3}).find("400 rows"), std::string::npos);
+  const MultiVector<double, HostSpace> X(context, 7, 1);
+  EXPECT_NE(message(A.view(), {.near_null = X.view()}).find("7"), std::string::npos);
+  std::vector<double> d(500, 1.0);
+  d[17] = -1;
+  EXPECT_NE(message(test::diagonal(context, d).view(), {}).find("semidefinite"), std::string::npos);
+  d[17] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(message(test::diagonal(context, d).view(), {}), "");
+  const auto rectangular = csr_from_triplets<double>(context, 2, 3, {});
+  EXPECT_NE(message(rectangular.view(), {}), "");
+}
+
+TEST(Multigrid, IsMadeByName) {
+  HostContext context;
+  const auto A = generate<double>(context, {"laplace2d", {40, 30}});
+  const auto made =
+      make_preconditioner<double>(context, "multigrid", A.view(), {{"degree", 2}, {"unknowns", 1}});
+  Multigrid M(context, A.view(), {.degree = 2, .unknowns = 1});
+  MultiVector<double, HostSpace> X(context, 1200, 3), Y(context, 1200, 3), Z(context, 1200, 3);
+  for (Index i = 0; i < 1200; ++i) {
+    for (Index j = 0; j < 3; ++j) X.view()(i, j) = std::cos(static_cast<double>(3 * i + j));
+  }
+  made.get()->apply(context, X.view(), Y.view());
+  M.apply(context, X.view(), Z.view());
+  for (Index i = 0; i < 1200; ++i) {
+    for (Index j = 0; j < 3; ++j) EXPECT_EQ(Y.view()(i, j), Z.view()(i, j));
+  }
+}
+
+}  // namespace
+}  // namespace heddle
