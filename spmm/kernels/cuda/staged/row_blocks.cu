@@ -5,17 +5,19 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
+#include <limits>
 
 namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
+constexpr int kPairThreads = 64;
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
@@ -175,36 +177,74 @@ __global__ void pad_rows_kernel(const std::int32_t* ordered, const Index* block_
   rows[i] = at < block_begin[block + 1] ? ordered[at] : -1;
 }
 
-/// The places of the rows' quads in a piece and the piece's number of quads, a thread block per
-/// piece and a thread per row.
+/// The entries of a pair of rows in a piece, merged by columns.
 template <class T>
-__global__ __launch_bounds__(kThreads) void count_quads_kernel(CsrView<T, DeviceSpace> A,
-                                                               RowBlocksView<T> blocks,
-                                                               RowPiece* pieces,
-                                                               std::uint16_t* row_quads,
-                                                               Index* quads) {
-  using Scan = cub::BlockScan<int, kThreads>;
+class PairMerge {
+ public:
+  /// The pair `pair` of the piece's block.
+  template <class V>
+  __device__ PairMerge(const CsrView<T, DeviceSpace>& A, const RowBlocksView<V>& blocks,
+                       const RowPiece& piece, int pair)
+      : columns_(A.columns) {
+    const Index place = static_cast<Index>(piece.block) * blocks.rows_per_block + pair * kPairRows;
+#pragma unroll
+    for (int r = 0; r < kPairRows; ++r) {
+      parts_[r] = part_of_row(A, blocks.rows[place + r], piece, blocks.columns);
+    }
+  }
+
+  __device__ bool done() const {
+    return parts_[0].begin == parts_[0].end && parts_[1].begin == parts_[1].end;
+  }
+
+  /// Takes the next column. entries[r] is row r's entry in it, or −1.
+  __device__ std::int32_t take(Index (&entries)[kPairRows]) {
+    constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
+    std::int32_t heads[kPairRows];
+#pragma unroll
+    for (int r = 0; r < kPairRows; ++r) {
+      heads[r] = parts_[r].begin < parts_[r].end ? columns_[parts_[r].begin] : kNone;
+    }
+    const std::int32_t column = min(heads[0], heads[1]);
+#pragma unroll
+    for (int r = 0; r < kPairRows; ++r) entries[r] = heads[r] == column ? parts_[r].begin++ : -1;
+    return column;
+  }
+
+ private:
+  const std::int32_t* columns_;
+  RowPart parts_[kPairRows];
+};
+
+/// The places of the pairs' quads in a piece and the piece's number of quads, a thread block per
+/// piece and a thread per pair.
+template <class T, class V>
+__global__ __launch_bounds__(kPairThreads) void count_quads_kernel(CsrView<T, DeviceSpace> A,
+                                                                   RowBlocksView<V> blocks,
+                                                                   RowPiece* pieces,
+                                                                   std::uint16_t* pair_quads,
+                                                                   Index* quads) {
+  using Scan = cub::BlockScan<int, kPairThreads>;
   __shared__ typename Scan::TempStorage scratch;
   RowPiece& piece = pieces[blockIdx.x];
-  std::uint16_t* const own = row_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
+  std::uint16_t* const own = pair_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
   int before = 0;
-  for (int chunk = 0; chunk < blocks.rows_per_block; chunk += kThreads) {
-    const int r = chunk + static_cast<int>(threadIdx.x);
-    RowPart part{};
-    if (r < blocks.rows_per_block) {
-      const Index place = static_cast<Index>(piece.block) * blocks.rows_per_block + r;
-      part = part_of_row(A, blocks.rows[place], piece, blocks.columns);
+  for (int chunk = 0; chunk < blocks.pairs(); chunk += kPairThreads) {
+    const int pair = chunk + static_cast<int>(threadIdx.x);
+    int columns = 0;
+    if (pair < blocks.pairs()) {
+      PairMerge<T> merge(A, blocks, piece, pair);
+      for (Index entries[kPairRows]; !merge.done(); ++columns) merge.take(entries);
     }
-    const auto count = static_cast<int>((part.end - part.begin + kQuad - 1) / kQuad);
     int own_before = 0;
     int all = 0;
-    Scan(scratch).ExclusiveSum(count, own_before, all);
+    Scan(scratch).ExclusiveSum((columns + kQuad - 1) / kQuad, own_before, all);
     __syncthreads();
-    if (r < blocks.rows_per_block) own[r] = static_cast<std::uint16_t>(before + own_before);
+    if (pair < blocks.pairs()) own[pair] = static_cast<std::uint16_t>(before + own_before);
     before += all;
   }
-  for (int r = blocks.rows_per_block + static_cast<int>(threadIdx.x); r < blocks.quad_pitch();
-       r += kThreads) {
+  for (int r = blocks.pairs() + static_cast<int>(threadIdx.x); r < blocks.quad_pitch();
+       r += kPairThreads) {
     own[r] = static_cast<std::uint16_t>(before);
   }
   if (threadIdx.x == 0) {
@@ -213,36 +253,42 @@ __global__ __launch_bounds__(kThreads) void count_quads_kernel(CsrView<T, Device
   }
 }
 
-/// Writes the values and places of a piece's entries, a thread block per piece and a warp per row.
-template <class T>
-__global__ __launch_bounds__(kThreads) void fill_kernel(CsrView<T, DeviceSpace> A,
-                                                        RowBlocksView<T> blocks,
-                                                        const Index* first_quad, RowPiece* pieces,
-                                                        T* values, std::uint16_t* places) {
+/// Writes the values and places of a piece's entries, a thread block per piece and a thread per
+/// pair.
+template <class T, class V>
+__global__ __launch_bounds__(kPairThreads) void fill_kernel(CsrView<T, DeviceSpace> A,
+                                                            RowBlocksView<V> blocks,
+                                                            const Index* first_quad,
+                                                            RowPiece* pieces, V* values,
+                                                            std::uint16_t* places) {
   const Index first = first_quad[blockIdx.x];
   const RowPiece piece = pieces[blockIdx.x];
-  const std::uint16_t* const row_quads =
-      blocks.row_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
-  for (int r = static_cast<int>(threadIdx.x) / kWarpSize; r < blocks.rows_per_block; r += kWarps) {
-    const Index place = static_cast<Index>(piece.block) * blocks.rows_per_block + r;
-    const RowPart part = part_of_row(A, blocks.rows[place], piece, blocks.columns);
-    const Index begin = (first + row_quads[r]) * kQuad;
-    const Index end = (first + row_quads[r + 1]) * kQuad;
-    for (Index k = begin + threadIdx.x % kWarpSize; k < end; k += kWarpSize) {
-      const Index entry = part.begin + (k - begin);
-      const std::int32_t column = A.columns[min(entry, part.end - 1)];
-      values[k] = entry < part.end ? A.values[entry] : T{0};
-      places[k] =
-          static_cast<std::uint16_t>(lower_bound(blocks.columns, piece.first_column,
-                                                 piece.first_column + piece.columns, column) -
-                                     piece.first_column);
+  const std::uint16_t* const pair_quads =
+      blocks.pair_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
+  for (int pair = static_cast<int>(threadIdx.x); pair < blocks.pairs(); pair += kPairThreads) {
+    PairMerge<T> merge(A, blocks, piece, pair);
+    const Index end = (first + pair_quads[pair + 1]) * kQuad;
+    Index place = piece.first_column;
+    for (Index k = (first + pair_quads[pair]) * kQuad; k < end; ++k) {
+      Index entries[kPairRows] = {-1, -1};
+      if (!merge.done()) {
+        const std::int32_t column = merge.take(entries);
+        place =
+            lower_bound(blocks.columns, place, piece.first_column + piece.columns, column);
+      }
+      places[k] = static_cast<std::uint16_t>(place - piece.first_column);
+#pragma unroll
+      for (int r = 0; r < kPairRows; ++r) {
+        values[k * kPairRows + r] =
+            entries[r] >= 0 ? static_cast<V>(A.values[entries[r]]) : V{0};
+      }
     }
   }
-  // An odd number of quads is made even by one that no row has.
-  const Index used = (first + row_quads[blocks.rows_per_block]) * kQuad;
-  for (Index k = used + threadIdx.x; k < (first + piece.quads) * kQuad; k += kThreads) {
-    values[k] = T{0};
+  // An odd number of quads is made even by one that no pair has.
+  const Index used = (first + pair_quads[blocks.pairs()]) * kQuad;
+  for (Index k = used + threadIdx.x; k < (first + piece.quads) * kQuad; k += kPairThreads) {
     places[k] = 0;
+    for (int r = 0; r < kPairRows; ++r) values[k * kPairRows + r] = V{0};
   }
   if (threadIdx.x == 0) pieces[blockIdx.x].first_quad = first;
 }
@@ -304,8 +350,9 @@ Buffer<Index, DeviceSpace> zeros(CudaContext& context, Index size) {
 
 }  // namespace
 
+template <class V>
 template <class T>
-RowBlocks<T>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+RowBlocks<V>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                         const PieceLimits& limits) {
   if (A.rows == 0 || A.nnz == 0) return;
   const RowOrder order = order_rows(context, A, limits.rows);
@@ -330,8 +377,8 @@ RowBlocks<T>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   view_.most_quads = sizes.quads;
 }
 
-template <class T>
-void RowBlocks<T>::cut_into_pieces(CudaContext& context, const BlockEntries& all,
+template <class V>
+void RowBlocks<V>::cut_into_pieces(CudaContext& context, const BlockEntries& all,
                                    const PieceLimits& limits) {
   cudaStream_t stream = context.stream();
   const Index blocks = view_.blocks;
@@ -361,28 +408,33 @@ void RowBlocks<T>::cut_into_pieces(CudaContext& context, const BlockEntries& all
   view_.pieces = pieces_.data();
 }
 
+template <class V>
 template <class T>
-void RowBlocks<T>::store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+void RowBlocks<V>::store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   cudaStream_t stream = context.stream();
   const auto grid = static_cast<unsigned>(pieces());
-  row_quads_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(pieces() * view_.quad_pitch()));
+  pair_quads_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(pieces() * view_.quad_pitch()));
   Buffer<Index, DeviceSpace> first_quad = zeros(context, pieces() + 1);
-  count_quads_kernel<<<grid, kThreads, 0, stream>>>(A, view_, pieces_.data(), row_quads_.data(),
+  count_quads_kernel<<<grid, kPairThreads, 0, stream>>>(A, view_, pieces_.data(), pair_quads_.data(),
                                                     first_quad.data());
   check_launch();
-  view_.row_quads = row_quads_.data();
+  view_.pair_quads = pair_quads_.data();
   const Index quads = sum_before(context, first_quad);
-  values_ = Buffer<T, DeviceSpace>(context, size_of(quads * kQuad));
+  values_ = Buffer<V, DeviceSpace>(context, size_of(quads * kQuadValues));
   places_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(quads * kQuad));
-  fill_kernel<<<grid, kThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
+  fill_kernel<<<grid, kPairThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
                                              values_.data(), places_.data());
   check_launch();
   view_.values = values_.data();
   view_.places = places_.data();
 }
 
-#define HEDDLE_INSTANTIATE(T) template class RowBlocks<T>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+template class RowBlocks<float>;
+template class RowBlocks<double>;
+#define HEDDLE_INSTANTIATE(T, V)                                                    \
+  template RowBlocks<V>::RowBlocks(CudaContext&, const CsrView<T, DeviceSpace>&, \
+                                   const PieceLimits&);
+HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

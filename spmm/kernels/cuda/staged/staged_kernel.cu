@@ -1,6 +1,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_sums.cuh>
 #include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
@@ -19,7 +20,6 @@ struct StagedConfig {
   static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
   static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
   static constexpr int kBlocks = kBlocksOf;   // that shared memory is divided among
-  static constexpr int kRows = 2;             // rows of C per thread
   static constexpr int kMostThreads = 640;    // per block, so that registers suffice
   // A piece enters the queue before its columns are copied, and these before its rows of B.
   static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
@@ -27,7 +27,7 @@ struct StagedConfig {
   static constexpr int kLists = kListedAhead + 1;
   static constexpr int kQueue = 8;  // places for pieces, a power of two
   static_assert(kQueuedAhead < kQueue);
-  static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kRows, kChunks, kMostThreads};
+  static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kChunks, kMostThreads};
 };
 using RingConfig = StagedConfig<2, 1, 2>;
 using PairConfig = StagedConfig<1, 2, 3>;
@@ -35,8 +35,8 @@ using SingleConfig = StagedConfig<1, 1, 4>;
 
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
 /// the columns of further ones, and a walk ahead of these.
-template <class Config, class Product, class T = typename Product::Value>
-__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p, RowBlocksView<T> A,
+template <class Config, class Product, class V>
+__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p, RowBlocksView<V> A,
                                                                       StageShape shape) {
   extern __shared__ __align__(16) char memory[];
   auto* const queue = reinterpret_cast<QueuedPiece*>(memory + shape.queue);
@@ -49,14 +49,14 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
     return reinterpret_cast<std::int32_t*>(memory + shape.lists +
                                            i % Config::kLists * shape.list_bytes);
   };
-  PieceWalk<T> walk(A, shape);
-  RowSums<Config, Product> sums(shape);
+  PieceWalk<V> walk(A, shape);
+  RowSums<Config, Product, V> sums(shape);
   for (int i = -Config::kQueuedAhead;; ++i) {
     if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);
     __syncthreads();
     if (i >= 0 && queued(i).index < 0) break;
-    typename RowSums<Config, Product>::Early early;
-    if (i >= 0) early = sums.begin(p, A, shape, queued(i), list(i) + A.most_columns);
+    typename RowSums<Config, Product, V>::Early early;
+    if (i >= 0) early = sums.begin(p, shape, queued(i), list(i) + A.most_columns);
     const int copied = i + Config::kAhead;
     if (copied >= 0 && queued(copied).index >= 0) {
       copy_stage(rows_of_B(copied), part(queued(copied)), p, A, shape, queued(copied),
@@ -79,7 +79,7 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
       __pipeline_wait_prior(0);
       __syncthreads();
     }
-    if (i >= 0) sums.add(p, A, shape, queued(i), rows_of_B(i), part(queued(i)), early);
+    if (i >= 0) sums.add(p, shape, queued(i), rows_of_B(i), part(queued(i)), early);
   }
 }
 
@@ -98,17 +98,17 @@ unsigned share_of(const CudaContext& context, int blocks) {
   return (most + kReservedBytes) / static_cast<unsigned>(blocks) - kReservedBytes;
 }
 
-/// Half of a stage for A's part, up to some quads that are not full.
-template <class T>
+/// Half of a stage for A's part, if two of three values in it are entries.
+template <class V>
 PieceLimits piece_limits(const CudaContext& context, int rows) {
   constexpr int kColumns = 512;
-  constexpr unsigned kEntryBytes = sizeof(T) + sizeof(std::uint16_t);
+  constexpr unsigned kEntryBytes = (kPairRows * sizeof(V) + sizeof(std::uint16_t)) * 2 / 3;
   const unsigned entries = share_of(context, RingConfig::kBlocks) /
                            (2 * static_cast<unsigned>(RingConfig::kStages) * kEntryBytes);
   return {rows, kColumns, std::max(rows, static_cast<int>(entries))};
 }
 
-template <class T>
+template <class T, class V>
 class StagedPlan : public KernelPlan<T, DeviceSpace> {
  public:
   StagedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix) : A_(matrix.A) {}
@@ -117,19 +117,19 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   void prepare(CudaContext& context, Index N) override {
     const int rows = rows_for(N);
     if (!blocks_.contains(rows)) {
-      blocks_.try_emplace(rows, context, A_, piece_limits<T>(context, rows));
+      blocks_.try_emplace(rows, context, A_, piece_limits<V>(context, rows));
     }
   }
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     const auto own = blocks_.find(rows_for(product.N));
-    const RowBlocksView<T>& A = (own != blocks_.end() ? own : blocks_.begin())->second.view();
+    const RowBlocksView<V>& A = (own != blocks_.end() ? own : blocks_.begin())->second.view();
     const Index vectors = (product.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
     const unsigned share = share_of(context, RingConfig::kBlocks);
     dispatch_terms(product, [&](const auto& p) {
       if (vectors % 8 == 0 && A.rows_per_block == kBlockRows) {
         launch<PairConfig>(context, A, p);
-      } else if (stage_shape(A, product.N, RingConfig::kSizes, share).stripes == 1) {
+      } else if (stage_shape<T>(A, product.N, RingConfig::kSizes, share).stripes == 1) {
         launch<RingConfig>(context, A, p);
       } else {
         launch<SingleConfig>(context, A, p);
@@ -143,15 +143,15 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   }
 
   template <class Config, class Product>
-  static void launch(CudaContext& context, const RowBlocksView<T>& A, const Product& product) {
+  static void launch(CudaContext& context, const RowBlocksView<V>& A, const Product& product) {
     StageShape shape =
-        stage_shape(A, product.N, Config::kSizes, share_of(context, Config::kBlocks));
+        stage_shape<T>(A, product.N, Config::kSizes, share_of(context, Config::kBlocks));
     shape.wide_copies = rows_are_aligned(product.B, product.ldb);
     shape.wide_terms = rows_are_aligned(product.C, product.ldc) &&
                        (product.gamma == T{0} || shape.wide_copies) &&
                        (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
                        (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
-    const auto kernel = staged_kernel<Config, Product>;
+    const auto kernel = staged_kernel<Config, Product, V>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(context.device().shared_bytes_per_block)));
     int resident = 0;
@@ -169,11 +169,11 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   }
 
   CsrView<T, DeviceSpace> A_;
-  std::map<int, RowBlocks<T>> blocks_;  ///< by the most rows of a block
+  std::map<int, RowBlocks<V>> blocks_;  ///< by the most rows of a block
 };
 
 }  // namespace
 
-KernelMakers<DeviceSpace> StagedKernel::makers() { return makers_of<StagedPlan, DeviceSpace>(); }
+KernelMakers<DeviceSpace> StagedKernel::makers() { return makers_by_values<StagedPlan>(); }
 
 }  // namespace heddle::detail::cuda
