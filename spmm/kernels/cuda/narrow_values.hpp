@@ -38,11 +38,8 @@ struct NarrowValues {
 
 inline bool has_narrow_values(CudaContext& context, KernelMatrix<double, DeviceSpace>& matrix) {
   return matrix.formats
-      .get<ExactInSingle>(0,
-                          [&] {
-                            return ExactInSingle{
-                                are_all_floats(context, matrix.A.values, matrix.A.nnz)};
-                          })
+      .get<ExactInSingle>(
+          0, [&] { return ExactInSingle{are_all_floats(context, matrix.A.values, matrix.A.nnz)}; })
       ->all;
 }
 
@@ -77,8 +74,8 @@ class StoredValues {
   std::shared_ptr<const NarrowValues> narrow_;  ///< null where V is T
 };
 
-/// The makers of `Plan<T, V>` with a constructor from (context, KernelMatrix&): V is float where all
-/// values of A are floats, else T.
+/// The makers of `Plan<T, V>` with a constructor from (context, KernelMatrix&): V is float where
+/// all values of A are floats, else T.
 template <template <class, class> class Plan>
 KernelMakers<DeviceSpace> makers_by_values() {
   const auto maker = []<class T>(T) -> MakeKernel<T, DeviceSpace> {

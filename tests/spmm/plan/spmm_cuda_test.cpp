@@ -266,6 +266,49 @@ TYPED_TEST(SpmmCuda, ARegisteredKernelIsChosenByItsName) {
   EXPECT_EQ(test::row_per_thread_products(), before + 1);
 }
 
+using SpmmCudaInDouble = SpmmCuda<double>;
+
+/// A with all values rounded to floats.
+TestMatrix<double> with_floats(TestMatrix<double> A) {
+  for (double& value : A.values) value = static_cast<float>(value);
+  return A;
+}
+
+// Kernels read values that are all floats from narrow copies.
+TEST_F(SpmmCudaInDouble, ValuesThatAreFloats) {
+  expect_products(with_floats(test::power_law_matrix<double>(150, 150, 140)));
+  expect_products(with_floats(test::node_block_matrix<double>(13, 3)));
+  expect_products(with_floats(test::band_matrix<double>(300, 300, 60)));
+}
+
+// Another matrix differs in one value, which is no float. All rows but its own have the same bits.
+TEST_F(SpmmCudaInDouble, ValuesThatAreFloatsGiveTheSameBits) {
+  for (const TestMatrix<double>& A : {with_floats(test::power_law_matrix<double>(600, 600, 590)),
+                                      with_floats(test::band_matrix<double>(900, 900, 7)),
+                                      with_floats(test::node_block_matrix<double>(60, 3))}) {
+    TestMatrix<double> other = A;
+    other.values.back() += 1e-14;
+    ASSERT_NE(static_cast<float>(other.values.back()), other.values.back());
+    const DeviceMatrix<double> narrow(context(), A);
+    const DeviceMatrix<double> wide(context(), other);
+    for (const auto& row : detail::cuda_kernel_table().rows()) {
+      if (!row.traits.repeatable) continue;
+      const SpmmOptions options{std::string(row.traits.name)};
+      const SpmmPlan<double, CudaContext> plan(context(), narrow.view(), options);
+      const SpmmPlan<double, CudaContext> wide_plan(context(), wide.view(), options);
+      for (const Index N : {1, 4, 7, 16, 64}) {
+        Case<double> product(A, N, {0, 0}, 1.0, 0.0);
+        const std::vector<double> C = product.multiply(context(), plan);
+        const std::vector<double> wide_C = product.multiply(context(), wide_plan);
+        const auto compared = static_cast<std::size_t>((A.rows - 1) * N);
+        EXPECT_EQ(std::memcmp(C.data(), wide_C.data(), compared * sizeof(double)), 0)
+            << row.traits.name << ", N " << N;
+        EXPECT_NE(C, wide_C) << row.traits.name << ", N " << N;
+      }
+    }
+  }
+}
+
 TYPED_TEST(SpmmCuda, SameBitsEveryTime) {
   using T = TypeParam;
   const TestMatrix<T> A = test::power_law_matrix<T>(3000, 3000, 2900);

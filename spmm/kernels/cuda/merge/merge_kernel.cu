@@ -64,7 +64,8 @@ struct Walk {
   /// Adds `count` ≤ kUnroll nonzeros from the k-th on, with their loads in flight together. Usually
   /// no row ends among them, and one check per nonzero would take as long as the sums.
   template <bool kAll>
-  __device__ void step(const std::int32_t* columns, const StoredValue<Product>* values, int k, int count) {
+  __device__ void step(const std::int32_t* columns, const StoredValue<Product>* values, int k,
+                       int count) {
     StoredValue<Product> a[kUnroll];
     Sum b[kUnroll];
 #pragma unroll
@@ -188,7 +189,7 @@ void launch_merge(CudaContext& context, const SpmmProduct<T>& product,
   });
 }
 
-#define HEDDLE_INSTANTIATE(T, V)                                                          \
+#define HEDDLE_INSTANTIATE(T, V)                                                             \
   template void launch_merge(CudaContext&, const SpmmProduct<T>&, const StoredValues<T, V>&, \
                              const MergePath&, T*);
 HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)

@@ -114,8 +114,9 @@ __device__ void add_chunk(const Piece<Config>* chunk, const std::int32_t (&nodes
 /// sums += node row · B. All lanes of the warp take part. The copies of the next chunks to `ring`
 /// are on the way while a chunk is multiplied.
 template <class Config, class T>
-__device__ void add_node_row(const NodeRow<Config, T>& row, Piece<Config>* ring, int lane, int lanes,
-                             const LaneColumns<Config, T>& B, NodeSums<Config, T>& sums) {
+__device__ void add_node_row(const NodeRow<Config, T>& row, Piece<Config>* ring, int lane,
+                             int lanes, const LaneColumns<Config, T>& B,
+                             NodeSums<Config, T>& sums) {
   constexpr int kStages = Config::kStages;
 #pragma unroll
   for (int s = 0; s < kStages - 1; ++s) {
@@ -169,10 +170,8 @@ struct LaneShape {
 };
 
 template <class Config, class Product, class T = typename Product::Value>
-__global__ __launch_bounds__(Config::kThreads,
-                             Config::kBlocks) void node_block_kernel(Product p,
-                                                                     NodeRowsView<T, typename Config::V> rows,
-                                                                     LaneShape shape) {
+__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void node_block_kernel(
+    Product p, NodeRowsView<T, typename Config::V> rows, LaneShape shape) {
   constexpr int b = Config::kNode;
   extern __shared__ __align__(kVectorBytes) char staged[];
   const int warp = threadIdx.x / kWarpSize;
@@ -222,11 +221,12 @@ LaneShape lane_shape(Index N, int columns_per_lane) {
 }
 
 template <class Config, class Product, class T = typename Product::Value>
-void launch(CudaContext& context, const Product& product, const NodeRowsView<T, typename Config::V>& rows) {
+void launch(CudaContext& context, const Product& product,
+            const NodeRowsView<T, typename Config::V>& rows) {
   constexpr int kSharedWithoutAsking = 48 * 1024;
   const LaneShape shape = lane_shape(product.N, Config::kColumns);
-  const int shared = Config::kWarps * shape.groups * Config::kPitch *
-                     static_cast<int>(sizeof(Piece<Config>));
+  const int shared =
+      Config::kWarps * shape.groups * Config::kPitch * static_cast<int>(sizeof(Piece<Config>));
   if (shared > kSharedWithoutAsking) {
     check(cudaFuncSetAttribute(node_block_kernel<Config, Product>,
                                cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
@@ -282,8 +282,6 @@ class NodeBlockPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> NodeBlockKernel::makers() {
-  return makers_by_values<NodeBlockPlan>();
-}
+KernelMakers<DeviceSpace> NodeBlockKernel::makers() { return makers_by_values<NodeBlockPlan>(); }
 
 }  // namespace heddle::detail::cuda

@@ -269,8 +269,6 @@ class PanelMmaPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> PanelMmaKernel::makers() {
-  return makers_by_values<PanelMmaPlan>();
-}
+KernelMakers<DeviceSpace> PanelMmaKernel::makers() { return makers_by_values<PanelMmaPlan>(); }
 
 }  // namespace heddle::detail::cuda

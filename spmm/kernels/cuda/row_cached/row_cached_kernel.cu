@@ -22,8 +22,7 @@ struct RowCachedConfig {
 };
 
 template <class Config, class Product>
-__global__ __launch_bounds__(Config::kThreads,
-                             Config::kBlocks) void row_cached_kernel(Product p) {
+__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void row_cached_kernel(Product p) {
   using T = typename Product::Value;
   __shared__ std::int32_t columns[Config::kChunk];
   __shared__ StoredValue<Product> values[Config::kChunk];
@@ -74,7 +73,8 @@ class RowCachedPlan : public KernelPlan<T, DeviceSpace> {
       using Config = RowCachedConfig<kWidth, kLanes>;
       const dim3 grid(blocks_for(product.A.rows, Config::kRows),
                       blocks_for(product.N, Config::kStripe));
-      row_cached_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(values_.in(product));
+      row_cached_kernel<Config>
+          <<<grid, Config::kThreads, 0, context.stream()>>>(values_.in(product));
       check_launch();
     });
   }
@@ -85,8 +85,6 @@ class RowCachedPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> RowCachedKernel::makers() {
-  return makers_by_values<RowCachedPlan>();
-}
+KernelMakers<DeviceSpace> RowCachedKernel::makers() { return makers_by_values<RowCachedPlan>(); }
 
 }  // namespace heddle::detail::cuda

@@ -138,9 +138,7 @@ class RowSplitPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> RowSplitKernel::makers() {
-  return makers_by_values<RowSplitPlan>();
-}
+KernelMakers<DeviceSpace> RowSplitKernel::makers() { return makers_by_values<RowSplitPlan>(); }
 
 template <class Product>
 void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes) {

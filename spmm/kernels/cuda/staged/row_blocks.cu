@@ -273,14 +273,12 @@ __global__ __launch_bounds__(kPairThreads) void fill_kernel(CsrView<T, DeviceSpa
       Index entries[kPairRows] = {-1, -1};
       if (!merge.done()) {
         const std::int32_t column = merge.take(entries);
-        place =
-            lower_bound(blocks.columns, place, piece.first_column + piece.columns, column);
+        place = lower_bound(blocks.columns, place, piece.first_column + piece.columns, column);
       }
       places[k] = static_cast<std::uint16_t>(place - piece.first_column);
 #pragma unroll
       for (int r = 0; r < kPairRows; ++r) {
-        values[k * kPairRows + r] =
-            entries[r] >= 0 ? static_cast<V>(A.values[entries[r]]) : V{0};
+        values[k * kPairRows + r] = entries[r] >= 0 ? static_cast<V>(A.values[entries[r]]) : V{0};
       }
     }
   }
@@ -415,15 +413,15 @@ void RowBlocks<V>::store_entries(CudaContext& context, const CsrView<T, DeviceSp
   const auto grid = static_cast<unsigned>(pieces());
   pair_quads_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(pieces() * view_.quad_pitch()));
   Buffer<Index, DeviceSpace> first_quad = zeros(context, pieces() + 1);
-  count_quads_kernel<<<grid, kPairThreads, 0, stream>>>(A, view_, pieces_.data(), pair_quads_.data(),
-                                                    first_quad.data());
+  count_quads_kernel<<<grid, kPairThreads, 0, stream>>>(A, view_, pieces_.data(),
+                                                        pair_quads_.data(), first_quad.data());
   check_launch();
   view_.pair_quads = pair_quads_.data();
   const Index quads = sum_before(context, first_quad);
   values_ = Buffer<V, DeviceSpace>(context, size_of(quads * kQuadValues));
   places_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(quads * kQuad));
   fill_kernel<<<grid, kPairThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
-                                             values_.data(), places_.data());
+                                                 values_.data(), places_.data());
   check_launch();
   view_.values = values_.data();
   view_.places = places_.data();
@@ -431,7 +429,7 @@ void RowBlocks<V>::store_entries(CudaContext& context, const CsrView<T, DeviceSp
 
 template class RowBlocks<float>;
 template class RowBlocks<double>;
-#define HEDDLE_INSTANTIATE(T, V)                                                    \
+#define HEDDLE_INSTANTIATE(T, V)                                                 \
   template RowBlocks<V>::RowBlocks(CudaContext&, const CsrView<T, DeviceSpace>&, \
                                    const PieceLimits&);
 HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)

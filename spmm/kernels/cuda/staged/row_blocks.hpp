@@ -6,8 +6,9 @@
 
 namespace heddle::detail::cuda {
 
-/// The number of neighbouring rows of a block whose entries are stored together, by columns, so that
-/// a row of B is read from shared memory once for both. Where one row lacks a column, it has a zero.
+/// The number of neighbouring rows of a block whose entries are stored together, by columns, so
+/// that a row of B is read from shared memory once for both. Where one row lacks a column, it has a
+/// zero.
 inline constexpr int kPairRows = 2;
 
 /// The number of columns of a pair that are stored together: their values, then their places.

@@ -90,7 +90,8 @@ class RowSums {
     Vector X[kPairRows][kChunks];
   };
 
-  __device__ Early begin(const Product& p, const StageShape& shape, const QueuedPiece& queued, const std::int32_t* rows) const {
+  __device__ Early begin(const Product& p, const StageShape& shape, const QueuedPiece& queued,
+                         const std::int32_t* rows) const {
     const bool needed = active_ && queued.piece.last != 0;
     Early early;
 #pragma unroll
@@ -125,8 +126,8 @@ class RowSums {
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) B[c] = rows_of_B + columns_[c] * sizeof(T);
     add_quads<kChunks, T>(B, shape.pitch, reinterpret_cast<const V*>(part),
-                          reinterpret_cast<const std::uint16_t*>(part + shape.places),
-                          quads[pair_], quads[pair_ + 1], sums_);
+                          reinterpret_cast<const std::uint16_t*>(part + shape.places), quads[pair_],
+                          quads[pair_ + 1], sums_);
 #pragma unroll
     for (int k = 0; k < kPairRows; ++k) {
       if (early.row[k] >= 0) {

@@ -16,16 +16,16 @@ struct QueuedPiece {
 
 /// The numbers that a version of the kernel is compiled for.
 struct StageSizes {
-  int stages;           ///< of the ring
-  int lists;            ///< of columns in flight
-  int queue;            ///< places for pieces
-  int chunks;           ///< vectors of a row of C per thread
+  int stages;  ///< of the ring
+  int lists;   ///< of columns in flight
+  int queue;   ///< places for pieces
+  int chunks;  ///< vectors of a row of C per thread
   int most_threads;
 };
 
 /// How a product of N columns is divided, and where everything lies in shared memory, in bytes.
 struct StageShape {
-  int lanes = 0;         ///< threads per row of C
+  int lanes = 0;  ///< threads per row of C
   int pairs = 0;  ///< of rows of a block
   int threads = 0;
   int stripes = 0;
@@ -36,9 +36,9 @@ struct StageShape {
   unsigned row_bytes = 0;    ///< of the rows of B in a stage
   unsigned parts = 0;        ///< of A, from the begin of shared memory
   unsigned part_bytes = 0;
-  unsigned places = 0;     ///< from the begin of a part, which begins with values
+  unsigned places = 0;      ///< from the begin of a part, which begins with values
   unsigned pair_quads = 0;  ///< likewise
-  unsigned lists = 0;      ///< of columns and rows, from the begin of shared memory
+  unsigned lists = 0;       ///< of columns and rows, from the begin of shared memory
   unsigned list_bytes = 0;
   unsigned queue = 0;
   unsigned bytes = 0;
