@@ -39,6 +39,7 @@ KernelTable<DeviceSpace>& cuda_kernel_table() {
       row_of<cuda::NarrowMergeKernel>(),
       row_of<cuda::PanelMmaKernel>(),
       row_of<cuda::StagedKernel>(),
+      row_of<cuda::StagedSegmentsKernel>(),
       row_of<cuda::NodeBlockKernel>(),
       row_of<cuda::CusparseKernel<1>>(),
       row_of<cuda::CusparseKernel<2>>(),

@@ -167,14 +167,20 @@ __device__ RowPart part_of_row(const CsrView<T, DeviceSpace>& A, std::int32_t ro
   return {from, lower_bound(A.columns, from, end, last + 1)};
 }
 
-/// rows[R·b + r] = the r-th row of block b, or −1.
+/// rows[R·b + r] = the r-th row of block b, or kNoRow.
 __global__ void pad_rows_kernel(const std::int32_t* ordered, const Index* block_begin, Index blocks,
                                 Index rows_per_block, std::int32_t* rows) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   const Index block = i / rows_per_block;
   if (block >= blocks) return;
   const Index at = block_begin[block] + i % rows_per_block;
-  rows[i] = at < block_begin[block + 1] ? ordered[at] : -1;
+  rows[i] = at < block_begin[block + 1] ? ordered[at] : kNoRow;
+}
+
+/// rows[i] = targets[rows[i]].
+__global__ void set_targets_kernel(const std::int32_t* targets, Index count, std::int32_t* rows) {
+  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < count && rows[i] != kNoRow) rows[i] = targets[rows[i]];
 }
 
 /// The entries of a pair of rows in a piece, merged by columns.
@@ -425,6 +431,15 @@ void RowBlocks<V>::store_entries(CudaContext& context, const CsrView<T, DeviceSp
   check_launch();
   view_.values = values_.data();
   view_.places = places_.data();
+}
+
+template <class V>
+void RowBlocks<V>::set_targets(CudaContext& context, const std::int32_t* targets) {
+  const auto count = static_cast<Index>(rows_.size());
+  if (count == 0) return;
+  set_targets_kernel<<<blocks_for(count, kThreads), kThreads, 0, context.stream()>>>(targets, count,
+                                                                                     rows_.data());
+  check_launch();
 }
 
 template class RowBlocks<float>;

@@ -17,6 +17,9 @@ inline constexpr int kQuad = 4;
 /// The number of values of a quad: of each column those of the pair's first and second row.
 inline constexpr int kQuadValues = kQuad * kPairRows;
 
+/// See `RowBlocksView::rows`.
+inline constexpr std::int32_t kNoRow = -1;
+
 /// A piece of a row block: some of its distinct columns, and the entries in these. The pieces of a
 /// block are consecutive, in the order of their columns.
 struct RowPiece {
@@ -35,7 +38,7 @@ struct RowBlocksView {
   Index blocks = 0;
   int most_columns = 0;  ///< of a piece, rounded up to a multiple of 4
   int most_quads = 0;    ///< of a piece
-  /// R per block, −1 behind the last one.
+  /// R per block: rows of C, `kNoRow` behind the last one, kNoRow − 1 − p for a part p of a row.
   const std::int32_t* rows = nullptr;
   const Index* first_piece = nullptr;  ///< blocks + 1
   const RowPiece* pieces = nullptr;
@@ -75,6 +78,9 @@ class RowBlocks {
   /// blocks. Needs 12 bytes per entry of A beside the result meanwhile. Throws `OutOfMemory`.
   template <class T>
   RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A, const PieceLimits& limits);
+
+  /// From now on, row r of the matrix belongs to targets[r] (see `RowBlocksView::rows`).
+  void set_targets(CudaContext& context, const std::int32_t* targets);
 
   const RowBlocksView<V>& view() const noexcept { return view_; }
   Index pieces() const noexcept { return static_cast<Index>(pieces_.size()); }

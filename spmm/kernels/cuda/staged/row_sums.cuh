@@ -60,6 +60,13 @@ __device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const
   }
 }
 
+/// Where the sums of parts of rows are stored: column j of part p at sums[p·pitch + j].
+template <class T>
+struct RowParts {
+  T* sums = nullptr;
+  Index pitch = 0;  ///< a multiple of 16 bytes
+};
+
 /// The sums of a thread's pair of rows, and the multiplication of a staged piece.
 template <class Config, class Product, class V>
 class RowSums {
@@ -85,7 +92,8 @@ class RowSums {
   /// What the rows of a block's last piece need beside their sums. It is loaded before the piece is
   /// multiplied.
   struct Early {
-    std::int32_t row[kPairRows];  ///< of C, −1 where the sum is not finished
+    /// As in `RowBlocksView`, kNoRow also where the sum is not finished.
+    std::int32_t row[kPairRows];
     Vector C[kPairRows][kChunks];
     Vector X[kPairRows][kChunks];
   };
@@ -96,7 +104,7 @@ class RowSums {
     Early early;
 #pragma unroll
     for (int k = 0; k < kPairRows; ++k) {
-      early.row[k] = needed ? rows[pair_ * kPairRows + k] : -1;
+      early.row[k] = needed ? rows[pair_ * kPairRows + k] : kNoRow;
     }
 #pragma unroll
     for (int k = 0; k < kPairRows; ++k) {
@@ -119,7 +127,8 @@ class RowSums {
   }
 
   __device__ void add(const Product& p, const StageShape& shape, const QueuedPiece& queued,
-                      const char* rows_of_B, const char* part, const Early& early) {
+                      const char* rows_of_B, const char* part, const Early& early,
+                      const RowParts<T>& parts) {
     if (!active_) return;
     const auto* const quads = reinterpret_cast<const std::uint16_t*>(part + shape.pair_quads);
     const char* B[kChunks];
@@ -130,11 +139,11 @@ class RowSums {
                           quads[pair_ + 1], sums_);
 #pragma unroll
     for (int k = 0; k < kPairRows; ++k) {
-      if (early.row[k] >= 0) {
+      if (early.row[k] != kNoRow) {
 #pragma unroll
         for (int c = 0; c < kChunks; ++c) {
           end(p, shape, early.row[k], queued.stripe_column + columns_[c], sums_[k][c],
-              early.C[k][c], early.X[k][c]);
+              early.C[k][c], early.X[k][c], parts);
         }
       }
       if (queued.piece.last == 0) continue;
@@ -144,9 +153,14 @@ class RowSums {
   }
 
  private:
-  /// Ends a vector of row `row` of C.
+  /// Ends a vector of row `row` of C, or stores it in a part of a row.
   __device__ static void end(const Product& p, const StageShape& shape, Index row, Index column,
-                             const Vector& sum, const Vector& C, const Vector& X) {
+                             const Vector& sum, const Vector& C, const Vector& X,
+                             const RowParts<T>& parts) {
+    if (row < kNoRow) {
+      if (column < parts.pitch) store(sum, parts.sums + (kNoRow - 1 - row) * parts.pitch + column);
+      return;
+    }
     if (shape.wide_terms && column + kWidth <= p.N) {
       if constexpr (kEarly) {
         Terms<T, kWidth> terms;

@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/grow.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_segments.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_sums.cuh>
 #include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
 #include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
@@ -36,8 +40,8 @@ using SingleConfig = StagedConfig<1, 1, 4>;
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
 /// the columns of further ones, and a walk ahead of these.
 template <class Config, class Product, class V>
-__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p, RowBlocksView<V> A,
-                                                                      StageShape shape) {
+__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(
+    Product p, RowBlocksView<V> A, StageShape shape, RowParts<typename Product::Value> parts) {
   extern __shared__ __align__(16) char memory[];
   auto* const queue = reinterpret_cast<QueuedPiece*>(memory + shape.queue);
   const auto queued = [&](int i) -> QueuedPiece& { return queue[i & (Config::kQueue - 1)]; };
@@ -79,7 +83,7 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
       __pipeline_wait_prior(0);
       __syncthreads();
     }
-    if (i >= 0) sums.add(p, shape, queued(i), rows_of_B(i), part(queued(i)), early);
+    if (i >= 0) sums.add(p, shape, queued(i), rows_of_B(i), part(queued(i)), early, parts);
   }
 }
 
@@ -98,14 +102,78 @@ unsigned share_of(const CudaContext& context, int blocks) {
   return (most + kReservedBytes) / static_cast<unsigned>(blocks) - kReservedBytes;
 }
 
-/// Half of a stage for A's part, if two of three values in it are entries.
+/// Half of a stage for A's part, if two of three values in it are entries. Where rows share few
+/// columns, more of them narrow the stripes of B.
 template <class V>
-PieceLimits piece_limits(const CudaContext& context, int rows) {
+PieceLimits piece_limits(const CudaContext& context, int rows, bool sharing) {
   constexpr int kColumns = 512;
+  constexpr int kColumnsAlone = 256;
   constexpr unsigned kEntryBytes = (kPairRows * sizeof(V) + sizeof(std::uint16_t)) * 2 / 3;
   const unsigned entries = share_of(context, RingConfig::kBlocks) /
                            (2 * static_cast<unsigned>(RingConfig::kStages) * kEntryBytes);
-  return {rows, kColumns, std::max(rows, static_cast<int>(entries))};
+  return {rows, sharing ? kColumns : kColumnsAlone, std::max(rows, static_cast<int>(entries))};
+}
+
+/// The product of a matrix in row blocks.
+template <class T, class V, class Product>
+class StagedLaunch {
+ public:
+  StagedLaunch(CudaContext& context, const RowBlocksView<V>& A, const Product& product,
+               const RowParts<T>& parts)
+      : context_(context), A_(A), product_(product), parts_(parts) {}
+
+  void run() const {
+    const Index vectors = (product_.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
+    const unsigned share = share_of(context_, RingConfig::kBlocks);
+    if (vectors % 8 == 0 && A_.rows_per_block == kBlockRows) {
+      launch<PairConfig>();
+    } else if (stage_shape<T>(A_, product_.N, RingConfig::kSizes, share).stripes == 1) {
+      launch<RingConfig>();
+    } else {
+      launch<SingleConfig>();
+    }
+  }
+
+ private:
+  template <class Config>
+  void launch() const {
+    StageShape shape =
+        stage_shape<T>(A_, product_.N, Config::kSizes, share_of(context_, Config::kBlocks));
+    shape.wide_copies = rows_are_aligned(product_.B, product_.ldb);
+    shape.wide_terms = rows_are_aligned(product_.C, product_.ldc) &&
+                       (product_.gamma == T{0} || shape.wide_copies) &&
+                       (product_.delta == T{0} || rows_are_aligned(product_.X, product_.ldx)) &&
+                       (product_.eta == T{0} || rows_are_aligned(product_.Y, product_.ldy));
+    const auto kernel = staged_kernel<Config, Product, V>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(context_.device().shared_bytes_per_block)));
+    int resident = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, shape.threads,
+                                                        shape.bytes));
+    if (resident == 0) {
+      throw OutOfMemory(shape.bytes,
+                        "a stage of the kernel 'staged' needs more shared memory than "
+                        "the device has");
+    }
+    const auto grid =
+        std::min<Index>(A_.blocks, Index{resident} * context_.device().multiprocessors);
+    kernel<<<static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads), shape.bytes,
+             context_.stream()>>>(product_, A_, shape, parts_);
+    check_launch();
+  }
+
+  CudaContext& context_;
+  const RowBlocksView<V>& A_;
+  const Product& product_;
+  const RowParts<T>& parts_;
+};
+
+template <class T, class V>
+void launch_staged(CudaContext& context, const RowBlocksView<V>& A, const SpmmProduct<T>& product,
+                   const RowParts<T>& parts = {}) {
+  dispatch_terms(product, [&](const auto& p) {
+    StagedLaunch<T, V, std::remove_cvref_t<decltype(p)>>(context, A, p, parts).run();
+  });
 }
 
 template <class T, class V>
@@ -117,24 +185,13 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   void prepare(CudaContext& context, Index N) override {
     const int rows = rows_for(N);
     if (!blocks_.contains(rows)) {
-      blocks_.try_emplace(rows, context, A_, piece_limits<V>(context, rows));
+      blocks_.try_emplace(rows, context, A_, piece_limits<V>(context, rows, true));
     }
   }
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     const auto own = blocks_.find(rows_for(product.N));
-    const RowBlocksView<V>& A = (own != blocks_.end() ? own : blocks_.begin())->second.view();
-    const Index vectors = (product.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
-    const unsigned share = share_of(context, RingConfig::kBlocks);
-    dispatch_terms(product, [&](const auto& p) {
-      if (vectors % 8 == 0 && A.rows_per_block == kBlockRows) {
-        launch<PairConfig>(context, A, p);
-      } else if (stage_shape<T>(A, product.N, RingConfig::kSizes, share).stripes == 1) {
-        launch<RingConfig>(context, A, p);
-      } else {
-        launch<SingleConfig>(context, A, p);
-      }
-    });
+    launch_staged(context, (own != blocks_.end() ? own : blocks_.begin())->second.view(), product);
   }
 
  private:
@@ -142,38 +199,57 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
     return N * static_cast<Index>(sizeof(T)) <= kShortBytes ? kManyBlockRows<T> : kBlockRows;
   }
 
-  template <class Config, class Product>
-  static void launch(CudaContext& context, const RowBlocksView<V>& A, const Product& product) {
-    StageShape shape =
-        stage_shape<T>(A, product.N, Config::kSizes, share_of(context, Config::kBlocks));
-    shape.wide_copies = rows_are_aligned(product.B, product.ldb);
-    shape.wide_terms = rows_are_aligned(product.C, product.ldc) &&
-                       (product.gamma == T{0} || shape.wide_copies) &&
-                       (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
-                       (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
-    const auto kernel = staged_kernel<Config, Product, V>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(context.device().shared_bytes_per_block)));
-    int resident = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, shape.threads,
-                                                        shape.bytes));
-    if (resident == 0) {
-      throw OutOfMemory(shape.bytes,
-                        "a stage of the kernel 'staged' needs more shared memory than "
-                        "the device has");
-    }
-    const auto grid = std::min<Index>(A.blocks, Index{resident} * context.device().multiprocessors);
-    kernel<<<static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads), shape.bytes,
-             context.stream()>>>(product, A, shape);
-    check_launch();
-  }
-
   CsrView<T, DeviceSpace> A_;
   std::map<int, RowBlocks<V>> blocks_;  ///< by the most rows of a block
+};
+
+/// The length of segments: the mean length of rows, and less where whole rows make too few row
+/// blocks to occupy the device.
+Index segment_length(const MatrixFeatures& A, const DeviceSizes& device) {
+  constexpr double kShortest = 64;  // the second pass moves little
+  constexpr double kBlocksPerMultiprocessor = 8;
+  const double blocks = static_cast<double>(A.rows) / kBlockRows;
+  const double utilisation =
+      std::min(1.0, blocks / (kBlocksPerMultiprocessor * device.multiprocessors));
+  return static_cast<Index>(std::max(kShortest, std::ceil(utilisation * A.row_mean)));
+}
+
+template <class T, class V>
+class StagedSegmentsPlan : public KernelPlan<T, DeviceSpace> {
+ public:
+  StagedSegmentsPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
+      : segments_(context, matrix.A, segment_length(matrix.features, context.device())),
+        blocks_(context, segments_.view(matrix.A), piece_limits<V>(context, kBlockRows, false)) {
+    blocks_.set_targets(context, segments_.targets());
+  }
+
+  void prepare(CudaContext& context, Index N) override {
+    grow(context, parts_, segments_.parts() * pitch(N));
+  }
+
+  void run(CudaContext& context, const SpmmProduct<T>& product) override {
+    const RowParts<T> parts = {parts_.data(), pitch(product.N)};
+    launch_staged(context, blocks_.view(), product, parts);
+    segments_.add_parts(context, product, parts.sums, parts.pitch);
+  }
+
+ private:
+  static Index pitch(Index N) {
+    constexpr Index kWidth = kVectorWidth<T>;
+    return (N + kWidth - 1) / kWidth * kWidth;
+  }
+
+  RowSegments segments_;
+  RowBlocks<V> blocks_;
+  Buffer<T, DeviceSpace> parts_;
 };
 
 }  // namespace
 
 KernelMakers<DeviceSpace> StagedKernel::makers() { return makers_by_values<StagedPlan>(); }
+
+KernelMakers<DeviceSpace> StagedSegmentsKernel::makers() {
+  return makers_by_values<StagedSegmentsPlan>();
+}
 
 }  // namespace heddle::detail::cuda
