@@ -222,6 +222,27 @@ TYPED_TEST(SpmmCuda, HeavyRowsAcrossBlocks) {
   }));
 }
 
+// More teams than a warp has lanes carry parts of one row.
+TYPED_TEST(SpmmCuda, ARowWithManyCarries) {
+  const Index cols = 60000;
+  const TestMatrix<TypeParam> A = test::matrix_with_pattern<TypeParam>(700, cols, [&](Index i) {
+    std::vector<Index> columns;
+    for (Index j = i % 5; j < cols; j += i == 350 ? 1 : 20000) columns.push_back(j);
+    return columns;
+  });
+  const DeviceMatrix<TypeParam> device(this->context(), A);
+  for (const char* kernel :
+       {"merge", "merge_path", "nonzero_parallel", "narrow_merge", "staged_segments"}) {
+    const SpmmPlan<TypeParam, CudaContext> plan(this->context(), device.view(), {kernel});
+    for (const Index N : {1, 3, 4, 17}) {
+      Case<TypeParam> product(A, N, {0, 0}, static_cast<TypeParam>(-0.7),
+                              static_cast<TypeParam>(1.3));
+      product.expect(product.multiply(this->context(), plan),
+                     std::string(kernel) + ", N " + std::to_string(N));
+    }
+  }
+}
+
 TYPED_TEST(SpmmCuda, ShapesWithoutRowsOrColumns) {
   using T = TypeParam;
   const auto nothing = [](Index) { return std::vector<Index>{}; };
@@ -266,13 +287,13 @@ TYPED_TEST(SpmmCuda, ARegisteredKernelIsChosenByItsName) {
   EXPECT_EQ(test::row_per_thread_products(), before + 1);
 }
 
-using SpmmCudaInDouble = SpmmCuda<double>;
-
 /// A with all values rounded to floats.
 TestMatrix<double> with_floats(TestMatrix<double> A) {
   for (double& value : A.values) value = static_cast<float>(value);
   return A;
 }
+
+using SpmmCudaInDouble = SpmmCuda<double>;
 
 // Kernels read values that are all floats from narrow copies.
 TEST_F(SpmmCudaInDouble, ValuesThatAreFloats) {

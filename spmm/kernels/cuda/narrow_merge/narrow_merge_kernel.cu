@@ -12,7 +12,7 @@
 namespace heddle::detail::cuda {
 namespace {
 
-template <int kWidthOf, int kLoadsOf>
+template <int kWidthOf, int kLoadsOf, int kEachOf>
 struct NarrowMergeConfig {
   static constexpr int kWidth = kWidthOf;  // columns of B in one load
   static constexpr int kLoads = kLoadsOf;  // such loads per nonzero
@@ -115,104 +115,143 @@ __device__ int row_behind(const int* ends, int first, int last, int slot) {
   return first;
 }
 
+/// A thread's nonzeros of a tile: every kThreads-th, so that neighbouring threads load neighbours.
+template <class Config, class Product>
+struct Nonzeros {
+  using T = typename Product::Value;
+  using Sum = StripeSum<Config, T>;
+  static constexpr int kEach = Config::kEach;
+
+  std::int32_t columns[kEach];
+  StoredValue<Product> values[kEach];
+  int count;  ///< of the tile
+
+  __device__ static int place(int k) {
+    return k * Config::kThreads + static_cast<int>(threadIdx.x);
+  }
+
+  __device__ Nonzeros(const Product& p, Index first, int count_of) : count(count_of) {
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) {
+      if (place(k) >= count) continue;
+      columns[k] = __ldg(p.A.columns + first + place(k));
+      values[k] = load_value(values_from(p, first), place(k));
+    }
+  }
+
+  /// Stores their products with B's columns from `column` on. All loads are in flight at once.
+  __device__ void store_products(const Product& p, Index column, Sum* products) const {
+    Sum b[kEach];
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) {
+#pragma unroll
+      for (int l = 0; l < Config::kLoads; ++l) {
+        const Index j = column + l * Config::kWidth;
+        if (place(k) < count && j < p.N) {
+          b[k].parts[l] = load_row<Config::kWidth>(p.B + j, columns[k], b_pitch(p));
+        }
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) {
+      Sum product;
+      if (place(k) < count) product.add_product(static_cast<T>(values[k]), b[k]);
+      products[Config::place(place(k))] = product;
+    }
+  }
+};
+
+/// The sums of a thread's neighbouring products. It finishes the rows that end behind one of them.
+template <class Sum>
+struct ThreadSums {
+  int first_row = -1;  ///< that the thread finishes, −1 if it finishes none
+  Sum first;           ///< the thread's part of that row
+  Sum open;            ///< of the row behind the last that it finishes
+
+  /// Stores further rows that the thread finishes in `row_sums`. Row r of the tile ends behind
+  /// product ends[r] − 1; behind the last row, `ends` is larger than any product.
+  template <class Config>
+  __device__ void add(const Sum* products, const int* ends, int rows, Sum* row_sums) {
+    const int begin = static_cast<int>(threadIdx.x) * Config::kEach;
+    int row = row_behind(ends, 0, rows, begin);
+#pragma unroll
+    for (int k = 0; k < Config::kEach; ++k) {
+      open.add(products[Config::place(begin + k)]);
+      const int next = begin + k + 1;
+      if (ends[row] > next) continue;
+      if (first_row < 0) {
+        first_row = row;
+        first = open;
+      } else {
+        row_sums[row] = open;
+      }
+      open = Sum{};
+      ++row;
+      if (ends[row] <= next) row = row_behind(ends, row, rows, next);  // rows without nonzeros
+    }
+  }
+};
+
+/// Ends the rows of a tile from `first_row` on.
+template <class Config, class Product, class Sum>
+__device__ void finish_rows(const Product& p, Index first_row, Index column, int rows,
+                            const Sum* row_sums) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows * Config::kLoads; i += Config::kThreads) {
+    const int r = i / Config::kLoads;
+    const int l = i % Config::kLoads;
+    const Index j = column + l * Config::kWidth;
+    if (j < p.N) finish<Storing::streaming>(p, first_row + r, j, row_sums[r].parts[l]);
+  }
+}
+
 template <class Config, class Product>
 __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void narrow_merge_kernel(
     Product p, const PathPoint* points, Index stretches_total, Index stretches,
     typename Product::Value* carries) {
-  using T = typename Product::Value;
-  using Sum = StripeSum<Config, T>;
-  constexpr int kEach = Config::kEach;
+  using Sum = StripeSum<Config, typename Product::Value>;
   extern __shared__ __align__(kVectorBytes) char memory[];
   allow_next_pass();
   const PathPoint begin = points[blockIdx.x * stretches];
   const PathPoint end = points[min((blockIdx.x + 1) * stretches, stretches_total)];
   const int rows = static_cast<int>(end.row - begin.row);
-  const int count = static_cast<int>(end.nonzero - begin.nonzero);
   const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe;
   auto* const products = reinterpret_cast<Sum*>(memory);
   auto* const row_sums = products + Config::kProducts;
   int* const ends = reinterpret_cast<int*>(row_sums + rows);
 
-  // All loads of a thread are in flight at once: first those of A, then those of B.
-  std::int32_t columns[kEach];
-  StoredValue<Product> values[kEach];
-#pragma unroll
-  for (int k = 0; k < kEach; ++k) {
-    const int nonzero = k * Config::kThreads + static_cast<int>(threadIdx.x);
-    if (nonzero >= count) continue;
-    columns[k] = __ldg(p.A.columns + begin.nonzero + nonzero);
-    values[k] = load_value(values_from(p, begin.nonzero), nonzero);
-  }
+  const Nonzeros<Config, Product> nonzeros(p, begin.nonzero,
+                                           static_cast<int>(end.nonzero - begin.nonzero));
   for (int r = static_cast<int>(threadIdx.x); r <= rows; r += Config::kThreads) {
     const Index row_end = r < rows ? p.A.row_offsets[begin.row + r + 1] - begin.nonzero : INT_MAX;
     ends[r] = static_cast<int>(row_end);
     if (r < rows) row_sums[r] = Sum{};
   }
-  Sum b[kEach];
-#pragma unroll
-  for (int k = 0; k < kEach; ++k) {
-    const int nonzero = k * Config::kThreads + static_cast<int>(threadIdx.x);
-#pragma unroll
-    for (int l = 0; l < Config::kLoads; ++l) {
-      const Index j = column + l * Config::kWidth;
-      if (nonzero < count && j < p.N) {
-        b[k].parts[l] = load_row<Config::kWidth>(p.B + j, columns[k], b_pitch(p));
-      }
-    }
-  }
-#pragma unroll
-  for (int k = 0; k < kEach; ++k) {
-    const int nonzero = k * Config::kThreads + static_cast<int>(threadIdx.x);
-    Sum product;
-    if (nonzero < count) product.add_product(static_cast<T>(values[k]), b[k]);
-    products[Config::place(nonzero)] = product;
-  }
+  nonzeros.store_products(p, column, products);
   __syncthreads();
-
-  // A thread adds neighbouring products. It finishes the rows that end behind one of them.
-  const int first_product = static_cast<int>(threadIdx.x) * kEach;
-  int row = row_behind(ends, 0, rows, first_product);
-  int first_row = -1;
-  Sum first;
-  Sum open;
-#pragma unroll
-  for (int k = 0; k < kEach; ++k) {
-    open.add(products[Config::place(first_product + k)]);
-    const int next = first_product + k + 1;
-    if (ends[row] > next) continue;
-    if (first_row < 0) {
-      first_row = row;
-      first = open;
-    } else {
-      row_sums[row] = open;
-    }
-    open = Sum{};
-    ++row;
-    if (ends[row] <= next) row = row_behind(ends, row, rows, next);  // rows without nonzeros
-  }
+  ThreadSums<Sum> sums;
+  sums.template add<Config>(products, ends, rows, row_sums);
   OpenSum<Sum> total;
   const OpenSum<Sum> before =
-      sum_of_threads_before<Config>(OpenSum<Sum>{open, first_row >= 0}, total);
-  if (first_row >= 0) {
+      sum_of_threads_before<Config>(OpenSum<Sum>{sums.open, sums.first_row >= 0}, total);
+  if (sums.first_row >= 0) {
     Sum sum = before.sum;
-    sum.add(first);
-    row_sums[first_row] = sum;
+    sum.add(sums.first);
+    row_sums[sums.first_row] = sum;
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < rows * Config::kLoads; i += Config::kThreads) {
-    const int r = i / Config::kLoads;
-    const int l = i % Config::kLoads;
-    const Index j = column + l * Config::kWidth;
-    if (j < p.N) finish<Storing::streaming>(p, begin.row + r, j, row_sums[r].parts[l]);
-  }
-  if (threadIdx.x == Config::kThreads - 1) {
+  finish_rows<Config>(p, begin.row, column, rows, row_sums);
+  if (threadIdx.x < Config::kThreads - 1) return;
 #pragma unroll
-    for (int l = 0; l < Config::kLoads; ++l) {
-      const Index j = column + l * Config::kWidth;
-      if (j < p.N) store(total.sum.parts[l], carries + blockIdx.x * p.N + j);
-    }
+  for (int l = 0; l < Config::kLoads; ++l) {
+    const Index j = column + l * Config::kWidth;
+    if (j < p.N) store(total.sum.parts[l], carries + blockIdx.x * p.N + j);
   }
 }
+
+/// The nonzeros of a thread: few where large tiles would not occupy the device.
+constexpr int kFew = 2;
+template <int kStripe>
+constexpr int kMany = kStripe == 1 ? 8 : 4;
 
 /// *most = the largest number of rows that `stretches` stretches end.
 __global__ void most_rows_kernel(const PathPoint* points, Index stretches_total, Index stretches,
@@ -225,8 +264,8 @@ __global__ void most_rows_kernel(const PathPoint* points, Index stretches_total,
 
 template <class T, class V>
 class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
-  using Largest = NarrowMergeConfig<1, 1>;
-  using Smallest = NarrowMergeConfig<1, 4>;
+  using Largest = NarrowMergeConfig<1, 1, kMany<1>>;
+  using Smallest = NarrowMergeConfig<1, 1, kFew>;
 
  public:
   NarrowMergePlan(CudaContext& context, KernelMatrix<T, DeviceSpace>& matrix)
@@ -252,11 +291,11 @@ class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
     if (is_vectorisable(product)) {
       dispatch_at_least<1, kMost / kWidth>(
           static_cast<int>(std::min<Index>(product.N, kMost)) / kWidth,
-          [&]<int kLoads>() { launch<NarrowMergeConfig<kWidth, kLoads>>(context, product); });
+          [&]<int kLoads>() { launch_stripes<kWidth, kLoads>(context, product); });
     } else {
       dispatch_at_least<1, 2, kMost>(
           static_cast<int>(std::min<Index>(product.N, kMost)),
-          [&]<int kLoads>() { launch<NarrowMergeConfig<1, kLoads>>(context, product); });
+          [&]<int kLoads>() { launch_stripes<1, kLoads>(context, product); });
     }
   }
 
@@ -264,6 +303,18 @@ class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
   template <class Config>
   Index stretches() const {
     return Config::kTile / path_->step();
+  }
+
+  template <int kWidth, int kLoads>
+  void launch_stripes(CudaContext& context, const SpmmProduct<T>& product) {
+    using Large = NarrowMergeConfig<kWidth, kLoads, kMany<kWidth * kLoads>>;
+    constexpr Index kTilesPerMultiprocessor = 4;
+    const Index length = path_->stretches() * path_->step();
+    if (length >= Large::kTile * kTilesPerMultiprocessor * context.device().multiprocessors) {
+      launch<Large>(context, product);
+    } else {
+      launch<NarrowMergeConfig<kWidth, kLoads, kFew>>(context, product);
+    }
   }
 
   template <class Config>

@@ -20,7 +20,7 @@ struct NarrowMergeKernel {
       .name = "narrow_merge",
       .description = "equally many rows and nonzeros per thread block, some nonzeros per thread",
       .keeps =
-          "16 bytes per 16 to 128 rows and nonzeros, carries of N·sizeof(T) per 1024 of those, "
+          "16 bytes per 16 to 128 rows and nonzeros, carries of N·sizeof(T) per 512 of those, "
           "4 per nonzero where values are exact in single precision",
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();

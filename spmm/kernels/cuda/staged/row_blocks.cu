@@ -2,22 +2,20 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_reduce.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
-#include <limits>
 
 namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr int kPairThreads = 64;
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
@@ -29,19 +27,6 @@ void with_scratch(CudaContext& context, F&& f) {
   check(f(nullptr, bytes));
   Buffer<char, DeviceSpace> scratch(context, std::max<std::size_t>(bytes, 1));
   check(f(scratch.data(), bytes));
-}
-
-/// counts[i] becomes the sum of those before i. The last of `size` counts is ignored, and is the
-/// total afterwards, which is returned.
-Index sum_before(CudaContext& context, Buffer<Index, DeviceSpace>& counts) {
-  const auto size = static_cast<Index>(counts.size());
-  with_scratch(context, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, bytes, counts.data(), counts.data(), size,
-                                         context.stream());
-  });
-  Index total = 0;
-  context.copy_to_host(&total, counts.data() + size - 1, sizeof total);
-  return total;
 }
 
 __global__ void row_lengths_kernel(const std::int64_t* row_offsets, const std::int32_t* rows,
@@ -138,35 +123,6 @@ __global__ void cut_kernel(PieceLimits limits, Index blocks, const Index* first,
   if (!kWrite) first_piece[block] = piece;
 }
 
-/// The first of the ascending columns begin … end − 1 that is at least `column`.
-__device__ Index lower_bound(const std::int32_t* columns, Index begin, Index end,
-                             std::int32_t column) {
-  while (begin < end) {
-    const Index middle = (begin + end) / 2;
-    if (columns[middle] < column) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
-}
-
-/// The entries of a row in a piece.
-struct RowPart {
-  Index begin;
-  Index end;
-};
-template <class T>
-__device__ RowPart part_of_row(const CsrView<T, DeviceSpace>& A, std::int32_t row,
-                               const RowPiece& piece, const std::int32_t* columns) {
-  if (row < 0 || piece.columns == 0) return {0, 0};
-  const Index end = A.row_offsets[row + 1];
-  const Index from = lower_bound(A.columns, A.row_offsets[row], end, columns[piece.first_column]);
-  const std::int32_t last = columns[piece.first_column + piece.columns - 1];
-  return {from, lower_bound(A.columns, from, end, last + 1)};
-}
-
 /// rows[R·b + r] = the r-th row of block b, or kNoRow.
 __global__ void pad_rows_kernel(const std::int32_t* ordered, const Index* block_begin, Index blocks,
                                 Index rows_per_block, std::int32_t* rows) {
@@ -181,120 +137,6 @@ __global__ void pad_rows_kernel(const std::int32_t* ordered, const Index* block_
 __global__ void set_targets_kernel(const std::int32_t* targets, Index count, std::int32_t* rows) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   if (i < count && rows[i] != kNoRow) rows[i] = targets[rows[i]];
-}
-
-/// The entries of a pair of rows in a piece, merged by columns.
-template <class T>
-class PairMerge {
- public:
-  /// The pair `pair` of the piece's block.
-  template <class V>
-  __device__ PairMerge(const CsrView<T, DeviceSpace>& A, const RowBlocksView<V>& blocks,
-                       const RowPiece& piece, int pair)
-      : columns_(A.columns) {
-    const Index place = static_cast<Index>(piece.block) * blocks.rows_per_block + pair * kPairRows;
-#pragma unroll
-    for (int r = 0; r < kPairRows; ++r) {
-      parts_[r] = part_of_row(A, blocks.rows[place + r], piece, blocks.columns);
-    }
-  }
-
-  __device__ bool done() const {
-    return parts_[0].begin == parts_[0].end && parts_[1].begin == parts_[1].end;
-  }
-
-  /// Takes the next column. entries[r] is row r's entry in it, or −1.
-  __device__ std::int32_t take(Index (&entries)[kPairRows]) {
-    constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
-    std::int32_t heads[kPairRows];
-#pragma unroll
-    for (int r = 0; r < kPairRows; ++r) {
-      heads[r] = parts_[r].begin < parts_[r].end ? columns_[parts_[r].begin] : kNone;
-    }
-    const std::int32_t column = min(heads[0], heads[1]);
-#pragma unroll
-    for (int r = 0; r < kPairRows; ++r) entries[r] = heads[r] == column ? parts_[r].begin++ : -1;
-    return column;
-  }
-
- private:
-  const std::int32_t* columns_;
-  RowPart parts_[kPairRows];
-};
-
-/// The places of the pairs' quads in a piece and the piece's number of quads, a thread block per
-/// piece and a thread per pair.
-template <class T, class V>
-__global__ __launch_bounds__(kPairThreads) void count_quads_kernel(CsrView<T, DeviceSpace> A,
-                                                                   RowBlocksView<V> blocks,
-                                                                   RowPiece* pieces,
-                                                                   std::uint16_t* pair_quads,
-                                                                   Index* quads) {
-  using Scan = cub::BlockScan<int, kPairThreads>;
-  __shared__ typename Scan::TempStorage scratch;
-  RowPiece& piece = pieces[blockIdx.x];
-  std::uint16_t* const own = pair_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
-  int before = 0;
-  for (int chunk = 0; chunk < blocks.pairs(); chunk += kPairThreads) {
-    const int pair = chunk + static_cast<int>(threadIdx.x);
-    int columns = 0;
-    if (pair < blocks.pairs()) {
-      PairMerge<T> merge(A, blocks, piece, pair);
-      for (Index entries[kPairRows]; !merge.done(); ++columns) merge.take(entries);
-    }
-    int own_before = 0;
-    int all = 0;
-    Scan(scratch).ExclusiveSum((columns + kQuad - 1) / kQuad, own_before, all);
-    __syncthreads();
-    if (pair < blocks.pairs()) own[pair] = static_cast<std::uint16_t>(before + own_before);
-    before += all;
-  }
-  for (int r = blocks.pairs() + static_cast<int>(threadIdx.x); r < blocks.quad_pitch();
-       r += kPairThreads) {
-    own[r] = static_cast<std::uint16_t>(before);
-  }
-  if (threadIdx.x == 0) {
-    piece.quads = (before + 1) / 2 * 2;
-    quads[blockIdx.x] = piece.quads;
-  }
-}
-
-/// Writes the values and places of a piece's entries, a thread block per piece and a thread per
-/// pair.
-template <class T, class V>
-__global__ __launch_bounds__(kPairThreads) void fill_kernel(CsrView<T, DeviceSpace> A,
-                                                            RowBlocksView<V> blocks,
-                                                            const Index* first_quad,
-                                                            RowPiece* pieces, V* values,
-                                                            std::uint16_t* places) {
-  const Index first = first_quad[blockIdx.x];
-  const RowPiece piece = pieces[blockIdx.x];
-  const std::uint16_t* const pair_quads =
-      blocks.pair_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
-  for (int pair = static_cast<int>(threadIdx.x); pair < blocks.pairs(); pair += kPairThreads) {
-    PairMerge<T> merge(A, blocks, piece, pair);
-    const Index end = (first + pair_quads[pair + 1]) * kQuad;
-    Index place = piece.first_column;
-    for (Index k = (first + pair_quads[pair]) * kQuad; k < end; ++k) {
-      Index entries[kPairRows] = {-1, -1};
-      if (!merge.done()) {
-        const std::int32_t column = merge.take(entries);
-        place = lower_bound(blocks.columns, place, piece.first_column + piece.columns, column);
-      }
-      places[k] = static_cast<std::uint16_t>(place - piece.first_column);
-#pragma unroll
-      for (int r = 0; r < kPairRows; ++r) {
-        values[k * kPairRows + r] = entries[r] >= 0 ? static_cast<V>(A.values[entries[r]]) : V{0};
-      }
-    }
-  }
-  // An odd number of quads is made even by one that no pair has.
-  const Index used = (first + pair_quads[blocks.pairs()]) * kQuad;
-  for (Index k = used + threadIdx.x; k < (first + piece.quads) * kQuad; k += kPairThreads) {
-    places[k] = 0;
-    for (int r = 0; r < kPairRows; ++r) values[k * kPairRows + r] = V{0};
-  }
-  if (threadIdx.x == 0) pieces[blockIdx.x].first_quad = first;
 }
 
 /// The largest number of columns and of quads of a piece.
@@ -328,7 +170,7 @@ BlockEntries sort_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A
   row_lengths_kernel<<<blocks_for(A.rows + 1, kThreads), kThreads, 0, stream>>>(
       A.row_offsets, order.rows.data(), A.rows, first.data());
   check_launch();
-  sum_before(context, first);
+  exclusive_sum(context, first.data(), A.rows + 1);
   Buffer<std::int32_t, DeviceSpace> gathered(context, size_of(A.nnz));
   gather_columns_kernel<<<blocks_for(A.rows, kWarps), kThreads, 0, stream>>>(
       A.row_offsets, A.columns, order.rows.data(), A.rows, first.data(), gathered.data());
@@ -361,6 +203,7 @@ RowBlocks<V>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   if (A.rows == 0 || A.nnz == 0) return;
   const RowOrder order = order_rows(context, A, limits.rows);
   view_.rows_per_block = limits.rows;
+  view_.team_rows = limits.team_rows;
   view_.blocks = order.blocks;
   const Index padded = order.blocks * limits.rows;
   rows_ = Buffer<std::int32_t, DeviceSpace>(context, size_of(padded));
@@ -391,7 +234,8 @@ void RowBlocks<V>::cut_into_pieces(CudaContext& context, const BlockEntries& all
   distinct_kernel<false><<<grid, kThreads, 0, stream>>>(all.ascending.data(), all.segment.data(),
                                                         first_column.data(), nullptr, nullptr);
   check_launch();
-  columns_ = Buffer<std::int32_t, DeviceSpace>(context, size_of(sum_before(context, first_column)));
+  columns_ = Buffer<std::int32_t, DeviceSpace>(
+      context, size_of(exclusive_sum(context, first_column.data(), blocks + 1)));
   Buffer<Index, DeviceSpace> entries(context, columns_.size());
   distinct_kernel<true><<<grid, kThreads, 0, stream>>>(all.ascending.data(), all.segment.data(),
                                                        first_column.data(), columns_.data(),
@@ -405,32 +249,12 @@ void RowBlocks<V>::cut_into_pieces(CudaContext& context, const BlockEntries& all
     check_launch();
   };
   cut(cut_kernel<false>);
-  pieces_ = Buffer<RowPiece, DeviceSpace>(context, size_of(sum_before(context, first_piece_)));
+  pieces_ = Buffer<RowPiece, DeviceSpace>(
+      context, size_of(exclusive_sum(context, first_piece_.data(), blocks + 1)));
   cut(cut_kernel<true>);
   view_.columns = columns_.data();
   view_.first_piece = first_piece_.data();
   view_.pieces = pieces_.data();
-}
-
-template <class V>
-template <class T>
-void RowBlocks<V>::store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
-  cudaStream_t stream = context.stream();
-  const auto grid = static_cast<unsigned>(pieces());
-  pair_quads_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(pieces() * view_.quad_pitch()));
-  Buffer<Index, DeviceSpace> first_quad = zeros(context, pieces() + 1);
-  count_quads_kernel<<<grid, kPairThreads, 0, stream>>>(A, view_, pieces_.data(),
-                                                        pair_quads_.data(), first_quad.data());
-  check_launch();
-  view_.pair_quads = pair_quads_.data();
-  const Index quads = sum_before(context, first_quad);
-  values_ = Buffer<V, DeviceSpace>(context, size_of(quads * kQuadValues));
-  places_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(quads * kQuad));
-  fill_kernel<<<grid, kPairThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
-                                                 values_.data(), places_.data());
-  check_launch();
-  view_.values = values_.data();
-  view_.places = places_.data();
 }
 
 template <class V>

@@ -6,16 +6,12 @@
 
 namespace heddle::detail::cuda {
 
-/// The number of neighbouring rows of a block whose entries are stored together, by columns, so
-/// that a row of B is read from shared memory once for both. Where one row lacks a column, it has a
-/// zero.
-inline constexpr int kPairRows = 2;
-
-/// The number of columns of a pair that are stored together: their values, then their places.
+/// The number of columns of a team of rows that are stored together: their values, then their
+/// places.
 inline constexpr int kQuad = 4;
 
-/// The number of values of a quad: of each column those of the pair's first and second row.
-inline constexpr int kQuadValues = kQuad * kPairRows;
+/// The most rows of a team.
+inline constexpr int kMostTeamRows = 4;
 
 /// See `RowBlocksView::rows`.
 inline constexpr std::int32_t kNoRow = -1;
@@ -35,6 +31,9 @@ struct RowPiece {
 template <class V>
 struct RowBlocksView {
   int rows_per_block = 0;  ///< R, a multiple of 8
+  /// H, 2 or 4: the number of neighbouring rows of a block whose entries are stored together, by
+  /// columns, so that a row of B is read from shared memory once for all of them.
+  int team_rows = 2;
   Index blocks = 0;
   int most_columns = 0;  ///< of a piece, rounded up to a multiple of 4
   int most_quads = 0;    ///< of a piece
@@ -43,21 +42,23 @@ struct RowBlocksView {
   const Index* first_piece = nullptr;  ///< blocks + 1
   const RowPiece* pieces = nullptr;
   const std::int32_t* columns = nullptr;  ///< of B's rows, ascending in a block
-  /// `quad_pitch()` per piece: pair r of the block has quads [r] … [r + 1] − 1 of the piece's.
-  const std::uint16_t* pair_quads = nullptr;
-  const V* values = nullptr;  ///< kQuadValues per quad
+  /// `quad_pitch()` per piece: team t of the block has quads [t] … [t + 1] − 1 of the piece's.
+  const std::uint16_t* team_quads = nullptr;
+  /// 4·H per quad: of each column those of the team's rows, 0 where a row lacks the column.
+  const V* values = nullptr;
   /// 4 per quad, places in the piece's columns. A quad that is not full repeats the place of the
-  /// pair's last column, with values 0.
+  /// team's last column, with values 0.
   const std::uint16_t* places = nullptr;
 
-  __host__ __device__ constexpr int pairs() const noexcept { return rows_per_block / kPairRows; }
-  /// More than `pairs()`, and a multiple of 16 bytes.
-  __host__ __device__ constexpr int quad_pitch() const noexcept { return pairs() / 8 * 8 + 8; }
+  __host__ __device__ constexpr int teams() const noexcept { return rows_per_block / team_rows; }
+  /// More than `teams()`, and a multiple of 16 bytes.
+  __host__ __device__ constexpr int quad_pitch() const noexcept { return teams() / 8 * 8 + 8; }
 };
 
 /// The largest pieces that `RowBlocks` makes.
 struct PieceLimits {
-  int rows;     ///< per block, a multiple of 8
+  int rows;  ///< per block, a multiple of 8
+  int team_rows;
   int columns;  ///< distinct ones per piece
   int entries;  ///< per piece, at least `rows`
 };
@@ -96,7 +97,7 @@ class RowBlocks {
   Buffer<Index, DeviceSpace> first_piece_;
   Buffer<RowPiece, DeviceSpace> pieces_;
   Buffer<std::int32_t, DeviceSpace> columns_;
-  Buffer<std::uint16_t, DeviceSpace> pair_quads_;
+  Buffer<std::uint16_t, DeviceSpace> team_quads_;
   Buffer<V, DeviceSpace> values_;
   Buffer<std::uint16_t, DeviceSpace> places_;
   RowBlocksView<V> view_;

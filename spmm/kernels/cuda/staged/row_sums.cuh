@@ -24,13 +24,14 @@ __device__ inline void load_vector(const double* from, double* to) {
 template <class T, int kChunks>
 using Sums = Lane<T, kVectorWidth<T>>[kChunks];
 
-/// sums += the products of quads first … last − 1 of a pair with rows of B. `B[c]` points at the
+/// sums += the products of quads first … last − 1 of a team with rows of B. `B[c]` points at the
 /// columns of the c-th vector of the first row in shared memory.
-template <int kChunks, class T, class V>
+template <int kChunks, int kTeam, class T, class V>
 __device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const V* values,
                           const std::uint16_t* places, int first, int last,
-                          Sums<T, kChunks> (&sums)[kPairRows]) {
+                          Sums<T, kChunks> (&sums)[kTeam]) {
   using Vector = Lane<T, kVectorWidth<T>>;
+  constexpr int kQuadValues = kQuad * kTeam;
   for (int quad = first; quad < last; ++quad) {
     V a[kQuadValues];
 #pragma unroll
@@ -50,10 +51,10 @@ __device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const
 #pragma unroll
     for (int k = 0; k < kQuad; ++k) {
 #pragma unroll
-      for (int r = 0; r < kPairRows; ++r) {
+      for (int r = 0; r < kTeam; ++r) {
 #pragma unroll
         for (int c = 0; c < kChunks; ++c) {
-          multiply_add(static_cast<T>(a[k * kPairRows + r]), b[k][c], sums[r][c]);
+          multiply_add(static_cast<T>(a[k * kTeam + r]), b[k][c], sums[r][c]);
         }
       }
     }
@@ -67,24 +68,25 @@ struct RowParts {
   Index pitch = 0;  ///< a multiple of 16 bytes
 };
 
-/// The sums of a thread's pair of rows, and the multiplication of a staged piece.
+/// The sums of a thread's team of rows, and the multiplication of a staged piece.
 template <class Config, class Product, class V>
 class RowSums {
   using T = typename Product::Value;
   static constexpr int kWidth = kVectorWidth<T>;
   static constexpr int kChunks = Config::kChunks;
+  static constexpr int kTeam = Config::kTeam;
   using Vector = Lane<T, kWidth>;
   /// Whether terms are loaded before the sums: where they leave enough registers for these.
-  static constexpr bool kEarly = kPairRows * kChunks <= 2;
+  static constexpr bool kEarly = kTeam * kChunks <= 2;
 
  public:
   __device__ explicit RowSums(const StageShape& shape)
-      : pair_(static_cast<int>(threadIdx.x) / shape.lanes), active_(pair_ < shape.pairs) {
+      : team_(static_cast<int>(threadIdx.x) / shape.lanes), active_(team_ < shape.teams) {
     const int lane = static_cast<int>(threadIdx.x) % shape.lanes;
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
-      // Four lanes of two neighbouring pairs read 128 bytes of different banks.
-      const int chunk = shape.lanes == 4 && kChunks == 2 ? c ^ (pair_ & 1) : c;
+      // Four lanes of two neighbouring teams read 128 bytes of different banks.
+      const int chunk = shape.lanes == 4 && kChunks == 2 ? c ^ (team_ & 1) : c;
       columns_[c] = (chunk * shape.lanes + lane) * kWidth;
     }
   }
@@ -93,9 +95,9 @@ class RowSums {
   /// multiplied.
   struct Early {
     /// As in `RowBlocksView`, kNoRow also where the sum is not finished.
-    std::int32_t row[kPairRows];
-    Vector C[kPairRows][kChunks];
-    Vector X[kPairRows][kChunks];
+    std::int32_t row[kTeam];
+    Vector C[kTeam][kChunks];
+    Vector X[kTeam][kChunks];
   };
 
   __device__ Early begin(const Product& p, const StageShape& shape, const QueuedPiece& queued,
@@ -103,11 +105,11 @@ class RowSums {
     const bool needed = active_ && queued.piece.last != 0;
     Early early;
 #pragma unroll
-    for (int k = 0; k < kPairRows; ++k) {
-      early.row[k] = needed ? rows[pair_ * kPairRows + k] : kNoRow;
+    for (int k = 0; k < kTeam; ++k) {
+      early.row[k] = needed ? rows[team_ * kTeam + k] : kNoRow;
     }
 #pragma unroll
-    for (int k = 0; k < kPairRows; ++k) {
+    for (int k = 0; k < kTeam; ++k) {
       const bool loads = kEarly && early.row[k] >= 0 && shape.wide_terms;
 #pragma unroll
       for (int c = 0; loads && c < kChunks; ++c) {
@@ -130,15 +132,15 @@ class RowSums {
                       const char* rows_of_B, const char* part, const Early& early,
                       const RowParts<T>& parts) {
     if (!active_) return;
-    const auto* const quads = reinterpret_cast<const std::uint16_t*>(part + shape.pair_quads);
+    const auto* const quads = reinterpret_cast<const std::uint16_t*>(part + shape.team_quads);
     const char* B[kChunks];
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) B[c] = rows_of_B + columns_[c] * sizeof(T);
-    add_quads<kChunks, T>(B, shape.pitch, reinterpret_cast<const V*>(part),
-                          reinterpret_cast<const std::uint16_t*>(part + shape.places), quads[pair_],
-                          quads[pair_ + 1], sums_);
+    add_quads<kChunks, kTeam, T>(B, shape.pitch, reinterpret_cast<const V*>(part),
+                                 reinterpret_cast<const std::uint16_t*>(part + shape.places),
+                                 quads[team_], quads[team_ + 1], sums_);
 #pragma unroll
-    for (int k = 0; k < kPairRows; ++k) {
+    for (int k = 0; k < kTeam; ++k) {
       if (early.row[k] != kNoRow) {
 #pragma unroll
         for (int c = 0; c < kChunks; ++c) {
@@ -182,10 +184,10 @@ class RowSums {
     }
   }
 
-  int pair_;
+  int team_;
   bool active_;
   int columns_[kChunks];  ///< the first of each vector in the stripe
-  Sums<T, kChunks> sums_[kPairRows];
+  Sums<T, kChunks> sums_[kTeam];
 };
 
 }  // namespace heddle::detail::cuda

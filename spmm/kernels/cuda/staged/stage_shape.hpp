@@ -26,7 +26,7 @@ struct StageSizes {
 /// How a product of N columns is divided, and where everything lies in shared memory, in bytes.
 struct StageShape {
   int lanes = 0;  ///< threads per row of C
-  int pairs = 0;  ///< of rows of a block
+  int teams = 0;  ///< of rows of a block
   int threads = 0;
   int stripes = 0;
   int stripe = 0;            ///< columns of C in a stripe
@@ -37,7 +37,7 @@ struct StageShape {
   unsigned parts = 0;        ///< of A, from the begin of shared memory
   unsigned part_bytes = 0;
   unsigned places = 0;      ///< from the begin of a part, which begins with values
-  unsigned pair_quads = 0;  ///< likewise
+  unsigned team_quads = 0;  ///< likewise
   unsigned lists = 0;       ///< of columns and rows, from the begin of shared memory
   unsigned list_bytes = 0;
   unsigned queue = 0;
@@ -54,18 +54,18 @@ StageShape shape_with_stripes(const RowBlocksView<V>& A, Index N, const StageSiz
   shape.lanes = static_cast<int>((vectors + per_lane - 1) / per_lane);
   shape.stripe = shape.lanes * sizes.chunks * kVectorWidth<T>;
   shape.stripes = static_cast<int>((N + shape.stripe - 1) / shape.stripe);
-  shape.pairs = A.pairs();
+  shape.teams = A.teams();
   constexpr int kWarp = 32;
-  shape.threads = (shape.pairs * shape.lanes + kWarp - 1) / kWarp * kWarp;
+  shape.threads = (shape.teams * shape.lanes + kWarp - 1) / kWarp * kWarp;
 
   const auto bytes = [](int count, std::size_t each) {
     return static_cast<unsigned>(count) * static_cast<unsigned>(each);
   };
   shape.pitch = bytes(shape.stripe, sizeof(T));
   shape.row_bytes = bytes(A.most_columns, shape.pitch);
-  shape.places = bytes(A.most_quads * kQuadValues, sizeof(V));
-  shape.pair_quads = shape.places + bytes(A.most_quads * kQuad, sizeof(std::uint16_t));
-  shape.part_bytes = shape.pair_quads + bytes(A.quad_pitch(), sizeof(std::uint16_t));
+  shape.places = bytes(A.most_quads * kQuad * A.team_rows, sizeof(V));
+  shape.team_quads = shape.places + bytes(A.most_quads * kQuad, sizeof(std::uint16_t));
+  shape.part_bytes = shape.team_quads + bytes(A.quad_pitch(), sizeof(std::uint16_t));
   shape.list_bytes = bytes(A.most_columns + A.rows_per_block, sizeof(std::int32_t));
   shape.parts = bytes(sizes.stages, shape.row_bytes);
   shape.lists = shape.parts + bytes(sizes.stages, shape.part_bytes);
