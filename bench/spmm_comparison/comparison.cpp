@@ -13,7 +13,6 @@
 #include <random>
 
 #include "spmm_comparison/column_major_cusparse.hpp"
-#include "spmm_comparison/cusparse_spmv.hpp"
 #include "spmm_comparison/stopwatch.hpp"
 
 namespace heddle::bench {
@@ -146,10 +145,6 @@ class Comparison {
       const std::string name = fmt::format("cusparse_alg{} column-major", algorithm);
       result.kernels.push_back(guarded(name, [&] { return column_major(name, algorithm); }));
     }
-    for (int algorithm = 1; options_.cusparse && N == 1 && algorithm <= 2; ++algorithm) {
-      const std::string name = fmt::format("cusparse_spmv_alg{}", algorithm);
-      result.kernels.push_back(guarded(name, [&] { return vector(name, algorithm); }));
-    }
     return result;
   }
 
@@ -169,7 +164,7 @@ class Comparison {
   KernelTiming row_major(const std::string& name) {
     const SpmmPlan<T, CudaContext> plan(context_, device_.view(), {name});
     plan.prepare(context_, N_);
-    const Index ld = this->ld();
+    const Index ld = padded_ld<T>(N_);
     return check_and_time({name, false, [&] {
                              plan.multiply(
                                  context_, T{1},
@@ -178,18 +173,10 @@ class Comparison {
                            }});
   }
 
-  /// Rows of B and C are aligned to 16 bytes, but for a single column, which is a vector.
-  Index ld() const { return N_ == 1 ? 1 : padded_ld<T>(N_); }
-
   KernelTiming column_major(const std::string& name, int algorithm) {
     const ColumnMajorCusparse<T> vendor(context_, device_.view(), algorithm,
                                         {operands_.B(), A_.cols, N_, A_.cols},
                                         {operands_.C(), A_.rows, N_, A_.rows});
-    return check_and_time({name, true, [&] { vendor.multiply(); }});
-  }
-
-  KernelTiming vector(const std::string& name, int algorithm) {
-    const CusparseSpmv<T> vendor(context_, device_.view(), algorithm, operands_.B(), operands_.C());
     return check_and_time({name, true, [&] { vendor.multiply(); }});
   }
 
@@ -210,7 +197,7 @@ class Comparison {
 
   /// The largest |entry − sum in double| / (ε·√length·Σ|a·b|) over evenly spaced rows.
   double largest_error(bool column_major) {
-    const Index ld = this->ld();
+    const Index ld = padded_ld<T>(N_);
     const auto width = static_cast<std::size_t>(N_);
     const Index step = std::max<Index>(1, A_.rows / kCheckedRows);
     const Index row_stride = column_major ? 1 : ld;
@@ -236,7 +223,7 @@ class Comparison {
   }
 
   double error_of(T entry, Index row, Index column, bool column_major) const {
-    const Index ld = this->ld();
+    const Index ld = padded_ld<T>(N_);
     double sum = 0;
     double size = 0;
     const Index end = A_.row_offsets[row + 1];

@@ -36,7 +36,7 @@ struct WidthComparison {
 struct ComparisonOptions {
   std::vector<Index> widths = {8, 16, 32, 64};
   std::vector<std::string> kernels;  ///< of heddle's own; none: all
-  bool cusparse = true;  ///< all its CSR algorithms, row- and column-major, and SpMV for N = 1
+  bool cusparse = true;              ///< all its CSR algorithms, row- and column-major
 };
 
 /// Bytes per second that a large copy in device memory reads and writes.

@@ -106,8 +106,8 @@ __device__ void copy_stage(char* rows, char* part, const SpmmProduct<T>& p,
                          shape.stripe);
   }
   if (!queued.new_part) return;
-  copy_part(part, A.values + piece.first_quad * kQuad * A.team_rows,
-            piece.quads * kQuad * A.team_rows * static_cast<int>(sizeof(V)));
+  copy_part(part, A.values + piece.first_quad * kQuadValues,
+            piece.quads * kQuadValues * static_cast<int>(sizeof(V)));
   copy_part(part + shape.places, A.places + piece.first_quad * kQuad,
             piece.quads * kQuad * static_cast<int>(sizeof(std::uint16_t)));
   copy_part(part + shape.team_quads, A.team_quads + queued.index * A.quad_pitch(),

@@ -203,7 +203,6 @@ RowBlocks<V>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   if (A.rows == 0 || A.nnz == 0) return;
   const RowOrder order = order_rows(context, A, limits.rows);
   view_.rows_per_block = limits.rows;
-  view_.team_rows = limits.team_rows;
   view_.blocks = order.blocks;
   const Index padded = order.blocks * limits.rows;
   rows_ = Buffer<std::int32_t, DeviceSpace>(context, size_of(padded));

@@ -6,12 +6,15 @@
 
 namespace heddle::detail::cuda {
 
-/// The number of columns of a team of rows that are stored together: their values, then their
-/// places.
+/// The number of neighbouring rows of a block, a team, whose entries are stored together, by
+/// columns, so that a row of B is read from shared memory once for all of them.
+inline constexpr int kTeamRows = 2;
+
+/// The number of columns of a team that are stored together: their values, then their places.
 inline constexpr int kQuad = 4;
 
-/// The most rows of a team.
-inline constexpr int kMostTeamRows = 4;
+/// The number of values of a quad.
+inline constexpr int kQuadValues = kQuad * kTeamRows;
 
 /// See `RowBlocksView::rows`.
 inline constexpr std::int32_t kNoRow = -1;
@@ -31,9 +34,6 @@ struct RowPiece {
 template <class V>
 struct RowBlocksView {
   int rows_per_block = 0;  ///< R, a multiple of 8
-  /// H, 2 or 4: the number of neighbouring rows of a block whose entries are stored together, by
-  /// columns, so that a row of B is read from shared memory once for all of them.
-  int team_rows = 2;
   Index blocks = 0;
   int most_columns = 0;  ///< of a piece, rounded up to a multiple of 4
   int most_quads = 0;    ///< of a piece
@@ -44,21 +44,20 @@ struct RowBlocksView {
   const std::int32_t* columns = nullptr;  ///< of B's rows, ascending in a block
   /// `quad_pitch()` per piece: team t of the block has quads [t] … [t + 1] − 1 of the piece's.
   const std::uint16_t* team_quads = nullptr;
-  /// 4·H per quad: of each column those of the team's rows, 0 where a row lacks the column.
+  /// kQuadValues per quad: of each column those of the team's rows, 0 where a row lacks the column.
   const V* values = nullptr;
   /// 4 per quad, places in the piece's columns. A quad that is not full repeats the place of the
   /// team's last column, with values 0.
   const std::uint16_t* places = nullptr;
 
-  __host__ __device__ constexpr int teams() const noexcept { return rows_per_block / team_rows; }
+  __host__ __device__ constexpr int teams() const noexcept { return rows_per_block / kTeamRows; }
   /// More than `teams()`, and a multiple of 16 bytes.
   __host__ __device__ constexpr int quad_pitch() const noexcept { return teams() / 8 * 8 + 8; }
 };
 
 /// The largest pieces that `RowBlocks` makes.
 struct PieceLimits {
-  int rows;  ///< per block, a multiple of 8
-  int team_rows;
+  int rows;     ///< per block, a multiple of 8
   int columns;  ///< distinct ones per piece
   int entries;  ///< per piece, at least `rows`
 };

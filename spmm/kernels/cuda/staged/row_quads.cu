@@ -51,14 +51,10 @@ class TeamMerge {
   __device__ TeamMerge(const CsrView<T, DeviceSpace>& A, const RowBlocksView<V>& blocks,
                        const RowPiece& piece, int team)
       : columns_(A.columns) {
-    const Index place =
-        static_cast<Index>(piece.block) * blocks.rows_per_block + team * blocks.team_rows;
+    const Index place = static_cast<Index>(piece.block) * blocks.rows_per_block + team * kTeamRows;
 #pragma unroll
-    for (int r = 0; r < kMostTeamRows; ++r) {
-      parts_[r] = {0, 0};
-      if (r < blocks.team_rows) {
-        parts_[r] = part_of_row(A, blocks.rows[place + r], piece, blocks.columns);
-      }
+    for (int r = 0; r < kTeamRows; ++r) {
+      parts_[r] = part_of_row(A, blocks.rows[place + r], piece, blocks.columns);
     }
   }
 
@@ -70,24 +66,23 @@ class TeamMerge {
   }
 
   /// Takes the next column. entries[r] is row r's entry in it, or −1.
-  __device__ std::int32_t take(Index (&entries)[kMostTeamRows]) {
+  __device__ std::int32_t take(Index (&entries)[kTeamRows]) {
     constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
-    std::int32_t heads[kMostTeamRows];
+    std::int32_t heads[kTeamRows];
     std::int32_t column = kNone;
 #pragma unroll
-    for (int r = 0; r < kMostTeamRows; ++r) {
+    for (int r = 0; r < kTeamRows; ++r) {
       heads[r] = parts_[r].begin < parts_[r].end ? columns_[parts_[r].begin] : kNone;
       column = min(column, heads[r]);
     }
 #pragma unroll
-    for (int r = 0; r < kMostTeamRows; ++r)
-      entries[r] = heads[r] == column ? parts_[r].begin++ : -1;
+    for (int r = 0; r < kTeamRows; ++r) entries[r] = heads[r] == column ? parts_[r].begin++ : -1;
     return column;
   }
 
  private:
   const std::int32_t* columns_;
-  RowPart parts_[kMostTeamRows];
+  RowPart parts_[kTeamRows];
 };
 
 /// The places of the teams' quads in a piece and the piece's number of quads, a thread block per
@@ -108,7 +103,7 @@ __global__ __launch_bounds__(kTeamThreads) void count_quads_kernel(CsrView<T, De
     int columns = 0;
     if (team < blocks.teams()) {
       TeamMerge<T> merge(A, blocks, piece, team);
-      for (Index entries[kMostTeamRows]; !merge.done(); ++columns) merge.take(entries);
+      for (Index entries[kTeamRows]; !merge.done(); ++columns) merge.take(entries);
     }
     int own_before = 0;
     int all = 0;
@@ -144,17 +139,15 @@ __global__ __launch_bounds__(kTeamThreads) void fill_kernel(CsrView<T, DeviceSpa
     const Index end = (first + team_quads[team + 1]) * kQuad;
     Index place = piece.first_column;
     for (Index k = (first + team_quads[team]) * kQuad; k < end; ++k) {
-      Index entries[kMostTeamRows] = {-1, -1, -1, -1};
+      Index entries[kTeamRows] = {-1, -1};
       if (!merge.done()) {
         const std::int32_t column = merge.take(entries);
         place = lower_bound(blocks.columns, place, piece.first_column + piece.columns, column);
       }
       places[k] = static_cast<std::uint16_t>(place - piece.first_column);
 #pragma unroll
-      for (int r = 0; r < kMostTeamRows; ++r) {
-        if (r >= blocks.team_rows) break;
-        values[k * blocks.team_rows + r] =
-            entries[r] >= 0 ? static_cast<V>(A.values[entries[r]]) : V{0};
+      for (int r = 0; r < kTeamRows; ++r) {
+        values[k * kTeamRows + r] = entries[r] >= 0 ? static_cast<V>(A.values[entries[r]]) : V{0};
       }
     }
   }
@@ -162,7 +155,7 @@ __global__ __launch_bounds__(kTeamThreads) void fill_kernel(CsrView<T, DeviceSpa
   const Index used = (first + team_quads[blocks.teams()]) * kQuad;
   for (Index k = used + threadIdx.x; k < (first + piece.quads) * kQuad; k += kTeamThreads) {
     places[k] = 0;
-    for (int r = 0; r < blocks.team_rows; ++r) values[k * blocks.team_rows + r] = V{0};
+    for (int r = 0; r < kTeamRows; ++r) values[k * kTeamRows + r] = V{0};
   }
   if (threadIdx.x == 0) pieces[blockIdx.x].first_quad = first;
 }
@@ -182,7 +175,7 @@ void RowBlocks<V>::store_entries(CudaContext& context, const CsrView<T, DeviceSp
   check_launch();
   view_.team_quads = team_quads_.data();
   const Index quads = exclusive_sum(context, first_quad.data(), pieces() + 1);
-  values_ = Buffer<V, DeviceSpace>(context, size_of(quads * kQuad * view_.team_rows));
+  values_ = Buffer<V, DeviceSpace>(context, size_of(quads * kQuadValues));
   places_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(quads * kQuad));
   fill_kernel<<<grid, kTeamThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
                                                  values_.data(), places_.data());

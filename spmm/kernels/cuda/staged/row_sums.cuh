@@ -26,12 +26,11 @@ using Sums = Lane<T, kVectorWidth<T>>[kChunks];
 
 /// sums += the products of quads first … last − 1 of a team with rows of B. `B[c]` points at the
 /// columns of the c-th vector of the first row in shared memory.
-template <int kChunks, int kTeam, class T, class V>
+template <int kChunks, class T, class V>
 __device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const V* values,
                           const std::uint16_t* places, int first, int last,
-                          Sums<T, kChunks> (&sums)[kTeam]) {
+                          Sums<T, kChunks> (&sums)[kTeamRows]) {
   using Vector = Lane<T, kVectorWidth<T>>;
-  constexpr int kQuadValues = kQuad * kTeam;
   for (int quad = first; quad < last; ++quad) {
     V a[kQuadValues];
 #pragma unroll
@@ -51,10 +50,10 @@ __device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const
 #pragma unroll
     for (int k = 0; k < kQuad; ++k) {
 #pragma unroll
-      for (int r = 0; r < kTeam; ++r) {
+      for (int r = 0; r < kTeamRows; ++r) {
 #pragma unroll
         for (int c = 0; c < kChunks; ++c) {
-          multiply_add(static_cast<T>(a[k * kTeam + r]), b[k][c], sums[r][c]);
+          multiply_add(static_cast<T>(a[k * kTeamRows + r]), b[k][c], sums[r][c]);
         }
       }
     }
@@ -74,10 +73,9 @@ class RowSums {
   using T = typename Product::Value;
   static constexpr int kWidth = kVectorWidth<T>;
   static constexpr int kChunks = Config::kChunks;
-  static constexpr int kTeam = Config::kTeam;
   using Vector = Lane<T, kWidth>;
   /// Whether terms are loaded before the sums: where they leave enough registers for these.
-  static constexpr bool kEarly = kTeam * kChunks <= 2;
+  static constexpr bool kEarly = kTeamRows * kChunks <= 2;
 
  public:
   __device__ explicit RowSums(const StageShape& shape)
@@ -95,9 +93,9 @@ class RowSums {
   /// multiplied.
   struct Early {
     /// As in `RowBlocksView`, kNoRow also where the sum is not finished.
-    std::int32_t row[kTeam];
-    Vector C[kTeam][kChunks];
-    Vector X[kTeam][kChunks];
+    std::int32_t row[kTeamRows];
+    Vector C[kTeamRows][kChunks];
+    Vector X[kTeamRows][kChunks];
   };
 
   __device__ Early begin(const Product& p, const StageShape& shape, const QueuedPiece& queued,
@@ -105,11 +103,11 @@ class RowSums {
     const bool needed = active_ && queued.piece.last != 0;
     Early early;
 #pragma unroll
-    for (int k = 0; k < kTeam; ++k) {
-      early.row[k] = needed ? rows[team_ * kTeam + k] : kNoRow;
+    for (int k = 0; k < kTeamRows; ++k) {
+      early.row[k] = needed ? rows[team_ * kTeamRows + k] : kNoRow;
     }
 #pragma unroll
-    for (int k = 0; k < kTeam; ++k) {
+    for (int k = 0; k < kTeamRows; ++k) {
       const bool loads = kEarly && early.row[k] >= 0 && shape.wide_terms;
 #pragma unroll
       for (int c = 0; loads && c < kChunks; ++c) {
@@ -136,11 +134,11 @@ class RowSums {
     const char* B[kChunks];
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) B[c] = rows_of_B + columns_[c] * sizeof(T);
-    add_quads<kChunks, kTeam, T>(B, shape.pitch, reinterpret_cast<const V*>(part),
-                                 reinterpret_cast<const std::uint16_t*>(part + shape.places),
-                                 quads[team_], quads[team_ + 1], sums_);
+    add_quads<kChunks, T>(B, shape.pitch, reinterpret_cast<const V*>(part),
+                          reinterpret_cast<const std::uint16_t*>(part + shape.places), quads[team_],
+                          quads[team_ + 1], sums_);
 #pragma unroll
-    for (int k = 0; k < kTeam; ++k) {
+    for (int k = 0; k < kTeamRows; ++k) {
       if (early.row[k] != kNoRow) {
 #pragma unroll
         for (int c = 0; c < kChunks; ++c) {
@@ -187,7 +185,7 @@ class RowSums {
   int team_;
   bool active_;
   int columns_[kChunks];  ///< the first of each vector in the stripe
-  Sums<T, kChunks> sums_[kTeam];
+  Sums<T, kChunks> sums_[kTeamRows];
 };
 
 }  // namespace heddle::detail::cuda

@@ -63,7 +63,7 @@ StageShape shape_with_stripes(const RowBlocksView<V>& A, Index N, const StageSiz
   };
   shape.pitch = bytes(shape.stripe, sizeof(T));
   shape.row_bytes = bytes(A.most_columns, shape.pitch);
-  shape.places = bytes(A.most_quads * kQuad * A.team_rows, sizeof(V));
+  shape.places = bytes(A.most_quads * kQuadValues, sizeof(V));
   shape.team_quads = shape.places + bytes(A.most_quads * kQuad, sizeof(std::uint16_t));
   shape.part_bytes = shape.team_quads + bytes(A.quad_pitch(), sizeof(std::uint16_t));
   shape.list_bytes = bytes(A.most_columns + A.rows_per_block, sizeof(std::int32_t));

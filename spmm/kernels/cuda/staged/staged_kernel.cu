@@ -18,13 +18,12 @@ namespace {
 /// A version of the kernel. Measured on one H200 (27-point stencil): two vectors per thread win
 /// where they meet no bank conflicts, else a ring of two stages where two thread blocks of whole
 /// rows of C fit on a multiprocessor, else thread blocks of one stage, which overlap each other.
-template <int kTeamOf, int kStagesOf, int kChunksOf>
+template <int kStagesOf, int kChunksOf>
 struct StagedConfig {
-  static constexpr int kTeam = kTeamOf;              // rows of C per thread
-  static constexpr int kStages = kStagesOf;          // of the ring
-  static constexpr int kAhead = kStages - 1;         // pieces whose copies are in flight
-  static constexpr int kChunks = kChunksOf;          // vectors of a row of C per thread
-  static constexpr int kMostThreads = 1280 / kTeam;  // per block, so that registers suffice
+  static constexpr int kStages = kStagesOf;   // of the ring
+  static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
+  static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
+  static constexpr int kMostThreads = 640;    // per block, so that registers suffice
   // A piece enters the queue before its columns are copied, and these before its rows of B.
   static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
   static constexpr int kQueuedAhead = kListedAhead + 1;
@@ -33,12 +32,9 @@ struct StagedConfig {
   static_assert(kQueuedAhead < kQueue);
   static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kChunks, kMostThreads};
 };
-template <int kTeam>
-using RingConfig = StagedConfig<kTeam, 2, 1>;
-template <int kTeam>
-using PairConfig = StagedConfig<kTeam, 1, 2>;
-template <int kTeam>
-using SingleConfig = StagedConfig<kTeam, 1, 1>;
+using RingConfig = StagedConfig<2, 1>;
+using PairConfig = StagedConfig<1, 2>;
+using SingleConfig = StagedConfig<1, 1>;
 
 /// Thread blocks that shared memory is divided among.
 constexpr int kRingBlocks = 2;
@@ -101,9 +97,6 @@ constexpr int kManyBlockRows = sizeof(T) == 4 ? 128 : 64;
 constexpr int kBlockRows = 64;
 constexpr Index kShortBytes = 80;
 
-/// R(8) from which teams of four rows have few zeros.
-constexpr double kLargeTeamReuse = 4;
-
 /// Shared memory that the system takes from each thread block.
 constexpr unsigned kReservedBytes = 1024;
 
@@ -113,20 +106,16 @@ unsigned share_of(const CudaContext& context, int blocks) {
   return (most + kReservedBytes) / static_cast<unsigned>(blocks) - kReservedBytes;
 }
 
-/// Half of a stage for A's part, if a team's entries fill three quarters of its values (nine tenths
-/// of larger teams). Where rows share few columns, more of them narrow the stripes of B.
+/// Half of a stage for A's part, if three of four values in it are entries. Where rows share few
+/// columns, more of them narrow the stripes of B.
 template <class V>
-PieceLimits piece_limits(const CudaContext& context, int rows, int team_rows, bool sharing) {
+PieceLimits piece_limits(const CudaContext& context, int rows, bool sharing) {
   constexpr int kColumns = 512;
   constexpr int kColumnsAlone = 256;
-  const double fill = team_rows == 2 ? 0.75 : 0.9;
-  const double entry_bytes =
-      static_cast<double>(static_cast<std::size_t>(team_rows) * sizeof(V) + sizeof(std::uint16_t)) /
-      (team_rows * fill);
-  constexpr int kStages = RingConfig<2>::kStages;
-  const double entries = share_of(context, kRingBlocks) / (2 * kStages * entry_bytes);
-  return {rows, team_rows, sharing ? kColumns : kColumnsAlone,
-          std::max(rows, static_cast<int>(entries))};
+  constexpr unsigned kEntryBytes = (kTeamRows * sizeof(V) + sizeof(std::uint16_t)) * 2 / 3;
+  const unsigned entries = share_of(context, kRingBlocks) /
+                           (2 * static_cast<unsigned>(RingConfig::kStages) * kEntryBytes);
+  return {rows, sharing ? kColumns : kColumnsAlone, std::max(rows, static_cast<int>(entries))};
 }
 
 /// The product of a matrix in row blocks.
@@ -138,25 +127,20 @@ class StagedLaunch {
       : context_(context), A_(A), product_(product), parts_(parts) {}
 
   void run() const {
-    dispatch_at_least<2, 4>(A_.team_rows, [&]<int kTeam>() { run_teams<kTeam>(); });
-  }
-
- private:
-  template <int kTeam>
-  void run_teams() const {
     const Index vectors = (product_.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
     if (vectors % 8 == 0 && A_.rows_per_block == kBlockRows) {
       // Fewer thread blocks where they divide rows of C into fewer stripes.
-      const bool fewer = shape<PairConfig<kTeam>>(kPairBlocks - 1).stripes <
-                         shape<PairConfig<kTeam>>(kPairBlocks).stripes;
-      launch<PairConfig<kTeam>>(fewer ? kPairBlocks - 1 : kPairBlocks);
-    } else if (shape<RingConfig<kTeam>>(kRingBlocks).stripes == 1) {
-      launch<RingConfig<kTeam>>(kRingBlocks);
+      const bool fewer =
+          shape<PairConfig>(kPairBlocks - 1).stripes < shape<PairConfig>(kPairBlocks).stripes;
+      launch<PairConfig>(fewer ? kPairBlocks - 1 : kPairBlocks);
+    } else if (shape<RingConfig>(kRingBlocks).stripes == 1) {
+      launch<RingConfig>(kRingBlocks);
     } else {
-      launch<SingleConfig<kTeam>>(kSingleBlocks);
+      launch<SingleConfig>(kSingleBlocks);
     }
   }
 
+ private:
   template <class Config>
   StageShape shape(int blocks) const {
     return stage_shape<T>(A_, product_.N, Config::kSizes, share_of(context_, blocks));
@@ -205,14 +189,13 @@ void launch_staged(CudaContext& context, const RowBlocksView<V>& A, const SpmmPr
 template <class T, class V>
 class StagedPlan : public KernelPlan<T, DeviceSpace> {
  public:
-  StagedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix)
-      : A_(matrix.A), team_rows_(matrix.features.reuse_8 >= kLargeTeamReuse ? 4 : 2) {}
+  StagedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix) : A_(matrix.A) {}
 
   /// Builds the row blocks for this width. Narrower products take them, too, if they have none.
   void prepare(CudaContext& context, Index N) override {
     const int rows = rows_for(N);
     if (!blocks_.contains(rows)) {
-      blocks_.try_emplace(rows, context, A_, piece_limits<V>(context, rows, team_rows_, true));
+      blocks_.try_emplace(rows, context, A_, piece_limits<V>(context, rows, true));
     }
   }
 
@@ -227,7 +210,6 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
   }
 
   CsrView<T, DeviceSpace> A_;
-  int team_rows_;
   std::map<int, RowBlocks<V>> blocks_;  ///< by the most rows of a block
 };
 
@@ -247,7 +229,7 @@ class StagedSegmentsPlan : public KernelPlan<T, DeviceSpace> {
  public:
   StagedSegmentsPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
       : segments_(context, matrix.A, segment_length(matrix.features, context.device())),
-        blocks_(context, segments_.view(matrix.A), piece_limits<V>(context, kBlockRows, 2, false)) {
+        blocks_(context, segments_.view(matrix.A), piece_limits<V>(context, kBlockRows, false)) {
     blocks_.set_targets(context, segments_.targets());
   }
 

@@ -20,10 +20,8 @@ struct StagedKernel {
       .name = "staged",
       .description = "rows of B copied to shared memory for blocks of rows that share them",
       .keeps =
-          "2·sizeof(T) + 2 per distinct column of two neighbouring rows, 4 per distinct column of "
-          "a "
-          "row block; another such format where both narrow and wide blocks are multiplied in "
-          "single precision",
+          "2·sizeof(T) + 2 per distinct column of two rows, 4 per distinct column of a row block; "
+          "another such format where narrow and wide blocks are multiplied in single precision",
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };
