@@ -99,7 +99,9 @@ template <Scalar T>
 class SpmmPlan<T, CudaContext> {
  public:
   /// Computes, on the device, A's row lengths, the reuse of columns by neighbouring rows, and
-  /// whether A consists of dense node blocks. Throws `InvalidArgument` for an unknown kernel name,
+  /// whether A consists of dense node blocks. A's values must not change while the plan exists,
+  /// because kernels keep copies of them (in single precision where that is exact); only indexed
+  /// products with Aᵀ follow. Throws `InvalidArgument` for an unknown kernel name,
   /// listing the known ones.
   SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace> A, const SpmmOptions& options = {});
   ~SpmmPlan();

@@ -4,8 +4,8 @@
 #include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/narrow_merge/narrow_merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/node_block/node_block_kernel.hpp>
-#include <heddle/spmm/kernels/cuda/nonzero_parallel/nonzero_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
@@ -33,7 +33,7 @@ constexpr std::string_view kRowParallel = cuda::RowParallelKernel::kTraits.name;
 constexpr std::string_view kRowCached = cuda::RowCachedKernel::kTraits.name;
 constexpr std::string_view kMerge = cuda::MergeKernel::kTraits.name;
 constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
-constexpr std::string_view kNonzeroParallel = cuda::NonzeroParallelKernel::kTraits.name;
+constexpr std::string_view kNarrowMerge = cuda::NarrowMergeKernel::kTraits.name;
 constexpr std::string_view kNodeBlock = cuda::NodeBlockKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 constexpr std::string_view kStaged = cuda::StagedKernel::kTraits.name;
@@ -118,7 +118,7 @@ bool has_nodes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexc
 }
 
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
-  if (N <= kVeryNarrow) return kNonzeroParallel;
+  if (N <= kVeryNarrow) return kNarrowMerge;
   return is_very_uneven(A) && A.row_mean < kManyRows ? kMergePath : kMerge;
 }
 

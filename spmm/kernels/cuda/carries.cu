@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/carries.hpp>
@@ -10,17 +11,18 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Each thread adds one column of the carries of one row, if the row's first carry belongs to its
-/// team.
-template <class T>
+constexpr int kWarps = kThreads / kWarpSize;
+
+/// A warp adds the carries of one row, if the row's first carry belongs to its team. Its lanes are
+/// `kLanes` columns of several teams at a time, which they add in an order that does not vary.
+template <int kLanes, class T>
 __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
                                                                const PathPoint* points,
                                                                Index stretches_total,
                                                                Index stretches, Index teams,
                                                                const T* carries) {
   wait_for_first_pass();
-  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
-  const Index team = i / p.N;
+  const Index team = static_cast<Index>(blockIdx.x) * kWarps + threadIdx.x / kWarpSize;
   if (team >= teams) return;
   const auto end_of = [&](Index t) { return points[min((t + 1) * stretches, stretches_total)]; };
   const PathPoint end = end_of(team);
@@ -29,10 +31,25 @@ __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
     const PathPoint before = end_of(team - 1);
     if (before.row == end.row && before.nonzero > p.A.row_offsets[end.row]) return;
   }
-  const Index column = i % p.N;
-  T sum = 0;
-  for (Index t = team; t < teams && end_of(t).row == end.row; ++t) sum += carries[t * p.N + column];
-  add_later(p, end.row, column, sum);
+  const int lane = threadIdx.x % kWarpSize;
+  Index last = team + 1;  // behind the last team with a carry of the row
+  for (unsigned same = kFullWarp; same == kFullWarp; last += __popc(same)) {
+    same = __ballot_sync(kFullWarp, last + lane < teams && end_of(last + lane).row == end.row);
+  }
+  constexpr int kGroups = kWarpSize / kLanes;
+  for (Index first = 0; first < p.N; first += kLanes) {
+    const Index column = first + lane % kLanes;
+    Lane<T, 1> sum;
+    if (column < p.N) {
+#pragma unroll 4
+      for (Index t = team + lane / kLanes; t < last; t += kGroups) {
+        sum[0] += carries[t * p.N + column];
+      }
+    }
+#pragma unroll
+    for (int step = kGroups / 2; step > 0; step /= 2) add_from_lane(step * kLanes, kWarpSize, sum);
+    if (lane < kLanes && column < p.N) add_later(p, end.row, column, sum[0]);
+  }
 }
 
 }  // namespace
@@ -42,9 +59,12 @@ void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, con
                         Index stretches, const T* carries) {
   const Index teams = (path.stretches() + stretches - 1) / stretches;
   if (teams < 2) return;
-  launch_second_pass(add_carries_kernel<T>, blocks_for(teams * product.N, kThreads), kThreads,
-                     context.stream(), product, path.points(), path.stretches(), stretches, teams,
-                     carries);
+  dispatch_at_least<1, 4, 16, kWarpSize>(
+      static_cast<int>(std::min<Index>(product.N, kWarpSize)), [&]<int kLanes>() {
+        launch_second_pass(add_carries_kernel<kLanes, T>, blocks_for(teams, kWarps), kThreads,
+                           context.stream(), product, path.points(), path.stretches(), stretches,
+                           teams, carries);
+      });
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                    \

@@ -9,7 +9,7 @@ namespace heddle::detail::cuda {
 ///
 /// carries[w·N + j] is column j of team w's carry. The team that finishes the row has already
 /// ended the row of C with its own part, all terms of the epilogue included. This pass adds α times
-/// the carries to C and αη times the carries to Y, those of each row in the order of the teams, so
+/// the carries to C and αη times the carries to Y, those of each row in a fixed order, so
 /// it is deterministic. Moves teams·N·sizeof(T) bytes and the rows of C and Y that have carries.
 template <class T>
 void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,

@@ -1,6 +1,7 @@
 #include <heddle/spmm/kernels/cuda/cusparse/cusparse_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/narrow_merge/narrow_merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/node_block/node_block_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/nonzero_parallel/nonzero_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
@@ -35,8 +36,10 @@ KernelTable<DeviceSpace>& cuda_kernel_table() {
       row_of<cuda::MergeKernel>(),
       row_of<cuda::MergePathKernel>(),
       row_of<cuda::NonzeroParallelKernel>(),
+      row_of<cuda::NarrowMergeKernel>(),
       row_of<cuda::PanelMmaKernel>(),
       row_of<cuda::StagedKernel>(),
+      row_of<cuda::StagedSegmentsKernel>(),
       row_of<cuda::NodeBlockKernel>(),
       row_of<cuda::CusparseKernel<1>>(),
       row_of<cuda::CusparseKernel<2>>(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/kernels/cuda/product.hpp>
+#include <utility>
 
 /// Shared by the SpMM kernels: a few neighbouring columns in one thread's registers, their loads,
 /// and the sum over a range of a row of A. `epilogue.cuh` stores such sums.
@@ -94,14 +95,23 @@ template <class T>
 __device__ GatheredValues<T> values_from(const GatheredProduct<T>& p, Index begin) {
   return {p.A.values, p.positions + begin};
 }
-template <class T>
-__device__ T load_value(const T* values, int k) {
+template <class Base>
+__device__ const float* values_from(const NarrowProduct<Base>& p, Index begin) {
+  return p.narrow_values + begin;
+}
+template <class V>
+__device__ V load_value(const V* values, int k) {
   return __ldg(values + k);
 }
 template <class T>
 __device__ T load_value(const GatheredValues<T>& from, int k) {
   return __ldg(from.values + __ldg(from.positions + k));
 }
+
+/// The type in which the values of a product's A are stored.
+template <class Product>
+using StoredValue =
+    decltype(load_value(values_from(std::declval<const Product&>(), Index{}), int{}));
 
 /// sum += Σ values[k]·B(columns[k], ·) over k = first, first + kStep, … < `length`. `B` points at
 /// the thread's columns of row 0, and rows are `pitch` bytes apart. The loads of `kUnroll` terms
@@ -110,9 +120,10 @@ __device__ T load_value(const GatheredValues<T>& from, int k) {
 template <int kStep, int kUnroll, class Values, class T, int kWidth>
 __device__ void accumulate(const std::int32_t* columns, Values values, int first, int length,
                            const T* B, unsigned pitch, Lane<T, kWidth>& sum) {
+  using Stored = decltype(load_value(values, 0));
   int k = first;
   for (; k + (kUnroll - 1) * kStep < length; k += kUnroll * kStep) {
-    T a[kUnroll];
+    Stored a[kUnroll];
     Lane<T, kWidth> b[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
@@ -120,10 +131,10 @@ __device__ void accumulate(const std::int32_t* columns, Values values, int first
       a[u] = load_value(values, k + u * kStep);
     }
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) multiply_add(a[u], b[u], sum);
+    for (int u = 0; u < kUnroll; ++u) multiply_add(static_cast<T>(a[u]), b[u], sum);
   }
   if (k >= length) return;
-  T a[kUnroll] = {};
+  Stored a[kUnroll] = {};
   Lane<T, kWidth> b[kUnroll];
 #pragma unroll
   for (int u = 0; u < kUnroll - 1; ++u) {
@@ -133,7 +144,7 @@ __device__ void accumulate(const std::int32_t* columns, Values values, int first
     }
   }
 #pragma unroll
-  for (int u = 0; u < kUnroll - 1; ++u) multiply_add(a[u], b[u], sum);
+  for (int u = 0; u < kUnroll - 1; ++u) multiply_add(static_cast<T>(a[u]), b[u], sum);
 }
 
 }  // namespace heddle::detail::cuda

@@ -22,6 +22,13 @@ struct GatheredProduct : SpmmProduct<T> {
   const std::uint32_t* positions = nullptr;
 };
 
+/// A product in double with an A whose values are all exact in single precision, read from a copy
+/// of half the size. Its sums have the same bits as those of `Base`.
+template <class Base>
+struct NarrowProduct : Base {
+  const float* narrow_values = nullptr;
+};
+
 /// Bytes between rows of B. `SpmmPlan` ensures that they are below 2³².
 template <class T>
 constexpr unsigned b_pitch(const SpmmProduct<T>& product) noexcept {

@@ -222,6 +222,27 @@ TYPED_TEST(SpmmCuda, HeavyRowsAcrossBlocks) {
   }));
 }
 
+// More teams than a warp has lanes carry parts of one row.
+TYPED_TEST(SpmmCuda, ARowWithManyCarries) {
+  const Index cols = 60000;
+  const TestMatrix<TypeParam> A = test::matrix_with_pattern<TypeParam>(700, cols, [&](Index i) {
+    std::vector<Index> columns;
+    for (Index j = i % 5; j < cols; j += i == 350 ? 1 : 20000) columns.push_back(j);
+    return columns;
+  });
+  const DeviceMatrix<TypeParam> device(this->context(), A);
+  for (const char* kernel :
+       {"merge", "merge_path", "nonzero_parallel", "narrow_merge", "staged_segments"}) {
+    const SpmmPlan<TypeParam, CudaContext> plan(this->context(), device.view(), {kernel});
+    for (const Index N : {1, 3, 4, 17}) {
+      Case<TypeParam> product(A, N, {0, 0}, static_cast<TypeParam>(-0.7),
+                              static_cast<TypeParam>(1.3));
+      product.expect(product.multiply(this->context(), plan),
+                     std::string(kernel) + ", N " + std::to_string(N));
+    }
+  }
+}
+
 TYPED_TEST(SpmmCuda, ShapesWithoutRowsOrColumns) {
   using T = TypeParam;
   const auto nothing = [](Index) { return std::vector<Index>{}; };
@@ -264,6 +285,49 @@ TYPED_TEST(SpmmCuda, ARegisteredKernelIsChosenByItsName) {
   const int before = test::row_per_thread_products();
   product.expect(product.multiply(this->context(), plan), "row_per_thread");
   EXPECT_EQ(test::row_per_thread_products(), before + 1);
+}
+
+/// A with all values rounded to floats.
+TestMatrix<double> with_floats(TestMatrix<double> A) {
+  for (double& value : A.values) value = static_cast<float>(value);
+  return A;
+}
+
+using SpmmCudaInDouble = SpmmCuda<double>;
+
+// Kernels read values that are all floats from narrow copies.
+TEST_F(SpmmCudaInDouble, ValuesThatAreFloats) {
+  expect_products(with_floats(test::power_law_matrix<double>(150, 150, 140)));
+  expect_products(with_floats(test::node_block_matrix<double>(13, 3)));
+  expect_products(with_floats(test::band_matrix<double>(300, 300, 60)));
+}
+
+// Another matrix differs in one value, which is no float. All rows but its own have the same bits.
+TEST_F(SpmmCudaInDouble, ValuesThatAreFloatsGiveTheSameBits) {
+  for (const TestMatrix<double>& A : {with_floats(test::power_law_matrix<double>(600, 600, 590)),
+                                      with_floats(test::band_matrix<double>(900, 900, 7)),
+                                      with_floats(test::node_block_matrix<double>(60, 3))}) {
+    TestMatrix<double> other = A;
+    other.values.back() += 1e-14;
+    ASSERT_NE(static_cast<float>(other.values.back()), other.values.back());
+    const DeviceMatrix<double> narrow(context(), A);
+    const DeviceMatrix<double> wide(context(), other);
+    for (const auto& row : detail::cuda_kernel_table().rows()) {
+      if (!row.traits.repeatable) continue;
+      const SpmmOptions options{std::string(row.traits.name)};
+      const SpmmPlan<double, CudaContext> plan(context(), narrow.view(), options);
+      const SpmmPlan<double, CudaContext> wide_plan(context(), wide.view(), options);
+      for (const Index N : {1, 4, 7, 16, 64}) {
+        Case<double> product(A, N, {0, 0}, 1.0, 0.0);
+        const std::vector<double> C = product.multiply(context(), plan);
+        const std::vector<double> wide_C = product.multiply(context(), wide_plan);
+        const auto compared = static_cast<std::size_t>((A.rows - 1) * N);
+        EXPECT_EQ(std::memcmp(C.data(), wide_C.data(), compared * sizeof(double)), 0)
+            << row.traits.name << ", N " << N;
+        EXPECT_NE(C, wide_C) << row.traits.name << ", N " << N;
+      }
+    }
+  }
 }
 
 TYPED_TEST(SpmmCuda, SameBitsEveryTime) {

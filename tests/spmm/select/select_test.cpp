@@ -37,7 +37,7 @@ TEST(SelectKernel, EvenRowsAreSplitByRows) {
 TEST(SelectKernel, UnevenRowsAreSplitByNonzeros) {
   EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 16, 8).kernel, "merge_path");
   EXPECT_EQ(choose_by_features(matrix(300, 3, 1.2), 16, 8).kernel, "merge");
-  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 1, 8).kernel, "nonzero_parallel");
+  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 1, 8).kernel, "narrow_merge");
 }
 
 TEST(SelectKernel, OneHeavyRowMakesRowsUneven) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/kernels/cuda/carries.hpp>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 
 namespace heddle::detail::cuda {
 
@@ -18,8 +19,8 @@ Index merge_carries(const MergePath& path, Index N);
 /// Deterministic: the places at which a row's sum is divided depend only on A and the device's
 /// size.
 /// Source: Yang, Buluç, Owens 2018, section 4.2.
-template <class T>
-void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,
-                  T* carries);
+template <class T, class V>
+void launch_merge(CudaContext& context, const SpmmProduct<T>& product,
+                  const StoredValues<T, V>& values, const MergePath& path, T* carries);
 
 }  // namespace heddle::detail::cuda

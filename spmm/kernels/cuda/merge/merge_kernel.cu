@@ -64,8 +64,9 @@ struct Walk {
   /// Adds `count` ≤ kUnroll nonzeros from the k-th on, with their loads in flight together. Usually
   /// no row ends among them, and one check per nonzero would take as long as the sums.
   template <bool kAll>
-  __device__ void step(const std::int32_t* columns, const T* values, int k, int count) {
-    T a[kUnroll];
+  __device__ void step(const std::int32_t* columns, const StoredValue<Product>* values, int k,
+                       int count) {
+    StoredValue<Product> a[kUnroll];
     Sum b[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
@@ -76,21 +77,21 @@ struct Walk {
     }
     if (kAll && row_end >= k + kUnroll) {
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) multiply_add(a[u], b[u], open);
+      for (int u = 0; u < kUnroll; ++u) multiply_add(static_cast<T>(a[u]), b[u], open);
       return;
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (kAll || u < count) {
         while (row_end <= k + u) finish_row();
-        multiply_add(a[u], b[u], open);
+        multiply_add(static_cast<T>(a[u]), b[u], open);
       }
     }
   }
 
   __device__ void run() {
     const std::int32_t* columns = p.A.columns + begin.nonzero;
-    const T* values = p.A.values + begin.nonzero;
+    const auto* values = values_from(p, begin.nonzero);
     const int length = static_cast<int>(end.nonzero - begin.nonzero);
     int k = 0;
     for (; k + kUnroll <= length; k += kUnroll) step<true>(columns, values, k, kUnroll);
@@ -158,12 +159,12 @@ Index stretches_per_group(const MergePath& path, int lanes, const DeviceSizes& d
                            std::max<Index>(1, kLongestWalk / path.step()));
 }
 
-template <class T>
-using Plan = MergePlan<T, PathMeasure::nonzeros>;
+template <class T, class V>
+using Plan = MergePlan<T, V, PathMeasure::nonzeros>;
 
 }  // namespace
 
-KernelMakers<DeviceSpace> MergeKernel::makers() { return makers_of<Plan, DeviceSpace>(); }
+KernelMakers<DeviceSpace> MergeKernel::makers() { return makers_by_values<Plan>(); }
 
 template <class T>
 Index merge_carries(const MergePath& path, Index N) {
@@ -171,9 +172,9 @@ Index merge_carries(const MergePath& path, Index N) {
   return blocks_for(path.stretches(), kFewestGroups) * N;
 }
 
-template <class T>
-void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const MergePath& path,
-                  T* carries) {
+template <class T, class V>
+void launch_merge(CudaContext& context, const SpmmProduct<T>& product,
+                  const StoredValues<T, V>& values, const MergePath& path, T* carries) {
   dispatch_lanes(product, kMostLanes, [&]<int kWidth, int kLanes>() {
     using Config = MergeConfig<kWidth, kLanes>;
     const Index span = stretches_per_group(path, kLanes, context.device());
@@ -181,17 +182,19 @@ void launch_merge(CudaContext& context, const SpmmProduct<T>& product, const Mer
                     blocks_for(product.N, Config::kStripe));
     dispatch_terms(product, [&](const auto& typed) {
       merge_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-          typed, path.points(), path.stretches(), span, carries);
+          values.in(typed), path.points(), path.stretches(), span, carries);
       check_launch();
     });
     launch_add_carries(context, product, path, Config::kGroups * span, carries);
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                               \
-  template Index merge_carries<T>(const MergePath&, Index); \
-  template void launch_merge(CudaContext&, const SpmmProduct<T>&, const MergePath&, T*);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#define HEDDLE_INSTANTIATE(T, V)                                                             \
+  template void launch_merge(CudaContext&, const SpmmProduct<T>&, const StoredValues<T, V>&, \
+                             const MergePath&, T*);
+HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+template Index merge_carries<float>(const MergePath&, Index);
+template Index merge_carries<double>(const MergePath&, Index);
 
 }  // namespace heddle::detail::cuda

@@ -4,11 +4,11 @@
 namespace heddle::detail::cuda {
 namespace {
 
-template <class T>
-using Plan = MergePlan<T, PathMeasure::rows_and_nonzeros>;
+template <class T, class V>
+using Plan = MergePlan<T, V, PathMeasure::rows_and_nonzeros>;
 
 }  // namespace
 
-KernelMakers<DeviceSpace> MergePathKernel::makers() { return makers_of<Plan, DeviceSpace>(); }
+KernelMakers<DeviceSpace> MergePathKernel::makers() { return makers_by_values<Plan>(); }
 
 }  // namespace heddle::detail::cuda

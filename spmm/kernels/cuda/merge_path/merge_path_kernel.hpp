@@ -11,7 +11,9 @@ struct MergePathKernel {
   static constexpr KernelTraits kTraits = {
       .name = "merge_path",
       .description = "equally many rows and nonzeros per lane group",
-      .keeps = "16 bytes per 16 to 128 rows and nonzeros, carries of N·sizeof(T) per 8 of those",
+      .keeps =
+          "16 bytes per 16 to 128 rows and nonzeros, carries of N·sizeof(T) per 8 of those, "
+          "4·nnz where all values are exact in single precision",
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };

@@ -5,6 +5,7 @@
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/node_block/node_block_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/node_block/node_rows.hpp>
 
@@ -12,8 +13,10 @@ namespace heddle::detail::cuda {
 namespace {
 
 /// `kLoads` is the number of loads of a lane from one row of B, `kWidth` the columns in a load.
-template <class T, int b, int kWidthOf, int kLoadsOf>
+template <class TOf, class VOf, int b, int kWidthOf, int kLoadsOf>
 struct NodeBlockConfig {
+  using T = TOf;  // of the product
+  using V = VOf;  // of A's stored values
   static constexpr int kNode = b;
   static constexpr int kWidth = kWidthOf;
   static constexpr int kLoads = kLoadsOf;
@@ -25,28 +28,28 @@ struct NodeBlockConfig {
   static constexpr int kWarps = kThreads / kWarpSize;
   static constexpr int kBlocks = (b * kColumns * sizeof(T) <= 96 ? 24 : 16) / kWarps;
   static constexpr int kStages = kSingle || b > 4 ? 2 : 3;  // chunks of a node row on the way
-  static constexpr int kPieces = b * b;                     // of 16 bytes in a chunk
+  static constexpr int kPieces = b * b;                     // of a chunk
   // Groups lie an odd number of pieces apart, so that their loads use different banks.
   static constexpr int kPitch = kStages * kPieces | 1;
 };
 
 /// The values at one place of a chunk's blocks.
-template <class T>
-using Piece = Lane<T, kChunkBlocks<T>>;
+template <class Config>
+using Piece = Lane<typename Config::V, kChunkBlocks<typename Config::T>>;
 
 /// A lane group's node row, from its first chunk on.
 template <class Config, class T>
 struct NodeRow {
   const std::int32_t* columns;
-  const Piece<T>* pieces;
+  const Piece<Config>* pieces;
   int count;  ///< chunks
 
   /// Starts the copy of this lane's part of chunk `i`.
-  __device__ void copy(int i, Piece<T>* to, int lane, int lanes) const {
+  __device__ void copy(int i, Piece<Config>* to, int lane, int lanes) const {
     if (i >= count) return;
-    const Piece<T>* const from = pieces + static_cast<Index>(i) * Config::kPieces;
+    const Piece<Config>* const from = pieces + static_cast<Index>(i) * Config::kPieces;
     for (int piece = lane; piece < Config::kPieces; piece += lanes) {
-      __pipeline_memcpy_async(to + piece, from + piece, sizeof(Piece<T>));
+      __pipeline_memcpy_async(to + piece, from + piece, sizeof(Piece<Config>));
     }
   }
 
@@ -86,7 +89,7 @@ struct NodeSums {
 
 /// sums += chunk · rows of B.
 template <class Config, class T>
-__device__ void add_chunk(const Piece<T>* chunk, const std::int32_t (&nodes)[kChunkBlocks<T>],
+__device__ void add_chunk(const Piece<Config>* chunk, const std::int32_t (&nodes)[kChunkBlocks<T>],
                           const LaneColumns<Config, T>& B, NodeSums<Config, T>& sums) {
   constexpr int b = Config::kNode;
 #pragma unroll
@@ -96,11 +99,13 @@ __device__ void add_chunk(const Piece<T>* chunk, const std::int32_t (&nodes)[kCh
     for (int k = 0; k < kChunkBlocks<T>; ++k) B.load_from(nodes[k] * b + c, rows[k]);
 #pragma unroll
     for (int i = 0; i < b; ++i) {
-      const Piece<T> a = chunk[c * b + i];
+      const Piece<Config> a = chunk[c * b + i];
 #pragma unroll
       for (int k = 0; k < kChunkBlocks<T>; ++k) {
 #pragma unroll
-        for (int l = 0; l < Config::kLoads; ++l) multiply_add(a[k], rows[k][l], sums.values[i][l]);
+        for (int l = 0; l < Config::kLoads; ++l) {
+          multiply_add(static_cast<T>(a[k]), rows[k][l], sums.values[i][l]);
+        }
       }
     }
   }
@@ -109,8 +114,9 @@ __device__ void add_chunk(const Piece<T>* chunk, const std::int32_t (&nodes)[kCh
 /// sums += node row · B. All lanes of the warp take part. The copies of the next chunks to `ring`
 /// are on the way while a chunk is multiplied.
 template <class Config, class T>
-__device__ void add_node_row(const NodeRow<Config, T>& row, Piece<T>* ring, int lane, int lanes,
-                             const LaneColumns<Config, T>& B, NodeSums<Config, T>& sums) {
+__device__ void add_node_row(const NodeRow<Config, T>& row, Piece<Config>* ring, int lane,
+                             int lanes, const LaneColumns<Config, T>& B,
+                             NodeSums<Config, T>& sums) {
   constexpr int kStages = Config::kStages;
 #pragma unroll
   for (int s = 0; s < kStages - 1; ++s) {
@@ -164,10 +170,8 @@ struct LaneShape {
 };
 
 template <class Config, class Product, class T = typename Product::Value>
-__global__ __launch_bounds__(Config::kThreads,
-                             Config::kBlocks) void node_block_kernel(Product p,
-                                                                     NodeRowsView<T> rows,
-                                                                     LaneShape shape) {
+__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void node_block_kernel(
+    Product p, NodeRowsView<T, typename Config::V> rows, LaneShape shape) {
   constexpr int b = Config::kNode;
   extern __shared__ __align__(kVectorBytes) char staged[];
   const int warp = threadIdx.x / kWarpSize;
@@ -184,11 +188,11 @@ __global__ __launch_bounds__(Config::kThreads,
   if (active) {
     const Index begin = rows.chunk_begin[node];
     row = {rows.columns + begin * kChunkBlocks<T>,
-           reinterpret_cast<const Piece<T>*>(rows.values + begin * chunk_values<T>(b)),
+           reinterpret_cast<const Piece<Config>*>(rows.values + begin * chunk_values<T>(b)),
            static_cast<int>(rows.chunk_begin[node + 1] - begin)};
   }
-  Piece<T>* const ring =
-      reinterpret_cast<Piece<T>*>(staged) + (warp * shape.groups + group) * Config::kPitch;
+  Piece<Config>* const ring =
+      reinterpret_cast<Piece<Config>*>(staged) + (warp * shape.groups + group) * Config::kPitch;
   const LaneColumns<Config, T> columns{
       p.B + column, b_pitch(p), static_cast<std::int32_t>(p.A.cols - 1), apart, p.N - column};
   NodeSums<Config, T> sums;
@@ -217,10 +221,12 @@ LaneShape lane_shape(Index N, int columns_per_lane) {
 }
 
 template <class Config, class Product, class T = typename Product::Value>
-void launch(CudaContext& context, const Product& product, const NodeRowsView<T>& rows) {
+void launch(CudaContext& context, const Product& product,
+            const NodeRowsView<T, typename Config::V>& rows) {
   constexpr int kSharedWithoutAsking = 48 * 1024;
   const LaneShape shape = lane_shape(product.N, Config::kColumns);
-  const int shared = Config::kWarps * shape.groups * Config::kPitch * kVectorBytes;
+  const int shared =
+      Config::kWarps * shape.groups * Config::kPitch * static_cast<int>(sizeof(Piece<Config>));
   if (shared > kSharedWithoutAsking) {
     check(cudaFuncSetAttribute(node_block_kernel<Config, Product>,
                                cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
@@ -241,26 +247,26 @@ bool blocks_are_aligned(const SpmmProduct<T>& product) noexcept {
          (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
 }
 
-template <class T>
+template <class T, class V>
 void launch_node_block(CudaContext& context, const SpmmProduct<T>& product,
-                       const NodeRows<T>& rows) {
+                       const NodeRows<T, V>& rows) {
   // From here on, reading A less often outweighs longer ways of fewer warps (one H200).
   constexpr Index kWide = sizeof(T) == sizeof(double) ? 32 : 128;
   const bool aligned = blocks_are_aligned(product);
   dispatch_terms(product, [&](const auto& known) {
     dispatch_at_least<2, 3, 4, 5, 6, 7, 8>(rows.node_size(), [&]<int b>() {
       if (!aligned) {
-        launch<NodeBlockConfig<T, b, 1, 2>>(context, known, rows.view());
+        launch<NodeBlockConfig<T, V, b, 1, 2>>(context, known, rows.view());
       } else if (product.N < kWide) {
-        launch<NodeBlockConfig<T, b, kVectorWidth<T>, 1>>(context, known, rows.view());
+        launch<NodeBlockConfig<T, V, b, kVectorWidth<T>, 1>>(context, known, rows.view());
       } else {
-        launch<NodeBlockConfig<T, b, kVectorWidth<T>, 2>>(context, known, rows.view());
+        launch<NodeBlockConfig<T, V, b, kVectorWidth<T>, 2>>(context, known, rows.view());
       }
     });
   });
 }
 
-template <class T>
+template <class T, class V>
 class NodeBlockPlan : public KernelPlan<T, DeviceSpace> {
  public:
   NodeBlockPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
@@ -271,13 +277,11 @@ class NodeBlockPlan : public KernelPlan<T, DeviceSpace> {
   }
 
  private:
-  NodeRows<T> rows_;
+  NodeRows<T, V> rows_;
 };
 
 }  // namespace
 
-KernelMakers<DeviceSpace> NodeBlockKernel::makers() {
-  return makers_of<NodeBlockPlan, DeviceSpace>();
-}
+KernelMakers<DeviceSpace> NodeBlockKernel::makers() { return makers_by_values<NodeBlockPlan>(); }
 
 }  // namespace heddle::detail::cuda

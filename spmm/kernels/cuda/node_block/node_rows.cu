@@ -1,8 +1,8 @@
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/node_block/node_rows.hpp>
 #include <limits>
 
@@ -53,9 +53,9 @@ class NodeMerge {
   std::int32_t head_ = kNone;
 };
 
-template <int b, class T>
+template <int b, class T, class V>
 __global__ __launch_bounds__(NodeRowsConfig::kThreads) void count_chunks_kernel(
-    CsrView<T, DeviceSpace> A, NodeRowsView<T> rows, Index* chunks) {
+    CsrView<T, DeviceSpace> A, NodeRowsView<T, V> rows, Index* chunks) {
   const Index node =
       static_cast<Index>(blockIdx.x) * NodeRowsConfig::kRows + threadIdx.x / kWarpSize;
   if (node >= rows.count) return;
@@ -68,9 +68,9 @@ __global__ __launch_bounds__(NodeRowsConfig::kThreads) void count_chunks_kernel(
   if (threadIdx.x % kWarpSize == 0) chunks[node] = (blocks + kChunkBlocks<T> - 1) / kChunkBlocks<T>;
 }
 
-template <int b, class T>
+template <int b, class T, class V>
 __global__ __launch_bounds__(NodeRowsConfig::kThreads) void fill_chunks_kernel(
-    CsrView<T, DeviceSpace> A, NodeRowsView<T> rows, std::int32_t* columns, T* values) {
+    CsrView<T, DeviceSpace> A, NodeRowsView<T, V> rows, std::int32_t* columns, V* values) {
   const Index node =
       static_cast<Index>(blockIdx.x) * NodeRowsConfig::kRows + threadIdx.x / kWarpSize;
   if (node >= rows.count) return;
@@ -86,7 +86,7 @@ __global__ __launch_bounds__(NodeRowsConfig::kThreads) void fill_chunks_kernel(
         const Index from = exists ? merge.take(column * b + c) : -1;
         if (lane >= b) continue;
         values[chunk * chunk_values<T>(b) + chunk_position<T>(b, lane, c, block)] =
-            from >= 0 ? __ldg(A.values + from) : T{0};
+            from >= 0 ? static_cast<V>(__ldg(A.values + from)) : V{0};
       }
       if (lane == 0) columns[chunk * kChunkBlocks<T> + block] = last_column;
     }
@@ -95,9 +95,9 @@ __global__ __launch_bounds__(NodeRowsConfig::kThreads) void fill_chunks_kernel(
 
 }  // namespace
 
-template <class T>
+template <class T, class V>
 template <int b>
-void NodeRows<T>::build(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+void NodeRows<T, V>::build(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   using Config = NodeRowsConfig;
   const auto size = [](Index n) { return static_cast<std::size_t>(n); };
   view_.count = (A.rows + b - 1) / b;
@@ -111,7 +111,7 @@ void NodeRows<T>::build(CudaContext& context, const CsrView<T, DeviceSpace>& A) 
   }
   const Index chunks = exclusive_sum(context, chunk_begin_.data(), view_.count + 1);
   columns_ = Buffer<std::int32_t, DeviceSpace>(context, size(chunks * kChunkBlocks<T>));
-  values_ = Buffer<T, DeviceSpace>(context, size(chunks * chunk_values<T>(b)));
+  values_ = Buffer<V, DeviceSpace>(context, size(chunks * chunk_values<T>(b)));
   view_.chunk_begin = chunk_begin_.data();
   view_.columns = columns_.data();
   view_.values = values_.data();
@@ -122,13 +122,13 @@ void NodeRows<T>::build(CudaContext& context, const CsrView<T, DeviceSpace>& A) 
   }
 }
 
-template <class T>
-NodeRows<T>::NodeRows(CudaContext& context, const CsrView<T, DeviceSpace>& A, int b) : b_(b) {
+template <class T, class V>
+NodeRows<T, V>::NodeRows(CudaContext& context, const CsrView<T, DeviceSpace>& A, int b) : b_(b) {
   dispatch_at_least<2, 3, 4, 5, 6, 7, 8>(b, [&]<int kNode>() { build<kNode>(context, A); });
 }
 
-#define HEDDLE_INSTANTIATE(T) template class NodeRows<T>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#define HEDDLE_INSTANTIATE(T, V) template class NodeRows<T, V>;
+HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

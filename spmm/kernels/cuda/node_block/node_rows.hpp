@@ -8,13 +8,14 @@
 
 namespace heddle::detail::cuda {
 
-/// The number of neighbouring blocks of a node row in a chunk: as many as 16 bytes hold values.
+/// The number of neighbouring blocks of a node row in a chunk: as many as 16 bytes hold scalars of
+/// the product.
 template <class T>
 inline constexpr Index kChunkBlocks = kVectorWidth<T>;
 
 /// The number of values in a chunk of b×b blocks, and the place among them of entry (row, column)
 /// of the chunk's block `block`. Neighbouring values belong to different blocks, so that one load
-/// of 16 bytes reads the same entry of all blocks.
+/// reads the same entry of all blocks.
 template <class T>
 constexpr Index chunk_values(Index b) noexcept {
   return kChunkBlocks<T> * b * b;
@@ -24,25 +25,25 @@ constexpr Index chunk_position(Index b, Index row, Index column, Index block) no
   return (column * b + row) * kChunkBlocks<T> + block;
 }
 
-/// The arguments of `node_block` that represent A.
-template <class T>
+/// The arguments of `node_block` for products in T that represent A, whose values are stored as V.
+template <class T, class V>
 struct NodeRowsView {
   Index count = 0;                     ///< node rows
   const Index* chunk_begin = nullptr;  ///< node row i has chunks chunk_begin[i] … [i + 1] − 1
   const std::int32_t* columns = nullptr;  ///< node columns, kChunkBlocks<T> per chunk
-  const T* values = nullptr;              ///< chunk_values<T>(b) per chunk
+  const V* values = nullptr;              ///< chunk_values<T>(b) per chunk
 };
 
 /// A in rows of b×b blocks, ascending. Blocks are stored whole: entries that A does not store are
 /// zeros. The last chunk of a node row is filled up with blocks of zeros, which repeat its last
 /// node column. The last node may lie partly outside of A.
-template <class T>
+template <class T, class V>
 class NodeRows {
  public:
   /// Builds the rows on the device and waits for the number of chunks. Throws `OutOfMemory`.
   NodeRows(CudaContext& context, const CsrView<T, DeviceSpace>& A, int b);
 
-  const NodeRowsView<T>& view() const noexcept { return view_; }
+  const NodeRowsView<T, V>& view() const noexcept { return view_; }
   int node_size() const noexcept { return b_; }
 
  private:
@@ -52,8 +53,8 @@ class NodeRows {
   int b_;
   Buffer<Index, DeviceSpace> chunk_begin_;
   Buffer<std::int32_t, DeviceSpace> columns_;
-  Buffer<T, DeviceSpace> values_;
-  NodeRowsView<T> view_;
+  Buffer<V, DeviceSpace> values_;
+  NodeRowsView<T, V> view_;
 };
 
 }  // namespace heddle::detail::cuda

@@ -4,6 +4,7 @@
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/grow.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
 
@@ -52,14 +53,14 @@ struct PanelSums {
 
 /// Adds tiles first … last − 1 of the panel whose values begin at `values`. `B` points at the
 /// lane's first column of row 0. `active[l]` is true if the l-th load is within the block.
-template <class Config, class T>
-__device__ void add_tiles(const PanelsView<T>& panels, const T* values, Index first, Index last,
+template <class Config, class T, class V>
+__device__ void add_tiles(const PanelsView<V>& panels, const V* values, Index first, Index last,
                           const T* B, Index ldb, const bool (&active)[Config::kLoads],
                           PanelSums<Config>& sums) {
   const int lane = threadIdx.x % kWarpSize;
   const unsigned before = (1u << lane) - 1;
   for (Index tile = first; tile < last; tile += Config::kUnroll) {
-    T a[Config::kUnroll];
+    V a[Config::kUnroll];
     Lane<T, Config::kWidth> b[Config::kUnroll][Config::kLoads];
 #pragma unroll
     for (int u = 0; u < Config::kUnroll; ++u) {
@@ -67,7 +68,7 @@ __device__ void add_tiles(const PanelsView<T>& panels, const T* values, Index fi
       const std::int32_t column = __ldg(panels.columns + own * kTileColumns + lane % kTileColumns);
       const uint2 header = __ldg(reinterpret_cast<const uint2*>(panels.headers) + own);
       const bool present = tile + u < last && (header.x >> lane & 1u) != 0;
-      a[u] = present ? __ldg(values + header.y + __popc(header.x & before)) : T{0};
+      a[u] = present ? __ldg(values + header.y + __popc(header.x & before)) : V{0};
 #pragma unroll
       for (int l = 0; l < Config::kLoads; ++l) {
         if (active[l]) {
@@ -134,10 +135,10 @@ __device__ void store_sum(const SpmmProduct<T>& p, const PanelUnit& unit, double
   finish(p, row, column, sum);
 }
 
-template <class Config, class T>
+template <class Config, class T, class V>
 __global__ __launch_bounds__(Config::kThreads,
                              Config::kBlocks) void panel_mma_kernel(SpmmProduct<T> p,
-                                                                    PanelsView<T> panels,
+                                                                    PanelsView<V> panels,
                                                                     double* parts) {
   const int warp = threadIdx.x / kWarpSize;
   const int lane = threadIdx.x % kWarpSize;
@@ -201,8 +202,8 @@ __global__ __launch_bounds__(kPartThreads) void add_parts_kernel(SpmmProduct<T> 
   finish(p, row, entry % p.N, Lane<T, 1>{{static_cast<T>(sum)}});
 }
 
-template <class T>
-void launch_add_parts(const SpmmProduct<T>& product, const PanelsView<T>& panels,
+template <class T, class V>
+void launch_add_parts(const SpmmProduct<T>& product, const PanelsView<V>& panels,
                       const double* parts, cudaStream_t stream) {
   if (panels.split_count == 0) return;
   const Index entries = panels.split_count * kPanelRows * product.N;
@@ -210,8 +211,8 @@ void launch_add_parts(const SpmmProduct<T>& product, const PanelsView<T>& panels
                      product, panels.split_panels, panels.split_count, parts);
 }
 
-template <class Config, class T>
-void launch(const SpmmProduct<T>& product, const PanelsView<T>& panels, double* parts,
+template <class Config, class T, class V>
+void launch(const SpmmProduct<T>& product, const PanelsView<V>& panels, double* parts,
             cudaStream_t stream) {
   const dim3 grid(blocks_for(panels.unit_count, Config::kUnits),
                   blocks_for(product.N, Config::kStripe));
@@ -219,11 +220,11 @@ void launch(const SpmmProduct<T>& product, const PanelsView<T>& panels, double* 
   check_launch();
 }
 
-template <class T>
-void launch_panel_mma(const SpmmProduct<T>& product, const Panels<T>& panels, double* parts,
+template <class T, class V>
+void launch_panel_mma(const SpmmProduct<T>& product, const Panels<V>& panels, double* parts,
                       cudaStream_t stream) {
   constexpr int kWidest = kVectorWidth<T>;
-  const PanelsView<T>& view = panels.view();
+  const PanelsView<V>& view = panels.view();
   const auto launch_loads = [&]<int kWidth>() {
     const Index columns = 8 * kWidth;
     const auto loads = static_cast<int>(std::min<Index>(4, (product.N + columns - 1) / columns));
@@ -247,7 +248,7 @@ void launch_panel_mma(const SpmmProduct<T>& product, const Panels<T>& panels, do
   launch_add_parts(product, view, parts, stream);
 }
 
-template <class T>
+template <class T, class V>
 class PanelMmaPlan : public KernelPlan<T, DeviceSpace> {
  public:
   PanelMmaPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
@@ -262,14 +263,12 @@ class PanelMmaPlan : public KernelPlan<T, DeviceSpace> {
   }
 
  private:
-  Panels<T> panels_;
+  Panels<V> panels_;
   Buffer<double, DeviceSpace> parts_;  ///< sums of the units of long panels
 };
 
 }  // namespace
 
-KernelMakers<DeviceSpace> PanelMmaKernel::makers() {
-  return makers_of<PanelMmaPlan, DeviceSpace>();
-}
+KernelMakers<DeviceSpace> PanelMmaKernel::makers() { return makers_by_values<PanelMmaPlan>(); }
 
 }  // namespace heddle::detail::cuda

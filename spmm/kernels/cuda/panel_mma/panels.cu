@@ -1,10 +1,10 @@
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/features/column_merge.cuh>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
 #include <vector>
 
@@ -29,12 +29,12 @@ struct PanelsConfig {
   static constexpr int kPanels = kThreads / kPanelRows;  // a lane per row
 };
 
-template <class Config, class T>
+template <class Config, class T, class V>
 __global__ __launch_bounds__(Config::kThreads) void fill_panels_kernel(CsrView<T, DeviceSpace> A,
                                                                        const Index* tile_begin,
                                                                        std::int32_t* columns,
                                                                        TileHeader* headers,
-                                                                       T* values) {
+                                                                       V* values) {
   const Index panels = (A.rows + kPanelRows - 1) / kPanelRows;
   const Index panel = static_cast<Index>(blockIdx.x) * Config::kPanels + threadIdx.x / kPanelRows;
   const int lane = threadIdx.x % kPanelRows;
@@ -67,15 +67,15 @@ __global__ __launch_bounds__(Config::kThreads) void fill_panels_kernel(CsrView<T
     before -= count;
     if (exists && lane == 0) headers[tile] = {present, offset};
     for (int k = 0; k < count; ++k) {
-      values[first_value + offset + before + k] = __ldg(A.values + source + k);
+      values[first_value + offset + before + k] = static_cast<V>(__ldg(A.values + source + k));
     }
     offset += __popc(present);
   }
 }
 
-template <class T>
+template <class T, class V>
 void launch_fill_panels(const CsrView<T, DeviceSpace>& A, const Index* tile_begin,
-                        std::int32_t* columns, TileHeader* headers, T* values,
+                        std::int32_t* columns, TileHeader* headers, V* values,
                         cudaStream_t stream) {
   using Config = PanelsConfig;
   const Index panels = (A.rows + kPanelRows - 1) / kPanelRows;
@@ -86,8 +86,9 @@ void launch_fill_panels(const CsrView<T, DeviceSpace>& A, const Index* tile_begi
 
 }  // namespace
 
+template <class V>
 template <class T>
-Panels<T>::Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+Panels<V>::Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   view_.rows = A.rows;
   const Index count = view_.count();
   const auto size = [](Index n) { return static_cast<std::size_t>(n); };
@@ -97,7 +98,7 @@ Panels<T>::Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   tiles_ = exclusive_sum(context, tile_begin_.data(), count + 1);
   columns_ = Buffer<std::int32_t, DeviceSpace>(context, size(tiles_ * kTileColumns));
   headers_ = Buffer<TileHeader, DeviceSpace>(context, size(tiles_));
-  values_ = Buffer<T, DeviceSpace>(context, size(A.nnz));
+  values_ = Buffer<V, DeviceSpace>(context, size(A.nnz));
   if (count > 0) {
     launch_fill_panels(A, tile_begin_.data(), columns_.data(), headers_.data(), values_.data(),
                        context.stream());
@@ -110,8 +111,8 @@ Panels<T>::Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   view_.values = values_.data();
 }
 
-template <class T>
-void Panels<T>::split_long_panels(CudaContext& context) {
+template <class V>
+void Panels<V>::split_long_panels(CudaContext& context) {
   const Index count = view_.count();
   view_.unit_count = count;
   if (count == 0) return;
@@ -155,8 +156,11 @@ void Panels<T>::split_long_panels(CudaContext& context) {
   view_.split_count = static_cast<Index>(split.size());
 }
 
-#define HEDDLE_INSTANTIATE(T) template class Panels<T>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+template class Panels<float>;
+template class Panels<double>;
+#define HEDDLE_INSTANTIATE(T, V) \
+  template Panels<V>::Panels(CudaContext&, const CsrView<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -33,15 +33,15 @@ struct SplitPanel {
   Index last_part;  ///< one past
 };
 
-/// The arguments of `panel_mma` that represent A.
-template <class T>
+/// The arguments of `panel_mma` that represent A, whose values are stored as V.
+template <class V>
 struct PanelsView {
   Index rows = 0;
   const std::int64_t* row_offsets = nullptr;  ///< of A: panel p's values begin at row_offsets[8p]
   const Index* tile_begin = nullptr;          ///< panel p has tiles tile_begin[p] … [p + 1] − 1
   const std::int32_t* columns = nullptr;  ///< 4 per tile, the last repeated to fill the last tile
   const TileHeader* headers = nullptr;    ///< one per tile
-  const T* values = nullptr;              ///< by tiles, in a tile by rows
+  const V* values = nullptr;              ///< by tiles, in a tile by rows
   const PanelUnit* units = nullptr;       ///< null where every panel is one unit
   const SplitPanel* split_panels = nullptr;
   Index unit_count = 0;
@@ -51,9 +51,9 @@ struct PanelsView {
 };
 
 /// A in panels of 8 rows. The distinct columns of a panel, ascending, are divided into tiles of 4.
-/// Only the entries that A stores are kept: nnz·sizeof(T) bytes and 24 bytes per tile. If panels
+/// Only the entries that A stores are kept: nnz·sizeof(V) bytes and 24 bytes per tile. If panels
 /// differ much in length, long ones are divided into units of about equally many tiles.
-template <class T>
+template <class V>
 class Panels {
  public:
   Panels() = default;
@@ -61,9 +61,10 @@ class Panels {
   /// Builds the panels on the device and waits for the number of tiles. A's offsets are not copied
   /// and must outlive this object. Throws `OutOfMemory`, and `InvalidArgument` if eight rows hold
   /// 2³² entries.
+  template <class T>
   Panels(CudaContext& context, const CsrView<T, DeviceSpace>& A);
 
-  const PanelsView<T>& view() const noexcept { return view_; }
+  const PanelsView<V>& view() const noexcept { return view_; }
   Index tiles() const noexcept { return tiles_; }
 
   /// The number of warps that share a unit's tiles, 1 if there are enough panels to occupy a
@@ -78,10 +79,10 @@ class Panels {
   Buffer<Index, DeviceSpace> tile_begin_;
   Buffer<std::int32_t, DeviceSpace> columns_;
   Buffer<TileHeader, DeviceSpace> headers_;
-  Buffer<T, DeviceSpace> values_;
+  Buffer<V, DeviceSpace> values_;
   Buffer<PanelUnit, DeviceSpace> units_;
   Buffer<SplitPanel, DeviceSpace> split_panels_;
-  PanelsView<T> view_;
+  PanelsView<V> view_;
   Index tiles_ = 0;
   Index parts_ = 0;
   int warps_per_unit_ = 1;

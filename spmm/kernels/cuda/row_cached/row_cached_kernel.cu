@@ -2,6 +2,7 @@
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
 
 namespace heddle::detail::cuda {
@@ -20,11 +21,11 @@ struct RowCachedConfig {
   static_assert(kChunk % kThreads == 0);
 };
 
-template <class Config, class T>
-__global__ __launch_bounds__(Config::kThreads,
-                             Config::kBlocks) void row_cached_kernel(SpmmProduct<T> p) {
+template <class Config, class Product>
+__global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void row_cached_kernel(Product p) {
+  using T = typename Product::Value;
   __shared__ std::int32_t columns[Config::kChunk];
-  __shared__ T values[Config::kChunk];
+  __shared__ StoredValue<Product> values[Config::kChunk];
 
   const Index first_row = static_cast<Index>(blockIdx.x) * Config::kRows;
   const Index last_row = min(first_row + Config::kRows, p.A.rows);
@@ -41,7 +42,7 @@ __global__ __launch_bounds__(Config::kThreads,
     const Index chunk_end = min(chunk + Config::kChunk, block_end);
     for (Index k = chunk + threadIdx.x; k < chunk_end; k += Config::kThreads) {
       columns[k - chunk] = __ldg(p.A.columns + k);
-      values[k - chunk] = __ldg(p.A.values + k);
+      values[k - chunk] = load_value(values_from(p, k), 0);
     }
     __syncthreads();
     const int last = static_cast<int>(min(end, chunk_end) - chunk);
@@ -53,7 +54,7 @@ __global__ __launch_bounds__(Config::kThreads,
       }
 #pragma unroll
       for (int u = 0; u < Config::kUnroll; ++u) {
-        if (k + u < last) multiply_add(values[k + u], b[u], sum);
+        if (k + u < last) multiply_add(static_cast<T>(values[k + u]), b[u], sum);
       }
     }
     __syncthreads();
@@ -61,26 +62,29 @@ __global__ __launch_bounds__(Config::kThreads,
   if (active) finish(p, row, column, sum);
 }
 
-template <class T>
+template <class T, class V>
 class RowCachedPlan : public KernelPlan<T, DeviceSpace> {
  public:
-  RowCachedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>&) {}
+  RowCachedPlan(CudaContext& context, KernelMatrix<T, DeviceSpace>& matrix)
+      : values_(context, matrix) {}
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     dispatch_lanes(product, kWarpSize, [&]<int kWidth, int kLanes>() {
       using Config = RowCachedConfig<kWidth, kLanes>;
       const dim3 grid(blocks_for(product.A.rows, Config::kRows),
                       blocks_for(product.N, Config::kStripe));
-      row_cached_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(product);
+      row_cached_kernel<Config>
+          <<<grid, Config::kThreads, 0, context.stream()>>>(values_.in(product));
       check_launch();
     });
   }
+
+ private:
+  StoredValues<T, V> values_;
 };
 
 }  // namespace
 
-KernelMakers<DeviceSpace> RowCachedKernel::makers() {
-  return makers_of<RowCachedPlan, DeviceSpace>();
-}
+KernelMakers<DeviceSpace> RowCachedKernel::makers() { return makers_by_values<RowCachedPlan>(); }
 
 }  // namespace heddle::detail::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/spmm/kernels/cuda/narrow_copy.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 
 namespace heddle::detail::cuda {
@@ -16,6 +17,7 @@ struct RowCachedKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_cached",
       .description = "as row_split, the rows of A read through shared memory",
+      .keeps = kNarrowCopy,
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };

@@ -1,3 +1,4 @@
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/launch_row_split.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
@@ -7,24 +8,25 @@ namespace {
 
 constexpr Index kMostLanes = 32;  // a warp
 
-template <class T>
+template <class T, class V>
 class RowParallelPlan : public KernelPlan<T, DeviceSpace> {
  public:
-  RowParallelPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix)
-      : groups_(row_groups(matrix.features)) {}
+  RowParallelPlan(CudaContext& context, KernelMatrix<T, DeviceSpace>& matrix)
+      : values_(context, matrix), groups_(row_groups(matrix.features)) {}
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
-    launch_row_split(context, product, groups_, kMostLanes);
+    launch_row_split(context, values_.in(product), groups_, kMostLanes);
   }
 
  private:
+  StoredValues<T, V> values_;
   int groups_;
 };
 
 }  // namespace
 
 KernelMakers<DeviceSpace> RowParallelKernel::makers() {
-  return makers_of<RowParallelPlan, DeviceSpace>();
+  return makers_by_values<RowParallelPlan>();
 }
 
 }  // namespace heddle::detail::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/spmm/kernels/cuda/narrow_copy.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 
 namespace heddle::detail::cuda {
@@ -11,6 +12,7 @@ struct RowParallelKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_parallel",
       .description = "several lane groups per row of C, which share the nonzeros of the row",
+      .keeps = kNarrowCopy,
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };

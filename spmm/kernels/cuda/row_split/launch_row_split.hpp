@@ -15,7 +15,8 @@ namespace heddle::detail::cuda {
 /// is rounded up to a power of two and limited to the groups that fit in a warp.
 ///
 /// Reads A and the offsets once per stripe. Reads a row of B again whenever neighbouring rows do
-/// not find it in L1. Deterministic. `Product` is a `SpmmProduct` or a `GatheredProduct`.
+/// not find it in L1. Deterministic. `Product` is a `SpmmProduct`, a
+/// `GatheredProduct` or a `NarrowProduct`.
 template <class Product>
 void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes);
 

@@ -3,6 +3,7 @@
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/launch_row_split.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_split_kernel.hpp>
@@ -120,25 +121,24 @@ void launch_groups(CudaContext& context, const Product& product) {
   check_launch();
 }
 
-template <class T>
+template <class T, class V>
 class RowSplitPlan : public KernelPlan<T, DeviceSpace> {
  public:
-  RowSplitPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix)
-      : most_lanes_(row_lanes(matrix.features)) {}
+  RowSplitPlan(CudaContext& context, KernelMatrix<T, DeviceSpace>& matrix)
+      : values_(context, matrix), most_lanes_(row_lanes(matrix.features)) {}
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
-    launch_row_split(context, product, 1, most_lanes_);
+    launch_row_split(context, values_.in(product), 1, most_lanes_);
   }
 
  private:
+  StoredValues<T, V> values_;
   int most_lanes_;
 };
 
 }  // namespace
 
-KernelMakers<DeviceSpace> RowSplitKernel::makers() {
-  return makers_of<RowSplitPlan, DeviceSpace>();
-}
+KernelMakers<DeviceSpace> RowSplitKernel::makers() { return makers_by_values<RowSplitPlan>(); }
 
 template <class Product>
 void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes) {
@@ -160,6 +160,7 @@ void launch_row_split(CudaContext& context, const Product& product, int groups, 
   template void launch_row_split(CudaContext&, const SpmmProduct<T>&, int, Index); \
   template void launch_row_split(CudaContext&, const GatheredProduct<T>&, int, Index);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+template void launch_row_split(CudaContext&, const NarrowProduct<SpmmProduct<double>>&, int, Index);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/spmm/kernels/cuda/narrow_copy.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 
 namespace heddle::detail::cuda {
@@ -11,6 +12,7 @@ struct RowSplitKernel {
   static constexpr KernelTraits kTraits = {
       .name = "row_split",
       .description = "a lane group per row of C, each lane some neighbouring columns",
+      .keeps = kNarrowCopy,
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };

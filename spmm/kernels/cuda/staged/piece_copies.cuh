@@ -12,10 +12,10 @@ namespace heddle::detail::cuda {
 /// The pieces that a thread block multiplies, in order: row blocks t, t + grid, …, each in all
 /// stripes, so that thread blocks that run together share rows of B. One thread walks through them
 /// and loads each piece one call ahead.
-template <class T>
+template <class V>
 class PieceWalk {
  public:
-  __device__ PieceWalk(const RowBlocksView<T>& A, const StageShape& shape)
+  __device__ PieceWalk(const RowBlocksView<V>& A, const StageShape& shape)
       : A_(A), shape_(shape), block_(blockIdx.x) {
     first_of_next_ = A.first_piece[block_];
     begin_block();
@@ -52,7 +52,7 @@ class PieceWalk {
     if (next < A_.blocks) first_of_next_ = A_.first_piece[next];
   }
 
-  const RowBlocksView<T>& A_;
+  const RowBlocksView<V>& A_;
   const StageShape& shape_;
   Index block_;
   int stripe_ = 0;
@@ -93,9 +93,9 @@ __device__ void copy_rows(char* to, unsigned pitch, const SpmmProduct<T>& p,
 }
 
 /// Copies the rows of B that a piece needs to `rows`, and its part of A to `part`.
-template <class T>
+template <class T, class V>
 __device__ void copy_stage(char* rows, char* part, const SpmmProduct<T>& p,
-                           const RowBlocksView<T>& A, const StageShape& shape,
+                           const RowBlocksView<V>& A, const StageShape& shape,
                            const QueuedPiece& queued, const std::int32_t* list) {
   const RowPiece& piece = queued.piece;
   if (shape.wide_copies) {
@@ -106,11 +106,11 @@ __device__ void copy_stage(char* rows, char* part, const SpmmProduct<T>& p,
                          shape.stripe);
   }
   if (!queued.new_part) return;
-  const Index first = piece.first_quad * kQuad;
-  copy_part(part, A.values + first, piece.quads * kQuad * static_cast<int>(sizeof(T)));
-  copy_part(part + shape.places, A.places + first,
+  copy_part(part, A.values + piece.first_quad * kQuadValues,
+            piece.quads * kQuadValues * static_cast<int>(sizeof(V)));
+  copy_part(part + shape.places, A.places + piece.first_quad * kQuad,
             piece.quads * kQuad * static_cast<int>(sizeof(std::uint16_t)));
-  copy_part(part + shape.row_quads, A.row_quads + queued.index * A.quad_pitch(),
+  copy_part(part + shape.team_quads, A.team_quads + queued.index * A.quad_pitch(),
             A.quad_pitch() * static_cast<int>(sizeof(std::uint16_t)));
 }
 

@@ -2,12 +2,12 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_reduce.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
 
@@ -27,19 +27,6 @@ void with_scratch(CudaContext& context, F&& f) {
   check(f(nullptr, bytes));
   Buffer<char, DeviceSpace> scratch(context, std::max<std::size_t>(bytes, 1));
   check(f(scratch.data(), bytes));
-}
-
-/// counts[i] becomes the sum of those before i. The last of `size` counts is ignored, and is the
-/// total afterwards, which is returned.
-Index sum_before(CudaContext& context, Buffer<Index, DeviceSpace>& counts) {
-  const auto size = static_cast<Index>(counts.size());
-  with_scratch(context, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, bytes, counts.data(), counts.data(), size,
-                                         context.stream());
-  });
-  Index total = 0;
-  context.copy_to_host(&total, counts.data() + size - 1, sizeof total);
-  return total;
 }
 
 __global__ void row_lengths_kernel(const std::int64_t* row_offsets, const std::int32_t* rows,
@@ -136,115 +123,20 @@ __global__ void cut_kernel(PieceLimits limits, Index blocks, const Index* first,
   if (!kWrite) first_piece[block] = piece;
 }
 
-/// The first of the ascending columns begin … end − 1 that is at least `column`.
-__device__ Index lower_bound(const std::int32_t* columns, Index begin, Index end,
-                             std::int32_t column) {
-  while (begin < end) {
-    const Index middle = (begin + end) / 2;
-    if (columns[middle] < column) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
-}
-
-/// The entries of a row in a piece.
-struct RowPart {
-  Index begin;
-  Index end;
-};
-template <class T>
-__device__ RowPart part_of_row(const CsrView<T, DeviceSpace>& A, std::int32_t row,
-                               const RowPiece& piece, const std::int32_t* columns) {
-  if (row < 0 || piece.columns == 0) return {0, 0};
-  const Index end = A.row_offsets[row + 1];
-  const Index from = lower_bound(A.columns, A.row_offsets[row], end, columns[piece.first_column]);
-  const std::int32_t last = columns[piece.first_column + piece.columns - 1];
-  return {from, lower_bound(A.columns, from, end, last + 1)};
-}
-
-/// rows[R·b + r] = the r-th row of block b, or −1.
+/// rows[R·b + r] = the r-th row of block b, or kNoRow.
 __global__ void pad_rows_kernel(const std::int32_t* ordered, const Index* block_begin, Index blocks,
                                 Index rows_per_block, std::int32_t* rows) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
   const Index block = i / rows_per_block;
   if (block >= blocks) return;
   const Index at = block_begin[block] + i % rows_per_block;
-  rows[i] = at < block_begin[block + 1] ? ordered[at] : -1;
+  rows[i] = at < block_begin[block + 1] ? ordered[at] : kNoRow;
 }
 
-/// The places of the rows' quads in a piece and the piece's number of quads, a thread block per
-/// piece and a thread per row.
-template <class T>
-__global__ __launch_bounds__(kThreads) void count_quads_kernel(CsrView<T, DeviceSpace> A,
-                                                               RowBlocksView<T> blocks,
-                                                               RowPiece* pieces,
-                                                               std::uint16_t* row_quads,
-                                                               Index* quads) {
-  using Scan = cub::BlockScan<int, kThreads>;
-  __shared__ typename Scan::TempStorage scratch;
-  RowPiece& piece = pieces[blockIdx.x];
-  std::uint16_t* const own = row_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
-  int before = 0;
-  for (int chunk = 0; chunk < blocks.rows_per_block; chunk += kThreads) {
-    const int r = chunk + static_cast<int>(threadIdx.x);
-    RowPart part{};
-    if (r < blocks.rows_per_block) {
-      const Index place = static_cast<Index>(piece.block) * blocks.rows_per_block + r;
-      part = part_of_row(A, blocks.rows[place], piece, blocks.columns);
-    }
-    const auto count = static_cast<int>((part.end - part.begin + kQuad - 1) / kQuad);
-    int own_before = 0;
-    int all = 0;
-    Scan(scratch).ExclusiveSum(count, own_before, all);
-    __syncthreads();
-    if (r < blocks.rows_per_block) own[r] = static_cast<std::uint16_t>(before + own_before);
-    before += all;
-  }
-  for (int r = blocks.rows_per_block + static_cast<int>(threadIdx.x); r < blocks.quad_pitch();
-       r += kThreads) {
-    own[r] = static_cast<std::uint16_t>(before);
-  }
-  if (threadIdx.x == 0) {
-    piece.quads = (before + 1) / 2 * 2;
-    quads[blockIdx.x] = piece.quads;
-  }
-}
-
-/// Writes the values and places of a piece's entries, a thread block per piece and a warp per row.
-template <class T>
-__global__ __launch_bounds__(kThreads) void fill_kernel(CsrView<T, DeviceSpace> A,
-                                                        RowBlocksView<T> blocks,
-                                                        const Index* first_quad, RowPiece* pieces,
-                                                        T* values, std::uint16_t* places) {
-  const Index first = first_quad[blockIdx.x];
-  const RowPiece piece = pieces[blockIdx.x];
-  const std::uint16_t* const row_quads =
-      blocks.row_quads + static_cast<Index>(blockIdx.x) * blocks.quad_pitch();
-  for (int r = static_cast<int>(threadIdx.x) / kWarpSize; r < blocks.rows_per_block; r += kWarps) {
-    const Index place = static_cast<Index>(piece.block) * blocks.rows_per_block + r;
-    const RowPart part = part_of_row(A, blocks.rows[place], piece, blocks.columns);
-    const Index begin = (first + row_quads[r]) * kQuad;
-    const Index end = (first + row_quads[r + 1]) * kQuad;
-    for (Index k = begin + threadIdx.x % kWarpSize; k < end; k += kWarpSize) {
-      const Index entry = part.begin + (k - begin);
-      const std::int32_t column = A.columns[min(entry, part.end - 1)];
-      values[k] = entry < part.end ? A.values[entry] : T{0};
-      places[k] =
-          static_cast<std::uint16_t>(lower_bound(blocks.columns, piece.first_column,
-                                                 piece.first_column + piece.columns, column) -
-                                     piece.first_column);
-    }
-  }
-  // An odd number of quads is made even by one that no row has.
-  const Index used = (first + row_quads[blocks.rows_per_block]) * kQuad;
-  for (Index k = used + threadIdx.x; k < (first + piece.quads) * kQuad; k += kThreads) {
-    values[k] = T{0};
-    places[k] = 0;
-  }
-  if (threadIdx.x == 0) pieces[blockIdx.x].first_quad = first;
+/// rows[i] = targets[rows[i]].
+__global__ void set_targets_kernel(const std::int32_t* targets, Index count, std::int32_t* rows) {
+  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < count && rows[i] != kNoRow) rows[i] = targets[rows[i]];
 }
 
 /// The largest number of columns and of quads of a piece.
@@ -278,7 +170,7 @@ BlockEntries sort_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A
   row_lengths_kernel<<<blocks_for(A.rows + 1, kThreads), kThreads, 0, stream>>>(
       A.row_offsets, order.rows.data(), A.rows, first.data());
   check_launch();
-  sum_before(context, first);
+  exclusive_sum(context, first.data(), A.rows + 1);
   Buffer<std::int32_t, DeviceSpace> gathered(context, size_of(A.nnz));
   gather_columns_kernel<<<blocks_for(A.rows, kWarps), kThreads, 0, stream>>>(
       A.row_offsets, A.columns, order.rows.data(), A.rows, first.data(), gathered.data());
@@ -304,8 +196,9 @@ Buffer<Index, DeviceSpace> zeros(CudaContext& context, Index size) {
 
 }  // namespace
 
+template <class V>
 template <class T>
-RowBlocks<T>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+RowBlocks<V>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                         const PieceLimits& limits) {
   if (A.rows == 0 || A.nnz == 0) return;
   const RowOrder order = order_rows(context, A, limits.rows);
@@ -330,8 +223,8 @@ RowBlocks<T>::RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   view_.most_quads = sizes.quads;
 }
 
-template <class T>
-void RowBlocks<T>::cut_into_pieces(CudaContext& context, const BlockEntries& all,
+template <class V>
+void RowBlocks<V>::cut_into_pieces(CudaContext& context, const BlockEntries& all,
                                    const PieceLimits& limits) {
   cudaStream_t stream = context.stream();
   const Index blocks = view_.blocks;
@@ -340,7 +233,8 @@ void RowBlocks<T>::cut_into_pieces(CudaContext& context, const BlockEntries& all
   distinct_kernel<false><<<grid, kThreads, 0, stream>>>(all.ascending.data(), all.segment.data(),
                                                         first_column.data(), nullptr, nullptr);
   check_launch();
-  columns_ = Buffer<std::int32_t, DeviceSpace>(context, size_of(sum_before(context, first_column)));
+  columns_ = Buffer<std::int32_t, DeviceSpace>(
+      context, size_of(exclusive_sum(context, first_column.data(), blocks + 1)));
   Buffer<Index, DeviceSpace> entries(context, columns_.size());
   distinct_kernel<true><<<grid, kThreads, 0, stream>>>(all.ascending.data(), all.segment.data(),
                                                        first_column.data(), columns_.data(),
@@ -354,35 +248,29 @@ void RowBlocks<T>::cut_into_pieces(CudaContext& context, const BlockEntries& all
     check_launch();
   };
   cut(cut_kernel<false>);
-  pieces_ = Buffer<RowPiece, DeviceSpace>(context, size_of(sum_before(context, first_piece_)));
+  pieces_ = Buffer<RowPiece, DeviceSpace>(
+      context, size_of(exclusive_sum(context, first_piece_.data(), blocks + 1)));
   cut(cut_kernel<true>);
   view_.columns = columns_.data();
   view_.first_piece = first_piece_.data();
   view_.pieces = pieces_.data();
 }
 
-template <class T>
-void RowBlocks<T>::store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
-  cudaStream_t stream = context.stream();
-  const auto grid = static_cast<unsigned>(pieces());
-  row_quads_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(pieces() * view_.quad_pitch()));
-  Buffer<Index, DeviceSpace> first_quad = zeros(context, pieces() + 1);
-  count_quads_kernel<<<grid, kThreads, 0, stream>>>(A, view_, pieces_.data(), row_quads_.data(),
-                                                    first_quad.data());
+template <class V>
+void RowBlocks<V>::set_targets(CudaContext& context, const std::int32_t* targets) {
+  const auto count = static_cast<Index>(rows_.size());
+  if (count == 0) return;
+  set_targets_kernel<<<blocks_for(count, kThreads), kThreads, 0, context.stream()>>>(targets, count,
+                                                                                     rows_.data());
   check_launch();
-  view_.row_quads = row_quads_.data();
-  const Index quads = sum_before(context, first_quad);
-  values_ = Buffer<T, DeviceSpace>(context, size_of(quads * kQuad));
-  places_ = Buffer<std::uint16_t, DeviceSpace>(context, size_of(quads * kQuad));
-  fill_kernel<<<grid, kThreads, 0, stream>>>(A, view_, first_quad.data(), pieces_.data(),
-                                             values_.data(), places_.data());
-  check_launch();
-  view_.values = values_.data();
-  view_.places = places_.data();
 }
 
-#define HEDDLE_INSTANTIATE(T) template class RowBlocks<T>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+template class RowBlocks<float>;
+template class RowBlocks<double>;
+#define HEDDLE_INSTANTIATE(T, V)                                                 \
+  template RowBlocks<V>::RowBlocks(CudaContext&, const CsrView<T, DeviceSpace>&, \
+                                   const PieceLimits&);
+HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -6,37 +6,37 @@
 /// The multiplication of a piece that lies in shared memory, and the store of finished rows.
 namespace heddle::detail::cuda {
 
-/// The values of a quad.
-__device__ inline void load_quad(const float* from, float (&quad)[kQuad]) {
+/// Loads 16 bytes of values.
+__device__ inline void load_vector(const float* from, float* to) {
   const float4 v = *reinterpret_cast<const float4*>(from);
-  quad[0] = v.x;
-  quad[1] = v.y;
-  quad[2] = v.z;
-  quad[3] = v.w;
+  to[0] = v.x;
+  to[1] = v.y;
+  to[2] = v.z;
+  to[3] = v.w;
 }
-__device__ inline void load_quad(const double* from, double (&quad)[kQuad]) {
-  const double2 v = reinterpret_cast<const double2*>(from)[0];
-  const double2 w = reinterpret_cast<const double2*>(from)[1];
-  quad[0] = v.x;
-  quad[1] = v.y;
-  quad[2] = w.x;
-  quad[3] = w.y;
+__device__ inline void load_vector(const double* from, double* to) {
+  const double2 v = *reinterpret_cast<const double2*>(from);
+  to[0] = v.x;
+  to[1] = v.y;
 }
 
 /// The columns of a thread: kChunks vectors per row.
 template <class T, int kChunks>
 using Sums = Lane<T, kVectorWidth<T>>[kChunks];
 
-/// sums += the products of quads first … last − 1 with rows of B. `B[c]` points at the columns of
-/// the c-th vector of the first row in shared memory.
-template <int kChunks, class T>
-__device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const T* values,
+/// sums += the products of quads first … last − 1 of a team with rows of B. `B[c]` points at the
+/// columns of the c-th vector of the first row in shared memory.
+template <int kChunks, class T, class V>
+__device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const V* values,
                           const std::uint16_t* places, int first, int last,
-                          Sums<T, kChunks>& sums) {
+                          Sums<T, kChunks> (&sums)[kTeamRows]) {
   using Vector = Lane<T, kVectorWidth<T>>;
   for (int quad = first; quad < last; ++quad) {
-    T a[kQuad];
-    load_quad(values + quad * kQuad, a);
+    V a[kQuadValues];
+#pragma unroll
+    for (int k = 0; k < kQuadValues; k += kVectorWidth<V>) {
+      load_vector(values + quad * kQuadValues + k, a + k);
+    }
     const ushort4 place = reinterpret_cast<const ushort4*>(places)[quad];
     const unsigned at[kQuad] = {place.x * pitch, place.y * pitch, place.z * pitch, place.w * pitch};
     Vector b[kQuad][kChunks];
@@ -50,30 +50,41 @@ __device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const
 #pragma unroll
     for (int k = 0; k < kQuad; ++k) {
 #pragma unroll
-      for (int c = 0; c < kChunks; ++c) multiply_add(a[k], b[k][c], sums[c]);
+      for (int r = 0; r < kTeamRows; ++r) {
+#pragma unroll
+        for (int c = 0; c < kChunks; ++c) {
+          multiply_add(static_cast<T>(a[k * kTeamRows + r]), b[k][c], sums[r][c]);
+        }
+      }
     }
   }
 }
 
-/// The sums of a thread's rows, and the multiplication of a staged piece.
-template <class Config, class Product>
+/// Where the sums of parts of rows are stored: column j of part p at sums[p·pitch + j].
+template <class T>
+struct RowParts {
+  T* sums = nullptr;
+  Index pitch = 0;  ///< a multiple of 16 bytes
+};
+
+/// The sums of a thread's team of rows, and the multiplication of a staged piece.
+template <class Config, class Product, class V>
 class RowSums {
   using T = typename Product::Value;
   static constexpr int kWidth = kVectorWidth<T>;
   static constexpr int kChunks = Config::kChunks;
   using Vector = Lane<T, kWidth>;
   /// Whether terms are loaded before the sums: where they leave enough registers for these.
-  static constexpr bool kEarly = Config::kRows * kChunks <= 2;
+  static constexpr bool kEarly = kTeamRows * kChunks <= 2;
 
  public:
   __device__ explicit RowSums(const StageShape& shape)
-      : first_row_(static_cast<int>(threadIdx.x) / shape.lanes),
-        active_(first_row_ < shape.rows_at_once) {
+      : team_(static_cast<int>(threadIdx.x) / shape.lanes), active_(team_ < shape.teams) {
     const int lane = static_cast<int>(threadIdx.x) % shape.lanes;
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
-      // Four lanes of two neighbouring rows read 128 bytes of different banks.
-      const int chunk = shape.lanes == 4 && kChunks == 2 ? c ^ (first_row_ & 1) : c;
+      // Four lanes of two neighbouring teams read 128 bytes of different banks.
+      const int chunk = shape.lanes == 4 && kChunks == 2 ? c ^ (team_ & 1) : c;
       columns_[c] = (chunk * shape.lanes + lane) * kWidth;
     }
   }
@@ -81,22 +92,22 @@ class RowSums {
   /// What the rows of a block's last piece need beside their sums. It is loaded before the piece is
   /// multiplied.
   struct Early {
-    std::int32_t row[Config::kRows];  ///< of C, −1 where the sum is not finished
-    Vector C[Config::kRows][kChunks];
-    Vector X[Config::kRows][kChunks];
+    /// As in `RowBlocksView`, kNoRow also where the sum is not finished.
+    std::int32_t row[kTeamRows];
+    Vector C[kTeamRows][kChunks];
+    Vector X[kTeamRows][kChunks];
   };
 
-  __device__ Early begin(const Product& p, const RowBlocksView<T>& A, const StageShape& shape,
-                         const QueuedPiece& queued, const std::int32_t* rows) const {
+  __device__ Early begin(const Product& p, const StageShape& shape, const QueuedPiece& queued,
+                         const std::int32_t* rows) const {
     const bool needed = active_ && queued.piece.last != 0;
     Early early;
 #pragma unroll
-    for (int k = 0; k < Config::kRows; ++k) {
-      const int r = first_row_ + k * shape.rows_at_once;
-      early.row[k] = needed && r < A.rows_per_block ? rows[r] : -1;
+    for (int k = 0; k < kTeamRows; ++k) {
+      early.row[k] = needed ? rows[team_ * kTeamRows + k] : kNoRow;
     }
 #pragma unroll
-    for (int k = 0; k < Config::kRows; ++k) {
+    for (int k = 0; k < kTeamRows; ++k) {
       const bool loads = kEarly && early.row[k] >= 0 && shape.wide_terms;
 #pragma unroll
       for (int c = 0; loads && c < kChunks; ++c) {
@@ -115,35 +126,41 @@ class RowSums {
     return early;
   }
 
-  __device__ void add(const Product& p, const RowBlocksView<T>& A, const StageShape& shape,
-                      const QueuedPiece& queued, const char* rows_of_B, const char* part,
-                      const Early& early) {
+  __device__ void add(const Product& p, const StageShape& shape, const QueuedPiece& queued,
+                      const char* rows_of_B, const char* part, const Early& early,
+                      const RowParts<T>& parts) {
     if (!active_) return;
-    const auto* const row_quads = reinterpret_cast<const std::uint16_t*>(part + shape.row_quads);
+    const auto* const quads = reinterpret_cast<const std::uint16_t*>(part + shape.team_quads);
     const char* B[kChunks];
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) B[c] = rows_of_B + columns_[c] * sizeof(T);
+    add_quads<kChunks, T>(B, shape.pitch, reinterpret_cast<const V*>(part),
+                          reinterpret_cast<const std::uint16_t*>(part + shape.places), quads[team_],
+                          quads[team_ + 1], sums_);
 #pragma unroll
-    for (int k = 0; k < Config::kRows; ++k) {
-      const int r = first_row_ + k * shape.rows_at_once;
-      if (r >= A.rows_per_block) break;
-      add_quads<kChunks>(B, shape.pitch, reinterpret_cast<const T*>(part),
-                         reinterpret_cast<const std::uint16_t*>(part + shape.places), row_quads[r],
-                         row_quads[r + 1], sums_[k]);
-      if (early.row[k] < 0) continue;
+    for (int k = 0; k < kTeamRows; ++k) {
+      if (early.row[k] != kNoRow) {
 #pragma unroll
-      for (int c = 0; c < kChunks; ++c) {
-        end(p, shape, early.row[k], queued.stripe_column + columns_[c], sums_[k][c], early.C[k][c],
-            early.X[k][c]);
-        sums_[k][c] = {};
+        for (int c = 0; c < kChunks; ++c) {
+          end(p, shape, early.row[k], queued.stripe_column + columns_[c], sums_[k][c],
+              early.C[k][c], early.X[k][c], parts);
+        }
       }
+      if (queued.piece.last == 0) continue;
+#pragma unroll
+      for (int c = 0; c < kChunks; ++c) sums_[k][c] = {};
     }
   }
 
  private:
-  /// Ends a vector of row `row` of C.
+  /// Ends a vector of row `row` of C, or stores it in a part of a row.
   __device__ static void end(const Product& p, const StageShape& shape, Index row, Index column,
-                             const Vector& sum, const Vector& C, const Vector& X) {
+                             const Vector& sum, const Vector& C, const Vector& X,
+                             const RowParts<T>& parts) {
+    if (row < kNoRow) {
+      if (column < parts.pitch) store(sum, parts.sums + (kNoRow - 1 - row) * parts.pitch + column);
+      return;
+    }
     if (shape.wide_terms && column + kWidth <= p.N) {
       if constexpr (kEarly) {
         Terms<T, kWidth> terms;
@@ -165,10 +182,10 @@ class RowSums {
     }
   }
 
-  int first_row_;
+  int team_;
   bool active_;
   int columns_[kChunks];  ///< the first of each vector in the stripe
-  Sums<T, kChunks> sums_[Config::kRows];
+  Sums<T, kChunks> sums_[kTeamRows];
 };
 
 }  // namespace heddle::detail::cuda

@@ -16,18 +16,17 @@ struct QueuedPiece {
 
 /// The numbers that a version of the kernel is compiled for.
 struct StageSizes {
-  int stages;           ///< of the ring
-  int lists;            ///< of columns in flight
-  int queue;            ///< places for pieces
-  int rows_per_thread;  ///< rows of C
-  int chunks;           ///< vectors of a row of C per thread
+  int stages;  ///< of the ring
+  int lists;   ///< of columns in flight
+  int queue;   ///< places for pieces
+  int chunks;  ///< vectors of a row of C per thread
   int most_threads;
 };
 
 /// How a product of N columns is divided, and where everything lies in shared memory, in bytes.
 struct StageShape {
-  int lanes = 0;         ///< threads per row of C
-  int rows_at_once = 0;  ///< rows of a block that the threads multiply at the same time
+  int lanes = 0;  ///< threads per row of C
+  int teams = 0;  ///< of rows of a block
   int threads = 0;
   int stripes = 0;
   int stripe = 0;            ///< columns of C in a stripe
@@ -37,17 +36,17 @@ struct StageShape {
   unsigned row_bytes = 0;    ///< of the rows of B in a stage
   unsigned parts = 0;        ///< of A, from the begin of shared memory
   unsigned part_bytes = 0;
-  unsigned places = 0;     ///< from the begin of a part, which begins with values
-  unsigned row_quads = 0;  ///< likewise
-  unsigned lists = 0;      ///< of columns and rows, from the begin of shared memory
+  unsigned places = 0;      ///< from the begin of a part, which begins with values
+  unsigned team_quads = 0;  ///< likewise
+  unsigned lists = 0;       ///< of columns and rows, from the begin of shared memory
   unsigned list_bytes = 0;
   unsigned queue = 0;
   unsigned bytes = 0;
 };
 
 /// The shape with `stripes` stripes.
-template <class T>
-StageShape shape_with_stripes(const RowBlocksView<T>& A, Index N, const StageSizes& sizes,
+template <class T, class V>
+StageShape shape_with_stripes(const RowBlocksView<V>& A, Index N, const StageSizes& sizes,
                               Index stripes) {
   StageShape shape;
   const Index vectors = (N + kVectorWidth<T> - 1) / kVectorWidth<T>;
@@ -55,19 +54,18 @@ StageShape shape_with_stripes(const RowBlocksView<T>& A, Index N, const StageSiz
   shape.lanes = static_cast<int>((vectors + per_lane - 1) / per_lane);
   shape.stripe = shape.lanes * sizes.chunks * kVectorWidth<T>;
   shape.stripes = static_cast<int>((N + shape.stripe - 1) / shape.stripe);
-  shape.rows_at_once = (A.rows_per_block + sizes.rows_per_thread - 1) / sizes.rows_per_thread;
+  shape.teams = A.teams();
   constexpr int kWarp = 32;
-  shape.threads = (shape.rows_at_once * shape.lanes + kWarp - 1) / kWarp * kWarp;
+  shape.threads = (shape.teams * shape.lanes + kWarp - 1) / kWarp * kWarp;
 
   const auto bytes = [](int count, std::size_t each) {
     return static_cast<unsigned>(count) * static_cast<unsigned>(each);
   };
-  const int entries = A.most_quads * kQuad;
   shape.pitch = bytes(shape.stripe, sizeof(T));
   shape.row_bytes = bytes(A.most_columns, shape.pitch);
-  shape.places = bytes(entries, sizeof(T));
-  shape.row_quads = shape.places + bytes(entries, sizeof(std::uint16_t));
-  shape.part_bytes = shape.row_quads + bytes(A.quad_pitch(), sizeof(std::uint16_t));
+  shape.places = bytes(A.most_quads * kQuadValues, sizeof(V));
+  shape.team_quads = shape.places + bytes(A.most_quads * kQuad, sizeof(std::uint16_t));
+  shape.part_bytes = shape.team_quads + bytes(A.quad_pitch(), sizeof(std::uint16_t));
   shape.list_bytes = bytes(A.most_columns + A.rows_per_block, sizeof(std::int32_t));
   shape.parts = bytes(sizes.stages, shape.row_bytes);
   shape.lists = shape.parts + bytes(sizes.stages, shape.part_bytes);
@@ -78,15 +76,15 @@ StageShape shape_with_stripes(const RowBlocksView<T>& A, Index N, const StageSiz
 
 /// The shape with the fewest stripes that needs at most `most_bytes` of shared memory. If there is
 /// none, the one with the narrowest stripes.
-template <class T>
-StageShape stage_shape(const RowBlocksView<T>& A, Index N, const StageSizes& sizes,
+template <class T, class V>
+StageShape stage_shape(const RowBlocksView<V>& A, Index N, const StageSizes& sizes,
                        unsigned most_bytes) {
   Index stripes = 1;
-  StageShape shape = shape_with_stripes(A, N, sizes, stripes);
+  StageShape shape = shape_with_stripes<T>(A, N, sizes, stripes);
   const auto fits = [&] {
     return shape.bytes <= most_bytes && shape.threads <= sizes.most_threads;
   };
-  while (!fits() && shape.lanes > 1) shape = shape_with_stripes(A, N, sizes, ++stripes);
+  while (!fits() && shape.lanes > 1) shape = shape_with_stripes<T>(A, N, sizes, ++stripes);
   return shape;
 }
 

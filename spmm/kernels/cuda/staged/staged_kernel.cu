@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
+#include <heddle/spmm/kernels/cuda/grow.hpp>
+#include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_segments.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_sums.cuh>
 #include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
 #include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
@@ -13,13 +18,11 @@ namespace {
 /// A version of the kernel. Measured on one H200 (27-point stencil): two vectors per thread win
 /// where they meet no bank conflicts, else a ring of two stages where two thread blocks of whole
 /// rows of C fit on a multiprocessor, else thread blocks of one stage, which overlap each other.
-template <int kStagesOf, int kChunksOf, int kBlocksOf>
+template <int kStagesOf, int kChunksOf>
 struct StagedConfig {
   static constexpr int kStages = kStagesOf;   // of the ring
   static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
   static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
-  static constexpr int kBlocks = kBlocksOf;   // that shared memory is divided among
-  static constexpr int kRows = 2;             // rows of C per thread
   static constexpr int kMostThreads = 640;    // per block, so that registers suffice
   // A piece enters the queue before its columns are copied, and these before its rows of B.
   static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
@@ -27,17 +30,22 @@ struct StagedConfig {
   static constexpr int kLists = kListedAhead + 1;
   static constexpr int kQueue = 8;  // places for pieces, a power of two
   static_assert(kQueuedAhead < kQueue);
-  static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kRows, kChunks, kMostThreads};
+  static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kChunks, kMostThreads};
 };
-using RingConfig = StagedConfig<2, 1, 2>;
-using PairConfig = StagedConfig<1, 2, 3>;
-using SingleConfig = StagedConfig<1, 1, 4>;
+using RingConfig = StagedConfig<2, 1>;
+using PairConfig = StagedConfig<1, 2>;
+using SingleConfig = StagedConfig<1, 1>;
+
+/// Thread blocks that shared memory is divided among.
+constexpr int kRingBlocks = 2;
+constexpr int kPairBlocks = 3;
+constexpr int kSingleBlocks = 4;
 
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
 /// the columns of further ones, and a walk ahead of these.
-template <class Config, class Product, class T = typename Product::Value>
-__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p, RowBlocksView<T> A,
-                                                                      StageShape shape) {
+template <class Config, class Product, class V>
+__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(
+    Product p, RowBlocksView<V> A, StageShape shape, RowParts<typename Product::Value> parts) {
   extern __shared__ __align__(16) char memory[];
   auto* const queue = reinterpret_cast<QueuedPiece*>(memory + shape.queue);
   const auto queued = [&](int i) -> QueuedPiece& { return queue[i & (Config::kQueue - 1)]; };
@@ -49,14 +57,14 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
     return reinterpret_cast<std::int32_t*>(memory + shape.lists +
                                            i % Config::kLists * shape.list_bytes);
   };
-  PieceWalk<T> walk(A, shape);
-  RowSums<Config, Product> sums(shape);
+  PieceWalk<V> walk(A, shape);
+  RowSums<Config, Product, V> sums(shape);
   for (int i = -Config::kQueuedAhead;; ++i) {
     if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);
     __syncthreads();
     if (i >= 0 && queued(i).index < 0) break;
-    typename RowSums<Config, Product>::Early early;
-    if (i >= 0) early = sums.begin(p, A, shape, queued(i), list(i) + A.most_columns);
+    typename RowSums<Config, Product, V>::Early early;
+    if (i >= 0) early = sums.begin(p, shape, queued(i), list(i) + A.most_columns);
     const int copied = i + Config::kAhead;
     if (copied >= 0 && queued(copied).index >= 0) {
       copy_stage(rows_of_B(copied), part(queued(copied)), p, A, shape, queued(copied),
@@ -79,7 +87,7 @@ __global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(Product p,
       __pipeline_wait_prior(0);
       __syncthreads();
     }
-    if (i >= 0) sums.add(p, A, shape, queued(i), rows_of_B(i), part(queued(i)), early);
+    if (i >= 0) sums.add(p, shape, queued(i), rows_of_B(i), part(queued(i)), early, parts);
   }
 }
 
@@ -98,62 +106,57 @@ unsigned share_of(const CudaContext& context, int blocks) {
   return (most + kReservedBytes) / static_cast<unsigned>(blocks) - kReservedBytes;
 }
 
-/// Half of a stage for A's part, up to some quads that are not full.
-template <class T>
-PieceLimits piece_limits(const CudaContext& context, int rows) {
+/// Half of a stage for A's part, if three of four values in it are entries. Where rows share few
+/// columns, more of them narrow the stripes of B.
+template <class V>
+PieceLimits piece_limits(const CudaContext& context, int rows, bool sharing) {
   constexpr int kColumns = 512;
-  constexpr unsigned kEntryBytes = sizeof(T) + sizeof(std::uint16_t);
-  const unsigned entries = share_of(context, RingConfig::kBlocks) /
+  constexpr int kColumnsAlone = 256;
+  constexpr unsigned kEntryBytes = (kTeamRows * sizeof(V) + sizeof(std::uint16_t)) * 2 / 3;
+  const unsigned entries = share_of(context, kRingBlocks) /
                            (2 * static_cast<unsigned>(RingConfig::kStages) * kEntryBytes);
-  return {rows, kColumns, std::max(rows, static_cast<int>(entries))};
+  return {rows, sharing ? kColumns : kColumnsAlone, std::max(rows, static_cast<int>(entries))};
 }
 
-template <class T>
-class StagedPlan : public KernelPlan<T, DeviceSpace> {
+/// The product of a matrix in row blocks.
+template <class T, class V, class Product>
+class StagedLaunch {
  public:
-  StagedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix) : A_(matrix.A) {}
+  StagedLaunch(CudaContext& context, const RowBlocksView<V>& A, const Product& product,
+               const RowParts<T>& parts)
+      : context_(context), A_(A), product_(product), parts_(parts) {}
 
-  /// Builds the row blocks for this width. Narrower products take them, too, if they have none.
-  void prepare(CudaContext& context, Index N) override {
-    const int rows = rows_for(N);
-    if (!blocks_.contains(rows)) {
-      blocks_.try_emplace(rows, context, A_, piece_limits<T>(context, rows));
+  void run() const {
+    const Index vectors = (product_.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
+    if (vectors % 8 == 0 && A_.rows_per_block == kBlockRows) {
+      // Fewer thread blocks where they divide rows of C into fewer stripes.
+      const bool fewer =
+          shape<PairConfig>(kPairBlocks - 1).stripes < shape<PairConfig>(kPairBlocks).stripes;
+      launch<PairConfig>(fewer ? kPairBlocks - 1 : kPairBlocks);
+    } else if (shape<RingConfig>(kRingBlocks).stripes == 1) {
+      launch<RingConfig>(kRingBlocks);
+    } else {
+      launch<SingleConfig>(kSingleBlocks);
     }
   }
 
-  void run(CudaContext& context, const SpmmProduct<T>& product) override {
-    const auto own = blocks_.find(rows_for(product.N));
-    const RowBlocksView<T>& A = (own != blocks_.end() ? own : blocks_.begin())->second.view();
-    const Index vectors = (product.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
-    const unsigned share = share_of(context, RingConfig::kBlocks);
-    dispatch_terms(product, [&](const auto& p) {
-      if (vectors % 8 == 0 && A.rows_per_block == kBlockRows) {
-        launch<PairConfig>(context, A, p);
-      } else if (stage_shape(A, product.N, RingConfig::kSizes, share).stripes == 1) {
-        launch<RingConfig>(context, A, p);
-      } else {
-        launch<SingleConfig>(context, A, p);
-      }
-    });
-  }
-
  private:
-  static int rows_for(Index N) {
-    return N * static_cast<Index>(sizeof(T)) <= kShortBytes ? kManyBlockRows<T> : kBlockRows;
+  template <class Config>
+  StageShape shape(int blocks) const {
+    return stage_shape<T>(A_, product_.N, Config::kSizes, share_of(context_, blocks));
   }
 
-  template <class Config, class Product>
-  static void launch(CudaContext& context, const RowBlocksView<T>& A, const Product& product) {
-    StageShape shape =
-        stage_shape(A, product.N, Config::kSizes, share_of(context, Config::kBlocks));
-    shape.wide_copies = rows_are_aligned(product.B, product.ldb);
-    shape.wide_terms = rows_are_aligned(product.C, product.ldc) &&
-                       (product.gamma == T{0} || shape.wide_copies) &&
-                       (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
-                       (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
-    const auto kernel = staged_kernel<Config, Product>;
+  template <class Config>
+  void launch(int blocks) const {
+    StageShape shape = this->shape<Config>(blocks);
+    shape.wide_copies = rows_are_aligned(product_.B, product_.ldb);
+    shape.wide_terms = rows_are_aligned(product_.C, product_.ldc) &&
+                       (product_.gamma == T{0} || shape.wide_copies) &&
+                       (product_.delta == T{0} || rows_are_aligned(product_.X, product_.ldx)) &&
+                       (product_.eta == T{0} || rows_are_aligned(product_.Y, product_.ldy));
+    const auto kernel = staged_kernel<Config, Product, V>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(context.device().shared_bytes_per_block)));
+                               static_cast<int>(context_.device().shared_bytes_per_block)));
     int resident = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, shape.threads,
                                                         shape.bytes));
@@ -162,18 +165,101 @@ class StagedPlan : public KernelPlan<T, DeviceSpace> {
                         "a stage of the kernel 'staged' needs more shared memory than "
                         "the device has");
     }
-    const auto grid = std::min<Index>(A.blocks, Index{resident} * context.device().multiprocessors);
+    const auto grid =
+        std::min<Index>(A_.blocks, Index{resident} * context_.device().multiprocessors);
     kernel<<<static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads), shape.bytes,
-             context.stream()>>>(product, A, shape);
+             context_.stream()>>>(product_, A_, shape, parts_);
     check_launch();
   }
 
+  CudaContext& context_;
+  const RowBlocksView<V>& A_;
+  const Product& product_;
+  const RowParts<T>& parts_;
+};
+
+template <class T, class V>
+void launch_staged(CudaContext& context, const RowBlocksView<V>& A, const SpmmProduct<T>& product,
+                   const RowParts<T>& parts = {}) {
+  dispatch_terms(product, [&](const auto& p) {
+    StagedLaunch<T, V, std::remove_cvref_t<decltype(p)>>(context, A, p, parts).run();
+  });
+}
+
+template <class T, class V>
+class StagedPlan : public KernelPlan<T, DeviceSpace> {
+ public:
+  StagedPlan(CudaContext&, const KernelMatrix<T, DeviceSpace>& matrix) : A_(matrix.A) {}
+
+  /// Builds the row blocks for this width. Narrower products take them, too, if they have none.
+  void prepare(CudaContext& context, Index N) override {
+    const int rows = rows_for(N);
+    if (!blocks_.contains(rows)) {
+      blocks_.try_emplace(rows, context, A_, piece_limits<V>(context, rows, true));
+    }
+  }
+
+  void run(CudaContext& context, const SpmmProduct<T>& product) override {
+    const auto own = blocks_.find(rows_for(product.N));
+    launch_staged(context, (own != blocks_.end() ? own : blocks_.begin())->second.view(), product);
+  }
+
+ private:
+  static int rows_for(Index N) {
+    return N * static_cast<Index>(sizeof(T)) <= kShortBytes ? kManyBlockRows<T> : kBlockRows;
+  }
+
   CsrView<T, DeviceSpace> A_;
-  std::map<int, RowBlocks<T>> blocks_;  ///< by the most rows of a block
+  std::map<int, RowBlocks<V>> blocks_;  ///< by the most rows of a block
+};
+
+/// The length of segments: the mean length of rows, and less where whole rows make too few row
+/// blocks to occupy the device.
+Index segment_length(const MatrixFeatures& A, const DeviceSizes& device) {
+  constexpr double kShortest = 64;  // the second pass moves little
+  constexpr double kBlocksPerMultiprocessor = 8;
+  const double blocks = static_cast<double>(A.rows) / kBlockRows;
+  const double utilisation =
+      std::min(1.0, blocks / (kBlocksPerMultiprocessor * device.multiprocessors));
+  return static_cast<Index>(std::max(kShortest, std::ceil(utilisation * A.row_mean)));
+}
+
+template <class T, class V>
+class StagedSegmentsPlan : public KernelPlan<T, DeviceSpace> {
+ public:
+  StagedSegmentsPlan(CudaContext& context, const KernelMatrix<T, DeviceSpace>& matrix)
+      : segments_(context, matrix.A, segment_length(matrix.features, context.device())),
+        blocks_(context, segments_.view(matrix.A), piece_limits<V>(context, kBlockRows, false)) {
+    blocks_.set_targets(context, segments_.targets());
+  }
+
+  void prepare(CudaContext& context, Index N) override {
+    grow(context, parts_, segments_.parts() * pitch(N));
+  }
+
+  void run(CudaContext& context, const SpmmProduct<T>& product) override {
+    const RowParts<T> parts = {parts_.data(), pitch(product.N)};
+    launch_staged(context, blocks_.view(), product, parts);
+    segments_.add_parts(context, product, parts.sums, parts.pitch);
+  }
+
+ private:
+  static Index pitch(Index N) {
+    constexpr Index kWidth = kVectorWidth<T>;
+    return (N + kWidth - 1) / kWidth * kWidth;
+  }
+
+  RowSegments segments_;
+  RowBlocks<V> blocks_;
+  Buffer<T, DeviceSpace> parts_;
 };
 
 }  // namespace
 
-KernelMakers<DeviceSpace> StagedKernel::makers() { return makers_of<StagedPlan, DeviceSpace>(); }
+KernelMakers<DeviceSpace> StagedKernel::makers() { return makers_by_values<StagedPlan>(); }
+
+KernelMakers<DeviceSpace> StagedSegmentsKernel::makers() {
+  return makers_by_values<StagedSegmentsPlan>();
+}
 
 }  // namespace heddle::detail::cuda
