@@ -39,9 +39,6 @@ struct ComparisonOptions {
   bool cusparse = true;              ///< all its CSR algorithms, row- and column-major
 };
 
-/// Bytes per second that a large copy in device memory reads and writes.
-double measure_bandwidth(CudaContext& context);
-
 /// Compares every kernel's result with sums in double on the host at evenly spaced rows, then times
 /// the kernel. A kernel that fails or is wrong is reported and not timed. Throws `InvalidArgument`
 /// for an unknown kernel, `OutOfMemory` if A, B and C do not fit.

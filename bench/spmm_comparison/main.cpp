@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "spmm_comparison/bandwidth.hpp"
 #include "spmm_comparison/report.hpp"
 
 namespace {
