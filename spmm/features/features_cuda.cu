@@ -7,6 +7,7 @@
 #include <heddle/spmm/features/node_fills.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/features/row_grid_cuda.hpp>
+#include <heddle/spmm/features/row_tiles_cuda.hpp>
 #include <vector>
 
 namespace heddle::detail::cuda {
@@ -104,6 +105,7 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.row_max = lengths.longest;
   features.empty_rows = lengths.empty;
   features.reuse_8 = panel_reuse(context, A);
+  set_tile_reuse(context, A, features);
   features.reuse_grid = grid_reuse(context, A);
   set_node_size(device_node_fills(context, A), features);
   return features;
