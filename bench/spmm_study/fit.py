@@ -18,6 +18,7 @@ from collections import defaultdict
 
 FIELDS = ("memory", "l2", "l1", "issue", "latency", "launch")
 POWER = 3
+KEYS = ("matrix", "precision", "N", "kernel")
 
 
 def read(path):
@@ -29,21 +30,25 @@ class Case:
     """A kernel on a matrix, precision and width: its terms and its measured time in seconds."""
 
     def __init__(self, terms, measured, aside):
-        self.parts = [float(terms[f]) for f in ("memory", "l2", "l1", "issue", "latency")]
-        self.tail = float(terms["tail"])
-        self.tensor = float(terms["tensor"])
-        self.launch = float(terms["launch"])
-        self.predicted = float(terms["seconds"])
+        number = {name: float(terms[name]) for name in terms if name not in KEYS}
+        self.parts = [number[name] for name in ("memory", "l2", "l1", "issue")]
+        self.tensor = number["tensor"]
+        self.loads = number["loads"]
+        self.instructions = number["instructions"]
+        self.waves = number["waves"]
+        self.longest = number["longest"]
+        self.launch = number["launch"]
         self.rule = terms["rule"] == "1"
         self.measured = measured
         self.aside = aside
         self.weight = 1.0
 
-    def predict(self, factors):
-        total = self.tensor**POWER + (factors[4] * self.tail) ** POWER
-        for part, factor in zip(self.parts, factors):
-            total += (part * factor) ** POWER
-        return factors[5] * self.launch + total ** (1 / POWER)
+    def predict(self, constants):
+        warp = constants[4] * self.loads + constants[3] * self.instructions
+        total = self.tensor**POWER + (self.waves * warp) ** POWER + (self.longest * warp) ** POWER
+        for part, constant in zip(self.parts, constants):
+            total += (part * constant) ** POWER
+        return constants[5] * self.launch + total ** (1 / POWER)
 
     def error(self, factors):
         return math.log2(self.predict(factors) / self.measured)
@@ -161,8 +166,7 @@ def main():
         def replaced(match):
             if match[1] not in factors:
                 return match[0]
-            old = [float(x) for x in match[3].split(",")]
-            new = ", ".join(f"{o * f:.3g}" for o, f in zip(old, factors[match[1]]))
+            new = ", ".join(f"{f:.3g}" for f in factors[match[1]])
             return f'{{"{match[1]}", {match[2]}, {{{new}}}}}'
 
         text = re.sub(r'\{"(\w+)",\s*(\w+),\s*\{([^}]*)\}\}', replaced, text)

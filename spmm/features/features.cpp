@@ -9,6 +9,7 @@
 #include <heddle/spmm/features/features.hpp>
 #include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/features/row_grid.hpp>
+#include <heddle/spmm/features/row_runs.hpp>
 #include <heddle/spmm/features/row_tiles.hpp>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct RowTotals {
   Index longest = 0;
   Index empty = 0;
   Index bandwidth = 0;
+  Index rows_within_128 = 0;
 
   void add(const RowTotals& other) {
     squared_deviations += other.squared_deviations;
@@ -47,6 +49,7 @@ struct RowTotals {
     longest = std::max(longest, other.longest);
     empty += other.empty;
     bandwidth = std::max(bandwidth, other.bandwidth);
+    rows_within_128 = std::max(rows_within_128, other.rows_within_128);
   }
 };
 
@@ -57,6 +60,10 @@ RowTotals slab_totals(const Pattern& A, Index begin, Index end, double mean) {
     const double deviation = static_cast<double>(length) - mean;
     totals.squared_deviations += deviation * deviation;
     totals.longest = std::max(totals.longest, length);
+    if (row % detail::kRunStride == 0) {
+      totals.rows_within_128 =
+          std::max(totals.rows_within_128, detail::rows_within_128(A.row_offsets, A.rows, row));
+    }
     if (length == 0) {
       ++totals.empty;
       continue;
@@ -262,6 +269,7 @@ MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A) {
     features.row_deviation = std::sqrt(totals.squared_deviations / rows);
     features.row_max = totals.longest;
     features.empty_rows = totals.empty;
+    features.rows_within_128 = totals.rows_within_128;
     features.bandwidth = totals.bandwidth;
     features.mean_bandwidth = totals.widths / rows;
   }

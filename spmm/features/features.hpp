@@ -14,6 +14,9 @@ struct MatrixFeatures {
   double row_deviation = 0;  ///< σ, standard deviation of the row lengths
   Index row_max = 0;
   Index empty_rows = 0;
+  /// The most consecutive rows with at most 128 entries together, of those that begin at every 16th
+  /// row. Where entries are dealt out equally, someone has to end all these rows.
+  Index rows_within_128 = 0;
   Index bandwidth = 0;        ///< max |i − j| over stored entries
   double mean_bandwidth = 0;  ///< mean over rows of (last − first column), 0 for empty rows
   double block_fill_2 = 0;    ///< nnz/(4·number of 2×2 aligned blocks touched); likewise 3, 4, 8

@@ -7,6 +7,7 @@
 #include <heddle/spmm/features/node_fills.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/features/row_grid_cuda.hpp>
+#include <heddle/spmm/features/row_runs.hpp>
 #include <heddle/spmm/features/row_tiles_cuda.hpp>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct RowLengths {
   std::uint64_t squares;  ///< Σ length²
   Index longest;
   Index empty;
+  Index within_128;  ///< `MatrixFeatures::rows_within_128`
 };
 
 struct RowLengthsConfig {
@@ -37,6 +39,9 @@ __global__ __launch_bounds__(Config::kThreads) void row_lengths_kernel(
     own.squares += static_cast<std::uint64_t>(length) * static_cast<std::uint64_t>(length);
     own.longest = max(own.longest, length);
     own.empty += length == 0 ? 1 : 0;
+    if (row % kRunStride == 0) {
+      own.within_128 = max(own.within_128, rows_within_128(row_offsets, rows, row));
+    }
   }
   partial[thread] = own;
 }
@@ -55,6 +60,7 @@ RowLengths row_lengths(CudaContext& context, const std::int64_t* row_offsets, In
     all.squares += part.squares;
     all.longest = std::max(all.longest, part.longest);
     all.empty += part.empty;
+    all.within_128 = std::max(all.within_128, part.within_128);
   }
   return all;
 }
@@ -104,6 +110,7 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.row_deviation = std::sqrt(std::max(variance, 0.0));
   features.row_max = lengths.longest;
   features.empty_rows = lengths.empty;
+  features.rows_within_128 = lengths.within_128;
   features.reuse_8 = panel_reuse(context, A);
   set_tile_reuse(context, A, features);
   features.reuse_grid = grid_reuse(context, A);

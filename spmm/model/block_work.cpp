@@ -39,18 +39,21 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
   work.wavefronts =
       tiles * stripes * (load_wavefronts + 3) + panels * stripes * row_bytes * kRows / kLineBytes;
   const double conversions = product.scalar_bytes < 8 ? loads * width : 0;
-  work.instructions = tiles * stripes * (18 + 3 * loads + loads * width + conversions) +
-                      panels * share * stripes * (60 + 20 * loads);
+  const double unit_tiles = tiles / (panels * share);
+  work.warp_instructions =
+      unit_tiles * (18 + 3 * loads + loads * width + conversions) + 60 + 20 * loads;
+  work.instructions = panels * share * stripes * work.warp_instructions;
   constexpr double kCyclesPerTile = 2;
   work.tensor_cycles = tiles * stripes * loads * width * kCyclesPerTile;
   constexpr double kResidentWarps = 24;
   const double warps = panels * share * stripes;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   const double unroll = loads * width == 1 ? 8 : 3;
-  work.chain = 4 + 2 * tiles / (panels * share * unroll);
-  // Units of long panels have at least 64 tiles.
-  work.longest_chain = 4 + 2 * std::max(64.0, tiles / (panels * share)) / unroll;
-  if (A.variation() < 0.5) work.longest_chain = work.chain;
+  work.chain = 4 + 2 * unit_tiles / unroll;
+  // Long panels are cut into units of at least 64 tiles if some have twice the mean length.
+  constexpr double kUnitTiles = 64;
+  const double spread = 1 + 2 * A.variation();
+  work.longest = spread < 2 ? spread : std::max(spread, kUnitTiles / std::max(1.0, unit_tiles));
   return work;
 }
 
@@ -70,6 +73,10 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   const double block_bytes = distinct / blocks * product.N * product.scalar_bytes +
                              padded / blocks * (product.scalar_bytes + 2);
   const double stripes = std::clamp(std::ceil(block_bytes / kShare), 1.0, vectors);
+  constexpr double kPieceColumns = 512;
+  const double piece_entries = kShare / 4 / (product.scalar_bytes + 2);
+  const double pieces =
+      std::ceil(std::max(distinct / blocks / kPieceColumns, padded / blocks / piece_entries));
 
   KernelWork work;
   BlockReads reads{padded * (product.scalar_bytes + 2) + 4 * distinct + 40 * blocks, 1, distinct};
@@ -79,12 +86,16 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   const double from_A = padded * stripes * (product.scalar_bytes + 2) * std::min(vectors, 4.0);
   work.wavefronts = (2 * copied + read + from_A) / kLineBytes;
   const double products = vector * product.scalar_bytes / 4;
+  const double warps = std::max(1.0, kRows / 2 * vectors / stripes / kWarp);
   work.instructions = (padded * vectors * (3 + products) + distinct * vectors * 6) / kWarp +
-                      blocks * stripes * 8 * 150;
+                      blocks * pieces * stripes * warps * 150;
   const double resident = 2.0 * product.device.multiprocessors;
   work.waves = std::max(1.0, blocks / resident);
-  work.chain = 2 + stripes;
-  work.longest_chain = work.chain + 6;
+  work.chain = 2 + 2 * pieces * stripes;
+  // A thread has two rows. All wait for the longest one.
+  const double length = A.row_mean * (1 + longest_of(product, kRows));
+  work.warp_instructions = stripes * (2 * length * (3 + products) + pieces * 150);
+  work.longest = std::max(1.0, static_cast<double>(A.row_max) / length);
   return work;
 }
 
@@ -114,12 +125,13 @@ std::optional<KernelWork> node_block_work(const ProductShape& product) {
   const double A_wavefronts = b * b * std::max(1.0, groups / 4) * 2;
   work.wavefronts = warps * rounds * (B_wavefronts + A_wavefronts);
   const double products = b * b * chunk * columns * product.scalar_bytes / 8;
-  work.instructions =
-      warps * (rounds * (products * 2 + b * b + b * chunk * 6 + 20) + 60 + b * columns * 4);
+  work.warp_instructions =
+      rounds * (products * 2 + b * b + b * chunk * 6 + 20) + 60 + b * columns * 4;
+  work.instructions = warps * work.warp_instructions;
   constexpr double kResidentWarps = 20;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 4 + rounds;
-  work.longest_chain = 4 + static_cast<double>(A.row_max) / (b * chunk * A.node_fill);
+  work.longest = std::max(1.0, static_cast<double>(A.row_max) / (b * chunk * A.node_fill * rounds));
   return work;
 }
 

@@ -8,27 +8,19 @@ namespace heddle {
 namespace {
 
 using detail::KernelConstants;
-using detail::KernelWork;
+using detail::NominalTimes;
 
-/// Nominal speeds of a multiprocessor per cycle, of which the constants are multiples.
-constexpr double kL2BytesPerCycle = 32;
-constexpr double kInstructionsPerCycle = 4;
-/// Cycles of a load that misses L1, and seconds of a launch behind another one.
-constexpr double kLoadCycles = 600;
-constexpr double kLaunchSeconds = 2e-6;
-
-ProductTimes times_of(const KernelWork& work, const KernelConstants& constants,
-                      const DeviceSpeed& device) {
-  const double cycles = device.clock * device.multiprocessors;  // of all, per second
+ProductTimes times_of(const NominalTimes& nominal, const KernelConstants& constants) {
   ProductTimes times;
-  times.memory = constants.memory * work.memory_bytes / device.memory_bytes;
-  times.l2 = constants.l2 * work.l2_bytes / (cycles * kL2BytesPerCycle);
-  times.l1 = constants.l1 * work.wavefronts / cycles;
-  times.issue = constants.issue * work.instructions / (cycles * kInstructionsPerCycle);
-  times.tensor = work.tensor_cycles / cycles;
-  times.latency = constants.latency * work.waves * work.chain * kLoadCycles / device.clock;
-  times.tail = constants.latency * work.longest_chain * kLoadCycles / device.clock;
-  times.launch = constants.launch * work.launches * kLaunchSeconds;
+  times.memory = constants.memory * nominal.memory;
+  times.l2 = constants.l2 * nominal.l2;
+  times.l1 = constants.l1 * nominal.l1;
+  times.issue = constants.issue * nominal.issue;
+  times.tensor = nominal.tensor;
+  const double warp = constants.latency * nominal.loads + constants.issue * nominal.instructions;
+  times.latency = nominal.waves * warp;
+  times.tail = nominal.longest * warp;
+  times.launch = constants.launch * nominal.launch;
   return times;
 }
 
@@ -45,6 +37,26 @@ double combined(const ProductTimes& times) {
 }
 
 }  // namespace
+
+detail::NominalTimes detail::nominal_times(const KernelWork& work,
+                                           const DeviceSpeed& device) noexcept {
+  constexpr double kL2BytesPerCycle = 32;  // and multiprocessor
+  constexpr double kInstructionsPerCycle = 4;
+  constexpr double kLoadCycles = 600;  // of a load that misses L1
+  constexpr double kWarpCycles = 3;    // from one instruction of a warp to its next one
+  constexpr double kLaunchSeconds = 2e-6;
+  const double cycles = device.clock * device.multiprocessors;  // of all, per second
+  return {.memory = work.memory_bytes / device.memory_bytes,
+          .l2 = work.l2_bytes / (cycles * kL2BytesPerCycle),
+          .l1 = work.wavefronts / cycles,
+          .issue = work.instructions / (cycles * kInstructionsPerCycle),
+          .tensor = work.tensor_cycles / cycles,
+          .loads = work.chain * kLoadCycles / device.clock,
+          .instructions = work.warp_instructions * kWarpCycles / device.clock,
+          .waves = work.waves,
+          .longest = work.longest,
+          .launch = work.launches * kLaunchSeconds};
+}
 
 std::string_view KernelPrediction::bound_by() const noexcept {
   const std::pair<double, std::string_view> parts[] = {
@@ -64,7 +76,7 @@ std::vector<KernelPrediction> predict_kernels(const MatrixFeatures& A, Index N,
   for (const detail::KernelModel& model : detail::kernel_models()) {
     const auto work = model.count(product);
     if (!work) continue;
-    const ProductTimes times = times_of(*work, model.constants, device);
+    const ProductTimes times = times_of(detail::nominal_times(*work, device), model.constants);
     predictions.push_back({model.kernel, combined(times), times, work->storage_bytes,
                            work->memory_bytes, work->l2_bytes});
   }

@@ -22,8 +22,8 @@ double path_step(double length) {
 }
 
 /// The work of kernels in which lane groups walk equal parts of a path. `length` is that of the
-/// path: nonzeros, or rows and nonzeros.
-KernelWork count_merge(const ProductShape& product, double length) {
+/// path: nonzeros, or `by_rows` rows and nonzeros.
+KernelWork count_merge(const ProductShape& product, double length, bool by_rows) {
   const MatrixFeatures& A = product.A;
   const double width = load_width(product);
   const double wanted = std::ceil(product.N / width);
@@ -35,9 +35,11 @@ KernelWork count_merge(const ProductShape& product, double length) {
   const double device_threads = static_cast<double>(product.device.resident_threads());
   const double span = std::clamp(std::floor(length / step * lanes / (2 * device_threads)), 1.0,
                                  std::max(1.0, kLongestStep / step));
-  const double walk = step * span;             // of the path, by a group
-  const double entries = walk * nnz / length;  // in it
+  const double walk = step * span;                                  // of the path, by a group
+  const double entries = walk * nnz / length;                       // in it
   const double rows = walk * static_cast<double>(A.rows) / length;  // that end in it
+  const double most_rows =
+      std::min(by_rows ? walk : 1e300, static_cast<double>(A.rows_within_128) * walk / 128);
   const double warp_groups = kWarp / lanes;
   const double warps = length / walk * stripes / warp_groups;
 
@@ -53,11 +55,12 @@ KernelWork count_merge(const ProductShape& product, double length) {
   work.wavefronts = warps * entries * (load_wavefronts + 2);
   const double products = width * product.scalar_bytes / 4;
   // A row may end in each of a warp's groups at another time.
-  work.instructions =
-      warps * (entries * (8 + products) + rows * std::min(warp_groups, 8.0) * 20 + 100);
+  work.warp_instructions = entries * (8 + products) + rows * std::min(warp_groups, 8.0) * 20 + 100;
+  work.instructions = warps * work.warp_instructions;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
+  // The end of each row is loaded when the row before it is finished.
   work.chain = 6 + 2 * entries / 4 + rows / 2;
-  work.longest_chain = work.chain;
+  work.longest = std::max(1.0, most_rows / 2 / work.chain);
   work.launches = 1.5;
   return work;
 }
@@ -65,11 +68,11 @@ KernelWork count_merge(const ProductShape& product, double length) {
 }  // namespace
 
 std::optional<KernelWork> merge_work(const ProductShape& product) {
-  return count_merge(product, static_cast<double>(product.A.nnz));
+  return count_merge(product, static_cast<double>(product.A.nnz), false);
 }
 
 std::optional<KernelWork> merge_path_work(const ProductShape& product) {
-  return count_merge(product, static_cast<double>(product.A.nnz + product.A.rows));
+  return count_merge(product, static_cast<double>(product.A.nnz + product.A.rows), true);
 }
 
 std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
@@ -99,10 +102,12 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
       (loads * std::max(kWarp * width * product.scalar_bytes / kLineBytes, lines / 2) + 4 +
        rows / 2);
   const double shuffles = 5 * stripe * (product.scalar_bytes / 4 + 2);
-  work.instructions = warps * (steps * (60 + loads * 6 + shuffles) + 60);
+  work.warp_instructions = steps * (60 + loads * 6 + shuffles) + 60;
+  work.instructions = warps * work.warp_instructions;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 4 + 3 * steps;
-  work.longest_chain = work.chain;
+  // Rows without entries are stored by all lanes of the warp.
+  work.longest = 1 + static_cast<double>(A.rows_within_128) / 128;
   work.launches = 1.5;
   return work;
 }

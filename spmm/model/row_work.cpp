@@ -42,20 +42,28 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   reads.fetches = static_cast<double>(A.nnz) / product.reuse.at(shape.threads / row_threads);
   count_traffic(product, reads, work);
 
-  const double load_bytes = kWarp * shape.width * product.scalar_bytes;
-  const double lines = kWarp / shape.lanes *
+  const auto wavefronts = [&](double bytes, double lines) {
+    return std::max(bytes / kLineBytes, lines / 2);
+  };
+  const double bytes = kWarp * shape.width * product.scalar_bytes;
+  const double lines = warp_rows * shape.groups *
                        std::max(1.0, shape.lanes * shape.width * product.scalar_bytes / kLineBytes);
-  const double load_wavefronts = std::max(load_bytes / kLineBytes, lines / 2);
-  const double A_wavefronts = shape.shares_A ? 1 : 2;
-  work.wavefronts = warps * steps * (load_wavefronts + A_wavefronts);
+  // Each of a warp's rows of A lies elsewhere, unless they are short.
+  const auto A_lines = [&](double entry_bytes) {
+    return warp_rows * std::min(1.0, A.row_mean * entry_bytes / kLineBytes);
+  };
+  const double from_A = shape.shares_A ? 1
+                                       : std::max(1.0, A_lines(4) / 2) +
+                                             std::max(1.0, A_lines(product.scalar_bytes) / 2);
+  work.wavefronts = warps * steps * (wavefronts(bytes, lines) + from_A);
   const double products = shape.width * product.scalar_bytes / 4;
   const double sums = shape.groups > 1 ? std::log2(shape.groups) * shape.width * 4 : 0;
-  work.instructions = warps * (steps * (6 + products) + 40 + sums);
+  work.warp_instructions = steps * (6 + products) + 40 + sums;
+  work.instructions = warps * work.warp_instructions;
   constexpr double kResidentWarps = 44;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 3 + 2 * std::ceil(steps / shape.unroll);
-  work.longest_chain =
-      3 + 2 * std::ceil(static_cast<double>(A.row_max) / (shape.groups * shape.unroll));
+  work.longest = std::max(1.0, static_cast<double>(A.row_max) / (shape.groups * steps));
   return work;
 }
 

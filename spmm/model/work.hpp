@@ -19,15 +19,16 @@ struct ProductShape {
 /// What a kernel does for one product, in the units of the hardware's parts. A part of the
 /// hardware that is busy sets a lower bound of the time.
 struct KernelWork {
-  double storage_bytes = 0;  ///< A in the kernel's own format, read once
-  double memory_bytes = 0;   ///< between device memory and the second-level cache
-  double l2_bytes = 0;       ///< between the second-level cache and the multiprocessors
-  double wavefronts = 0;     ///< of 128 bytes or of cache lines, in L1 and shared memory
-  double instructions = 0;   ///< issued to warps
-  double tensor_cycles = 0;  ///< of a multiprocessor, in its tensor cores
-  double waves = 1;          ///< how often the device is filled with warps
-  double chain = 0;          ///< dependent loads of an average warp
-  double longest_chain = 0;  ///< of the warp that takes longest
+  double storage_bytes = 0;      ///< A in the kernel's own format, read once
+  double memory_bytes = 0;       ///< between device memory and the second-level cache
+  double l2_bytes = 0;           ///< between the second-level cache and the multiprocessors
+  double wavefronts = 0;         ///< of 128 bytes or of cache lines, in L1 and shared memory
+  double instructions = 0;       ///< issued to warps
+  double tensor_cycles = 0;      ///< of a multiprocessor, in its tensor cores
+  double waves = 1;              ///< how often the device is filled with warps
+  double chain = 0;              ///< dependent loads of an average warp
+  double warp_instructions = 0;  ///< of an average warp
+  double longest = 1;            ///< the warp that takes longest against an average one
   double launches = 1;
 };
 
