@@ -16,7 +16,7 @@ import re
 import statistics
 from collections import defaultdict
 
-FIELDS = ("memory", "l2", "l1", "issue", "latency", "launch")
+FIELDS = ("memory", "l2", "l1", "issue", "latency", "tail", "launch")
 POWER = 3
 KEYS = ("matrix", "precision", "N", "kernel")
 
@@ -36,7 +36,7 @@ class Case:
         self.loads = number["loads"]
         self.instructions = number["instructions"]
         self.waves = number["waves"]
-        self.longest = number["longest"]
+        self.tail = number["tail"]
         self.launch = number["launch"]
         self.rule = terms["rule"] == "1"
         self.measured = measured
@@ -44,11 +44,12 @@ class Case:
         self.weight = 1.0
 
     def predict(self, constants):
-        warp = constants[4] * self.loads + constants[3] * self.instructions
-        total = self.tensor**POWER + (self.waves * warp) ** POWER + (self.longest * warp) ** POWER
+        latency = constants[4] * self.loads + constants[3] * self.instructions
+        total = self.tensor**POWER + (self.waves * latency) ** POWER
+        total += (constants[5] * self.tail) ** POWER
         for part, constant in zip(self.parts, constants):
             total += (part * constant) ** POWER
-        return constants[5] * self.launch + total ** (1 / POWER)
+        return constants[6] * self.launch + total ** (1 / POWER)
 
     def error(self, factors):
         return math.log2(self.predict(factors) / self.measured)
@@ -133,7 +134,7 @@ def main():
     everything = {False: [], True: []}
     print(f"{'kernel':<18}{'fit':>7}{'aside':>7}   " + " ".join(f"{f:>7}" for f in FIELDS))
     for kernel, cases in by_kernel.items():
-        starts = ([1.0] * 6, [1.0, 1.5, 1.5, 1.5, 0.5, 1.0])
+        starts = ([1.0] * 7, [1.0, 1.5, 1.5, 1.5, 0.5, 0.5, 1.0])
         fits = [fit([c for c in cases if not c.aside], start) for start in starts]
         factors[kernel] = min(fits, key=lambda f: objective([c for c in cases if not c.aside], f))
         medians = []

@@ -30,7 +30,7 @@ void print_terms(const std::string& matrix, const MatrixFeatures& A) {
             "{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},"
             "{:.6g},{:.6g},{}\n",
             matrix, bytes == sizeof(double) ? "double" : "single", N, model.kernel, t.memory, t.l2,
-            t.l1, t.issue, t.tensor, t.loads, t.instructions, t.waves, t.longest, t.launch,
+            t.l1, t.issue, t.tensor, t.loads, t.instructions, t.waves, t.tail, t.launch,
             work->storage_bytes, model.kernel == rule ? 1 : 0);
       }
     }
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   HostContext context;
   const bool large = argc > 2 && std::string(argv[2]) == "--large";
   fmt::print(
-      "matrix,precision,N,kernel,memory,l2,l1,issue,tensor,loads,instructions,waves,longest,launch,"
+      "matrix,precision,N,kernel,memory,l2,l1,issue,tensor,loads,instructions,waves,tail,launch,"
       "storage_bytes,rule\n");
   try {
     for (const bench::StudyMatrix& matrix :

@@ -23,8 +23,9 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
   const double width = load_width(product) == 1 || product.N <= 8 ? 1
                        : product.N <= 16                          ? 2
                                                                   : widest;
-  const double loads = std::min(4.0, std::ceil(product.N / (8 * width)));
-  const double stripe = 8 * width * (loads == 3 ? 4 : loads);
+  const double wanted = std::min(4.0, std::ceil(product.N / (8 * width)));
+  const double loads = wanted == 3 ? 4 : wanted;
+  const double stripe = 8 * width * loads;
   const double stripes = std::ceil(product.N / stripe);
   const double enough_warps = kWarp * product.device.multiprocessors;
   const double share = std::clamp(enough_warps / panels, 1.0, 8.0);
@@ -45,15 +46,23 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
   work.instructions = panels * share * stripes * work.warp_instructions;
   constexpr double kCyclesPerTile = 2;
   work.tensor_cycles = tiles * stripes * loads * width * kCyclesPerTile;
-  constexpr double kResidentWarps = 24;
+  // Warps on a multiprocessor and tiles in flight, by the columns of a lane.
+  const double columns = loads * width;
+  const double resident = columns == 4 ? 32 : columns > 8 ? 16 : 24;
+  const double unroll = columns == 1 ? 8 : columns < 4 ? 4 : columns < 8 ? 3 : 2;
   const double warps = panels * share * stripes;
-  work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
-  const double unroll = loads * width == 1 ? 8 : 3;
+  work.waves = std::max(1.0, warps / (resident * product.device.multiprocessors));
   work.chain = 4 + 2 * unit_tiles / unroll;
   // Long panels are cut into units of at least 64 tiles if some have twice the mean length.
   constexpr double kUnitTiles = 64;
   const double spread = 1 + 2 * A.variation();
-  work.longest = spread < 2 ? spread : std::max(spread, kUnitTiles / std::max(1.0, unit_tiles));
+  const double longest = spread < 2 ? spread * unit_tiles : std::max(unit_tiles, kUnitTiles);
+  work.tail = 4 + 2 * longest / unroll;
+  if (spread >= 2) {
+    // A second pass adds the sums of the units of a panel.
+    work.tail += static_cast<double>(A.row_max) / (kColumns * kUnitTiles);
+    work.launches = 1.5;
+  }
   return work;
 }
 
@@ -95,7 +104,7 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   // A thread has two rows. All wait for the longest one.
   const double length = A.row_mean * (1 + longest_of(product, kRows));
   work.warp_instructions = stripes * (2 * length * (3 + products) + pieces * 150);
-  work.longest = std::max(1.0, static_cast<double>(A.row_max) / length);
+  work.tail = work.chain + static_cast<double>(A.row_max) / 4;
   return work;
 }
 
@@ -131,7 +140,7 @@ std::optional<KernelWork> node_block_work(const ProductShape& product) {
   constexpr double kResidentWarps = 20;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 4 + rounds;
-  work.longest = std::max(1.0, static_cast<double>(A.row_max) / (b * chunk * A.node_fill * rounds));
+  work.tail = 4 + static_cast<double>(A.row_max) / (b * chunk * A.node_fill);
   return work;
 }
 

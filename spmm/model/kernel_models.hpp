@@ -16,7 +16,7 @@ struct NominalTimes {
   double loads = 0;         ///< the chain of loads of a warp
   double instructions = 0;  ///< the instructions of a warp, one after the other
   double waves = 1;         ///< of warps
-  double longest = 1;       ///< as in `KernelWork`
+  double tail = 0;          ///< the longest chain of loads
   double launch = 0;
 };
 
@@ -29,6 +29,7 @@ struct KernelConstants {
   double l1 = 1;
   double issue = 1;
   double latency = 1;
+  double tail = 1;
   double launch = 1;
 };
 

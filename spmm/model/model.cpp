@@ -17,9 +17,9 @@ ProductTimes times_of(const NominalTimes& nominal, const KernelConstants& consta
   times.l1 = constants.l1 * nominal.l1;
   times.issue = constants.issue * nominal.issue;
   times.tensor = nominal.tensor;
-  const double warp = constants.latency * nominal.loads + constants.issue * nominal.instructions;
-  times.latency = nominal.waves * warp;
-  times.tail = nominal.longest * warp;
+  times.latency =
+      nominal.waves * (constants.latency * nominal.loads + constants.issue * nominal.instructions);
+  times.tail = constants.tail * nominal.tail;
   times.launch = constants.launch * nominal.launch;
   return times;
 }
@@ -54,7 +54,7 @@ detail::NominalTimes detail::nominal_times(const KernelWork& work,
           .loads = work.chain * kLoadCycles / device.clock,
           .instructions = work.warp_instructions * kWarpCycles / device.clock,
           .waves = work.waves,
-          .longest = work.longest,
+          .tail = work.tail * kLoadCycles / device.clock,
           .launch = work.launches * kLaunchSeconds};
 }
 

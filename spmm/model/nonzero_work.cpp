@@ -21,6 +21,11 @@ double path_step(double length) {
   return std::clamp(static_cast<double>(std::bit_ceil(even)), kShortestStep, kLongestStep);
 }
 
+/// The carries of the longest row, which one thread adds, if there is one per `entries` entries.
+double carries(const ProductShape& product, double entries) {
+  return std::floor(static_cast<double>(product.A.row_max) / entries);
+}
+
 /// The work of kernels in which lane groups walk equal parts of a path. `length` is that of the
 /// path: nonzeros, or `by_rows` rows and nonzeros.
 KernelWork count_merge(const ProductShape& product, double length, bool by_rows) {
@@ -52,7 +57,13 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
       kWarp / lanes * std::max(1.0, lanes * width * product.scalar_bytes / kLineBytes);
   const double load_wavefronts =
       std::max(kWarp * width * product.scalar_bytes / kLineBytes, lines / 2);
-  work.wavefronts = warps * entries * (load_wavefronts + 2);
+  // The groups of a warp read A at places that lie a walk apart.
+  const auto A_lines = [&](double entry_bytes) {
+    return warp_groups * std::min(1.0, walk * entry_bytes / kLineBytes);
+  };
+  const double from_A =
+      std::max(1.0, A_lines(4) / 2) + std::max(1.0, A_lines(product.scalar_bytes) / 2);
+  work.wavefronts = warps * entries * (load_wavefronts + from_A);
   const double products = width * product.scalar_bytes / 4;
   // A row may end in each of a warp's groups at another time.
   work.warp_instructions = entries * (8 + products) + rows * std::min(warp_groups, 8.0) * 20 + 100;
@@ -60,7 +71,7 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   // The end of each row is loaded when the row before it is finished.
   work.chain = 6 + 2 * entries / 4 + rows / 2;
-  work.longest = std::max(1.0, most_rows / 2 / work.chain);
+  work.tail = work.chain + most_rows / 2 + carries(product, walk * kThreads / lanes);
   work.launches = 1.5;
   return work;
 }
@@ -106,8 +117,8 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
   work.instructions = warps * work.warp_instructions;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 4 + 3 * steps;
-  // Rows without entries are stored by all lanes of the warp.
-  work.longest = 1 + static_cast<double>(A.rows_within_128) / 128;
+  work.tail =
+      work.chain + static_cast<double>(A.rows_within_128) / 64 + carries(product, kWarpEntries);
   work.launches = 1.5;
   return work;
 }

@@ -63,7 +63,7 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   constexpr double kResidentWarps = 44;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 3 + 2 * std::ceil(steps / shape.unroll);
-  work.longest = std::max(1.0, static_cast<double>(A.row_max) / (shape.groups * steps));
+  work.tail = 3 + 2 * std::ceil(static_cast<double>(A.row_max) / (shape.groups * shape.unroll));
   return work;
 }
 
@@ -98,7 +98,19 @@ std::optional<KernelWork> row_parallel_work(const ProductShape& product) {
 std::optional<KernelWork> row_cached_work(const ProductShape& product) {
   RowLanes shape = lanes_of(product, kWarp);
   shape.shares_A = true;
-  return count_rows(product, shape);
+  KernelWork work = count_rows(product, shape);
+  // A thread block goes through its entries in chunks. Only rows with entries in the chunk have
+  // something to do.
+  constexpr double kChunk = 1024;
+  const double length = product.A.row_mean;
+  const double chunks = std::max(1.0, kThreads / shape.lanes * length / kChunk);
+  const double rounds = std::ceil(std::min(length, kChunk) / shape.unroll);
+  work.chain = 3 + chunks * (2 + rounds);
+  work.warp_instructions *= std::max(1.0, chunks * std::min(1.0, length / kChunk));
+  work.warp_instructions += chunks * 60;
+  work.instructions += work.instructions / work.warp_instructions * chunks * 60;
+  work.tail = 3 + static_cast<double>(product.A.row_max) / shape.unroll;
+  return work;
 }
 
 std::optional<KernelWork> row_broadcast_work(const ProductShape& product) {

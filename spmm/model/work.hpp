@@ -28,7 +28,7 @@ struct KernelWork {
   double waves = 1;              ///< how often the device is filled with warps
   double chain = 0;              ///< dependent loads of an average warp
   double warp_instructions = 0;  ///< of an average warp
-  double longest = 1;            ///< the warp that takes longest against an average one
+  double tail = 0;               ///< the longest chain of dependent loads
   double launches = 1;
 };
 
