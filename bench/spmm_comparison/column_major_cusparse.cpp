@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "spmm_comparison/cusparse_handles.hpp"
+#include "spmm_comparison/cusparse_matrix.hpp"
 
 namespace heddle::bench {
 namespace {
@@ -10,13 +10,12 @@ namespace {
 constexpr std::array kAlgorithms = {CUSPARSE_SPMM_CSR_ALG1, CUSPARSE_SPMM_CSR_ALG2,
                                     CUSPARSE_SPMM_CSR_ALG3};
 
-using Block = CusparseOwner<cusparseDnMatDescr>;
+using Block = std::unique_ptr<cusparseDnMatDescr, DestroyCusparse>;
 
 template <class T>
 Block describe(const ColumnMajorBlock<T>& block) {
   using Value = std::remove_const_t<T>;
   cusparseDnMatDescr_t descriptor = nullptr;
-  // The descriptor takes a pointer to what cuSPARSE only reads as one to what it may write.
   check(cusparseCreateDnMat(&descriptor, block.rows, block.cols, block.ld,
                             const_cast<Value*>(block.data), kDataType<Value>, CUSPARSE_ORDER_COL));
   return Block(descriptor);
@@ -27,7 +26,7 @@ Block describe(const ColumnMajorBlock<T>& block) {
 template <class T>
 struct ColumnMajorCusparse<T>::State {
   cusparseSpMMAlg_t algorithm;
-  CusparseMatrix<T> matrix;
+  CusparseMatrix<T> A;
   Block B;
   Block C;
   T alpha = 1;
@@ -39,19 +38,20 @@ template <class T>
 ColumnMajorCusparse<T>::ColumnMajorCusparse(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                                             int algorithm, ColumnMajorBlock<const T> B,
                                             ColumnMajorBlock<T> C)
-    : state_(new State{kAlgorithms.at(static_cast<std::size_t>(algorithm - 1)),
-                       CusparseMatrix<T>(context, A), describe(B), describe(C)}) {
+    : state_(
+          std::make_unique<State>(State{kAlgorithms.at(static_cast<std::size_t>(algorithm - 1)),
+                                        CusparseMatrix<T>(context, A), describe(B), describe(C)})) {
   State& state = *state_;
   std::size_t bytes = 0;
-  check(cusparseSpMM_bufferSize(state.matrix.handle(), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                CUSPARSE_OPERATION_NON_TRANSPOSE, &state.alpha, state.matrix.get(),
-                                state.B.get(), &state.beta, state.C.get(), kDataType<T>,
-                                state.algorithm, &bytes));
+  check(cusparseSpMM_bufferSize(state.A.handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                CUSPARSE_OPERATION_NON_TRANSPOSE, &state.alpha,
+                                state.A.matrix.get(), state.B.get(), &state.beta, state.C.get(),
+                                kDataType<T>, state.algorithm, &bytes));
   state.workspace = Buffer<char, DeviceSpace>(context, bytes);
-  check(cusparseSpMM_preprocess(state.matrix.handle(), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                CUSPARSE_OPERATION_NON_TRANSPOSE, &state.alpha, state.matrix.get(),
-                                state.B.get(), &state.beta, state.C.get(), kDataType<T>,
-                                state.algorithm, state.workspace.data()));
+  check(cusparseSpMM_preprocess(state.A.handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                CUSPARSE_OPERATION_NON_TRANSPOSE, &state.alpha,
+                                state.A.matrix.get(), state.B.get(), &state.beta, state.C.get(),
+                                kDataType<T>, state.algorithm, state.workspace.data()));
 }
 
 template <class T>
@@ -59,10 +59,11 @@ ColumnMajorCusparse<T>::~ColumnMajorCusparse() = default;
 
 template <class T>
 void ColumnMajorCusparse<T>::multiply() const {
-  check(cusparseSpMM(state_->matrix.handle(), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                     CUSPARSE_OPERATION_NON_TRANSPOSE, &state_->alpha, state_->matrix.get(),
-                     state_->B.get(), &state_->beta, state_->C.get(), kDataType<T>,
-                     state_->algorithm, state_->workspace.data()));
+  const State& state = *state_;
+  check(cusparseSpMM(state.A.handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                     CUSPARSE_OPERATION_NON_TRANSPOSE, &state.alpha, state.A.matrix.get(),
+                     state.B.get(), &state.beta, state.C.get(), kDataType<T>, state.algorithm,
+                     state_->workspace.data()));
 }
 
 template class ColumnMajorCusparse<float>;

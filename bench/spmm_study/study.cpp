@@ -16,8 +16,8 @@
 #include <random>
 
 #include "spmm_comparison/column_major_cusparse.hpp"
+#include "spmm_comparison/cusparse_spmv.hpp"
 #include "spmm_comparison/stopwatch.hpp"
-#include "spmm_study/cusparse_spmv.hpp"
 
 namespace heddle::bench {
 namespace {
@@ -114,6 +114,9 @@ class MatrixStudy {
     return convert<T>(host, A);
   }
 
+  /// Rows of B and C are aligned to 16 bytes, but for a single column, which is a vector.
+  static Index ld_of(Index N) { return N == 1 ? 1 : padded_ld<T>(N); }
+
   StudyLine& add(std::string kernel, Index N) {
     StudyLine line;
     line.precision = sizeof(T) == sizeof(double) ? "double" : "single";
@@ -135,7 +138,7 @@ class MatrixStudy {
 
   auto multiply_by(const SpmmPlan<T, CudaContext>& plan, Index N) {
     return [this, &plan, N] {
-      const Index ld = padded_ld<T>(N);
+      const Index ld = ld_of(N);
       plan.multiply(context_, T{1}, ConstBlockView<T, DeviceSpace>(operands_.B(), A_.cols, N, ld),
                     T{0}, BlockView<T, DeviceSpace>(operands_.C(), A_.rows, N, ld));
     };
@@ -212,7 +215,7 @@ class MatrixStudy {
     const auto [found, added] = expected_.try_emplace({N, layout});
     Expected& rows = found->second;
     if (!added) return rows;
-    const Index row_stride = layout == Layout::columns ? 1 : padded_ld<T>(N);
+    const Index row_stride = layout == Layout::columns ? 1 : ld_of(N);
     const Index column_stride = layout == Layout::columns ? A_.cols : 1;
     for (Index i = 0; i < A_.rows; i += step_) {
       const Index end = A_.row_offsets[i + 1];
@@ -241,7 +244,7 @@ class MatrixStudy {
     const std::size_t checked = rows.sums.size() / width;
     std::vector<T> found(rows.sums.size());
     if (layout == Layout::rows) {
-      const auto pitch = static_cast<std::size_t>(step_ * padded_ld<T>(N)) * sizeof(T);
+      const auto pitch = static_cast<std::size_t>(step_ * ld_of(N)) * sizeof(T);
       context_.copy_to_host(found.data(), width * sizeof(T), operands_.C(), pitch,
                             width * sizeof(T), checked);
     } else {

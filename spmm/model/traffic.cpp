@@ -29,6 +29,7 @@ double csr_bytes(const ProductShape& product) noexcept {
 
 double row_pitch(const ProductShape& product) noexcept {
   constexpr double kAligned = 16;
+  if (product.N == 1) return product.scalar_bytes;
   return std::ceil(product.N * product.scalar_bytes / kAligned) * kAligned;
 }
 

@@ -14,7 +14,7 @@ struct BlockReads {
 /// Bytes of A in compressed rows.
 double csr_bytes(const ProductShape& product) noexcept;
 
-/// Bytes from one row of a block to the next: rows begin on 16 bytes.
+/// Bytes from one row of a block to the next: rows begin on 16 bytes, but for a single column.
 double row_pitch(const ProductShape& product) noexcept;
 
 /// The number of values that a thread loads at once: 16 bytes where N is a multiple of these.

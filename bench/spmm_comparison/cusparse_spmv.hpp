@@ -6,13 +6,13 @@
 
 namespace heddle::bench {
 
-/// y = A x by cuSPARSE's product with a vector, the rival of every kernel for one column.
+/// y = A x by cuSPARSE's product for one vector, the opponent of blocks of one column.
 template <class T>
 class CusparseSpmv {
  public:
   /// Prepares the product: `algorithm` 1 or 2 of CUSPARSE_SPMV_CSR_ALG*, with its preprocessing
-  /// step. x has A.cols and y A.rows contiguous values. Throws `InvalidArgument` if A has 2³¹ rows
-  /// or entries, `DeviceError` if cuSPARSE refuses.
+  /// step. x and y are contiguous device memory. Keeps 32-bit row offsets. Throws `InvalidArgument`
+  /// if A has 2³¹ rows or entries, `DeviceError` if cuSPARSE refuses.
   CusparseSpmv(CudaContext& context, const CsrView<T, DeviceSpace>& A, int algorithm, const T* x,
                T* y);
   ~CusparseSpmv();
