@@ -141,7 +141,7 @@ def main():
         for aside in (False, True):
             errors = [abs(c.error(factors[kernel])) for c in cases if c.aside == aside]
             everything[aside] += errors
-            medians.append(statistics.median(errors))
+            medians.append(statistics.median(errors or [math.nan]))
         print(
             f"{kernel:<18}{medians[0]:7.3f}{medians[1]:7.3f}   "
             + " ".join(f"{f:7.3f}" for f in factors[kernel])

@@ -66,44 +66,45 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
   return work;
 }
 
+/// A in blocks of 64 rows, whose rows of B are staged in shared memory, in pieces of a block and
+/// stripes of columns. Two neighbouring rows are multiplied together.
 std::optional<KernelWork> staged_work(const ProductShape& product) {
   const MatrixFeatures& A = product.A;
   constexpr double kRows = 64;
   const double nnz = static_cast<double>(A.nnz);
   const double rows = static_cast<double>(A.rows);
-  const double reuse = std::max({1.0, A.reuse_grid});
-  const double distinct = nnz / reuse;
+  const double distinct = nnz / std::max(1.0, A.reuse_grid);
   const double vector = 16 / product.scalar_bytes;
   const double vectors = std::ceil(product.N / vector);
-  const double padded = rows * std::ceil(A.row_mean / 4 + 0.4) * 4;  // entries in whole quads
-  const double blocks = rows / kRows;
-  // Shared memory of one of two thread blocks on a multiprocessor, in pieces of a block.
+  const double pair_length = 2 * A.row_mean / product.reuse.at(2);
+  const double quads = rows / 2 * (pair_length / 4 + 0.4) * 4;  // columns of pairs, by fours
+  const double blocks = std::max(1.0, rows / kRows);
+  // Shared memory of one of two thread blocks on a multiprocessor.
   constexpr double kShare = 110 * 1024;
-  const double block_bytes = distinct / blocks * product.N * product.scalar_bytes +
-                             padded / blocks * (product.scalar_bytes + 2);
-  const double stripes = std::clamp(std::ceil(block_bytes / kShare), 1.0, vectors);
+  const double entry_bytes = 2 * product.scalar_bytes + 2;
   constexpr double kPieceColumns = 512;
-  const double piece_entries = kShare / 4 / (product.scalar_bytes + 2);
+  const double piece_entries = kShare / 4 / entry_bytes;
   const double pieces =
-      std::ceil(std::max(distinct / blocks / kPieceColumns, padded / blocks / piece_entries));
+      std::ceil(std::max({1.0, distinct / blocks / kPieceColumns, quads / blocks / piece_entries}));
+  const double piece_bytes =
+      (distinct * product.N * product.scalar_bytes + quads * entry_bytes) / (blocks * pieces);
+  const double stripes = std::clamp(std::ceil(piece_bytes / kShare), 1.0, vectors);
 
   KernelWork work;
-  BlockReads reads{padded * (product.scalar_bytes + 2) + 4 * distinct + 40 * blocks, 1, distinct};
-  count_traffic(product, reads, work);
+  count_traffic(product, {quads * entry_bytes + 4 * distinct + 40 * blocks, 1, distinct}, work);
   const double copied = distinct * vectors * 16;
-  const double read = padded * vectors * 16;
-  const double from_A = padded * stripes * (product.scalar_bytes + 2) * std::min(vectors, 4.0);
+  const double read = quads * vectors * 16;
+  const double from_A = quads * stripes * entry_bytes * std::min(vectors / stripes, 4.0);
   work.wavefronts = (2 * copied + read + from_A) / kLineBytes;
-  const double products = vector * product.scalar_bytes / 4;
+  const double products = 2 * vector * product.scalar_bytes / 4;
   const double warps = std::max(1.0, kRows / 2 * vectors / stripes / kWarp);
-  work.instructions = (padded * vectors * (3 + products) + distinct * vectors * 6) / kWarp +
+  work.instructions = (quads * vectors * (4 + products) + distinct * vectors * 6) / kWarp +
                       blocks * pieces * stripes * warps * 150;
-  const double resident = 2.0 * product.device.multiprocessors;
-  work.waves = std::max(1.0, blocks / resident);
+  work.waves = std::max(1.0, blocks / (2.0 * product.device.multiprocessors));
   work.chain = 2 + 2 * pieces * stripes;
-  // A thread has two rows. All wait for the longest one.
-  const double length = A.row_mean * (1 + longest_of(product, kRows));
-  work.warp_instructions = stripes * (2 * length * (3 + products) + pieces * 150);
+  const double longest = 1 + longest_of(product, kRows);
+  // All threads of a block wait for its longest pair of rows.
+  work.warp_instructions = stripes * (longest * pair_length * (4 + products) + pieces * 150);
   work.tail = work.chain + static_cast<double>(A.row_max) / 4;
   return work;
 }

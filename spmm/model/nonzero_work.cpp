@@ -123,4 +123,41 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
   return work;
 }
 
+std::optional<KernelWork> narrow_merge_work(const ProductShape& product) {
+  const MatrixFeatures& A = product.A;
+  const double nnz = static_cast<double>(A.nnz);
+  const double rows = static_cast<double>(A.rows);
+  constexpr double kMostColumns = 4;
+  const double columns = std::min(kMostColumns, product.N);
+  const double stripes = std::ceil(product.N / kMostColumns);
+  const double block_items = product.N == 1 ? 2048 : 1024;  // rows and nonzeros
+  const double blocks = (nnz + rows) / block_items * stripes;
+  const double entries = block_items * nnz / (nnz + rows);  // of a block
+  const double block_rows = block_items - entries;
+
+  KernelWork work;
+  BlockReads reads{csr_bytes(product), stripes, 0};
+  reads.fetches = nnz / product.reuse.at(std::max(1.0, block_rows));
+  count_traffic(product, reads, work);
+  const double row_bytes = columns * product.scalar_bytes;
+  const double lines = kWarp / std::max(1.0, std::min(A.column_run, 8.0));
+  const double rounds = entries / kWarp;  // of a warp's lanes over the entries of a block
+  const double from_B =
+      std::ceil(row_bytes / 16) * std::max(kWarp * row_bytes / kLineBytes, lines / 2);
+  const double shared = 3 * kWarp * row_bytes / kLineBytes;
+  work.wavefronts = blocks * (rounds * (from_B + 3 + shared) + block_rows * row_bytes / kLineBytes);
+  const double scan = columns * (product.scalar_bytes / 4 + 2);
+  const double block_instructions =
+      rounds * (25 + 8 * columns) + block_rows / kWarp * (20 + 4 * columns) + 8 * (60 + 10 * scan);
+  constexpr double kBlockWarps = 8;
+  work.warp_instructions = block_instructions / kBlockWarps;
+  work.instructions = blocks * block_instructions;
+  constexpr double kResidentBlocks = 6;
+  work.waves = std::max(1.0, blocks / (kResidentBlocks * product.device.multiprocessors));
+  work.chain = 8;
+  work.tail = work.chain + carries(product, block_items);
+  work.launches = 1.5;
+  return work;
+}
+
 }  // namespace heddle::detail

@@ -42,6 +42,7 @@ std::optional<KernelWork> row_broadcast_work(const ProductShape& product);
 std::optional<KernelWork> merge_work(const ProductShape& product);
 std::optional<KernelWork> merge_path_work(const ProductShape& product);
 std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product);
+std::optional<KernelWork> narrow_merge_work(const ProductShape& product);
 std::optional<KernelWork> panel_mma_work(const ProductShape& product);
 std::optional<KernelWork> staged_work(const ProductShape& product);
 std::optional<KernelWork> node_block_work(const ProductShape& product);

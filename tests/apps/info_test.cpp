@@ -153,7 +153,9 @@ TEST(HeddleInfo, PredictsEveryKernelAndDrawsTheRoofline) {
     // 2·nnz·N flops
     EXPECT_NEAR(predictions[k]["gflops"].get<double>() * predictions[k]["seconds"].get<double>(),
                 2e-9 * 4556 * line["N"].get<double>(), 1e-9);
-    if (k > 0) EXPECT_LE(predictions[k - 1]["seconds"], predictions[k]["seconds"]);
+    if (k > 0) {
+      EXPECT_LE(predictions[k - 1]["seconds"], predictions[k]["seconds"]);
+    }
   }
   std::ifstream svg(file);
   const std::string text(std::istreambuf_iterator<char>(svg), {});
