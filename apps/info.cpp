@@ -60,6 +60,7 @@ std::string answer(const InfoCommandLine& arguments) {
   if (arguments.spectrum) {
     report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
   }
+  if (!arguments.roofline.empty()) write_text(arguments.roofline, to_roofline(report));
   return arguments.json.empty() ? to_text(report) : to_json(report);
 }
 

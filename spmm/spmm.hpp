@@ -32,12 +32,17 @@ enum class SpmmTranspose {
 
 /// How a plan chooses its kernels.
 struct SpmmOptions {
-  /// A rule of choice, or the name of a kernel from `spmm_kernels`. On a GPU, "rule" chooses by the
-  /// matrix's features, so that equal input gives equal bits, and "auto" is the same.
-  /// "rule_row_mean" chooses by the mean row length alone. "measure" times a few kernels on the
-  /// first block of each width and takes the fastest, so its results agree from run to run only
-  /// up to rounding. The host has one kernel to choose, so there all rules are the same.
+  /// A way of choice, or the name of a kernel from `spmm_kernels`. On a GPU, "auto" takes the
+  /// kernel with the shortest time by the model of `predict_kernels`: equal input gives equal bits
+  /// on equal devices. "measure" times the kernels that the model's error leaves in question on the
+  /// first block of each width, so its results agree from run to run only up to rounding. "rule"
+  /// chooses by thresholds for the matrix's features, "rule_row_mean" by the mean row length alone.
+  /// The host has one kernel to choose, so there all ways are the same.
   std::string kernel = "auto";
+  /// The file in which "measure" keeps what it found, for the same pattern, width, precision and
+  /// type of GPU in later runs. Empty: it is kept within the process only. A file that is not
+  /// readable, damaged or foreign is passed over, and `SpmmPlan::reason` says so.
+  std::string verdict_file = {};
   SpmmTranspose transpose = SpmmTranspose::indexed;  ///< for `multiply_transposed`
 };
 
@@ -143,8 +148,11 @@ class SpmmPlan<T, CudaContext> {
   /// rows)·N·sizeof(T).
   double compulsory_bytes(Index N) const noexcept;
 
+  /// The features of A that the choice is made by.
+  const MatrixFeatures& features() const noexcept;
+
   /// The kernel that multiplies N columns, and the reason in one sentence. With "measure", before
-  /// the first product of N columns, it is the kernel that "rule" would choose.
+  /// the first product of N columns, it is the kernel that "auto" would choose.
   std::string_view kernel(Index N) const;
   std::string reason(Index N) const;
 
@@ -153,8 +161,12 @@ class SpmmPlan<T, CudaContext> {
   std::unique_ptr<State> state_;
 };
 
-/// The rules of choice that `SpmmOptions::kernel` accepts, "auto" first.
+/// The ways of choice that `SpmmOptions::kernel` accepts, "auto" first.
 const std::vector<std::string_view>& spmm_choices();
+
+/// The usual file for `SpmmOptions::verdict_file`: heddle/spmm-verdicts in $XDG_CACHE_HOME, or else
+/// in ~/.cache. Empty if neither is known.
+std::string default_verdict_file();
 
 /// The kernel names that `SpmmOptions::kernel` accepts on the host.
 const std::vector<std::string_view>& spmm_kernels(const HostContext&);
@@ -177,6 +189,14 @@ struct KernelChoice {
 /// the rule follows Huang et al., arXiv:2106.16064 (σ/d for balance, N and d for the reduction).
 /// The node blocks and the reuse of panels and grids are additions.
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes);
+
+struct DeviceSpeed;
+
+/// The kernel that "auto" chooses on a GPU: the first of `predict_kernels` that the GPU has and
+/// that gives the same bits in every run. Without such a kernel, as `choose_by_features`. Needs no
+/// GPU.
+KernelChoice choose_by_model(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
+                             const DeviceSpeed& device);
 
 /// The reference implementation for tests: C = α A B + β C by three loops, summed in double. With β
 /// = 0, C is not read. With α = 0, A and B are not read. Shapes must fit.

@@ -198,15 +198,24 @@ void Schema::right_hand_sides() {
 
 void Schema::spmm() {
   add("spmm", "sparse matrix times block").section().fallback("{}");
-  SchemaRow kernel =
-      add("spmm.kernel",
-          "auto and rule: chosen for the matrix; measure: the fastest on it; a name: "
-          "of a kernel that the device has");
+  SchemaRow kernel = add(
+      "spmm.kernel",
+      "auto: predicted to be the fastest on the matrix; measure: measured, where the prediction "
+      "leaves a doubt; rule: by thresholds; a name: of a kernel that the device has");
   for (const std::string_view way : spmm_choices()) kernel.word(way);
   for (const std::string_view name : all_spmm_kernels()) kernel.word(name);
   kernel.fallback("auto").option("--kernel").store([](Node node, Config& config) {
     config.request.spmm.kernel = node.text;
   });
+  add("spmm.cache",
+      "what measure finds is kept for this process, or in a file in $XDG_CACHE_HOME (~/.cache), "
+      "too")
+      .word("process")
+      .word("disk")
+      .fallback("process")
+      .store([](Node node, Config& config) {
+        config.request.spmm.verdict_file = node.text == "disk" ? default_verdict_file() : "";
+      });
 }
 
 void Schema::machine() {

@@ -51,6 +51,9 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
       ->capture_default_str()
       ->needs(spectrum);
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");
+  app.add_option("--roofline", line.roofline,
+                 "write a picture of the throughput that is predicted for each GPU kernel (SVG)")
+      ->type_name("FILE");
   app.add_flag("--list-generators", line.list_generators,
                "list the structures that can be generated, and stop");
   app.set_version_flag("--version", version_text(kInfoName));

@@ -66,9 +66,11 @@ MatrixReport inspect(HostContext& context, std::string name, CsrView<double, Hos
   if (A.rows == A.cols) inspect_square(context, A, report);
   const SpmmPlan<double, HostContext> plan(context, A);
   for (const Index N : widths) {
-    const KernelChoice cuda = choose_by_features(report.features, N, sizeof(double));
+    const DeviceSpeed device;
+    const KernelChoice cuda = choose_by_model(report.features, N, sizeof(double), device);
     report.kernels.push_back({N, plan.compulsory_bytes(N), std::string(plan.kernel(N)),
-                              plan.reason(N), std::string(cuda.kernel), cuda.reason});
+                              plan.reason(N), std::string(cuda.kernel), cuda.reason,
+                              predict_kernels(report.features, N, sizeof(double), device)});
   }
   return report;
 }

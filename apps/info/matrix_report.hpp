@@ -3,6 +3,7 @@
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/spmm/features/features.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct KernelReport {
   std::string host_reason;
   std::string cuda;
   std::string cuda_reason;
+  /// By the model, in double precision, the fastest first. Empty without entries.
+  std::vector<KernelPrediction> predictions = {};
 };
 
 /// Everything about one matrix.
@@ -49,7 +52,8 @@ struct MatrixReport {
   std::optional<SpectrumReport> spectrum;    ///< if it was requested
 };
 
-/// Inspects A except for its spectrum. The report uses `name` for A.
+/// Inspects A except for its spectrum. The report uses `name` for A. Kernels of a GPU are predicted
+/// for the device of `DeviceSpeed`'s defaults.
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths);
 
@@ -60,5 +64,8 @@ std::string to_text(const MatrixReport& report);
 /// The report as an indented JSON document. Rows and columns count from 0. Numbers that are not
 /// finite become null.
 std::string to_json(const MatrixReport& report);
+
+/// The predictions of the report as a roofline (`roofline_svg`).
+std::string to_roofline(const MatrixReport& report);
 
 }  // namespace heddle::apps

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/info/roofline.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -99,9 +100,10 @@ std::vector<Line> describe(const MatrixReport& report) {
   lines.emplace_back(
       "block fill", fmt::format("{:.3f} of 2x2 blocks, {:.3f} of 3x3, {:.3f} of 4x4, {:.3f} of 8x8",
                                 f.block_fill_2, f.block_fill_3, f.block_fill_4, f.block_fill_8));
-  lines.emplace_back("reuse", fmt::format("each column met {:.2f} times in 8 rows, {:.2f} in 32, "
-                                          "{:.2f} in 128",
-                                          f.reuse_8, f.reuse_32, f.reuse_128));
+  lines.emplace_back("reuse",
+                     fmt::format("each column met {:.2f} times in 8 rows, {:.2f} in 32, "
+                                 "{:.2f} in 128, {:.2f} in 2048, {:.2f} in 32768",
+                                 f.reuse_8, f.reuse_32, f.reuse_128, f.reuse_2048, f.reuse_32768));
   lines.emplace_back("memory", memory_text(f));
   return lines;
 }
@@ -125,13 +127,62 @@ void append_kernels(fmt::memory_buffer& text, const char* title, const MatrixRep
   }
 }
 
+/// GFLOP/s of a prediction.
+double rate_of(const MatrixReport& report, Index N, const KernelPrediction& prediction) {
+  return 2e-9 * static_cast<double>(report.features.nnz) * static_cast<double>(N) /
+         prediction.seconds;
+}
+
+/// The predicted throughput of every kernel for every width, and what bounds the fastest.
+void append_predictions(fmt::memory_buffer& text, const MatrixReport& report) {
+  if (report.kernels.empty() || report.kernels.front().predictions.empty()) return;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "\nPredicted GFLOP/s in double precision on an NVIDIA H200\n{:<18}", "N");
+  std::vector<std::string_view> kernels;
+  for (const KernelReport& line : report.kernels) {
+    fmt::format_to(out, "{:>9}", line.N);
+    for (const KernelPrediction& prediction : line.predictions) {
+      if (std::find(kernels.begin(), kernels.end(), prediction.kernel) == kernels.end()) {
+        kernels.push_back(prediction.kernel);
+      }
+    }
+  }
+  for (const std::string_view kernel : kernels) {
+    fmt::format_to(out, "\n{:<18}", kernel);
+    for (const KernelReport& line : report.kernels) {
+      const auto& all = line.predictions;
+      const auto own = std::find_if(all.begin(), all.end(), [&](const KernelPrediction& one) {
+        return one.kernel == kernel;
+      });
+      fmt::format_to(out, "{:>9}",
+                     own == all.end() ? std::string("-")
+                                      : fmt::format("{:.0f}", rate_of(report, line.N, *own)));
+    }
+  }
+  fmt::format_to(out, "\n");
+}
+
+nlohmann::ordered_json predictions_json(const MatrixReport& report, const KernelReport& line) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const KernelPrediction& prediction : line.predictions) {
+    all.push_back({{"kernel", prediction.kernel},
+                   {"seconds", prediction.seconds},
+                   {"gflops", rate_of(report, line.N, prediction)},
+                   {"bound_by", prediction.bound_by()},
+                   {"memory_bytes", prediction.memory_bytes},
+                   {"l2_bytes", prediction.l2_bytes}});
+  }
+  return all;
+}
+
 nlohmann::ordered_json kernels_json(const MatrixReport& report) {
   nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
   for (const KernelReport& line : report.kernels) {
     kernels.push_back({{"N", line.N},
                        {"compulsory_bytes", line.compulsory_bytes},
                        {"host", {{"kernel", line.host}, {"reason", line.host_reason}}},
-                       {"cuda", {{"kernel", line.cuda}, {"reason", line.cuda_reason}}}});
+                       {"cuda", {{"kernel", line.cuda}, {"reason", line.cuda_reason}}},
+                       {"predictions", predictions_json(report, line)}});
   }
   return kernels;
 }
@@ -178,33 +229,40 @@ std::string to_text(const MatrixReport& report) {
       text, "SpMM with N columns on a GPU", report,
       [](const KernelReport& line) -> const std::string& { return line.cuda; },
       [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
+  append_predictions(text, report);
   if (report.spectrum) append_spectrum(text, *report.spectrum);
   return fmt::to_string(text);
 }
 
 std::string to_json(const MatrixReport& report) {
   const MatrixFeatures& f = report.features;
-  nlohmann::ordered_json json{
-      {"matrix", report.name},
-      {"rows", f.rows},
-      {"cols", f.cols},
-      {"nnz", f.nnz},
-      {"symmetric", report.symmetric},
-      {"symmetric_pattern", f.symmetric_pattern},
-      {"norm_1", report.norm_1},
-      {"largest_entry", report.largest_entry},
-      {"row_mean", f.row_mean},
-      {"row_deviation", f.row_deviation},
-      {"row_max", f.row_max},
-      {"empty_rows", f.empty_rows},
-      {"bandwidth", f.bandwidth},
-      {"mean_bandwidth", f.mean_bandwidth},
-      {"block_fill",
-       {{"2", f.block_fill_2},
-        {"3", f.block_fill_3},
-        {"4", f.block_fill_4},
-        {"8", f.block_fill_8}}},
-      {"reuse", {{"8", f.reuse_8}, {"32", f.reuse_32}, {"128", f.reuse_128}}}};
+  nlohmann::ordered_json json{{"matrix", report.name},
+                              {"rows", f.rows},
+                              {"cols", f.cols},
+                              {"nnz", f.nnz},
+                              {"symmetric", report.symmetric},
+                              {"symmetric_pattern", f.symmetric_pattern},
+                              {"norm_1", report.norm_1},
+                              {"largest_entry", report.largest_entry},
+                              {"row_mean", f.row_mean},
+                              {"row_deviation", f.row_deviation},
+                              {"row_max", f.row_max},
+                              {"empty_rows", f.empty_rows},
+                              {"bandwidth", f.bandwidth},
+                              {"mean_bandwidth", f.mean_bandwidth},
+                              {"block_fill",
+                               {{"2", f.block_fill_2},
+                                {"3", f.block_fill_3},
+                                {"4", f.block_fill_4},
+                                {"8", f.block_fill_8}}},
+                              {"reuse",
+                               {{"8", f.reuse_8},
+                                {"32", f.reuse_32},
+                                {"128", f.reuse_128},
+                                {"2048", f.reuse_2048},
+                                {"32768", f.reuse_32768}}},
+                              {"column_run", f.column_run},
+                              {"rows_within_128", f.rows_within_128}};
   if (report.asymmetry) {
     const Asymmetry& worst = *report.asymmetry;
     json["asymmetry"] = {{"row", worst.row},
@@ -223,6 +281,18 @@ std::string to_json(const MatrixReport& report) {
   json["kernels"] = kernels_json(report);
   if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);
   return json.dump(2) + "\n";
+}
+
+std::string to_roofline(const MatrixReport& report) {
+  std::vector<RooflinePoint> points;
+  for (const KernelReport& line : report.kernels) {
+    for (const KernelPrediction& prediction : line.predictions) {
+      points.push_back(roofline_point(report.features, line.N, sizeof(double), prediction, 0));
+    }
+  }
+  return roofline_svg(
+      fmt::format("{}: SpMM in double precision, predicted for an NVIDIA H200", report.name),
+      points, {});
 }
 
 }  // namespace heddle::apps

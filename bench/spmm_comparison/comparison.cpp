@@ -138,6 +138,9 @@ class Comparison {
     result.flops = 2 * static_cast<double>(A_.nnz) * static_cast<double>(N);
     result.chosen = automatic.kernel(N);
     result.reason = automatic.reason(N);
+    result.predictions =
+        predict_kernels(automatic.features(), N, sizeof(T), device_speed(context_));
+    features_ = automatic.features();
     for (const std::string& name : kernels_) {
       result.kernels.push_back(guarded(name, [&] { return row_major(name); }));
     }
@@ -147,6 +150,8 @@ class Comparison {
     }
     return result;
   }
+
+  const MatrixFeatures& features() const noexcept { return features_; }
 
  private:
   template <class F>
@@ -251,6 +256,7 @@ class Comparison {
   Operands<T> operands_;
   Stopwatch stopwatch_;
   std::vector<std::string> kernels_;
+  MatrixFeatures features_;
   Index N_ = 0;
 };
 
@@ -260,38 +266,32 @@ double WidthComparison::best_cusparse_ms() const { return fastest(kernels, true)
 
 double WidthComparison::best_own_ms() const { return fastest(kernels, false); }
 
-double WidthComparison::chosen_ms() const {
+double WidthComparison::measured_ms(const std::string& kernel) const {
   for (const KernelTiming& timing : kernels) {
-    if (timing.kernel == chosen && timing.failure.empty()) return timing.warm_ms;
+    if (timing.kernel == kernel && timing.failure.empty()) return timing.warm_ms;
   }
   return 0;
 }
 
-double measure_bandwidth(CudaContext& context) {
-  constexpr std::size_t kBytes = std::size_t{1} << 30;
-  Buffer<char, DeviceSpace> source(context, kBytes);
-  Buffer<char, DeviceSpace> target(context, kBytes);
-  Stopwatch stopwatch(context);
-  stopwatch.overwrite(source.data(), kBytes);
-  const double ms =
-      stopwatch.warm_ms([&] { stopwatch.copy(target.data(), source.data(), kBytes); });
-  return 2 * static_cast<double>(kBytes) / (ms * 1e-3);
+const KernelPrediction* WidthComparison::prediction(const std::string& kernel) const {
+  const auto found = std::find_if(predictions.begin(), predictions.end(),
+                                  [&](const auto& one) { return one.kernel == kernel; });
+  return found == predictions.end() ? nullptr : &*found;
 }
 
 template <Scalar T>
-std::vector<WidthComparison> compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
-                                             const ComparisonOptions& options) {
+KernelComparison compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
+                                 const ComparisonOptions& options) {
   Comparison<T> comparison(context, A, options);
-  std::vector<WidthComparison> results;
-  for (const Index N : options.widths) results.push_back(comparison.run(N));
-  return results;
+  KernelComparison result;
+  for (const Index N : options.widths) result.widths.push_back(comparison.run(N));
+  result.features = comparison.features();
+  return result;
 }
 
-template std::vector<WidthComparison> compare_kernels(CudaContext&,
-                                                      const CsrView<float, HostSpace>&,
-                                                      const ComparisonOptions&);
-template std::vector<WidthComparison> compare_kernels(CudaContext&,
-                                                      const CsrView<double, HostSpace>&,
-                                                      const ComparisonOptions&);
+template KernelComparison compare_kernels(CudaContext&, const CsrView<float, HostSpace>&,
+                                          const ComparisonOptions&);
+template KernelComparison compare_kernels(CudaContext&, const CsrView<double, HostSpace>&,
+                                          const ComparisonOptions&);
 
 }  // namespace heddle::bench

@@ -2,6 +2,8 @@
 
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/features/features.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <string>
 #include <vector>
 
@@ -24,13 +26,25 @@ struct WidthComparison {
   std::string chosen;  ///< the kernel of `SpmmOptions::kernel` = "auto", and why
   std::string reason;
   std::vector<KernelTiming> kernels;
+  std::vector<KernelPrediction> predictions;  ///< the fastest first
+
+  /// The prediction for a kernel, null if the model does not know it.
+  const KernelPrediction* prediction(const std::string& kernel) const;
 
   /// The time of the fastest cuSPARSE algorithm in any layout, warm. 0 if none ran.
   double best_cusparse_ms() const;
   /// The time of heddle's fastest kernel, warm. 0 if none ran.
   double best_own_ms() const;
-  /// The time of the chosen kernel, warm. 0 if it did not run.
-  double chosen_ms() const;
+  /// The time of a kernel, warm. 0 if it did not run.
+  double measured_ms(const std::string& kernel) const;
+  /// The same of the chosen kernel.
+  double chosen_ms() const { return measured_ms(chosen); }
+};
+
+/// The features of a matrix that the choice is made by, and its widths.
+struct KernelComparison {
+  MatrixFeatures features;
+  std::vector<WidthComparison> widths;
 };
 
 struct ComparisonOptions {
@@ -39,14 +53,11 @@ struct ComparisonOptions {
   bool cusparse = true;              ///< all its CSR algorithms, row- and column-major
 };
 
-/// Bytes per second that a large copy in device memory reads and writes.
-double measure_bandwidth(CudaContext& context);
-
 /// Compares every kernel's result with sums in double on the host at evenly spaced rows, then times
 /// the kernel. A kernel that fails or is wrong is reported and not timed. Throws `InvalidArgument`
 /// for an unknown kernel, `OutOfMemory` if A, B and C do not fit.
 template <Scalar T>
-std::vector<WidthComparison> compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
-                                             const ComparisonOptions& options);
+KernelComparison compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
+                                 const ComparisonOptions& options);
 
 }  // namespace heddle::bench

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "spmm_comparison/bandwidth.hpp"
 #include "spmm_comparison/report.hpp"
 
 namespace {
@@ -18,7 +19,9 @@ struct Arguments {
   std::vector<std::string> matrices;
   std::vector<std::string> precisions = {"double"};
   ComparisonOptions comparison;
+  bool explain = false;
   std::string json;
+  std::string roofline;
 };
 
 /// Parses the command line into `arguments`. Returns an exit code if there is nothing to run.
@@ -42,7 +45,11 @@ std::optional<ExitCode> parse(int argc, char** argv, Arguments& arguments) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("!--no-cusparse", arguments.comparison.cusparse, "leave cuSPARSE out");
+  app.add_flag("--explain", arguments.explain,
+               "print features, predictions and measurements, and how the choice fared");
   app.add_option("--json", arguments.json, "file for all numbers");
+  app.add_option("--roofline", arguments.roofline,
+                 "file for a picture of predicted and measured throughput (SVG)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -56,14 +63,15 @@ std::optional<ExitCode> parse(int argc, char** argv, Arguments& arguments) {
 template <class T>
 MatrixComparison compare(CudaContext& context, const std::string& name, const char* precision,
                          const HostCsrMatrix<T>& A, const ComparisonOptions& options) {
-  return {name,     precision, A.rows(),
-          A.cols(), A.nnz(),   compare_kernels<T>(context, A.view(), options)};
+  KernelComparison compared = compare_kernels<T>(context, A.view(), options);
+  return {
+      name, precision, A.rows(), A.cols(), A.nnz(), compared.features, std::move(compared.widths)};
 }
 
 ExitCode run(const Arguments& arguments) {
   HostContext host;
   CudaContext context;
-  SpmmReport report{context.device(), measure_bandwidth(context), {}};
+  SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
   for (const std::string& name : arguments.matrices) {
     const HostCsrMatrix<double> A = detail::load_matrix(host, name);
     for (const std::string& precision : arguments.precisions) {
@@ -74,11 +82,13 @@ ExitCode run(const Arguments& arguments) {
             compare(context, name, "single", convert<float>(host, A.view()), arguments.comparison));
       }
       print(report.matrices.back(), report.bandwidth);
+      if (arguments.explain) explain(report.matrices.back());
       std::fflush(stdout);
     }
   }
   print_summary(report);
   if (!arguments.json.empty()) write_json(report, arguments.json);
+  if (!arguments.roofline.empty()) write_rooflines(report, arguments.roofline);
   return ExitCode::converged;
 }
 

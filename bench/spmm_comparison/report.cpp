@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <heddle/apps/info/roofline.hpp>
+#include <heddle/apps/report/output_files.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <nlohmann/json.hpp>
 
@@ -35,6 +37,10 @@ nlohmann::json to_json(const WidthComparison& width, double bandwidth) {
   nlohmann::json kernels = nlohmann::json::array();
   for (const KernelTiming& timing : width.kernels) {
     nlohmann::json entry = {{"kernel", timing.kernel}, {"rounding_errors", timing.error}};
+    if (const KernelPrediction* prediction = width.prediction(timing.kernel)) {
+      entry["predicted_ms"] = 1e3 * prediction->seconds;
+      entry["bound_by"] = prediction->bound_by();
+    }
     if (timing.failure.empty()) {
       entry["warm_ms"] = timing.warm_ms;
       entry["cold_ms"] = timing.cold_ms;
@@ -59,20 +65,75 @@ void print(const MatrixComparison& comparison, double bandwidth) {
              comparison.precision);
   for (const WidthComparison& width : comparison.widths) {
     fmt::print("  N = {}: {} ({})\n", width.N, width.chosen, width.reason);
-    fmt::print("    {:<28}{:>10}{:>10}{:>10}{:>9}{:>8}{:>8}\n", "kernel", "warm ms", "cold ms",
-               "GFLOP/s", "GB/s", "bound", "ratio");
+    fmt::print("    {:<28}{:>10}{:>10}{:>10}{:>10}{:>9}{:>8}{:>8}\n", "kernel", "warm ms",
+               "model ms", "cold ms", "GFLOP/s", "GB/s", "bound", "ratio");
     for (const KernelTiming& timing : width.kernels) {
       const std::string name = (timing.kernel == width.chosen ? "* " : "  ") + timing.kernel;
       if (!timing.failure.empty()) {
         fmt::print("    {:<28}{}\n", name, timing.failure);
         continue;
       }
-      fmt::print("    {:<28}{:>10.4f}{:>10.4f}{:>10.1f}{:>9.0f}{:>8.3f}{:>8.2f}\n", name,
-                 timing.warm_ms, timing.cold_ms, per_second(width.flops, timing.warm_ms) * 1e-9,
+      const KernelPrediction* const prediction = width.prediction(timing.kernel);
+      fmt::print("    {:<28}{:>10.4f}{:>10}{:>10.4f}{:>10.1f}{:>9.0f}{:>8.3f}{:>8.2f}\n", name,
+                 timing.warm_ms,
+                 prediction == nullptr ? "-" : fmt::format("{:.4f}", 1e3 * prediction->seconds),
+                 timing.cold_ms, per_second(width.flops, timing.warm_ms) * 1e-9,
                  per_second(width.compulsory_bytes, timing.warm_ms) * 1e-9,
                  fraction_of_bound(width, timing.warm_ms, bandwidth),
                  width.best_cusparse_ms() / timing.warm_ms);
     }
+  }
+}
+
+void explain(const MatrixComparison& comparison) {
+  const MatrixFeatures& A = comparison.features;
+  fmt::print(
+      "  features: rows {:.2f} +- {:.2f}, longest {}, {} empty, at most {} with 128 entries\n"
+      "    reuse of B in 8 rows {:.2f}, 128 {:.2f}, 2048 {:.2f}, 32768 {:.2f}, boxes {:.2f}; "
+      "runs of {:.2f} columns; {}x{} blocks filled {:.2f}\n",
+      A.row_mean, A.row_deviation, A.row_max, A.empty_rows, A.rows_within_128, A.reuse_8,
+      A.reuse_128, A.reuse_2048, A.reuse_32768, A.reuse_grid, A.column_run, A.node_size,
+      A.node_size, A.node_fill);
+  for (const WidthComparison& width : comparison.widths) {
+    fmt::print("  N = {}: {} is taken, {}\n    {:<28}{:>10}{:>10}{:>12}{:>12}{:>12}  {}\n", width.N,
+               width.chosen, width.reason, "kernel", "model ms", "warm ms", "A in MB", "memory MB",
+               "L2 MB", "bound by");
+    for (const KernelPrediction& prediction : width.predictions) {
+      constexpr double kMega = 1e6;
+      const double ms = width.measured_ms(std::string(prediction.kernel));
+      fmt::print("    {:<28}{:>10.4f}{:>10}{:>12.2f}{:>12.2f}{:>12.2f}  {}\n", prediction.kernel,
+                 1e3 * prediction.seconds, ms > 0 ? fmt::format("{:.4f}", ms) : "-",
+                 prediction.storage_bytes / kMega, prediction.memory_bytes / kMega,
+                 prediction.l2_bytes / kMega, prediction.bound_by());
+    }
+    if (width.chosen_ms() > 0 && width.best_own_ms() > 0) {
+      fmt::print("    {} takes {:.2f} times as long as the fastest kernel\n", width.chosen,
+                 width.chosen_ms() / width.best_own_ms());
+    }
+  }
+}
+
+void write_rooflines(const SpmmReport& report, const std::filesystem::path& path) {
+  int number = 0;
+  for (const MatrixComparison& matrix : report.matrices) {
+    std::vector<apps::RooflinePoint> points;
+    for (const WidthComparison& width : matrix.widths) {
+      for (const KernelPrediction& prediction : width.predictions) {
+        points.push_back(apps::roofline_point(
+            matrix.features, width.N, matrix.precision == "double" ? sizeof(double) : sizeof(float),
+            prediction,
+            per_second(width.flops, width.measured_ms(std::string(prediction.kernel)))));
+      }
+    }
+    std::filesystem::path file = path;
+    if (++number > 1) {
+      file.replace_filename(
+          fmt::format("{}-{}{}", path.stem().string(), number, path.extension().string()));
+    }
+    apps::write_text(file,
+                     apps::roofline_svg(fmt::format("{}: SpMM in {} precision on {}", matrix.matrix,
+                                                    matrix.precision, report.device.name),
+                                        points, report.speed));
   }
 }
 

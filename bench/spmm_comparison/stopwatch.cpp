@@ -7,11 +7,12 @@
 namespace heddle::bench {
 namespace {
 
-/// The time budget of one measurement, and its number of batches.
-constexpr double kBudgetMs = 25;
+/// The number of batches of one measurement, and of products in a batch.
 constexpr int kBatches = 5;
 constexpr int kMostInBatch = 20;
+/// Cold runs, fewer once one takes this long.
 constexpr int kColdRuns = 5;
+constexpr double kLongMs = 25;
 
 /// Several times the second-level cache of any GPU so far.
 constexpr std::size_t kFlushBytes = std::size_t{512} << 20;
@@ -47,11 +48,12 @@ double Stopwatch::batch_ms(const std::function<void()>& work, int count) {
   return static_cast<double>(ms) / count;
 }
 
-double Stopwatch::warm_ms(const std::function<void()>& work) {
+double Stopwatch::warm_ms(const std::function<void()>& work, double budget_ms) {
   batch_ms(work, 1);
   const double once = std::max(batch_ms(work, 1), 1e-4);
-  const int count = std::clamp(static_cast<int>(kBudgetMs / kBatches / once), 1, kMostInBatch);
-  const int batches = once > kBudgetMs ? 1 : kBatches;
+  if (once > budget_ms) return once;
+  const int count = std::clamp(static_cast<int>(budget_ms / kBatches / once), 1, kMostInBatch);
+  const int batches = std::clamp(static_cast<int>(budget_ms / once), 1, kBatches);
   std::vector<double> times;
   for (int i = 0; i < batches; ++i) times.push_back(batch_ms(work, count));
   return median(times);
@@ -62,7 +64,7 @@ double Stopwatch::cold_ms(const std::function<void()>& work) {
   for (int i = 0; i < kColdRuns; ++i) {
     overwrite(flush_.data(), kFlushBytes);
     times.push_back(batch_ms(work, 1));
-    if (times.back() > kBudgetMs) break;
+    if (times.back() > kLongMs) break;
   }
   return median(times);
 }

@@ -15,8 +15,9 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  /// Milliseconds of the work that `work` queues: the median of batches queued without a gap.
-  double warm_ms(const std::function<void()>& work);
+  /// Milliseconds of the work that `work` queues: the median of batches queued without a gap, which
+  /// take about `budget_ms` together.
+  double warm_ms(const std::function<void()>& work, double budget_ms = 25);
 
   /// The median of single runs. Before each run, memory larger than the caches is overwritten.
   double cold_ms(const std::function<void()>& work);

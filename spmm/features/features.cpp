@@ -9,6 +9,8 @@
 #include <heddle/spmm/features/features.hpp>
 #include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/features/row_grid.hpp>
+#include <heddle/spmm/features/row_runs.hpp>
+#include <heddle/spmm/features/row_tiles.hpp>
 #include <vector>
 
 namespace heddle {
@@ -16,7 +18,9 @@ namespace {
 
 using detail::kSmallestNode;
 using detail::NodeFills;
+using detail::RowTiles;
 using detail::set_node_size;
+using detail::TileCount;
 
 /// The sparsity pattern of A. The values of A are never read.
 struct Pattern {
@@ -37,6 +41,7 @@ struct RowTotals {
   Index longest = 0;
   Index empty = 0;
   Index bandwidth = 0;
+  Index rows_within_128 = 0;
 
   void add(const RowTotals& other) {
     squared_deviations += other.squared_deviations;
@@ -44,6 +49,7 @@ struct RowTotals {
     longest = std::max(longest, other.longest);
     empty += other.empty;
     bandwidth = std::max(bandwidth, other.bandwidth);
+    rows_within_128 = std::max(rows_within_128, other.rows_within_128);
   }
 };
 
@@ -54,6 +60,10 @@ RowTotals slab_totals(const Pattern& A, Index begin, Index end, double mean) {
     const double deviation = static_cast<double>(length) - mean;
     totals.squared_deviations += deviation * deviation;
     totals.longest = std::max(totals.longest, length);
+    if (row % detail::kRunStride == 0) {
+      totals.rows_within_128 =
+          std::max(totals.rows_within_128, detail::rows_within_128(A.row_offsets, A.rows, row));
+    }
     if (length == 0) {
       ++totals.empty;
       continue;
@@ -120,8 +130,12 @@ class DistinctCounter {
   /// Distinct values of column/kWidth among the entries of rows begin … end − 1.
   template <std::int32_t kWidth>
   Index count(const Pattern& A, Index begin, Index end) {
-    const std::int32_t* const first = A.columns + A.row_offsets[begin];
-    const std::int32_t* const last = A.columns + A.row_offsets[end];
+    return count<kWidth>(A.columns + A.row_offsets[begin], A.columns + A.row_offsets[end]);
+  }
+
+  /// Distinct values of column/kWidth among columns first … last − 1.
+  template <std::int32_t kWidth>
+  Index count(const std::int32_t* first, const std::int32_t* last) {
     Index distinct = 0;
     for (const std::int32_t* column = first; column != last; ++column) {
       const auto group = static_cast<std::size_t>(*column / kWidth);
@@ -197,6 +211,23 @@ double reuse(const Pattern& A, std::vector<DistinctCounter>& counters) {
   return entries_per_group<kRows, 1>(A, counters, kMostTiles);
 }
 
+TileCount count_tiles(const Pattern& A, const RowTiles& tiles, DistinctCounter& counter) {
+  const Index samples = tiles.count(A.rows, A.cols);
+  TileCount total;
+  for (Index tile = 0; tile < samples; ++tile) {
+    const Index first_row = tiles.first_row(tile, samples, A.rows);
+    const Index begin = A.row_offsets[first_row];
+    const Index end = std::min<Index>(A.row_offsets[std::min(first_row + tiles.rows, A.rows)],
+                                      begin + RowTiles::kMostEntries);
+    total.entries += end - begin;
+    total.distinct += counter.count<1>(A.columns + begin, A.columns + end);
+    for (Index k = begin + 1; k < end; ++k) {
+      if (A.columns[k - 1] + 1 == A.columns[k]) ++total.following;
+    }
+  }
+  return total;
+}
+
 void add_locality(const Pattern& A, MatrixFeatures& features) {
   std::vector<DistinctCounter> counters;
   for (int thread = 0; thread < A.context.threads(); ++thread) {
@@ -214,6 +245,10 @@ void add_locality(const Pattern& A, MatrixFeatures& features) {
   features.reuse_8 = reuse<8>(A, counters);
   features.reuse_32 = reuse<32>(A, counters);
   features.reuse_128 = reuse<128>(A, counters);
+  features.reuse_2048 = count_tiles(A, detail::kMiddleTiles, counters.front()).reuse();
+  const TileCount high = count_tiles(A, detail::kHighTiles, counters.front());
+  features.reuse_32768 = high.reuse();
+  features.column_run = high.run();
   features.reuse_grid = detail::grid_reuse(A.rows, A.row_offsets, A.columns);
 }
 
@@ -234,6 +269,7 @@ MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A) {
     features.row_deviation = std::sqrt(totals.squared_deviations / rows);
     features.row_max = totals.longest;
     features.empty_rows = totals.empty;
+    features.rows_within_128 = totals.rows_within_128;
     features.bandwidth = totals.bandwidth;
     features.mean_bandwidth = totals.widths / rows;
   }

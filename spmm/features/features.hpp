@@ -14,6 +14,9 @@ struct MatrixFeatures {
   double row_deviation = 0;  ///< σ, standard deviation of the row lengths
   Index row_max = 0;
   Index empty_rows = 0;
+  /// The most consecutive rows with at most 128 entries together, of those that begin at every 16th
+  /// row. Where entries are dealt out equally, someone has to end all these rows.
+  Index rows_within_128 = 0;
   Index bandwidth = 0;        ///< max |i − j| over stored entries
   double mean_bandwidth = 0;  ///< mean over rows of (last − first column), 0 for empty rows
   double block_fill_2 = 0;    ///< nnz/(4·number of 2×2 aligned blocks touched); likewise 3, 4, 8
@@ -26,6 +29,13 @@ struct MatrixFeatures {
   double reuse_8 = 0;
   double reuse_32 = 0;
   double reuse_128 = 0;
+  /// R(T) of taller tiles, from at most 16 and 4 of them. A tile ends after 2^20 entries. It says
+  /// how often a row of B could be reused from a cache that all rows share.
+  double reuse_2048 = 0;
+  double reuse_32768 = 0;
+  /// The mean length of runs of entries in neighbouring columns, in the order of storage, from the
+  /// tiles of `reuse_32768`. It says how much of a sector a short row of B is of use.
+  double column_run = 0;
   /// R of blocks of at most 64 rows that are boxes of a grid (`detail::RowGrid`), found by the most
   /// frequent offsets j − i of stored entries. Without such a grid, of 64 neighbouring rows. From a
   /// sample of blocks. Rows of more than 128 entries have no influence on the grid.

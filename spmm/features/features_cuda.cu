@@ -7,54 +7,77 @@
 #include <heddle/spmm/features/node_fills.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/features/row_grid_cuda.hpp>
+#include <heddle/spmm/features/row_runs.hpp>
+#include <heddle/spmm/features/row_tiles_cuda.hpp>
 #include <vector>
 
 namespace heddle::detail::cuda {
 namespace {
 
-/// Statistics of the lengths of some rows. They are integers, so that the order of the sums does
-/// not matter.
+/// Statistics of the lengths of some rows. They are integers, so that the order in which threads
+/// add to them does not matter.
 struct RowLengths {
-  std::uint64_t squares;  ///< Σ length²
-  Index longest;
-  Index empty;
+  unsigned long long squares;  ///< Σ length²
+  unsigned long long longest;
+  unsigned long long empty;
+  unsigned long long within_128;  ///< `MatrixFeatures::rows_within_128`
 };
 
 struct RowLengthsConfig {
   static constexpr int kThreads = 256;
-  static constexpr int kBlocks = 512;
+  static constexpr unsigned kMostBlocks = 512;
 };
 
-/// partial[t] = the statistics of rows t, t + threads, …
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+/// The sum and the largest of the lanes' values, in lane 0.
+__device__ unsigned long long warp_sum(unsigned long long value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(kAllLanes, value, step);
+  return value;
+}
+__device__ unsigned long long warp_max(unsigned long long value) {
+  for (int step = 16; step > 0; step /= 2) {
+    value = max(value, __shfl_down_sync(kAllLanes, value, step));
+  }
+  return value;
+}
+
+/// Adds the statistics of all rows to `all`.
 template <class Config>
 __global__ __launch_bounds__(Config::kThreads) void row_lengths_kernel(
-    const std::int64_t* row_offsets, Index rows, RowLengths* partial) {
+    const std::int64_t* row_offsets, Index rows, RowLengths* all) {
   const Index thread = static_cast<Index>(blockIdx.x) * Config::kThreads + threadIdx.x;
   RowLengths own{};
-  for (Index row = thread; row < rows; row += Config::kThreads * Config::kBlocks) {
-    const Index length = row_offsets[row + 1] - row_offsets[row];
-    own.squares += static_cast<std::uint64_t>(length) * static_cast<std::uint64_t>(length);
+  for (Index row = thread; row < rows; row += Index{Config::kThreads} * gridDim.x) {
+    const auto length = static_cast<unsigned long long>(row_offsets[row + 1] - row_offsets[row]);
+    own.squares += length * length;
     own.longest = max(own.longest, length);
     own.empty += length == 0 ? 1 : 0;
+    if (row % kRunStride == 0) {
+      own.within_128 = max(
+          own.within_128, static_cast<unsigned long long>(rows_within_128(row_offsets, rows, row)));
+    }
   }
-  partial[thread] = own;
+  own = {warp_sum(own.squares), warp_max(own.longest), warp_sum(own.empty),
+         warp_max(own.within_128)};
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(&all->squares, own.squares);
+  atomicMax(&all->longest, own.longest);
+  atomicAdd(&all->empty, own.empty);
+  atomicMax(&all->within_128, own.within_128);
 }
 
 RowLengths row_lengths(CudaContext& context, const std::int64_t* row_offsets, Index rows) {
   using Config = RowLengthsConfig;
-  constexpr std::size_t kPartials = Config::kThreads * Config::kBlocks;
-  Buffer<RowLengths, DeviceSpace> partial(context, kPartials);
-  row_lengths_kernel<Config><<<Config::kBlocks, Config::kThreads, 0, context.stream()>>>(
-      row_offsets, rows, partial.data());
+  Buffer<RowLengths, DeviceSpace> device(context, 1);
+  check(cudaMemsetAsync(device.data(), 0, sizeof(RowLengths), context.stream()));
+  const Index wanted = (rows + Config::kThreads - 1) / Config::kThreads;
+  const auto blocks = static_cast<unsigned>(std::min<Index>(wanted, Config::kMostBlocks));
+  row_lengths_kernel<Config>
+      <<<blocks, Config::kThreads, 0, context.stream()>>>(row_offsets, rows, device.data());
   check_launch();
-  std::vector<RowLengths> host(kPartials);
-  context.copy_to_host(host.data(), partial.data(), kPartials * sizeof(RowLengths));
   RowLengths all{};
-  for (const RowLengths& part : host) {
-    all.squares += part.squares;
-    all.longest = std::max(all.longest, part.longest);
-    all.empty += part.empty;
-  }
+  context.copy_to_host(&all, device.data(), sizeof(all));
   return all;
 }
 
@@ -101,9 +124,11 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   const double variance =
       static_cast<double>(lengths.squares) / rows - features.row_mean * features.row_mean;
   features.row_deviation = std::sqrt(std::max(variance, 0.0));
-  features.row_max = lengths.longest;
-  features.empty_rows = lengths.empty;
+  features.row_max = static_cast<Index>(lengths.longest);
+  features.empty_rows = static_cast<Index>(lengths.empty);
+  features.rows_within_128 = static_cast<Index>(lengths.within_128);
   features.reuse_8 = panel_reuse(context, A);
+  set_tile_reuse(context, A, features);
   features.reuse_grid = grid_reuse(context, A);
   set_node_size(device_node_fills(context, A), features);
   return features;

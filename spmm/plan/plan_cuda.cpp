@@ -8,6 +8,8 @@
 #include <heddle/spmm/kernels/matrix_kernels.hpp>
 #include <heddle/spmm/plan/product_checks.hpp>
 #include <heddle/spmm/select/measure.hpp>
+#include <heddle/spmm/select/pattern_hash.hpp>
+#include <heddle/spmm/select/verdicts.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_cuda.hpp>
 #include <heddle/spmm/transpose/stored_transpose.hpp>
@@ -18,8 +20,8 @@
 namespace heddle {
 namespace {
 
-/// The rules of choice, and the choice by a kernel's name.
-enum class Choosing { by_features, by_row_mean, by_measuring, by_name };
+/// The ways of choice, and the choice by a kernel's name.
+enum class Choosing { by_model, by_features, by_row_mean, by_measuring, by_name };
 
 struct Asked {
   Choosing choosing;
@@ -27,7 +29,8 @@ struct Asked {
 };
 
 Asked parse_kernel(const std::string& name) {
-  if (name == "auto" || name == "rule") return {Choosing::by_features};
+  if (name == "auto") return {Choosing::by_model};
+  if (name == "rule") return {Choosing::by_features};
   if (name == "rule_row_mean") return {Choosing::by_row_mean};
   if (name == "measure") return {Choosing::by_measuring};
   const auto& table = detail::cuda_kernel_table();
@@ -58,9 +61,11 @@ struct SpmmPlan<T, CudaContext>::State {
   };
 
   detail::MatrixKernels<T, DeviceSpace> kernels;
+  DeviceSpeed device;
   Asked asked;
   SpmmOptions options;
-  std::map<Index, Prepared> prepared = {};  ///< by N
+  std::map<Index, Prepared> prepared = {};    ///< by N
+  std::optional<std::uint64_t> pattern = {};  ///< hash, for `by_measuring`
   std::optional<detail::cuda::IndexedTranspose<T>> indexed = {};
   std::optional<detail::StoredTranspose<T, CudaContext>> stored = {};
 
@@ -71,10 +76,37 @@ struct SpmmPlan<T, CudaContext>::State {
       case Choosing::by_name:
         return {asked.kernel, "asked for"};
       case Choosing::by_features:
+        return choose_by_features(kernels.features(), N, sizeof(T));
+      case Choosing::by_model:
       case Choosing::by_measuring:
         break;
     }
-    return choose_by_features(kernels.features(), N, sizeof(T));
+    return choose_by_model(kernels.features(), N, sizeof(T), device);
+  }
+
+  /// The kernel that measuring finds for the product's width, or found in this process or, with a
+  /// file of verdicts, in an earlier one.
+  KernelChoice choose_by_measuring(CudaContext& context,
+                                   const detail::cuda::SpmmProduct<T>& product) {
+    const auto names = detail::contenders(kernels.features(), product.N, sizeof(T), device);
+    const CsrView<T, DeviceSpace>& A = kernels.matrix();
+    if (!pattern) {
+      pattern = detail::cuda::pattern_hash(context, A.rows, A.nnz, A.row_offsets, A.columns);
+    }
+    const detail::VerdictKey key{
+        *pattern, A.rows, A.cols, A.nnz, product.N, sizeof(T), context.device().name};
+    std::string warning;
+    KernelChoice choice;
+    const auto known = detail::verdicts().find(key, options.verdict_file, warning);
+    const auto* row = known ? detail::cuda_kernel_table().find(*known) : nullptr;
+    if (row != nullptr) {
+      choice = {row->traits.name, "measured earlier on this matrix and type of device"};
+    } else {
+      choice = detail::cuda::choose_by_measuring(context, kernels, names, product);
+      detail::verdicts().keep(key, std::string(choice.kernel), options.verdict_file, warning);
+    }
+    if (!warning.empty()) choice.reason += "; " + warning;
+    return choice;
   }
 
   const Prepared& prepare(CudaContext& context, Index N, KernelChoice choice) {
@@ -91,7 +123,7 @@ struct SpmmPlan<T, CudaContext>::State {
     const auto found = prepared.find(product.N);
     if (found != prepared.end()) return found->second;
     KernelChoice choice = asked.choosing == Choosing::by_measuring
-                              ? detail::cuda::choose_by_measuring(context, kernels, product)
+                              ? choose_by_measuring(context, product)
                               : choose(product.N);
     return prepare(context, product.N, std::move(choice));
   }
@@ -128,7 +160,7 @@ SpmmPlan<T, CudaContext>::SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace>
                                    const SpmmOptions& options)
     : state_(std::make_unique<State>(
           State{detail::MatrixKernels<T, DeviceSpace>(A, detail::cuda::device_features(context, A)),
-                parse_kernel(options.kernel), options})) {}
+                device_speed(context), parse_kernel(options.kernel), options})) {}
 
 template <Scalar T>
 SpmmPlan<T, CudaContext>::~SpmmPlan() = default;
@@ -205,6 +237,11 @@ double SpmmPlan<T, CudaContext>::compulsory_bytes(Index N) const noexcept {
   return static_cast<double>(A.nnz) * (sizeof(T) + sizeof(std::int32_t)) +
          static_cast<double>(A.rows + 1) * sizeof(std::int64_t) +
          static_cast<double>(A.rows + A.cols) * static_cast<double>(N) * sizeof(T);
+}
+
+template <Scalar T>
+const MatrixFeatures& SpmmPlan<T, CudaContext>::features() const noexcept {
+  return state_->kernels.features();
 }
 
 template <Scalar T>

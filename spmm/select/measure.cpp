@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/spmm/select/measure.hpp>
+#include <limits>
+#include <memory>
 
 namespace heddle::detail::cuda {
 namespace {
@@ -20,59 +23,74 @@ Event make_event() {
   return Event(event);
 }
 
-/// Milliseconds of one product by `kernel`, which must be prepared: the median of `repeats` after
-/// one that warms up. C is overwritten. Waits for the device.
-template <class T>
-double measure_product(CudaContext& context, KernelPlan<T, DeviceSpace>& kernel,
-                       const SpmmProduct<T>& product, int repeats) {
-  const Event begin = make_event();
-  const Event end = make_event();
-  kernel.run(context, product);
-  std::vector<float> times(static_cast<std::size_t>(repeats));
-  for (float& time : times) {
-    check(cudaEventRecord(begin.get(), context.stream()));
-    kernel.run(context, product);
-    check(cudaEventRecord(end.get(), context.stream()));
-    check(cudaEventSynchronize(end.get()));
-    check(cudaEventElapsedTime(&time, begin.get(), end.get()));
+/// Times products on a stream.
+class ProductTimer {
+ public:
+  explicit ProductTimer(CudaContext& context)
+      : context_(context), begin_(make_event()), end_(make_event()) {}
+
+  /// Milliseconds of one product by `kernel`, which must be prepared. Waits for the device.
+  template <class T>
+  double milliseconds(KernelPlan<T, DeviceSpace>& kernel, const SpmmProduct<T>& product) {
+    float time = 0;
+    check(cudaEventRecord(begin_.get(), context_.stream()));
+    kernel.run(context_, product);
+    check(cudaEventRecord(end_.get(), context_.stream()));
+    check(cudaEventSynchronize(end_.get()));
+    check(cudaEventElapsedTime(&time, begin_.get(), end_.get()));
+    return static_cast<double>(time);
   }
-  const auto middle = times.begin() + repeats / 2;
-  std::nth_element(times.begin(), middle, times.end());
-  return static_cast<double>(*middle);
-}
+
+ private:
+  CudaContext& context_;
+  Event begin_;
+  Event end_;
+};
 
 }  // namespace
 
 template <class T>
 KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSpace>& kernels,
+                                 const std::vector<std::string_view>& names,
                                  const SpmmProduct<T>& product) {
-  constexpr int kRepeats = 5;
+  constexpr double kMostProducts = 20;
+  constexpr double kHopeless = 2;
   MultiVector<T, DeviceSpace> C(context, product.A.rows, product.N);
   SpmmProduct<T> trial = product.without_epilogue();
   trial.C = C.view().data();
   trial.ldc = C.ld();
   trial.beta = T{0};
 
-  const std::vector<std::string_view> candidates =
-      kernel_candidates(kernels.features(), product.N, sizeof(T));
-  std::string_view best = candidates.front();
-  double best_time = 0;
-  std::string measured;
-  for (const std::string_view name : candidates) {
+  ProductTimer timer(context);
+  KernelChoice best;
+  double best_time = std::numeric_limits<double>::infinity();
+  double spent = 0;
+  for (const std::string_view name : names) {
+    if (spent > kMostProducts * best_time) break;
     KernelPlan<T, DeviceSpace>& kernel = kernels.get(context, *cuda_kernel_table().find(name));
     kernel.prepare(context, product.N);
-    const double time = measure_product(context, kernel, trial, kRepeats);
-    measured += fmt::format("{}{} {:.4f} ms", measured.empty() ? "" : ", ", name, time);
-    if (name == candidates.front() || time < best_time) {
-      best = name;
+    double time = timer.milliseconds(kernel, trial);
+    spent += time;
+    if (time < kHopeless * best_time) {
+      std::array<double, 3> times{};
+      for (double& repeated : times) repeated = timer.milliseconds(kernel, trial);
+      for (const double repeated : times) spent += repeated;
+      std::sort(times.begin(), times.end());
+      time = times[1];
+    }
+    best.reason +=
+        fmt::format("{}{} {:.4f} ms", best.reason.empty() ? "measured: " : ", ", name, time);
+    if (time < best_time) {
+      best.kernel = name;
       best_time = time;
     }
   }
-  return {best, "measured: " + measured};
+  return best;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                             \
   template KernelChoice choose_by_measuring(CudaContext&, MatrixKernels<T, DeviceSpace>&, \
+                                            const std::vector<std::string_view>&,         \
                                             const SpmmProduct<T>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

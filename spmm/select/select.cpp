@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
@@ -13,6 +14,7 @@
 #include <heddle/spmm/kernels/cuda/row_split/row_split_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split_kernel.hpp>
+#include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 
@@ -49,10 +51,8 @@ constexpr double kHeavyRow = 64;
 /// more.
 constexpr double kPanelReuse = 2;
 constexpr double kNarrowPanelReuse = 4;
-/// R of the boxes of a grid from which rows of B are worth a copy in shared memory, and from which
-/// it is worth a measurement.
+/// R of the boxes of a grid from which rows of B are worth a copy in shared memory.
 constexpr double kGridReuse = 6;
-constexpr double kSomeGridReuse = 4;
 /// The mean row length up to which a block of rows fits into shared memory as a whole.
 constexpr double kStagedRowMean = 40;
 /// R(8) below which neighbouring rows share so few columns that L1 serves only A.
@@ -87,11 +87,10 @@ bool is_very_uneven(const MatrixFeatures& A) noexcept {
 
 /// Whether boxes of rows share columns that neighbouring rows alone do not. Where eight
 /// neighbouring rows share as many as in bands and node blocks, panels are faster.
-bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
-               double least_reuse) noexcept {
+bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexcept {
   // In single precision, gathers are as fast where panels share few columns.
   if (scalar_bytes < sizeof(double) && A.reuse_8 < kPanelReuse) return false;
-  return N > kNarrow && A.reuse_grid >= least_reuse && A.reuse_8 < kNarrowPanelReuse &&
+  return N > kNarrow && A.reuse_grid >= kGridReuse && A.reuse_8 < kNarrowPanelReuse &&
          A.row_mean <= kStagedRowMean && A.variation() <= kUneven && !is_very_uneven(A);
 }
 
@@ -136,20 +135,28 @@ KernelChoice choose_by_row_mean(const MatrixFeatures& A) {
           fmt::format("mean row length {:.2f}, bound {}", A.row_mean, kShortRows)};
 }
 
-std::vector<std::string_view> kernel_candidates(const MatrixFeatures& A, Index N,
-                                                std::size_t scalar_bytes) {
-  std::vector<std::string_view> candidates = {choose_by_features(A, N, scalar_bytes).kernel};
-  const auto consider = [&](std::string_view kernel) {
-    if (std::find(candidates.begin(), candidates.end(), kernel) == candidates.end()) {
-      candidates.push_back(kernel);
-    }
-  };
-  if (N > kVeryNarrow && saves_bytes_in_nodes(A, scalar_bytes)) consider(kNodeBlock);
-  if (A.reuse_8 >= kNoReuse) consider(kPanelMma);
-  if (has_boxes(A, N, scalar_bytes, kSomeGridReuse)) consider(kStaged);
-  if (N <= kSeveralGroups && A.row_mean > kVeryNarrow) consider(kRowParallel);
-  consider(A.variation() > kUneven ? by_nonzeros(A, N) : by_rows(A, N));
-  return candidates;
+std::vector<KernelPrediction> predicted_kernels(const MatrixFeatures& A, Index N,
+                                                std::size_t scalar_bytes,
+                                                const DeviceSpeed& device) {
+  std::vector<KernelPrediction> predictions = predict_kernels(A, N, scalar_bytes, device);
+  std::erase_if(predictions, [](const KernelPrediction& prediction) {
+    const auto* row = cuda_kernel_table().find(prediction.kernel);
+    return row == nullptr || !row->traits.repeatable;
+  });
+  return predictions;
+}
+
+std::vector<std::string_view> contenders(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
+                                         const DeviceSpeed& device) {
+  const auto predictions = predicted_kernels(A, N, scalar_bytes, device);
+  if (predictions.empty()) return {choose_by_features(A, N, scalar_bytes).kernel};
+  // Both of two predictions may be wrong.
+  const double in_question = predictions.front().seconds * std::exp2(2 * kModelError);
+  std::vector<std::string_view> names;
+  for (const KernelPrediction& prediction : predictions) {
+    if (prediction.seconds <= in_question) names.push_back(prediction.kernel);
+  }
+  return names;
 }
 
 int forced_row_groups(const MatrixFeatures& A, Index N, const DeviceSizes& device) noexcept {
@@ -163,13 +170,28 @@ int forced_row_groups(const MatrixFeatures& A, Index N, const DeviceSizes& devic
 
 namespace heddle {
 
+KernelChoice choose_by_model(const MatrixFeatures& A, Index N, std::size_t scalar_bytes,
+                             const DeviceSpeed& device) {
+  const auto predictions = detail::predicted_kernels(A, N, scalar_bytes, device);
+  if (predictions.empty()) return choose_by_features(A, N, scalar_bytes);
+  const KernelPrediction& first = predictions.front();
+  constexpr double kMicro = 1e6;
+  std::string why =
+      fmt::format("predicted {:.3g} us, bound by {}", kMicro * first.seconds, first.bound_by());
+  if (predictions.size() > 1) {
+    why +=
+        fmt::format("; then {} {:.3g} us", predictions[1].kernel, kMicro * predictions[1].seconds);
+  }
+  return {first.kernel, std::move(why)};
+}
+
 KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) {
   using namespace detail;
   if (has_nodes(A, N, scalar_bytes)) {
     return {kNodeBlock, fmt::format("entries fill {:.0f} % of the {}x{} blocks that hold them",
                                     100 * A.node_fill, A.node_size, A.node_size)};
   }
-  if (has_boxes(A, N, scalar_bytes, kGridReuse)) {
+  if (has_boxes(A, N, scalar_bytes)) {
     return {kStaged, fmt::format("boxes of 64 rows use a row of B {:.1f} times", A.reuse_grid)};
   }
   if (has_panels(A, N)) {

@@ -100,7 +100,7 @@ TEST(ConfigErrors, AKeyInTheWrongSectionIsSentToItsOwn) {
 
 TEST(ConfigErrors, NoKeyIsAcceptedThatDoesNothing) {
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nspmm: {reorder: none}"),
-            "case.yaml:2:8: unknown key 'reorder' in spmm; valid keys: kernel");
+            "case.yaml:2:8: unknown key 'reorder' in spmm; valid keys: kernel, cache");
 }
 
 TEST(ConfigErrors, KeysOfOtherSolvers) {

@@ -81,6 +81,7 @@ TEST(Config, DefaultsAreThoseOfTheSolver) {
   EXPECT_EQ(config.request.seed, defaults.seed);
   EXPECT_EQ(config.request.refresh_interval, defaults.refresh_interval);
   EXPECT_EQ(config.request.spmm.kernel, SpmmOptions{}.kernel);
+  EXPECT_EQ(config.request.spmm.verdict_file, "");
   EXPECT_EQ(config.problem.transform, Transform::none);
   EXPECT_EQ(config.request.preconditioner.type, "auto");
   EXPECT_TRUE(config.request.preconditioner.options.empty());

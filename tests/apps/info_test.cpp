@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <fstream>
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
@@ -137,6 +138,34 @@ TEST(HeddleInfo, DescribesAGeneratedMatrix) {
                            "longest 7", "on the host", "on a GPU"}) {
     EXPECT_NE(run.output.find(part), std::string::npos) << part << " is not in:\n" << run.output;
   }
+}
+
+TEST(HeddleInfo, PredictsEveryKernelAndDrawsTheRoofline) {
+  const std::string file = testing::TempDir() + "roofline.svg";
+  const Outcome run = heddle_info("--json --roofline " + file + " laplace3d:8,9,10");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const nlohmann::json line = nlohmann::json::parse(run.output)["kernels"][3];
+  const auto& predictions = line["predictions"];
+  ASSERT_GE(predictions.size(), 9u);
+  EXPECT_EQ(predictions[0]["kernel"], line["cuda"]["kernel"]);
+  for (std::size_t k = 0; k < predictions.size(); ++k) {
+    EXPECT_GT(predictions[k]["seconds"], 0.0);
+    // 2·nnz·N flops
+    EXPECT_NEAR(predictions[k]["gflops"].get<double>() * predictions[k]["seconds"].get<double>(),
+                2e-9 * 4556 * line["N"].get<double>(), 1e-9);
+    if (k > 0) {
+      EXPECT_LE(predictions[k - 1]["seconds"], predictions[k]["seconds"]);
+    }
+  }
+  std::ifstream svg(file);
+  const std::string text(std::istreambuf_iterator<char>(svg), {});
+  EXPECT_TRUE(text.starts_with("<svg ")) << text.substr(0, 80);
+  EXPECT_TRUE(text.ends_with("</svg>\n"));
+  for (const char* part : {"row_split, N = 64: predicted", "TB/s", "flops per byte"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+  EXPECT_EQ(text.find("inf"), std::string::npos);
 }
 
 TEST(HeddleInfo, WritesJson) {

@@ -76,6 +76,16 @@ MatrixFeatures brute_force(const CsrView<double, HostSpace>& A) {
     f.node_size = b;
     f.node_fill = fill;
   }
+  f.reuse_2048 = entries_per_group(entries, 2048, 1);
+  f.reuse_32768 = entries_per_group(entries, 32768, 1);
+  Index runs = 0;
+  for (Index k = 0; k < A.nnz; ++k) runs += k == 0 || A.columns[k] != A.columns[k - 1] + 1 ? 1 : 0;
+  f.column_run = runs > 0 ? static_cast<double>(A.nnz) / static_cast<double>(runs) : 0;
+  for (Index i = 0; i < A.rows; i += 16) {
+    Index end = i;
+    while (end < A.rows && A.row_offsets[end + 1] - A.row_offsets[i] <= 128) ++end;
+    f.rows_within_128 = std::max(f.rows_within_128, end - i);
+  }
   f.reuse_8 = entries_per_group(entries, 8, 1);
   f.reuse_32 = entries_per_group(entries, 32, 1);
   f.reuse_128 = entries_per_group(entries, 128, 1);
@@ -106,6 +116,10 @@ void expect_equal(const MatrixFeatures& actual, const MatrixFeatures& expected) 
   expect_near(actual.reuse_8, expected.reuse_8, "reuse_8");
   expect_near(actual.reuse_32, expected.reuse_32, "reuse_32");
   expect_near(actual.reuse_128, expected.reuse_128, "reuse_128");
+  expect_near(actual.reuse_2048, expected.reuse_2048, "reuse_2048");
+  expect_near(actual.reuse_32768, expected.reuse_32768, "reuse_32768");
+  expect_near(actual.column_run, expected.column_run, "column_run");
+  EXPECT_EQ(actual.rows_within_128, expected.rows_within_128);
 }
 
 Matrix with_dense_row(Index n, Index dense) {

@@ -6,6 +6,8 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
+#include <heddle/spmm/model/device_speed.hpp>
+#include <heddle/spmm/select/pattern_hash.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <string>
@@ -75,7 +77,7 @@ class Case : public test::ProductCase<T> {
 };
 
 std::vector<std::string> all_kernels(const CudaContext& context) {
-  std::vector<std::string> names = {"rule", "rule_row_mean", "measure"};
+  std::vector<std::string> names = {"auto", "rule", "rule_row_mean", "measure"};
   for (const std::string_view name : spmm_kernels(context)) names.emplace_back(name);
   return names;
 }
@@ -385,6 +387,40 @@ TYPED_TEST(SpmmCuda, NamesItsKernelAndWhy) {
   EXPECT_NE(measured.reason(8).find("measured: "), std::string::npos) << measured.reason(8);
 }
 
+TYPED_TEST(SpmmCuda, TheKernelOfAutoIsTheOneThatTheModelPredictsFastest) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::band_matrix<T>(5000, 5000, 9);
+  const DeviceMatrix<T> device(this->context(), A);
+  const SpmmPlan<T, CudaContext> plan(this->context(), device.view());
+  const DeviceSpeed speed = device_speed(this->context());
+  EXPECT_GT(speed.clock, 5e8);
+  EXPECT_GT(speed.memory_bytes, 1e11);
+  EXPECT_GT(speed.l2_bytes, 1e6);
+  for (const Index N : {1, 7, 16, 128}) {
+    EXPECT_EQ(plan.kernel(N), choose_by_model(plan.features(), N, sizeof(T), speed).kernel);
+  }
+}
+
+TYPED_TEST(SpmmCuda, AMeasuredChoiceIsKept) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::random_matrix<T>(2000, 2000, 11);
+  const DeviceMatrix<T> device(this->context(), A);
+  EXPECT_EQ(detail::pattern_hash(A.rows, A.offsets.data(), A.columns.data()),
+            detail::cuda::pattern_hash(this->context(), A.rows, device.view().nnz,
+                                       device.view().row_offsets, device.view().columns));
+  const auto measured = [&] {
+    const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {"measure"});
+    Case<T> product(A, 9, {0, 0}, T{1}, T{0});
+    product.expect(product.multiply(this->context(), plan), "measure");
+    return std::pair(std::string(plan.kernel(9)), plan.reason(9));
+  };
+  const auto first = measured();
+  const auto second = measured();
+  EXPECT_EQ(first.first, second.first);
+  EXPECT_NE(first.second.find("measured: "), std::string::npos) << first.second;
+  EXPECT_NE(second.second.find("measured earlier"), std::string::npos) << second.second;
+}
+
 TYPED_TEST(SpmmCuda, TheFeaturesOfTheRulesAreThoseOfTheHost) {
   using T = TypeParam;
   HostContext host;
@@ -398,6 +434,12 @@ TYPED_TEST(SpmmCuda, TheFeaturesOfTheRulesAreThoseOfTheHost) {
     EXPECT_DOUBLE_EQ(actual.row_mean, expected.row_mean);
     EXPECT_DOUBLE_EQ(actual.reuse_grid, expected.reuse_grid);
     EXPECT_GE(actual.reuse_grid, 1);
+    EXPECT_DOUBLE_EQ(actual.reuse_2048, expected.reuse_2048);
+    EXPECT_DOUBLE_EQ(actual.reuse_32768, expected.reuse_32768);
+    EXPECT_DOUBLE_EQ(actual.column_run, expected.column_run);
+    EXPECT_EQ(actual.rows_within_128, expected.rows_within_128);
+    // From as many tiles as there are.
+    EXPECT_DOUBLE_EQ(actual.reuse_128, expected.reuse_128);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/spmm/kernels/cuda/row_split/row_shape.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/select/select.hpp>
@@ -71,14 +72,12 @@ TEST(SelectKernel, NodeBlocksAreTakenWhereTheySaveBytes) {
   EXPECT_EQ(kernel(0.573, 12, 4), "panel_mma");
   EXPECT_EQ(choose_by_features(features, 12, 4).reason,
             "eight neighbouring rows use a row of B 4.5 times");
-  EXPECT_EQ(kernel_candidates(features, 12, 8).front(), "panel_mma");
   EXPECT_NE(kernel(1, 24, 8), "node_block");
   EXPECT_EQ(kernel(1, 24, 4), "node_block");
   EXPECT_EQ(kernel(1, 64, 8), "node_block");
   features.node_size = 4;
   EXPECT_EQ(kernel(1, 16, 8), "node_block");
   EXPECT_NE(kernel(1, 64, 8), "node_block");
-  EXPECT_EQ(kernel_candidates(features, 64, 8)[1], "node_block");
   features.node_size = 3;
   features.rows = 20000;  // too few lanes for narrow blocks
   EXPECT_NE(kernel(1, 8, 8), "node_block");
@@ -110,23 +109,38 @@ TEST(SelectKernel, BoxesOfAGridAreStaged) {
   EXPECT_NE(choose_by_features(stencil, 16, 8).kernel, "staged");
 }
 
-TEST(SelectKernel, CandidatesAreFewDistinctAndBeginWithTheChoice) {
+TEST(SelectKernel, ContendersAreDistinctWithinTheErrorAndBeginWithTheChoice) {
   for (const double variation : {0.0, 1.5, 8.0}) {
     for (const double reuse : {1.0, 2.5, 5.0}) {
       for (const Index N : {1, 8, 16, 64}) {
         MatrixFeatures features = matrix(20, variation, reuse);
         features.reuse_grid = 2 * reuse;
-        const auto candidates = kernel_candidates(features, N, 8);
-        EXPECT_EQ(candidates.front(), choose_by_features(features, N, 8).kernel);
-        EXPECT_LE(candidates.size(), 5u);
-        for (const std::string_view name : candidates) {
-          EXPECT_NE(cuda_kernel_table().find(name), nullptr) << name;
+        const auto names = contenders(features, N, 8, {});
+        EXPECT_EQ(names.front(), choose_by_model(features, N, 8, {}).kernel);
+        EXPECT_EQ(std::set<std::string_view>(names.begin(), names.end()).size(), names.size());
+        const auto predicted = predicted_kernels(features, N, 8, {});
+        const double bound = predicted.front().seconds * std::exp2(2 * kModelError);
+        for (const KernelPrediction& prediction : predicted) {
+          EXPECT_NE(cuda_kernel_table().find(prediction.kernel), nullptr) << prediction.kernel;
+          const bool listed =
+              std::find(names.begin(), names.end(), prediction.kernel) != names.end();
+          EXPECT_EQ(listed, prediction.seconds <= bound) << prediction.kernel;
         }
-        EXPECT_EQ(std::set<std::string_view>(candidates.begin(), candidates.end()).size(),
-                  candidates.size());
       }
     }
   }
+}
+
+TEST(SelectKernel, TheModelSaysWhy) {
+  const std::string why = choose_by_model(matrix(20, 0, 2), 16, 8, {}).reason;
+  EXPECT_NE(why.find("predicted "), std::string::npos) << why;
+  EXPECT_NE(why.find("bound by "), std::string::npos) << why;
+}
+
+TEST(SelectKernel, WithoutEntriesTheRuleChooses) {
+  MatrixFeatures empty = matrix(0, 0, 0);
+  EXPECT_EQ(choose_by_model(empty, 8, 8, {}).kernel, choose_by_features(empty, 8, 8).kernel);
+  EXPECT_EQ(contenders(empty, 8, 8, {}).size(), 1u);
 }
 
 TEST(SelectKernel, RowGroupsFollowTheRowLength) {

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Fits the constants of the model of SpMM times (spmm/model/kernel_models.cpp).
+
+    fit.py STUDY.csv TERMS.csv [KERNEL_MODELS.cpp --write]
+
+STUDY.csv is what spmm_study printed on a GPU, TERMS.csv what spmm_terms prints. The constants of a
+kernel minimise the mean of |log2(predicted/measured)| over the matrices that are not kept aside;
+cases in which the kernel is far from the fastest count less. Prints the errors on both sets, and
+what a choice by the model loses against the fastest kernel.
+"""
+
+import argparse
+import csv
+import math
+import re
+import statistics
+from collections import defaultdict
+
+FIELDS = ("memory", "l2", "l1", "issue", "latency", "tail", "launch")
+POWER = 3
+KEYS = ("matrix", "precision", "N", "kernel")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+class Case:
+    """A kernel on a matrix, precision and width: its terms and its measured time in seconds."""
+
+    def __init__(self, terms, measured, aside):
+        number = {name: float(terms[name]) for name in terms if name not in KEYS}
+        self.parts = [number[name] for name in ("memory", "l2", "l1", "issue")]
+        self.tensor = number["tensor"]
+        self.loads = number["loads"]
+        self.instructions = number["instructions"]
+        self.waves = number["waves"]
+        self.tail = number["tail"]
+        self.launch = number["launch"]
+        self.rule = terms["rule"] == "1"
+        self.measured = measured
+        self.aside = aside
+        self.weight = 1.0
+
+    def predict(self, constants):
+        latency = constants[4] * self.loads + constants[3] * self.instructions
+        total = self.tensor**POWER + (self.waves * latency) ** POWER
+        total += (constants[5] * self.tail) ** POWER
+        for part, constant in zip(self.parts, constants):
+            total += (part * constant) ** POWER
+        return constants[6] * self.launch + total ** (1 / POWER)
+
+    def error(self, factors):
+        return math.log2(self.predict(factors) / self.measured)
+
+
+def load(study_path, terms_path):
+    measured = {}
+    aside = {}
+    for row in read(study_path):
+        if not row["failure"] and not row["choice"] and float(row["ms"]) > 0:
+            key = (row["matrix"], row["precision"], row["N"])
+            measured[key + (row["kernel"],)] = 1e-3 * float(row["ms"])
+            aside[row["matrix"]] = row["set"] == "aside"
+    groups = defaultdict(dict)
+    for row in read(terms_path):
+        key = (row["matrix"], row["precision"], row["N"])
+        time = measured.get(key + (row["kernel"],))
+        if time is not None:
+            groups[key][row["kernel"]] = Case(row, time, aside[row["matrix"]])
+    for cases in groups.values():
+        best = min(case.measured for case in cases.values())
+        for case in cases.values():
+            case.weight = 1.0 if case.measured < 1.5 * best else 0.3
+    return groups
+
+
+def objective(cases, factors):
+    total = sum(case.weight * abs(case.error(factors)) for case in cases)
+    # A weak pull to the device's nominal speeds holds constants that no case depends on.
+    return total / sum(case.weight for case in cases) + 2e-4 * sum(
+        abs(math.log2(f)) for f in factors
+    )
+
+
+def fit(cases, start):
+    factors = list(start)
+    best = objective(cases, factors)
+    step = 1.0
+    while step > 0.02:
+        improved = False
+        for i in range(len(factors)):
+            for sign in (1, -1):
+                trial = list(factors)
+                trial[i] = min(64.0, max(1 / 64, trial[i] * 2 ** (sign * step)))
+                value = objective(cases, trial)
+                if value < best - 1e-7:
+                    best, factors, improved = value, trial, True
+        if not improved:
+            step /= 2
+    return factors
+
+
+def loss_text(groups, choose, wanted):
+    losses = []
+    for key, cases in groups.items():
+        if next(iter(cases.values())).aside not in wanted:
+            continue
+        chosen = choose(cases)
+        if chosen is not None:
+            losses.append((chosen.measured / min(c.measured for c in cases.values()), key))
+    mean = math.exp(statistics.fmean(math.log(loss) for loss, _ in losses))
+    worst = max(losses)
+    over = sum(loss > 1.15 for loss, _ in losses)
+    return f"{100 * (mean - 1):5.1f} % in the mean, worst {worst[0]:.2f} {worst[1]}, {over} of {len(losses)} over 15 %"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("study")
+    parser.add_argument("terms")
+    parser.add_argument("models", nargs="?")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+
+    groups = load(arguments.study, arguments.terms)
+    by_kernel = defaultdict(list)
+    for cases in groups.values():
+        for kernel, case in cases.items():
+            by_kernel[kernel].append(case)
+
+    factors = {}
+    everything = {False: [], True: []}
+    print(f"{'kernel':<18}{'fit':>7}{'aside':>7}   " + " ".join(f"{f:>7}" for f in FIELDS))
+    for kernel, cases in by_kernel.items():
+        starts = ([1.0] * 7, [1.0, 1.5, 1.5, 1.5, 0.5, 0.5, 1.0])
+        fits = [fit([c for c in cases if not c.aside], start) for start in starts]
+        factors[kernel] = min(fits, key=lambda f: objective([c for c in cases if not c.aside], f))
+        medians = []
+        for aside in (False, True):
+            errors = [abs(c.error(factors[kernel])) for c in cases if c.aside == aside]
+            everything[aside] += errors
+            medians.append(statistics.median(errors or [math.nan]))
+        print(
+            f"{kernel:<18}{medians[0]:7.3f}{medians[1]:7.3f}   "
+            + " ".join(f"{f:7.3f}" for f in factors[kernel])
+        )
+    for aside in (False, True):
+        name = "aside" if aside else "fit"
+        print(f"{name}: median of |log2(predicted/measured)| {statistics.median(everything[aside]):.3f}")
+
+    def by_model(cases):
+        return min(cases.items(), key=lambda item: item[1].predict(factors[item[0]]))[1]
+
+    def by_rule(cases):
+        return next((case for case in cases.values() if case.rule), None)
+
+    for name, wanted in (("fit", {False}), ("aside", {True}), ("all", {False, True})):
+        print(f"{name:<6} model {loss_text(groups, by_model, wanted)}")
+        print(f"{name:<6} rule  {loss_text(groups, by_rule, wanted)}")
+
+    if arguments.write:
+        with open(arguments.models, encoding="utf-8") as file:
+            text = file.read()
+
+        def replaced(match):
+            if match[1] not in factors:
+                return match[0]
+            new = ", ".join(f"{f:.3g}" for f in factors[match[1]])
+            return f'{{"{match[1]}", {match[2]}, {{{new}}}}}'
+
+        text = re.sub(r'\{"(\w+)",\s*(\w+),\s*\{([^}]*)\}\}', replaced, text)
+        with open(arguments.models, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main()

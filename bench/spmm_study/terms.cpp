@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/spmm/model/kernel_models.hpp>
+#include <heddle/spmm/spmm.hpp>
+
+#include "spmm_study/matrices.hpp"
+
+/// Prints the terms of the model for the matrices of the study as comma-separated values, in
+/// seconds at the nominal speed of an H200. fit.py reads them with the times of spmm_study.
+/// Usage: spmm_terms FOLDER_OF_REAL_MATRICES [--large]
+namespace {
+
+using namespace heddle;
+
+constexpr Index kWidths[] = {1, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
+
+void print_terms(const std::string& matrix, const MatrixFeatures& A) {
+  const detail::ReuseCurve reuse(A);
+  const DeviceSpeed device;
+  for (const std::size_t bytes : {sizeof(double), sizeof(float)}) {
+    for (const Index N : kWidths) {
+      const std::string_view rule = choose_by_features(A, N, bytes).kernel;
+      for (const detail::KernelModel& model : detail::kernel_models()) {
+        const auto work =
+            model.count({A, reuse, static_cast<double>(N), static_cast<double>(bytes), device});
+        if (!work) continue;
+        const detail::NominalTimes t = detail::nominal_times(*work, device);
+        fmt::print(
+            "{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},"
+            "{:.6g},{:.6g},{}\n",
+            matrix, bytes == sizeof(double) ? "double" : "single", N, model.kernel, t.memory, t.l2,
+            t.l1, t.issue, t.tensor, t.loads, t.instructions, t.waves, t.tail, t.launch,
+            work->storage_bytes, model.kernel == rule ? 1 : 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  HostContext context;
+  const bool large = argc > 2 && std::string(argv[2]) == "--large";
+  fmt::print(
+      "matrix,precision,N,kernel,memory,l2,l1,issue,tensor,loads,instructions,waves,tail,launch,"
+      "storage_bytes,rule\n");
+  try {
+    for (const bench::StudyMatrix& matrix :
+         bench::study_matrices(argc > 1 ? argv[1] : ".", large)) {
+      const HostCsrMatrix<double> A = matrix.make(context);
+      print_terms(matrix.name, matrix_features<double>(context, A.view()));
+    }
+  } catch (const Error& error) {
+    fmt::print(stderr, "spmm_terms: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

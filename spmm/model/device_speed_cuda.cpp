@@ -1,0 +1,33 @@
+#include <cuda_runtime_api.h>
+
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/spmm/model/device_speed.hpp>
+
+namespace heddle {
+namespace {
+
+double attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+}  // namespace
+
+DeviceSpeed device_speed(const CudaContext& context) {
+  const CudaDevice& device = context.device();
+  constexpr double kKilohertz = 1e3;
+  constexpr double kTransfersPerCycle = 2;
+  constexpr double kBits = 8;
+  DeviceSpeed speed;
+  static_cast<DeviceSizes&>(speed) = device;
+  speed.clock = kKilohertz * attribute(cudaDevAttrClockRate, device.ordinal);
+  speed.memory_bytes = kTransfersPerCycle * kKilohertz *
+                       attribute(cudaDevAttrMemoryClockRate, device.ordinal) *
+                       attribute(cudaDevAttrGlobalMemoryBusWidth, device.ordinal) / kBits;
+  speed.l2_bytes = static_cast<double>(device.l2_bytes);
+  return speed;
+}
+
+}  // namespace heddle

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/spmm/model/kernel_models.hpp>
+#include <heddle/spmm/model/model.hpp>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+using detail::KernelConstants;
+using detail::NominalTimes;
+
+ProductTimes times_of(const NominalTimes& nominal, const KernelConstants& constants) {
+  ProductTimes times;
+  times.memory = constants.memory * nominal.memory;
+  times.l2 = constants.l2 * nominal.l2;
+  times.l1 = constants.l1 * nominal.l1;
+  times.issue = constants.issue * nominal.issue;
+  times.tensor = nominal.tensor;
+  times.latency =
+      nominal.waves * (constants.latency * nominal.loads + constants.issue * nominal.instructions);
+  times.tail = constants.tail * nominal.tail;
+  times.launch = constants.launch * nominal.launch;
+  return times;
+}
+
+/// Parts that work at the same time hinder each other where they take about equally long: a norm
+/// between the maximum and the sum.
+double combined(const ProductTimes& times) {
+  constexpr double kPower = 3;
+  double sum = 0;
+  for (const double part :
+       {times.memory, times.l2, times.l1, times.issue, times.tensor, times.latency, times.tail}) {
+    sum += std::pow(part, kPower);
+  }
+  return times.launch + std::pow(sum, 1 / kPower);
+}
+
+}  // namespace
+
+detail::NominalTimes detail::nominal_times(const KernelWork& work,
+                                           const DeviceSpeed& device) noexcept {
+  constexpr double kL2BytesPerCycle = 32;  // and multiprocessor
+  constexpr double kInstructionsPerCycle = 4;
+  constexpr double kLoadCycles = 600;  // of a load that misses L1
+  constexpr double kWarpCycles = 3;    // from one instruction of a warp to its next one
+  constexpr double kLaunchSeconds = 2e-6;
+  const double cycles = device.clock * device.multiprocessors;  // of all, per second
+  return {.memory = work.memory_bytes / device.memory_bytes,
+          .l2 = work.l2_bytes / (cycles * kL2BytesPerCycle),
+          .l1 = work.wavefronts / cycles,
+          .issue = work.instructions / (cycles * kInstructionsPerCycle),
+          .tensor = work.tensor_cycles / cycles,
+          .loads = work.chain * kLoadCycles / device.clock,
+          .instructions = work.warp_instructions * kWarpCycles / device.clock,
+          .waves = work.waves,
+          .tail = work.tail * kLoadCycles / device.clock,
+          .launch = work.launches * kLaunchSeconds};
+}
+
+std::string_view KernelPrediction::bound_by() const noexcept {
+  const std::pair<double, std::string_view> parts[] = {
+      {times.memory, "memory"},    {times.l2, "L2"},         {times.l1, "L1"},
+      {times.issue, "issue"},      {times.tensor, "tensor"}, {times.latency, "latency"},
+      {times.tail, "longest row"}, {times.launch, "launch"}};
+  return std::max_element(std::begin(parts), std::end(parts))->second;
+}
+
+std::vector<KernelPrediction> predict_kernels(const MatrixFeatures& A, Index N,
+                                              std::size_t scalar_bytes, const DeviceSpeed& device) {
+  std::vector<KernelPrediction> predictions;
+  if (A.nnz == 0 || N <= 0) return predictions;
+  const detail::ReuseCurve reuse(A);
+  const detail::ProductShape product{A, reuse, static_cast<double>(N),
+                                     static_cast<double>(scalar_bytes), device};
+  for (const detail::KernelModel& model : detail::kernel_models()) {
+    const auto work = model.count(product);
+    if (!work) continue;
+    const ProductTimes times = times_of(detail::nominal_times(*work, device), model.constants);
+    predictions.push_back({model.kernel, combined(times), times, work->storage_bytes,
+                           work->memory_bytes, work->l2_bytes});
+  }
+  std::stable_sort(predictions.begin(), predictions.end(),
+                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return predictions;
+}
+
+}  // namespace heddle
