@@ -156,6 +156,18 @@ void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpa
 }
 
 template <Scalar T>
+void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<double, HostSpace> G, ConstBlockView<T, HostSpace> Z,
+          SmallView<double, HostSpace> H) {
+  mirrored(
+      on,
+      [](CudaContext& c, auto x, auto y, auto g, auto z, auto h) {
+        heddle::gram<T>(c, x, y, g, z, h);
+      },
+      X, Y, G, Z, H);
+}
+
+template <Scalar T>
 void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
   mirrored(

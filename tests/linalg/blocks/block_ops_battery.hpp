@@ -54,6 +54,27 @@ TYPED_TEST_P(BlockOps, GramOfTwoBlocks) {
   }
 }
 
+TYPED_TEST_P(BlockOps, GramWithTwoBlocksInOnePass) {
+  using T = typename TypeParam::Scalar;
+  const std::vector<std::pair<Index, Index>> widths = {{1, 1},   {3, 8}, {16, 16}, {17, 2},
+                                                       {20, 20}, {0, 5}, {5, 0},   {33, 30}};
+  for (const Index n : {0, 1, 1000}) {
+    for (const Index a : {1, 12, 48, 61}) {
+      for (const auto& [b, c] : widths) {
+        const Index ld = b + c + 2;  // of both, or of one
+        RandomBlock<T> X(n, a, a, 1);
+        RandomBlock<T> Y(n, b, ld, 2);
+        RandomBlock<T> Z(n, c, ld + (a == 12 ? 1 : 0), 3);
+        RandomSmall G(a, b, 3);
+        RandomSmall H(a, c, 4);
+        gram<T>(this->on(), X.view(), Y.view(), G.view(), Z.view(), H.view());
+        expect_gram<T>(X.view(), Y.view(), G.view());
+        expect_gram<T>(X.view(), Z.view(), H.view());
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(BlockOps, GramOfOneBlockIsSymmetricToTheBit) {
   using T = typename TypeParam::Scalar;
   for (const Index n : kRows) {
@@ -433,8 +454,8 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
                InvalidArgument);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetricToTheBit,
-                            GramWritesIntoABlockOfALargerMatrix,
+REGISTER_TYPED_TEST_SUITE_P(BlockOps, GramOfTwoBlocks, GramWithTwoBlocksInOnePass,
+                            GramOfOneBlockIsSymmetricToTheBit, GramWritesIntoABlockOfALargerMatrix,
                             GramPassesNanOnToItsRowAndColumnOnly, Multiply,
                             MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput,
                             MultiplyOverwritesNanWhereBetaIsZero,
