@@ -22,7 +22,7 @@ IterationRecord LobpcgSolve<T, Ctx>::record() const {
   now.iteration = result_.iterations;
   now.converged = pairs_.converged();
   now.worst_residual = pairs_.worst_residual(ritz_.values());
-  now.active_columns = blocks_.x() - pairs_.leading();
+  now.active_columns = blocks_.x() - resting();
   now.operator_applications = problem_.A->columns_applied() - applications_before_;
   return now;
 }

@@ -103,6 +103,7 @@ TEST(Lobpcg, EveryBlockSizeGivesTheSameValues) {
   for (const Index block : {1, 2, 5, 6, 7, 16}) {
     LobpcgOptions options = options_for(6);
     options.block_size = block;
+    options.max_iterations = 5000;
     // By the default criterion, blocks without guard vectors may wait for thousands of iterations.
     options.criterion = Criterion::norm;
     const auto result = lobpcg<double, HostContext>(context, {&A}, options);
