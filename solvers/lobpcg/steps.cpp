@@ -255,7 +255,7 @@ bool LobpcgSolve<T, Ctx>::orthonormal_by_rounds() {
   for (int round = 0; round < kRounds; ++round) {
     const Part status = s_.packet.add(CholeskyQrStatus::rows, 1);
     s_.orthogonalizer.gram_schmidt(context_, {blocks_.locked_basis(), blocks_.XP_basis()},
-                                   blocks_.S().W, blocks_.BS().W, false, status.there);
+                                   blocks_.S().W, blocks_.BS().W, status.there);
     times_B();
     multiply_and_project();
     read_residuals();

@@ -290,7 +290,7 @@ class Orthogonalizer<T, test::OnDevice> {
 
   /// Supports at most two bases, because the length of an initializer list is fixed in the source.
   void gram_schmidt(test::OnDevice on, std::initializer_list<Basis<T, HostSpace>> bases,
-                    BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX, bool follow,
+                    BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX,
                     SmallView<double, HostSpace> status) {
     test::Mirror mirror(on.context);
     for (const auto& basis : bases) {
@@ -306,7 +306,7 @@ class Orthogonalizer<T, test::OnDevice> {
       return {mirror.device(basis.Q), mirror.device(basis.BQ)};
     };
     const auto queue = [&](std::initializer_list<Basis<T, DeviceSpace>> there) {
-      there_.gram_schmidt(on.context, there, mirror.device(X), mirror.device(BX), follow,
+      there_.gram_schmidt(on.context, there, mirror.device(X), mirror.device(BX),
                           mirror.device(status));
     };
     assert(bases.size() <= 2);

@@ -36,7 +36,7 @@ class TwoRounds : public ::testing::Test {
     Orthogonalizer<T, HostContext> orthogonalizer(context_, b, kBasis);
     RandomSmall status(CholeskyQrStatus::rows, 2, 1);
     for (Index round = 0; round < 2; ++round) {
-      orthogonalizer.gram_schmidt(context_, {basis()}, V.view(), V.view(), false,
+      orthogonalizer.gram_schmidt(context_, {basis()}, V.view(), V.view(),
                                   status.view().block(0, round, CholeskyQrStatus::rows, 1));
     }
     return came_out_orthonormal<T>(status.view(), b);
