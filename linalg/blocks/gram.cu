@@ -1,16 +1,31 @@
-#include <cstdint>
-#include <cstdlib>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/gram_tiles.cuh>
+#include <heddle/linalg/blocks/staged_gram.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
-#include <type_traits>
 
 namespace heddle {
 namespace {
+
+/// A lane's entries X(t + 4q, g + 8u) of 4·kQuads rows by 8·kUnits columns of a block. Entries
+/// outside of the block are 0.
+template <int kQuads, int kUnits, class T>
+__device__ void load_piece(const T* data, Index ld, int cols, Index rows, int lane,
+                           T (&piece)[kQuads][kUnits]) {
+  const int t = lane % 4;
+  const int g = lane / 4;
+#pragma unroll
+  for (int q = 0; q < kQuads; ++q) {
+    const bool inside = 4 * q + t < rows;
+#pragma unroll
+    for (int u = 0; u < kUnits; ++u) {
+      piece[q][u] = inside && g + 8 * u < cols ? data[(4 * q + t) * ld + g + 8 * u] : T{0};
+    }
+  }
+}
 
 /// sum += xᵀy for the tile's pieces of X and Y.
 template <class Tile, class T>
@@ -33,19 +48,30 @@ __device__ void add_products(const T (&x)[Tile::kQuads][Tile::kRowUnits],
   }
 }
 
+/// A block operand in the form of a kernel argument.
+template <class T>
+struct Operand {
+  const T* data;
+  Index ld;
+  int cols;
+
+  __device__ Operand from(Index row, int column) const {
+    return {data + row * ld + column, ld, cols - column};
+  }
+};
+
 /// sum ← a tile on the diagonal of XᵀX over `rows` rows, where consecutive pieces are `step` rows
 /// apart. The next piece is loaded while the present one is multiplied.
 template <class Tile, class T>
-__device__ void sum_diagonal_tile(LaneRows<typename Tile::XColumns, T> X, Index rows, Index step,
-                                  int lane,
+__device__ void sum_diagonal_tile(Operand<T> X, Index rows, Index step, int lane,
                                   double (&sum)[Tile::kRowUnits / 2][Tile::kColUnits][4]) {
   T x[Tile::kQuads][Tile::kRowUnits];
-  X.load(rows, lane, x);
+  load_piece(X.data, X.ld, X.cols, rows, lane, x);
 #pragma unroll 1
   for (; rows > 0; rows -= step) {
     T next[Tile::kQuads][Tile::kRowUnits];
-    X.advance(step);
-    X.load(rows - step, lane, next);
+    X.data += step * X.ld;
+    load_piece(X.data, X.ld, X.cols, rows - step, lane, next);
     add_products<Tile>(x, x, sum);
     memcpy(x, next, sizeof(x));
   }
@@ -54,40 +80,17 @@ __device__ void sum_diagonal_tile(LaneRows<typename Tile::XColumns, T> X, Index 
 /// sum ← a tile of XᵀY in the same way. The next piece is not loaded ahead, because too few
 /// registers are left.
 template <class Tile, class T>
-__device__ void sum_tile(LaneRows<typename Tile::XColumns, T> X,
-                         LaneRows<typename Tile::YColumns, T> Y, Index rows, Index step, int lane,
+__device__ void sum_tile(Operand<T> X, Operand<T> Y, Index rows, Index step, int lane,
                          double (&sum)[Tile::kRowUnits / 2][Tile::kColUnits][4]) {
 #pragma unroll 1
   for (; rows > 0; rows -= step) {
     T x[Tile::kQuads][Tile::kRowUnits];
     T y[Tile::kQuads][Tile::kColUnits];
-    X.load(rows, lane, x);
-    Y.load(rows, lane, y);
-    X.advance(step);
-    Y.advance(step);
+    load_piece(X.data, X.ld, X.cols, rows, lane, x);
+    load_piece(Y.data, Y.ld, Y.cols, rows, lane, y);
+    X.data += step * X.ld;
+    Y.data += step * Y.ld;
     add_products<Tile>(x, y, sum);
-  }
-}
-
-/// Adds the groups' sums in shared memory in the order of the groups, and stores the total.
-template <class Tile>
-__device__ void store_total(const GramPlan& plan, int tile, int group, int lane, bool present,
-                            const double* sum, double* partial) {
-  extern __shared__ double totals[];
-  double* total = totals + tile * Tile::kEntries + lane;
-  for (int turn = 0; turn + 1 < plan.groups; ++turn) {
-    if (group == turn && present) {
-#pragma unroll
-      for (int e = 0; e < Tile::kLaneEntries; ++e) {
-        total[e * kWarp] = turn == 0 ? sum[e] : total[e * kWarp] + sum[e];
-      }
-    }
-    __syncthreads();
-  }
-  if (group + 1 < plan.groups || !present) return;
-#pragma unroll
-  for (int e = 0; e < Tile::kLaneEntries; ++e) {
-    partial[e * kWarp + lane] = group == 0 ? sum[e] : total[e * kWarp] + sum[e];
   }
 }
 
@@ -110,8 +113,8 @@ __global__ void __launch_bounds__(kThreads, 2)
     const Index end = min(slabs.rows, (blockIdx.y + Index{1}) * slabs.height);
     const Index first = blockIdx.y * slabs.height + group * Tile::kPieceRows;
     const Index step = plan.groups * Tile::kPieceRows;
-    const LaneRows<typename Tile::XColumns, T> x(X, first, row * Tile::kHeight, lane);
-    const LaneRows<typename Tile::YColumns, T> y(Y, first, col * Tile::kWidth, lane);
+    const Operand<T> x = X.from(first, row * Tile::kHeight);
+    const Operand<T> y = Y.from(first, col * Tile::kWidth);
     if constexpr (kSymmetric) {
       if (row == col) {
         sum_diagonal_tile<Tile>(x, end - first, step, lane, sum);
@@ -131,59 +134,10 @@ __global__ void __launch_bounds__(kThreads, 2)
 constexpr Index kSlabsPerMultiprocessor = 2;
 constexpr Index kMinSlabRows = 512;
 
-/// Threads that share the sum of one entry over the slabs.
-constexpr int kSumRows = 32;
-
-/// The destination of [G H] = Xᵀ[Y Z], or of the transposes of G and H.
-struct GramResult {
-  double* G;
-  Index G_ld;
-  int split;  ///< columns of Y
-  double* H;
-  Index H_ld;
-  bool transposed;
-
-  __device__ void store(int i, int j, double entry) const {
-    double* to = j < split ? G : H;
-    const Index ld = j < split ? G_ld : H_ld;
-    const int column = j < split ? j : j - split;
-    to[transposed ? column + i * ld : i + column * ld] = entry;
-  }
-};
-
-/// The a×b result = the sum of the slabs' partial tiles in a fixed order.
-template <class Tile>
-__global__ void sum_partials_kernel(int slab_count, GramPlan plan, const double* partials, int a,
-                                    int b, GramResult result) {
-  __shared__ double sums[kSumRows][kWarp];
-  const int lane = static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(threadIdx.y);
-  const int tile = static_cast<int>(blockIdx.x) / Tile::kLaneEntries;
-  const int e = static_cast<int>(blockIdx.x) % Tile::kLaneEntries;
-  const Index stride = Index{plan.tile_count()} * Tile::kEntries;
-  const double* entry = partials + Index{tile} * Tile::kEntries + e * kWarp + lane;
-  double sum = 0;
-#pragma unroll 8
-  for (int slab = y; slab < slab_count; slab += kSumRows) sum += entry[slab * stride];
-  sums[y][lane] = sum;
-  for (int half = kSumRows / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (y < half) sums[y][lane] += sums[y + half][lane];
-  }
-  if (y > 0) return;
-  int tile_row;
-  int tile_col;
-  plan.locate(tile, tile_row, tile_col);
-  const int i = tile_row * Tile::kHeight + Tile::row(e, lane);
-  const int j = tile_col * Tile::kWidth + Tile::column(e, lane);
-  if (i >= a || j >= b || (plan.symmetric && i > j)) return;
-  result.store(i, j, sums[0][lane]);
-  if (plan.symmetric) result.store(j, i, sums[0][lane]);
-}
-
+/// Bytes moved: X and Y are read once each, and only once altogether if they are the same block.
 template <class Tile, bool kSymmetric, class T>
-void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows,
-                 const GramResult& result) {
+void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows, bool transposed,
+                 SmallView<double, DeviceSpace> G) {
   const GramPlan plan(X.cols, Y.cols, Tile::kHeight, Tile::kWidth, kSymmetric);
   const DeviceSlabs slabs =
       device_slabs(rows, kSlabsPerMultiprocessor * context.device().multiprocessors, kMinSlabRows);
@@ -198,66 +152,32 @@ void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows,
   gram_kernel<Tile, kSymmetric>
       <<<grid, threads, shared, context.stream()>>>(slabs, plan, X, Y, partials);
   check_launch();
-  sum_partials_kernel<Tile>
-      <<<tile_count * Tile::kLaneEntries, dim3(kWarp, kSumRows), 0, context.stream()>>>(
-          static_cast<int>(slab_count), plan, partials, X.cols, Y.cols, result);
-  check_launch();
+  launch_sum_partials<Tile>(context, slab_count, plan, partials,
+                            {X.cols, Y.cols, Y.cols, transposed, G.data, G.ld, G.data, G.ld});
 }
 
-/// XᵀY for X at least as wide as Y, or for a Y of two blocks.
-template <bool kPaired, class T>
+/// XᵀY for X at least as wide as Y.
+template <class T>
 void launch_rectangular(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows,
-                        const GramResult& result) {
-  if (X.cols <= 16 && Y.cols <= 16) {
-    launch_gram<GramTile<2, 2, 4, kPaired>, false>(context, X, Y, rows, result);
-  } else if (Y.cols <= 8) {
-    launch_gram<GramTile<6, 1, 2, kPaired>, false>(context, X, Y, rows, result);
-  } else if (Y.cols <= 16) {
-    launch_gram<GramTile<6, 2, 2, kPaired>, false>(context, X, Y, rows, result);
-  } else {
-    launch_gram<GramTile<4, 4, 2, kPaired>, false>(context, X, Y, rows, result);
-  }
-}
-
-template <bool kPaired, class T>
-void launch_symmetric(CudaContext& context, Operand<T> X, Index rows, const GramResult& result) {
+                        bool transposed, SmallView<double, DeviceSpace> G) {
   if (X.cols <= 16) {
-    launch_gram<GramTile<2, 2, 4, kPaired>, true>(context, X, X, rows, result);
+    launch_gram<GramTile<2, 2, 4>, false>(context, X, Y, rows, transposed, G);
+  } else if (Y.cols <= 8) {
+    launch_gram<GramTile<6, 1, 2>, false>(context, X, Y, rows, transposed, G);
+  } else if (Y.cols <= 16) {
+    launch_gram<GramTile<6, 2, 2>, false>(context, X, Y, rows, transposed, G);
   } else {
-    launch_gram<GramTile<4, 4, 2, kPaired>, true>(context, X, X, rows, result);
+    launch_gram<GramTile<4, 4, 2>, false>(context, X, Y, rows, transposed, G);
   }
 }
 
 template <class T>
-Operand<T> operand(ConstBlockView<T, DeviceSpace> X) {
-  const int cols = static_cast<int>(X.cols());
-  return {X.data(), X.ld(), cols, cols, X.data()};
-}
-
-/// Whether two neighbouring entries can be loaded at once, from an even column on.
-template <class T>
-bool loads_pairs(const Operand<T>& X) {
-  const auto aligned = [](const T* data) {
-    return reinterpret_cast<std::uintptr_t>(data) % sizeof(Neighbours<T>) == 0;
-  };
-  return X.cols % 2 == 0 && X.split % 2 == 0 && X.ld % 2 == 0 && aligned(X.data) &&
-         aligned(X.other);
-}
-
-template <class T>
-void launch(CudaContext& context, const Operand<T>& X, const Operand<T>& Y, bool same, Index rows,
-            const GramResult& result) {
-  const auto with = [&](auto paired) {
-    if (same) {
-      launch_symmetric<paired()>(context, X, rows, result);
-    } else {
-      launch_rectangular<paired()>(context, X, Y, rows, result);
-    }
-  };
-  if (loads_pairs(X) && loads_pairs(Y)) {
-    with(std::true_type());
+void launch_symmetric(CudaContext& context, Operand<T> X, Index rows,
+                      SmallView<double, DeviceSpace> G) {
+  if (X.cols <= 16) {
+    launch_gram<GramTile<2, 2, 4>, true>(context, X, X, rows, false, G);
   } else {
-    with(std::false_type());
+    launch_gram<GramTile<4, 4, 2>, true>(context, X, X, rows, false, G);
   }
 }
 
@@ -288,7 +208,6 @@ void launch_wide(CudaContext& context, ConstBlockView<double, DeviceSpace> X,
 /// = 10⁶, cuBLAS against this kernel: 0.90 against 0.66 for 64×64, 0.79 against 0.66 for 96×32,
 /// 0.61 against 0.85 for 48×16.
 bool is_wide(Index a, Index b) {
-  if (std::getenv("HEDDLE_OWN_GRAM") != nullptr) return false;
   const Index narrow = std::min(a, b);
   return narrow > 32 || (narrow > 16 && std::max(a, b) > 48);
 }
@@ -301,23 +220,25 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
   require_gram_shapes(X, Y, G);
   if (G.rows == 0 || G.cols == 0) return;
   const bool same = same_block(X, Y);
-  const int rows = static_cast<int>(G.rows);
-  const int cols = static_cast<int>(G.cols);
-  const bool wide = std::same_as<T, double> && X.rows() > 0 && is_wide(G.rows, G.cols);
-  if (wide) {
-    if constexpr (std::same_as<T, double>) launch_wide(context, X, Y, same, G);
-  } else if (X.cols() >= Y.cols()) {
-    launch<T>(context, operand(X), operand(Y), same, X.rows(),
-              {G.data, G.ld, cols, G.data, G.ld, false});
-  } else {
-    launch<T>(context, operand(Y), operand(X), false, X.rows(),
-              {G.data, G.ld, rows, G.data, G.ld, true});
+  const Operand<T> x{X.data(), X.ld(), static_cast<int>(X.cols())};
+  const Operand<T> y{Y.data(), Y.ld(), static_cast<int>(Y.cols())};
+  if (!staged_gram<T>(context, X, Y, G)) {
+    const bool wide = std::same_as<T, double> && X.rows() > 0 && is_wide(G.rows, G.cols);
+    if (wide) {
+      if constexpr (std::same_as<T, double>) launch_wide(context, X, Y, same, G);
+    } else if (same) {
+      launch_symmetric(context, x, X.rows(), G);
+    } else if (X.cols() >= Y.cols()) {
+      launch_rectangular(context, x, y, X.rows(), false, G);
+    } else {
+      launch_rectangular(context, y, x, X.rows(), true, G);
+    }
   }
   const double a = static_cast<double>(X.cols());
   const double b = static_cast<double>(Y.cols());
-  const double entries = static_cast<double>(X.rows()) * a;
+  const double rows = static_cast<double>(X.rows());
   context.profile().count(same ? bytes(X) : bytes(X) + bytes(Y),
-                          same ? entries * (a + 1) : 2 * entries * b);
+                          same ? rows * a * (a + 1) : 2 * rows * a * b);
 }
 
 template <Scalar T>
@@ -326,21 +247,13 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
           SmallView<double, DeviceSpace> H) {
   require_gram_shapes(X, Y, G);
   require_gram_shapes(X, Z, H);
-  const Index cols = G.cols + H.cols;
-  const bool wide = std::same_as<T, double> && X.rows() > 0 && is_wide(G.rows, cols);
-  if (wide || G.cols == 0 || H.cols == 0 || Y.ld() != Z.ld()) {
+  if (!staged_gram<T>(context, X, Y, G, Z, H)) {
     gram(context, X, Y, G);
     gram(context, X, Z, H);
     return;
   }
-  const Operand<T> both{Y.data(), Y.ld(), static_cast<int>(cols), static_cast<int>(G.cols),
-                        Z.data()};
-  if (X.cols() > 0) {
-    launch<T>(context, operand(X), both, false, X.rows(),
-              {G.data, G.ld, both.split, H.data, H.ld, false});
-  }
-  context.profile().count(bytes(X) + bytes(Y) + bytes(Z),
-                          2 * entries(X) * static_cast<double>(cols));
+  const double b = static_cast<double>(Y.cols() + Z.cols());
+  context.profile().count(bytes(X) + bytes(Y) + bytes(Z), 2 * entries(X) * b);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                      \

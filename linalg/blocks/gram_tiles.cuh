@@ -1,37 +1,23 @@
 #pragma once
 
 #include <algorithm>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 
-/// How the kernel behind `gram` divides G = XᵀY into tiles, and how the lanes of a warp load rows.
+/// Shared by the kernels behind `gram`: the tiles of G = XᵀY, their distribution to warps, and the
+/// sum of their parts.
 namespace heddle {
-
-/// The columns of a tile of 8·kUnits columns that the lanes of one row load. Where kPaired is set,
-/// a lane has two neighbouring columns, which it loads at once.
-template <int kUnits_, bool kPaired>
-struct TileColumns {
-  static constexpr int kUnits = kUnits_;
-  static constexpr int kNeighbours = kPaired && kUnits % 2 == 0 ? 2 : 1;
-  static constexpr int kGroups = kUnits / kNeighbours;
-  static constexpr int kWidth = 8 * kUnits;
-
-  /// The column of lane g = 0 … 7 in a unit.
-  __device__ static int column(int unit, int g) {
-    return unit / kNeighbours * 8 * kNeighbours + g * kNeighbours + unit % kNeighbours;
-  }
-};
 
 /// The shape of the tiles of G = XᵀY, one tile per warp, and the number of rows that a warp loads
 /// at once (a piece).
-template <int kRowUnits_, int kColUnits_, int kQuads_, bool kPaired>
+template <int kRowUnits_, int kColUnits_, int kQuads_>
 struct GramTile {
   static constexpr int kRowUnits = kRowUnits_;  ///< columns of X in a tile, divided by 8
   static constexpr int kColUnits = kColUnits_;  ///< columns of Y in a tile, divided by 8
   static constexpr int kQuads = kQuads_;        ///< rows of a piece, divided by 4
-  using XColumns = TileColumns<kRowUnits, kPaired>;
-  using YColumns = TileColumns<kColUnits, kPaired>;
-  static constexpr int kHeight = XColumns::kWidth;
-  static constexpr int kWidth = YColumns::kWidth;
+  static constexpr int kHeight = 8 * kRowUnits;
+  static constexpr int kWidth = 8 * kColUnits;
   static constexpr int kPieceRows = 4 * kQuads;
   static constexpr int kEntries = kHeight * kWidth;
   static constexpr int kLaneEntries = kEntries / kWarp;
@@ -40,10 +26,10 @@ struct GramTile {
 
   /// Row and column, within the tile, of a lane's e-th entry.
   __device__ static int row(int e, int lane) {
-    return XColumns::column(e / (4 * kColUnits) * 2 + e / 2 % 2, lane / 4);
+    return e / (4 * kColUnits) * 16 + e / 2 % 2 * 8 + lane / 4;
   }
   __device__ static int column(int e, int lane) {
-    return YColumns::column(e / 4 % kColUnits, lane % 4 * 2 + e % 2);
+    return e / 4 % kColUnits * 8 + lane % 4 * 2 + e % 2;
   }
 };
 
@@ -81,75 +67,89 @@ struct GramPlan {
   }
 };
 
-/// A block operand in the form of a kernel argument: the columns of one block, or those of two
-/// blocks [Y Z] of the same leading dimension.
-template <class T>
-struct Operand {
-  const T* data;
-  Index ld;
-  int cols;
-  int split;       ///< columns of the first block
-  const T* other;  ///< the second
-
-  /// Column j of row 0.
-  __device__ const T* column(int j) const { return j < split ? data + j : other + (j - split); }
-};
-
-template <class T>
-struct alignas(2 * sizeof(T)) Neighbours {
-  T first;
-  T second;
-};
-
-/// A lane's entries X(t + 4q, column(u, g)), t = lane mod 4, of 4·kQuads rows by 8·kUnits columns
-/// of an operand. Entries outside of the operand are 0.
-template <class Columns, class T>
-class LaneRows {
- public:
-  static constexpr int kGroups = Columns::kGroups;
-  static constexpr int kNeighbours = Columns::kNeighbours;
-
-  /// The tile that begins at column `first` of X, from row `row` on.
-  __device__ LaneRows(const Operand<T>& X, Index row, int first, int lane) : ld_(X.ld) {
+/// Adds the groups' sums in shared memory in the order of the groups, and stores the total.
+template <class Tile>
+__device__ void store_total(const GramPlan& plan, int tile, int group, int lane, bool present,
+                            const double* sum, double* partial) {
+  extern __shared__ double totals[];
+  double* total = totals + tile * Tile::kEntries + lane;
+  for (int turn = 0; turn + 1 < plan.groups; ++turn) {
+    if (group == turn && present) {
 #pragma unroll
-    for (int p = 0; p < kGroups; ++p) {
-      const int j = first + Columns::column(p * kNeighbours, lane / 4);
-      present_[p] = j < X.cols;
-      start_[p] = X.column(present_[p] ? j : 0) + (row + lane % 4) * X.ld;
-    }
-  }
-
-  /// Moves on by `rows` rows.
-  __device__ void advance(Index rows) {
-#pragma unroll
-    for (int p = 0; p < kGroups; ++p) start_[p] += rows * ld_;
-  }
-
-  /// Loads a piece of at most `rows` rows, counted from that of lane 0.
-  template <int kQuads>
-  __device__ void load(Index rows, int lane, T (&piece)[kQuads][Columns::kUnits]) const {
-#pragma unroll
-    for (int q = 0; q < kQuads; ++q) {
-      const bool inside = 4 * q + lane % 4 < rows;
-#pragma unroll
-      for (int p = 0; p < kGroups; ++p) {
-        const T* at = start_[p] + 4 * q * ld_;
-        if constexpr (kNeighbours == 2) {
-          Neighbours<T> pair{T{0}, T{0}};
-          if (inside && present_[p]) pair = *reinterpret_cast<const Neighbours<T>*>(at);
-          piece[q][2 * p] = pair.first;
-          piece[q][2 * p + 1] = pair.second;
-        } else {
-          piece[q][p] = inside && present_[p] ? *at : T{0};
-        }
+      for (int e = 0; e < Tile::kLaneEntries; ++e) {
+        total[e * kWarp] = turn == 0 ? sum[e] : total[e * kWarp] + sum[e];
       }
     }
+    __syncthreads();
   }
+  if (group + 1 < plan.groups || !present) return;
+#pragma unroll
+  for (int e = 0; e < Tile::kLaneEntries; ++e) {
+    partial[e * kWarp + lane] = group == 0 ? sum[e] : total[e * kWarp] + sum[e];
+  }
+}
 
- private:
-  const T* start_[kGroups];
-  bool present_[kGroups];
-  Index ld_;
+/// Threads that share the sum of one entry over the slabs.
+constexpr int kSumRows = 32;
+
+/// The destination of an a×b matrix of partial tiles: the columns of G and, from column `split` on,
+/// those of H, or the transposes of both.
+struct GramResult {
+  int a;
+  int b;
+  int split;
+  bool transposed;
+  double* G;
+  Index G_ld;
+  double* H;
+  Index H_ld;
+
+  __device__ void store(int i, int j, double entry) const {
+    double* to = j < split ? G : H;
+    const Index ld = j < split ? G_ld : H_ld;
+    const int column = j < split ? j : j - split;
+    to[transposed ? column + i * ld : i + column * ld] = entry;
+  }
 };
+
+/// The result = the sum of the slabs' partial tiles in a fixed order.
+template <class Tile>
+__global__ void sum_partials_kernel(int slab_count, GramPlan plan, const double* partials,
+                                    GramResult result) {
+  __shared__ double sums[kSumRows][kWarp];
+  const int lane = static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(threadIdx.y);
+  const int tile = static_cast<int>(blockIdx.x) / Tile::kLaneEntries;
+  const int e = static_cast<int>(blockIdx.x) % Tile::kLaneEntries;
+  const Index stride = Index{plan.tile_count()} * Tile::kEntries;
+  const double* entry = partials + Index{tile} * Tile::kEntries + e * kWarp + lane;
+  double sum = 0;
+#pragma unroll 8
+  for (int slab = y; slab < slab_count; slab += kSumRows) sum += entry[slab * stride];
+  sums[y][lane] = sum;
+  for (int half = kSumRows / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (y < half) sums[y][lane] += sums[y + half][lane];
+  }
+  if (y > 0) return;
+  int tile_row;
+  int tile_col;
+  plan.locate(tile, tile_row, tile_col);
+  const int i = tile_row * Tile::kHeight + Tile::row(e, lane);
+  const int j = tile_col * Tile::kWidth + Tile::column(e, lane);
+  if (i >= result.a || j >= result.b || (plan.symmetric && i > j)) return;
+  result.store(i, j, sums[0][lane]);
+  if (plan.symmetric) result.store(j, i, sums[0][lane]);
+}
+
+/// Queues the sum of the partial tiles.
+template <class Tile>
+void launch_sum_partials(CudaContext& context, Index slab_count, const GramPlan& plan,
+                         const double* partials, const GramResult& result) {
+  const auto blocks = static_cast<unsigned>(plan.tile_count() * Tile::kLaneEntries);
+  sum_partials_kernel<Tile><<<blocks, dim3(kWarp, kSumRows), 0, context.stream()>>>(
+      static_cast<int>(slab_count), plan, partials, result);
+  check_launch();
+}
 
 }  // namespace heddle

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <cstdlib>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
@@ -12,6 +11,7 @@ namespace {
 
 constexpr int kTileRows = 16;  ///< rows that a warp computes at a time
 constexpr int kStep = 8;       ///< columns of X that one step of the matrix units multiplies
+constexpr int kBatch = 4;      ///< steps whose loads are in flight together
 constexpr int kMaxUnits = 16;  ///< largest number of columns of Y per launch, divided by 8
 
 template <class T>
@@ -110,7 +110,7 @@ __device__ void load_step(const MultiplyArguments<T>& m, Index i, int first, int
 
 /// Computes a warp's 16 rows of Y. The warp reads a row of X and W completely before it writes that
 /// row of Y, so Y may share memory with X and may be W.
-template <int kUnits, int kBatch, Access kAccess, class T>
+template <int kUnits, Access kAccess, class T>
 __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int steps, int lane,
                               const double* staged) {
   const int t = lane % 4;
@@ -159,10 +159,17 @@ __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int st
   }
 }
 
-/// Y = α X C + β W for up to 8·kUnits columns of Y, with all of C in shared memory. The loads of
-/// kBatch steps are in flight together.
-template <int kUnits, int kBatch, int kBlocks, Access kAccess, class T>
-__global__ void __launch_bounds__(kThreads, kBlocks) multiply_kernel(MultiplyArguments<T> m) {
+/// Thread blocks that a multiprocessor has registers for. On an H200, three are faster for floats
+/// and slower for doubles.
+template <int kUnits, class T>
+constexpr int kResidentBlocks = kUnits > 8                      ? 1
+                                : sizeof(T) == 4 && kUnits <= 5 ? 3
+                                                                : 2;
+
+/// Y = α X C + β W for up to 8·kUnits columns of Y, with all of C in shared memory.
+template <int kUnits, Access kAccess, class T>
+__global__ void __launch_bounds__(kThreads, kResidentBlocks<kUnits, T>)
+    multiply_kernel(MultiplyArguments<T> m) {
   extern __shared__ double staged[];
   const int steps = ceil_div(m.a, kStep);
   stage_coefficients<kUnits, kAccess>(m, steps, staged);
@@ -172,7 +179,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks) multiply_kernel(MultiplyArg
   const Index warp = Index{blockIdx.x} * kWarps + threadIdx.x / kWarp;
   for (Index first = warp * kTileRows; first < m.rows;
        first += Index{gridDim.x} * kWarps * kTileRows) {
-    multiply_rows<kUnits, kBatch, kAccess>(m, first, steps, lane, staged);
+    multiply_rows<kUnits, kAccess>(m, first, steps, lane, staged);
   }
 }
 
@@ -180,10 +187,10 @@ std::size_t staged_bytes(Index a, Index units) {
   return sizeof(double) * static_cast<std::size_t>(ceil_div<Index>(a, kStep) * units * 2 * kWarp);
 }
 
-template <int kUnits, int kBatch, int kBlocks, Access kAccess, class T>
+template <int kUnits, Access kAccess, class T>
 void launch_multiply(CudaContext& context, const MultiplyArguments<T>& m) {
   constexpr std::size_t kDefaultShared = 48 * 1024;
-  const auto kernel = multiply_kernel<kUnits, kBatch, kBlocks, kAccess, T>;
+  const auto kernel = multiply_kernel<kUnits, kAccess, T>;
   const std::size_t shared = staged_bytes(m.a, kUnits);
   if (shared > kDefaultShared) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -191,7 +198,7 @@ void launch_multiply(CudaContext& context, const MultiplyArguments<T>& m) {
   }
   const Index fitting = static_cast<Index>(context.device().shared_bytes_per_block /
                                            std::max<std::size_t>(shared, 1));
-  const Index resident = std::clamp<Index>(fitting, 1, kBlocks);
+  const Index resident = std::clamp<Index>(fitting, 1, kResidentBlocks<kUnits, T>);
   const Index blocks = std::min(ceil_div<Index>(m.rows, kThreads / kWarp * kTileRows),
                                 resident * context.device().multiprocessors);
   kernel<<<static_cast<unsigned>(blocks), kThreads, shared, context.stream()>>>(m);
@@ -204,39 +211,15 @@ using Launcher = void (*)(CudaContext&, const MultiplyArguments<T>&);
 /// The launcher for 8·`units` columns of Y.
 template <Access kAccess, class T>
 Launcher<T> launcher(Index units) {
-  static const int variant = std::getenv("HEDDLE_MB") ? std::atoi(std::getenv("HEDDLE_MB")) : 0;
-  if (variant == 1) {
-    if (units <= 2) return launch_multiply<2, 2, 3, kAccess, T>;
-    if (units <= 3) return launch_multiply<3, 2, 3, kAccess, T>;
-    if (units <= 4) return launch_multiply<4, 2, 3, kAccess, T>;
-    if (units <= 5) return launch_multiply<5, 2, 3, kAccess, T>;
-    if (units <= 6) return launch_multiply<6, 2, 3, kAccess, T>;
-  } else if (variant == 2) {
-    if (units <= 2) return launch_multiply<2, 2, 4, kAccess, T>;
-    if (units <= 3) return launch_multiply<3, 2, 4, kAccess, T>;
-    if (units <= 4) return launch_multiply<4, 2, 4, kAccess, T>;
-    if (units <= 5) return launch_multiply<5, 2, 4, kAccess, T>;
-  } else if (variant == 3) {
-    if (units <= 2) return launch_multiply<2, 8, 2, kAccess, T>;
-    if (units <= 3) return launch_multiply<3, 8, 2, kAccess, T>;
-    if (units <= 4) return launch_multiply<4, 8, 2, kAccess, T>;
-    if (units <= 5) return launch_multiply<5, 8, 2, kAccess, T>;
-    if (units <= 6) return launch_multiply<6, 8, 2, kAccess, T>;
-  } else if (variant == 4) {
-    if (units <= 2) return launch_multiply<2, 4, 3, kAccess, T>;
-    if (units <= 3) return launch_multiply<3, 4, 3, kAccess, T>;
-    if (units <= 4) return launch_multiply<4, 4, 3, kAccess, T>;
-    if (units <= 5) return launch_multiply<5, 4, 3, kAccess, T>;
-  }
-  if (units <= 1) return launch_multiply<1, 4, 2, kAccess, T>;
-  if (units <= 2) return launch_multiply<2, 4, 2, kAccess, T>;
-  if (units <= 3) return launch_multiply<3, 4, 2, kAccess, T>;
-  if (units <= 4) return launch_multiply<4, 4, 2, kAccess, T>;
-  if (units <= 5) return launch_multiply<5, 4, 2, kAccess, T>;
-  if (units <= 6) return launch_multiply<6, 4, 2, kAccess, T>;
-  if (units <= 8) return launch_multiply<8, 4, 2, kAccess, T>;
-  if (units <= 12) return launch_multiply<12, 4, 1, kAccess, T>;
-  return launch_multiply<kMaxUnits, 4, 1, kAccess, T>;
+  if (units <= 1) return launch_multiply<1, kAccess, T>;
+  if (units <= 2) return launch_multiply<2, kAccess, T>;
+  if (units <= 3) return launch_multiply<3, kAccess, T>;
+  if (units <= 4) return launch_multiply<4, kAccess, T>;
+  if (units <= 5) return launch_multiply<5, kAccess, T>;
+  if (units <= 6) return launch_multiply<6, kAccess, T>;
+  if (units <= 8) return launch_multiply<8, kAccess, T>;
+  if (units <= 12) return launch_multiply<12, kAccess, T>;
+  return launch_multiply<kMaxUnits, kAccess, T>;
 }
 
 /// Whether the operands allow paired access.
