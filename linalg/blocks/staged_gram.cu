@@ -81,7 +81,8 @@ class PieceCopy {
 /// `GramPlan` says. A group has every groups-th 8 rows of a piece.
 template <class Tile>
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
-    staged_gram_kernel(DeviceSlabs slabs, GramPlan plan, StagedOperands m, double* partials) {
+    staged_gram_kernel(DeviceSlabs slabs, GramPlan plan, const __grid_constant__ StagedOperands m,
+                       double* partials) {
   extern __shared__ double totals[];
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
