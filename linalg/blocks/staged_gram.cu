@@ -77,8 +77,34 @@ class PieceCopy {
   int row_, column_, step_;
 };
 
+/// sum += the products of a group's rows of a piece, which are every groups-th 8 of them. `x_at`
+/// and `y_at`: the lane's columns of X and of [Y Z], in its row of four.
+template <class Tile>
+__device__ void add_piece(const StagedOperands& m, const double* stage, int group, int groups,
+                          const int (&x_at)[Tile::kRowUnits], const int (&y_at)[Tile::kColUnits],
+                          double (&sum)[Tile::kRowUnits / 2][Tile::kColUnits][4]) {
+#pragma unroll 1
+  for (int r = 8 * group; r < m.rows; r += 8 * groups) {
+    const double* low = stage + r * m.pitch;
+    const double* high = low + 4 * m.pitch;
+    double y[Tile::kColUnits][2];
+#pragma unroll
+    for (int u = 0; u < Tile::kColUnits; ++u) {
+      y[u][0] = low[y_at[u]];
+      y[u][1] = high[y_at[u]];
+    }
+#pragma unroll
+    for (int k = 0; k < Tile::kRowUnits / 2; ++k) {
+      const double x[4] = {low[x_at[2 * k]], low[x_at[2 * k + 1]], high[x_at[2 * k]],
+                           high[x_at[2 * k + 1]]};
+#pragma unroll
+      for (int u = 0; u < Tile::kColUnits; ++u) multiply_add_16x8x8(sum[k][u], x, y[u]);
+    }
+  }
+}
+
 /// partials[slab][tile] = the tile of Xᵀ[Y Z] over the slab's rows. Warps are distributed as
-/// `GramPlan` says. A group has every groups-th 8 rows of a piece.
+/// `GramPlan` says.
 template <class Tile>
 __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     staged_gram_kernel(DeviceSlabs slabs, GramPlan plan, const __grid_constant__ StagedOperands m,
@@ -121,24 +147,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     __pipeline_commit();
     if (!present) continue;
     const double* stage = totals + static_cast<int>(piece % kStages) * m.rows * m.pitch;
-#pragma unroll 1
-    for (int r = 8 * group; r < m.rows; r += 8 * plan.groups) {
-      const double* low = stage + r * m.pitch;
-      const double* high = low + 4 * m.pitch;
-      double y[Tile::kColUnits][2];
-#pragma unroll
-      for (int u = 0; u < Tile::kColUnits; ++u) {
-        y[u][0] = low[y_at[u]];
-        y[u][1] = high[y_at[u]];
-      }
-#pragma unroll
-      for (int k = 0; k < Tile::kRowUnits / 2; ++k) {
-        const double x[4] = {low[x_at[2 * k]], low[x_at[2 * k + 1]], high[x_at[2 * k]],
-                             high[x_at[2 * k + 1]]};
-#pragma unroll
-        for (int u = 0; u < Tile::kColUnits; ++u) multiply_add_16x8x8(sum[k][u], x, y[u]);
-      }
-    }
+    add_piece<Tile>(m, stage, group, plan.groups, x_at, y_at, sum);
   }
   __pipeline_wait_prior(0);
   __syncthreads();

@@ -54,7 +54,6 @@ class LobpcgSolve {
   void search_missed();
   void finish();
 
-  Index resting() const;
   void start_X();
   void draw(Block V);
   void set_norms();

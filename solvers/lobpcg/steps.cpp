@@ -190,14 +190,6 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
   }
 }
 
-/// The leading columns of X that get no search directions: those that have converged, but for a
-/// remainder that keeps the other columns in units of `kWidthUnit`.
-template <Scalar T, class Ctx>
-Index LobpcgSolve<T, Ctx>::resting() const {
-  const Index leading = pairs_.leading();
-  return leading == blocks_.x() ? leading : leading - leading % blocks_.kWidthUnit;
-}
-
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   if (engine_.ended()) return;
@@ -205,7 +197,7 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   preconditioner_.suit(context_, blocks_.S().X.columns(0, wanted),
                        ritz_.values().theta.first(static_cast<std::size_t>(wanted)));
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
-  const Index first = resting();
+  const Index first = resting_columns(pairs_.leading(), blocks_.x(), blocks_.kWidthUnit);
   const Index active = std::min(blocks_.x() - first, room);
   // The block Krylov space of b start vectors holds at most b directions of an eigenspace. Random
   // directions replace the locked ones, so that further copies of a multiple eigenvalue are found.
@@ -300,7 +292,8 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   constexpr Index kUnit = LobpcgBlocks<T, Ctx>::kWidthUnit;
   const Index wanted = pairs_.block_wanted(s_.shape.block) + kUnit - 1;
   const Index x = std::min(s_.shape.block, wanted - wanted % kUnit);
-  if (!ritz_.solve(context_, blocks_.x(), x, resting(), options_.which)) {
+  const Index resting = resting_columns(pairs_.leading(), blocks_.x(), kUnit);
+  if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
