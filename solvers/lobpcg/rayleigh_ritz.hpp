@@ -38,8 +38,8 @@ class RayleighRitz {
   void project(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> BS,
                ConstBlockView<T, Space> AS, Packet<Ctx>& packet);
 
-  /// ‖SᵀBS − I‖_F over the columns that `project` queued. Call it after the packet was fetched. Up
-  /// to `kNearlyOrthonormal`, `solve` is as accurate as with an orthonormal S.
+  /// ‖SᵀBS − I‖_F over the columns that `project` queued. Call it between the fetch of the packet
+  /// and `solve`. Up to `kNearlyOrthonormal`, `solve` is as accurate as with an orthonormal S.
   double deviation() const;
 
   /// The eigenvalues of SᵀBS then lie between 0.8 and 1.2, so that its Cholesky factor is as
