@@ -161,14 +161,42 @@ void measure_float(CudaContext& context, Report& report, Index n, Index b) {
               [&] { multiply<float>(context, 1, X.view(), G.view(b, b), 0, Y.view()); });
 }
 
-/// The update of LOBPCG, [X P] ← [X P W] C in place: n×3b by 3b×2b.
+/// What LOBPCG does with S = [X P W], n×3b: Sᵀ[BW AW], the projection of W, and the update
+/// [X P] ← S C in place.
 void measure_update(CudaContext& context, Report& report, Index n, Index b) {
   Block S(context, n, 3 * b);
   SmallMatrix<double, DeviceSpace> C = unit_matrix(context, 3 * b, 2 * b);
   fill_random(context, 1, 1, S.view());
+  Block AS(context, n, 3 * b);
+  fill_random(context, 1, 2, AS.view());
   SmallMatrix<double, DeviceSpace> G(context, 3 * b, b);
-  report.line("gram StW, S n x 3b", n, b, static_cast<double>(3 * n * b) * sizeof(double),
-              [&] { gram<double>(context, S.view(), S.columns(2 * b, b), G.view(3 * b, b)); });
+  SmallMatrix<double, DeviceSpace> H(context, 3 * b, b);
+  SmallMatrix<double, DeviceSpace> N = unit_matrix(context, 3 * b, b);
+  const auto W = S.columns(2 * b, b);
+  const auto AW = AS.columns(2 * b, b);
+  const double panel = static_cast<double>(n * b) * sizeof(double);
+  const int order = static_cast<int>(3 * b);
+  const int width = static_cast<int>(b);
+  const int ld = static_cast<int>(S.ld());
+  const double one = 1;
+  const double zero = 0;
+  const auto vendor_gram = [&](const double* y) {
+    check(cublasDgemm(context.cublas(), CUBLAS_OP_N, CUBLAS_OP_T, order, width, static_cast<int>(n),
+                      &one, S.view().data(), ld, y, ld, &zero, H.view(order, width).data, order));
+  };
+  report.line(
+      "gram StW, S n x 3b", n, b, 3 * panel,
+      [&] { gram<double>(context, S.view(), W, G.view(3 * b, b)); },
+      [&] { vendor_gram(W.data()); });
+  report.line(
+      "gram St[W AW]", n, b, 4 * panel,
+      [&] { gram<double>(context, S.view(), W, G.view(3 * b, b), AW, H.view(3 * b, b)); },
+      [&] {
+        vendor_gram(W.data());
+        vendor_gram(AW.data());
+      });
+  report.line("project W = S N", n, b, 4 * panel,
+              [&] { multiply<double>(context, 1, S.view(), N.view(3 * b, b), 0, W); });
   report.line("update [X P] = S C", n, b, static_cast<double>(5 * n * b) * sizeof(double), [&] {
     multiply<double>(context, 1, S.view(), C.view(3 * b, 2 * b), 0, S.columns(0, 2 * b));
   });
@@ -185,7 +213,7 @@ void measure(const std::vector<Index>& row_counts) {
       measure_double(context, report, n, b);
     }
     for (const Index b : {8, 16, 32, 64}) measure_float(context, report, n, b);
-    for (const Index b : {8, 16, 20, 32}) measure_update(context, report, n, b);
+    for (const Index b : {8, 12, 16, 20, 24, 32, 48}) measure_update(context, report, n, b);
   }
 }
 

@@ -39,6 +39,13 @@ template <Scalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<double, HostSpace> G);
 
+/// G = XᵀY and H = XᵀZ in one pass over X, each multiplied and summed as by the function above (X
+/// n×a, Y n×b, Z n×c, G a×b, H a×c).
+template <Scalar T>
+void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<double, HostSpace> G, ConstBlockView<T, HostSpace> Z,
+          SmallView<double, HostSpace> H);
+
 /// Y = α X C + β W (X n×a, C a×b, W and Y n×b). Row i of Y depends on row i of X and W alone, so Y
 /// may share memory with X, and Y may be W. With β = 0, W is not used and may be uninitialised.
 template <Scalar T>
@@ -114,6 +121,11 @@ void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
 template <Scalar T>
 void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
           SmallView<double, DeviceSpace> G);
+
+template <Scalar T>
+void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
+          SmallView<double, DeviceSpace> G, ConstBlockView<T, DeviceSpace> Z,
+          SmallView<double, DeviceSpace> H);
 
 template <Scalar T>
 void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,

@@ -1,4 +1,6 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/gram_tiles.cuh>
+#include <heddle/linalg/blocks/staged_gram.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -7,64 +9,6 @@
 
 namespace heddle {
 namespace {
-
-/// The shape of the tiles of G = XᵀY, one tile per warp, and the number of rows that a warp loads
-/// at once (a piece).
-template <int kRowUnits_, int kColUnits_, int kQuads_>
-struct GramTile {
-  static constexpr int kRowUnits = kRowUnits_;  ///< columns of X in a tile, divided by 8
-  static constexpr int kColUnits = kColUnits_;  ///< columns of Y in a tile, divided by 8
-  static constexpr int kQuads = kQuads_;        ///< rows of a piece, divided by 4
-  static constexpr int kHeight = 8 * kRowUnits;
-  static constexpr int kWidth = 8 * kColUnits;
-  static constexpr int kPieceRows = 4 * kQuads;
-  static constexpr int kEntries = kHeight * kWidth;
-  static constexpr int kLaneEntries = kEntries / kWarp;
-  static_assert(kRowUnits % 2 == 0 && kQuads % 2 == 0,
-                "the matrix units take 16 columns of X by 8 rows");
-
-  /// Row and column, within the tile, of a lane's e-th entry.
-  __device__ static int row(int e, int lane) {
-    return e / (4 * kColUnits) * 16 + e / 2 % 2 * 8 + lane / 4;
-  }
-  __device__ static int column(int e, int lane) {
-    return e / 4 % kColUnits * 8 + lane % 4 * 2 + e % 2;
-  }
-};
-
-/// How the tiles of G are distributed: `tiles` warps of a thread block compute different tiles over
-/// the same rows. A block has `groups` such teams of warps, each over different rows.
-struct GramPlan {
-  int row_tiles;
-  int col_tiles;
-  bool symmetric;  ///< only tiles of the upper triangle are computed, and tiles are square
-  int tiles;
-  int groups;
-
-  static constexpr int kMaxWarps = 8;
-
-  GramPlan(Index a, Index b, int height, int width, bool same)
-      : row_tiles(static_cast<int>(ceil_div<Index>(a, height))),
-        col_tiles(static_cast<int>(ceil_div<Index>(b, width))),
-        symmetric(same),
-        tiles(std::min(kMaxWarps, tile_count())),
-        groups(kMaxWarps / tiles) {}
-
-  __host__ __device__ int tile_count() const {
-    return symmetric ? col_tiles * (col_tiles + 1) / 2 : row_tiles * col_tiles;
-  }
-
-  /// Row and column of tile `index` of G. Tiles are numbered column by column. In the symmetric
-  /// case, a column ends at the diagonal.
-  __device__ void locate(int index, int& row, int& col) const {
-    for (col = 0;; ++col) {
-      const int height = symmetric ? col + 1 : row_tiles;
-      if (index < height) break;
-      index -= height;
-    }
-    row = index;
-  }
-};
 
 /// A lane's entries X(t + 4q, g + 8u) of 4·kQuads rows by 8·kUnits columns of a block. Entries
 /// outside of the block are 0.
@@ -150,28 +94,6 @@ __device__ void sum_tile(Operand<T> X, Operand<T> Y, Index rows, Index step, int
   }
 }
 
-/// Adds the groups' sums in shared memory in the order of the groups, and stores the total.
-template <class Tile>
-__device__ void store_total(const GramPlan& plan, int tile, int group, int lane, bool present,
-                            const double* sum, double* partial) {
-  extern __shared__ double totals[];
-  double* total = totals + tile * Tile::kEntries + lane;
-  for (int turn = 0; turn + 1 < plan.groups; ++turn) {
-    if (group == turn && present) {
-#pragma unroll
-      for (int e = 0; e < Tile::kLaneEntries; ++e) {
-        total[e * kWarp] = turn == 0 ? sum[e] : total[e * kWarp] + sum[e];
-      }
-    }
-    __syncthreads();
-  }
-  if (group + 1 < plan.groups || !present) return;
-#pragma unroll
-  for (int e = 0; e < Tile::kLaneEntries; ++e) {
-    partial[e * kWarp + lane] = group == 0 ? sum[e] : total[e * kWarp] + sum[e];
-  }
-}
-
 /// partials[slab][tile] = the tile of XᵀY over the slab's rows, entries in the order of the lanes.
 /// Thread block (x, y) of the grid computes `plan.tiles` tiles of slab y.
 template <class Tile, bool kSymmetric, class T>
@@ -212,39 +134,6 @@ __global__ void __launch_bounds__(kThreads, 2)
 constexpr Index kSlabsPerMultiprocessor = 2;
 constexpr Index kMinSlabRows = 512;
 
-/// Threads that share the sum of one entry over the slabs.
-constexpr int kSumRows = 32;
-
-/// G (a×b), or its transpose, = the sum of the slabs' partial tiles in a fixed order.
-template <class Tile>
-__global__ void sum_partials_kernel(int slab_count, GramPlan plan, const double* partials, int a,
-                                    int b, bool transposed, double* G, Index G_ld) {
-  __shared__ double sums[kSumRows][kWarp];
-  const int lane = static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(threadIdx.y);
-  const int tile = static_cast<int>(blockIdx.x) / Tile::kLaneEntries;
-  const int e = static_cast<int>(blockIdx.x) % Tile::kLaneEntries;
-  const Index stride = Index{plan.tile_count()} * Tile::kEntries;
-  const double* entry = partials + Index{tile} * Tile::kEntries + e * kWarp + lane;
-  double sum = 0;
-#pragma unroll 8
-  for (int slab = y; slab < slab_count; slab += kSumRows) sum += entry[slab * stride];
-  sums[y][lane] = sum;
-  for (int half = kSumRows / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (y < half) sums[y][lane] += sums[y + half][lane];
-  }
-  if (y > 0) return;
-  int tile_row;
-  int tile_col;
-  plan.locate(tile, tile_row, tile_col);
-  const int i = tile_row * Tile::kHeight + Tile::row(e, lane);
-  const int j = tile_col * Tile::kWidth + Tile::column(e, lane);
-  if (i >= a || j >= b || (plan.symmetric && i > j)) return;
-  if (!transposed) G[i + j * G_ld] = sums[0][lane];
-  if (transposed || plan.symmetric) G[j + i * G_ld] = sums[0][lane];
-}
-
 /// Bytes moved: X and Y are read once each, and only once altogether if they are the same block.
 template <class Tile, bool kSymmetric, class T>
 void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows, bool transposed,
@@ -263,10 +152,8 @@ void launch_gram(CudaContext& context, Operand<T> X, Operand<T> Y, Index rows, b
   gram_kernel<Tile, kSymmetric>
       <<<grid, threads, shared, context.stream()>>>(slabs, plan, X, Y, partials);
   check_launch();
-  sum_partials_kernel<Tile>
-      <<<tile_count * Tile::kLaneEntries, dim3(kWarp, kSumRows), 0, context.stream()>>>(
-          static_cast<int>(slab_count), plan, partials, X.cols, Y.cols, transposed, G.data, G.ld);
-  check_launch();
+  launch_sum_partials<Tile>(context, slab_count, plan, partials,
+                            {X.cols, Y.cols, Y.cols, transposed, G.data, G.ld, G.data, G.ld});
 }
 
 /// XᵀY for X at least as wide as Y.
@@ -335,15 +222,17 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
   const bool same = same_block(X, Y);
   const Operand<T> x{X.data(), X.ld(), static_cast<int>(X.cols())};
   const Operand<T> y{Y.data(), Y.ld(), static_cast<int>(Y.cols())};
-  const bool wide = std::same_as<T, double> && X.rows() > 0 && is_wide(G.rows, G.cols);
-  if (wide) {
-    if constexpr (std::same_as<T, double>) launch_wide(context, X, Y, same, G);
-  } else if (same) {
-    launch_symmetric(context, x, X.rows(), G);
-  } else if (X.cols() >= Y.cols()) {
-    launch_rectangular(context, x, y, X.rows(), false, G);
-  } else {
-    launch_rectangular(context, y, x, X.rows(), true, G);
+  if (!staged_gram<T>(context, X, Y, G)) {
+    const bool wide = std::same_as<T, double> && X.rows() > 0 && is_wide(G.rows, G.cols);
+    if (wide) {
+      if constexpr (std::same_as<T, double>) launch_wide(context, X, Y, same, G);
+    } else if (same) {
+      launch_symmetric(context, x, X.rows(), G);
+    } else if (X.cols() >= Y.cols()) {
+      launch_rectangular(context, x, y, X.rows(), false, G);
+    } else {
+      launch_rectangular(context, y, x, X.rows(), true, G);
+    }
   }
   const double a = static_cast<double>(X.cols());
   const double b = static_cast<double>(Y.cols());
@@ -352,8 +241,26 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
                           same ? rows * a * (a + 1) : 2 * rows * a * b);
 }
 
+template <Scalar T>
+void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
+          SmallView<double, DeviceSpace> G, ConstBlockView<T, DeviceSpace> Z,
+          SmallView<double, DeviceSpace> H) {
+  require_gram_shapes(X, Y, G);
+  require_gram_shapes(X, Z, H);
+  if (!staged_gram<T>(context, X, Y, G, Z, H)) {
+    gram(context, X, Y, G);
+    gram(context, X, Z, H);
+    return;
+  }
+  const double b = static_cast<double>(Y.cols() + Z.cols());
+  context.profile().count(bytes(X) + bytes(Y) + bytes(Z), 2 * entries(X) * b);
+}
+
 #define HEDDLE_INSTANTIATE(T)                                                                      \
   template void gram(CudaContext&, ConstBlockView<T, DeviceSpace>, ConstBlockView<T, DeviceSpace>, \
+                     SmallView<double, DeviceSpace>);                                              \
+  template void gram(CudaContext&, ConstBlockView<T, DeviceSpace>, ConstBlockView<T, DeviceSpace>, \
+                     SmallView<double, DeviceSpace>, ConstBlockView<T, DeviceSpace>,               \
                      SmallView<double, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -119,21 +119,32 @@ struct Factor {
   }
 };
 
-/// The sums of one product P = UᵀV. If U and V are the same block, only tiles that touch the upper
-/// triangle are computed.
+/// Whether the factors of P = UᵀV are U = Y and V = X. The columns of V fill whole vectors, those
+/// of U need not. V is therefore the factor that needs less padding.
+template <class T>
+bool is_swapped(const ConstBlockView<T, HostSpace>& X, const ConstBlockView<T, HostSpace>& Y) {
+  return Y.cols() * round_up_to_lanes<double>(X.cols()) <
+         X.cols() * round_up_to_lanes<double>(Y.cols());
+}
+
+/// The sums of one product P = UᵀV, which is XᵀY or its transpose. If U and V are the same block,
+/// only tiles that touch the upper triangle are computed.
 template <Scalar T>
 struct GramSum {
+  bool swapped;
   Factor<T> U;
   Factor<T> V;
   bool symmetric;
   Slabs slabs;
   Index tiles;
 
-  GramSum(ConstBlockView<T, HostSpace> u, ConstBlockView<T, HostSpace> v, bool same)
-      : U{u},
-        V{v},
-        symmetric(same),
-        slabs(make_slabs(u.rows(), std::max({kMinSlabRows, 2 * u.cols(), 2 * v.cols()}))),
+  GramSum(const ConstBlockView<T, HostSpace>& X, const ConstBlockView<T, HostSpace>& Y,
+          const Slabs& rows)
+      : swapped(is_swapped(X, Y)),
+        U{swapped ? Y : X},
+        V{swapped ? X : Y},
+        symmetric(same_block(X, Y)),
+        slabs(rows),
         tiles(count_tiles()) {}
 
   Index ld() const { return V.vectors() * kDoubles; }
@@ -142,19 +153,16 @@ struct GramSum {
     return (symmetric ? 0 : U.buffer_size()) + V.buffer_size() + kThreadGap<double>;
   }
 
-  /// Entry P(i, j), read from the sums.
+  /// Entry (i, j) of XᵀY, read from the sums.
   double entry(const double* P, Index i, Index j) const {
-    if (symmetric && i > j) std::swap(i, j);
+    if (swapped || (symmetric && i > j)) std::swap(i, j);
     const Index k = j / kDoubles;
     return P[i * ld() + k * kDoubles + j - V.column(k)];
   }
 
-  /// P ← the sum over the rows of a slab.
-  void sum_slab(Index slab, double* P, double* buffer) const {
-    std::fill_n(P, size(), 0.0);
-    for (Index first = slabs.begin(slab); first < slabs.end(slab); first += kPanelRows) {
-      add_panel(first, std::min(first + kPanelRows, slabs.end(slab)), P, buffer);
-    }
+  double flops() const {
+    const double a = static_cast<double>(U.block.cols());
+    return symmetric ? entries(U.block) * (a + 1) : 2 * a * entries(V.block);
   }
 
   /// body(first row of P, rows, first vector, vectors) for each tile of P.
@@ -202,50 +210,116 @@ struct GramSum {
   }
 };
 
+/// The sums of up to two products XᵀY. Their sums over a slab lie beside each other.
+template <Scalar T, std::size_t kCount>
+class GramSums {
+ public:
+  GramSums(const ConstBlockView<T, HostSpace>& X,
+           const std::array<GramProduct<T>, kCount>& products)
+      : GramSums(X, products, slabs_for(X, products), std::make_index_sequence<kCount>()) {}
+
+  const std::array<GramSum<T>, kCount>& each() const { return sums_; }
+  const Slabs& slabs() const { return sums_[0].slabs; }
+
+  Index size() const {
+    return total([](const GramSum<T>& sum) { return sum.size(); });
+  }
+  double flops() const {
+    return total([](const GramSum<T>& sum) { return sum.flops(); });
+  }
+  Index buffer_size() const {
+    const auto larger = [](const GramSum<T>& a, const GramSum<T>& b) {
+      return a.buffer_size() < b.buffer_size();
+    };
+    return std::max_element(sums_.begin(), sums_.end(), larger)->buffer_size();
+  }
+
+  /// P ← the sums over the rows of a slab.
+  void sum_slab(Index slab, double* P, double* buffer) const {
+    const Slabs& rows = slabs();
+    std::fill_n(P, size(), 0.0);
+    for (Index first = rows.begin(slab); first < rows.end(slab); first += kPanelRows) {
+      double* at = P;
+      for (const GramSum<T>& sum : sums_) {
+        sum.add_panel(first, std::min(first + kPanelRows, rows.end(slab)), at, buffer);
+        at += sum.size();
+      }
+    }
+  }
+
+ private:
+  template <std::size_t... kIndex>
+  GramSums(const ConstBlockView<T, HostSpace>& X,
+           const std::array<GramProduct<T>, kCount>& products, const Slabs& slabs,
+           std::index_sequence<kIndex...>)
+      : sums_{GramSum<T>(X, products[kIndex].Y, slabs)...} {}
+
+  static Slabs slabs_for(const ConstBlockView<T, HostSpace>& X,
+                         const std::array<GramProduct<T>, kCount>& products) {
+    Index height = std::max(kMinSlabRows, 2 * X.cols());
+    for (const GramProduct<T>& product : products) {
+      height = std::max(height, 2 * product.Y.cols());
+    }
+    return make_slabs(X.rows(), height);
+  }
+
+  template <class Number>
+  auto total(const Number& number) const {
+    auto sum = number(sums_[0]);
+    for (std::size_t k = 1; k < kCount; ++k) sum += number(sums_[k]);
+    return sum;
+  }
+
+  std::array<GramSum<T>, kCount> sums_;
+};
+
 }  // namespace
 
-template <Isa kVariant, Scalar T>
+template <Isa kVariant, Scalar T, std::size_t kCount>
 void gram_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
-                 const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> G) {
-  const bool symmetric = same_block(X, Y);
-  // The columns of V fill whole vectors, those of U need not. V is therefore the factor that needs
-  // less padding.
-  const bool swapped = Y.cols() * round_up_to_lanes<double>(X.cols()) <
-                       X.cols() * round_up_to_lanes<double>(Y.cols());
-  const GramSum<T> sum(swapped ? Y : X, swapped ? X : Y, symmetric);
-  const Index slabs = sum.slabs.count();
+                 const std::array<GramProduct<T>, kCount>& products) {
+  const GramSums<T, kCount> sums(X, products);
+  const Index slabs = sums.slabs().count();
+  const Index size = sums.size();
   double* P = static_cast<double*>(context.scratch(
-      sizeof(double) * static_cast<std::size_t>(std::max<Index>(slabs, 1) * sum.size() +
-                                                context.threads() * sum.buffer_size())));
-  double* buffers = P + std::max<Index>(slabs, 1) * sum.size();
-  if (slabs == 0) std::fill_n(P, sum.size(), 0.0);
-  const double a = static_cast<double>(X.cols());
-  const double moved = symmetric ? bytes(X) : bytes(X) + bytes(Y);
-  const double flops = symmetric ? entries(X) * (a + 1) : 2 * a * entries(Y);
-  const int threads = team_size(context.threads(), moved, flops);
+      sizeof(double) * static_cast<std::size_t>(std::max<Index>(slabs, 1) * size +
+                                                context.threads() * sums.buffer_size())));
+  double* buffers = P + std::max<Index>(slabs, 1) * size;
+  if (slabs == 0) std::fill_n(P, size, 0.0);
+  double moved = bytes(X);
+  for (const GramProduct<T>& product : products) {
+    if (!same_block(X, product.Y)) moved += bytes(product.Y);
+  }
+  const int threads = team_size(context.threads(), moved, sums.flops());
   parallel_for(threads, slabs, [&](Index slab, int member) {
-    sum.sum_slab(slab, P + slab * sum.size(), buffers + member * sum.buffer_size());
+    sums.sum_slab(slab, P + slab * size, buffers + member * sums.buffer_size());
   });
   // The slabs' sums are added in the order of the slabs, whichever thread computed them.
-  const auto summed = static_cast<double>(slabs * sum.size());
-  parallel_for(team_size(threads, summed * sizeof(double), summed), sum.U.block.cols(),
-               [&](Index i) {
-                 double* row = P + i * sum.ld();
-                 for (Index slab = 1; slab < slabs; ++slab) {
-                   const double* part = row + slab * sum.size();
-                   for (Index j = 0; j < sum.ld(); ++j) row[j] += part[j];
-                 }
-               });
-  for (Index j = 0; j < G.cols; ++j) {
-    for (Index i = 0; i < G.rows; ++i) G(i, j) = swapped ? sum.entry(P, j, i) : sum.entry(P, i, j);
+  const auto summed = static_cast<double>(slabs * size);
+  const Index pieces = X.cols();
+  parallel_for(team_size(threads, summed * sizeof(double), summed), pieces, [&](Index piece) {
+    const Index end = size * (piece + 1) / pieces;
+    for (Index slab = 1; slab < slabs; ++slab) {
+      const double* part = P + slab * size;
+      for (Index k = size * piece / pieces; k < end; ++k) P[k] += part[k];
+    }
+  });
+  for (std::size_t k = 0; k < kCount; ++k) {
+    const GramSum<T>& sum = sums.each()[k];
+    const SmallView<double, HostSpace> G = products[k].G;
+    for (Index j = 0; j < G.cols; ++j) {
+      for (Index i = 0; i < G.rows; ++i) G(i, j) = sum.entry(P, i, j);
+    }
+    P += sum.size();
   }
-  context.profile().count(moved, flops);
+  context.profile().count(moved, sums.flops());
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                           \
   template void gram_kernel<kIsa, T>(HostContext&, const ConstBlockView<T, HostSpace>&, \
-                                     const ConstBlockView<T, HostSpace>&,               \
-                                     SmallView<double, HostSpace>);
+                                     const std::array<GramProduct<T>, 1>&);             \
+  template void gram_kernel<kIsa, T>(HostContext&, const ConstBlockView<T, HostSpace>&, \
+                                     const std::array<GramProduct<T>, 2>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <heddle/linalg/base/isa.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
@@ -7,10 +8,17 @@
 /// The inner loops of the block operations, per instruction set.
 namespace heddle {
 
-/// `gram` for blocks of matching shapes.
-template <Isa kVariant, Scalar T>
+/// One product G = XᵀY.
+template <class T>
+struct GramProduct {
+  ConstBlockView<T, HostSpace> Y;
+  SmallView<double, HostSpace> G;
+};
+
+/// `gram` for blocks of matching shapes: one or two products in one pass over X.
+template <Isa kVariant, Scalar T, std::size_t kCount>
 void gram_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
-                 const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> G);
+                 const std::array<GramProduct<T>, kCount>& products);
 
 // The loops of `column_norms` (sums of squares only), `weighted_squares`, `column_dots`, `residual`
 // (with sums of squares), `scale_columns`, `scale_rows` and `axpby` for operands of matching

@@ -29,7 +29,6 @@ struct MultiplyArguments {
   Index W_ld;
   T* Y;
   Index Y_ld;
-  bool paired;  ///< two neighbouring entries of Y may be stored at once
 };
 
 template <class T>
@@ -38,9 +37,20 @@ struct alignas(2 * sizeof(T)) Pair {
   T second;
 };
 
+/// How rows are loaded and stored. Paired: two neighbouring entries at once, which needs blocks of
+/// even widths, aligned to two entries.
+enum class Access { single, paired };
+
+/// The column of X, within a step, that lane t of four multiplies in half h. The order of the
+/// columns is free, as long as C has the same.
+template <Access kAccess>
+__device__ int column_of(int t, int h) {
+  return kAccess == Access::paired ? 2 * t + h : t + 4 * h;
+}
+
 /// Copies αC to shared memory in the order in which lanes read it: for each step and unit, the
 /// fragments B(t, g) and B(t + 4, g). Entries outside of C are 0.
-template <int kUnits, class T>
+template <int kUnits, Access kAccess, class T>
 __device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, double* staged) {
   const int count = steps * kUnits * 2 * kWarp;
   for (int index = static_cast<int>(threadIdx.x); index < count; index += kThreads) {
@@ -48,62 +58,81 @@ __device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, dou
     const int half = index / kWarp % 2;
     const int unit = index / (2 * kWarp) % kUnits;
     const int step = index / (2 * kWarp * kUnits);
-    const int k = step * kStep + half * 4 + lane % 4;
+    const int k = step * kStep + column_of<kAccess>(lane % 4, half);
     const int j = unit * 8 + lane / 4;
     staged[index] = k < m.a && j < m.b ? m.alpha * m.C[k + j * m.C_ld] : 0;
   }
 }
 
-/// β W(i, j) and β W(i, j + 1). Entries outside of the block are 0.
-template <class T>
-__device__ void load_pair(const MultiplyArguments<T>& m, Index i, int j, double& first,
-                          double& second) {
-  first = second = 0;
-  if (m.beta == 0 || i >= m.rows || j >= m.b) return;
-  const T* w = m.W + i * m.W_ld + j;
-  first = m.beta * static_cast<double>(w[0]);
-  if (j + 1 < m.b) second = m.beta * static_cast<double>(w[1]);
+/// Entries j and j + 1 of a row, of which those from `cols` on are 0.
+template <Access kAccess, class T>
+__device__ Pair<T> load_pair(const T* row, int j, int cols) {
+  if constexpr (kAccess == Access::paired) {
+    return j < cols ? *reinterpret_cast<const Pair<T>*>(row + j) : Pair<T>{T{0}, T{0}};
+  } else {
+    return {j < cols ? row[j] : T{0}, j + 1 < cols ? row[j + 1] : T{0}};
+  }
 }
 
-template <class T>
-__device__ void store_pair(const MultiplyArguments<T>& m, Index i, int j, double first,
-                           double second) {
-  if (i >= m.rows || j >= m.b) return;
-  T* y = m.Y + i * m.Y_ld + j;
-  if (j + 1 < m.b && m.paired) {
-    *reinterpret_cast<Pair<T>*>(y) = {static_cast<T>(first), static_cast<T>(second)};
+template <Access kAccess, class T>
+__device__ void store_pair(T* row, int j, int cols, Pair<T> pair) {
+  if constexpr (kAccess == Access::paired) {
+    if (j < cols) *reinterpret_cast<Pair<T>*>(row + j) = pair;
   } else {
-    y[0] = static_cast<T>(first);
-    if (j + 1 < m.b) y[1] = static_cast<T>(second);
+    if (j < cols) row[j] = pair.first;
+    if (j + 1 < cols) row[j + 1] = pair.second;
+  }
+}
+
+/// A lane's operands of a step: X(i, ·) in entries 0 and 2, X(i + 8, ·) in 1 and 3. Entries outside
+/// of the block are 0.
+template <Access kAccess, class T>
+__device__ void load_step(const MultiplyArguments<T>& m, Index i, int first, int t, T (&x)[4]) {
+  const T* low = m.X + i * m.X_ld;
+  const T* high = low + 8 * m.X_ld;
+  if constexpr (kAccess == Access::paired) {
+    const int k = first + 2 * t;
+    const Pair<T> a = load_pair<kAccess>(low, k, i < m.rows ? m.a : 0);
+    const Pair<T> b = load_pair<kAccess>(high, k, i + 8 < m.rows ? m.a : 0);
+    x[0] = a.first;
+    x[1] = b.first;
+    x[2] = a.second;
+    x[3] = b.second;
+  } else {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int k = first + column_of<kAccess>(t, half);
+      x[2 * half] = k < m.a && i < m.rows ? low[k] : T{0};
+      x[2 * half + 1] = k < m.a && i + 8 < m.rows ? high[k] : T{0};
+    }
   }
 }
 
 /// Computes a warp's 16 rows of Y. The warp reads a row of X and W completely before it writes that
 /// row of Y, so Y may share memory with X and may be W.
-template <int kUnits, class T>
+template <int kUnits, Access kAccess, class T>
 __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int steps, int lane,
                               const double* staged) {
   const int t = lane % 4;
-  const Index i = first + lane / 4;
-  const T* x_low = m.X + i * m.X_ld + t;
-  const T* x_high = x_low + 8 * m.X_ld;
-  double sum[kUnits][4];
+  const Index rows[2] = {first + lane / 4, first + lane / 4 + 8};
+  double sum[kUnits][4] = {};
+  if (m.beta != 0) {
 #pragma unroll
-  for (int u = 0; u < kUnits; ++u) {
-    load_pair(m, i, 8 * u + 2 * t, sum[u][0], sum[u][1]);
-    load_pair(m, i + 8, 8 * u + 2 * t, sum[u][2], sum[u][3]);
+    for (int u = 0; u < kUnits; ++u) {
+#pragma unroll
+      for (int high = 0; high < 2; ++high) {
+        const Pair<T> w = load_pair<kAccess>(m.W + rows[high] * m.W_ld, 8 * u + 2 * t,
+                                             rows[high] < m.rows ? m.b : 0);
+        sum[u][2 * high] = m.beta * static_cast<double>(w.first);
+        sum[u][2 * high + 1] = m.beta * static_cast<double>(w.second);
+      }
+    }
   }
   for (int step = 0; step < steps; step += kBatch) {
     T x[kBatch][4];
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int k = (step + s) * kStep + half * 4;
-        const bool inside = k + t < m.a;
-        x[s][2 * half] = inside && i < m.rows ? x_low[k] : T{0};
-        x[s][2 * half + 1] = inside && i + 8 < m.rows ? x_high[k] : T{0};
-      }
+      load_step<kAccess>(m, rows[0], (step + s) * kStep, t, x[s]);
     }
 #pragma unroll
     for (int s = 0; s < kBatch; ++s) {
@@ -120,24 +149,37 @@ __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int st
   }
 #pragma unroll
   for (int u = 0; u < kUnits; ++u) {
-    store_pair(m, i, 8 * u + 2 * t, sum[u][0], sum[u][1]);
-    store_pair(m, i + 8, 8 * u + 2 * t, sum[u][2], sum[u][3]);
+#pragma unroll
+    for (int high = 0; high < 2; ++high) {
+      if (rows[high] >= m.rows) continue;
+      store_pair<kAccess>(
+          m.Y + rows[high] * m.Y_ld, 8 * u + 2 * t, m.b,
+          Pair<T>{static_cast<T>(sum[u][2 * high]), static_cast<T>(sum[u][2 * high + 1])});
+    }
   }
 }
 
-/// Y = α X C + β W for up to 8·kUnits columns of Y, with all of C in shared memory.
+/// Thread blocks that a multiprocessor has registers for. On an H200, three are faster for floats
+/// and slower for doubles.
 template <int kUnits, class T>
-__global__ void __launch_bounds__(kThreads) multiply_kernel(MultiplyArguments<T> m) {
+constexpr int kResidentBlocks = kUnits > 8                      ? 1
+                                : sizeof(T) == 4 && kUnits <= 5 ? 3
+                                                                : 2;
+
+/// Y = α X C + β W for up to 8·kUnits columns of Y, with all of C in shared memory.
+template <int kUnits, Access kAccess, class T>
+__global__ void __launch_bounds__(kThreads, kResidentBlocks<kUnits, T>)
+    multiply_kernel(MultiplyArguments<T> m) {
   extern __shared__ double staged[];
   const int steps = ceil_div(m.a, kStep);
-  stage_coefficients<kUnits>(m, steps, staged);
+  stage_coefficients<kUnits, kAccess>(m, steps, staged);
   __syncthreads();
   constexpr int kWarps = kThreads / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const Index warp = Index{blockIdx.x} * kWarps + threadIdx.x / kWarp;
   for (Index first = warp * kTileRows; first < m.rows;
        first += Index{gridDim.x} * kWarps * kTileRows) {
-    multiply_rows<kUnits>(m, first, steps, lane, staged);
+    multiply_rows<kUnits, kAccess>(m, first, steps, lane, staged);
   }
 }
 
@@ -145,22 +187,21 @@ std::size_t staged_bytes(Index a, Index units) {
   return sizeof(double) * static_cast<std::size_t>(ceil_div<Index>(a, kStep) * units * 2 * kWarp);
 }
 
-template <int kUnits, class T>
+template <int kUnits, Access kAccess, class T>
 void launch_multiply(CudaContext& context, const MultiplyArguments<T>& m) {
   constexpr std::size_t kDefaultShared = 48 * 1024;
-  constexpr Index kBlocksPerMultiprocessor = 8;
+  const auto kernel = multiply_kernel<kUnits, kAccess, T>;
   const std::size_t shared = staged_bytes(m.a, kUnits);
   if (shared > kDefaultShared) {
-    check(cudaFuncSetAttribute(multiply_kernel<kUnits, T>,
-                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared)));
   }
   const Index fitting = static_cast<Index>(context.device().shared_bytes_per_block /
                                            std::max<std::size_t>(shared, 1));
-  const Index resident = std::clamp<Index>(fitting, 1, kBlocksPerMultiprocessor);
+  const Index resident = std::clamp<Index>(fitting, 1, kResidentBlocks<kUnits, T>);
   const Index blocks = std::min(ceil_div<Index>(m.rows, kThreads / kWarp * kTileRows),
                                 resident * context.device().multiprocessors);
-  multiply_kernel<kUnits><<<static_cast<unsigned>(blocks), kThreads, shared, context.stream()>>>(m);
+  kernel<<<static_cast<unsigned>(blocks), kThreads, shared, context.stream()>>>(m);
   check_launch();
 }
 
@@ -168,16 +209,27 @@ template <class T>
 using Launcher = void (*)(CudaContext&, const MultiplyArguments<T>&);
 
 /// The launcher for 8·`units` columns of Y.
-template <class T>
+template <Access kAccess, class T>
 Launcher<T> launcher(Index units) {
-  if (units <= 1) return launch_multiply<1, T>;
-  if (units <= 2) return launch_multiply<2, T>;
-  if (units <= 3) return launch_multiply<3, T>;
-  if (units <= 4) return launch_multiply<4, T>;
-  if (units <= 6) return launch_multiply<6, T>;
-  if (units <= 8) return launch_multiply<8, T>;
-  if (units <= 12) return launch_multiply<12, T>;
-  return launch_multiply<kMaxUnits, T>;
+  if (units <= 1) return launch_multiply<1, kAccess, T>;
+  if (units <= 2) return launch_multiply<2, kAccess, T>;
+  if (units <= 3) return launch_multiply<3, kAccess, T>;
+  if (units <= 4) return launch_multiply<4, kAccess, T>;
+  if (units <= 5) return launch_multiply<5, kAccess, T>;
+  if (units <= 6) return launch_multiply<6, kAccess, T>;
+  if (units <= 8) return launch_multiply<8, kAccess, T>;
+  if (units <= 12) return launch_multiply<12, kAccess, T>;
+  return launch_multiply<kMaxUnits, kAccess, T>;
+}
+
+/// Whether the operands allow paired access.
+template <class T>
+bool allows_pairs(const MultiplyArguments<T>& m) {
+  const auto aligned = [](const T* data, Index ld) {
+    return ld % 2 == 0 && reinterpret_cast<std::uintptr_t>(data) % sizeof(Pair<T>) == 0;
+  };
+  return m.a % 2 == 0 && m.b % 2 == 0 && aligned(m.X, m.X_ld) && aligned(m.Y, m.Y_ld) &&
+         (m.beta == 0 || aligned(m.W, m.W_ld));
 }
 
 /// The most columns of X for which C, with 8·kMaxUnits columns, fits in shared memory.
@@ -202,7 +254,11 @@ void multiply_by_parts(CudaContext& context, const MultiplyArguments<T>& m) {
       part.W = k == 0 ? m.W + j : m.Y + j;
       part.W_ld = k == 0 ? m.W_ld : m.Y_ld;
       part.Y = m.Y + j;
-      launcher<T>(ceil_div(part.b, 8))(context, part);
+      const Index units = ceil_div(part.b, 8);
+      const bool pairs = allows_pairs(part);
+      const auto launch =
+          pairs ? launcher<Access::paired, T>(units) : launcher<Access::single, T>(units);
+      launch(context, part);
     }
   }
 }
@@ -242,8 +298,6 @@ void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace>
   require_multiply_shapes(X, C, Y);
   require_same_shape<T, DeviceSpace>("multiply", W, Y);
   if (Y.empty()) return;
-  const bool paired =
-      Y.ld() % 2 == 0 && reinterpret_cast<std::uintptr_t>(Y.data()) % (2 * sizeof(T)) == 0;
   const MultiplyArguments<T> m{X.rows(),
                                static_cast<int>(X.cols()),
                                static_cast<int>(Y.cols()),
@@ -256,8 +310,7 @@ void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace>
                                W.data(),
                                W.ld(),
                                Y.data(),
-                               Y.ld(),
-                               paired};
+                               Y.ld()};
   const bool one_launch = m.b <= 8 * kMaxUnits && m.a <= max_inner(context);
   if (!one_launch && share_memory<T>(X, Y)) {
     multiply_from_copy(context, m);

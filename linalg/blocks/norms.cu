@@ -65,6 +65,10 @@ constexpr int kBatch = 4;
 constexpr Index kSlabsPerMultiprocessor = 8;
 constexpr Index kMinSlabRows = 256;
 
+/// Thread blocks that a multiprocessor has registers for, so that the slabs are summed in two
+/// turns.
+constexpr int kResidentBlocks = 4;
+
 /// Adds the sums of a thread block's rows into row 0, in the order of a binary tree.
 template <class Sum>
 __device__ void add_rows(Sum* sums, RowLayout layout) {
@@ -82,8 +86,8 @@ __device__ void add_rows(Sum* sums, RowLayout layout) {
 /// partials[slab·cols + c] = the Sum of value(i, c) over the slab's rows. It calls value.load for a
 /// batch of rows and then value.store, so that the loads of a batch overlap.
 template <class Sum, class Value>
-__global__ void column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout, Value value,
-                                   Sum* partials) {
+__global__ void __launch_bounds__(kThreads, kResidentBlocks)
+    column_sums_kernel(DeviceSlabs slabs, int cols, RowLayout layout, Value value, Sum* partials) {
   __shared__ Sum sums[kThreads];
   const int c = static_cast<int>(blockIdx.y) * layout.width() + layout.column();
   const Index first = Index{blockIdx.x} * slabs.height;

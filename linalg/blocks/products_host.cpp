@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/host_kernels.hpp>
@@ -23,7 +24,18 @@ template <Scalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<double, HostSpace> G) {
   require_gram_shapes(X, Y, G);
-  with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, Y, G); });
+  const std::array<GramProduct<T>, 1> product{{{Y, G}}};
+  with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, product); });
+}
+
+template <Scalar T>
+void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<double, HostSpace> G, ConstBlockView<T, HostSpace> Z,
+          SmallView<double, HostSpace> H) {
+  require_gram_shapes(X, Y, G);
+  require_gram_shapes(X, Z, H);
+  const std::array<GramProduct<T>, 2> products{{{Y, G}, {Z, H}}};
+  with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, products); });
 }
 
 template <Scalar T>
@@ -80,6 +92,9 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<double, H
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template void gram(HostContext&, ConstBlockView<T, HostSpace>, ConstBlockView<T, HostSpace>,    \
+                     SmallView<double, HostSpace>);                                               \
+  template void gram(HostContext&, ConstBlockView<T, HostSpace>, ConstBlockView<T, HostSpace>,    \
+                     SmallView<double, HostSpace>, ConstBlockView<T, HostSpace>,                  \
                      SmallView<double, HostSpace>);                                               \
   template void multiply(HostContext&, double, ConstBlockView<T, HostSpace>,                      \
                          ConstSmallView<double, HostSpace>, double, ConstBlockView<T, HostSpace>, \

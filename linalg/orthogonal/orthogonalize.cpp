@@ -41,33 +41,29 @@ void require_room(const char* operation, const char* what, Index cols, Index max
 
 /// Whether Q lies directly before X in memory, so that [Q X] is one block.
 template <class T, class Space>
-bool lies_before(const ConstBlockView<T, Space>& Q, const ConstBlockView<T, Space>& X) {
+bool lies_before(const ConstBlockView<T, Space>& Q, const BlockView<T, Space>& X) {
   return Q.cols() > 0 && Q.data() + Q.cols() == X.data() && Q.ld() == X.ld() &&
          Q.rows() == X.rows();
 }
 
-/// Calls visit(factor, row, last) for each factor of [Q₁ Q₂ … X], or of its B-image if `block` and
-/// Y select that, where `row` is the factor's first row of coefficients. The coefficients of X are
-/// last. If a basis lies directly before X in memory, its coefficients come directly before those
-/// of X. The other bases keep their order. The factor that contains Y, which may be [Q Y], is
-/// visited first.
+/// Calls visit(factor, row, last) for each factor of [Q₁ Q₂ … X], where `row` is the factor's first
+/// row of coefficients. The coefficients of X are last. If a basis lies directly before X in
+/// memory, it is one factor with X, and its coefficients come directly before those of X. The other
+/// bases keep their order. The factor that contains X is visited first.
 template <class T, class Space, class Visit>
 void for_each_factor(std::initializer_list<Basis<T, Space>> bases, const BlockView<T, Space>& X,
-                     ConstBlockView<T, Space> Basis<T, Space>::*block, const BlockView<T, Space>& Y,
                      const Visit& visit) {
   Index c = 0;
   for (const auto& basis : bases) c += basis.Q.cols();
   const auto* beside = std::find_if(bases.begin(), bases.end(),
                                     [&](const auto& basis) { return lies_before(basis.Q, X); });
   const Index width = beside == bases.end() ? 0 : beside->Q.cols();
-  const Index joined = width > 0 && lies_before(beside->*block, Y) ? width : 0;
-  visit(ConstBlockView<T, Space>(Y.data() - joined, Y.rows(), joined + Y.cols(), Y.ld()),
-        c - joined, true);
-  if (joined < width) visit(beside->*block, c - width, false);
+  visit(ConstBlockView<T, Space>(X.data() - width, X.rows(), width + X.cols(), X.ld()), c - width,
+        true);
   Index row = 0;
   for (const auto* basis = bases.begin(); basis != bases.end(); ++basis) {
     if (basis == beside || basis->Q.cols() == 0) continue;
-    visit(basis->*block, row, false);
+    visit(basis->Q, row, false);
     row += basis->Q.cols();
   }
 }
@@ -116,7 +112,7 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
 template <Scalar T, class Ctx>
 void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
                                           std::initializer_list<Basis<T, Space>> bases, Block X,
-                                          Block BX, bool follow, SmallView<double, Space> status) {
+                                          ConstBlock BX, SmallView<double, Space> status) {
   const PhaseScope phase(context, Phase::orthogonalize);
   const Index b = X.cols();
   Index c = 0;
@@ -129,17 +125,13 @@ void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
   require_same_shape("gram_schmidt", X, BX);
   const SmallView<double, Space> products = products_.view(c + b, b);
   const SmallView<double, Space> N = coefficients_.view(c + b, b);
-  const auto combine = [&](ConstBlock Basis<T, Space>::*block, Block Y) {
-    for_each_factor(bases, X, block, Y, [&](ConstBlock factor, Index row, bool last) {
-      multiply<T>(context, 1, factor, N.block(row, 0, factor.cols(), b), last ? 0 : 1, Y);
-    });
-  };
-  for_each_factor(bases, X, &Basis<T, Space>::Q, X, [&](ConstBlock factor, Index row, bool) {
-    gram(context, factor, ConstBlock(BX), products.block(row, 0, factor.cols(), b));
+  for_each_factor(bases, X, [&](ConstBlock factor, Index row, bool) {
+    gram(context, factor, BX, products.block(row, 0, factor.cols(), b));
   });
   cholesky_qr_coefficients(context, products, N, status);
-  combine(&Basis<T, Space>::Q, X);
-  if (follow && separate(X, BX)) combine(&Basis<T, Space>::BQ, BX);
+  for_each_factor(bases, X, [&](ConstBlock factor, Index row, bool last) {
+    multiply<T>(context, 1, factor, N.block(row, 0, factor.cols(), b), last ? 0 : 1, X);
+  });
 }
 
 template <Scalar T, class Ctx>

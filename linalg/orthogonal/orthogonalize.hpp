@@ -53,11 +53,11 @@ class Orthogonalizer {
   /// Gram–Schmidt with Cholesky QR. The bases must be B-orthonormal and orthogonal to each other.
   /// The call is queued without waiting for its numbers, and `status` receives the outcome (see
   /// `cholesky_qr_coefficients`, also for the sources). BX is the B-image of X (X itself if B = I).
-  /// It is transformed like X if `follow` is set, otherwise it stays unchanged. A basis that lies
-  /// directly before X in one block is read together with X. Throws `InvalidArgument` as `project`
+  /// Otherwise BX stays unchanged, and is not the image of the new X. A basis that lies directly
+  /// before X in one block is read together with X. Throws `InvalidArgument` as `project`
   /// does.
   void gram_schmidt(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
-                    BlockView<T, Space> X, BlockView<T, Space> BX, bool follow,
+                    BlockView<T, Space> X, ConstBlockView<T, Space> BX,
                     SmallView<double, Space> status);
 
   /// X ← X M and BX ← BX M with M such that XᵀBX = I, by the rounds that `OrthoLadder` describes (X

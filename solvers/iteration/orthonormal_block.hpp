@@ -49,37 +49,27 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
   return result;
 }
 
-/// Queues `make_orthonormal` for a V that is not nearly dependent, without waiting: two rounds of
-/// block Gram–Schmidt with Cholesky QR. From `status` (`CholeskyQrStatus::rows`×2, one column per
-/// round), `came_out_orthonormal` determines whether this succeeded. If not, the contents of V are
-/// invalid.
-template <Scalar T, class Ctx>
-void queue_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
-                       LinearOperator<T, Ctx>* B,
-                       std::initializer_list<Basis<T, typename Ctx::Space>> bases,
-                       BlockView<T, typename Ctx::Space> V, BlockView<T, typename Ctx::Space> BV,
-                       SmallView<double, typename Ctx::Space> status) {
-  for (Index round = 0; round < 2; ++round) {
-    if (B != nullptr) B->apply(context, V, BV);
-    orthogonalizer.gram_schmidt(context, bases, V, BV, round == 1,
-                                status.block(0, round, status.rows, 1));
-  }
-}
-
-/// Whether `queue_orthonormal` left an orthonormal V of b columns. Two conditions hold then:
-/// - The part of V that remains after the first round is larger than rounding errors, both in the
-///   Cholesky factor and relative to the projections. (The test assumes that Q is exactly
-///   orthonormal.)
-/// - The block was nearly orthonormal before the second round, which changed it little.
+/// Whether a round of block Gram–Schmidt with Cholesky QR kept more of a block of b columns than
+/// rounding errors, both in the Cholesky factor and relative to the projections. `status` is the
+/// round's column of `CholeskyQrStatus::rows` numbers. (The test assumes that the bases are exactly
+/// orthonormal.)
 template <Scalar T>
-bool came_out_orthonormal(ConstSmallView<double, HostSpace> status, Index b) {
+bool kept_digits(ConstSmallView<double, HostSpace> status, Index b) {
   constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
   constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double m = static_cast<double>(b);
   const double remaining = status(CholeskyQrStatus::remaining, 0);
   const double kept = status(CholeskyQrStatus::diagonal_ratio, 0) * std::sqrt(remaining);
   return kept > std::max(10 * std::sqrt(m * kGramEpsilon), 10 * m * kEpsilon) &&
-         remaining > 10 * m * kEpsilon &&
+         remaining > 10 * m * kEpsilon;
+}
+
+/// Whether two rounds of block Gram–Schmidt with Cholesky QR left an orthonormal block of b
+/// columns. `status` has one column per round. The first round must have kept digits. The block
+/// must have been nearly orthonormal before the second round, and that must have changed it little.
+template <Scalar T>
+bool came_out_orthonormal(ConstSmallView<double, HostSpace> status, Index b) {
+  return kept_digits<T>(status.block(0, 0, status.rows, 1), b) &&
          status(CholeskyQrStatus::growth, 1) <= kOrthonormalGrowth &&
          status(CholeskyQrStatus::remaining, 1) >= 0.5;  // Daniel's test
 }

@@ -56,9 +56,9 @@ void BlockOrthonormalizer<T, Ctx>::queue(Ctx& context, ConstBlock V, Block W,
   const Block BW = B_ == nullptr ? W : BW_.view();
   const Index rows = CholeskyQrStatus::rows;
   times_B(context, W);
-  orthogonalizer_.gram_schmidt(context, {}, W, BW, false, status.block(0, 0, rows, 1));
+  orthogonalizer_.gram_schmidt(context, {}, W, BW, status.block(0, 0, rows, 1));
   times_B(context, W);
-  orthogonalizer_.gram_schmidt(context, {{V, V}}, W, BW, false, status.block(0, 1, rows, 1));
+  orthogonalizer_.gram_schmidt(context, {{V, V}}, W, BW, status.block(0, 1, rows, 1));
 }
 
 template <Scalar T, class Ctx>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
@@ -30,6 +31,11 @@ class LobpcgBlocks {
   /// Columns of the Krylov space in a search for missed pairs, and of each of its steps.
   static constexpr Index kSearchColumns = 16;
   static constexpr Index kSearchWidth = 2;
+
+  /// X, P and W have multiples of this width if the block has: kernels of a GPU load 16 bytes at
+  /// once. Those of the host are as fast at any width.
+  static constexpr Index kWidthUnit =
+      std::same_as<Space, HostSpace> ? 1 : 16 / static_cast<Index>(sizeof(T));
 
   LobpcgBlocks() = default;
 

@@ -22,7 +22,8 @@ IterationRecord LobpcgSolve<T, Ctx>::record() const {
   now.iteration = result_.iterations;
   now.converged = pairs_.converged();
   now.worst_residual = pairs_.worst_residual(ritz_.values());
-  now.active_columns = blocks_.x() - pairs_.leading();
+  now.active_columns =
+      blocks_.x() - resting_columns(pairs_.leading(), blocks_.x(), blocks_.kWidthUnit);
   now.operator_applications = problem_.A->columns_applied() - applications_before_;
   return now;
 }

@@ -50,7 +50,7 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
   const auto pairs = static_cast<double>(std::max(options.nev, block));
   const auto width = static_cast<double>(std::max(block, constraints));
   const auto basis = static_cast<double>(locked + space);
-  const double small = 8 * order * order                            // H, Z, C and SᵀAS
+  const double small = 11 * order * order                           // H, Z, N, C, SᵀAS and SᵀBS
                        + 6 * pairs * pairs                          // of the verification
                        + 3 * width * (basis + 2 * width)            // of the orthogonalisation
                        + static_cast<double>(constraints) * order;  // multipliers

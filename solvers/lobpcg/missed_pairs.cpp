@@ -50,8 +50,8 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
     made = make_orthonormal(context_, s_.orthogonalizer, problem_.B,
                             {blocks.locked_basis(), blocks.XP_basis()}, blocks.S().W, blocks.BS().W,
                             s_.result.orthogonalization);
-    if (made.rank == 0) return made;
     blocks.set_w(made.rank);
+    if (made.rank == 0) return made;
     problem_.A->apply(context_, blocks.S().W, blocks.AS().W);
     const Index next = std::min(made.rank, columns - blocks.p() - made.rank);
     blocks.set_p(blocks.p() + made.rank);  // P ← [P W]

@@ -12,6 +12,12 @@
 
 namespace heddle::detail {
 
+/// The columns of X that get no search directions, of which `leading` have converged: these but for
+/// a remainder, so that they and, if X has whole units of `unit` columns, the others fill units.
+inline Index resting_columns(Index leading, Index columns, Index unit) noexcept {
+  return leading == columns ? leading : leading - leading % unit;
+}
+
 /// The bookkeeping of the pairs of a LOBPCG solve, without their vectors: which pairs are locked,
 /// and which of the pairs in X are wanted, have converged or may be locked.
 ///

@@ -50,6 +50,7 @@ RayleighRitz<T, Ctx>::RayleighRitz(Ctx& context, Index max_order, Index max_bloc
       dense_(context, max_order),
       H_(*host_, max_order, max_order),
       Z_(*host_, max_order, max_order),
+      N_(*host_, max_order, max_order),
       ritz_values_(*host_, max_order, 1),
       C_(*host_, max_order, 2 * max_block),
       HP_(*host_, max_order, max_block),
@@ -60,11 +61,27 @@ RayleighRitz<T, Ctx>::RayleighRitz(Ctx& context, Index max_order, Index max_bloc
 
 template <Scalar T, class Ctx>
 void RayleighRitz<T, Ctx>::project(Ctx& context, ConstBlockView<T, Space> S,
-                                   ConstBlockView<T, Space> AS, Packet<Ctx>& packet) {
+                                   ConstBlockView<T, Space> BS, ConstBlockView<T, Space> AS,
+                                   Packet<Ctx>& packet) {
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   order_ = S.cols();
-  projected_ = packet.add(order_, order_ - known_);
-  gram(context, S, AS.columns(known_, order_ - known_), projected_.there);  // Sᵀ A W   m×w
+  const Index fresh = order_ - known_;
+  gram_ = packet.add(order_, fresh);
+  projected_ = packet.add(order_, fresh);
+  gram(context, S, BS.columns(known_, fresh), gram_.there, AS.columns(known_, fresh),
+       projected_.there);  // Sᵀ B W and Sᵀ A W   m×w
+}
+
+template <Scalar T, class Ctx>
+double RayleighRitz<T, Ctx>::deviation() const {
+  double squares = 0;
+  for (Index j = 0; j < gram_.here.cols; ++j) {
+    for (Index i = 0; i < order_; ++i) {
+      const double entry = gram_.here(i, j) - (i == known_ + j ? 1 : 0);
+      squares += entry * entry;
+    }
+  }
+  return std::sqrt(squares);
 }
 
 template <Scalar T, class Ctx>
@@ -73,17 +90,14 @@ bool RayleighRitz<T, Ctx>::solve(Ctx& context, Index x_cols, Index wanted, Index
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   assemble();
   const Small Z = Z_.view(order_, order_);
-  if (dense_.solve(H_.view(order_, order_), ritz_values_.view(order_, 1), Z) !=
-      DenseFailure::none) {
+  if (!orthonormalize() || dense_.solve(H_.view(order_, order_), ritz_values_.view(order_, 1), Z) !=
+                               DenseFailure::none) {
     known_ = 0;
     return false;
   }
   select(Z, wanted, which);
   make_directions(x_cols, skip);
-  carry_over();
-  const SmallView<double, Space> coefficients = C_device_.view(order_, block_ + directions_);
-  send(context, C_.view(order_, block_ + directions_), coefficients);
-  coefficients_ = coefficients;
+  send_coefficients(context);
   return true;
 }
 
@@ -107,6 +121,31 @@ void RayleighRitz<T, Ctx>::assemble() {
       H(known_ + i, known_ + j) = H(known_ + j, known_ + i) = mean;
     }
   }
+}
+
+/// N from SᵀBW, and H ← TᵀHT. False if SᵀBS has no Cholesky factor.
+template <Scalar T, class Ctx>
+bool RayleighRitz<T, Ctx>::orthonormalize() {
+  const Index m = order_;
+  const Index w = m - known_;
+  if (w == 0) return true;
+  const Small N = N_.view(m, w);
+  double numbers[CholeskyQrStatus::rows];
+  const Small status{numbers, CholeskyQrStatus::rows, 1, CholeskyQrStatus::rows};
+  cholesky_qr_coefficients(*host_, gram_.here, N, status);
+  if (!(status(CholeskyQrStatus::diagonal_ratio, 0) > 0)) return false;
+  const Small H = H_.view(m, m);
+  const Small HN = Z_.view(m, w);
+  small_multiply(*host_, 1, H, false, N, false, 0, HN);                             // m×w
+  small_multiply(*host_, 1, N, true, HN, false, 0, H.block(known_, known_, w, w));  // w×w
+  for (Index j = 0; j < w; ++j) {
+    for (Index i = 0; i < known_; ++i) H(i, known_ + j) = H(known_ + j, i) = HN(i, j);
+    for (Index i = 0; i < j; ++i) {
+      double& entry = H(known_ + i, known_ + j);
+      entry = H(known_ + j, known_ + i) = 0.5 * (entry + H(known_ + j, known_ + i));
+    }
+  }
+  return true;
 }
 
 template <Scalar T, class Ctx>
@@ -136,6 +175,22 @@ void RayleighRitz<T, Ctx>::make_directions(Index x_cols, Index skip) {
     for (Index r = 0; r < order_; ++r) C(r, column) = r < x_cols ? 0 : C(r, j);
     if (orthonormalize_column(C, column)) ++directions_;
   }
+}
+
+/// Sends T C with C = [Z₁ C_P].
+template <Scalar T, class Ctx>
+void RayleighRitz<T, Ctx>::send_coefficients(Ctx& context) {
+  const Index k = block_ + directions_;
+  const Index w = order_ - known_;
+  const Small C = C_.view(order_, k);
+  const Small TC = Z_.view(order_, k);
+  small_multiply(*host_, 1, N_.view(order_, w), false, C.block(known_, 0, w, k), false, 0, TC);
+  for (Index j = 0; j < k; ++j) {
+    for (Index i = 0; i < known_; ++i) TC(i, j) += C(i, j);
+  }
+  const SmallView<double, Space> coefficients = C_device_.view(order_, k);
+  send(context, TC, coefficients);
+  coefficients_ = coefficients;
 }
 
 template <Scalar T, class Ctx>

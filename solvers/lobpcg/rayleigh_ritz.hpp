@@ -12,13 +12,17 @@
 
 namespace heddle::detail {
 
-/// The projected problem of LOBPCG: Ritz pairs of A over the span of S = [X P W], SᵀBS = I, and new
-/// conjugate directions, all in the coefficients of S.
+/// The projected problem of LOBPCG: Ritz pairs of A over the span of S = [X P W], and new conjugate
+/// directions, all in the coefficients of S.
 ///
-/// H = SᵀAS is m×m. Its [X P] part is known from the last step: XᵀAX = Θ, XᵀAP = 0, and PᵀAP was
-/// computed from the coefficients. Only the columns of W need a pass over blocks of length n.
+/// [X P] is B-orthonormal. W need only be nearly so: SᵀBW is measured beside SᵀAW, and a last round
+/// of Gram–Schmidt with Cholesky QR changes the small matrices instead of W. It gives N, m×w, such
+/// that the columns of S T are B-orthonormal for T = [I N] with I of order m − w.
+///
+/// H = TᵀSᵀAS T is m×m. Its [X P] part is known from the last step: XᵀAX = Θ, XᵀAP = 0, and PᵀAP
+/// was computed from the coefficients. Only the columns of W need a pass over blocks of length n.
 /// Sources: Hetmaniuk & Lehoucq, JCP 218 (2006) 324, section 3; Duersch et al., SISC 40 (2018)
-/// C655, section 4.2.
+/// C655, section 4.2; `cholesky_qr_coefficients` for N.
 template <Scalar T, class Ctx>
 class RayleighRitz {
  public:
@@ -29,22 +33,34 @@ class RayleighRitz {
   /// Room for m ≤ max_order columns in S and blocks X of up to max_block.
   RayleighRitz(Ctx& context, Index max_order, Index max_block);
 
-  /// Queues the unknown columns of SᵀAS, which are SᵀAW unless H was forgotten, into `packet`.
-  /// S = [X P W] n×m, AS = A S.
-  void project(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> AS,
-               Packet<Ctx>& packet);
+  /// Queues the unknown columns of SᵀBS and SᵀAS into `packet`, which are SᵀBW and SᵀAW unless H
+  /// was forgotten. S = [X P W] n×m, AS = A S, BS = B S.
+  void project(Ctx& context, ConstBlockView<T, Space> S, ConstBlockView<T, Space> BS,
+               ConstBlockView<T, Space> AS, Packet<Ctx>& packet);
+
+  /// ‖SᵀBS − I‖_F over the columns that `project` queued. Call it between the fetch of the packet
+  /// and `solve`. Up to `kNearlyOrthonormal`, `solve` is as accurate as with an orthonormal S.
+  double deviation() const;
+
+  /// The eigenvalues of SᵀBS then lie between 0.8 and 1.2, so that its Cholesky factor is as
+  /// accurate as SᵀBS itself.
+  static constexpr double kNearlyOrthonormal = 0.1;
 
   /// Solves H Z = Z Θ for `block` = min(wanted, m) Ritz pairs at the `which` end. Call it after the
   /// packet was fetched. X is the first x_cols columns of S. The coefficients of the new P are the
   /// P and W rows of the Ritz vectors `skip` … x_cols − 1, orthonormalised against all of Z₁.
-  /// Therefore P needs no orthonormalisation of blocks of length n. False if H is not finite. The
-  /// Ritz pairs are then unchanged.
+  /// Therefore P needs no orthonormalisation of blocks of length n. False if H is not finite, or if
+  /// SᵀBS has no Cholesky factor. The Ritz pairs are then unchanged.
   bool solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which);
+
+  /// Computes the part of the next H that `solve` determined. Call it after the new X and P were
+  /// queued, so that a device does not wait for it.
+  void carry_over();
 
   Index block() const noexcept { return block_; }            ///< columns of the new X
   Index directions() const noexcept { return directions_; }  ///< columns of the new P
 
-  /// [Z₁ C_P], m×(block + directions): X ← S Z₁, P ← S C_P.
+  /// T [Z₁ C_P], m×(block + directions): X ← S T Z₁, P ← S T C_P.
   ConstSmallView<double, Space> coefficients() const noexcept { return coefficients_; }
 
   /// Ritz values of the new X, best first (ascending for smallest, descending for largest).
@@ -80,14 +96,16 @@ class RayleighRitz {
 
  private:
   void assemble();
+  bool orthonormalize();
   void select(SmallView<double, HostSpace> Z, Index wanted, Which which);
   void make_directions(Index x_cols, Index skip);
-  void carry_over();
+  void send_coefficients(Ctx& context);
 
   OwnedHostContext host_;
   DenseEigensolver dense_;
-  SmallMatrix<double, HostSpace> H_, Z_, ritz_values_, C_, HP_;
+  SmallMatrix<double, HostSpace> H_, Z_, N_, ritz_values_, C_, HP_;
   SmallMatrix<double, Space> C_device_;
+  typename Packet<Ctx>::Part gram_{};       // SᵀBW
   typename Packet<Ctx>::Part projected_{};  // SᵀAW
   ConstSmallView<double, Space> coefficients_{};
   std::vector<double> theta_, theta_change_;

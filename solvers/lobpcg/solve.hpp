@@ -62,7 +62,8 @@ class LobpcgSolve {
   void queue_residuals();
   void read_residuals();
   void fill_W(Index first, Index active, Index fresh);
-  bool orthonormal_in_two_rounds();
+  void multiply_and_project();
+  bool orthonormal_by_rounds();
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);

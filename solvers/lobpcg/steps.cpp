@@ -14,6 +14,10 @@ namespace {
 /// precision turns its rounding errors into a part of W that no projection removes.
 constexpr double kNearRounding = 100;
 
+/// The factor of rounding errors up to which one round makes W orthogonal to Y. The second round
+/// lowers it to about 1.
+constexpr double kRoundingAlongLocked = 1000;
+
 template <class Ctx>
 void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
   if (made.indefinite)
@@ -205,20 +209,19 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   preconditioner_.suit(context_, blocks_.S().X.columns(0, wanted),
                        ritz_.values().theta.first(static_cast<std::size_t>(wanted)));
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
-  const Index first = pairs_.leading();
+  const Index first = resting_columns(pairs_.leading(), blocks_.x(), blocks_.kWidthUnit);
   const Index active = std::min(blocks_.x() - first, room);
   // The block Krylov space of b start vectors holds at most b directions of an eigenspace. Random
   // directions replace the locked ones, so that further copies of a multiple eigenvalue are found.
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
   fill_W(first, active, fresh);
-  if (orthonormal_in_two_rounds()) return;
+  if (orthonormal_by_rounds()) return;
   if (blocks_.w() > 0) preconditioner_.raise(context_);  // which may have overflowed
   queue_residuals();  // again, because A W has overwritten the residuals
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
-  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
-  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
+  multiply_and_project();
   read_residuals();
 }
 
@@ -234,22 +237,45 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
   }
 }
 
-/// Queues the orthonormalisation of W by two rounds of Gram–Schmidt and the projection of A, and
-/// reads only then whether W is orthonormal. If not, it returns false, and the contents of W are
-/// invalid.
+/// Queues A W, SᵀAW and SᵀBW, for which B W must be known.
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::orthonormal_in_two_rounds() {
-  if (blocks_.w() == 0) return false;
-  const Part status = s_.packet.add(CholeskyQrStatus::rows, 2);
-  queue_orthonormal(context_, s_.orthogonalizer, problem_.B,
-                    {blocks_.locked_basis(), blocks_.XP_basis()}, blocks_.S().W, blocks_.BS().W,
-                    status.there);
+void LobpcgSolve<T, Ctx>::multiply_and_project() {
   problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
-  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
-  read_residuals();
-  if (!came_out_orthonormal<T>(status.here, blocks_.w())) return false;
-  ++result_.orthogonalization.cholqr2;
-  return true;
+  ritz_.project(context_, blocks_.S().all, blocks_.BS().all, blocks_.AS().all, s_.packet);
+}
+
+/// Makes W nearly orthonormal by a round of Gram–Schmidt with Cholesky QR, queued together with the
+/// projection of A. Only then are the results read. A second round follows where the first one was
+/// not enough. If W is not nearly orthonormal then, it returns false, and the contents of W are
+/// invalid. The Rayleigh–Ritz step corrects what is left.
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::orthonormal_by_rounds() {
+  constexpr int kRounds = 2;
+  const auto times_B = [&] {
+    if (problem_.B != nullptr) problem_.B->apply(context_, blocks_.S().W, blocks_.BS().W);
+  };
+  if (blocks_.w() == 0) return false;
+  times_B();
+  for (int round = 0; round < kRounds; ++round) {
+    const Part status = s_.packet.add(CholeskyQrStatus::rows, 1);
+    s_.orthogonalizer.gram_schmidt(context_, {blocks_.locked_basis(), blocks_.XP_basis()},
+                                   blocks_.S().W, blocks_.BS().W, status.there);
+    times_B();
+    multiply_and_project();
+    read_residuals();
+    if (!kept_digits<T>(status.here, blocks_.w())) return false;
+    // What the round left along Y is not measured. It is about the rounding of W over what
+    // remained.
+    const double rounding = std::sqrt(status.here(CholeskyQrStatus::growth, 0) /
+                                      status.here(CholeskyQrStatus::remaining, 0));
+    const bool enough = blocks_.locked() == 0 || rounding <= kRoundingAlongLocked;
+    if (enough && ritz_.deviation() <= ritz_.kNearlyOrthonormal) {
+      ++result_.orthogonalization.cholqr2;
+      return true;
+    }
+    s_.packet.clear();
+  }
+  return false;
 }
 
 /// Orthonormalises a W of any rank by the orthonormalisation ladder. Waits for the results of each
@@ -275,11 +301,15 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
-  if (!ritz_.solve(context_, blocks_.x(), pairs_.block_wanted(s_.shape.block), pairs_.leading(),
-                   options_.which)) {
+  constexpr Index kUnit = LobpcgBlocks<T, Ctx>::kWidthUnit;
+  const Index wanted = pairs_.block_wanted(s_.shape.block) + kUnit - 1;
+  const Index x = std::min(s_.shape.block, wanted - wanted % kUnit);
+  const Index resting = resting_columns(pairs_.leading(), blocks_.x(), kUnit);
+  if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
+  ritz_.carry_over();
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
 }
 
@@ -289,7 +319,7 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
   pairs_.forget_order();
   ritz_.forget();
   s_.packet.clear();
-  ritz_.project(context_, blocks_.S().all, blocks_.AS().all, s_.packet);
+  ritz_.project(context_, blocks_.S().all, blocks_.BS().all, blocks_.AS().all, s_.packet);
   s_.packet.fetch(context_);
   rayleigh_ritz();
 }

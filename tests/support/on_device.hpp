@@ -156,6 +156,18 @@ void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpa
 }
 
 template <Scalar T>
+void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
+          SmallView<double, HostSpace> G, ConstBlockView<T, HostSpace> Z,
+          SmallView<double, HostSpace> H) {
+  mirrored(
+      on,
+      [](CudaContext& c, auto x, auto y, auto g, auto z, auto h) {
+        heddle::gram<T>(c, x, y, g, z, h);
+      },
+      X, Y, G, Z, H);
+}
+
+template <Scalar T>
 void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
   mirrored(
@@ -278,7 +290,7 @@ class Orthogonalizer<T, test::OnDevice> {
 
   /// Supports at most two bases, because the length of an initializer list is fixed in the source.
   void gram_schmidt(test::OnDevice on, std::initializer_list<Basis<T, HostSpace>> bases,
-                    BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX, bool follow,
+                    BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX,
                     SmallView<double, HostSpace> status) {
     test::Mirror mirror(on.context);
     for (const auto& basis : bases) {
@@ -294,7 +306,7 @@ class Orthogonalizer<T, test::OnDevice> {
       return {mirror.device(basis.Q), mirror.device(basis.BQ)};
     };
     const auto queue = [&](std::initializer_list<Basis<T, DeviceSpace>> there) {
-      there_.gram_schmidt(on.context, there, mirror.device(X), mirror.device(BX), follow,
+      there_.gram_schmidt(on.context, there, mirror.device(X), mirror.device(BX),
                           mirror.device(status));
     };
     assert(bases.size() <= 2);

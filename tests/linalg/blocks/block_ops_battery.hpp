@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "linalg/blocks/block_ops_truth.hpp"
+#include "linalg/blocks/widths.hpp"
 #include "support/random_block.hpp"
 #include "support/tolerance.hpp"
 
@@ -17,88 +18,18 @@
 namespace heddle {
 namespace {
 
-using test::expect_gram;
 using test::expect_product;
+using test::kCols;
+using test::kRows;
 using test::RandomBlock;
 using test::RandomSmall;
 using test::tolerance;
+using test::width_pairs;
 
 template <class Backend>
 class BlockOps : public Backend::Fixture {};
 
 TYPED_TEST_SUITE_P(BlockOps);
-
-const std::vector<Index> kRows = {0, 1, 2, 7, 1000, 4099};
-const std::vector<Index> kCols = {1, 3, 4, 8, 16, 17, 31, 33, 64, 100};
-
-/// Pairs of widths: each with itself and with one narrower or wider.
-std::vector<std::pair<Index, Index>> width_pairs() {
-  std::vector<std::pair<Index, Index>> pairs;
-  for (std::size_t k = 0; k < kCols.size(); ++k) {
-    pairs.emplace_back(kCols[k], kCols[k]);
-    pairs.emplace_back(kCols[k], kCols[(3 * k + 2) % kCols.size()]);
-  }
-  return pairs;
-}
-
-TYPED_TEST_P(BlockOps, GramOfTwoBlocks) {
-  using T = typename TypeParam::Scalar;
-  for (const Index n : kRows) {
-    for (const auto& [a, b] : width_pairs()) {
-      RandomBlock<T> X(n, a, a + 3, 1);
-      RandomBlock<T> Y(n, b, b + 2, 2);
-      RandomSmall G(a, b, 3);
-      gram<T>(this->on(), X.view(), Y.view(), G.view());
-      expect_gram<T>(X.view(), Y.view(), G.view());
-    }
-  }
-}
-
-TYPED_TEST_P(BlockOps, GramOfOneBlockIsSymmetricToTheBit) {
-  using T = typename TypeParam::Scalar;
-  for (const Index n : kRows) {
-    for (const Index b : kCols) {
-      RandomBlock<T> X(n, b, b + 1, 1);
-      RandomSmall G(b, b, 3);
-      gram<T>(this->on(), X.view(), X.view(), G.view());
-      expect_gram<T>(X.view(), X.view(), G.view());
-      for (Index i = 0; i < b; ++i) {
-        for (Index j = 0; j < i; ++j) ASSERT_EQ(G.view()(i, j), G.view()(j, i));
-      }
-    }
-  }
-}
-
-TYPED_TEST_P(BlockOps, GramWritesIntoABlockOfALargerMatrix) {
-  using T = typename TypeParam::Scalar;
-  RandomBlock<T> X(50, 5, 5, 1);
-  RandomSmall large(9, 9, 3);
-  const std::vector<double> before = large.data();
-  const auto G = large.view().block(2, 3, 5, 5);
-  gram<T>(this->on(), X.view(), X.view(), G);
-  expect_gram<T>(X.view(), X.view(), G);
-  for (Index j = 0; j < 9; ++j) {
-    for (Index i = 0; i < 9; ++i) {
-      const bool inside = i >= 2 && i < 7 && j >= 3 && j < 8;
-      if (!inside) {
-        ASSERT_EQ(large.view()(i, j), before[static_cast<std::size_t>(i + 9 * j)]);
-      }
-    }
-  }
-}
-
-TYPED_TEST_P(BlockOps, GramPassesNanOnToItsRowAndColumnOnly) {
-  using T = typename TypeParam::Scalar;
-  RandomBlock<T> X(100, 20, 20, 1);
-  X.view()(57, 11) = std::numeric_limits<T>::quiet_NaN();
-  RandomSmall G(20, 20, 3);
-  gram<T>(this->on(), X.view(), X.view(), G.view());
-  for (Index j = 0; j < 20; ++j) {
-    for (Index i = 0; i < 20; ++i) {
-      ASSERT_EQ(std::isnan(G.view()(i, j)), i == 11 || j == 11);
-    }
-  }
-}
 
 TYPED_TEST_P(BlockOps, Multiply) {
   using T = typename TypeParam::Scalar;
@@ -433,10 +364,7 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
                InvalidArgument);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(BlockOps, GramOfTwoBlocks, GramOfOneBlockIsSymmetricToTheBit,
-                            GramWritesIntoABlockOfALargerMatrix,
-                            GramPassesNanOnToItsRowAndColumnOnly, Multiply,
-                            MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput,
+REGISTER_TYPED_TEST_SUITE_P(BlockOps, Multiply, MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput,
                             MultiplyOverwritesNanWhereBetaIsZero,
                             MultiplyByNoColumnsScalesTheResult, WeightedSquares, Reciprocals,
                             ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange, ScaleColumns,

@@ -2,6 +2,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 
 #include "linalg/blocks/block_ops_battery.hpp"
+#include "linalg/blocks/gram_battery.hpp"
 #include "support/cuda_test.hpp"
 #include "support/on_device.hpp"
 
@@ -12,6 +13,7 @@ using test::CudaTest;
 
 using OnGpuScalars = ::testing::Types<test::OnGpu<float>, test::OnGpu<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, BlockOps, OnGpuScalars);
+INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, Gram, OnGpuScalars);
 
 template <class T>
 class CudaBlockOps : public CudaTest {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "linalg/blocks/block_ops_battery.hpp"
+#include "linalg/blocks/gram_battery.hpp"
 #include "support/allocations.hpp"
 #include "support/on_host.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 
 using OnHostScalars = ::testing::Types<test::OnHost<float>, test::OnHost<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, BlockOps, OnHostScalars);
+INSTANTIATE_TYPED_TEST_SUITE_P(Host, Gram, OnHostScalars);
 
 template <class T>
 class HostBlockOps : public ::testing::Test {
@@ -32,15 +34,17 @@ std::vector<double> results(int threads) {
   RandomBlock<T> Y(n, 6, 6, 2);
   RandomSmall G(19, 19, 3);
   RandomSmall H(19, 6, 3);
+  RandomSmall pair(19, 6, 3);
   RandomSmall norms(6, 1, 4);
   gram<T>(context, X.view(), X.view(), G.view());
+  gram<T>(context, X.view(), Y.view(), H.view(), X.view().columns(3, 6), pair.view());
   gram<T>(context, X.view(), Y.view(), H.view());
   multiply<T>(context, 1, X.view(), H.view(), 1, Y.view());
   residual<T>(context, Y.view(), X.view().columns(0, 6), norms.view(), Y.view(), norms.view());
   scale_columns<T>(context, norms.view(), Y.view());
   fill_random<T>(context, 1, 2, X.view());
   std::vector<double> all(Y.data().begin(), Y.data().end());
-  for (const auto& part : {G.data(), H.data(), norms.data()}) {
+  for (const auto& part : {G.data(), H.data(), pair.data(), norms.data()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   for (Index i = 0; i < n; ++i) all.push_back(static_cast<double>(X.view()(i, 18)));

@@ -106,21 +106,20 @@ class GramSchmidt : public Backend::Fixture {
   using T = typename Backend::Scalar;
 
   /// One round; its status.
-  RandomSmall round(GramSchmidtProblem<T>& problem, bool follow) {
+  RandomSmall round(GramSchmidtProblem<T>& problem) {
     const auto& [c1, c2, b] = problem.widths;
-    if (c1 + c2 == 0) return round(problem, {}, problem.BX(), follow);
-    if (c2 == 0) return round(problem, {problem.Q1()}, problem.BX(), follow);
-    return round(problem, {problem.Q1(), problem.Q2()}, problem.BX(), follow);
+    if (c1 + c2 == 0) return round(problem, {}, problem.BX());
+    if (c2 == 0) return round(problem, {problem.Q1()}, problem.BX());
+    return round(problem, {problem.Q1(), problem.Q2()}, problem.BX());
   }
 
   RandomSmall round(GramSchmidtProblem<T>& problem,
-                    std::initializer_list<Basis<T, HostSpace>> bases, BlockView<T, HostSpace> BX,
-                    bool follow) {
+                    std::initializer_list<Basis<T, HostSpace>> bases, BlockView<T, HostSpace> BX) {
     auto&& context = this->on();
     const auto& [c1, c2, b] = problem.widths;
     Orthogonalizer<T, typename Backend::Context> orthogonalizer(context, b, c1 + c2);
     RandomSmall status(CholeskyQrStatus::rows, 1, 1);
-    orthogonalizer.gram_schmidt(context, bases, problem.X(), BX, follow, status.view());
+    orthogonalizer.gram_schmidt(context, bases, problem.X(), BX, status.view());
     return status;
   }
 };
@@ -141,7 +140,7 @@ TYPED_TEST_P(GramSchmidt, TwoRoundsMakeABlockOrthonormal) {
       auto before = problem;
       for (int round = 0; round < 2; ++round) {
         const std::vector<T> image = problem.beside_and_X.image.data();
-        this->round(problem, false);
+        this->round(problem);
         EXPECT_TRUE(same_bits(problem.beside_and_X.image.data(), image));
         expect_bases_untouched(problem, before);
         if (B != nullptr) test::refresh_image(problem.beside_and_X, *B);
@@ -151,57 +150,13 @@ TYPED_TEST_P(GramSchmidt, TwoRoundsMakeABlockOrthonormal) {
   }
 }
 
-template <class T>
-void expect_image(ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> BX,
-                  const Tridiagonal& B) {
-  for (Index i = 0; i < X.rows(); ++i) {
-    for (Index j = 0; j < X.cols(); ++j) {
-      ASSERT_NEAR(BX(i, j), B.row<T>(X, i, j), tolerance<T>(1, static_cast<double>(X.cols())));
-    }
-  }
-}
-
-TYPED_TEST_P(GramSchmidt, AnImageThatFollowsStaysTheImage) {
-  using T = typename TypeParam::Scalar;
-  for (const auto& widths : kWidths) {
-    auto problem = random_problem<T>(widths, &test::kMass);
-    auto before = problem;
-    for (int round = 0; round < 2; ++round) this->round(problem, true);
-    expect_image<T>(problem.X(), problem.BX(), test::kMass);
-    expect_orthonormalized(problem, before);
-    expect_bases_untouched(problem, before);
-  }
-}
-
-TYPED_TEST_P(GramSchmidt, ImagesMayLieInAnotherOrderThanTheirBlocks) {
-  using T = typename TypeParam::Scalar;
-  auto problem = random_problem<T>({5, 7, 4}, &test::kMass);
-  auto before = problem;
-  HostContext host(1);
-  RandomBlock<T> BQ1(problem.kRows, 5, 5, 1);
-  RandomBlock<T> BQ2_and_BX(problem.kRows, 11, 11, 2);
-  const auto BX = BQ2_and_BX.view().columns(7, 4);
-  copy<T>(host, problem.Q1().BQ, BQ1.view());
-  copy<T>(host, problem.Q2().BQ, BQ2_and_BX.view().columns(0, 7));
-  copy<T>(host, problem.BX(), BX);
-  for (int round = 0; round < 2; ++round) {
-    this->round(problem,
-                {{problem.Q1().Q, BQ1.view()}, {problem.Q2().Q, BQ2_and_BX.view().columns(0, 7)}},
-                BX, true);
-  }
-  expect_image<T>(problem.X(), BX, test::kMass);
-  copy<T>(host, BX, problem.BX());
-  expect_orthonormalized(problem, before);
-}
-
 TYPED_TEST_P(GramSchmidt, TheOrderOfTheBasesDoesNotMatter) {
   using T = typename TypeParam::Scalar;
   auto problem = random_problem<T>({5, 40, 20}, &test::kMass);
   auto reversed = problem;
-  this->round(problem, {problem.Q1(), problem.Q2()}, problem.BX(), true);
-  this->round(reversed, {reversed.Q2(), reversed.Q1()}, reversed.BX(), true);
+  this->round(problem, {problem.Q1(), problem.Q2()}, problem.BX());
+  this->round(reversed, {reversed.Q2(), reversed.Q1()}, reversed.BX());
   EXPECT_TRUE(same_bits(problem.beside_and_X.X.data(), reversed.beside_and_X.X.data()));
-  EXPECT_TRUE(same_bits(problem.beside_and_X.image.data(), reversed.beside_and_X.image.data()));
 }
 
 TYPED_TEST_P(GramSchmidt, StatusSaysWhatIsNotInTheBases) {
@@ -234,7 +189,7 @@ TYPED_TEST_P(GramSchmidt, StatusSaysWhatIsNotInTheBases) {
       largest = std::max(largest, square);
     }
     ASSERT_LT(remaining, 1e-3);
-    RandomSmall status = this->round(problem, false);
+    RandomSmall status = this->round(problem);
     EXPECT_NEAR(status.data()[CholeskyQrStatus::remaining], static_cast<double>(remaining),
                 tolerance<double>(1, problem.kRows));
     EXPECT_NEAR(status.data()[CholeskyQrStatus::least_square], static_cast<double>(least),
@@ -250,7 +205,7 @@ TYPED_TEST_P(GramSchmidt, OrthogonalColumnsOfAnyLengthAreOnlyScaled) {
     for (Index j = 0; j < 5; ++j)
       X(i, j) = i == 3 * j ? std::ldexp(T{1}, 8 - 5 * static_cast<int>(j)) : T{0};
   }
-  RandomSmall status = this->round(problem, false);
+  RandomSmall status = this->round(problem);
   EXPECT_EQ(status.data()[CholeskyQrStatus::diagonal_ratio], 1);
   EXPECT_EQ(status.data()[CholeskyQrStatus::growth], 1);
   EXPECT_EQ(status.data()[CholeskyQrStatus::remaining], 1);
@@ -266,7 +221,7 @@ TYPED_TEST_P(GramSchmidt, StatusTellsADependentColumn) {
     auto problem = random_problem<T>({5, 0, b}, nullptr);
     const auto X = problem.X();
     for (Index i = 0; i < X.rows(); ++i) X(i, b - 1) = 2 * X(i, 0);
-    RandomSmall status = this->round(problem, false);
+    RandomSmall status = this->round(problem);
     // The last pivot of the scaled Gram matrix is a difference of equal numbers.
     EXPECT_LE(status.data()[CholeskyQrStatus::diagonal_ratio],
               std::sqrt(tolerance<double>(1, static_cast<double>(b))));
@@ -283,7 +238,7 @@ TYPED_TEST_P(GramSchmidt, StatusTellsAColumnInsideTheBases) {
       X(i, 2) = problem.Q2().Q(i, 31);
     }
     if (B != nullptr) test::refresh_image(problem.beside_and_X, *B);
-    RandomSmall status = this->round(problem, false);
+    RandomSmall status = this->round(problem);
     EXPECT_NEAR(status.data()[CholeskyQrStatus::remaining], 0, tolerance<T>(1, problem.kRows));
   }
 }
@@ -295,7 +250,7 @@ TYPED_TEST_P(GramSchmidt, NanAndInfGiveNoCoefficients) {
       for (const Index column : {Index{0}, Index{6}, 4 + b}) {  // of [Q₁ X]
         auto problem = random_problem<T>({5, 0, b}, nullptr);
         problem.beside_and_X.X.view()(123, column) = bad;
-        RandomSmall status = this->round(problem, false);
+        RandomSmall status = this->round(problem);
         EXPECT_EQ(status.data()[CholeskyQrStatus::diagonal_ratio], 0);
         EXPECT_EQ(status.data()[CholeskyQrStatus::growth], std::numeric_limits<double>::infinity());
       }
@@ -304,8 +259,6 @@ TYPED_TEST_P(GramSchmidt, NanAndInfGiveNoCoefficients) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(GramSchmidt, TwoRoundsMakeABlockOrthonormal,
-                            AnImageThatFollowsStaysTheImage,
-                            ImagesMayLieInAnotherOrderThanTheirBlocks,
                             TheOrderOfTheBasesDoesNotMatter, StatusSaysWhatIsNotInTheBases,
                             OrthogonalColumnsOfAnyLengthAreOnlyScaled, StatusTellsADependentColumn,
                             StatusTellsAColumnInsideTheBases, NanAndInfGiveNoCoefficients);

@@ -39,7 +39,7 @@ class DeviceWork {
 
   void gram_schmidt() {
     const auto X = S_.view().columns(kBasis, cols_);
-    orthogonalizer_.gram_schmidt(context_, {{Q(), Q()}}, X, X, true,
+    orthogonalizer_.gram_schmidt(context_, {{Q(), Q()}}, X, X,
                                  status_.view(CholeskyQrStatus::rows, 1));
   }
 

@@ -33,7 +33,7 @@ TYPED_TEST(HostOrthogonalize, SameBitsForEveryNumberOfThreads) {
     RandomBlock<T> Y(30000, 10, 10, 2);
     RandomSmall status(CholeskyQrStatus::rows, 1, 3);
     orthogonalizer.gram_schmidt(context, {{X.view().columns(0, 1), X.view().columns(0, 1)}},
-                                Y.view(), Y.view(), true, status.view());
+                                Y.view(), Y.view(), status.view());
     EXPECT_GT(status.data()[CholeskyQrStatus::diagonal_ratio], 0);
     std::vector<T> values = Y.data();
     for (Index i = 0; i < 30000; ++i) {
@@ -53,7 +53,7 @@ TYPED_TEST(HostOrthogonalize, NothingIsAllocatedAfterTheFirstCall) {
   RandomSmall status(CholeskyQrStatus::rows, 1, 1);
   const auto run = [&](RandomBlock<T>& X, RandomBlock<T>& BX) {
     orthogonalizer.gram_schmidt(this->context_, {{basis.X.view(), basis.BX()}}, X.view(), BX.view(),
-                                true, status.view());
+                                status.view());
     orthogonalizer.project(this->context_, {basis.X.view(), basis.BX()}, X.view(), BX.view());
     orthogonalizer.orthonormalize(this->context_, X.view(), BX.view());
   };
@@ -95,7 +95,7 @@ TYPED_TEST(HostOrthogonalize, BlocksThatDoNotFitThrowInGramSchmidt) {
   const auto throws = [&](std::initializer_list<Basis<T, HostSpace>> bases,
                           BlockView<T, HostSpace> block, BlockView<T, HostSpace> image,
                           RandomSmall& to) {
-    EXPECT_THROW(orthogonalizer.gram_schmidt(this->context_, bases, block, image, true, to.view()),
+    EXPECT_THROW(orthogonalizer.gram_schmidt(this->context_, bases, block, image, to.view()),
                  InvalidArgument);
   };
   const auto few_rows = [](BlockView<T, HostSpace> block) {

@@ -130,6 +130,13 @@ TEST_F(LobpcgPairsTest, GuardsAreAwaitedUntilTheyImproveNoMore) {
   EXPECT_DOUBLE_EQ(worst_awaited(true), 1e-2 / (10 + 4));
 }
 
+TEST(LobpcgWidths, RestingColumnsLeaveUnits) {
+  EXPECT_EQ(resting_columns(3, 6, 1), 3);
+  EXPECT_EQ(resting_columns(3, 6, 2), 2);
+  EXPECT_EQ(resting_columns(3, 6, 4), 0);
+  EXPECT_EQ(resting_columns(3, 3, 4), 3) << "nothing is left that had a width";
+}
+
 TEST_F(LobpcgPairsTest, PairsATenthBelowTheToleranceAreLocked) {
   step({5e-8, 5e-8, 5e-7, 1, 1, 1});
   EXPECT_EQ(pairs_.leading(), 3);
