@@ -52,7 +52,7 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
       completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev,
                     std::min(options.tolerance, kDefaultTolerance<T>),
-                    problem.initial_guess.cols() > 0),
+                    problem.initial_guess.cols() > 0 && !problem.guess_from_random),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon());

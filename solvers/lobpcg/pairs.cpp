@@ -13,9 +13,6 @@ constexpr double kLockingFactor = 0.1;
 constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
 
-/// A guess whose errors are at most this many times as large as allowed counts as exact.
-constexpr double kExactGuess = 10;
-
 /// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
 Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
@@ -112,11 +109,6 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
     if (j + ahead < options_->nev) ++wanted_in_X_;
     if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
   }
-  bool exact_one = false;
-  for (Index j = 0; j < wanted_in_X_; ++j) {
-    exact_one = exact_one || passes(ritz, j, kExactGuess, true);
-  }
-  evidence_.begin(exact_one);
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -143,6 +135,10 @@ bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
          evidence_.shows_all(guards(ritz), guessed);
 }
 
+Index LobpcgPairs::at_rest(const RitzValues& ritz, bool guessed) const {
+  return awaited_guards(ritz, guessed) > 0 ? std::min(leading_, wanted_in_X_) : leading_;
+}
+
 Index LobpcgPairs::awaited_guards(const RitzValues& ritz, bool guessed) const {
   const GuardVectors behind = guards(ritz);
   const bool awaited = !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ &&
@@ -160,7 +156,13 @@ GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
           .locked = locked_values_};
 }
 
-Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {
+Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
+                            Index iteration) const {
+  // Bounds assume a gap up to the guard vectors. Locked pairs would not improve if guard vectors
+  // that have just been replaced come to fill it.
+  if (guessed && !more_to_come(ritz.count()) && !evidence_.shows_all(guards(ritz), guessed)) {
+    return 0;
+  }
   const double factor = locking_factor(iteration);
   Index k = 0;
   while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, factor, exact)) ++k;

@@ -28,6 +28,10 @@ struct EigenProblem {
   /// Applies (A − σB)⁻¹. Block Lanczos factors A − σB if the smallest eigenvalues are wanted and
   /// this costs less than polynomial filters, see `LanczosFilter`. Null: it never factors.
   ShiftedInverse<T, Ctx>* shifted_inverse = nullptr;
+  /// Whether `initial_guess` comes from a solve of this problem, for the same end of the spectrum,
+  /// that began with random vectors, such as one in lower precision. Any other guess may consist of
+  /// eigenvectors and lack a wanted one, so that the solve looks for evidence that it does not.
+  bool guess_from_random = false;
 };
 
 }  // namespace heddle
