@@ -8,8 +8,8 @@
 namespace heddle {
 
 /// The options of `interval_eigenpairs`. All eigenpairs with eigenvalues in [lower, upper] are
-/// wanted. `nev` is the largest number of pairs that the interval may contain, and limits the
-/// memory. `which` is ignored.
+/// wanted. Ends may be infinite. `nev` ≤ n is the largest number of pairs that the interval may
+/// contain, and limits the memory. `which` is ignored.
 struct IntervalOptions : EigenOptions {
   double lower = 0;
   double upper = 0;
