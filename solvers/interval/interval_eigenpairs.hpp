@@ -19,7 +19,8 @@ struct IntervalOptions : EigenOptions {
 Index interval_block_size(const IntervalOptions& options, Index n) noexcept;
 
 /// Upper bound of the bytes of the context's memory that a solve holds, with its result and without
-/// A. `scalar_size`: bytes per scalar of the blocks.
+/// A. A dense solve that replaces costly filters is not included, see `EigenOptions::dense_bytes`.
+/// `scalar_size`: bytes per scalar of the blocks.
 double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_t scalar_size);
 
 /// All eigenpairs of A x = λ x with λ in [lower, upper], multiple ones with all their copies, by

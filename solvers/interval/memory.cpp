@@ -30,8 +30,7 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
   const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const Index b = interval_block_size(options, n);
   const Index basis = detail::max_interval_basis(options, n);
-  const bool dense = 2 * basis > n || basis == 0 ||
-                     detail::dense_solve_may_follow(n, options.dense_bytes, scalar_size);
+  const bool dense = 2 * basis > n || basis == 0;
   const Index pairs = dense ? n : detail::max_interval_pairs(options, n, basis);
   const auto m = static_cast<double>(basis);
   const auto p = static_cast<double>(pairs);

@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/iteration/error_norms.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/lanczos/operator_choice.hpp>
 #include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {
@@ -28,8 +28,7 @@ BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index 
 
 double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
                                   std::size_t scalar_size) {
-  BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
-  if (detail::dense_solve_may_follow(options, n, scalar_size)) shape.max_basis = 0;
+  const BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
   const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const auto m = static_cast<double>(shape.max_basis);
   const auto pairs = static_cast<double>(shape.pairs());

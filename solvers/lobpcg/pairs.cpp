@@ -18,6 +18,10 @@ Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
 }
 
+bool better(Which which, double a, double b) noexcept {
+  return which == Which::smallest ? a < b : a > b;
+}
+
 }  // namespace
 
 LobpcgPairs::LobpcgPairs(Index nev, Index block)
@@ -47,10 +51,6 @@ LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   ++comparable_steps_;
   std::swap(residuals_, residuals_before_);
   return {residuals_, dual_residuals_, roundings_};
-}
-
-bool LobpcgPairs::better(double a, double b) const noexcept {
-  return options_->which == Which::smallest ? a < b : a > b;
 }
 
 double LobpcgPairs::locking_factor(Index iteration) const noexcept {
@@ -103,9 +103,9 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   leading_ = wanted_in_X_ = 0;
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
-    const auto ahead =
-        std::count_if(locked_values_.begin(), locked_values_.end(),
-                      [&](double value) { return value == theta || better(value, theta); });
+    const auto ahead = std::count_if(
+        locked_values_.begin(), locked_values_.end(),
+        [&](double value) { return value == theta || better(options_->which, value, theta); });
     if (j + ahead < options_->nev) ++wanted_in_X_;
     if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
   }
@@ -189,7 +189,7 @@ bool LobpcgPairs::is_best_locked(Index pair, Index count) const noexcept {
   Index rank = 0;
   for (std::size_t j = 0; j < locked_values_.size(); ++j) {
     const double a = locked_values_[j];
-    if (better(a, locked_values_[i]) || (a == locked_values_[i] && j < i)) ++rank;
+    if (better(options_->which, a, locked_values_[i]) || (a == locked_values_[i] && j < i)) ++rank;
   }
   return rank < count;
 }

@@ -108,13 +108,14 @@ TEST_F(LobpcgPairsTest, GuardsThatHaveAllConvergedShowNothing) {
 TEST_F(LobpcgPairsTest, AwaitedGuardsAreNotAtRest) {
   options_.tolerance = 1e-2;
   pairs_.reset(options_);
-  pairs_.set_convergence(EigenConvergence(Criterion::absolute, 1e-2, 10, 1,
-                                          std::numeric_limits<double>::epsilon()));
-  theta_ = {1, 2, 3, 0.0, 1e-4, 6};
+  pairs_.set_convergence(
+      EigenConvergence(Criterion::absolute, 1e-2, 10, 1, std::numeric_limits<double>::epsilon()));
+  theta_ = {-3, -2, -1, 0, 1e-4, 6};
   step({1e-7, 1e-7, 1e-7, 1e-7, 5e-3, 5e-3});
   EXPECT_EQ(pairs_.leading(), 6);
   EXPECT_EQ(pairs_.at_rest(values(), false), 6);
-  EXPECT_EQ(pairs_.at_rest(values(), true), 4) << "5 passes, and shows nothing so near to 4";
+  EXPECT_EQ(pairs_.at_rest(values(), true), 4)
+      << "the fifth passes, and shows nothing so near to 0";
 }
 
 TEST_F(LobpcgPairsTest, ErrorsThatAGuessHadDoNotReplaceAPairApart) {
