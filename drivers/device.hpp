@@ -85,7 +85,8 @@ double unused_bytes(const HostContext& context);
 double unused_bytes(const CudaContext& context);
 #endif
 
-/// The share of memory that one sparse factor may take.
+/// The share of memory that one sparse factor, or a dense solve in place of a costly iteration, may
+/// take.
 inline constexpr double kFactorShare = 0.25;
 
 /// The bytes that a sparse factor may take beside a solver that is to take `solver` bytes:

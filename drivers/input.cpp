@@ -82,17 +82,17 @@ void check_nev(const Request& request, const Problem& problem) {
   const Index order = problem.order();
   const Index constraints = problem.constraints.cols();
   const Index infinite = problem.infinite_eigenvalues.value_or(0);
-  if (request.nev > order - infinite) {
+  if (infinite > 0 && request.nev > order - infinite) {
     throw RequestError("nev", fmt::format(" is {}, but {} of the eigenvalues are finite: the mass "
                                           "matrix is singular, with a null space of dimension {}",
                                           request.nev, order - infinite, infinite));
   }
-  if (request.nev < order - constraints) return;
+  if (request.nev <= order - constraints) return;
   const std::string room =
       constraints == 0
           ? fmt::format("the matrix has order {}", order)
           : fmt::format("the matrix has order {} and there are {} constraints", order, constraints);
-  throw RequestError("nev", fmt::format(" is {}, but {}: nev must be below {}", request.nev, room,
+  throw RequestError("nev", fmt::format(" is {}, but {}: nev must be at most {}", request.nev, room,
                                         order - constraints));
 }
 

@@ -56,7 +56,11 @@ class SolveBytes {
 
   /// An upper bound of the bytes that GPU kernels keep beside the matrices, such as panels of tiles
   /// and split points.
-  double plans() const { return input() + preconditioner_.matrix; }
+  double plans() const {
+    // In single precision, `staged` keeps a format for narrow and one for wide blocks.
+    const double formats = scalar_ == sizeof(float) ? 2 : 1;
+    return formats * input() + preconditioner_.matrix;
+  }
 
   /// The bytes of copies in host memory while a preconditioner for a GPU is computed on the host.
   double detour() const { return matrix(problem_.nnz()) + 2 * preconditioner_.matrix; }

@@ -12,9 +12,11 @@ namespace heddle::detail {
 namespace {
 
 EigenOptions eigen_options(const Request& request) {
-  return {request.nev,          request.which,     request.block_size,
-          request.tolerance,    request.criterion, request.max_iterations,
-          request.time_limit_s, request.seed,      request.checkpoint};
+  return {request.nev,          request.which,
+          request.block_size,   request.tolerance,
+          request.criterion,    request.max_iterations,
+          request.time_limit_s, request.seed,
+          request.checkpoint,   kFactorShare * host_memory_bytes()};
 }
 
 LobpcgOptions lobpcg_options(const Request& request) {

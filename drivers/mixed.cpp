@@ -35,6 +35,7 @@ Solution solve_mixed(HostContext& host, Problem problem, const Request& request,
   Solution first = single(to_single(host, problem), coarse, monitor);
   if (!worth_continuing(first.status)) return first;
 
+  problem.guess_from_random |= problem.initial_guess.cols() == 0;
   problem.initial_guess = guess_from(host, first);
   first.vectors = {};
   Solution second = full(std::move(problem), remaining(request, first), continued(first, monitor));

@@ -139,6 +139,7 @@ class PlacedProblem {
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
+        guess_from_random_(problem.guess_from_random),
         rhs_(place_block(context, std::move(problem.rhs))) {
     CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
     if (problem.A_transposed) {
@@ -201,7 +202,8 @@ class PlacedProblem {
             std::as_const(initial_guess_).view(),
             B_inverse_.get(),
             shifted_inverse_ ? &*shifted_inverse_ : nullptr,
-            std::as_const(null_vectors_).view()};
+            std::as_const(null_vectors_).view(),
+            guess_from_random_};
   }
 
   /// The pair (A, Aᵀ) of a problem with `normal_equations`.
@@ -343,7 +345,9 @@ class PlacedProblem {
   ProblemSizes sizes_;
   double solver_bytes_;  // as in the constructor
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
-  PlacedBlock constraints_, initial_guess_, rhs_;
+  PlacedBlock constraints_, initial_guess_;
+  bool guess_from_random_;
+  PlacedBlock rhs_;
   MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos

@@ -129,6 +129,7 @@ HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   if (problem.preconditioner) single.preconditioner = rounded_matrix(*problem.preconditioner);
   single.constraints = rounded(context, problem.constraints);
   single.initial_guess = rounded(context, problem.initial_guess);
+  single.guess_from_random = problem.guess_from_random;
   single.rhs = rounded(context, problem.rhs);
   return single;
 }

@@ -32,10 +32,11 @@ struct HostProblem {
   /// Symmetric positive definite. None: B = I. Block Lanczos takes a semidefinite B, too, for the
   /// smallest end of the spectrum.
   std::optional<HostMatrix<T>> B{};
-  HostBlock<T> constraints{};    ///< n×c: eigenvectors are sought B-orthogonal to its columns
-  HostBlock<T> initial_guess{};  ///< m×g, where m is the number of columns of A. With right-hand
-                                 ///< sides g is r or 0
-  HostBlock<T> rhs{};            ///< R, n×r. r = 0 for eigenpairs and singular triplets
+  HostBlock<T> constraints{};      ///< n×c: eigenvectors are sought B-orthogonal to its columns
+  HostBlock<T> initial_guess{};    ///< m×g, where m is the number of columns of A. With right-hand
+                                   ///< sides g is r or 0
+  bool guess_from_random = false;  ///< as in `EigenProblem`
+  HostBlock<T> rhs{};              ///< R, n×r. r = 0 for eigenpairs and singular triplets
   /// Whether singular triplets of A or least-squares solutions are wanted, which are found by AᵀA
   /// as an operator.
   bool normal_equations = false;

@@ -93,7 +93,10 @@ class SolverKeys {
     }
     if (accepted.interval) {
       schemas.push_back(
-          {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}});
+          {{"type", "array"},
+           {"items", {{"anyOf", {{{"type", "number"}}, {{"enum", {"inf", "-inf"}}}}}}},
+           {"minItems", 2},
+           {"maxItems", 2}});
     }
     if (accepted.file || accepted.new_file || accepted.folder) {
       schemas.push_back({{"type", "string"}, {"minLength", 1}});

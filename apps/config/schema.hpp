@@ -97,4 +97,7 @@ std::filesystem::path resolve_file(const ConfigNode& node);
 std::optional<Index> as_integer(const ConfigNode& node);
 std::optional<double> as_real(const ConfigNode& node);
 
+/// The end of an interval: a number, or `inf` or `-inf`, also with a dot before it as in YAML.
+std::optional<double> as_end(const ConfigNode& node);
+
 }  // namespace heddle::apps

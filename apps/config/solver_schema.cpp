@@ -100,13 +100,15 @@ void SolverSchema::which() {
   end("end of the spectrum; interval: all eigenpairs in solver.interval",
       {SolverType::block_lanczos, SolverType::automatic})
       .word("interval");
-  add("solver.interval", "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them")
+  add("solver.interval",
+      "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them; -inf and inf are ends, "
+      "too")
       .interval()
       .only_for({SolverType::block_lanczos, SolverType::automatic})
       .option("--interval", "solver.which=interval")
       .aliases({"eps_interval", "range", "window", "vl", "bounds"})
       .store([](Node node, Config& config) {
-        config.request.interval = {*as_real(node.items[0]), *as_real(node.items[1])};
+        config.request.interval = {*as_end(node.items[0]), *as_end(node.items[1])};
       });
 }
 

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/standard_input.hpp>
+#include <limits>
+#include <utility>
 
 namespace heddle::apps {
 namespace {
@@ -39,8 +42,8 @@ bool are_integers(const std::vector<ConfigNode>& items, const Range<Index>& rang
 
 bool is_interval(const std::vector<ConfigNode>& items) {
   if (items.size() != 2) return false;
-  const auto lower = as_real(items[0]);
-  const auto upper = as_real(items[1]);
+  const auto lower = as_end(items[0]);
+  const auto upper = as_end(items[1]);
   return lower && upper && *lower <= *upper;
 }
 
@@ -58,6 +61,20 @@ std::optional<double> as_real(const ConfigNode& node) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+std::optional<double> as_end(const ConfigNode& node) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::array<std::pair<std::string_view, double>, 6> kWords = {{{"inf", kInfinity},
+                                                                          {"+inf", kInfinity},
+                                                                          {".inf", kInfinity},
+                                                                          {"+.inf", kInfinity},
+                                                                          {"-inf", -kInfinity},
+                                                                          {"-.inf", -kInfinity}}};
+  for (const auto& [word, value] : kWords) {
+    if (node.is_scalar() && node.text == word) return value;
+  }
+  return as_real(node);
+}
+
 std::string ValueForms::describe() const {
   std::vector<std::string> forms;
   if (file || new_file) forms.emplace_back("a file name");
@@ -66,7 +83,7 @@ std::string ValueForms::describe() const {
   if (integer) forms.push_back("an integer " + describe_range(*integer));
   if (real) forms.push_back("a number " + describe_range(*real));
   if (integers) forms.push_back("a list of integers " + describe_range(*integers));
-  if (interval) forms.emplace_back("a list of two numbers, the larger one last");
+  if (interval) forms.emplace_back("a list of two numbers, -inf or inf, the larger one last");
   if (section) forms.emplace_back("a map");
   if (forms.size() < 2) return forms.empty() ? std::string() : forms.front();
   const std::string last = forms.back();

@@ -20,10 +20,9 @@ void check_interval(const EigenProblem<T, Ctx>& problem, const IntervalOptions& 
           problem.B == nullptr ? 0 : problem.B->cols());
   require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
           problem.constraints.cols());
-  require(std::isfinite(options.lower) && std::isfinite(options.upper) &&
-              options.lower <= options.upper,
-          "the interval must have finite ends in ascending order, they are {} and {}",
-          options.lower, options.upper);
+  require(options.lower <= options.upper,  // false for NaN
+          "the ends of the interval must be in ascending order, they are {} and {}", options.lower,
+          options.upper);
   require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
           options.nev);
   require_eigen_options(require, options);

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <heddle/linalg/context/context.hpp>
 #include <heddle/solvers/interval/band_pass_filter.hpp>
+#include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/spectrum/spectral_density.hpp>
 
 namespace heddle::detail {
@@ -13,12 +14,6 @@ inline constexpr Index kMaxFilterDegree = 8192;
 /// blocks.
 template <class Ctx>
 inline constexpr double kSmallCost = std::same_as<Ctx, HostContext> ? 1 : 64;
-
-/// Operations of a product with A per row and column, with the recurrence.
-inline constexpr double kPerProduct = 20;
-
-/// Operations of an eigenproblem of order k relative to k³.
-inline constexpr double kPerEigenproblem = 10;
 
 /// The sizes among which `plan_filter` chooses.
 struct FilterLimits {

@@ -8,8 +8,8 @@
 namespace heddle {
 
 /// The options of `interval_eigenpairs`. All eigenpairs with eigenvalues in [lower, upper] are
-/// wanted. `nev` is the largest number of pairs that the interval may contain, and limits the
-/// memory. `which` is ignored.
+/// wanted. Ends may be infinite. `nev` ≤ n is the largest number of pairs that the interval may
+/// contain, and limits the memory. `which` is ignored.
 struct IntervalOptions : EigenOptions {
   double lower = 0;
   double upper = 0;
@@ -19,7 +19,8 @@ struct IntervalOptions : EigenOptions {
 Index interval_block_size(const IntervalOptions& options, Index n) noexcept;
 
 /// Upper bound of the bytes of the context's memory that a solve holds, with its result and without
-/// A. `scalar_size`: bytes per scalar of the blocks.
+/// A. A dense solve that replaces costly filters is not included, see `EigenOptions::dense_bytes`.
+/// `scalar_size`: bytes per scalar of the blocks.
 double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_t scalar_size);
 
 /// All eigenpairs of A x = λ x with λ in [lower, upper], multiple ones with all their copies, by

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/solvers/interval/memory.hpp>
+#include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/iteration/error_norms.hpp>
 #include <heddle/solvers/problem/padded_columns.hpp>
 
@@ -14,7 +15,7 @@ constexpr Index kDefaultBlock = 8;
 Index detail::max_interval_basis(const IntervalOptions& options, Index n) noexcept {
   const Index b = interval_block_size(options, n);
   const Index most = std::min(4 * options.nev + 32 * b, n - b) / b * b;
-  return n <= kIntervalDenseOrder || most < options.nev + 8 * b ? 0 : most;
+  return n <= kDenseOrder || most < options.nev + 8 * b ? 0 : most;
 }
 
 Index detail::max_interval_pairs(const IntervalOptions& options, Index n, Index m) noexcept {
@@ -29,7 +30,7 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
   const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const Index b = interval_block_size(options, n);
   const Index basis = detail::max_interval_basis(options, n);
-  const bool dense = 2 * basis > n || basis == 0 || n <= detail::kLargestIntervalDenseOrder;
+  const bool dense = 2 * basis > n || basis == 0;
   const Index pairs = dense ? n : detail::max_interval_pairs(options, n, basis);
   const auto m = static_cast<double>(basis);
   const auto p = static_cast<double>(pairs);

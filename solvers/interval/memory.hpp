@@ -4,13 +4,6 @@
 
 namespace heddle::detail {
 
-/// Up to this order a dense solve costs less than iterating.
-inline constexpr Index kIntervalDenseOrder = 256;
-
-/// Up to this order a dense solve may cost less than iterating, where the interval is so narrow
-/// that filters have a high degree.
-inline constexpr Index kLargestIntervalDenseOrder = 1024;
-
 /// The number of random vectors of the spectral density.
 inline constexpr Index kDensityVectors = 8;
 

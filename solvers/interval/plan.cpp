@@ -35,16 +35,22 @@ constexpr double kDensityShare = 0.05;
 constexpr double kCertain = 6;
 constexpr double kEdge = 2;
 
-/// Whether a dense solve of order n on the host, which takes about 10 n³ operations, takes less
-/// time than the given number of operations.
-template <class Ctx>
-bool dense_pays(Index n, double operations) noexcept {
-  const auto order = static_cast<double>(n);
-  return n <= kLargestIntervalDenseOrder &&
-         operations > 10 * kSmallCost<Ctx> * order * order * order;
+}  // namespace
+
+/// Whether a dense solve on the host takes less time than the given number of operations.
+template <Scalar T, class Ctx>
+bool IntervalSolve<T, Ctx>::dense_pays(double operations) const noexcept {
+  return dense_solve_may_follow(n(), options_.dense_bytes, sizeof(T)) &&
+         operations > kSmallCost<Ctx> * dense_operations(n());
 }
 
-}  // namespace
+/// The part of the interval in which the eigenvalues of an A with this norm may lie. Without a norm
+/// and for an interval without an end, the width is infinite.
+template <Scalar T, class Ctx>
+double IntervalSolve<T, Ctx>::width(std::optional<double> norm) const noexcept {
+  const double most = norm.value_or(std::numeric_limits<double>::infinity());
+  return std::max(0.0, std::min(options_.upper, most) - std::max(options_.lower, -most));
+}
 
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::plan() {
@@ -58,10 +64,9 @@ void IntervalSolve<T, Ctx>::plan() {
   if (norm) {
     set_convergence(*norm);
     const double moments =
-        std::min<double>(kDensityDegree, std::numbers::pi * *norm /
-                                             (kResolution * (options_.upper - options_.lower)));
+        std::min<double>(kDensityDegree, std::numbers::pi * *norm / (kResolution * width(norm)));
     const double density = 10 * static_cast<double>(n() * kDensityVectors) * moments;
-    if (most == 0 || dense_pays<Ctx>(n(), density / kDensityShare)) return plan_dense();
+    if (most == 0 || dense_pays(density / kDensityShare)) return plan_dense();
   }
   const SpectralDensity density = estimate_density();
   if (engine_.asked_to_stop()) return engine_.end_as_requested();
@@ -79,7 +84,7 @@ void IntervalSolve<T, Ctx>::plan() {
   range_ = {spectrum_.angle(options_.upper), spectrum_.angle(options_.lower)};
   const FilterPlan plan = plan_filter(
       density, range_, {n(), interval_block_size(options_, n()), most, kSmallCost<Ctx>});
-  if (dense_pays<Ctx>(n(), plan.operations) || 2 * plan.columns > n()) return plan_dense();
+  if (dense_pays(plan.operations) || 2 * plan.columns > n()) return plan_dense();
   if (!plan.fits) {
     const double edge = kEdge * density.resolution();
     const EigenvalueCount sure = density.count(options_.lower + edge, options_.upper - edge);
@@ -99,7 +104,8 @@ void IntervalSolve<T, Ctx>::plan() {
 template <Scalar T, class Ctx>
 SpectralDensity IntervalSolve<T, Ctx>::estimate_density() {
   SpectralDensityOptions options;
-  options.resolution = kResolution * (options_.upper - options_.lower);
+  const double width = this->width(problem_.A->one_norm());
+  options.resolution = std::isfinite(width) ? kResolution * width : 0;
   options.max_degree = kDensityDegree;
   options.vectors = options.block_size = kDensityVectors;
   options.seed = options_.seed;
@@ -108,9 +114,11 @@ SpectralDensity IntervalSolve<T, Ctx>::estimate_density() {
   return spectral_density(context_, *problem_.A, options);
 }
 
-/// X ← I.
+/// X ← I, after what the filter has found so far is deleted.
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::plan_dense() {
+  search_.reset();
+  s_.reset();
   s_.emplace(context_, rows_.local, n(), interval_block_size(options_, n()));
   s_->verifier.norms().prepare(context_, problem_);
   set_identity(context_, s_->X.view(), rows_.first);

@@ -43,8 +43,8 @@ EigenResult<T, typename Ctx::Space> IntervalSolve<T, Ctx>::run() {
       engine_.finish_iteration(*this,
                                "all pairs of the interval converged and passed verification");
       if (engine_.ended()) break;
-      restart();  // another round, or V ← V Z if V is full                n×l
-      if (engine_.ended() || !search_->multiplied()) continue;
+      restart();  // another round, V ← V Z if V is full, or a dense solve n×l
+      if (engine_.ended() || !search_ || !search_->multiplied()) continue;
     }
     end_if_lost(search_->expand(context_));  // V ← [V V₊], V₊β ← U − V T₊ n×b
   }
@@ -108,6 +108,10 @@ void IntervalSolve<T, Ctx>::measure() {
 template <Scalar T, class Ctx>
 void IntervalSolve<T, Ctx>::restart() {
   const AfterTest next = std::exchange(next_, AfterTest::expand);
+  const Index products = problem_.A->columns_applied() - applications_before_;
+  if (dense_pays(kPerProduct * static_cast<double>(products) * static_cast<double>(n()))) {
+    return plan_dense();
+  }
   if (search_->candidates().beyond_spectrum()) return widen_spectrum();
   switch (next) {
     case AfterTest::lock:
@@ -166,7 +170,9 @@ void IntervalSolve<T, Ctx>::make_room() {
     set_filter(2 * degree);
   } else {
     return end_crowded(fmt::format(
-        "more than nev = {} eigenvalues lie in the interval or very near to it", options_.nev));
+        "the eigenvalues in the interval and those just beyond its ends, which no filter tells "
+        "apart, need more room than nev = {} gives the basis; {} were found in the interval",
+        options_.nev, s_->inside.size()));
   }
   start(search_->size() / 2);
 }

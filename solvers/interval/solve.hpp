@@ -52,6 +52,8 @@ class IntervalSolve {
   void restart();
   void finish();
 
+  bool dense_pays(double operations) const noexcept;
+  double width(std::optional<double> norm) const noexcept;
   SpectralDensity estimate_density();
   void plan_dense();
   void plan_basis(Index columns);

@@ -9,6 +9,12 @@
 
 namespace heddle::detail {
 
+/// The values to be loaded do not fit. The message completes a sentence about the file.
+class ArchiveError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Saves values to memory or loads them. A class passes its values to an archive in one function
 /// for both directions. Therefore the saved and the loaded values, and their order, cannot differ.
 class Archive {
@@ -53,7 +59,8 @@ class Archive {
 
  private:
   void require_left(std::size_t count, std::size_t size) const {
-    if (count > (memory_.size() - position_) / size) throw Error("holds less than it should");
+    if (count > (memory_.size() - position_) / size)
+      throw ArchiveError("holds less than it should");
   }
 
   void bytes(void* data, std::size_t count) {

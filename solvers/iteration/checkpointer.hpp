@@ -76,7 +76,11 @@ class Checkpointer {
     archive.list(captured);
     archive.list(history);
     Archive numbers(captured, Archive::Mode::load);
-    state(numbers);
+    try {
+      state(numbers);
+    } catch (const ArchiveError& error) {
+      throw InputError(file_.string(), 0, error.what());
+    }
     blocks([&](auto block) { pass_block(context, file, block); });
     file.end_section();
   }

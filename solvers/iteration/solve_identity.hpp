@@ -21,8 +21,7 @@ template <Scalar T, class Ctx>
 std::string operator_fact(std::string_view name, const LinearOperator<T, Ctx>* op) {
   if (op == nullptr) return fact(name, "none");
   const std::optional<double> norm = op->one_norm();
-  return fact(name, fmt::format("{}{}", norm ? fmt::format("of 1-norm {}", *norm) : "given",
-                                op->is_lowered() ? ", in lower precision" : ""));
+  return fact(name, norm ? fmt::format("of 1-norm {}", *norm) : "given");
 }
 
 /// The facts that must be the same in an eigensolve that resumes from a checkpoint. Empty where no

@@ -53,7 +53,8 @@ struct BlockLanczosShape {
 BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index n, bool pencil);
 
 /// Estimated bytes of the context's memory that a solve holds, with its result and without the
-/// operators. `scalar_size`: bytes per scalar of the blocks.
+/// operators. A dense solve that replaces a costly iteration is not included, see
+/// `EigenOptions::dense_bytes`. `scalar_size`: bytes per scalar of the blocks.
 double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
                                   std::size_t scalar_size);
 

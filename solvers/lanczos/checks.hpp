@@ -29,8 +29,8 @@ void check_block_lanczos(const EigenProblem<T, Ctx>& problem, const BlockLanczos
           "a pencil needs an inverse of B or, for the smallest end, a shifted inverse");
   require(options.filter != LanczosFilter::inverse || may_invert,
           "filter inverse needs a shifted inverse and is for the smallest end");
-  require(options.nev >= 1 && options.nev < n,
-          "nev must be at least 1 and less than n = {}, it is {}", n, options.nev);
+  require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
+          options.nev);
   require_eigen_options(require, options);
   require_null_vectors(require, problem, options);
   require(problem.null_vectors.cols() < options.nev,

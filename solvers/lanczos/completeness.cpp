@@ -10,9 +10,11 @@ namespace {
 /// eigenvalues of F in the unwanted part of the spectrum.
 constexpr double kAtRest = 0.01;
 
-/// The largest ‖F x − θ x‖ relative to the distance of θ below the θ of the last locked pair. The
-/// share of a missed pair in the Ritz vector is about the square of this ratio.
-constexpr double kApart = 0.1;
+/// The largest part of a missed pair that may be left in the Ritz vector beside the locked pairs: a
+/// part of this norm, whose share is its square, makes ‖F x − θ x‖ as large as this ratio times the
+/// distance of θ below the θ of the last locked pair. F separates the wanted pairs better than A
+/// does, so that a coarser test is enough here than in LOBPCG.
+constexpr double kPartOfMissed = 0.1;
 
 /// Under an inverse, the largest θ relative to that of the last locked pair that is 0. All finite
 /// eigenvalues have then been found.
@@ -68,7 +70,7 @@ bool Completeness::next_is_at_rest(bool full) const {
   const double lambda = map_.lambda_at(theta);
   const double last_locked = map_.theta_of(pairs_.locked_pairs().values.back());
   // If F hardly separates the pair from the locked ones, it may contain a part of a missed pair.
-  const bool apart = residual <= kApart * (last_locked - theta);
+  const bool apart = residual <= kPartOfMissed * (last_locked - theta);
   const EigenConvergence& convergence = pairs_.convergence();
   const double residual_of_A = pairs_.residual_of(0);
   const double scaled = convergence.scaled(lambda, residual_of_A);

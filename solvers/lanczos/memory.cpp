@@ -1,14 +1,11 @@
 #include <algorithm>
+#include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/iteration/error_norms.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/lanczos/operator_choice.hpp>
 #include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {
 namespace {
-
-/// Up to this order, a dense solve costs less than iterating, and it always converges.
-constexpr Index kDenseOrder = 256;
 
 /// A block width for which the SpMM and dense kernels are written.
 constexpr Index kDefaultBlock = 8;
@@ -25,14 +22,13 @@ BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index 
   if (shape.max_basis == 0)
     shape.max_basis = std::max(2 * options.nev + 4 * b, options.nev + 8 * b);
   shape.max_basis = std::min(round_up(shape.max_basis, b), (n - b) / b * b);
-  if (n <= kDenseOrder || shape.max_basis < options.nev + 2 * b) shape.max_basis = 0;
+  if (n <= detail::kDenseOrder || shape.max_basis < options.nev + 2 * b) shape.max_basis = 0;
   return shape;
 }
 
 double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
                                   std::size_t scalar_size) {
-  BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
-  if (detail::dense_solve_may_follow(options, n)) shape.max_basis = 0;
+  const BlockLanczosShape shape = block_lanczos_shape(options, n, pencil);
   const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const auto m = static_cast<double>(shape.max_basis);
   const auto pairs = static_cast<double>(shape.pairs());

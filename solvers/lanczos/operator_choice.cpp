@@ -52,11 +52,13 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
-/// The cost of a dense solve, about 10 n³ operations, in columns multiplied by A at about 20 n
-/// operations each. Infinite where none may follow.
+/// The cost of a dense solve in columns multiplied by A. Infinite where none may follow.
+template <Scalar T>
 double dense_cost(const BlockLanczosOptions& options, Index n) {
-  if (!dense_solve_may_follow(options, n)) return std::numeric_limits<double>::infinity();
-  return 0.5 * static_cast<double>(n) * static_cast<double>(n);
+  if (!dense_solve_may_follow(options, n, sizeof(T))) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return dense_operations(n) / (kPerProduct * static_cast<double>(n));
 }
 
 /// acosh of the filter's value at the wanted end. A larger value means fewer steps with more
@@ -81,7 +83,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       problem_(problem),
       options_(options),
       max_basis_(max_basis),
-      dense_cost_(dense_cost(options, problem.A->row_range().global)),
+      dense_cost_(dense_cost<T>(options, problem.A->row_range().global)),
       F_(F),
       map_(F.map()),
       ritz_(ritz),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
@@ -13,13 +14,12 @@
 
 namespace heddle::detail {
 
-/// Up to this order, a dense solve replaces an iteration that costs more.
-inline constexpr Index kLargestDenseOrder = 1024;
-
 /// Whether a solve that costs more than a dense one is given up for this. A caller that limits the
 /// products has another method to use instead.
-inline bool dense_solve_may_follow(const BlockLanczosOptions& options, Index n) noexcept {
-  return n <= kLargestDenseOrder && !std::isfinite(options.max_applications);
+inline bool dense_solve_may_follow(const BlockLanczosOptions& options, Index n,
+                                   std::size_t scalar_size) noexcept {
+  return !std::isfinite(options.max_applications) &&
+         dense_solve_may_follow(n, options.dense_bytes, scalar_size);
 }
 
 /// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to

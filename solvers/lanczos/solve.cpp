@@ -61,7 +61,7 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       known_(known_vectors(problem)),
       completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev,
                     std::min(options.tolerance, kDefaultTolerance<T>),
-                    problem.initial_guess.cols() > 0, known_.cols()),
+                    problem.initial_guess.cols() > 0 && !problem.guess_from_random, known_.cols()),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon(), known_.cols());

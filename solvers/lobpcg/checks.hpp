@@ -21,9 +21,8 @@ void check_lobpcg(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& opti
   tall("the constraints", problem.constraints.rows(), problem.constraints.cols());
   tall("the initial guesses", problem.initial_guess.rows(), problem.initial_guess.cols());
   const Index space = problem.A->row_range().global - problem.constraints.cols();
-  require(options.nev >= 1 && options.nev < space,
-          "nev must be at least 1 and less than n - constraints = {}, it is {}", space,
-          options.nev);
+  require(options.nev >= 1 && options.nev <= space,
+          "nev must lie between 1 and n - constraints = {}, it is {}", space, options.nev);
   require_eigen_options(require, options);
   require_null_vectors(require, problem, options);
   require(problem.null_vectors.cols() < options.nev,

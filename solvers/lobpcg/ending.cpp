@@ -22,8 +22,8 @@ IterationRecord LobpcgSolve<T, Ctx>::record() const {
   now.iteration = result_.iterations;
   now.converged = pairs_.converged();
   now.worst_residual = pairs_.worst_residual(ritz_.values());
-  now.active_columns =
-      blocks_.x() - resting_columns(pairs_.leading(), blocks_.x(), blocks_.kWidthUnit);
+  now.active_columns = blocks_.x() - resting_columns(pairs_.at_rest(ritz_.values(), guessed_),
+                                                     blocks_.x(), blocks_.kWidthUnit);
   now.operator_applications = problem_.A->columns_applied() - applications_before_;
   return now;
 }
@@ -43,11 +43,8 @@ std::optional<StopControl::Stop> LobpcgSolve<T, Ctx>::trouble() const {
 template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), guessed_)) return Claim::none;
-  const GuardVectors guards = pairs_.guards(ritz_.values());
-  if (guessed_ && pairs_.evidence().needs_new_guards(guards)) {
-    draw(blocks_.S().X.columns(pairs_.wanted_in_X(), std::ssize(guards.theta)));
-    blocks_.set_p(0);
-    refresh_due_ = true;
+  if (guessed_ && pairs_.evidence().show_nothing(pairs_.guards(ritz_.values()))) {
+    forget_guesses();
     return Claim::none;
   }
   if (missed_pairs_.needed()) return Claim::none;

@@ -7,15 +7,11 @@
 namespace heddle::detail {
 namespace {
 
-/// The largest residual of a guard vector, relative to the distance of its value from the wanted
-/// ones, with which it shows that no better pair is missing.
-constexpr double kApart = 0.01;
+/// The largest part of a missing pair that may be left in a guard vector which shows that no better
+/// pair is missing.
+constexpr double kLargestPart = 0.01;
 
 }  // namespace
-
-void GuardEvidence::begin(bool exact) noexcept {
-  if (!std::exchange(begun_, true)) began_exact_ = exact;
-}
 
 Index GuardEvidence::tested(const GuardVectors& guards, bool guessed) noexcept {
   const Index count = std::ssize(guards.theta);
@@ -29,44 +25,42 @@ bool GuardEvidence::shows_all(const GuardVectors& guards, bool guessed) const {
     const double scaled = convergence_.scaled(guards.theta[j], guards.residuals[j]);
     if (!(scaled <= std::sqrt(tolerance_))) return false;
   }
-  return !guessed || !began_exact_ || next_is_apart(guards);
+  return !guessed || next_is_apart(guards);
 }
 
-/// Whether the residual of a guard vector is small relative to the distance of its value from the
-/// wanted ones. A guard vector that has converged may be a further copy of a wanted pair or another
-/// guess, which shows nothing. Guard vectors from random columns are no guesses.
+/// Whether a guard vector holds at most kLargestPart of a pair that is better than the wanted ones:
+/// such a part is at most its residual divided by the distance of its value from the wanted ones. A
+/// guard vector that has converged may be a further copy of a wanted pair or another guess, which
+/// shows nothing. True if all have.
 bool GuardEvidence::next_is_apart(const GuardVectors& guards) const {
   for (std::size_t j = 0; j < guards.theta.size(); ++j) {
+    if (has_converged(guards, j)) continue;
     double distance = std::numeric_limits<double>::infinity();
     for (const auto& values : {guards.wanted, guards.locked}) {
       for (const double value : values) {
         distance = std::min(distance, std::abs(guards.theta[j] - value));
       }
     }
-    const bool apart = guards.dual_residuals[j] <= kApart * distance;
-    const bool converged = has_converged(guards, j);
-    if (apart && (renewed_ || !converged)) return true;
-    if (!converged) return false;
+    return guards.dual_residuals[j] <= kLargestPart * distance;
   }
   return true;
 }
 
-/// Whether the residual of a guard vector is small beside its value. As long as the vector may be a
-/// guess in a stiff problem, whose residual is rounding, half of the digits are enough.
+/// Whether the residual of a guard vector is small beside its value. The vector may be a guess in a
+/// stiff problem, whose residual is rounding, so that half of the digits are enough.
 bool GuardEvidence::has_converged(const GuardVectors& guards, std::size_t j) const {
   const double theta = guards.theta[j];
-  const double digits = (renewed_ ? tolerance_ : std::sqrt(tolerance_)) * std::abs(theta);
+  const double digits = std::sqrt(tolerance_) * std::abs(theta);
   const double small = std::min(convergence_.allowed(theta), digits * convergence_.norm_B());
   return guards.residuals[j] <= small || convergence_.is_zero(theta, guards.residuals[j]);
 }
 
-bool GuardEvidence::needs_new_guards(const GuardVectors& guards) {
-  if (!began_exact_ || renewed_ || done_) return false;
+bool GuardEvidence::show_nothing(const GuardVectors& guards) const {
+  if (done_ || guards.theta.empty()) return false;
   for (std::size_t j = 0; j < guards.theta.size(); ++j) {
     if (!has_converged(guards, j)) return false;
   }
-  renewed_ = !guards.theta.empty();
-  return renewed_;
+  return true;
 }
 
 void GuardEvidence::note_stagnation(const GuardVectors& guards) {

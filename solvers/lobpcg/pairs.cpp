@@ -13,12 +13,13 @@ constexpr double kLockingFactor = 0.1;
 constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
 
-/// A guess whose errors are at most this many times as large as allowed counts as exact.
-constexpr double kExactGuess = 10;
-
 /// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
 Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
+}
+
+bool better(Which which, double a, double b) noexcept {
+  return which == Which::smallest ? a < b : a > b;
 }
 
 }  // namespace
@@ -50,10 +51,6 @@ LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   ++comparable_steps_;
   std::swap(residuals_, residuals_before_);
   return {residuals_, dual_residuals_, roundings_};
-}
-
-bool LobpcgPairs::better(double a, double b) const noexcept {
-  return options_->which == Which::smallest ? a < b : a > b;
 }
 
 double LobpcgPairs::locking_factor(Index iteration) const noexcept {
@@ -106,17 +103,12 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   leading_ = wanted_in_X_ = 0;
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
-    const auto ahead =
-        std::count_if(locked_values_.begin(), locked_values_.end(),
-                      [&](double value) { return value == theta || better(value, theta); });
+    const auto ahead = std::count_if(
+        locked_values_.begin(), locked_values_.end(),
+        [&](double value) { return value == theta || better(options_->which, value, theta); });
     if (j + ahead < options_->nev) ++wanted_in_X_;
     if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
   }
-  bool exact_one = false;
-  for (Index j = 0; j < wanted_in_X_; ++j) {
-    exact_one = exact_one || passes(ritz, j, kExactGuess, true);
-  }
-  evidence_.begin(exact_one);
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -143,6 +135,10 @@ bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
          evidence_.shows_all(guards(ritz), guessed);
 }
 
+Index LobpcgPairs::at_rest(const RitzValues& ritz, bool guessed) const {
+  return awaited_guards(ritz, guessed) > 0 ? std::min(leading_, wanted_in_X_) : leading_;
+}
+
 Index LobpcgPairs::awaited_guards(const RitzValues& ritz, bool guessed) const {
   const GuardVectors behind = guards(ritz);
   const bool awaited = !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ &&
@@ -160,7 +156,13 @@ GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
           .locked = locked_values_};
 }
 
-Index LobpcgPairs::lockable(const RitzValues& ritz, bool exact, Index iteration) const {
+Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
+                            Index iteration) const {
+  // Bounds assume a gap up to the guard vectors. Locked pairs would not improve if guard vectors
+  // that have just been replaced come to fill it.
+  if (guessed && !more_to_come(ritz.count()) && !evidence_.shows_all(guards(ritz), guessed)) {
+    return 0;
+  }
   const double factor = locking_factor(iteration);
   Index k = 0;
   while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, factor, exact)) ++k;
@@ -187,7 +189,7 @@ bool LobpcgPairs::is_best_locked(Index pair, Index count) const noexcept {
   Index rank = 0;
   for (std::size_t j = 0; j < locked_values_.size(); ++j) {
     const double a = locked_values_[j];
-    if (better(a, locked_values_[i]) || (a == locked_values_[i] && j < i)) ++rank;
+    if (better(options_->which, a, locked_values_[i]) || (a == locked_values_[i] && j < i)) ++rank;
   }
   return rank < count;
 }

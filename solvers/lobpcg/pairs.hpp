@@ -85,8 +85,12 @@ class LobpcgPairs {
   GuardVectors guards(const RitzValues& ritz) const;
   GuardEvidence& evidence() noexcept { return evidence_; }
 
+  /// The number of leading pairs of X that get no search directions: those that pass, without the
+  /// guard vectors for which `all_converged` waits.
+  Index at_rest(const RitzValues& ritz, bool guessed) const;
+
   /// The number of leading pairs of X that are to be locked now.
-  Index lockable(const RitzValues& ritz, bool exact, Index iteration) const;
+  Index lockable(const RitzValues& ritz, bool guessed, bool exact, Index iteration) const;
 
   /// Moves the first k pairs of X to the locked ones.
   void lock(const RitzValues& ritz, Index k, Index iteration);
@@ -121,7 +125,6 @@ class LobpcgPairs {
  private:
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
   double locking_factor(Index iteration) const noexcept;
-  bool better(double a, double b) const noexcept;
 
   const EigenOptions* options_ = nullptr;
   Index block_ = 0;

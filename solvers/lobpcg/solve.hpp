@@ -57,6 +57,7 @@ class LobpcgSolve {
   void lock_null_vectors();
   void start_X();
   void draw(Block V);
+  void forget_guesses();
   void set_norms();
   void refresh();
   void queue_residuals();
@@ -91,7 +92,7 @@ class LobpcgSolve {
   Index steps_since_refresh_ = 0;
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
-  bool guessed_ = false;        // whether X began with initial guesses
+  bool guessed_ = false;        // whether X began with guesses that may lack a wanted pair
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
   bool residuals_known_ = false;  // whether the residuals of this step are on the host

@@ -18,9 +18,7 @@ class StepPreconditioner {
 
   /// Sets the strength of `preconditioner` to that of a new one. Null: T = I.
   StepPreconditioner(Preconditioner<T, Ctx>* preconditioner, Which which) noexcept
-      : preconditioner_(preconditioner),
-        which_(which),
-        lowered_(preconditioner != nullptr && preconditioner->is_lowered()) {
+      : preconditioner_(preconditioner), which_(which) {
     if (preconditioner_ != nullptr) preconditioner_->set_strength(strength_);
   }
 
@@ -35,7 +33,8 @@ class StepPreconditioner {
 
   /// Computes T⁻¹ in full precision from now on.
   void raise(Ctx& context) {
-    if (lowered_) preconditioner_->raise(context);
+    if (preconditioner_ != nullptr && preconditioner_->is_lowered())
+      preconditioner_->raise(context);
   }
 
   /// Raises the strength to what suits the wanted Ritz vectors X, once the last of their Ritz
@@ -57,14 +56,18 @@ class StepPreconditioner {
     next_choice_ = last > 0 ? last * missing * missing : -kInfinity;
   }
 
+  /// Saves or loads the strength and the precision, which an earlier solve may have raised.
   void archive(Ctx& context, Archive& archive) {
     if (preconditioner_ == nullptr) return;
-    archive.values(strength_, next_choice_);
-    if (archive.loading()) preconditioner_->set_strength(strength_);
-    if (!lowered_) return;
-    bool raised = !preconditioner_->is_lowered();
-    archive.values(raised);
-    if (archive.loading() && raised) raise(context);
+    bool lowered = preconditioner_->is_lowered();
+    archive.values(strength_, next_choice_, lowered);
+    if (!archive.loading()) return;
+    preconditioner_->set_strength(strength_);
+    if (!lowered) return raise(context);
+    if (preconditioner_->is_lowered()) return;
+    throw ArchiveError(
+        "belongs to a solve with a preconditioner in lower precision, this one is in full "
+        "precision");
   }
 
  private:
@@ -73,7 +76,6 @@ class StepPreconditioner {
 
   Preconditioner<T, Ctx>* preconditioner_;
   Which which_;
-  bool lowered_;        // whether it was in lower precision at the start
   Index strength_ = 0;  // 0: that of a new preconditioner
   // The strength is chosen again when the last wanted Ritz value is below this.
   double next_choice_ = kInfinity;

@@ -70,7 +70,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
   } else {
     draw(blocks_.S().X);
     if (guesses > 0) {
-      guessed_ = true;
+      guessed_ = !problem_.guess_from_random;
       copy(context_, problem_.initial_guess.columns(0, guesses), blocks_.S().X.columns(0, guesses));
     }
   }
@@ -97,6 +97,16 @@ void LobpcgSolve<T, Ctx>::start_X() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::draw(Block V) {
   fill_random(context_, options_.seed, streams_++, V, s_.shape.rows.first);
+}
+
+/// Begins again with random columns only, because guesses and guard vectors have all converged.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::forget_guesses() {
+  guessed_ = false;
+  draw(blocks_.S().X);
+  blocks_.set_p(0);
+  stagnation_.restart(result_.iterations);
+  refresh_due_ = true;
 }
 
 template <Scalar T, class Ctx>
@@ -185,7 +195,7 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_converged() {
-  const Index k = pairs_.lockable(ritz_.values(), s_.spans_space(), result_.iterations);
+  const Index k = pairs_.lockable(ritz_.values(), guessed_, s_.spans_space(), result_.iterations);
   if (k == 0) return;
   pairs_.lock(ritz_.values(), k, result_.iterations);
   blocks_.lock(context_, k);
@@ -209,7 +219,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   preconditioner_.suit(context_, blocks_.S().X.columns(0, wanted),
                        ritz_.values().theta.first(static_cast<std::size_t>(wanted)));
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
-  const Index first = resting_columns(pairs_.leading(), blocks_.x(), blocks_.kWidthUnit);
+  const Index first =
+      resting_columns(pairs_.at_rest(ritz_.values(), guessed_), blocks_.x(), blocks_.kWidthUnit);
   const Index active = std::min(blocks_.x() - first, room);
   // The block Krylov space of b start vectors holds at most b directions of an eigenspace. Random
   // directions replace the locked ones, so that further copies of a multiple eigenvalue are found.
@@ -304,7 +315,8 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   constexpr Index kUnit = LobpcgBlocks<T, Ctx>::kWidthUnit;
   const Index wanted = pairs_.block_wanted(s_.shape.block) + kUnit - 1;
   const Index x = std::min(s_.shape.block, wanted - wanted % kUnit);
-  const Index resting = resting_columns(pairs_.leading(), blocks_.x(), kUnit);
+  const Index resting =
+      resting_columns(pairs_.at_rest(ritz_.values(), guessed_), blocks_.x(), kUnit);
   if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }

@@ -33,6 +33,10 @@ struct EigenProblem {
   /// as converged pairs from the start. They need k < nev, a Z that spans the null space, and no
   /// constraints. `null_pairs` needs k ≥ nev.
   ConstBlockView<T, Space> null_vectors{};
+  /// Whether `initial_guess` comes from a solve of this problem, for the same end of the spectrum,
+  /// that began with random vectors, such as one in lower precision. Any other guess may consist of
+  /// eigenvectors and lack a wanted one, so that the solve looks for evidence that it does not.
+  bool guess_from_random = false;
 };
 
 }  // namespace heddle

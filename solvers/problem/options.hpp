@@ -36,6 +36,9 @@ struct EigenOptions {
   double time_limit_s = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 42;
   CheckpointOptions checkpoint{};
+  /// The most bytes that a dense solve may take which replaces an iteration that costs more, as
+  /// block Lanczos does up to order 4096.
+  double dense_bytes = std::numeric_limits<double>::infinity();
 };
 
 /// The condition under which a column x of a linear system counts as converged. Its residual is

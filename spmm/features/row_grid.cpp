@@ -7,6 +7,9 @@ namespace {
 
 using Point = std::array<std::int32_t, RowGrid::kMostDimensions>;
 
+/// Offsets that span more points belong to no grid.
+constexpr Index kMostPoints = 1 << 16;
+
 /// An offset this many times larger than the one before it belongs to the next direction.
 constexpr double kGap = 2.5;
 
@@ -37,13 +40,14 @@ std::vector<std::int32_t> strides_of(const std::vector<std::int32_t>& offsets,
 }
 
 /// The point of an offset: the nearest multiple of each stride, from the largest on.
-Point point_of(std::int32_t offset, const RowGrid& grid) {
+Point point_of(std::int64_t offset, const RowGrid& grid) {
   Point point{};
   for (int d = grid.dimensions - 1; d >= 0; --d) {
-    const std::int32_t stride = grid.strides[d];
-    const std::int32_t half = offset >= 0 ? stride / 2 : -(stride / 2);
-    point[static_cast<std::size_t>(d)] = (offset + half) / stride;
-    offset -= point[static_cast<std::size_t>(d)] * stride;
+    const std::int64_t stride = grid.strides[d];
+    const std::int64_t half = offset >= 0 ? stride / 2 : -(stride / 2);
+    const std::int64_t steps = (offset + half) / stride;
+    point[static_cast<std::size_t>(d)] = static_cast<std::int32_t>(steps);
+    offset -= steps * stride;
   }
   return point;
 }
@@ -56,13 +60,13 @@ class Coverage {
       const auto by_d = [d](const Point& a, const Point& b) { return a[d] < b[d]; };
       const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end(), by_d);
       low_[d] = (*least)[d];
-      span_[d] = (*most)[d] - (*least)[d];
+      const Index span = Index{(*most)[d]} - (*least)[d];
+      span_[d] = static_cast<std::int32_t>(std::min(span, kMostPoints));
     }
   }
 
   /// Whether the offsets are so far apart that no grid explains them.
   bool is_scattered() const {
-    constexpr Index kMostPoints = 1 << 16;
     Index points = 1;
     for (const std::int32_t span : span_) points = std::min(points * (span + 1), kMostPoints + 1);
     return points > kMostPoints;

@@ -72,12 +72,14 @@ class Case:
 
 def vectors(how, problem, seed):
     """The columns of a guess or of constraints. kind: eigenvectors (`places` counted from the
-    smallest), random, ones or dependent (`columns` of rank one)."""
+    smallest, with an `error` if given), random, ones or dependent (`columns` of rank one)."""
     n = problem.A.shape[1]
     rng = np.random.default_rng([seed, 1])
     if how["kind"] == "eigenvectors":
         places = [place for place in how["places"] if place < n]
-        return truth.eigenvectors(problem.A, problem.B)[:, places]
+        vectors = truth.eigenvectors(problem.A, problem.B)[:, places]
+        error = how.get("error", 0.0) * np.abs(vectors).max(axis=0, initial=0.0)
+        return vectors + error * rng.standard_normal(vectors.shape)
     if how["kind"] == "random":
         return rng.standard_normal((n, how["columns"]))
     if how["kind"] == "ones":
@@ -191,6 +193,8 @@ class Chooser:
         second = [k + 1 for k in range(nev) if k + 1 < n] or [0]
         return self.one_of({"kind": "eigenvectors", "places": places},
                            {"kind": "eigenvectors", "places": second},
+                           {"kind": "eigenvectors", "places": second,
+                            "error": float(10.0 ** self.rng.integers(-9, 0))},
                            {"kind": "eigenvectors", "places": [n - 1]},
                            {"kind": "random", "columns": nev},
                            {"kind": "dependent", "columns": nev},

@@ -43,6 +43,7 @@ TEST(JsonSchema, WhatItAcceptsTheProgramAccepts) {
         "problem: {matrix: a.mtx, rhs: {random: 3}}",
         "problem: {matrix: a.mtx, rhs: {unit: [1, 2]}}\nsolver: {type: block_cg}",
         "problem: {matrix: a.mtx}\nsolver: {type: auto, which: interval, interval: [-1, 2.5]}",
+        "problem: {matrix: a.mtx}\nsolver: {type: auto, which: interval, interval: [-inf, 2.5]}",
         "problem: {matrix: a.mtx}\nsolver: {tolerance: 1e-6, time_limit_s: none}",
         "problem: {matrix: a.mtx}\nsolver: {preconditioner: {type: chebyshev, degree: 4}}",
         "problem: {matrix: a.mtx}\noutput: {eigenvectors: true, history: false}",

@@ -183,16 +183,31 @@ TEST_F(LanczosProcess, AnIntervalWithoutEigenvaluesAndOneWithTooMany) {
   EXPECT_NE(result().at("reason").get<std::string>().find("more than nev = 2"), std::string::npos);
 }
 
+TEST_F(LanczosProcess, AnIntervalWithoutAnEndAndTheWholeSpectrum) {
+  for (const std::string words : {"[-inf, 3.1]", "[-.inf, 3.1]", "[-inf, inf]"}) {
+    std::vector<std::string> all = kInterval;
+    all[3] = "solver.nev=340";
+    all.back() = "solver.interval=" + words;
+    EXPECT_EQ(solve(kGrid, all).exit_code, 0) << words;
+    const double upper = words == "[-inf, inf]" ? 9 : 3.1;
+    EXPECT_EQ(result().at("eigenvalues").size(), eigenvalues_between(-1, upper).size()) << words;
+  }
+  EXPECT_EQ(solve(kGrid, {"--set", "solver.nev=340"}).exit_code, 0);
+  EXPECT_EQ(result().at("eigenvalues").size(), 340u);
+}
+
 TEST_F(LanczosProcess, WhatAnIntervalDoesNotGoWith) {
   expect_refused(solve(kGrid, {"--set", "solver.which=interval"}), 1,
                  "--set solver.which=interval: solver.which: interval needs a solver.interval");
   expect_refused(solve(kGrid, {"--set", "solver.interval=[1, 2]"}), 1,
                  "--set solver.interval=[1, 2]: solver.interval does not go with an end of the "
                  "spectrum, use which: interval");
-  for (const std::string bad : {"[2, 1]", "[1]", "[1, 2, 3]", "[1, x]", "[1, .inf]"}) {
+  for (const std::string bad :
+       {"[2, 1]", "[1]", "[1, 2, 3]", "[1, x]", "[1, .nan]", "[inf, -inf]"}) {
     expect_refused(solve(kGrid, {"--set", "solver.interval=" + bad}), 1,
                    "--set solver.interval=" + bad +
-                       ": solver.interval: expected a list of two numbers, the larger one last, "
+                       ": solver.interval: expected a list of two numbers, -inf or inf, the larger "
+                       "one last, "
                        "got the list " +
                        bad);
   }
@@ -303,9 +318,9 @@ TEST_F(LanczosProcess, WhatIsRefused) {
   expect_refused(solve(kGrid, {"--set", "problem.constraints=y.mtx"}), 1,
                  "--set problem.constraints=y.mtx: problem.constraints belongs to lobpcg, this "
                  "file is for block_lanczos");
-  expect_refused(solve(kGrid, {"--set", "solver.nev=340"}), 1,
-                 "--set solver.nev=340: solver.nev is 340, but the matrix has order 340: nev must "
-                 "be below 340");
+  expect_refused(solve(kGrid, {"--set", "solver.nev=341"}), 1,
+                 "--set solver.nev=341: solver.nev is 341, but the matrix has order 340: nev must "
+                 "be at most 340");
   expect_refused(solve(kGrid, {"--set", "solver.max_basis=10"}), 1,
                  "--set solver.max_basis=10: solver.max_basis is 10, but nev and two blocks of 8 "
                  "need at least 20");

@@ -263,9 +263,9 @@ TEST_F(LobpcgProcess, BadConfigurations) {
   expect_refused_beginning(solve("problem: {matrix: [a.mtx\n"), 1,
                            "case.yaml:2:1: not readable as YAML: ");
   expect_refused(solve(""), 1, "case.yaml: is empty");
-  expect_refused(solve(kGrid, {"--set", "solver.nev=340"}), 1,
-                 "--set solver.nev=340: solver.nev is 340, but the matrix has order 340: nev must "
-                 "be below 340");
+  expect_refused(solve(kGrid, {"--set", "solver.nev=341"}), 1,
+                 "--set solver.nev=341: solver.nev is 341, but the matrix has order 340: nev must "
+                 "be at most 340");
 }
 
 TEST_F(LobpcgProcess, BadMatrixFiles) {

@@ -176,13 +176,13 @@ TEST_F(Problem, BlocksThatAreNotFinite) {
 
 TEST_F(Problem, MorePairsThanThereAre) {
   write("a.mtx", "coordinate real symmetric", kIdentity3);
-  EXPECT_EQ(refusal("{matrix: a.mtx}", "nev: 3"),
-            "case.yaml:2:15: solver.nev is 3, but the matrix has order 3: nev must be below 3");
-  EXPECT_EQ(refusal("{matrix: a.mtx}", "nev: 2"), "");
+  EXPECT_EQ(refusal("{matrix: a.mtx}", "nev: 4"),
+            "case.yaml:2:15: solver.nev is 4, but the matrix has order 3: nev must be at most 3");
+  EXPECT_EQ(refusal("{matrix: a.mtx}", "nev: 3"), "");
   write("y.mtx", "array real general", "3 1\n1\n1\n1\n");
-  EXPECT_EQ(refusal("{matrix: a.mtx, constraints: y.mtx}", "nev: 2"),
-            "case.yaml:2:15: solver.nev is 2, but the matrix has order 3 and there are 1 "
-            "constraints: nev must be below 2");
+  EXPECT_EQ(refusal("{matrix: a.mtx, constraints: y.mtx}", "nev: 3"),
+            "case.yaml:2:15: solver.nev is 3, but the matrix has order 3 and there are 1 "
+            "constraints: nev must be at most 2");
 }
 
 TEST_F(Problem, StructuresThatCannotBeGenerated) {

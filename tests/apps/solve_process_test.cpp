@@ -233,8 +233,8 @@ TEST_F(HeddleSolve, WhatIsRefused) {
   expect_error(run_solve({"gone.yaml"}), 1, "gone.yaml: no such file");
   expect_error(run_solve({"laplace1d:40", "--nev", "many"}), 1,
                "--nev many: solver.nev: expected an integer of at least 1, got 'many'");
-  expect_error(run_solve({"laplace1d:40", "--nev", "40"}), 1,
-               "--nev 40: solver.nev is 40, but the matrix has order 40: nev must be below 40");
+  expect_error(run_solve({"laplace1d:40", "--nev", "41"}), 1,
+               "--nev 41: solver.nev is 41, but the matrix has order 40: nev must be at most 40");
   EXPECT_EQ(run_solve({"laplace9d:40"}).exit_code, 1);
   EXPECT_TRUE(listing(folder_.path()).empty());
   EXPECT_EQ(run_solve({"gone.mtx"}).exit_code, 2);

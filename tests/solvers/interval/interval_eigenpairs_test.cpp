@@ -146,6 +146,43 @@ TEST(IntervalDense, NarrowIntervalsOfSmallProblemsAreSolvedAsDenseOnes) {
   }
 }
 
+/// Filters of the highest degree hardly separate eigenvalues over nine decades.
+TEST(IntervalDense, ADenseSolveFollowsFiltersThatCostMore) {
+  HostContext context;
+  std::vector<double> values(600);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::pow(10.0, -3 + 9 * static_cast<double>(i) / 599);
+  }
+  DiagonalOperator<double> A(values);
+  IntervalOptions options = interval(1, 2, 40);
+  const auto result = interval_eigenpairs<double, HostContext>(context, {.A = &A}, options);
+  expect_values<double>(result, between(values, 1, 2), 1e6);
+  EXPECT_LE(result.operator_applications, 600 * 600);
+  options.dense_bytes = 1e6;
+  options.max_iterations = 3;
+  const auto filtered = interval_eigenpairs<double, HostContext>(context, {.A = &A}, options);
+  EXPECT_EQ(filtered.status, SolveStatus::max_iterations);
+  EXPECT_GT(filtered.operator_applications, 600 * 600) << "its dense solve takes 17 MB";
+}
+
+TEST(IntervalDense, EndsMayBeInfinite) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  HostContext context;
+  auto grid = make_operator<double>(context, {"laplace2d", {20, 21}});
+  const std::vector<double> all = laplace_smallest_eigenvalues({20, 21}, 420);
+  DiagonalOperator<double> diagonal(all);
+  ASSERT_FALSE(diagonal.one_norm());
+  const std::array<LinearOperator<double, HostContext>*, 2> operators = {&grid, &diagonal};
+  for (LinearOperator<double, HostContext>* A : operators) {
+    const auto pairs = [&](double a, double b, Index nev) {
+      return interval_eigenpairs<double, HostContext>(context, {.A = A}, interval(a, b, nev));
+    };
+    expect_values<double>(pairs(-kInfinity, 0.3, 20), between(all, -1, 0.3), 8);
+    expect_values<double>(pairs(7.8, kInfinity, 20), between(all, 7.8, 9), 8);
+    expect_values<double>(pairs(-kInfinity, kInfinity, 420), all, 8);
+  }
+}
+
 TEST(IntervalStatus, BeyondTheSpectrumNothingIsIteratedOn) {
   HostContext context;
   DiagonalOperator<double> A(counting(400));
@@ -361,7 +398,7 @@ TEST(IntervalStatus, MisuseIsToldWithBothSides) {
   expect({}, interval(0, 1, 2), "no A");
   expect({&A, &A}, interval(0, 1, 2), "B is 300x300");
   expect({&A}, interval(2, 1, 2), "they are 2 and 1");
-  expect({&A}, interval(0, std::numeric_limits<double>::infinity(), 2), "they are 0 and inf");
+  expect({&A}, interval(0, std::numeric_limits<double>::quiet_NaN(), 2), "they are 0 and nan");
   expect({&A}, interval(0, 1, 0), "it is 0");
   expect({&A}, interval(0, 1, 301), "n = 300, it is 301");
   MultiVector<double, HostSpace> block(context, 300, 1);

@@ -238,7 +238,7 @@ TEST(BlockLanczosStatus, MisuseIsToldWithBothSides) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   expect(message({}, options_for(2)), "no A");
-  expect(message({&A}, options_for(300)), "less than n = 300, it is 300");
+  expect(message({&A}, options_for(301)), "between 1 and n = 300, it is 301");
   expect(message({&A}, options_for(0)), "it is 0");
   expect(message({&A, &A}, options_for(2)), "a pencil needs an inverse of B");
   expect(message({.A = &A, .B_inverse = &A}, options_for(2)), "B is missing");

@@ -83,6 +83,30 @@ TEST(LobpcgCheckpoint, APreconditionerThatIsRaisedOnTheWay) {
       });
 }
 
+/// The preconditioner of a caller that solves more than once may have been raised before.
+TEST(LobpcgCheckpoint, APreconditionerThatAnEarlierSolveHasRaised) {
+  HostContext context;
+  auto A = make_operator<double>(context, {"laplace2d", {31, 33}});
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  const test::TemporaryFolder folder;
+  const auto solve = [&](bool raised, Index max_iterations, bool resume) {
+    const auto M = kind.make_lowered(context, A.matrix(), kind.options());
+    if (raised) M.get()->raise(context);
+    LobpcgOptions options;
+    options.nev = 3;
+    options.max_iterations = max_iterations;
+    options.checkpoint = {.file = folder.path() / "state", .every_s = 0, .resume = resume};
+    const auto result = lobpcg<double, HostContext>(context, {&A, nullptr, M.get()}, options);
+    EXPECT_EQ(M.get()->is_lowered(), !raised && !resume);
+    return test::outcome_of(result);
+  };
+  const Outcome whole = solve(true, 1000, false);
+  EXPECT_EQ(solve(true, 6, false).status, SolveStatus::max_iterations);
+  const Outcome resumed = solve(false, 1000, true);
+  EXPECT_EQ(resumed.status, SolveStatus::converged);
+  EXPECT_EQ(resumed.numbers, whole.numbers);
+}
+
 TEST(LobpcgCheckpoint, ThePrecisionOfThePreconditionerBelongsToTheSolve) {
   const test::TemporaryFolder folder;
   const CheckpointOptions kept{.file = folder.path() / "state", .every_s = 0};

@@ -200,7 +200,7 @@ TEST(Lobpcg, DependentConstraintsHideNoEigenvectors) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(result.eigenvalues[i], expected[i], 1e-7);
 }
 
-TEST(Lobpcg, AnInitialGuessSavesIterations) {
+TEST(Lobpcg, AnInitialGuessSavesProducts) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {30, 31}});
   const LobpcgOptions options = options_for(5);
@@ -210,7 +210,7 @@ TEST(Lobpcg, AnInitialGuessSavesIterations) {
   problem.initial_guess = cold.eigenvectors.view();
   const auto warm = lobpcg<double, HostContext>(context, problem, options);
   ASSERT_EQ(warm.status, SolveStatus::converged) << warm.reason;
-  EXPECT_LT(warm.iterations, cold.iterations);
+  EXPECT_LT(3 * warm.operator_applications, 2 * cold.operator_applications);
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_NEAR(warm.eigenvalues[i], cold.eigenvalues[i], 1e-10);
   }

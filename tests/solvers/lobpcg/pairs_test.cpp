@@ -83,7 +83,7 @@ TEST_F(LobpcgPairsTest, AGuessNeedsAllGuardsAtRest) {
   EXPECT_TRUE(pairs_.all_converged(values(), true));
 }
 
-TEST_F(LobpcgPairsTest, AGuessThatIsExactFromTheStartNeedsTheNextPairApart) {
+TEST_F(LobpcgPairsTest, AGuessNeedsTheNextPairApart) {
   step({1e-7, 1e-7, 1e-7, 1e-7, 1e-3, 1e-3});
   EXPECT_TRUE(pairs_.all_converged(values(), true)) << "the next value is 5, apart from 4";
   theta_ = {1, 2, 3, 4, 4 + 1e-3, 6};
@@ -96,20 +96,37 @@ TEST_F(LobpcgPairsTest, AGuessThatIsExactFromTheStartNeedsTheNextPairApart) {
   EXPECT_TRUE(pairs_.all_converged(values(), true)) << "another copy, and 6 is apart";
 }
 
-TEST_F(LobpcgPairsTest, GuardsThatAreGuessesAreReplacedOnce) {
+TEST_F(LobpcgPairsTest, GuardsThatHaveAllConvergedShowNothing) {
   step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1e-3});
-  EXPECT_FALSE(pairs_.evidence().needs_new_guards(pairs_.guards(values())))
+  EXPECT_FALSE(pairs_.evidence().show_nothing(pairs_.guards(values())))
       << "the last one still moves";
   step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1e-7}, 1);
   EXPECT_TRUE(pairs_.all_converged(values(), true));
-  EXPECT_TRUE(pairs_.evidence().needs_new_guards(pairs_.guards(values())));
-  EXPECT_FALSE(pairs_.evidence().needs_new_guards(pairs_.guards(values())));
+  EXPECT_TRUE(pairs_.evidence().show_nothing(pairs_.guards(values())));
 }
 
-TEST_F(LobpcgPairsTest, AGuessThatHadErrorsNeedsNoPairApart) {
+TEST_F(LobpcgPairsTest, AwaitedGuardsAreNotAtRest) {
+  options_.tolerance = 1e-2;
+  pairs_.reset(options_);
+  pairs_.set_convergence(
+      EigenConvergence(Criterion::absolute, 1e-2, 10, 1, std::numeric_limits<double>::epsilon()));
+  theta_ = {-3, -2, -1, 0, 1e-4, 6};
+  step({1e-7, 1e-7, 1e-7, 1e-7, 5e-3, 5e-3});
+  EXPECT_EQ(pairs_.leading(), 6);
+  EXPECT_EQ(pairs_.at_rest(values(), false), 6);
+  EXPECT_EQ(pairs_.at_rest(values(), true), 4)
+      << "the fifth passes, and shows nothing so near to 0";
+}
+
+TEST_F(LobpcgPairsTest, ErrorsThatAGuessHadDoNotReplaceAPairApart) {
   theta_ = {1, 2, 3, 4, 4 + 1e-3, 6};
   step({1e-2, 1e-2, 1e-2, 1e-2, 1e-3, 1e-3});
   step({1e-7, 1e-7, 1e-7, 1e-7, 1e-3, 1e-3}, 1);
+  EXPECT_FALSE(pairs_.all_converged(values(), true));
+  EXPECT_TRUE(pairs_.all_converged(values(), false));
+  EXPECT_EQ(pairs_.lockable(values(), true, false, 1), 0) << "the gap beyond 4 may be none";
+  EXPECT_EQ(pairs_.lockable(values(), false, false, 1), 4);
+  step({1e-7, 1e-7, 1e-7, 1e-7, 9e-6, 1e-3}, 2);
   EXPECT_TRUE(pairs_.all_converged(values(), true));
 }
 
@@ -140,8 +157,8 @@ TEST(LobpcgWidths, RestingColumnsLeaveUnits) {
 TEST_F(LobpcgPairsTest, PairsATenthBelowTheToleranceAreLocked) {
   step({5e-8, 5e-8, 5e-7, 1, 1, 1});
   EXPECT_EQ(pairs_.leading(), 3);
-  ASSERT_EQ(pairs_.lockable(values(), false, 0), 2);
-  EXPECT_EQ(pairs_.lockable(values(), false, 101), 2);
+  ASSERT_EQ(pairs_.lockable(values(), false, false, 0), 2);
+  EXPECT_EQ(pairs_.lockable(values(), false, false, 101), 2);
   pairs_.lock(values(), 2, 0);
   theta_.erase(theta_.begin(), theta_.begin() + 2);
   EXPECT_EQ(pairs_.locked(), 2);
@@ -170,7 +187,7 @@ TEST_F(LobpcgPairsTest, ASingleConvergedPairOfManyMustWait) {
   wide.bound_errors(values(), false);
   wide.count(values(), false, 0);
   EXPECT_EQ(wide.leading(), 1);
-  EXPECT_EQ(wide.lockable(values(), false, 0), 0);  // two at least: nev / 2
+  EXPECT_EQ(wide.lockable(values(), false, false, 0), 0);  // two at least: nev / 2
 }
 
 TEST_F(LobpcgPairsTest, DecisionsAreDueWhenResidualsMayArrive) {

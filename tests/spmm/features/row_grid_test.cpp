@@ -102,6 +102,15 @@ TEST(RowGrid, AMatrixWithoutAGridIsCutIntoStretches) {
   }
 }
 
+TEST(RowGrid, OffsetsNearTheLargestIntegerDoNotOverflow) {
+  constexpr std::int32_t kFar = 2'000'000'000;
+  const RowGrid grid = grid_of_offsets(2'100'000'000, {-kFar, -1, 0, 1, kFar}, {5, 5, 5, 5, 5}, 64);
+  for (const std::int32_t row : {0, 1, kFar - 1, kFar, 2'099'999'999}) {
+    EXPECT_GE(grid.box_of(row), 0);
+    EXPECT_LT(grid.box_of(row), grid.count());
+  }
+}
+
 TEST(RowGrid, MisleadingOffsetsGiveSmallBlocksToo) {
   for (const std::vector<std::int32_t>& offsets :
        {std::vector<std::int32_t>{3, 10, 100, 1000, 1007},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "solvers/operators/triangular_solves_battery.hpp"
+#include "solvers/preconditioners/incomplete_cholesky/symmetric_matrices.hpp"
 #include "support/csr_invariants.hpp"
 #include "support/cuda_test.hpp"
 
@@ -161,16 +162,9 @@ TYPED_TEST(IncompleteCholeskyCuda, ShiftsAsTheHostDoes) {
 
 TYPED_TEST(IncompleteCholeskyCuda, IsPositiveDefiniteForEverySymmetricMatrix) {
   using T = TypeParam;
-  const T nan = std::numeric_limits<T>::quiet_NaN();
-  const std::vector<std::vector<Triplet<T>>> cases = {
-      {},                                                          // zero
-      {{0, 0, -1}, {1, 1, 2}, {2, 2, -3}},                         // indefinite
-      {{0, 1, 5}, {1, 0, 5}, {1, 2, 7}, {2, 1, 7}},                // no diagonal
-      {{0, 0, 1}, {0, 1, nan}, {1, 0, nan}, {1, 1, 1}, {2, 2, 1}}  // not a number
-  };
-  for (std::size_t k = 0; k < cases.size(); ++k) {
-    this->expect_the_factor_of_the_host(csr_from_triplets<T>(this->host_, 3, 3, cases[k]),
-                                        "case " + std::to_string(k));
+  const auto matrices = test::symmetric_matrices_without_factor<T>(this->host_);
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    this->expect_the_factor_of_the_host(matrices[k], "matrix " + std::to_string(k));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "solvers/linear_test_support.hpp"
+#include "solvers/preconditioners/incomplete_cholesky/symmetric_matrices.hpp"
 #include "support/dense.hpp"
 
 namespace heddle {
@@ -206,15 +207,7 @@ TYPED_TEST(IncompleteCholesky, AShiftSavesAPivotThatIsLost) {
 
 TYPED_TEST(IncompleteCholesky, IsPositiveDefiniteForEverySymmetricMatrix) {
   using T = TypeParam;
-  const T nan = std::numeric_limits<T>::quiet_NaN();
-  const std::vector<std::vector<Triplet<T>>> cases = {
-      {},                                                          // zero
-      {{0, 0, -1}, {1, 1, 2}, {2, 2, -3}},                         // indefinite
-      {{0, 1, 5}, {1, 0, 5}, {1, 2, 7}, {2, 1, 7}},                // no diagonal
-      {{0, 0, 1}, {0, 1, nan}, {1, 0, nan}, {1, 1, 1}, {2, 2, 1}}  // not a number
-  };
-  for (const auto& entries : cases) {
-    const auto A = csr_from_triplets<T>(this->context_, 3, 3, entries);
+  for (const auto& A : test::symmetric_matrices_without_factor<T>(this->context_)) {
     for (const auto solve : {TriangularSolve::level_scheduled, TriangularSolve::iterated}) {
       IncompleteCholeskyPreconditioner<T, HostContext> M(this->context_, A.view(), solve);
       MultiVector<T, HostSpace> I(this->context_, 3, 3);
