@@ -81,7 +81,7 @@ void check_nev(const Request& request, const Problem& problem) {
   const Index order = problem.order();
   const Index constraints = problem.constraints.cols();
   const Index infinite = problem.infinite_eigenvalues.value_or(0);
-  if (request.nev > order - infinite) {
+  if (infinite > 0 && request.nev > order - infinite) {
     throw RequestError("nev", fmt::format(" is {}, but {} of the eigenvalues are finite: the mass "
                                           "matrix is singular, with a null space of dimension {}",
                                           request.nev, order - infinite, infinite));

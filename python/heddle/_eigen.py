@@ -11,7 +11,6 @@ from ._inputs import Operand, block, matrix, optional_block, optional_matrix, st
 from ._pencil import Pencil
 from ._result import Result
 from ._seed import seed_of
-from ._singular import rounding_tolerance
 from ._solve import Options, Prepared, judge, run, with_stats
 
 if TYPE_CHECKING:
@@ -99,9 +98,10 @@ def eigsh(
     options = Options(
         dict(extras),
         "raise",
-        tolerance=tol or rounding_tolerance(problem.dtype),
+        tolerance=tol,
         max_iterations=maxiter or 0,
     )
+    options.default_tolerance(problem.dtype)
     if rng is not None:
         options.request["seed"] = seed_of(rng)
     pencil = Pencil(problem, options, k)
@@ -137,11 +137,12 @@ def eigsh_interval(
     options = Options(
         dict(extras),
         "raise",
-        nev=k,
+        nev=min(k, max(problem.A.shape[0] - 1, 1)),
         interval=interval,
-        tolerance=tol or rounding_tolerance(problem.dtype),
+        tolerance=tol,
         max_iterations=maxiter or 0,
     )
+    options.default_tolerance(problem.dtype)
     result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
     return with_stats(_ascending(result, problem.dtype, return_eigenvectors), result, options)
 

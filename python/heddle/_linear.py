@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._inputs import block, is_operator, matrix, optional_block, optional_matrix
+from ._inputs import block, matrix, optional_block, optional_matrix
 from ._result import Result
 from ._singular import adjoint_pair
 from ._solve import Options, Prepared, judge, run, with_stats

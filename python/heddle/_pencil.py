@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._result import Result, joined
-from ._solve import Options, Prepared, renamed, run
+from ._solve import Options, Prepared, callers_names, run
 
 _NAMES = {
     "nev": "k",
@@ -41,12 +41,10 @@ class Pencil:
         return density.lower, density.upper
 
     def density(self, **settings: Any) -> _core.SpectralDensity:
-        device = self.options.device_for(self.problem.all_stored)
         seed = self.options.request.get("seed", 42)
-        try:
+        with callers_names(_NAMES):
+            device = self.options.device_for(self.problem.all_stored)
             return _core.spectral_density(device, self.problem.A.core, seed=seed, **settings)
-        except _core.FieldError as error:
-            raise renamed(error, _NAMES) from None
 
     def both_ends(self) -> Result:
         """k // 2 pairs of the lower end, and the others of the upper end."""

@@ -76,9 +76,10 @@ def svds(
         "raise",
         nev=k,
         which="largest" if which == "LM" else "smallest",
-        tolerance=tol or rounding_tolerance(operand.dtype),
+        tolerance=tol,
         max_iterations=maxiter or 0,
     )
+    asked.default_tolerance(operand.dtype)
     if rng is not None or random_state is not None:
         asked.request["seed"] = seed_of(random_state if rng is None else rng)
     if solver == "lobpcg":
@@ -100,11 +101,6 @@ def svds(
     if return_singular_vectors == "vh":
         return with_stats((None, s, vh), result, asked)
     return with_stats((u, s, vh), result, asked)
-
-
-def rounding_tolerance(dtype: np.dtype) -> float:
-    """The tolerance in place of 0: what each solve can reach, some way above rounding."""
-    return 1e-12 if dtype == np.float64 else 1e-6
 
 
 def _right_guess(A: Any, v0: Any, shape: tuple[int, int]) -> np.ndarray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
@@ -14,6 +15,7 @@ from . import _core
 from ._errors import ConvergenceWarning, Interrupted, NotConverged
 from ._inputs import Operand, block, matrix, optional_matrix
 from ._result import Result, result_of
+from ._seed import seed_of
 
 logger = logging.getLogger("heddle")
 
@@ -123,7 +125,18 @@ class Options:
             raise TypeError(f"callback is a {type(self.callback).__name__}, not a function")
         if extras.get("time_limit", 0) is None:
             del extras["time_limit"]
+        if "seed" in extras:
+            extras["seed"] = seed_of(extras["seed"])
         self.request: dict[str, Any] = {**options, **extras}
+        # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
+        self.rounding = 0.0
+
+    def default_tolerance(self, dtype: np.dtype) -> None:
+        """For a tolerance of 0, as SciPy means it: as accurate as rounding allows."""
+        if self.request["tolerance"] == 0:
+            single = dtype == np.float32 or self.request.get("precision") == "single"
+            self.request["tolerance"] = 1e-6 if single else 1e-14
+            self.rounding = 100 * self.request["tolerance"]
 
     def device_for(self, all_stored: bool) -> _core.Device:
         """A GPU cannot multiply by a function of host blocks."""
@@ -175,10 +188,14 @@ class _Watch:
             self._bar.close()
 
 
-def renamed(error: _core.FieldError, names: dict[str, str]) -> ValueError:
-    """The error with the caller's name for what is wrong."""
-    field, message = error.args
-    return ValueError(names.get(field, field) + message)
+@contextmanager
+def callers_names(names: dict[str, str]) -> Iterator[None]:
+    """Errors of the library with the caller's names for its fields."""
+    try:
+        yield
+    except _core.FieldError as error:
+        field, message = error.args
+        raise ValueError(names.get(field, field) + message) from None
 
 
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
@@ -186,8 +203,7 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
     request = dict(options.request)
     if problem.dtype == np.float32 and problem.all_stored:
         request.setdefault("precision", "single")
-    watch = _Watch(options)
-    try:
+    with callers_names(names or {}), closing(_Watch(options)) as watch:
         solution = _core.solve(
             options.device_for(problem.all_stored),
             request,
@@ -202,10 +218,6 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
             iteration=watch.iteration,
             stage=watch.stage,
         )
-    except _core.FieldError as error:
-        raise renamed(error, names or {}) from None
-    finally:
-        watch.close()
     result = result_of(solution, problem.dtype)
     logger.info("%s: %s (%s)", result.status, result.reason, ", ".join(result._facts()))
     interrupted = result.status == "interrupted" and not watch.ended_by_callback
@@ -218,6 +230,8 @@ def judge(result: Result, options: Options) -> Result:
     """Raises or warns, as the caller asked for, if the solve has not converged. A callback that
     ends a solve has got what it asked for."""
     if result.status in ("converged", "interrupted"):
+        return result
+    if result.status == "stagnated" and np.all(result.residuals <= options.rounding):
         return result
     message = f"{result.status}: {result.reason}"
     if options.on_failure == "raise":

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._inputs import matrix
-from ._solve import renamed
+from ._solve import callers_names
 
 
 class SpectralDensity:
@@ -65,7 +65,7 @@ def spectral_density(
     with A are not finite."""
     operand = matrix(A, "A")
     name = "host" if device == "auto" and not operand.is_stored else device
-    try:
+    with callers_names({}):
         density = _core.spectral_density(
             _core.Device(name, threads),
             operand.core,
@@ -74,8 +74,6 @@ def spectral_density(
             max_degree=max_degree,
             seed=seed,
         )
-    except _core.FieldError as error:
-        raise renamed(error, {}) from None
     if not density.finite:
         raise ValueError("A: products with A are not finite")
     return SpectralDensity(density)
