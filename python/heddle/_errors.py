@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._core import DeviceError, InputError, OutOfMemory
-
 if TYPE_CHECKING:
     from ._result import Result
 
-__all__ = [
-    "ConvergenceWarning",
-    "DeviceError",
-    "InputError",
-    "Interrupted",
-    "NotConverged",
-    "OutOfMemory",
-]
+
+class FieldError(ValueError):
+    """A field of a problem or a request is wrong. `field` is its name in the library, `message` the
+    rest of the sentence. Callers of heddle get a ValueError with their own name for the field."""
+
+    def __init__(self, field: str, message: str):
+        super().__init__(field + message)
+        self.field = field
+        self.message = message
+
+
+class InputError(ValueError):
+    """A file cannot be read in the format expected, or cannot be written."""
+
+
+class DeviceError(RuntimeError):
+    """A device is missing, cannot be used or fails."""
+
+
+class OutOfMemory(MemoryError):
+    """A solve needs more memory of the host or the device than there is."""
 
 
 class NotConverged(RuntimeError):

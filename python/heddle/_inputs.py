@@ -98,9 +98,10 @@ def csr(A: Any, name: str, symmetric: bool = False) -> Operand:
     if max(A.shape) > INT32_MAX:
         raise ValueError(f"{name} has the shape {A.shape}; rows and columns up to 2^31 - 1 are known")
     columns = np.ascontiguousarray(A.indices, dtype=np.int32)
-    offsets = np.ascontiguousarray(A.indptr)
-    values = np.ascontiguousarray(A.data, dtype=dtype)
-    return Operand(_core.Matrix.from_csr(*A.shape, offsets, columns, values), dtype)
+    offsets: Any = np.ascontiguousarray(A.indptr)  # of 32 or 64 bits, as values
+    values: Any = np.ascontiguousarray(A.data, dtype=dtype)
+    rows, cols = A.shape
+    return Operand(_core.Matrix.from_csr(rows, cols, offsets, columns, values), dtype)
 
 
 def _checked_product(

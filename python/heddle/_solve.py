@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from . import _core
-from ._errors import ConvergenceWarning, Interrupted, NotConverged
+from ._errors import ConvergenceWarning, FieldError, Interrupted, NotConverged
 from ._inputs import Operand, block, matrix, optional_matrix
 from ._result import Result, result_of
 from ._seed import seed_of
@@ -193,9 +193,12 @@ def callers_names(names: dict[str, str]) -> Iterator[None]:
     """Errors of the library with the caller's names for its fields."""
     try:
         yield
-    except _core.FieldError as error:
-        field, message = error.args
-        raise ValueError(names.get(field, field) + message) from None
+    except FieldError as error:
+        raise ValueError(names.get(error.field, error.field) + error.message) from None
+
+
+def _core_of(operand: Operand | None) -> _core.Matrix | None:
+    return None if operand is None else operand.core
 
 
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
@@ -208,12 +211,12 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
             options.device_for(problem.all_stored),
             request,
             problem.A.core,
-            B=problem.B and problem.B.core,
+            B=_core_of(problem.B),
             rhs=problem.rhs,
             initial_guess=problem.initial_guess,
             constraints=problem.constraints,
-            preconditioner=problem.preconditioner and problem.preconditioner.core,
-            A_transposed=problem.A_transposed and problem.A_transposed.core,
+            preconditioner=_core_of(problem.preconditioner),
+            A_transposed=_core_of(problem.A_transposed),
             normal_equations=problem.normal_equations,
             iteration=watch.iteration,
             stage=watch.stage,

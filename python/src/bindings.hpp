@@ -66,7 +66,9 @@ class PythonMonitor {
 /// for an unknown field or value, with the known ones.
 Request request_of(const nb::dict& fields);
 
-void bind_errors(nb::module_& m);
+/// Errors of the library become the exceptions of `heddle._errors`, which tell the same.
+void register_errors();
+
 void bind_matrix(nb::module_& m);
 void bind_monitor(nb::module_& m);
 void bind_solution(nb::module_& m);

@@ -11,7 +11,7 @@ NB_MODULE(_core, m) {
   m.attr("has_cuda") = false;
 #endif
   m.attr("instruction_set") = nb::str(std::string(heddle::instruction_set()).c_str());
-  bind_errors(m);
+  register_errors();
   bind_matrix(m);
   bind_monitor(m);
   bind_solution(m);

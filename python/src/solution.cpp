@@ -85,9 +85,11 @@ void bind_solution(nb::module_& m) {
       .def_ro("matrix_passes", &Solution::matrix_passes)
       .def_ro("backward_errors", &Solution::backward_errors)
       .def_ro("residual_norms", &Solution::residual_norms)
-      .def_prop_ro("history", &history_of)
-      .def_prop_ro("vectors", &vectors<&Solution::vectors>)
-      .def_prop_ro("left_vectors", &vectors<&Solution::left_vectors>)
+      .def_prop_ro("history", &history_of, nb::sig("def history(self) -> numpy.ndarray"))
+      .def_prop_ro("vectors", &vectors<&Solution::vectors>,
+                   nb::sig("def vectors(self) -> numpy.ndarray"))
+      .def_prop_ro("left_vectors", &vectors<&Solution::left_vectors>,
+                   nb::sig("def left_vectors(self) -> numpy.ndarray"))
       .def_ro("method", &Solution::method)
       .def_ro("method_reason", &Solution::method_reason)
       .def_ro("device", &Solution::device)

@@ -1,5 +1,7 @@
 """What may be passed as a matrix or a block, and what is copied of it."""
 
+import resource
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -32,7 +34,7 @@ def test_arrays_lists_graphs_and_operators():
     dense = A.toarray()
     wide = np.zeros((120, 120))
     wide[::2, ::2] = dense
-    kinds = [dense, np.asfortranarray(dense), wide[::2, ::2], dense.tolist(), np.asmatrix(dense)]
+    kinds = [dense, np.asfortranarray(dense), wide[::2, ::2], dense.tolist()]
     for other in [*kinds, sla.aslinearoperator(A)]:
         np.testing.assert_allclose(smallest(other), truth, rtol=1e-9)
     networkx = pytest.importorskip("networkx")
@@ -41,20 +43,21 @@ def test_arrays_lists_graphs_and_operators():
     np.testing.assert_allclose(w, 2 * np.cos(np.pi * np.array([2, 1]) / 51), rtol=1e-10)
 
 
-@pytest.mark.parametrize("which", ["A", "M", "b"])
-@pytest.mark.parametrize("dtype", ["int64", "bool", "complex128", "complex64", "float16", "longdouble"])
-def test_other_scalars_are_refused_by_name(which, dtype):
-    name = np.dtype(dtype).name
-    bad, good = path_laplacian(20).astype(dtype) if which != "b" else None, path_laplacian(20)
-    if which == "A" and dtype == "float16":
-        bad = good.toarray().astype(dtype)
-    with pytest.raises(TypeError, match=f"{which} has the type .*{name}.*float32 and float64"):
-        if which == "b":
-            heddle.cg(good, np.ones(20, dtype))
-        elif dtype == "float16":
-            heddle.eigsh(good if which == "M" else bad, 2, M=np.eye(20, dtype=dtype))
+@pytest.mark.parametrize("name", ["A", "M", "b"])
+@pytest.mark.parametrize("dtype", ["i8", "?", "c16", "c8", "f2", "longdouble"])
+def test_other_scalars_are_refused_by_name(name, dtype):
+    good, bad = path_laplacian(20), np.eye(20).astype(dtype)
+    with pytest.raises(TypeError, match=f"{name} has the type {bad.dtype}; .*float32 and float64"):
+        if name == "b":
+            heddle.cg(good, bad[0])
         else:
-            heddle.eigsh(bad if which == "A" else good, 2, M=bad if which == "M" else None)
+            heddle.eigsh(bad if name == "A" else good, 2, M=bad if name == "M" else None)
+
+
+@pytest.mark.parametrize("dtype", [int, complex])
+def test_sparse_matrices_of_other_scalars_are_refused(dtype):
+    with pytest.raises(TypeError, match=f"A has the type {np.dtype(dtype)}"):
+        heddle.svds(path_laplacian(20).astype(dtype), 2)
 
 
 @pytest.mark.parametrize("bad", [None, 3, "K.mtx", object()])
@@ -97,18 +100,20 @@ def test_wide_indices_are_converted():
 
 def test_peak_memory_of_a_large_matrix():
     """A matrix of 10^7 entries enters with less memory than a copy of its values would take."""
-    import tracemalloc
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
 
     n = 2_000_000
     A = sp.diags_array([1.0, -2, 4, -2, 1], offsets=[-2, -1, 0, 1, 2], shape=(n, n), format="csr")
     assert A.nnz > 9_999_000 and A.has_canonical_format
-    tracemalloc.start()
+    before = resident()
     core = _inputs.matrix(A, "A").core
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    added = resident() - before
     assert address(core.arrays()[2]) == address(A.data)
     assert address(core.arrays()[1]) == address(A.indices)
-    assert peak < 1e6
+    assert added < 8 * (n + 1) + 4e6  # the row offsets in 64 bits
 
 
 def test_blocks_are_taken_without_a_copy():
@@ -190,7 +195,7 @@ def test_functions_get_arrays_that_they_may_keep():
     [
         (lambda X: X[:5], ValueError),
         (lambda X: X.astype(complex), TypeError),
-        (lambda X: None, TypeError),
+        (lambda X: None, ValueError),
         (lambda X: 1 / 0, ZeroDivisionError),
     ],
 )
