@@ -66,6 +66,12 @@ def test_histories_are_norms_of_residuals():
     assert len(only_values) == 3
 
 
+def test_absolute_tolerance_of_a_large_matrix():
+    A = 1e6 * path_laplacian(300)
+    w, v = heddle.lobpcg(A, start(300, 3), tol=10.0, largest=True)
+    assert 1e-3 < np.linalg.norm(A @ v - v * w, axis=0).max() <= 10
+
+
 def test_failure_warns_and_keeps_what_there_is():
     A = path_laplacian(500)
     with pytest.warns(heddle.ConvergenceWarning, match="max_iterations"):
