@@ -42,8 +42,8 @@ class Pencil:
 
     def density(self, **settings: Any) -> _core.SpectralDensity:
         seed = self.options.request.get("seed", 42)
-        with callers_names(_NAMES):
-            device = self.options.device_for(self.problem.all_stored)
+        stored = self.problem.all_stored
+        with callers_names(_NAMES), self.options.device_for(stored) as device:
             return _core.spectral_density(device, self.problem.A.core, seed=seed, **settings)
 
     def both_ends(self) -> Result:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
@@ -105,6 +106,22 @@ class Prepared:
         return all(part.is_stored for part in self.matrices())
 
 
+_idle_gpus = threading.local()
+
+
+@contextmanager
+def borrowed_device(name: str, threads: int) -> Iterator[_core.Device]:
+    """A device for one solve. The context of a GPU takes long to make, so each thread keeps one for
+    its next solve, unless this one has failed. A solve within a solve gets one of its own."""
+    if not _core.has_cuda or name in ("host", "cpu"):
+        yield _core.Device(name, threads)
+        return
+    idle, key = _idle_gpus.__dict__, f"{name} {threads}"
+    device = idle.pop(key, None) or _core.Device(name, threads)
+    yield device
+    idle[key] = device
+
+
 class Options:
     """The extras of a call, separated into those for the library and those for this package."""
 
@@ -138,10 +155,10 @@ class Options:
             self.request["tolerance"] = 1e-6 if single else 1e-14
             self.rounding = 100 * self.request["tolerance"]
 
-    def device_for(self, all_stored: bool) -> _core.Device:
-        """A GPU cannot multiply by a function of host blocks."""
+    def device_for(self, all_stored: bool) -> AbstractContextManager[_core.Device]:
+        """The device of a solve. A GPU cannot multiply by a function of host blocks."""
         name = "host" if self.device == "auto" and not all_stored else self.device
-        return _core.Device(name, self.threads)
+        return borrowed_device(name, self.threads)
 
 
 class _Watch:
@@ -206,9 +223,13 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
     request = dict(options.request)
     if problem.dtype == np.float32 and problem.all_stored:
         request.setdefault("precision", "single")
-    with callers_names(names or {}), closing(_Watch(options)) as watch:
+    with (
+        callers_names(names or {}),
+        closing(_Watch(options)) as watch,
+        options.device_for(problem.all_stored) as device,
+    ):
         solution = _core.solve(
-            options.device_for(problem.all_stored),
+            device,
             request,
             problem.A.core,
             B=_core_of(problem.B),

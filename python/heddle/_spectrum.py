@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._inputs import matrix
-from ._solve import callers_names
+from ._solve import borrowed_device, callers_names
 
 
 class SpectralDensity:
@@ -65,9 +65,9 @@ def spectral_density(
     with A are not finite."""
     operand = matrix(A, "A")
     name = "host" if device == "auto" and not operand.is_stored else device
-    with callers_names({}):
+    with callers_names({}), borrowed_device(name, threads) as found:
         density = _core.spectral_density(
-            _core.Device(name, threads),
+            found,
             operand.core,
             resolution=resolution,
             vectors=vectors,
