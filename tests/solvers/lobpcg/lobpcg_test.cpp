@@ -275,6 +275,25 @@ TEST(Lobpcg, CriteriaMeanWhatTheySay) {
   }
 }
 
+TEST(Lobpcg, AnAbsoluteToleranceMayExceedOne) {
+  HostContext context;
+  std::vector<double> diagonal = counting(400);
+  for (double& d : diagonal) d *= 1e8;
+  DiagonalOperator<double> A(diagonal);
+  LobpcgOptions options = options_for(4);
+  options.criterion = Criterion::absolute;
+  options.tolerance = 1e4;
+  const auto result = lobpcg<double, HostContext>(context, {&A}, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  const double norm_A = diagonal.back();
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_LE(result.residuals[i] * (norm_A + result.eigenvalues[i]), 1e4 * (1 + 1e-9));
+    EXPECT_NEAR(result.eigenvalues[i], diagonal[i], 1e4);
+  }
+  options.tolerance = std::numeric_limits<double>::infinity();
+  EXPECT_THROW((lobpcg<double, HostContext>(context, {&A}, options)), InvalidArgument);
+}
+
 TEST(Lobpcg, ScalingAndShiftingAScaleAndShiftTheValues) {
   HostContext context;
   for (const double factor : {1e-8, 1.0, 1e8}) {
