@@ -23,6 +23,7 @@
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/base/time_slice.hpp>
 #include <optional>
 #include <utility>
 
@@ -240,6 +241,7 @@ ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts fac
 
 int run_solver(int argc, const char* const* argv, const SolverProgram& program) {
   install_signal_handlers();
+  detail::shorten_time_slice();
   return run_reporting_failures(program.name, [&] {
     const auto words = static_cast<int>(std::count(program.name.begin(), program.name.end(), ' '));
     const auto line = parse_command_line(argc - words, argv + words, program);

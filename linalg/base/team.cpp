@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <heddle/linalg/base/team.hpp>
+#include <heddle/linalg/base/time_slice.hpp>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -122,6 +123,7 @@ void Team::start_workers(int count) {
       const int member = static_cast<int>(workers_->size()) + 1;
       workers_->emplace_back([this, member, seen = round_.load()]() mutable {
         inside = true;
+        shorten_time_slice();
         while (true) {
           wait_while(round_, seen, spin_);
           seen = round_.load(std::memory_order_acquire);

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -50,6 +53,27 @@ TEST(Team, NoTwoThreadsHaveTheSameMemberNumber) {
   }
   EXPECT_EQ(clashes, 0);
   EXPECT_EQ(outside, 0);
+}
+
+/// The time slice of the calling thread in ns, or 0 if the system does not tell.
+std::uint64_t time_slice() {
+  std::array<std::uint64_t, 6> attributes{};  // the runtime is the field at byte 24
+  if (syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0) != 0) return 0;
+  return attributes[3];
+}
+
+TEST(Team, WorkersHaveShortTimeSlicesAndTheCallerKeepsItsOwn) {
+  const std::uint64_t before = time_slice();
+  if (before == 0) GTEST_SKIP() << "this system does not tell the slices of threads";
+  std::atomic<int> started{0};
+  std::atomic<std::uint64_t> of_workers{0};
+  run_team(2, 2, true, [&](std::int64_t, int member) {
+    ++started;
+    while (started != 2) std::this_thread::yield();  // each member has one item
+    if (member != 0) of_workers = time_slice();
+  });
+  EXPECT_EQ(of_workers, std::min<std::uint64_t>(before, 100'000));
+  EXPECT_EQ(time_slice(), before);
 }
 
 // A worker that the system has stopped in the middle of its work: all other items are done without
