@@ -98,6 +98,7 @@ def eigsh(
     options = Options(
         dict(extras),
         "raise",
+        nev=k,
         tolerance=tol,
         max_iterations=maxiter or 0,
     )

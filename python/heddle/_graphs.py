@@ -23,6 +23,12 @@ def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any]) -> A
     adjacency = stored(graph, "graph")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(f"the adjacency matrix of a graph is square, not {adjacency.shape}")
+    order = adjacency.shape[0]
+    if not 1 <= k < order - 1:
+        raise ValueError(
+            f"{k} eigenvectors beside the first are wanted; of a graph with {order} vertices "
+            f"1 to {order - 2} can be found"
+        )
     components = connected_components(adjacency, directed=False)[0]
     if components > 1:
         raise ValueError(
@@ -30,7 +36,7 @@ def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any]) -> A
             "take one component"
         )
     laplacian = csr(adjacency, "graph").core.laplacian(normalized)
-    options = Options(extras, "raise", tolerance=1e-8)
+    options = Options(extras, "raise", nev=k + 1, tolerance=1e-8)
     pencil = Pencil(Prepared(A=Operand(laplacian, np.dtype(np.float64))), options, k + 1)
     result = judge(pencil.end("smallest"), options)
     without_loops = adjacency.sum(axis=0) - adjacency.diagonal()

@@ -73,13 +73,12 @@ def cg(
         preconditioner=optional_matrix(M, "M", operand.shape[0]),
         dtype=dtype,
     )
-    tolerance = _tolerance(rhs, rtol, atol)
-    options = Options(dict(extras), "return", max_iterations=maxiter or 0)
+    tolerance = min(_tolerance(rhs, rtol, atol), 0.5)  # above 1 even x = 0 would meet it
+    options = Options(
+        dict(extras), "return", tolerance=tolerance, max_iterations=maxiter or 0
+    )
     if rhs.shape[1] == 0:
         return np.empty(np.shape(b), dtype), 0
-    if tolerance >= 1:  # the initial guess 0 meets it
-        tolerance = 0.5
-    options.request.setdefault("tolerance", tolerance)
     result = judge(run(problem, options, _NAMES), options)
     x = result.vectors.reshape(np.shape(b))
     return with_stats((x, _info(result)), result, options)

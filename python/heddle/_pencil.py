@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,17 @@ class Pencil:
     problem: Prepared
     options: Options
     k: int
+    start: float = field(default_factory=time.perf_counter)
+
+    @property
+    def order(self) -> int:
+        return self.problem.A.shape[0]
 
     def end(self, which: str, count: int | None = None, **changes: Any) -> Result:
         """`count` pairs at an end of the spectrum, outermost first."""
         request = {**self.options.request, "which": which, "nev": count or self.k, **changes}
+        if "time_limit" in request:  # which all solves share
+            request["time_limit"] = max(request["time_limit"] - (time.perf_counter() - self.start), 0)
         return run(self.problem, _with_request(self.options, request), _NAMES)
 
     def bounds(self) -> tuple[float, float]:
@@ -44,7 +52,15 @@ class Pencil:
         seed = self.options.request.get("seed", 42)
         stored = self.problem.all_stored
         with callers_names(_NAMES), self.options.device_for(stored) as device:
-            return _core.spectral_density(device, self.problem.A.core, seed=seed, **settings)
+            density = _core.spectral_density(device, self.problem.A.core, seed=seed, **settings)
+        if not density.finite:
+            raise ValueError("A: products with A are not finite")
+        return density
+
+    def everything(self) -> Result:
+        """All pairs, half from each end."""
+        half = self.order // 2
+        return joined(self.end("smallest", half), self.end("largest", self.order - half))
 
     def both_ends(self) -> Result:
         """k // 2 pairs of the lower end, and the others of the upper end."""
@@ -59,14 +75,14 @@ class Pencil:
         lower, upper = self.bounds()
         near, far = ("largest", -lower) if upper >= -lower else ("smallest", upper)
         first = self.end(near)
-        width = upper - lower
         if self.problem.B is not None:
-            enough = far <= 1e-10 * width
+            enough = far <= 1e-10 * (upper - lower)
         else:
-            enough = np.abs(first.eigenvalues).min() >= far
+            enough = np.abs(first.eigenvalues).min(initial=np.inf) >= far
         if enough:
             return first
-        both = joined(first, self.end("smallest" if near == "largest" else "largest"))
+        others = min(self.k, self.order - self.k)
+        both = joined(first, self.end("smallest" if near == "largest" else "largest", others))
         return both.select(np.argsort(-np.abs(both.eigenvalues), kind="stable")[: self.k])
 
     def nearest(self, sigma: float) -> Result:
@@ -100,14 +116,19 @@ class Pencil:
         return result
 
     def _nearest_in_interval(self, sigma: float) -> Result:
-        """All pairs of an interval around sigma that holds at least k of them."""
+        """The k pairs nearest to sigma from all of an interval around it, or, of a small matrix, from
+        all."""
+        if self.order <= 4 * self.k + 16:
+            result = self.everything()
+            distances = np.abs(result.eigenvalues - sigma)
+            return result.select(np.argsort(distances, kind="stable")[: self.k])
         density = self.density()
         width = density.upper - density.lower
-        radius = width * self.k / density.order
+        radius = width * self.k / self.order
         for _ in range(_ROUNDS):
             expected = density.count(sigma - radius, sigma + radius)
             most = int(expected.count + 6 * expected.deviation) + 2 * self.k + 8
-            most = min(most, density.order - 1)
+            most = min(most, self.order - 1)
             interval = (sigma - radius, sigma + radius)
             result = self.end("smallest", most, interval=interval)
             distances = np.abs(result.eigenvalues - sigma)

@@ -144,6 +144,9 @@ class Options:
             del extras["time_limit"]
         if "seed" in extras:
             extras["seed"] = seed_of(extras["seed"])
+        if twice := options.keys() & extras.keys():
+            names = ", ".join(sorted(twice))
+            raise TypeError(f"{names}: this function has an argument of its own for it")
         self.request: dict[str, Any] = {**options, **extras}
         # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
         self.rounding = 0.0
@@ -151,7 +154,8 @@ class Options:
     def default_tolerance(self, dtype: np.dtype) -> None:
         """For a tolerance of 0, as SciPy means it: as accurate as rounding allows."""
         if self.request["tolerance"] == 0:
-            single = dtype == np.float32 or self.request.get("precision") == "single"
+            precision = "single" if dtype == np.float32 else "double"
+            single = self.request.get("precision", precision) == "single"
             self.request["tolerance"] = 1e-6 if single else 1e-14
             self.rounding = 100 * self.request["tolerance"]
 

@@ -48,9 +48,9 @@ class PythonMonitor {
   /// A monitor that refers to this object.
   Monitor monitor();
 
-  /// Throws what a signal handler raised, unless it is KeyboardInterrupt, which the status of the
-  /// solution tells.
-  void rethrow() const;
+  /// Throws what a signal handler raised. `ctrl_c_is_told`: KeyboardInterrupt is not thrown,
+  /// because the status of a solution tells it.
+  void rethrow(bool ctrl_c_is_told) const;
 
  private:
   bool looks_stopped();
@@ -59,6 +59,7 @@ class PythonMonitor {
   nb::object stage_;
   std::exception_ptr raised_;
   bool stopped_ = false;
+  bool ctrl_c_ = false;
   std::chrono::steady_clock::time_point next_look_{};
 };
 

@@ -31,9 +31,8 @@ bool PythonMonitor::looks_stopped() {
   if (PyErr_CheckSignals() != 0) {
     stopped_ = true;
     nb::python_error error;
-    if (!error.matches(PyExc_KeyboardInterrupt)) {
-      raised_ = std::make_exception_ptr(std::move(error));
-    }
+    ctrl_c_ = error.matches(PyExc_KeyboardInterrupt);
+    raised_ = std::make_exception_ptr(std::move(error));
   }
   return stopped_;
 }
@@ -60,8 +59,8 @@ Monitor PythonMonitor::monitor() {
   return monitor;
 }
 
-void PythonMonitor::rethrow() const {
-  if (raised_) std::rethrow_exception(raised_);
+void PythonMonitor::rethrow(bool ctrl_c_is_told) const {
+  if (raised_ && !(ctrl_c_ && ctrl_c_is_told)) std::rethrow_exception(raised_);
 }
 
 void bind_monitor(nb::module_& m) {

@@ -60,7 +60,7 @@ Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
     const nb::gil_scoped_release unlock;
     return heddle::solve(device, std::move(problem), request, python.monitor());
   }();
-  python.rethrow();
+  python.rethrow(true);
   return solution;
 }
 
@@ -76,7 +76,7 @@ SpectralDensity density(Device& device, const PythonMatrix& A, double resolution
     const nb::gil_scoped_release unlock;
     return spectral_density(device, A.matrix, options);
   }();
-  python.rethrow();
+  python.rethrow(false);
   return result;
 }
 

@@ -1,5 +1,7 @@
 """eigsh and eigsh_interval against dense LAPACK, spectra in closed form and SciPy."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -25,6 +27,19 @@ def test_which_of_an_indefinite_matrix(indefinite, which, k):
     np.testing.assert_allclose(w, expected(truth, k, which), atol=1e-12 * abs(truth).max())
     assert residuals(A, w, v).max() < 1e-12
     np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 4, 6, 7])
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_nearly_all_pairs_of_a_small_matrix(which, k):
+    A = np.random.default_rng(3).standard_normal((8, 8))
+    A = A + A.T
+    w, v = heddle.eigsh(A, k, which=which)
+    np.testing.assert_allclose(w, expected(np.linalg.eigvalsh(A), k, which), atol=1e-12)
+    np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-12)
+    nearest = heddle.eigsh(A, k, sigma=0.7, return_eigenvectors=False)
+    truth = np.linalg.eigvalsh(A)
+    np.testing.assert_allclose(nearest, np.sort(truth[np.argsort(abs(truth - 0.7))[:k]]), atol=1e-12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -173,6 +188,28 @@ def test_bad_arguments_are_named(arguments, message):
 def test_unknown_options_are_named():
     with pytest.raises(TypeError, match="heddle knows no option tolerence; it knows method, nev"):
         heddle.eigsh(path_laplacian(50), 2, tolerence=1e-3)
+
+
+def test_options_that_are_arguments_are_refused():
+    with pytest.raises(TypeError, match="nev, tolerance: this function has an argument of its own"):
+        heddle.eigsh(path_laplacian(50), 2, which="LA", nev=3, tolerance=1e-3)
+
+
+@pytest.mark.parametrize("which", ["LM", "SM", "SA"])
+def test_matrices_with_nan(which):
+    A = path_laplacian(50)
+    A.data[0] = np.nan
+    with pytest.raises((ValueError, heddle.NotConverged), match="finite|A: "):
+        heddle.eigsh(A, 2, which=which)
+
+
+@pytest.mark.parametrize("which", ["LM", "BE"])
+def test_time_limit_is_shared_by_both_ends(which):
+    A = heddle.generate("laplace2d", 150, 150) - 4 * sp.eye_array(150**2)
+    start = time.perf_counter()
+    with pytest.raises(heddle.NotConverged, match="time_limit"):
+        heddle.eigsh(A.tocsr(), 20, which=which, time_limit=0.1)
+    assert time.perf_counter() - start < 5
 
 
 def test_unsymmetric_matrix_is_refused():

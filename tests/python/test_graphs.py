@@ -55,9 +55,10 @@ def test_spectral_embedding_separates_clusters():
     [
         (networkx.Graph([(0, 1), (2, 3)]), "2 components"),
         (networkx.Graph(), "no nodes"),
+        (networkx.path_graph(2), "of a graph with 2 vertices"),
         (networkx.DiGraph([(0, 1), (1, 2)]), "directed"),
-        (sp.csr_array(np.array([[0.0, -1], [-1, 0]])), "negative"),
-        (sp.csr_array(np.array([[0.0, 1], [2, 0]])), "directed|symmetric|weights"),
+        (sp.csr_array(np.array([[0.0, -1, 1], [-1, 0, 1], [1, 1, 0]])), "negative"),
+        (sp.csr_array(np.array([[0.0, 1, 1], [2, 0, 1], [1, 1, 0]])), "directed|symmetric|weights"),
         (sp.csr_array((3, 4)), "square"),
     ],
 )

@@ -183,6 +183,16 @@ except heddle.Interrupted as interrupted:
     assert run_script(body) == "interrupted\n"
 
 
+def test_ctrl_c_ends_a_spectral_density():
+    body = """
+try:
+    heddle.spectral_density(A, vectors=4000)
+except KeyboardInterrupt:
+    print("ended")
+"""
+    assert run_script(body) == "ended\n"
+
+
 def test_exceptions_of_other_signal_handlers_reach_the_caller():
     body = """
 class Enough(Exception): pass
