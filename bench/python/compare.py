@@ -40,7 +40,7 @@ REAL = [
     "Chem97ZtZ",
     "Dubcova1",
     "Trefethen_20000",
-    "nos3",
+    "bcsstk13",
     "bcsstk33",
 ]
 GENERATED = {
