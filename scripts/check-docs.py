@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "lib"))
 from layout import MODULES, sources
 
-ROOTS = [*MODULES, "bench", "tests", "scripts", "docs", "configs", "cmake"]  # of paths in documents
+ROOTS = [*MODULES, "python", "bench", "tests", "scripts", "docs", "configs", "cmake"]  # of paths in documents
 TEST = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+),\s*(\w+)\s*\)")
 
 
@@ -45,6 +45,7 @@ def check_word(root, word, tests, text):
 
 def findings(root):
     paths = [root / path for path in sources(root, [*MODULES, "tests"])]
+    paths += [*(root / "python/heddle").glob("*.py")]
     text = "\n".join(path.read_text() for path in paths)
     tests = {f"{suite}.{name}" for suite, name in TEST.findall(text)}
     for page in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):

@@ -16,7 +16,7 @@ MAX_FUNCTION_LINES = 60
 MAX_MEMBER_FUNCTIONS = 30  # without constructors, destructor and assignment
 LIBRARIES = MODULES[: MODULES.index("drivers")]  # apps may include the inside of drivers
 SHARED = "linalg/base"  # what every module of this project may use, installed or not
-EVERYTHING = [*MODULES, "bench", "tests"]
+EVERYTHING = [*MODULES, "python", "bench", "tests"]
 NO_MIRROR = {"support", "consumer", "fuzz"}  # folders of tests/ that mirror no module
 
 

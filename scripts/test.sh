@@ -8,9 +8,12 @@
 #               with a CUDA toolkit all GPU code is compiled too
 #   --sanitize  host tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   --fuzz      each fuzz target for 20 seconds, built with clang
+#   --python    the Python package, linked to the libraries of build/test, its tests and examples.
+#               Packages that it needs from PyPI are installed in build/python. Where PyPI cannot be
+#               reached, this part fails. With HEDDLE_PYPI=skip it is skipped instead
 #   --quick     --format and --release without the data tests
-# Without a part all of them run. Builds in build/test, build/sanitize and build/fuzz. Installs
-# missing packages (as root, or with sudo). Real matrices: HEDDLE_MATRIX_DIR, by default
+# Without a part all of them run. Builds in build/test, build/sanitize, build/fuzz and build/python.
+# Installs missing packages (as root, or with sudo). Real matrices: HEDDLE_MATRIX_DIR, by default
 # ../shared/matrices where that exists. Exit code 0 if nothing failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -41,26 +44,36 @@ configure_and_build() { # PRESET FOLDER TARGET OPTIONS...
     cmake --build "$build" --target "$target" --parallel "$cores"
 }
 
+# The number in an attribute of a report in JUnit's form, 0 where it is missing.
+count_of() { # REPORT ATTRIBUTE
+  { grep -oPm1 "\\b$2=\"\\K[0-9]+" "$1" || echo 0; } | head -1
+}
+
+# Adds the counts of a report in JUnit's form to the totals.
+add_counts() { # REPORT
+  local tests failures not_run
+  if [[ ! -s $1 ]]; then
+    failed=$((failed + 1))
+    say "FAILED: the tests left no report $1"
+    return
+  fi
+  tests=$(count_of "$1" tests)
+  failures=$(($(count_of "$1" failures) + $(count_of "$1" errors)))
+  not_run=$(($(count_of "$1" skipped) + $(count_of "$1" disabled)))
+  passed=$((passed + tests - failures - not_run))
+  failed=$((failed + failures))
+  skipped=$((skipped + not_run))
+}
+
 # Runs ctest and adds its counts to the totals.
 run_ctest() { # FOLDER OPTIONS...
-  local build=$1 report=$PWD/$1/ctest.xml tests failures not_run
+  local build=$1 report=$PWD/$1/ctest.xml
   shift
   rm -f "$report"
   say "Running the tests of $build"
   ctest --test-dir "$build" --output-on-failure --parallel "$cores" --output-junit "$report" "$@" ||
     true
-  if [[ ! -s $report ]]; then
-    failed=$((failed + 1))
-    say "FAILED: ctest in $build left no report"
-    return
-  fi
-  tests=$(grep -oPm1 '\btests="\K[0-9]+' "$report")
-  failures=$(grep -oPm1 '\bfailures="\K[0-9]+' "$report")
-  not_run=$(($(grep -oPm1 '\bskipped="\K[0-9]+' "$report") +
-    $(grep -oPm1 '\bdisabled="\K[0-9]+' "$report")))
-  passed=$((passed + tests - failures - not_run))
-  failed=$((failed + failures))
-  skipped=$((skipped + not_run))
+  add_counts "$report"
 }
 
 sources_are_formatted() {
@@ -96,7 +109,7 @@ run_format() {
   check "The checks of layout, documents and packaging can fail" layout_checks_can_fail || true
 }
 
-run_release() {
+build_release() {
   local cuda=(-DHEDDLE_CUDA=OFF) nvcc
   if nvcc=$(find_nvcc); then
     cuda=(-DHEDDLE_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc")
@@ -107,9 +120,43 @@ run_release() {
   else
     say "CUDA code is not compiled: no CUDA toolkit here"
   fi
-  check "Release build, warnings as errors" \
-    configure_and_build release build/test all "${cuda[@]}" || return 0
+  configure_and_build release build/test all "${cuda[@]}"
+}
+
+run_release() {
+  check "Release build, warnings as errors" build_release || return 0
   run_ctest build/test "$@"
+}
+
+# An environment of Python with all that the package and its tests need of PyPI.
+fill_environment() { # FOLDER
+  python3 -m venv "$1" || return 1
+  "$1/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.4' 'numpy>=1.22' \
+    'scipy>=1.8' pytest networkx matplotlib mypy tqdm && return 0
+  [[ ${HEDDLE_PYPI:-} != skip ]] || return 77
+  say "The packages of PyPI cannot be installed. HEDDLE_PYPI=skip leaves out the Python package"
+  return 1
+}
+
+install_python_package() { # ENVIRONMENT PREFIX
+  rm -rf "$2"
+  cmake --install build/test --prefix "$2" >/dev/null &&
+    "$1/bin/pip" install --quiet --no-build-isolation --no-deps . \
+      --config-settings=build-dir=build/python/wheel \
+      --config-settings=cmake.define.HEDDLE_WERROR=ON \
+      --config-settings="cmake.define.heddle_DIR=$2/lib/cmake/heddle"
+}
+
+run_python() {
+  local environment=$PWD/build/python/environment
+  check "Release build for the Python package" build_release || return 0
+  check "Packages of PyPI for the Python package" fill_environment "$environment" || return 0
+  check "Python package, warnings as errors" \
+    install_python_package "$environment" "$PWD/build/python/prefix" || return 0
+  say "Running the tests of the Python package"
+  HEDDLE_PROGRAMS=$PWD/build/test/apps "$environment/bin/python" -m pytest -q tests/python \
+    --junitxml=build/python/pytest.xml || true
+  add_counts build/python/pytest.xml
 }
 
 run_sanitize() {
@@ -127,7 +174,7 @@ parts=()
 release_options=()
 for argument in "$@"; do
   case $argument in
-    --format | --release | --sanitize | --fuzz) parts+=("${argument#--}") ;;
+    --format | --release | --sanitize | --fuzz | --python) parts+=("${argument#--}") ;;
     --quick)
       parts+=(format release)
       release_options=(--label-exclude data)
@@ -139,7 +186,7 @@ for argument in "$@"; do
     *) fail "unknown option $argument (see scripts/test.sh --help)" ;;
   esac
 done
-[[ ${#parts[@]} -gt 0 ]] || parts=(format release sanitize fuzz)
+[[ ${#parts[@]} -gt 0 ]] || parts=(format release python sanitize fuzz)
 
 install_missing "${kBuildPackages[@]}" "${kTestPackages[@]}"
 use_ninja_if_present
@@ -157,6 +204,7 @@ for part in "${parts[@]}"; do
     release) run_release "${release_options[@]}" ;;
     sanitize) run_sanitize ;;
     fuzz) run_fuzz ;;
+    python) run_python ;;
   esac
 done
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/options.hpp>
@@ -63,7 +64,12 @@ inline void require_checkpoint(const Require& require, const CheckpointOptions& 
 
 /// Checks the options that all eigensolvers share, except nev.
 inline void require_eigen_options(const Require& require, const EigenOptions& options) {
-  require_tolerance(require, options.tolerance);
+  if (options.criterion == Criterion::absolute) {
+    require(options.tolerance >= 0 && std::isfinite(options.tolerance),
+            "an absolute tolerance must be positive, it is {}", options.tolerance);
+  } else {
+    require_tolerance(require, options.tolerance);
+  }
   require(options.block_size >= 0, "the block size must not be negative, it is {}",
           options.block_size);
   require_limits(require, options);

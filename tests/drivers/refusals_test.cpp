@@ -83,6 +83,8 @@ TEST(Refusals, Requests) {
   const Problem problem{.A = kChain.matrix()};
   EXPECT_EQ(refusal(problem, {.nev = 9}),
             "nev is 9, but the matrix has order 8: nev must be at most 8");
+  EXPECT_EQ(refusal(problem, {.nev = 20}),
+            "nev is 20, but the matrix has order 8: nev must be at most 8");
   EXPECT_EQ(refusal(problem, {.nev = 0}), "nev is 0, not 1 or more");
   EXPECT_EQ(refusal(problem, {.method = Method::block_cg}),
             "method: block_cg needs right-hand sides, the problem has none");

@@ -277,6 +277,30 @@ TEST(Lobpcg, CriteriaMeanWhatTheySay) {
   }
 }
 
+TEST(Lobpcg, AnAbsoluteToleranceMayExceedOne) {
+  HostContext context;
+  std::vector<double> diagonal = counting(400);
+  for (double& d : diagonal) d *= 1e8;
+  DiagonalOperator<double> A(diagonal);
+  LobpcgOptions options = options_for(4);
+  options.criterion = Criterion::absolute;
+  options.tolerance = 1e4;
+  const auto result = lobpcg<double, HostContext>(context, {&A}, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (Index i = 0; i < 4; ++i) {
+    const double lambda = result.eigenvalues[static_cast<std::size_t>(i)];
+    double square = 0;
+    for (Index row = 0; row < 400; ++row) {
+      const double x = result.eigenvectors.view()(row, i);
+      square += std::pow((diagonal[static_cast<std::size_t>(row)] - lambda) * x, 2);
+    }
+    EXPECT_LE(std::sqrt(square), 1e4 * (1 + 1e-9));
+    EXPECT_NEAR(lambda, diagonal[static_cast<std::size_t>(i)], 1e4);
+  }
+  options.tolerance = std::numeric_limits<double>::infinity();
+  EXPECT_THROW((lobpcg<double, HostContext>(context, {&A}, options)), InvalidArgument);
+}
+
 TEST(Lobpcg, ScalingAndShiftingAScaleAndShiftTheValues) {
   HostContext context;
   for (const double factor : {1e-8, 1.0, 1e8}) {

@@ -1,0 +1,21 @@
+#include <heddle/drivers/matrix_checks.hpp>
+#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/spectrum.hpp>
+
+namespace heddle {
+
+SpectralDensity spectral_density(Device& device, const Matrix& A,
+                                 const SpectralDensityOptions& options) {
+  detail::check_square(ProblemPart::matrix, A);
+  if (A.is_stored()) {
+    detail::check_symmetric(device.host(), ProblemPart::matrix, A);
+  } else if (!device.is_host()) {
+    throw RequestError("device", ": cuda cannot be used: A is a callable on host blocks");
+  }
+  return device.with_context([&](auto& context) {
+    auto placed = detail::place_matrix(context, A, {});
+    return spectral_density(context, *placed.product, options);
+  });
+}
+
+}  // namespace heddle

@@ -1,0 +1,53 @@
+"""Block eigensolvers and linear solvers for large sparse symmetric matrices.
+
+`eigsh`, `lobpcg`, `svds` and `cg` have the names, arguments and values of `scipy.sparse.linalg`.
+`solve` takes any problem of heddle and tells all about its solution."""
+
+from importlib.metadata import version as _version
+
+from ._core import State, has_cuda
+from ._eigen import eigsh, eigsh_interval, lobpcg
+from ._errors import (
+    ConvergenceWarning,
+    DeviceError,
+    InputError,
+    Interrupted,
+    NotConverged,
+    OutOfMemory,
+)
+from ._graphs import fiedler, spectral_embedding
+from ._linear import cg, lstsq
+from ._matrices import generate, read_matrix
+from ._result import Result
+from ._singular import svds
+from ._solve import Extras, Problem, solve
+from ._spectrum import SpectralDensity, spectral_density
+
+__version__ = _version("heddle")
+
+__all__ = [
+    "ConvergenceWarning",
+    "DeviceError",
+    "Extras",
+    "InputError",
+    "Interrupted",
+    "NotConverged",
+    "OutOfMemory",
+    "Problem",
+    "Result",
+    "SpectralDensity",
+    "State",
+    "cg",
+    "eigsh",
+    "eigsh_interval",
+    "fiedler",
+    "generate",
+    "has_cuda",
+    "lobpcg",
+    "lstsq",
+    "read_matrix",
+    "solve",
+    "spectral_density",
+    "spectral_embedding",
+    "svds",
+]

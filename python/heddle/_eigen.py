@@ -1,0 +1,251 @@
+"""Eigenpairs of symmetric matrices and pencils."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._inputs import Operand, block, matrix, optional_block, optional_matrix, stored
+from ._pencil import Pencil
+from ._result import Result
+from ._seed import seed_of
+from ._solve import Options, Prepared, judge, run, with_stats
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._solve import Extras
+
+_WHICH = ("LM", "SM", "LA", "SA", "BE")
+
+
+def _ascending(result: Result, dtype: np.dtype, vectors: bool) -> tuple[np.ndarray, ...]:
+    order = np.argsort(result.eigenvalues, kind="stable")
+    ordered = result.select(order)
+    values = ordered.eigenvalues.astype(dtype)
+    return (values, ordered.vectors) if vectors else (values,)
+
+
+def _refuse_eigsh(which: str, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:
+    """Refuses what eigsh of SciPy takes and heddle does not."""
+    if which not in _WHICH:
+        raise ValueError(f"which is {which!r}, not one of {', '.join(map(repr, _WHICH))}")
+    if mode != "normal":
+        raise ValueError(f"mode={mode!r}: heddle knows 'normal' alone; shifts are its own choice")
+    if OPinv is not None:
+        raise ValueError("OPinv: heddle factors A - sigma M itself; leave it out")
+    if Minv is not None:
+        raise ValueError("Minv: heddle solves with M itself; leave it out")
+    if sigma is None:
+        return
+    if which != "LM":
+        raise ValueError(f"with sigma, which must be 'LM', the pairs nearest to it, not {which!r}")
+    if isinstance(sigma, complex) or not np.isfinite(sigma):
+        raise ValueError(f"sigma is {sigma}, not a real number")
+
+
+def _check_basis(ncv: int | None, k: int, order: int) -> None:
+    """heddle chooses the basis, but an ncv that SciPy refuses is refused here, too."""
+    if ncv is not None and not k < ncv <= order:
+        raise ValueError(f"ncv is {ncv}, but must be above k = {k} and at most n = {order}")
+
+
+def _pencil(A: Any, M: Any, v0: Any, name: str = "M") -> Prepared:
+    order = np.shape(v0)[0] if v0 is not None and np.ndim(v0) else None
+    operand = matrix(A, "A", order=order)
+    mass = optional_matrix(M, name, operand.shape[0])
+    dtype = operand.dtype if mass is None else np.promote_types(operand.dtype, mass.dtype)
+    return Prepared(
+        A=operand, B=mass, initial_guess=optional_block(v0, "v0", operand.shape[0]), dtype=dtype
+    )
+
+
+def eigsh(
+    A: Any,
+    k: int = 6,
+    M: Any = None,
+    sigma: float | None = None,
+    which: str = "LM",
+    v0: Any = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    tol: float = 0,
+    return_eigenvectors: bool = True,
+    Minv: Any = None,
+    OPinv: Any = None,
+    mode: str = "normal",
+    rng: Any = None,
+    **extras: Unpack[Extras],
+) -> Any:
+    """k eigenpairs of A x = lambda x, or of A x = lambda M x with a positive definite M, with the
+    arguments and values of `scipy.sparse.linalg.eigsh`.
+
+    which: "LA" and "SA", the largest and smallest ones; "LM" and "SM", those with the largest and
+    smallest |lambda|; "BE", half from each end. "SA" is what heddle is best at. sigma: the pairs
+    nearest to it, which must lie near an end of the spectrum if there is an M. tol: the relative
+    error of the values, 0 for about the level of rounding. v0: a start vector, or a block of them.
+    ncv is not needed. `extras`: see `Extras`.
+
+    Returns (w, v), w ascending, v with orthonormal columns (M-orthonormal with M); w alone for
+    return_eigenvectors=False. A solve that does not converge raises `NotConverged`, with the
+    result attached.
+    """
+    _refuse_eigsh(which, sigma, Minv, OPinv, mode)
+    problem = _pencil(A, M, v0)
+    _check_basis(ncv, k, problem.A.shape[0])
+    options = Options(
+        dict(extras),
+        "raise",
+        nev=k,
+        tolerance=tol,
+        max_iterations=maxiter or 0,
+    )
+    options.default_tolerance(problem.dtype)
+    if rng is not None:
+        options.request["seed"] = seed_of(rng)
+    pencil = Pencil(problem, options, k)
+    if sigma is not None or which == "SM":
+        result = pencil.nearest(sigma or 0.0)
+    elif which == "LM":
+        result = pencil.largest_magnitude()
+    elif which == "BE":
+        result = pencil.both_ends()
+    else:
+        result = pencil.end("largest" if which == "LA" else "smallest")
+    judge(result, options)
+    return with_stats(_ascending(result, problem.dtype, return_eigenvectors), result, options)
+
+
+def eigsh_interval(
+    A: Any,
+    interval: tuple[float, float],
+    k: int = 100,
+    *,
+    tol: float = 0,
+    maxiter: int | None = None,
+    return_eigenvectors: bool = True,
+    **extras: Unpack[Extras],
+) -> Any:
+    """All eigenpairs of A x = lambda x with lambda in the closed interval (a, b), which may hold at
+    most k.
+
+    Returns (w, v), w ascending, or w alone. Both may be empty. An interval that holds more than k
+    pairs raises `NotConverged`, as does a solve that does not converge. `extras`: see `Extras`.
+    """
+    problem = _pencil(A, None, None)
+    options = Options(
+        dict(extras),
+        "raise",
+        nev=min(k, max(problem.A.shape[0] - 1, 1)),
+        interval=interval,
+        tolerance=tol,
+        max_iterations=maxiter or 0,
+    )
+    options.default_tolerance(problem.dtype)
+    result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
+    return with_stats(_ascending(result, problem.dtype, return_eigenvectors), result, options)
+
+
+class _LobpcgHistory:
+    """Values and residuals of each iteration, as the lists that lobpcg of SciPy returns."""
+
+    def __init__(self, norms: tuple[float, float] | None, callback: Any):
+        self._norms = norms
+        self._callback = callback
+        self.values: list[np.ndarray] = []
+        self.residuals: list[np.ndarray] = []
+
+    def __call__(self, state: Any) -> Any:
+        values, residuals = np.array(state.eigenvalues), np.array(state.residuals)
+        self.values.append(values)
+        if self._norms is not None:
+            residuals = residuals * (self._norms[0] + np.abs(values) * self._norms[1])
+        self.residuals.append(residuals)
+        return self._callback(state) if self._callback is not None else None
+
+
+def _one_norms(A: Any, B: Any) -> tuple[float, float]:
+    """The 1-norms by which heddle scales residuals."""
+    norms = []
+    for X, name in ((A, "A"), (B, "B")):
+        if X is None:
+            norms.append(1.0)
+        elif callable(X) or not (sp.issparse(X) or isinstance(X, np.ndarray)):
+            raise ValueError(
+                f"retResidualNormsHistory needs the 1-norm of {name}, which must be a sparse "
+                "matrix or an array; return_stats=True gives relative residuals"
+            )
+        else:
+            norms.append(float(abs(stored(X, name, True)).sum(axis=0).max()))
+    return norms[0], norms[1]
+
+
+def lobpcg(
+    A: Any,
+    X: Any,
+    B: Any = None,
+    M: Any = None,
+    Y: Any = None,
+    tol: float | None = None,
+    maxiter: int | None = None,
+    largest: bool = True,
+    verbosityLevel: int = 0,
+    retLambdaHistory: bool = False,
+    retResidualNormsHistory: bool = False,
+    restartControl: int = 20,
+    **extras: Unpack[Extras],
+) -> Any:
+    """As many eigenpairs of A x = lambda x or A x = lambda B x as X has columns, by LOBPCG from X,
+    with the arguments and values of `scipy.sparse.linalg.lobpcg`.
+
+    M is an approximate inverse of A, as a matrix or a function of blocks; without one,
+    `preconditioner` chooses. Eigenvectors are sought B-orthogonal to the columns of Y. tol bounds
+    the norms |A x - lambda B x| of vectors x of norm 1; without one, the relative errors of the
+    values are at most 1e-8. `extras`: see `Extras`.
+
+    Returns (w, v), w descending for largest, else ascending, and the histories asked for, one row
+    per iteration. A solve that does not converge gives a `ConvergenceWarning`, unless on_failure
+    says otherwise.
+    """
+    if restartControl != 20:
+        raise ValueError("restartControl: heddle restarts where it loses accuracy; leave it out")
+    guess, _ = block(X, "X")
+    operand: Operand = matrix(A, "A", order=guess.shape[0])
+    mass = optional_matrix(B, "B", operand.shape[0])
+    parts = [operand] if mass is None else [operand, mass]
+    problem = Prepared(
+        A=operand,
+        B=mass,
+        initial_guess=block(X, "X", operand.shape[0])[0],
+        constraints=optional_block(Y, "Y", operand.shape[0]),
+        preconditioner=optional_matrix(M, "M", operand.shape[0]),
+        dtype=np.result_type(*(part.dtype for part in parts)),
+    )
+    options = Options(
+        {"method": "lobpcg", **extras},
+        "warn",
+        nev=guess.shape[1],
+        which="largest" if largest else "smallest",
+        max_iterations=maxiter or 0,
+    )
+    if tol is not None:
+        options.request.setdefault("criterion", "absolute")
+        options.request["tolerance"] = tol
+    norms = _one_norms(A, B) if retResidualNormsHistory else None
+    history = _LobpcgHistory(norms, options.callback)
+    if retLambdaHistory or retResidualNormsHistory:
+        options.callback = history
+    names = {"nev": "the number of columns of X", "initial_guess": "X", "constraints": "Y"}
+    names |= {"preconditioner": "M", "tolerance": "tol", "max_iterations": "maxiter"}
+    result = judge(run(problem, options, names), options)
+    if verbosityLevel > 0:
+        print(result)
+    values = result.eigenvalues.astype(problem.dtype)
+    returned: tuple[Any, ...] = (values, result.vectors)
+    if retLambdaHistory:
+        returned += (np.array(history.values),)
+    if retResidualNormsHistory:
+        returned += (np.array(history.residuals),)
+    return with_stats(returned, result, options)

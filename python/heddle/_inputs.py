@@ -1,0 +1,197 @@
+"""What callers pass as matrices and blocks, as matrices and blocks of the library."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core
+
+INT32_MAX = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A matrix of the library, with the scalar of the caller's matrix."""
+
+    core: _core.Matrix
+    dtype: np.dtype
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.core.shape
+
+    @property
+    def is_stored(self) -> bool:
+        return self.core.is_stored
+
+
+def check_scalar(dtype: Any, name: str) -> np.dtype:
+    """float32 or float64 in the byte order of this machine. Other types are refused by name."""
+    found = np.dtype(dtype)
+    if found.kind == "f" and found.itemsize in (4, 8):
+        return np.dtype(f"f{found.itemsize}")
+    hint = f"pass {name}.astype(float)" if found.kind in "biu" else "its numbers would be changed"
+    raise TypeError(f"{name} has the type {found}; heddle takes float32 and float64: {hint}")
+
+
+def _is_graph(A: Any) -> bool:
+    networkx = sys.modules.get("networkx")
+    return networkx is not None and isinstance(A, networkx.Graph)
+
+
+def _graph_matrix(G: Any) -> Any:
+    import networkx
+
+    if G.number_of_nodes() == 0:
+        raise ValueError("the graph has no nodes")
+    if G.is_directed():
+        raise ValueError("the graph is directed: pass G.to_undirected()")
+    return networkx.to_scipy_sparse_array(G, dtype=np.float64, format="csr")
+
+
+def _check_host(A: Any, name: str) -> None:
+    if hasattr(A, "__cuda_array_interface__") or type(A).__module__.startswith("cupyx"):
+        raise TypeError(
+            f"{name} lies in the memory of a GPU; pass it by .get(). device='cuda' solves "
+            "on the GPU what lies in host memory"
+        )
+
+
+def _check_2d(A: Any, name: str) -> None:
+    if len(A.shape) != 2:
+        raise ValueError(f"{name} has {len(A.shape)} dimensions, a matrix has 2")
+
+
+def stored(A: Any, name: str, symmetric: bool = False) -> Any:
+    """A as a sparse array of SciPy whose rows are sorted, without duplicates. Of a symmetric A the
+    columns are as good as the rows, so CSC needs no conversion. The caller's A is never changed."""
+    if _is_graph(A):
+        return _graph_matrix(A)
+    if sp.issparse(A):
+        _check_2d(A, name)
+        if A.format == "csc" and symmetric and A.shape[0] == A.shape[1]:
+            A = A.T
+        elif A.format != "csr":
+            A = A.tocsr()
+    else:
+        A = np.asarray(A)
+        _check_2d(A, name)
+        check_scalar(A.dtype, name)
+        A = sp.csr_array(A)
+    if not A.has_canonical_format:
+        A = A.copy()
+        A.sum_duplicates()
+    return A
+
+
+def csr(A: Any, name: str, symmetric: bool = False) -> Operand:
+    """A stored matrix. Values of 64 bits and column indices of 32 bits are not copied."""
+    dtype = check_scalar(A.dtype, name) if sp.issparse(A) else None
+    A = stored(A, name, symmetric)
+    dtype = dtype or check_scalar(A.dtype, name)
+    if max(A.shape) > INT32_MAX:
+        raise ValueError(f"{name} has the shape {A.shape}; rows and columns up to 2^31 - 1 are known")
+    columns = np.ascontiguousarray(A.indices, dtype=np.int32)
+    offsets: Any = np.ascontiguousarray(A.indptr)  # of 32 or 64 bits, as values
+    values: Any = np.ascontiguousarray(A.data, dtype=dtype)
+    rows, cols = A.shape
+    return Operand(_core.Matrix.from_csr(rows, cols, offsets, columns, values), dtype)
+
+
+def _checked_product(
+    product: Callable[[np.ndarray], Any], rows: int, name: str
+) -> Callable[[np.ndarray], np.ndarray]:
+    """`product` with a check of what it returns."""
+
+    def checked(X: np.ndarray) -> np.ndarray:
+        Y = np.asarray(product(X))
+        if Y.shape == (rows,) and X.shape[1] == 1:
+            Y = Y[:, None]
+        if Y.shape != (rows, X.shape[1]):
+            raise ValueError(
+                f"{name} returned the shape {Y.shape} for a block of shape {X.shape}, "
+                f"not {(rows, X.shape[1])}"
+            )
+        check_scalar(Y.dtype, f"the result of {name}")
+        return Y.astype(np.float64, copy=False)
+
+    return checked
+
+
+def function(product: Callable[[np.ndarray], Any], shape: Any, dtype: Any, name: str) -> Operand:
+    """A matrix given by its product with blocks."""
+    rows, cols = (int(size) for size in shape)
+    scalar = np.dtype(np.float64) if dtype is None else check_scalar(dtype, name)
+    core = _core.Matrix.from_function(rows, cols, _checked_product(product, rows, name))
+    return Operand(core, scalar)
+
+
+def is_operator(A: Any) -> bool:
+    """Whether A is a linear operator, with `matmat` and a shape."""
+    return hasattr(A, "matmat") and hasattr(A, "shape") and not sp.issparse(A)
+
+
+def matrix(A: Any, name: str, order: int | None = None, symmetric: bool = True) -> Operand:
+    """What a caller may pass as a matrix: sparse or dense matrices, graphs, linear operators, and,
+    where the order is known, functions of blocks."""
+    _check_host(A, name)
+    if isinstance(A, Operand):
+        return A
+    if isinstance(A, _core.Matrix):
+        return Operand(A, np.dtype(np.float64))
+    if is_operator(A):
+        return function(A.matmat, A.shape, A.dtype, name)
+    if sp.issparse(A) or _is_graph(A) or isinstance(A, (np.ndarray, list, tuple)):
+        return csr(A, name, symmetric)
+    if not callable(A):
+        raise TypeError(
+            f"{name} is a {type(A).__name__}; heddle takes sparse matrices of SciPy, arrays, graphs "
+            "of networkx, linear operators and functions of blocks"
+        )
+    if order is None:
+        raise TypeError(
+            f"the order of the function {name} is not known: pass "
+            f"scipy.sparse.linalg.LinearOperator((n, n), matvec={name}, matmat={name})"
+        )
+    return function(A, (order, order), None, name)
+
+
+def optional_matrix(A: Any, name: str, order: int) -> Operand | None:
+    return None if A is None else matrix(A, name, order)
+
+
+def _rows_are_contiguous(X: np.ndarray) -> bool:
+    size = X.itemsize
+    rows, cols = X.shape
+    row_step, column_step = X.strides
+    fits = rows <= 1 or (row_step % size == 0 and row_step >= cols * size)
+    return fits and (cols <= 1 or column_step == size)
+
+
+def block(X: Any, name: str, rows: int | None = None) -> tuple[np.ndarray, np.dtype]:
+    """X as a row-major block of doubles, and the scalar of X. A vector becomes one column. Doubles
+    whose rows are contiguous are not copied."""
+    _check_host(X, name)
+    if sp.issparse(X):
+        raise TypeError(f"{name} is sparse, it must be an array: pass {name}.toarray()")
+    X = np.asarray(X)
+    dtype = check_scalar(X.dtype, name)
+    if X.ndim == 1:
+        X = X[:, None]
+    if X.ndim != 2:
+        raise ValueError(f"{name} has {X.ndim} dimensions, a block has 1 or 2")
+    if rows is not None and X.shape[0] != rows:
+        raise ValueError(f"{name} has {X.shape[0]} rows where {rows} are needed")
+    if X.dtype == np.float64 and X.flags.aligned and _rows_are_contiguous(X):
+        return X, dtype
+    return np.array(X, dtype=np.float64, order="C"), dtype
+
+
+def optional_block(X: Any, name: str, rows: int) -> np.ndarray | None:
+    return None if X is None else block(X, name, rows)[0]

@@ -1,0 +1,27 @@
+"""Matrices from files and generated ones."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import scipy.sparse as sp
+
+from . import _core
+
+
+def _as_scipy(core: _core.Matrix) -> Any:
+    offsets, columns, values = core.arrays()
+    return sp.csr_array((values, columns, offsets), shape=core.shape)
+
+
+def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
+    """A generated matrix such as generate("laplace3d", 50, 50, 50), as a sparse array of SciPy.
+    Raises ValueError for an unknown name, with the most similar one."""
+    return _as_scipy(_core.Matrix.generate(name, list(size), density, seed))
+
+
+def read_matrix(path: str | os.PathLike[str]) -> Any:
+    """The matrix in a file of any format that heddle reads (Matrix Market, .npz, .npy, edge lists,
+    also gzipped), as a sparse array of SciPy. Raises InputError."""
+    return _as_scipy(_core.Matrix.read(os.fspath(path)))

@@ -1,0 +1,232 @@
+"""The result of a solve."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from . import _core
+
+HISTORY = np.dtype(
+    [
+        ("iteration", np.int64),
+        ("converged", np.int64),
+        ("worst_residual", np.float64),
+        ("seconds", np.float64),
+        ("active_columns", np.int64),
+        ("operator_applications", np.int64),
+    ]
+)
+
+_COLUMN_TITLES = {
+    "eigenvalues": "eigenvalue",
+    "singular_values": "singular value",
+    "frequencies": "frequency",
+    "error_bounds": "error bound",
+    "residuals": "residual",
+    "passed": "passed",
+}
+
+
+def _array(values: list[Any]) -> np.ndarray:
+    return np.array(values, dtype=np.float64)
+
+
+@dataclass(repr=False, eq=False)
+class Result:
+    """How a solve ended, and what it has found. Arrays that a problem does not have are empty.
+
+    `status` is "converged", "max_iterations", "time_limit", "breakdown", "stagnated", "indefinite",
+    "verification_failed" or "interrupted", and `reason` says why in a sentence. `vectors` has one
+    eigenvector, right singular vector or solution per column. `residuals` are relative:
+    |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
+    `error_bounds` bound the errors of the eigenvalues or singular values."""
+
+    status: str
+    reason: str
+    method: str
+    method_reason: str
+    device: str
+    kernel: str
+    preconditioner: str
+    iterations: int
+    operator_applications: int
+    eigenvalues: np.ndarray
+    singular_values: np.ndarray
+    frequencies: np.ndarray
+    vectors: np.ndarray
+    left_vectors: np.ndarray
+    residuals: np.ndarray
+    error_bounds: np.ndarray
+    passed: np.ndarray
+    limited_by_rounding: np.ndarray
+    residual_norms: np.ndarray
+    backward_errors: np.ndarray
+    infinite_eigenvalues: int
+    orthogonality: float
+    history: np.ndarray
+    timings: dict[str, Any] = field(default_factory=dict)
+    peak_bytes: int = 0
+
+    @property
+    def converged(self) -> bool:
+        """Whether everything asked for was found and verified."""
+        return self.status == "converged"
+
+    @property
+    def values(self) -> np.ndarray:
+        """The singular values, or the eigenvalues."""
+        return self.singular_values if self.singular_values.size else self.eigenvalues
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        names = ["singular_values"] if self.singular_values.size else ["eigenvalues", "frequencies"]
+        names += ["error_bounds", "residuals", "passed"]
+        return {name: getattr(self, name) for name in names if getattr(self, name).size}
+
+    def _facts(self) -> list[str]:
+        seconds = self.timings.get("setup", 0.0) + self.timings.get("solve", 0.0)
+        facts = [f"{self.method} on {self.device}", f"{self.iterations} iterations"]
+        facts += [f"{self.operator_applications} products", f"{seconds:.3g} s"]
+        if self.preconditioner and self.preconditioner != "none":
+            facts.append(f"preconditioner {self.preconditioner}")
+        return facts
+
+    def _rows(self) -> list[list[str]]:
+        columns = list(self._columns().items())
+
+        def text(name: str, value: Any) -> str:
+            if name == "passed":
+                return "yes" if value else "no"
+            wide = name in ("eigenvalues", "singular_values")
+            return f"{value:.12g}" if wide else f"{value:.2e}"
+
+        count = len(columns[0][1]) if columns else 0
+        return [[text(name, values[i]) for name, values in columns] for i in range(count)]
+
+    def __repr__(self) -> str:
+        shown = self._rows()[:20]
+        table = [[_COLUMN_TITLES[name] for name in self._columns()], *shown]
+        widths = [max(len(cell) for cell in column) for column in zip(*table)]
+        lines = [f"{self.status}: {self.reason}", ", ".join(self._facts())]
+        for row in table if shown else []:
+            lines.append("  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths)))
+        if len(self._rows()) > len(shown):
+            lines.append(f"  ... {len(self._rows())} in all")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        def row(cells: list[str], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+        titles = [_COLUMN_TITLES[name] for name in self._columns()]
+        body = "".join(row(cells, "td") for cells in self._rows()[:50])
+        return (
+            f"<p><b>{html.escape(self.status)}</b>: {html.escape(self.reason)}<br>"
+            f"{html.escape(', '.join(self._facts()))}</p>"
+            f"<table><thead>{row(titles, 'th')}</thead><tbody>{body}</tbody></table>"
+        )
+
+    def select(self, chosen: np.ndarray) -> Result:
+        """This result with the pairs `chosen` alone, in this order. Empty arrays stay empty."""
+
+        def part(values: np.ndarray) -> np.ndarray:
+            return values[chosen] if values.size else values
+
+        return replace(
+            self,
+            eigenvalues=part(self.eigenvalues),
+            singular_values=part(self.singular_values),
+            frequencies=part(self.frequencies),
+            vectors=_columns_of(self.vectors, chosen),
+            left_vectors=_columns_of(self.left_vectors, chosen),
+            residuals=part(self.residuals),
+            error_bounds=part(self.error_bounds),
+            passed=part(self.passed),
+            limited_by_rounding=part(self.limited_by_rounding),
+        )
+
+
+def _columns_of(vectors: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The chosen columns: all of them, forwards or backwards, are a view."""
+    if not vectors.size:
+        return vectors
+    everything = np.arange(vectors.shape[1])
+    if np.array_equal(chosen, everything):
+        return vectors
+    if np.array_equal(chosen, everything[::-1]):
+        return vectors[:, ::-1]
+    return vectors[:, chosen]
+
+
+def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
+    """The solution of a problem whose matrices have the given scalar. Vectors are copied only
+    where their scalar is another one."""
+    history = solution.history
+    records = np.empty(len(history), dtype=HISTORY)
+    for column, name in enumerate(HISTORY.names or ()):
+        records[name] = history[:, column]
+    phases = {name: totals[0] for name, totals in solution.profile.items()}
+    return Result(
+        status=solution.status,
+        reason=solution.reason,
+        method=solution.method,
+        method_reason=solution.method_reason,
+        device=solution.device,
+        kernel=solution.kernel,
+        preconditioner=solution.preconditioner,
+        iterations=solution.iterations,
+        operator_applications=solution.operator_applications,
+        eigenvalues=_array(solution.eigenvalues),
+        singular_values=_array(solution.singular_values),
+        frequencies=_array(solution.frequencies),
+        vectors=solution.vectors.astype(dtype, copy=False),
+        left_vectors=solution.left_vectors.astype(dtype, copy=False),
+        residuals=_array(solution.residuals),
+        error_bounds=_array(solution.error_bounds),
+        passed=np.array(solution.converged, dtype=bool),
+        limited_by_rounding=np.array(solution.limited_by_rounding, dtype=bool),
+        residual_norms=_array(solution.residual_norms),
+        backward_errors=_array(solution.backward_errors),
+        infinite_eigenvalues=solution.infinite_eigenvalues,
+        orthogonality=solution.orthogonality,
+        history=records,
+        timings={
+            "setup": solution.setup_seconds,
+            "solve": solution.solve_seconds,
+            "phases": phases,
+        },
+        peak_bytes=solution.peak_bytes,
+    )
+
+
+def joined(first: Result, second: Result) -> Result:
+    """The pairs of two solves of one problem. The status is that of the worse one."""
+    worse = first if not first.converged else second
+    both = replace(
+        first,
+        status=worse.status,
+        reason=worse.reason,
+        iterations=first.iterations + second.iterations,
+        operator_applications=first.operator_applications + second.operator_applications,
+        orthogonality=max(first.orthogonality, second.orthogonality),
+        history=np.concatenate([first.history, second.history]),
+        timings={
+            "setup": first.timings["setup"] + second.timings["setup"],
+            "solve": first.timings["solve"] + second.timings["solve"],
+            "phases": {
+                name: first.timings["phases"].get(name, 0) + second.timings["phases"].get(name, 0)
+                for name in first.timings["phases"] | second.timings["phases"]
+            },
+        },
+        peak_bytes=max(first.peak_bytes, second.peak_bytes),
+    )
+    for name in ("eigenvalues", "frequencies", "residuals", "error_bounds", "passed"):
+        setattr(both, name, np.concatenate([getattr(first, name), getattr(second, name)]))
+    both.limited_by_rounding = np.concatenate(
+        [first.limited_by_rounding, second.limited_by_rounding]
+    )
+    both.vectors = np.concatenate([first.vectors, second.vectors], axis=1)
+    return both

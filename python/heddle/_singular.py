@@ -1,0 +1,114 @@
+"""Singular triplets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._inputs import Operand, block, csr, function, is_operator, matrix
+from ._seed import seed_of
+from ._solve import Options, Prepared, judge, run, with_stats
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._solve import Extras
+
+_NAMES = {"nev": "k", "initial_guess": "v0", "tolerance": "tol", "max_iterations": "maxiter"}
+
+
+def adjoint_pair(A: Any) -> tuple[Operand, Operand | None]:
+    """A and, where it costs nothing or cannot be made from A, its transpose."""
+    if is_operator(A):
+        adjoint = getattr(A, "rmatmat", None)
+        if adjoint is None:
+            raise TypeError("A has no rmatmat, by which the transpose multiplies")
+        rows, cols = A.shape
+        return (
+            function(A.matmat, (rows, cols), A.dtype, "A"),
+            function(adjoint, (cols, rows), A.dtype, "the transpose of A"),
+        )
+    operand = matrix(A, "A", symmetric=False)
+    if sp.issparse(A) and A.format == "csc":
+        return operand, csr(A.T, "A", symmetric=False)
+    return operand, None
+
+
+def svds(
+    A: Any,
+    k: int = 6,
+    ncv: int | None = None,
+    tol: float = 0,
+    which: str = "LM",
+    v0: Any = None,
+    maxiter: int | None = None,
+    return_singular_vectors: bool | str = True,
+    solver: str = "arpack",
+    rng: Any = None,
+    options: dict[str, Any] | None = None,
+    *,
+    random_state: Any = None,
+    **extras: Unpack[Extras],
+) -> Any:
+    """The k largest (which="LM") or smallest ("SM") singular triplets of a sparse A of any shape,
+    with the arguments and values of `scipy.sparse.linalg.svds`.
+
+    Returns (u, s, vh) with s ascending; s alone for return_singular_vectors=False; None in place
+    of vh for "u" and of u for "vh". tol is the relative error of the values, 0 for about the level
+    of rounding. solver="lobpcg" takes LOBPCG, "arpack" and "propack" the method that suits. ncv is
+    not needed. `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
+    """
+    if which not in ("LM", "SM"):
+        raise ValueError(f"which is {which!r}, not 'LM' or 'SM'")
+    if solver not in ("arpack", "lobpcg", "propack"):
+        raise ValueError(f"solver is {solver!r}, not 'arpack', 'lobpcg' or 'propack'")
+    if return_singular_vectors not in (True, False, "u", "vh"):
+        raise ValueError(
+            f"return_singular_vectors is {return_singular_vectors!r}, not True, False, 'u' or 'vh'"
+        )
+    if options:
+        raise ValueError("options are those of ARPACK and PROPACK, which heddle does not use")
+    operand, transposed = adjoint_pair(A)
+    asked = Options(
+        dict(extras),
+        "raise",
+        nev=k,
+        which="largest" if which == "LM" else "smallest",
+        tolerance=tol,
+        max_iterations=maxiter or 0,
+    )
+    asked.default_tolerance(operand.dtype)
+    if rng is not None or random_state is not None:
+        asked.request["seed"] = seed_of(random_state if rng is None else rng)
+    if solver == "lobpcg":
+        asked.request.setdefault("method", "lobpcg")
+    problem = Prepared(
+        A=operand, A_transposed=transposed, normal_equations=True, dtype=operand.dtype
+    )
+    if v0 is not None:
+        problem.initial_guess = _right_guess(A, v0, operand.shape)
+    result = judge(run(problem, asked, _NAMES), asked)
+    backwards = slice(None, None, -1) if which == "LM" else slice(None)
+    s = result.singular_values[backwards].astype(operand.dtype)
+    u = result.left_vectors[:, backwards]
+    vh = result.vectors[:, backwards].T
+    if return_singular_vectors is False:
+        return with_stats((s,), result, asked)
+    if return_singular_vectors == "u":
+        return with_stats((u, s, None), result, asked)
+    if return_singular_vectors == "vh":
+        return with_stats((None, s, vh), result, asked)
+    return with_stats((u, s, vh), result, asked)
+
+
+def _right_guess(A: Any, v0: Any, shape: tuple[int, int]) -> np.ndarray:
+    """A start vector as SciPy takes it, on the side of the shorter singular vectors, as a right one."""
+    guess, _ = block(v0, "v0")
+    if guess.shape == (shape[1], 1):
+        return guess
+    if guess.shape == (shape[0], 1):
+        product = A.rmatmat(guess) if is_operator(A) else A.T @ guess
+        return block(product, "v0", shape[1])[0]
+    raise ValueError(f"v0 has the shape {np.shape(v0)}, A has the shape {shape}")

@@ -1,0 +1,327 @@
+"""Every solve of the package: a problem and options in, a result out."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from . import _core
+from ._errors import ConvergenceWarning, FieldError, Interrupted, NotConverged
+from ._inputs import Operand, block, matrix, optional_matrix
+from ._result import Result, result_of
+from ._seed import seed_of
+
+logger = logging.getLogger("heddle")
+
+OnFailure = Literal["raise", "warn", "return"]
+
+
+class Extras(TypedDict, total=False):
+    """The keyword arguments that all functions take beside those of SciPy.
+
+    method: "auto", "lobpcg", "block_lanczos" or "block_cg".
+    preconditioner: "auto", "none", a name such as "chebyshev", or a dictionary with options,
+        {"type": "chebyshev", "degree": 8}.
+    device: "auto", "host" or "cuda".
+    threads: on the host, 0 for as many as there are CPUs. Results do not depend on it.
+    seed: of random start vectors. Equal seeds give equal bits.
+    time_limit: in seconds.
+    callback: called with a `State` after each iteration. Returning False ends the solve.
+    progress: whether to show a bar, which needs tqdm.
+    return_stats: whether to return the `Result`, too, as the last value.
+    on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
+        "return" what there is.
+    Further ones are those of a configuration: block_size, criterion, precision, max_basis, filter,
+    algorithm, kernel, refresh_interval, checkpoint, checkpoint_every, resume."""
+
+    method: str
+    preconditioner: str | dict[str, Any]
+    device: str
+    threads: int
+    seed: int
+    time_limit: float | None
+    callback: Callable[[_core.State], bool | None] | None
+    progress: bool
+    return_stats: bool
+    on_failure: OnFailure
+    block_size: int
+    criterion: str
+    precision: str
+    max_basis: int
+    filter: str
+    algorithm: str
+    kernel: str
+    refresh_interval: int
+    checkpoint: str
+    checkpoint_every: float
+    resume: bool
+
+
+@dataclass
+class Problem:
+    """A x = lambda x, A x = lambda B x, A X = rhs; with `normal_equations` the singular triplets of
+    an A of any shape, or min |rhs - A X|.
+
+    `initial_guess`, `constraints` (eigenvectors are sought B-orthogonal to them) and `rhs` are
+    arrays with a vector per column. `preconditioner` is an approximate inverse of A, as a matrix or
+    a function. `A_transposed` is needed where A is an operator and `normal_equations` is set."""
+
+    A: Any
+    B: Any = None
+    rhs: Any = None
+    initial_guess: Any = None
+    constraints: Any = None
+    preconditioner: Any = None
+    normal_equations: bool = False
+    A_transposed: Any = None
+
+
+@dataclass
+class Prepared:
+    """A problem in the types of the library."""
+
+    A: Operand
+    B: Operand | None = None
+    rhs: np.ndarray | None = None
+    initial_guess: np.ndarray | None = None
+    constraints: np.ndarray | None = None
+    preconditioner: Operand | None = None
+    normal_equations: bool = False
+    A_transposed: Operand | None = None
+    dtype: np.dtype = np.dtype(np.float64)
+
+    def matrices(self) -> list[Operand]:
+        parts = (self.A, self.B, self.preconditioner, self.A_transposed)
+        return [part for part in parts if part is not None]
+
+    @property
+    def all_stored(self) -> bool:
+        return all(part.is_stored for part in self.matrices())
+
+
+_idle_gpus = threading.local()
+
+
+@contextmanager
+def borrowed_device(name: str, threads: int) -> Iterator[_core.Device]:
+    """A device for one solve. The context of a GPU takes long to make, so each thread keeps one for
+    its next solve, unless this one has failed. A solve within a solve gets one of its own."""
+    if not _core.has_cuda or name in ("host", "cpu"):
+        yield _core.Device(name, threads)
+        return
+    idle, key = _idle_gpus.__dict__, f"{name} {threads}"
+    device = idle.pop(key, None) or _core.Device(name, threads)
+    yield device
+    idle[key] = device
+
+
+class Options:
+    """The extras of a call, separated into those for the library and those for this package."""
+
+    def __init__(self, extras: dict[str, Any], on_failure: OnFailure, **options: Any):
+        extras = dict(extras)
+        self.device: str = extras.pop("device", "auto")
+        self.threads: int = extras.pop("threads", 0)
+        self.callback = extras.pop("callback", None)
+        self.progress: bool = extras.pop("progress", False)
+        self.return_stats: bool = extras.pop("return_stats", False)
+        self.explicit_failure: OnFailure | None = extras.pop("on_failure", None)
+        self.on_failure: OnFailure = self.explicit_failure or on_failure
+        if self.on_failure not in ("raise", "warn", "return"):
+            raise ValueError(
+                f"on_failure is {self.on_failure!r}, not one of 'raise', 'warn', 'return'"
+            )
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback is a {type(self.callback).__name__}, not a function")
+        if extras.get("time_limit", 0) is None:
+            del extras["time_limit"]
+        if "seed" in extras:
+            extras["seed"] = seed_of(extras["seed"])
+        if twice := options.keys() & extras.keys():
+            names = ", ".join(sorted(twice))
+            raise TypeError(f"{names}: this function has an argument of its own for it")
+        self.request: dict[str, Any] = {**options, **extras}
+        # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
+        self.rounding = 0.0
+
+    def default_tolerance(self, dtype: np.dtype) -> None:
+        """For a tolerance of 0, as SciPy means it: as accurate as rounding allows."""
+        if self.request["tolerance"] == 0:
+            precision = "single" if dtype == np.float32 else "double"
+            single = self.request.get("precision", precision) == "single"
+            self.request["tolerance"] = 1e-6 if single else 1e-14
+            self.rounding = 100 * self.request["tolerance"]
+
+    def device_for(self, all_stored: bool) -> AbstractContextManager[_core.Device]:
+        """The device of a solve. A GPU cannot multiply by a function of host blocks."""
+        name = "host" if self.device == "auto" and not all_stored else self.device
+        return borrowed_device(name, self.threads)
+
+
+class _Watch:
+    """What is told of a solve while it runs: callback, bar and log."""
+
+    def __init__(self, options: Options):
+        self._callback = options.callback
+        self._bar: Any = None
+        self.ended_by_callback = False
+        if options.progress:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                warnings.warn("progress needs tqdm, which is not installed", stacklevel=4)
+            else:
+                self._bar = tqdm(unit="pair")
+
+    @property
+    def iteration(self) -> Callable[[_core.State], bool] | None:
+        needed = self._callback is not None or self._bar is not None
+        return self._after_iteration if needed else None
+
+    @property
+    def stage(self) -> Callable[[str], None] | None:
+        needed = self._bar is not None or logger.isEnabledFor(logging.DEBUG)
+        return self._begin_stage if needed else None
+
+    def _after_iteration(self, state: _core.State) -> bool:
+        if self._bar is not None:
+            self._bar.total = state.nev
+            self._bar.n = state.converged
+            self._bar.set_postfix(iteration=state.iteration, residual=state.worst_residual)
+        if self._callback is not None and self._callback(state) is False:
+            self.ended_by_callback = True
+        return not self.ended_by_callback
+
+    def _begin_stage(self, name: str) -> None:
+        logger.debug("%s", name)
+        if self._bar is not None:
+            self._bar.set_description(name)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+@contextmanager
+def callers_names(names: dict[str, str]) -> Iterator[None]:
+    """Errors of the library with the caller's names for its fields."""
+    try:
+        yield
+    except FieldError as error:
+        raise ValueError(names.get(error.field, error.field) + error.message) from None
+
+
+def _core_of(operand: Operand | None) -> _core.Matrix | None:
+    return None if operand is None else operand.core
+
+
+def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
+    """Solves the problem. `names`: the caller's names for the library's fields, for messages."""
+    request = dict(options.request)
+    if problem.dtype == np.float32 and problem.all_stored:
+        request.setdefault("precision", "single")
+    with (
+        callers_names(names or {}),
+        closing(_Watch(options)) as watch,
+        options.device_for(problem.all_stored) as device,
+    ):
+        solution = _core.solve(
+            device,
+            request,
+            problem.A.core,
+            B=_core_of(problem.B),
+            rhs=problem.rhs,
+            initial_guess=problem.initial_guess,
+            constraints=problem.constraints,
+            preconditioner=_core_of(problem.preconditioner),
+            A_transposed=_core_of(problem.A_transposed),
+            normal_equations=problem.normal_equations,
+            iteration=watch.iteration,
+            stage=watch.stage,
+        )
+    result = result_of(solution, problem.dtype)
+    logger.info("%s: %s (%s)", result.status, result.reason, ", ".join(result._facts()))
+    interrupted = result.status == "interrupted" and not watch.ended_by_callback
+    if interrupted and options.explicit_failure in (None, "raise"):
+        raise Interrupted(result.reason, result)
+    return result
+
+
+def judge(result: Result, options: Options) -> Result:
+    """Raises or warns, as the caller asked for, if the solve has not converged. A callback that
+    ends a solve has got what it asked for."""
+    if result.status in ("converged", "interrupted"):
+        return result
+    if result.status == "stagnated" and np.all(result.residuals <= options.rounding):
+        return result
+    message = f"{result.status}: {result.reason}"
+    if options.on_failure == "raise":
+        raise NotConverged(message, result)
+    if options.on_failure == "warn":
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    return result
+
+
+def with_stats(values: tuple[Any, ...], result: Result, options: Options) -> Any:
+    """What a function returns: its values, and the result where the caller asked for it."""
+    if options.return_stats:
+        values = (*values, result)
+    return values if len(values) > 1 else values[0]
+
+
+def prepared(problem: Problem) -> Prepared:
+    """The problem in the types of the library."""
+    normal = bool(problem.normal_equations)
+    A = matrix(problem.A, "A", symmetric=not normal)
+    rows, cols = A.shape
+    dtype = A.dtype
+    blocks: dict[str, np.ndarray | None] = {}
+    for name, length in (("rhs", rows), ("initial_guess", cols), ("constraints", rows)):
+        given = getattr(problem, name)
+        blocks[name] = None
+        if given is not None:
+            blocks[name], scalar = block(given, name, length)
+            if name == "rhs":
+                dtype = np.promote_types(dtype, scalar)
+    B = optional_matrix(problem.B, "B", rows)
+    if B is not None:
+        dtype = np.promote_types(dtype, B.dtype)
+    A_transposed = problem.A_transposed
+    if A_transposed is not None:
+        A_transposed = matrix(A_transposed, "A_transposed", symmetric=False)
+    return Prepared(
+        A=A,
+        B=B,
+        preconditioner=optional_matrix(problem.preconditioner, "preconditioner", cols),
+        normal_equations=normal,
+        A_transposed=A_transposed,
+        dtype=dtype,
+        **blocks,
+    )
+
+
+def solve(problem: Any, **options: Any) -> Result:
+    """Solves a `Problem`, or A x = lambda x for a matrix A, and tells all about it.
+
+    Options are those of a configuration: method, nev, which ("smallest" or "largest"), interval
+    (a, b), tolerance, criterion, linear_criterion, max_iterations, time_limit, block_size, seed,
+    max_basis, filter, algorithm, preconditioner, precision, kernel, refresh_interval, checkpoint;
+    and device, threads, callback, progress, on_failure as in `Extras`.
+
+    A solve that does not converge returns what there is, unless `on_failure` says otherwise.
+    Raises ValueError and TypeError for what cannot be solved, DeviceError and OutOfMemory.
+
+        result = heddle.solve(heddle.Problem(K, B=M), nev=10)
+        result.eigenvalues, result.error_bounds, result.vectors
+    """
+    if not isinstance(problem, Problem):
+        problem = Problem(problem)
+    asked = Options(options, "return")
+    return judge(run(prepared(problem), asked), asked)

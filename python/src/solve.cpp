@@ -1,0 +1,123 @@
+#include <heddle/drivers/spectrum.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "bindings.hpp"
+
+namespace heddle::python {
+namespace {
+
+DeviceChoice device_choice(const std::string& name) {
+  if (name == "auto") return DeviceChoice::automatic;
+  if (name == "host" || name == "cpu") return DeviceChoice::host;
+  if (name == "cuda" || name == "gpu") return DeviceChoice::cuda;
+  throw RequestError("device", " is '" + name + "', not one of 'auto', 'host', 'cuda'");
+}
+
+/// The parts of a problem in Python. The arrays of the blocks live as long as the call.
+struct Parts {
+  const PythonMatrix& A;
+  const PythonMatrix* B;
+  const std::optional<Array2>& rhs;
+  const std::optional<Array2>& initial_guess;
+  const std::optional<Array2>& constraints;
+  const PythonMatrix* preconditioner;
+  const PythonMatrix* A_transposed;
+  bool normal_equations;
+};
+
+std::optional<Matrix> matrix_of(const PythonMatrix* part) {
+  if (part == nullptr) return std::nullopt;
+  return part->matrix;
+}
+
+Block block_of(const std::optional<Array2>& part) {
+  return part ? python::block_of(*part) : Block{};
+}
+
+Problem problem_of(const Parts& parts) {
+  return {.A = parts.A.matrix,
+          .B = matrix_of(parts.B),
+          .constraints = block_of(parts.constraints),
+          .initial_guess = block_of(parts.initial_guess),
+          .rhs = block_of(parts.rhs),
+          .normal_equations = parts.normal_equations,
+          .A_transposed = matrix_of(parts.A_transposed),
+          .preconditioner = matrix_of(parts.preconditioner)};
+}
+
+Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
+               const PythonMatrix* B, const std::optional<Array2>& rhs,
+               const std::optional<Array2>& initial_guess, const std::optional<Array2>& constraints,
+               const PythonMatrix* preconditioner, const PythonMatrix* A_transposed,
+               bool normal_equations, nb::object iteration, nb::object stage) {
+  Problem problem = problem_of(
+      {A, B, rhs, initial_guess, constraints, preconditioner, A_transposed, normal_equations});
+  const Request request = request_of(options);
+  PythonMonitor python(std::move(iteration), std::move(stage));
+  Solution solution = [&] {
+    const nb::gil_scoped_release unlock;
+    return heddle::solve(device, std::move(problem), request, python.monitor());
+  }();
+  python.rethrow(true);
+  return solution;
+}
+
+SpectralDensity density(Device& device, const PythonMatrix& A, double resolution, Index max_degree,
+                        Index vectors, std::uint64_t seed) {
+  PythonMonitor python{nb::none(), nb::none()};
+  const SpectralDensityOptions options{.resolution = resolution,
+                                       .max_degree = max_degree,
+                                       .vectors = vectors,
+                                       .seed = seed,
+                                       .stop = python.monitor().stop};
+  SpectralDensity result = [&] {
+    const nb::gil_scoped_release unlock;
+    return spectral_density(device, A.matrix, options);
+  }();
+  python.rethrow(false);
+  return result;
+}
+
+}  // namespace
+
+void bind_solve(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Device>(m, "Device", "The host or a GPU. It may serve several solves, one at a time.")
+      .def(
+          "__init__",
+          [](Device* self, const std::string& name, int threads) {
+            new (self) Device(device_choice(name), threads);
+          },
+          "name"_a = "auto", "threads"_a = 0)
+      .def_prop_ro("kind", [](const Device& self) { return std::string(self.kind()); })
+      .def_prop_ro("name", &Device::name)
+      .def_prop_ro("note", &Device::note)
+      .def_prop_ro("threads", [](Device& self) { return self.host().threads(); });
+
+  m.def("solve", &solve, "device"_a, "options"_a, "A"_a, nb::kw_only(), "B"_a = nb::none(),
+        "rhs"_a.noconvert() = nb::none(), "initial_guess"_a.noconvert() = nb::none(),
+        "constraints"_a.noconvert() = nb::none(), "preconditioner"_a = nb::none(),
+        "A_transposed"_a = nb::none(), "normal_equations"_a = false, "iteration"_a = nb::none(),
+        "stage"_a = nb::none(), "Solves a problem in host memory.");
+
+  nb::class_<EigenvalueCount>(m, "EigenvalueCount", "An estimated number of eigenvalues.")
+      .def_ro("count", &EigenvalueCount::count)
+      .def_ro("deviation", &EigenvalueCount::deviation, "Standard deviation of the count.");
+  nb::class_<SpectralDensity>(m, "SpectralDensity", "Estimated numbers of eigenvalues.")
+      .def_prop_ro("order", &SpectralDensity::order)
+      .def_prop_ro("lower", &SpectralDensity::lower, "No eigenvalue lies below.")
+      .def_prop_ro("upper", &SpectralDensity::upper, "No eigenvalue lies above.")
+      .def_prop_ro("resolution", &SpectralDensity::resolution)
+      .def_prop_ro("finite", &SpectralDensity::finite)
+      .def("count", &SpectralDensity::count, "a"_a, "b"_a, "Eigenvalues in [a, b].")
+      .def("histogram", &SpectralDensity::histogram, "bins"_a,
+           "Eigenvalues in equal parts of [lower, upper].");
+  m.def("spectral_density", &density, "device"_a, "A"_a, nb::kw_only(), "resolution"_a = 0.0,
+        "max_degree"_a = SpectralDensityOptions{}.max_degree,
+        "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,
+        "The spectral density of a symmetric matrix.");
+}
+
+}  // namespace heddle::python

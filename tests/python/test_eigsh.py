@@ -1,0 +1,241 @@
+"""eigsh and eigsh_interval against dense LAPACK, spectra in closed form and SciPy."""
+
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from conftest import path_eigenvalues, path_laplacian, residuals
+
+import heddle
+
+
+def expected(truth, k, which):
+    """The k eigenvalues that `which` means, ascending."""
+    if which == "BE":
+        return np.concatenate([truth[: k // 2], truth[len(truth) - (k - k // 2) :]])
+    keys = {"LA": -truth, "SA": truth, "LM": -abs(truth), "SM": abs(truth)}
+    return np.sort(truth[np.argsort(keys[which], kind="stable")[:k]])
+
+
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_which_of_an_indefinite_matrix(indefinite, which, k):
+    A, truth = indefinite
+    w, v = heddle.eigsh(A, k, which=which)
+    np.testing.assert_allclose(w, expected(truth, k, which), atol=1e-12 * abs(truth).max())
+    assert residuals(A, w, v).max() < 1e-12
+    np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 4, 6, 7])
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_nearly_all_pairs_of_a_small_matrix(which, k):
+    A = np.random.default_rng(3).standard_normal((8, 8))
+    A = A + A.T
+    w, v = heddle.eigsh(A, k, which=which)
+    np.testing.assert_allclose(w, expected(np.linalg.eigvalsh(A), k, which), atol=1e-12)
+    np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-12)
+    nearest = heddle.eigsh(A, k, sigma=0.7, return_eigenvectors=False)
+    truth = np.linalg.eigvalsh(A)
+    np.testing.assert_allclose(nearest, np.sort(truth[np.argsort(abs(truth - 0.7))[:k]]), atol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_which_of_a_definite_matrix(which, sign):
+    A = sign * path_laplacian(300)
+    truth = np.sort(sign * path_eigenvalues(300))
+    w, v = heddle.eigsh(A, 6, which=which)
+    np.testing.assert_allclose(w, expected(truth, 6, which), rtol=1e-10)
+    assert residuals(A, w, v).max() < 1e-12
+
+
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_which_of_a_pencil(pencil, which):
+    A, B, truth = pencil
+    w, v = heddle.eigsh(A, 4, M=B, which=which)
+    np.testing.assert_allclose(w, expected(truth, 4, which), rtol=1e-9)
+    np.testing.assert_allclose(v.T @ (B @ v), np.eye(4), atol=1e-12)
+    assert residuals(A, w, v, B).max() < 1e-11
+
+
+@pytest.mark.parametrize("sigma", [-1.0, 0.0, 0.3, 1.7, 3.9, 5.0])
+def test_pairs_nearest_to_sigma(sigma):
+    A, truth = path_laplacian(200), path_eigenvalues(200)
+    w, v = heddle.eigsh(A, 5, sigma=sigma)
+    nearest = np.sort(truth[np.argsort(abs(truth - sigma))[:5]])
+    np.testing.assert_allclose(w, nearest, rtol=1e-9)
+    assert residuals(A, w, v).max() < 1e-10
+
+
+def test_sigma_of_a_pencil_at_its_end_and_inside(pencil):
+    A, B, truth = pencil
+    w, _ = heddle.eigsh(A, 3, M=B, sigma=0)
+    np.testing.assert_allclose(w, truth[:3], rtol=1e-9)
+    with pytest.raises(ValueError, match="inside the spectrum of the pencil"):
+        heddle.eigsh(A, 3, M=B, sigma=float(truth[100]))
+
+
+@pytest.mark.parametrize("which", ["LA", "SA", "LM", "BE"])
+def test_same_values_as_scipy(indefinite, which):
+    A, _ = indefinite
+    ours, theirs = heddle.eigsh(A, 4, which=which), sla.eigsh(A, 4, which=which)
+    np.testing.assert_allclose(ours[0], np.sort(theirs[0]), atol=1e-11)
+    assert ours[1].shape == theirs[1].shape
+    assert ours[0].dtype == theirs[0].dtype and ours[1].dtype == theirs[1].dtype
+
+
+def test_multiple_eigenvalues_are_all_found():
+    A = sp.block_diag([path_laplacian(40)] * 5, format="csr")
+    w, v = heddle.eigsh(A, 10, which="SA")
+    np.testing.assert_allclose(w, np.repeat(path_eigenvalues(40)[:2], 5), rtol=1e-10)
+    np.testing.assert_allclose(v.T @ v, np.eye(10), atol=1e-12)
+
+
+def test_values_alone_and_stats(indefinite):
+    A, truth = indefinite
+    w = heddle.eigsh(A, 3, which="LA", return_eigenvectors=False)
+    np.testing.assert_allclose(w, truth[-3:], atol=1e-12)
+    w, result = heddle.eigsh(A, 3, which="LA", return_eigenvectors=False, return_stats=True)
+    assert result.converged and result.method == "block_lanczos"
+    w, v, result = heddle.eigsh(A, 3, which="LA", return_stats=True)
+    np.testing.assert_array_equal(np.sort(result.eigenvalues), w)
+
+
+def test_tolerance_saves_products():
+    A, truth = path_laplacian(2000), path_eigenvalues(2000)
+    rough, fine = (
+        heddle.eigsh(A, 3, which="LA", tol=tol, return_stats=True)[2] for tol in (1e-3, 1e-12)
+    )
+    assert rough.operator_applications < fine.operator_applications
+    np.testing.assert_allclose(rough.eigenvalues, truth[:-4:-1], rtol=1e-3)
+    np.testing.assert_allclose(fine.eigenvalues, truth[:-4:-1], rtol=1e-12)
+
+
+def test_start_vectors(indefinite):
+    A, truth = indefinite
+    v0 = np.linspace(1, 2, A.shape[0])
+    for guess in (v0, v0[:, None]):
+        w, _ = heddle.eigsh(A, 3, which="LA", v0=guess)
+        np.testing.assert_allclose(w, truth[-3:], atol=1e-12)
+
+
+def test_seeds():
+    A = path_laplacian(500)
+    one, again, other = (heddle.eigsh(A, 2, which="LA", seed=s)[1] for s in (1, 1, 2))
+    assert np.array_equal(one, again) and not np.array_equal(one, other)
+    rng = heddle.eigsh(A, 2, which="LA", rng=1)[1]
+    assert np.array_equal(one, rng)
+    generator = heddle.eigsh(A, 2, which="LA", rng=np.random.default_rng(0))[0]
+    np.testing.assert_allclose(generator, path_eigenvalues(500)[-2:], rtol=1e-10)
+
+
+def test_single_precision(indefinite):
+    A, truth = indefinite
+    w, v = heddle.eigsh(A.astype(np.float32), 3, which="LA")
+    assert w.dtype == v.dtype == np.float32
+    np.testing.assert_allclose(w, truth[-3:], atol=1e-5 * abs(truth).max())
+
+
+@pytest.mark.parametrize("method", ["lobpcg", "block_lanczos"])
+@pytest.mark.parametrize("preconditioner", ["auto", "none", {"type": "chebyshev", "degree": 4}])
+def test_methods_and_preconditioners(method, preconditioner):
+    if method == "block_lanczos":
+        preconditioner = "auto"
+    A = path_laplacian(300) + sp.eye_array(300) * 0.1
+    w, _, result = heddle.eigsh(
+        A, 3, which="SA", tol=1e-8, method=method, preconditioner=preconditioner, return_stats=True
+    )
+    np.testing.assert_allclose(w, path_eigenvalues(300)[:3] + 0.1, rtol=1e-7)
+    assert result.method == method
+    if isinstance(preconditioner, dict):
+        assert "chebyshev" in result.preconditioner
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"which": "XX"}, "which is 'XX', not one of"),
+        ({"mode": "buckling"}, "heddle knows 'normal' alone"),
+        ({"Minv": np.eye(50)}, "Minv: heddle solves with M itself"),
+        ({"OPinv": np.eye(50)}, "OPinv: heddle factors"),
+        ({"sigma": 0, "which": "LA"}, "with sigma, which must be 'LM'"),
+        ({"sigma": 1j}, "not a real number"),
+        ({"k": 50, "which": "LA"}, "k is 50, but the matrix has order 50: nev must be below 50"),
+        ({"k": 0, "which": "LA"}, "k is 0, not 1 or more"),
+        ({"ncv": 6}, "ncv is 6, but must be above k = 6"),
+        ({"v0": np.ones(3)}, "v0 has 3 rows where 50 are needed"),
+        ({"M": np.eye(4)}, "M: the mass matrix has order 4, the matrix has order 50"),
+        ({"M": -np.eye(50)}, "^M: "),
+        ({"tol": 2.0, "which": "LA"}, "tol"),
+        ({"method": "arnoldi"}, "method is 'arnoldi', not one of 'auto', 'lobpcg'"),
+        ({"criterion": "best"}, "criterion is 'best', not one of 'eigenvalue'"),
+        ({"preconditioner": "magic", "which": "SA"}, "magic"),
+        ({"preconditioner": 3}, "not a name such as 'chebyshev'"),
+        ({"device": "tpu"}, "device is 'tpu', not one of"),
+        ({"seed": "x"}, "seed is 'x', not an integer"),
+        ({"threads": -1}, "threads"),
+        ({"on_failure": "ignore"}, "on_failure is 'ignore', not one of"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        heddle.eigsh(path_laplacian(50), **arguments)
+
+
+def test_unknown_options_are_named():
+    with pytest.raises(TypeError, match="heddle knows no option tolerence; it knows method, nev"):
+        heddle.eigsh(path_laplacian(50), 2, tolerence=1e-3)
+
+
+def test_options_that_are_arguments_are_refused():
+    with pytest.raises(TypeError, match="nev, tolerance: this function has an argument of its own"):
+        heddle.eigsh(path_laplacian(50), 2, which="LA", nev=3, tolerance=1e-3)
+
+
+@pytest.mark.parametrize("which", ["LM", "SM", "SA"])
+def test_matrices_with_nan(which):
+    A = path_laplacian(50)
+    A.data[0] = np.nan
+    with pytest.raises((ValueError, heddle.NotConverged), match="finite|A: "):
+        heddle.eigsh(A, 2, which=which)
+
+
+@pytest.mark.parametrize("which", ["LM", "BE"])
+def test_time_limit_is_shared_by_both_ends(which):
+    A = heddle.generate("laplace2d", 150, 150) - 4 * sp.eye_array(150**2)
+    start = time.perf_counter()
+    with pytest.raises(heddle.NotConverged, match="time_limit"):
+        heddle.eigsh(A.tocsr(), 20, which=which, time_limit=0.1)
+    assert time.perf_counter() - start < 5
+
+
+def test_unsymmetric_matrix_is_refused():
+    A = path_laplacian(50).tolil()
+    A[3, 4] = 7
+    with pytest.raises(ValueError, match="^A: .*symmetric"):
+        heddle.eigsh(A.tocsr(), 2)
+
+
+def test_interval():
+    A, truth = path_laplacian(400), path_eigenvalues(400)
+    w, v = heddle.eigsh_interval(A, (1.0, 1.1))
+    inside = truth[(truth >= 1) & (truth <= 1.1)]
+    np.testing.assert_allclose(w, inside, rtol=1e-10)
+    assert residuals(A, w, v).max() < 1e-10
+    empty, none = heddle.eigsh_interval(A, (5.0, 6.0))
+    assert empty.shape == (0,) and none.shape == (400, 0)
+
+
+def test_interval_with_too_many_pairs_says_so():
+    with pytest.raises(heddle.NotConverged, match="max_iterations") as caught:
+        heddle.eigsh_interval(path_laplacian(400), (0.0, 4.0), k=10)
+    assert caught.value.result.status == "max_iterations"
+
+
+@pytest.mark.parametrize("interval", [(2.0, 1.0), (1.0,), ("a", "b"), (np.nan, 1.0)])
+def test_bad_intervals(interval):
+    with pytest.raises(ValueError, match="interval|lower|upper"):
+        heddle.eigsh_interval(path_laplacian(50), interval)

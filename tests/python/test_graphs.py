@@ -1,0 +1,96 @@
+"""Graphs, spectral densities."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import path_eigenvalues, path_laplacian
+
+import heddle
+
+networkx = pytest.importorskip("networkx")
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_fiedler_against_dense_laplacians(normalized):
+    G = networkx.random_geometric_graph(80, 0.3, seed=4)
+    assert networkx.is_connected(G)
+    for i, (a, b) in enumerate(G.edges):
+        G.edges[a, b]["weight"] = 1 + i % 3
+    make = networkx.normalized_laplacian_matrix if normalized else networkx.laplacian_matrix
+    truth, vectors = np.linalg.eigh(make(G).toarray())
+    w, v = heddle.fiedler(G, 3, normalized=normalized)
+    np.testing.assert_allclose(w, truth[1:4], rtol=1e-8)
+    np.testing.assert_allclose(abs(v[:, 0] @ vectors[:, 1]), 1, rtol=1e-8)
+    matrix = networkx.to_scipy_sparse_array(G, dtype=float)
+    again, _, result = heddle.fiedler(matrix, normalized=normalized, return_stats=True)
+    np.testing.assert_allclose(again, truth[1:2], rtol=1e-8)
+    assert result.converged
+
+
+def test_fiedler_vector_of_a_path_is_monotonous():
+    w, v = heddle.fiedler(networkx.path_graph(40))
+    np.testing.assert_allclose(w, [2 - 2 * np.cos(np.pi / 40)], rtol=1e-8)
+    assert np.all(np.diff(v[:, 0]) > 0) or np.all(np.diff(v[:, 0]) < 0)
+
+
+def test_spectral_embedding_separates_clusters():
+    G = networkx.random_partition_graph([40, 40, 40], 0.5, 0.02, seed=1)
+    coordinates = heddle.spectral_embedding(G, 2)
+    assert coordinates.shape == (120, 2)
+    centres = coordinates.reshape(3, 40, 2).mean(axis=1)
+    distance = np.linalg.norm(coordinates[:, None] - centres, axis=2)
+    assert (distance.argmin(axis=1) == np.repeat([0, 1, 2], 40)).all()
+    largest = abs(coordinates).argmax(axis=0)
+    assert (coordinates[largest, [0, 1]] > 0).all()
+    D = np.array([degree for _, degree in G.degree])
+    L = networkx.normalized_laplacian_matrix(G)
+    raw = coordinates * np.sqrt(D)[:, None]
+    np.testing.assert_allclose(raw.T @ raw, np.eye(2), atol=1e-8)
+    values = np.diag(raw.T @ (L @ raw))
+    np.testing.assert_allclose(L @ raw, raw * values, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (networkx.Graph([(0, 1), (2, 3)]), "2 components"),
+        (networkx.Graph(), "no nodes"),
+        (networkx.path_graph(2), "of a graph with 2 vertices"),
+        (networkx.DiGraph([(0, 1), (1, 2)]), "directed"),
+        (sp.csr_array(np.array([[0.0, -1, 1], [-1, 0, 1], [1, 1, 0]])), "negative"),
+        (sp.csr_array(np.array([[0.0, 1, 1], [2, 0, 1], [1, 1, 0]])), "directed|symmetric|weights"),
+        (sp.csr_array((3, 4)), "square"),
+    ],
+)
+def test_bad_graphs(graph, message):
+    with pytest.raises(ValueError, match=message):
+        heddle.fiedler(graph)
+
+
+def test_density_counts_eigenvalues():
+    A, truth = path_laplacian(1500), path_eigenvalues(1500)
+    density = heddle.spectral_density(A, threads=2)
+    lower, upper = density.bounds
+    assert lower <= truth[0] and truth[-1] <= upper and upper - lower < 1.1 * 4
+    count, deviation = density.count(1, 2)
+    assert abs(count - ((truth >= 1) & (truth <= 2)).sum()) < 5 * deviation + 10
+    counts, edges = density.histogram(20)
+    assert len(edges) == 21 and edges[0] == lower and edges[-1] == upper
+    np.testing.assert_allclose(counts.sum(), 1500, rtol=1e-6)
+    again = heddle.spectral_density(A, threads=1).histogram(20)[0]
+    np.testing.assert_array_equal(counts, again)
+    assert "1500 eigenvalues" in repr(density) and density.order == 1500
+    other = heddle.spectral_density(A, seed=1, vectors=8, resolution=0.1, max_degree=500)
+    assert other.resolution > density.resolution
+
+
+def test_density_of_operators_and_bad_matrices():
+    import scipy.sparse.linalg as sla
+
+    A = path_laplacian(300)
+    stored = heddle.spectral_density(A).count(0, 1)
+    np.testing.assert_allclose(heddle.spectral_density(sla.aslinearoperator(A)).count(0, 1), stored)
+    with pytest.raises(ValueError, match="^A: "):
+        heddle.spectral_density(np.triu(np.ones((4, 4))))
+    with pytest.raises(ValueError, match="resolution"):
+        heddle.spectral_density(A, resolution=-1)

@@ -1,0 +1,145 @@
+"""cg and lstsq for one and many columns."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from conftest import path_laplacian
+
+import heddle
+
+
+@pytest.fixture(scope="module")
+def system():
+    A = (path_laplacian(300) + 0.05 * sp.eye_array(300)).tocsr()
+    return A, np.random.default_rng(1).standard_normal((300, 4))
+
+
+def test_shapes_of_right_hand_sides(system):
+    A, B = system
+    for b in (B[:, 0], B[:, :1], B, B[:, ::2], np.asfortranarray(B)):
+        x, info = heddle.cg(A, b, rtol=1e-10)
+        assert info == 0 and x.shape == b.shape
+        assert np.linalg.norm(A @ x - b) <= 1e-9 * np.linalg.norm(b)
+
+
+def test_same_solution_as_scipy(system):
+    A, B = system
+    ours, theirs = heddle.cg(A, B[:, 0], rtol=1e-12), sla.cg(A, B[:, 0], rtol=1e-12)
+    assert ours[1] == theirs[1] == 0
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(("rtol", "atol"), [(1e-4, 0), (0, 1e-3), (1e-12, 1e-2), (1e-3, 1e-9)])
+def test_tolerances_are_those_of_scipy(system, rtol, atol):
+    A, B = system
+    scaled = B * np.array([1, 10, 100, 1000])
+    x, info = heddle.cg(A, scaled, rtol=rtol, atol=atol)
+    norms, wanted = np.linalg.norm(A @ x - scaled, axis=0), np.linalg.norm(scaled, axis=0)
+    assert info == 0 and np.all(norms <= 1.01 * np.maximum(rtol * wanted, atol))
+
+
+def test_guess_and_zero_right_hand_sides(system):
+    A, B = system
+    exact, _ = heddle.cg(A, B, rtol=1e-12)
+    x, info, result = heddle.cg(A, B, exact, rtol=1e-8, return_stats=True)
+    assert info == 0 and result.iterations <= 1
+    x, info = heddle.cg(A, np.zeros(300))
+    assert info == 0 and not x.any()
+    x, info = heddle.cg(A, np.empty((300, 0)))
+    assert info == 0 and x.shape == (300, 0)
+
+
+def test_preconditioners(system):
+    A, B = system
+    factor = sla.splu(A.tocsc())
+    operator = sla.LinearOperator(A.shape, matvec=factor.solve, matmat=factor.solve, dtype=float)
+    for M in (operator, factor.solve, sp.diags_array(1 / A.diagonal())):
+        x, info, result = heddle.cg(A, B, M=M, rtol=1e-10, return_stats=True)
+        assert info == 0
+        np.testing.assert_allclose(A @ x, B, atol=1e-8)
+    exact = heddle.cg(A, B, M=operator, rtol=1e-8, return_stats=True)[2].iterations
+    none = heddle.cg(A, B, preconditioner="none", rtol=1e-8, return_stats=True)[2].iterations
+    assert exact <= 2 < 20 < none
+
+
+def test_matrix_free(system):
+    A, B = system
+    for operator in (sla.aslinearoperator(A), lambda X: A @ X):
+        x, info = heddle.cg(operator, B, rtol=1e-9)
+        assert info == 0
+        np.testing.assert_allclose(A @ x, B, atol=1e-6)
+
+
+def test_info_and_failures(system):
+    A, B = system
+    x, info = heddle.cg(A, B, rtol=1e-12, maxiter=3, preconditioner="none")
+    assert info == 3 and np.isfinite(x).all()
+    x, info = heddle.cg(-A, B[:, 0])
+    assert info < 0
+    with pytest.raises(heddle.NotConverged, match="indefinite") as caught:
+        heddle.cg(-A, B[:, 0], on_failure="raise")
+    assert caught.value.result.status == "indefinite"
+    with pytest.warns(heddle.ConvergenceWarning):
+        heddle.cg(A, B, rtol=1e-12, maxiter=2, on_failure="warn", preconditioner="none")
+
+
+def test_callback_sees_residuals_fall_and_can_stop(system):
+    A, B = system
+    seen = []
+    heddle.cg(A, B, rtol=1e-10, callback=seen.append, preconditioner="none")
+    assert seen[-1].worst_residual <= 1e-10 < seen[0].worst_residual
+    assert [s.iteration for s in seen] == list(range(seen[0].iteration, len(seen) + seen[0].iteration))
+    _, info, result = heddle.cg(
+        A, B, callback=lambda state: state.iteration < 3, return_stats=True, preconditioner="none"
+    )
+    assert result.status == "interrupted" and info == result.iterations == 3
+
+
+def test_single_precision(system):
+    A, B = system
+    x, info = heddle.cg(A.astype(np.float32), B.astype(np.float32), rtol=1e-4)
+    assert info == 0 and x.dtype == np.float32
+    assert heddle.cg(A.astype(np.float32), B, rtol=1e-4)[0].dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("b", "arguments", "message"),
+    [
+        (np.ones(7), {}, "b has 7 rows where 300 are needed"),
+        (np.ones((300, 2)), {"x0": np.ones(300)}, "x0 has the shape"),
+        (np.ones((300, 2, 1)), {}, "b has 3 dimensions"),
+        (np.ones(300), {"rtol": -1}, "rtol is -1"),
+        (np.ones(300), {"rtol": 0}, "both 0"),
+        (np.ones(300), {"M": np.eye(3)}, "^M: is 3 x 3"),
+        (np.ones(300), {"M": np.eye(300), "preconditioner": "jacobi"}, "^M: "),
+        (np.ones(300), {"method": "lobpcg"}, "lobpcg"),
+    ],
+)
+def test_bad_arguments_are_named(system, b, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        heddle.cg(system[0], b, **arguments)
+
+
+@pytest.mark.parametrize("shape", [(200, 60), (60, 60)])
+def test_least_squares(shape):
+    rng = np.random.default_rng(2)
+    A = sp.random_array(shape, density=0.2, rng=rng, format="csr") + sp.eye_array(*shape)
+    for b in (rng.standard_normal(shape[0]), rng.standard_normal((shape[0], 3))):
+        x, squares, rank, s = heddle.lstsq(A, b, rtol=1e-12)
+        truth = np.linalg.lstsq(A.toarray(), b, rcond=None)[0]
+        np.testing.assert_allclose(x, truth, atol=1e-7 * abs(truth).max())
+        assert x.shape == truth.shape and rank is None and s is None
+        square = np.linalg.norm(A @ x - b, axis=0) ** 2
+        np.testing.assert_allclose(squares, np.atleast_1d(square), atol=1e-12, rtol=1e-8)
+
+
+def test_least_squares_of_operators():
+    rng = np.random.default_rng(2)
+    A = sp.random_array((90, 30), density=0.3, rng=rng, format="csr")
+    b = rng.standard_normal(90)
+    truth = np.linalg.lstsq(A.toarray(), b, rcond=None)[0]
+    for operator in (sla.aslinearoperator(A), A.tocsc(), A.toarray()):
+        np.testing.assert_allclose(heddle.lstsq(operator, b, rtol=1e-11)[0], truth, atol=1e-7)
+    with pytest.raises(ValueError, match="b has 3 rows"):
+        heddle.lstsq(A, np.ones(3))

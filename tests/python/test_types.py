@@ -1,0 +1,59 @@
+"""The annotations and the stubs, as a type checker sees them."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mypy")
+
+PROGRAM = """
+import numpy as np
+import heddle
+
+A = heddle.generate("laplace1d", 10)
+result: heddle.Result = heddle.solve(heddle.Problem(A, B=A), nev=2)
+status: str = result.status
+values: np.ndarray = result.eigenvalues
+heddle.eigsh(A, 2, threads=1, on_failure="return", callback=lambda state: state.iteration < 3)
+pair: tuple[np.ndarray, np.ndarray] = heddle.fiedler(A, 2, seed=3)
+count: tuple[float, float] = heddle.spectral_density(A).count(0, 1)
+"""
+
+
+MISTAKES = {
+    "heddle.eigsh(A, 2, thread=1)": 'Unexpected keyword argument "thread"',
+    "heddle.cg(A, values, on_failure='ignore')": "incompatible type",
+    "result.statuss": 'has no attribute "statuss"',
+}
+
+
+@pytest.fixture(scope="module")
+def check(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("types")
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    (folder / "user.py").write_text(PROGRAM)
+    (folder / "mistaken.py").write_text(PROGRAM + "\n".join(MISTAKES))
+    return run
+
+
+def test_program_of_a_user(check):
+    assert check("user.py") == (0, "Success: no issues found in 1 source file\n")
+
+
+def test_mistakes_are_found(check):
+    status, report = check("mistaken.py")
+    assert status == 1
+    assert report.count(" error: ") == len(MISTAKES)
+    for message in MISTAKES.values():
+        assert message in report
+
+
+def test_package_itself(check):
+    status, report = check("-p", "heddle")
+    assert status == 0, report
