@@ -36,11 +36,14 @@ def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any]) -> A
             "take one component"
         )
     laplacian = csr(adjacency, "graph").core.laplacian(normalized)
+    degrees = np.asarray(adjacency.sum(axis=0)).ravel() - adjacency.diagonal()
+    problem = Prepared(
+        A=Operand(laplacian, np.dtype(np.float64)),
+        null_vector_sizes=np.sqrt(degrees) if normalized else None,
+    )
     options = Options(extras, "raise", nev=k + 1, tolerance=1e-8)
-    pencil = Pencil(Prepared(A=Operand(laplacian, np.dtype(np.float64))), options, k + 1)
-    result = judge(pencil.end("smallest"), options)
-    without_loops = adjacency.sum(axis=0) - adjacency.diagonal()
-    return result.select(np.arange(1, k + 1)), np.asarray(without_loops).ravel(), options
+    result = judge(Pencil(problem, options, k + 1).end("smallest"), options)
+    return result.select(np.arange(1, k + 1)), degrees, options
 
 
 def fiedler(

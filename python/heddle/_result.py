@@ -43,7 +43,8 @@ class Result:
     "verification_failed" or "interrupted", and `reason` says why in a sentence. `vectors` has one
     eigenvector, right singular vector or solution per column. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
-    `error_bounds` bound the errors of the eigenvalues or singular values."""
+    `error_bounds` bound the errors of the eigenvalues or singular values. `null_vectors` counts the
+    leading pairs with lambda = 0 that the graph of A showed before the solve."""
 
     status: str
     reason: str
@@ -66,6 +67,7 @@ class Result:
     residual_norms: np.ndarray
     backward_errors: np.ndarray
     infinite_eigenvalues: int
+    null_vectors: int
     orthogonality: float
     history: np.ndarray
     timings: dict[str, Any] = field(default_factory=dict)
@@ -191,6 +193,7 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
         residual_norms=_array(solution.residual_norms),
         backward_errors=_array(solution.backward_errors),
         infinite_eigenvalues=solution.infinite_eigenvalues,
+        null_vectors=solution.null_vectors,
         orthogonality=solution.orthogonality,
         history=records,
         timings={

@@ -71,7 +71,10 @@ class Problem:
 
     `initial_guess`, `constraints` (eigenvectors are sought B-orthogonal to them) and `rhs` are
     arrays with a vector per column. `preconditioner` is an approximate inverse of A, as a matrix or
-    a function. `A_transposed` is needed where A is an operator and `normal_equations` is set."""
+    a function. `A_transposed` is needed where A is an operator and `normal_equations` is set.
+    `null_vector_sizes`: n positive numbers, the absolute values of a vector that A maps to 0 where
+    one is known, such as the square roots of the degrees for a normalised Laplacian of a weighted
+    graph. It is a hint that is checked."""
 
     A: Any
     B: Any = None
@@ -81,6 +84,7 @@ class Problem:
     preconditioner: Any = None
     normal_equations: bool = False
     A_transposed: Any = None
+    null_vector_sizes: Any = None
 
 
 @dataclass
@@ -95,6 +99,7 @@ class Prepared:
     preconditioner: Operand | None = None
     normal_equations: bool = False
     A_transposed: Operand | None = None
+    null_vector_sizes: np.ndarray | None = None
     dtype: np.dtype = np.dtype(np.float64)
 
     def matrices(self) -> list[Operand]:
@@ -243,6 +248,7 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
             preconditioner=_core_of(problem.preconditioner),
             A_transposed=_core_of(problem.A_transposed),
             normal_equations=problem.normal_equations,
+            null_vector_sizes=problem.null_vector_sizes,
             iteration=watch.iteration,
             stage=watch.stage,
         )
@@ -276,6 +282,10 @@ def with_stats(values: tuple[Any, ...], result: Result, options: Options) -> Any
     return values if len(values) > 1 else values[0]
 
 
+def _sizes(values: Any) -> np.ndarray | None:
+    return None if values is None else np.ascontiguousarray(values, dtype=np.float64)
+
+
 def prepared(problem: Problem) -> Prepared:
     """The problem in the types of the library."""
     normal = bool(problem.normal_equations)
@@ -302,6 +312,7 @@ def prepared(problem: Problem) -> Prepared:
         preconditioner=optional_matrix(problem.preconditioner, "preconditioner", cols),
         normal_equations=normal,
         A_transposed=A_transposed,
+        null_vector_sizes=_sizes(problem.null_vector_sizes),
         dtype=dtype,
         **blocks,
     )

@@ -75,6 +75,7 @@ void bind_solution(nb::module_& m) {
       .def_ro("inverse_applications", &Solution::inverse_applications)
       .def_ro("eigenvalues", &Solution::eigenvalues)
       .def_ro("infinite_eigenvalues", &Solution::infinite_eigenvalues)
+      .def_ro("null_vectors", &Solution::null_vectors)
       .def_ro("singular_values", &Solution::singular_values)
       .def_ro("frequencies", &Solution::frequencies)
       .def_ro("residuals", &Solution::residuals)

@@ -15,6 +15,8 @@ DeviceChoice device_choice(const std::string& name) {
   throw RequestError("device", " is '" + name + "', not one of 'auto', 'host', 'cuda'");
 }
 
+using Sizes = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 /// The parts of a problem in Python. The arrays of the blocks live as long as the call.
 struct Parts {
   const PythonMatrix& A;
@@ -25,6 +27,7 @@ struct Parts {
   const PythonMatrix* preconditioner;
   const PythonMatrix* A_transposed;
   bool normal_equations;
+  const std::optional<Sizes>& null_vector_sizes;
 };
 
 std::optional<Matrix> matrix_of(const PythonMatrix* part) {
@@ -37,23 +40,29 @@ Block block_of(const std::optional<Array2>& part) {
 }
 
 Problem problem_of(const Parts& parts) {
-  return {.A = parts.A.matrix,
-          .B = matrix_of(parts.B),
-          .constraints = block_of(parts.constraints),
-          .initial_guess = block_of(parts.initial_guess),
-          .rhs = block_of(parts.rhs),
-          .normal_equations = parts.normal_equations,
-          .A_transposed = matrix_of(parts.A_transposed),
-          .preconditioner = matrix_of(parts.preconditioner)};
+  Problem problem{.A = parts.A.matrix,
+                  .B = matrix_of(parts.B),
+                  .constraints = block_of(parts.constraints),
+                  .initial_guess = block_of(parts.initial_guess),
+                  .rhs = block_of(parts.rhs),
+                  .normal_equations = parts.normal_equations,
+                  .A_transposed = matrix_of(parts.A_transposed),
+                  .preconditioner = matrix_of(parts.preconditioner)};
+  if (parts.null_vector_sizes) {
+    const double* const sizes = parts.null_vector_sizes->data();
+    problem.null_vector_sizes.assign(sizes, sizes + parts.null_vector_sizes->size());
+  }
+  return problem;
 }
 
 Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
                const PythonMatrix* B, const std::optional<Array2>& rhs,
                const std::optional<Array2>& initial_guess, const std::optional<Array2>& constraints,
                const PythonMatrix* preconditioner, const PythonMatrix* A_transposed,
-               bool normal_equations, nb::object iteration, nb::object stage) {
-  Problem problem = problem_of(
-      {A, B, rhs, initial_guess, constraints, preconditioner, A_transposed, normal_equations});
+               bool normal_equations, const std::optional<Sizes>& null_vector_sizes,
+               nb::object iteration, nb::object stage) {
+  Problem problem = problem_of({A, B, rhs, initial_guess, constraints, preconditioner, A_transposed,
+                                normal_equations, null_vector_sizes});
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   Solution solution = [&] {
@@ -99,7 +108,8 @@ void bind_solve(nb::module_& m) {
   m.def("solve", &solve, "device"_a, "options"_a, "A"_a, nb::kw_only(), "B"_a = nb::none(),
         "rhs"_a.noconvert() = nb::none(), "initial_guess"_a.noconvert() = nb::none(),
         "constraints"_a.noconvert() = nb::none(), "preconditioner"_a = nb::none(),
-        "A_transposed"_a = nb::none(), "normal_equations"_a = false, "iteration"_a = nb::none(),
+        "A_transposed"_a = nb::none(), "normal_equations"_a = false,
+        "null_vector_sizes"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
         "stage"_a = nb::none(), "Solves a problem in host memory.");
 
   nb::class_<EigenvalueCount>(m, "EigenvalueCount", "An estimated number of eigenvalues.")

@@ -59,3 +59,15 @@ def test_pencil(run, tmp_path):
     result = heddle.solve(heddle.Problem(K, B=M), nev=6)
     assert report["eigenvalues"] == result.eigenvalues.tolist()
     assert np.array_equal(np.load(folder / "eigenvectors.npy"), result.vectors)
+
+
+@pytest.mark.parametrize("kind", ["laplacian", "normalized_laplacian"])
+def test_graph(run, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    weights = sp.random_array((60, 60), density=0.1, rng=rng, format="csr")
+    path = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(60, 60))
+    graph = sp.csr_array(weights + weights.T + path)
+    report, folder = run(write(tmp_path / "G.mtx", graph), "--transform", kind, "-n", "4")
+    w, v = heddle.fiedler(graph, 3, normalized=kind == "normalized_laplacian")
+    np.testing.assert_allclose(report["eigenvalues"][1:], w, rtol=1e-12)
+    assert np.array_equal(np.load(folder / "eigenvectors.npy")[:, 1:], v)

@@ -23,6 +23,7 @@ def test_fiedler_against_dense_laplacians(normalized):
     np.testing.assert_allclose(abs(v[:, 0] @ vectors[:, 1]), 1, rtol=1e-8)
     matrix = networkx.to_scipy_sparse_array(G, dtype=float)
     again, _, result = heddle.fiedler(matrix, normalized=normalized, return_stats=True)
+    assert result.null_vectors == 1
     np.testing.assert_allclose(again, truth[1:2], rtol=1e-8)
     assert result.converged
 
