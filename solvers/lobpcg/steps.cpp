@@ -87,6 +87,7 @@ void LobpcgSolve<T, Ctx>::draw(Block V) {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::forget_guesses() {
   guessed_ = false;
+  missed_pairs_.reset();
   draw(blocks_.S().X);
   blocks_.set_p(0);
   stagnation_.restart(result_.iterations);
