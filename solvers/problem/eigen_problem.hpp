@@ -28,6 +28,11 @@ struct EigenProblem {
   /// Applies (A − σB)⁻¹. Block Lanczos factors A − σB if the smallest eigenvalues are wanted and
   /// this costs less than polynomial filters, see `LanczosFilter`. Null: it never factors.
   ShiftedInverse<T, Ctx>* shifted_inverse = nullptr;
+  /// Z, n×k, with A Z = 0 to rounding and ZᵀBZ = I, for the smallest end of an A that is known to
+  /// be positive semidefinite, see `graph_null_space`. LOBPCG and block Lanczos count these vectors
+  /// as converged pairs from the start. They need k < nev, a Z that spans the null space, and no
+  /// constraints. `null_pairs` needs k ≥ nev.
+  ConstBlockView<T, Space> null_vectors{};
   /// Whether `initial_guess` comes from a solve of this problem, for the same end of the spectrum,
   /// that began with random vectors, such as one in lower precision. Any other guess may consist of
   /// eigenvectors and lack a wanted one, so that the solve looks for evidence that it does not.
