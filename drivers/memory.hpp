@@ -13,9 +13,9 @@ struct MemoryEstimate {
 /// The estimate for solving `problem` by `request`, whose method has been chosen, on the host or on
 /// a GPU. For n ≥ 1000 it is between 0.9 times and twice the peak of the context's allocations. The
 /// scratch memory of sums over rows is not included. For an interval, the estimate assumes the most
-/// columns that nev allows. A sparse factor, and a dense solve that replaces a costly iteration, are
-/// not included: they take at most a quarter of the memory. The data that GPU kernels keep beside a matrix count as another copy of
-/// the matrix.
+/// columns that nev allows. A sparse factor, and a dense solve that replaces a costly iteration,
+/// are not included: they take at most a quarter of the memory. The data that GPU kernels keep
+/// beside a matrix count as another copy of the matrix.
 MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu);
 
 /// Throws `OutOfMemory` if `estimate` is more than the device or the host has.

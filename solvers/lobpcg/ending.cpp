@@ -44,7 +44,12 @@ template <Scalar T, class Ctx>
 Claim LobpcgSolve<T, Ctx>::claim() {
   if (!pairs_.all_converged(ritz_.values(), guessed_)) return Claim::none;
   if (guessed_ && pairs_.evidence().show_nothing(pairs_.guards(ritz_.values()))) {
-    forget_guesses();
+    guessed_ = false;  // begin again with random columns only
+    missed_pairs_.reset();
+    draw(blocks_.S().X);
+    blocks_.set_p(0);
+    stagnation_.restart(result_.iterations);
+    refresh_due_ = true;
     return Claim::none;
   }
   if (missed_pairs_.needed()) return Claim::none;

@@ -46,9 +46,7 @@ class GuardEvidence {
   /// are the same as in the last call, nothing more is expected of them.
   void note_stagnation(const GuardVectors& guards);
 
-  void archive(Archive& archive) {
-    archive.values(convergence_, tolerance_, done_, sum_);
-  }
+  void archive(Archive& archive) { archive.values(convergence_, tolerance_, done_, sum_); }
 
  private:
   bool next_is_apart(const GuardVectors& guards) const;
@@ -56,7 +54,7 @@ class GuardEvidence {
 
   EigenConvergence convergence_;
   double tolerance_ = 0;
-  bool done_ = false;     // whether nothing more is expected of them
+  bool done_ = false;  // whether nothing more is expected of them
   double sum_ = std::numeric_limits<double>::quiet_NaN();  // of their values at the last stagnation
 };
 

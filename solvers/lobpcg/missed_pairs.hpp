@@ -40,6 +40,9 @@ class MissedPairs {
               Storage& storage)
       : context_(context), problem_(problem), options_(options), s_(storage) {}
 
+  /// Forgets earlier searches, because X begins again.
+  void reset() noexcept { due_ = done_ = false; }
+
   /// Whether the solve must search before it may end, because no search has left the wanted values
   /// where they were. The search is then due.
   bool needed() noexcept {

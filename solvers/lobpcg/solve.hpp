@@ -57,7 +57,6 @@ class LobpcgSolve {
   void lock_null_vectors();
   void start_X();
   void draw(Block V);
-  void forget_guesses();
   void set_norms();
   void refresh();
   void queue_residuals();

@@ -99,16 +99,6 @@ void LobpcgSolve<T, Ctx>::draw(Block V) {
   fill_random(context_, options_.seed, streams_++, V, s_.shape.rows.first);
 }
 
-/// Begins again with random columns only, because guesses and guard vectors have all converged.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::forget_guesses() {
-  guessed_ = false;
-  draw(blocks_.S().X);
-  blocks_.set_p(0);
-  stagnation_.restart(result_.iterations);
-  refresh_due_ = true;
-}
-
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::set_norms() {
   // If the 1-norm of an operator is not available, it is estimated by max ‖A x‖/‖x‖ over the
