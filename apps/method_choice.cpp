@@ -4,6 +4,7 @@
 #include <heddle/apps/method_choice.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/drivers/input.hpp>
+#include <heddle/drivers/null_space.hpp>
 
 namespace heddle::apps {
 
@@ -11,6 +12,7 @@ SettledMethod with_method(HostContext& context, const Config& config, Problem& p
   if (config.request.method == Method::automatic) {
     with_named_sources(config, [&] { detail::inspect_mass(context, problem); });
   }
+  with_named_sources(config, [&] { detail::inspect_null_space(context, problem, config.request); });
   SettledMethod settled{config, detail::choose_method(config.request, problem)};
   if (config.request.method == Method::automatic) {
     settled.config = settle_method(config, settled.choice.request.method, settled.choice.reason);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/device.hpp>
@@ -9,6 +10,7 @@
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
+#include <vector>
 
 namespace heddle::apps {
 namespace {
@@ -28,19 +30,25 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string
   }
 }
 
-Matrix load_A(HostContext& context, const ProblemConfig& problem) {
-  Matrix A = load_matrix(context, problem.matrix, "problem.matrix");
+/// Sets A of `loaded`, and the sizes of its null vector where a normalised Laplacian is taken.
+void load_A(HostContext& context, const ProblemConfig& problem, Problem& loaded) {
+  Matrix& A = loaded.A;
+  A = load_matrix(context, problem.matrix, "problem.matrix");
   detail::check_shape(A, problem.transform == Transform::normal_equations);
-  if (!takes_laplacian(problem)) return A;
+  if (!takes_laplacian(problem)) return;
   LaplacianOptions options{.weights = problem.weights, .symmetrize = problem.symmetrize};
   if (problem.transform == Transform::normalized_laplacian) {
     options.kind = LaplacianKind::normalized;
   }
+  std::vector<double> degrees;
   try {
-    return Matrix(graph_laplacian(context, A.view(), options));
+    A = Matrix(graph_laplacian(context, A.view(), options, &degrees));
   } catch (const InvalidArgument& error) {
     throw ProblemError(ProblemPart::matrix, error.what());
   }
+  if (options.kind == LaplacianKind::combinatorial) return;
+  for (double& each : degrees) each = each > 0 ? std::sqrt(each) : 1;  // 0 at isolated vertices
+  loaded.null_vector_sizes = std::move(degrees);
 }
 
 Block load_block(HostContext& context, const std::filesystem::path& path, std::string_view key) {
@@ -134,7 +142,7 @@ Problem read_problem(HostContext& context, const Config& config) {
     const ProblemConfig& named = config.problem;
     Problem problem;
     problem.normal_equations = uses_transpose(config);
-    problem.A = load_A(context, named);
+    load_A(context, named, problem);
     if (named.mass) problem.B = load_matrix(context, *named.mass, "problem.mass");
     problem.constraints = load_block(context, named.constraints, "problem.constraints");
     problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");

@@ -32,6 +32,9 @@ MethodChoice choose_at_smallest_end(const Request& request, const Problem& probl
   if (problem.infinite_eigenvalues.value_or(0) > 0) {
     return choice(Method::block_lanczos, "the mass matrix is singular");
   }
+  if (problem.sizes().null_vectors >= request.nev) {
+    return choice(Method::lobpcg, "all wanted pairs are null vectors that the graph of A shows");
+  }
   if (!has_inverse(request, problem)) {
     return choice(Method::lobpcg, "the matrices are not stored, so that none can be factored");
   }

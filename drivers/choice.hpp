@@ -17,14 +17,15 @@ struct MethodChoice {
 };
 
 /// Chooses the method for `request`. `Method::automatic`, for which `inspect_mass` must have
-/// looked at B, stands for
+/// looked at B and `inspect_null_space` at A, stands for
 ///
 ///   block CG        if there are right-hand sides
 ///   block Lanczos   for an interval and, without constraints, for singular triplets, for the
 ///                   largest end, and for the smallest end if B is singular or A − σB can be
 ///                   factored at a moderate cost
 ///   LOBPCG          otherwise. If it does not reach the digits, block Lanczos continues from its
-///                   vectors with the inverse.
+///                   vectors with the inverse. Neither has anything to do if all wanted pairs are
+///                   known null vectors.
 MethodChoice choose_method(const Request& request, const Problem& problem);
 
 }  // namespace heddle::detail

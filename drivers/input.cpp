@@ -4,6 +4,7 @@
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/regular_pencil.hpp>
@@ -192,6 +193,7 @@ void check_callables(const Request& request, const Problem& problem) {
 void check_preconditioner_precision(const Request& request, const Problem& problem,
                                     const PreconditionerPlan& plan) {
   if (preconditioned_problem(request, problem).task == PreconditionedTask::unpreconditioned) return;
+  if (all_known(request, problem.sizes())) return;
   const PreconditionerPrecision asked = request.preconditioner.precision;
   if (asked == PreconditionerPrecision::single && !plan.lowered) {
     refuse_single_preconditioner(plan.precision_reason);

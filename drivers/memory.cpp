@@ -40,7 +40,8 @@ class SolveBytes {
   double input() const {
     return matrix(problem_.nnz()) + (problem_.B ? matrix(problem_.B->nnz()) : 0) +
            (problem_.A_transposed ? matrix(problem_.nnz(), problem_.A_transposed->rows()) : 0) +
-           columns(problem_.constraints.cols() + problem_.initial_guess.cols()) +
+           columns(problem_.constraints.cols() + problem_.initial_guess.cols() +
+                   problem_.sizes().null_vectors) +
            block(problem_.order(), problem_.rhs.cols());
   }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
@@ -182,6 +183,28 @@ MethodKind interval_row() {
   };
 }
 
+MethodKind null_space_row() {
+  return {
+      .name = "null_space",
+      .solves = "A x = 0, for a matrix whose graph shows as many null vectors as are wanted",
+      .suits = all_known,
+      .block_size =
+          [](const Request& request, const ProblemSizes&) {
+            return null_pairs_block_size(eigen_options(request));
+          },
+      .memory_bytes =
+          [](const Request& request, const ProblemSizes& sizes, std::size_t scalar_size) {
+            return null_pairs_memory_bytes(eigen_options(request), sizes.n, sizes.pencil,
+                                           scalar_size);
+          },
+      .result_columns = wanted_pairs,
+      .calls = calls_of([]<Scalar T, class Ctx>(Ctx& context, PlacedProblem<T, Ctx>& problem,
+                                                const Request& request, const Monitor&) {
+        return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
+      }),
+  };
+}
+
 MethodKind lobpcg_row() {
   return {
       .name = "lobpcg",
@@ -254,9 +277,9 @@ MethodKind block_cg_row() {
 }  // namespace
 
 const std::vector<MethodKind>& method_table() {
-  static const std::vector<MethodKind> table = {singular_values_row(), least_squares_row(),
-                                                interval_row(),        lobpcg_row(),
-                                                block_lanczos_row(),   block_cg_row()};
+  static const std::vector<MethodKind> table = {
+      singular_values_row(), least_squares_row(), interval_row(), null_space_row(),
+      lobpcg_row(),          block_lanczos_row(), block_cg_row()};
   return table;
 }
 

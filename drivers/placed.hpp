@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
@@ -9,6 +10,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
+#include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
@@ -147,7 +149,8 @@ class PlacedProblem {
     }
     const bool diagonal = problem.B && problem.B->is_stored() && is_diagonal(problem.B->view());
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
-    if (request.method == Method::block_lanczos) {
+    if (problem.null_space) place_null_vectors(context, host, *problem.null_space, request.nev);
+    if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }
     if (problem.preconditioner) {
@@ -197,7 +200,8 @@ class PlacedProblem {
             std::as_const(constraints_).view(),
             std::as_const(initial_guess_).view(),
             B_inverse_.get(),
-            shifted_inverse_ ? &*shifted_inverse_ : nullptr};
+            shifted_inverse_ ? &*shifted_inverse_ : nullptr,
+            std::as_const(null_vectors_).view()};
   }
 
   /// The pair (A, Aᵀ) of a problem with `normal_equations`.
@@ -216,6 +220,16 @@ class PlacedProblem {
  private:
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
     return made_ ? made_->get() : own_preconditioner_.product.get();
+  }
+
+  void place_null_vectors(Ctx& context, HostContext& host, const GraphNullSpace& found,
+                          Index most) {
+    const Index count = std::min(found.dimension, most);
+    null_vectors_ = null_vectors<T, Ctx>(context, host, found, count, B_.product.get());
+    if (null_vectors_.cols() == count) return;
+    throw ProblemError(ProblemPart::mass,
+                       "x'Bx is not positive for the null vectors x of the matrix: the mass matrix "
+                       "is zero on one, which makes every number an eigenvalue, or indefinite");
   }
 
   void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
@@ -330,6 +344,7 @@ class PlacedProblem {
   double solver_bytes_;  // as in the constructor
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
   PlacedBlock constraints_, initial_guess_, rhs_;
+  MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
   bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 
 namespace heddle::detail {
@@ -96,7 +97,7 @@ PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
 }
 
 PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem) {
-  if (problem.preconditioner) return {};
+  if (problem.preconditioner || all_known(request, problem.sizes())) return {};
   const PreconditionedProblem described = preconditioned_problem(request, problem);
   PreconditionerPlan plan = plan_preconditioner(request.preconditioner, described);
   choose_precision(request, described, plan);

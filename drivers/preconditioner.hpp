@@ -41,7 +41,8 @@ PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
                                        const PreconditionedProblem& problem);
 
 /// The preconditioner that `request` chooses for `problem`, with its precision. None if the problem
-/// contains one. It is lowered, unless the request asks for double precision, if
+/// contains one, or all wanted pairs are known. It is lowered, unless the request asks for double
+/// precision, if
 ///
 /// - LOBPCG uses it. The recurrences of block CG need a preconditioner that is linear and symmetric
 /// to

@@ -2,8 +2,11 @@
 
 #include <heddle/drivers/matrix.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/solvers/null_space/graph_null_space.hpp>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -16,6 +19,7 @@ struct ProblemSizes {
   Index cols = 0;                  ///< columns of A, which is n×n unless `normal_equations` is set
   bool normal_equations = false;   ///< as in `HostProblem`
   Index infinite_eigenvalues = 0;  ///< as in `HostProblem`, 0 where they have not been counted
+  Index null_vectors = 0;          ///< the dimension of the `null_space` of `HostProblem`
 };
 
 /// A problem in host memory. Without `normal_equations` it is A x = λ B x or A X = R, with a
@@ -45,6 +49,15 @@ struct HostProblem {
   /// determined from B, for orders above 20000 only by the rows of B that are zero.
   std::optional<Index> infinite_eigenvalues{};
 
+  /// The absolute values of a vector without zeros that A maps to 0, n positive numbers, if one is
+  /// known, such as the square roots of the degrees of a weighted graph for its normalised
+  /// Laplacian. Only a hint, which is checked. Empty: none is known, ones and the square roots of
+  /// unweighted degrees are tried, see `graph_null_space`.
+  std::vector<double> null_vector_sizes{};
+  /// The null vectors of A that its graph shows, up to nev of them, for the smallest end. `solve`
+  /// looks for them. Null: there are none.
+  std::shared_ptr<const GraphNullSpace> null_space{};
+
   Index order() const noexcept { return A.rows(); }
   Index nnz() const noexcept { return A.nnz(); }
   ProblemSizes sizes() const noexcept {
@@ -54,7 +67,8 @@ struct HostProblem {
             B.has_value(),
             A.cols(),
             normal_equations,
-            infinite_eigenvalues.value_or(0)};
+            infinite_eigenvalues.value_or(0),
+            null_space ? null_space->dimension : 0};
   }
   /// The bytes of all matrices and blocks.
   double bytes() const noexcept;

@@ -39,6 +39,8 @@ struct Solution {
   std::vector<double> eigenvalues;
   /// Infinite eigenvalues of a pencil with a singular B. They are not among `eigenvalues`.
   Index infinite_eigenvalues = 0;
+  /// The first of the pairs, with λ = 0, whose vectors the graph of A showed before the solve.
+  Index null_vectors = 0;
   std::vector<double> singular_values;  ///< if there are any, `eigenvalues` are their squares
   /// Of a pencil A x = λ B x of stiffness and mass: √λ/2π of each eigenvalue, and −√|λ|/2π of a
   /// negative one. Empty for other problems.

@@ -7,6 +7,7 @@
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
+#include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/solve.hpp>
@@ -65,6 +66,12 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
     solution.reason +=
         fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
                     solution.infinite_eigenvalues);
+  }
+  solution.null_vectors = placed.sizes().null_vectors;
+  if (solution.null_vectors > 0) {
+    solution.reason += fmt::format(
+        "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
+        solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");
   }
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
@@ -184,6 +191,7 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
                                      " is a callable on host blocks");
   }
   if (request.method == Method::automatic) detail::inspect_mass(device.host(), problem);
+  detail::inspect_null_space(device.host(), problem, request);
   const detail::MethodChoice choice = detail::choose_method(request, problem);
   const Request& chosen = choice.request;
   detail::check_kernel(device, chosen);

@@ -89,6 +89,7 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
 void add_accuracy(Json& json, const Config& config, const Solution& result) {
   if (is_eigensolver(config.request.method)) {
     json["eigenvalues"] = result.eigenvalues;
+    if (result.null_vectors > 0) json["null_vectors"] = result.null_vectors;
     if (config.problem.mass) json["infinite_eigenvalues"] = result.infinite_eigenvalues;
     if (finds_triplets(config)) json["singular_values"] = result.singular_values;
     if (!result.frequencies.empty()) json["frequencies"] = result.frequencies;

@@ -84,8 +84,12 @@ struct LaplacianOptions {
 /// for a directed graph, unless `options.symmetrize` is set: one where the weights of (i, j) and
 /// (j, i) differ by more than 10⁴ rounding errors. Rows in messages count from 1. Source: F. Chung,
 /// Spectral Graph Theory, 1997.
+///
+/// `degrees`, if it is not null, receives the diagonal of D. Per connected component, the null
+/// vector of the combinatorial Laplacian is 1, that of the normalised one D^(1/2) 1.
 template <Scalar T>
 HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
-                                 const LaplacianOptions& options = {});
+                                 const LaplacianOptions& options = {},
+                                 std::vector<double>* degrees = nullptr);
 
 }  // namespace heddle

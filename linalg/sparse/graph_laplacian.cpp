@@ -135,7 +135,8 @@ double geometric_mean(double a, double b) noexcept {
 
 template <Scalar T>
 HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
-                                 const LaplacianOptions& options) {
+                                 const LaplacianOptions& options,
+                                 std::vector<double>* degrees_of_rows) {
   if (A.rows != A.cols) {
     throw InvalidArgument("graph_laplacian: the matrix must be square, got " +
                           std::to_string(A.rows) + "x" + std::to_string(A.cols));
@@ -176,12 +177,15 @@ HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
     }
     if (below) store_diagonal();
   });
+  if (degrees_of_rows != nullptr) {
+    degrees_of_rows->assign(degrees.data(), degrees.data() + degrees.size());
+  }
   return L;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                    \
   template HostCsrMatrix<T> graph_laplacian(HostContext&, CsrView<T, HostSpace>, \
-                                            const LaplacianOptions&);
+                                            const LaplacianOptions&, std::vector<double>*);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -87,6 +87,9 @@ class EigenVerifier {
   DenseFailure rayleigh_ritz(Ctx& context, const EigenProblem<T, Ctx>& problem, Which which,
                              BlockView<T, Space> V, BlockView<T, Space> AV, BlockView<T, Space> BV);
 
+  /// Takes the values of vectors that are eigenvectors without a `rayleigh_ritz`, for `measure`.
+  void set_values(std::span<const double> values) { values_.assign(values.begin(), values.end()); }
+
   /// Measures the pairs (values, V) of the last `rayleigh_ritz`, and replaces the values by the
   /// Rayleigh quotients of V.
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,

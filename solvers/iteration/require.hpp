@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <string_view>
 
@@ -68,6 +68,20 @@ inline void require_eigen_options(const Require& require, const EigenOptions& op
           options.block_size);
   require_limits(require, options);
   require_checkpoint(require, options.checkpoint);
+}
+
+/// Requires null vectors that suit the problem and the options, if there are any. They need A.
+template <Scalar T, class Ctx>
+void require_null_vectors(const Require& require, const EigenProblem<T, Ctx>& problem,
+                          const EigenOptions& options) {
+  const Index k = problem.null_vectors.cols();
+  if (k == 0) return;
+  require(problem.null_vectors.rows() == problem.A->rows(),
+          "the null vectors have {} rows, A has {}", problem.null_vectors.rows(),
+          problem.A->rows());
+  require(options.which == Which::smallest, "null vectors are for the smallest end");
+  require(problem.constraints.cols() == 0, "null vectors do not go with constraints, there are {}",
+          problem.constraints.cols());
 }
 
 /// Checks the options that all solvers of linear systems share.

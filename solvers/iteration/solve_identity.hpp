@@ -32,20 +32,25 @@ std::vector<std::string> eigen_identity(std::string_view solver,
                                         const EigenProblem<T, Ctx>& problem,
                                         const EigenOptions& options, Index block) {
   if (options.checkpoint.file.empty()) return {};
-  return {fact("solver", solver),
-          fact("bytes of a number", sizeof(T)),
-          fact("n", problem.A->row_range().global),
-          operator_fact("A", problem.A),
-          operator_fact("B", problem.B),
-          operator_fact("preconditioner", problem.preconditioner),
-          fact("constraints", problem.constraints.cols()),
-          fact("initial guesses", problem.initial_guess.cols()),
-          fact("nev", options.nev),
-          fact("which", options.which == Which::smallest ? "smallest" : "largest"),
-          fact("block_size", block),
-          fact("tolerance", options.tolerance),
-          fact("criterion", static_cast<int>(options.criterion)),
-          fact("seed", options.seed)};
+  std::vector<std::string> facts = {
+      fact("solver", solver),
+      fact("bytes of a number", sizeof(T)),
+      fact("n", problem.A->row_range().global),
+      operator_fact("A", problem.A),
+      operator_fact("B", problem.B),
+      operator_fact("preconditioner", problem.preconditioner),
+      fact("constraints", problem.constraints.cols()),
+      fact("initial guesses", problem.initial_guess.cols()),
+      fact("nev", options.nev),
+      fact("which", options.which == Which::smallest ? "smallest" : "largest"),
+      fact("block_size", block),
+      fact("tolerance", options.tolerance),
+      fact("criterion", static_cast<int>(options.criterion)),
+      fact("seed", options.seed)};
+  if (const Index known = problem.null_vectors.cols(); known > 0) {
+    facts.push_back(fact("null vectors", known));
+  }
+  return facts;
 }
 
 }  // namespace heddle::detail

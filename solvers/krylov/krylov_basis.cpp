@@ -168,9 +168,11 @@ void KrylovBasis<T, Ctx>::lock(Ctx& context, Index j) {
 }
 
 template <Scalar T, class Ctx>
-void KrylovBasis<T, Ctx>::lock(Ctx& context, ConstBlock x) {
-  assert(order() == 0 && x.cols() == 1);
-  copy<T>(context, x, V_.columns(locked_++, 1));
+void KrylovBasis<T, Ctx>::lock(Ctx& context, ConstBlock X) {
+  assert(order() == 0);
+  if (X.cols() == 0) return;
+  copy<T>(context, X, V_.columns(locked_, X.cols()));
+  locked_ += X.cols();
 }
 
 template <Scalar T, class Ctx>

@@ -91,9 +91,9 @@ class KrylovBasis {
   /// Makes the first j columns of V locked vectors. Only after `restart`.
   void lock(Ctx& context, Index j);
 
-  /// Makes x (n×1), of norm 1 and orthogonal to the locked vectors, a locked vector. V must be
-  /// empty.
-  void lock(Ctx& context, ConstBlock x);
+  /// Makes the columns of X, orthonormal and orthogonal to the locked vectors, locked vectors. V
+  /// must be empty.
+  void lock(Ctx& context, ConstBlock X);
 
   /// Keeps only the locked vectors in `order`, in that order. V must be empty.
   void keep_locked(Ctx& context, std::span<const Index> order);

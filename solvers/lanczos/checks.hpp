@@ -32,6 +32,10 @@ void check_block_lanczos(const EigenProblem<T, Ctx>& problem, const BlockLanczos
   require(options.nev >= 1 && options.nev < n,
           "nev must be at least 1 and less than n = {}, it is {}", n, options.nev);
   require_eigen_options(require, options);
+  require_null_vectors(require, problem, options);
+  require(problem.null_vectors.cols() < options.nev,
+          "all of the {} pairs wanted are null vectors, there are {}: use null_pairs", options.nev,
+          problem.null_vectors.cols());
   require(options.max_applications > 0, "max_applications must be positive, it is {}",
           options.max_applications);
   const BlockLanczosShape shape = block_lanczos_shape(options, n, problem.B != nullptr);

@@ -48,13 +48,14 @@ bool Completeness::next_is_still() {
 
 bool Completeness::others_would_show(bool full) const {
   // A Krylov space of b random vectors contains up to b directions of each eigenspace. If fewer
-  // than b copies of every eigenvalue were found, there are no more. Otherwise, and if the pairs
+  // than b copies of every eigenvalue were found, there are no more. Null vectors known before the
+  // solve are all that there are. Otherwise, and if the pairs
   // may stem from guesses and not from random vectors, the leading Ritz pair of the random block
   // must have settled beyond the wanted pairs.
   const std::vector<double>& values = pairs_.wanted().values;
   Index copies = 1;
   Index most = 1;
-  for (std::size_t j = 1; j < values.size(); ++j) {
+  for (auto j = static_cast<std::size_t>(known_) + 1; j < values.size(); ++j) {
     copies = pairs_.same_value(values[j], values[j - 1]) ? copies + 1 : 1;
     most = std::max(most, copies);
   }

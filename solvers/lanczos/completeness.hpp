@@ -11,16 +11,18 @@ class Completeness {
  public:
   /// `block`: b, the columns of a step. `tolerance`: the largest scaled residual of a Ritz pair
   /// from which nothing changes any more, whatever residuals the criterion allows. `guessed`: the
-  /// first block of the solve held initial guesses.
+  /// first block of the solve held initial guesses. `known`: the number of null vectors that were
+  /// known before the solve. They are the first of the wanted pairs, and there are no others.
   Completeness(const PairLedger& pairs, const SpectralMap& map, const LanczosRitz& ritz,
-               Index block, Index nev, double tolerance, bool guessed) noexcept
+               Index block, Index nev, double tolerance, bool guessed, Index known) noexcept
       : pairs_(pairs),
         map_(map),
         ritz_(ritz),
         block_(block),
         nev_(nev),
         tolerance_(tolerance),
-        guessed_(guessed) {}
+        guessed_(guessed),
+        known_(known) {}
 
   /// Whether all wanted pairs have converged and, in a check, all pairs that the check has found.
   bool all_converged() const noexcept;
@@ -61,6 +63,7 @@ class Completeness {
   Index nev_;
   double tolerance_;
   bool guessed_;
+  Index known_;
   double next_value_ = std::numeric_limits<double>::quiet_NaN();  // of the last `next_is_still`
 };
 

@@ -224,9 +224,10 @@ template <Scalar T, class Ctx>
 void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
   double part = 0;
   double failed = 0;
+  const bool singular = shift.highest == 0 && problem_.null_vectors.cols() > 0;
   for (std::size_t k = 0; part <= kLargestShift; ++k) {
     part = k < kShifts.size() ? kShifts[k] : kShiftGrowth * part;
-    if (part > 0 && part < kLeastShift<T>) continue;
+    if ((part > 0 || singular) && part < kLeastShift<T>) continue;
     if (!time_to_factor()) return;
     const double sigma = shift.highest - part * shift.scale;
     if (!problem_.shifted_inverse->factor(context_, sigma)) {

@@ -148,19 +148,18 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
   bounds_.reserve(shape.max_basis);
 }
 
-void PairLedger::reset(const EigenOptions& options, double epsilon) {
+void PairLedger::reset(const EigenOptions& options, double epsilon, Index known) {
   criterion_ = options.criterion;
   tolerance_ = options.tolerance;
   epsilon_ = epsilon;
   convergence_ = {};
   norms_ = {};
-  locked_.clear();
+  known_ = known;
+  unlock();
   wanted_.clear();
-  beyond_.clear();
   roundings_.clear();
   largest_rounding_ = 0;
   leading_ = 0;
-  checking_ = false;
   strictness_ = 1;
 }
 
@@ -175,7 +174,8 @@ Index PairLedger::converged() const noexcept {
 }
 
 double PairLedger::first_value() const {
-  return *std::min_element(wanted_.values.begin(), wanted_.values.end(),
+  const auto found = known_ < wanted_.size() ? static_cast<std::ptrdiff_t>(known_) : 0;
+  return *std::min_element(wanted_.values.begin() + found, wanted_.values.end(),
                            [&](double a, double b) { return map_.before(a, b); });
 }
 
@@ -411,8 +411,9 @@ std::vector<Index> PairLedger::reopen(const PairList& measured, const std::vecto
   return refuted;
 }
 
-void PairLedger::unlock() noexcept {
+void PairLedger::unlock() {
   locked_.clear();
+  for (Index j = 0; j < known_; ++j) locked_.add(0, 0, 0);
   beyond_.clear();
   checking_ = false;
 }

@@ -64,8 +64,9 @@ class PairLedger {
   /// Memory for the pairs of `shape`. `map` and `ritz` are those of the solve, kept by reference.
   PairLedger(const SpectralMap& map, const LanczosRitz& ritz, const BlockLanczosShape& shape);
 
-  /// Forgets all pairs, for a new solve. `epsilon`: machine precision of the scalar.
-  void reset(const EigenOptions& options, double epsilon);
+  /// Forgets all pairs, for a new solve. `epsilon`: machine precision of the scalar. `known`: the
+  /// number of pairs with λ = 0 that are known before the solve. They are locked from the start.
+  void reset(const EigenOptions& options, double epsilon, Index known = 0);
 
   void set_norms(double norm_A, double norm_B);
   const PencilNorms& norms() const noexcept { return norms_; }
@@ -81,7 +82,8 @@ class PairLedger {
   /// Wanted pairs that count as converged in the history.
   Index converged() const noexcept;
 
-  /// The value of `wanted()` that lies nearest to the wanted end, and the one farthest from it.
+  /// The value of `wanted()` that lies nearest to the wanted end, and the one farthest from it. The
+  /// first one is that of a pair that was not known before the solve, if there is any.
   double first_value() const;
   double last_value() const;
 
@@ -142,8 +144,8 @@ class PairLedger {
   /// pairs. The check continues only if all pairs have passed. `measured`: the nev pairs.
   std::vector<Index> reopen(const PairList& measured, const std::vector<bool>& passed);
 
-  /// Unlocks all pairs and ends the check.
-  void unlock() noexcept;
+  /// Unlocks all pairs but those known before the solve, and ends the check.
+  void unlock();
 
   /// Makes the criterion ten times stricter, after a refuted claim of convergence.
   void tighten() noexcept { strictness_ *= 0.1; }
@@ -174,6 +176,7 @@ class PairLedger {
   std::vector<std::size_t> own_order_;  // the places of the best pairs in `wanted_`, best first
   std::vector<double> own_errors_, own_roundings_;
   std::vector<double> scaled_;
+  Index known_ = 0;
   Index leading_ = 0;
   bool checking_ = false;
   double strictness_ = 1;  // a factor on what the criterion allows

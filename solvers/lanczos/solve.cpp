@@ -32,6 +32,14 @@ std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
   return facts;
 }
 
+/// The null vectors that are locked from the start. The basis of a standard form has other vectors
+/// and another inner product, so that such a solve has to find them.
+template <Scalar T, class Ctx>
+ConstBlockView<T, typename Ctx::Space> known_vectors(const EigenProblem<T, Ctx>& problem) {
+  if (has_standard_form(problem)) return {};
+  return problem.null_vectors;
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -50,12 +58,13 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
       engine_(context, options, identity(problem, options, storage.shape), monitor,
               storage.result.history, kMostRefuted),
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
+      known_(known_vectors(problem)),
       completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev,
                     std::min(options.tolerance, kDefaultTolerance<T>),
-                    problem.initial_guess.cols() > 0),
+                    problem.initial_guess.cols() > 0, known_.cols()),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
-  pairs_.reset(options, std::numeric_limits<T>::epsilon());
+  pairs_.reset(options, std::numeric_limits<T>::epsilon(), known_.cols());
 }
 
 template <Scalar T, class Ctx>
@@ -91,6 +100,7 @@ bool BlockLanczosSolve<T, Ctx>::start() {
   if (engine_.resume(*this)) return basis_.multiplied();
   const ConstBlockView<T, Space> guess = problem_.initial_guess;
   if (!F_.in_standard_form()) {
+    basis_.lock(context_, known_);
     end_if_lost(basis_.draw_front(context_, guess));
     return false;
   }
@@ -269,6 +279,7 @@ void BlockLanczosSolve<T, Ctx>::start_again() {
   choice_.use_C();
   pairs_.unlock();
   basis_.clear();
+  basis_.lock(context_, known_);
   end_if_lost(basis_.draw_front(context_));
 }
 

@@ -94,6 +94,7 @@ class BlockLanczosSolve {
   StagnationTest stagnation_;
   Engine<Ctx> engine_;
   OperatorChoice<T, Ctx> choice_;
+  ConstBlockView<T, Space> known_;  // null vectors that are locked from the start
   Completeness completeness_;
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;

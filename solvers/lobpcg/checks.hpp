@@ -25,6 +25,10 @@ void check_lobpcg(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& opti
           "nev must be at least 1 and less than n - constraints = {}, it is {}", space,
           options.nev);
   require_eigen_options(require, options);
+  require_null_vectors(require, problem, options);
+  require(problem.null_vectors.cols() < options.nev,
+          "all of the {} pairs wanted are null vectors, there are {}: use null_pairs", options.nev,
+          problem.null_vectors.cols());
   require(options.refresh_interval >= 1, "refresh_interval must be at least 1, it is {}",
           options.refresh_interval);
 }

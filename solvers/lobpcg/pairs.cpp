@@ -35,12 +35,12 @@ LobpcgPairs::LobpcgPairs(Index nev, Index block)
   bounds_.reserve(nev + 2 * block);
 }
 
-void LobpcgPairs::reset(const EigenOptions& options) {
+void LobpcgPairs::reset(const EigenOptions& options, Index zeros) {
   options_ = &options;
   convergence_ = {};
-  locked_values_.clear();
-  locked_residuals_.clear();
-  locked_dual_residuals_.clear();
+  for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
+    list->assign(static_cast<std::size_t>(zeros), 0.0);
+  }
   leading_ = wanted_in_X_ = comparable_steps_ = last_lock_ = 0;
   strictness_ = 1;
   evidence_ = {};

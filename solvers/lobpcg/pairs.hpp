@@ -30,8 +30,9 @@ class LobpcgPairs {
   /// Memory for X of up to `block` columns.
   LobpcgPairs(Index nev, Index block);
 
-  /// Starts a solve: nothing is locked. `options` must outlive the solve.
-  void reset(const EigenOptions& options);
+  /// Starts a solve: nothing is locked but `zeros` pairs with λ = 0, which are known before it.
+  /// `options` must outlive the solve.
+  void reset(const EigenOptions& options, Index zeros = 0);
 
   const EigenConvergence& convergence() const noexcept { return convergence_; }
   void set_convergence(const EigenConvergence& convergence) {

@@ -41,7 +41,7 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
       preconditioner_(problem.preconditioner, options.which) {
   if (problem.constraints.cols() > 0) problem_.A = &constrained_A_;
   applications_before_ = problem_.A->columns_applied();
-  pairs_.reset(options);
+  pairs_.reset(options, problem.null_vectors.cols());
 }
 
 template <Scalar T, class Ctx>

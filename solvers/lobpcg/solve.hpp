@@ -54,6 +54,7 @@ class LobpcgSolve {
   void search_missed();
   void finish();
 
+  void lock_null_vectors();
   void start_X();
   void draw(Block V);
   void set_norms();

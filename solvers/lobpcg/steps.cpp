@@ -46,9 +46,21 @@ Index LobpcgSolve<T, Ctx>::start() {
     blocks_.set_locked(constraints_);
     constrained_A_.set_rank(constraints_);
   }
+  lock_null_vectors();
   start_X();
   if (!engine_.ended()) set_norms();
   return 0;
+}
+
+/// Y ← Z, the vectors of the pairs that are known before the solve.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::lock_null_vectors() {
+  const Index k = problem_.null_vectors.cols();
+  if (k == 0) return;
+  const Index first = blocks_.locked();
+  copy(context_, problem_.null_vectors, blocks_.Y(first, k));
+  if (blocks_.pencil()) problem_.B->apply(context_, blocks_.Y(first, k), blocks_.BY(first, k));
+  blocks_.set_locked(first + k);
 }
 
 template <Scalar T, class Ctx>

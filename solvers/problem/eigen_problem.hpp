@@ -28,6 +28,11 @@ struct EigenProblem {
   /// Applies (A − σB)⁻¹. Block Lanczos factors A − σB if the smallest eigenvalues are wanted and
   /// this costs less than polynomial filters, see `LanczosFilter`. Null: it never factors.
   ShiftedInverse<T, Ctx>* shifted_inverse = nullptr;
+  /// Z, n×k, with A Z = 0 to rounding and ZᵀBZ = I, for the smallest end of an A that is known to
+  /// be positive semidefinite, see `graph_null_space`. LOBPCG and block Lanczos count these vectors
+  /// as converged pairs from the start. They need k < nev, a Z that spans the null space, and no
+  /// constraints. `null_pairs` needs k ≥ nev.
+  ConstBlockView<T, Space> null_vectors{};
 };
 
 }  // namespace heddle

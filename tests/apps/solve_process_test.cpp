@@ -70,6 +70,21 @@ TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {
   EXPECT_EQ(result("fewer").at("eigenvalues").size(), 2u);
 }
 
+/// A path of three vertices and an edge, with weights: two components, whose null vectors follow
+/// from the degrees that the transformation knows.
+TEST_F(HeddleSolve, LaplaciansEndAtOnceWhereComponentsAreEnough) {
+  folder_.write("graph.el", "1 2 0.5\n2 3 4\n4 5 0.3\n");
+  for (const std::string transform : {"laplacian", "normalized_laplacian"}) {
+    const ProcessResult run = run_solve(
+        {"graph.el", "--transform", transform, "--symmetrize", "true", "-n", "2", "-o", transform});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const nlohmann::json found = result(transform);
+    EXPECT_EQ(found.at("null_vectors"), 2);
+    EXPECT_EQ(found.at("iterations"), 0);
+    for (const double value : found.at("eigenvalues")) EXPECT_NEAR(value, 0, 1e-15);
+  }
+}
+
 TEST_F(HeddleSolve, TakesTheMethodThatSuitsTheProblemAndSaysWhy) {
   struct Case {
     std::vector<std::string> arguments;

@@ -41,7 +41,7 @@ struct Ledger {
     step(values, Numbers(values.size(), residual));
   }
 
-  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8, guessed}; }
+  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8, guessed, 0}; }
 
   Index nev;
   Index block;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/request.hpp>
+
+/// Null vectors that are known before a solve.
+namespace heddle::detail {
+
+/// Finds the null vectors of A that its graph shows, if `request` asks for the smallest end and
+/// they may be among the wanted pairs. The choice of a method depends on them. Throws
+/// `ProblemError` if `null_vector_sizes` has another length than A.
+void inspect_null_space(HostContext& context, Problem& problem, const Request& request);
+
+/// Whether all pairs that `request` wants are null vectors that are known before the solve. The
+/// method of `request` has been chosen.
+bool all_known(const Request& request, const ProblemSizes& sizes);
+
+}  // namespace heddle::detail

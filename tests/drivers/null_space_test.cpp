@@ -1,0 +1,210 @@
+#include <gtest/gtest.h>
+
+#include <heddle/drivers/choice.hpp>
+#include <heddle/drivers/input.hpp>
+#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/null_space.hpp>
+#include <heddle/drivers/solve.hpp>
+#include <string>
+
+#include "solvers/null_space/graphs.hpp"
+#include "support/dense.hpp"
+
+namespace heddle {
+namespace {
+
+constexpr Index kOrder = 400;
+
+Matrix graph(unsigned seed = 37) {
+  HostContext context(1);
+  return Matrix(test::laplacian_of(context, kOrder, test::random_parts({130, 1, 130, 139}, seed)));
+}
+
+Eigen::MatrixXd dense(const Matrix& A) { return test::to_dense(A.view()); }
+
+/// Each value within its bound of the exact one, from number `first` on.
+void expect_values(const Solution& solution, const Eigen::VectorXd& exact, Index nev,
+                   double rounding = 1e-12) {
+  ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+  ASSERT_EQ(solution.count(), nev);
+  for (Index j = 0; j < nev; ++j) {
+    const auto place = static_cast<std::size_t>(j);
+    EXPECT_NEAR(solution.eigenvalues[place], exact[j], solution.error_bounds[place] + rounding)
+        << j;
+  }
+}
+
+const std::vector<Method> kMethods = {Method::automatic, Method::lobpcg, Method::block_lanczos};
+
+TEST(NullSpace, IsTheSolutionForEveryMethodAndPrecision) {
+  const Matrix A = graph();
+  const Eigen::VectorXd exact = test::eigenvalues(dense(A));
+  for (const Method method : kMethods) {
+    for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
+      const Solution solution =
+          solve({.A = A}, {.method = method, .nev = 4, .precision = precision});
+      const double rounding = precision == Precision::single ? 1e-5 : 1e-12;
+      expect_values(solution, exact, 4, rounding);
+      EXPECT_EQ(solution.method, "null_space");
+      EXPECT_EQ(solution.null_vectors, 4);
+      EXPECT_EQ(solution.iterations, 0);
+      EXPECT_NE(solution.reason.find("4 were known before the solve"), std::string::npos);
+      EXPECT_EQ(solution.method_reason.empty(), method != Method::automatic);
+    }
+  }
+}
+
+/// The vectors are the components themselves, not some mixture of them.
+TEST(NullSpace, VectorsHaveNoRowInCommon) {
+  const Solution solution = solve({.A = graph()}, {.nev = 3});
+  const auto X = std::get<Block>(solution.vectors).view();
+  for (Index i = 0; i < kOrder; ++i) {
+    int entries = 0;
+    for (Index j = 0; j < 3; ++j) entries += X(i, j) != 0;
+    EXPECT_LE(entries, 1) << i;
+  }
+}
+
+TEST(NullSpace, IsKnownToEveryMethodThatFindsFurtherPairs) {
+  const Matrix A = graph();
+  const Eigen::VectorXd exact = test::eigenvalues(dense(A));
+  for (const Method method : kMethods) {
+    for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
+      const Solution solution =
+          solve({.A = A}, {.method = method, .nev = 7, .precision = precision});
+      expect_values(solution, exact, 7, precision == Precision::single ? 1e-4 : 1e-12);
+      EXPECT_EQ(solution.null_vectors, 4);
+      EXPECT_NE(solution.reason.find("4 were known before the solve"), std::string::npos);
+    }
+  }
+}
+
+TEST(NullSpace, OfAPencilIsOrthonormalInTheMassMatrix) {
+  HostContext context(1);
+  const Matrix A = graph();
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < kOrder; ++i)
+    entries.push_back({i, i, 2 + 1.0 / static_cast<double>(i + 1)});
+  for (Index i = 0; i + 1 < kOrder; ++i) {
+    entries.insert(entries.end(), {{i, i + 1, 0.5}, {i + 1, i, 0.5}});
+  }
+  const Matrix B(csr_from_triplets<double>(context, kOrder, kOrder, entries));
+  const Eigen::VectorXd exact = Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(
+                                    dense(A), dense(B), Eigen::EigenvaluesOnly)
+                                    .eigenvalues();
+  for (const Method method : kMethods) {
+    for (const Index nev : {3, 6}) {
+      const Solution solution = solve({.A = A, .B = B}, {.method = method, .nev = nev});
+      expect_values(solution, exact, nev);
+      EXPECT_EQ(solution.null_vectors, std::min<Index>(nev, 4));
+      EXPECT_LE(solution.orthogonality, 1e-12);
+    }
+  }
+}
+
+TEST(NullSpace, IsLeftAloneWhereItIsNotWanted) {
+  const Matrix A = graph();
+  const Eigen::VectorXd exact = test::eigenvalues(dense(A));
+  const Solution largest = solve({.A = A}, {.nev = 3, .which = Which::largest});
+  expect_values(largest, exact.reverse(), 3);
+  EXPECT_EQ(largest.null_vectors, 0);
+
+  const Solution inside = solve({.A = A}, {.nev = 30, .interval = RealInterval{-0.1, 0.05}});
+  expect_values(inside, exact, (exact.array() <= 0.05).count());
+  EXPECT_EQ(inside.null_vectors, 0);
+
+  // Orthogonal to a vector of ones, three of the four zeros are left.
+  const std::vector<double> ones(kOrder, 1);
+  const Solution constrained = solve({.A = A, .constraints = Block(kOrder, 1, ones)}, {.nev = 5});
+  expect_values(constrained, exact.tail(kOrder - 1), 5);
+  EXPECT_EQ(constrained.null_vectors, 0);
+
+  const Solution guessed = solve({.A = A, .initial_guess = Block(kOrder, 1, ones)}, {.nev = 6});
+  expect_values(guessed, exact, 6);
+  EXPECT_EQ(guessed.null_vectors, 4);
+}
+
+/// A negative weight in one component makes its smallest eigenvalue negative.
+TEST(NullSpace, IsNotClaimedForAMatrixThatOnlyLooksLikeALaplacian) {
+  HostContext context(1);
+  std::vector<test::Edge> edges = test::random_parts({200, 200}, 41);
+  edges.front().weight = -3;
+  const Matrix A(test::laplacian_of(context, kOrder, edges));
+  const Eigen::VectorXd exact = test::eigenvalues(dense(A));
+  ASSERT_LT(exact[0], -0.5);
+  for (const Method method : kMethods) {
+    const Solution solution = solve({.A = A}, {.method = method, .nev = 2});
+    expect_values(solution, exact, 2);
+    EXPECT_EQ(solution.null_vectors, 0);
+  }
+}
+
+TEST(NullSpace, TakesSizesFromTheCaller) {
+  HostContext context(1);
+  std::vector<Triplet<double>> weights;
+  for (const auto& [i, j, w] : test::random_parts({200, 199, 1}, 43)) {
+    weights.insert(weights.end(), {{i, j, w}, {j, i, w}});
+  }
+  std::vector<double> sizes;
+  const Matrix A(graph_laplacian<double>(
+      context, csr_from_triplets<double>(context, kOrder, kOrder, weights).view(),
+      {.kind = LaplacianKind::normalized}, &sizes));
+  for (double& each : sizes) each = each > 0 ? std::sqrt(each) : 1;
+  const Eigen::VectorXd exact = test::eigenvalues(dense(A));
+  const Solution plain = solve({.A = A}, {.nev = 5});
+  expect_values(plain, exact, 5);
+  EXPECT_EQ(plain.null_vectors, 0) << "ones do not show that A is semidefinite";
+  const Solution told = solve({.A = A, .null_vector_sizes = sizes}, {.nev = 5});
+  expect_values(told, exact, 5);
+  EXPECT_EQ(told.null_vectors, 3);
+  sizes.pop_back();
+  try {
+    solve({.A = A, .null_vector_sizes = sizes}, {.nev = 5});
+    FAIL();
+  } catch (const ProblemError& error) {
+    EXPECT_STREQ(error.what(), "A: the matrix has order 400, null_vector_sizes has 399 numbers");
+  }
+}
+
+/// Above order 20000 no factor tells whether the mass matrix is definite.
+TEST(NullSpace, OfALargePencilNeedsAMassMatrixThatIsPositiveThere) {
+  HostContext context(1);
+  const Index n = 20100;
+  const Matrix A(test::laplacian_of(context, n, test::random_parts({10000, 10100}, 53)));
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < n; ++i) {
+    entries.push_back({i, i, 1});
+    if (i > 0) entries.insert(entries.end(), {{i, i - 1, -0.9}, {i - 1, i, -0.9}});
+  }
+  const Matrix B(csr_from_triplets<double>(context, n, n, entries));
+  for (const Index nev : {1, 4}) {
+    try {
+      solve({.A = A, .B = B}, {.method = Method::lobpcg, .nev = nev});
+      FAIL() << "B is indefinite";
+    } catch (const ProblemError& error) {
+      EXPECT_EQ(error.part(), ProblemPart::mass) << error.what();
+    }
+  }
+}
+
+TEST(NullSpace, HasAnEstimateOfMemoryNearThePeak) {
+  Device device(DeviceChoice::host, 2);
+  for (const Index nev : {4, 12}) {
+    HostContext context(1);
+    Problem problem{.A = Matrix(test::laplacian_of(
+                        context, 6000, test::random_parts({2000, 2000, 1000, 1000}, 47)))};
+    const Request asked{.nev = nev};
+    detail::inspect_null_space(device.host(), problem, asked);
+    Request request = detail::choose_method(asked, problem).request;
+    detail::prepare(device.host(), problem, request);
+    if (nev > 4) request.max_iterations = 2;
+    const double estimate = detail::estimate_memory(problem, request, false).device;
+    const auto peak =
+        static_cast<double>(detail::solve_prepared(device, problem, request, {}).peak_bytes);
+    EXPECT_GE(estimate, 0.9 * peak) << nev;
+    EXPECT_LE(estimate, 2 * peak) << nev;
+  }
+}
+
+}  // namespace
+}  // namespace heddle
