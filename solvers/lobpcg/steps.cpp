@@ -227,7 +227,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   fill_W(first, active, fresh);
   orthonormalize_W();
   if (engine_.ended()) return;
-  multiply_and_project();
+  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+  ritz_.project(context_, blocks_.S().all, blocks_.BS().all, blocks_.AS().all, s_.packet);
   read_residuals();
 }
 
@@ -241,13 +242,6 @@ void LobpcgSolve<T, Ctx>::fill_W(Index first, Index active, Index fresh) {
   if (fresh > 0) {
     draw(blocks_.S().W.columns(active, fresh));
   }
-}
-
-/// Queues A W, SᵀAW and SᵀBW, for which B W must be known.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::multiply_and_project() {
-  problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
-  ritz_.project(context_, blocks_.S().all, blocks_.BS().all, blocks_.AS().all, s_.packet);
 }
 
 /// Makes W nearly orthonormal by rounds of Gram–Schmidt with Cholesky QR: first `kRoundsUnseen`,
@@ -272,7 +266,8 @@ bool LobpcgSolve<T, Ctx>::orthonormal_by_rounds() {
                                      status.there.block(0, round, kNumbers, 1));
       times_B();
     }
-    multiply_and_project();
+    problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+    ritz_.project(context_, blocks_.S().all, blocks_.BS().all, blocks_.AS().all, s_.packet);
     read_residuals();
     if (!kept_digits<T>(status.here.block(0, 0, kNumbers, 1), blocks_.w())) return false;
     // What a round left along Y is not measured. It is about the rounding of W over what remained.
