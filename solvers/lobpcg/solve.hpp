@@ -62,7 +62,6 @@ class LobpcgSolve {
   void queue_residuals();
   void read_residuals();
   void fill_W(Index first, Index active, Index fresh);
-  void multiply_and_project();
   bool orthonormal_by_rounds();
   void orthonormalize_W();
   void rayleigh_ritz_afresh();

@@ -5,10 +5,10 @@
 namespace heddle {
 namespace {
 
-/// The start and a step take three norms per column. A step also takes the status of a round, and
+/// The start and a step take three norms per column. A step also takes the status of two rounds,
 /// SᵀBS and SᵀAS with S of `columns` columns.
 Index packet_capacity(Index block, Index columns) {
-  return 3 * block + CholeskyQrStatus::rows + 2 * columns * columns;
+  return 3 * block + 2 * CholeskyQrStatus::rows + 2 * columns * columns;
 }
 
 }  // namespace
