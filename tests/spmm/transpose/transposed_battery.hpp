@@ -59,8 +59,8 @@ class TransposedWork {
         offsets_(placed(A.offsets)),
         columns_(placed(A.columns)),
         values_(placed(A.values)),
-        indexed(context, view(), {"auto", SpmmTranspose::indexed}),
-        stored(context, view(), {"auto", SpmmTranspose::stored}) {}
+        indexed(context, view(), {.transpose = SpmmTranspose::indexed}),
+        stored(context, view(), {.transpose = SpmmTranspose::stored}) {}
 
   /// Overwrites the values of A in place.
   void change_values(const std::vector<T>& values) {

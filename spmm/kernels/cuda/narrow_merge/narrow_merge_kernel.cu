@@ -19,7 +19,7 @@ struct NarrowMergeConfig {
   static constexpr int kStripe = kWidth * kLoads;
   static constexpr int kThreads = 256;
   static constexpr int kWarps = kThreads / kWarpSize;
-  static constexpr int kEach = kStripe == 1 ? 8 : 4;    // nonzeros of a thread
+  static constexpr int kEach = kEachOf;                 // nonzeros of a thread
   static constexpr int kBlocks = kStripe == 1 ? 6 : 4;  // least number per multiprocessor
   static constexpr int kTile = kEach * kThreads;        // rows and nonzeros of a block
   static constexpr int kProducts = kTile + kThreads;
