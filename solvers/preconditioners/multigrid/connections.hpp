@@ -18,10 +18,10 @@ struct NodeGraph {
 ///
 ///     w_IJ = ‖A_IJ‖ / (‖A_II‖ ‖A_JJ‖)^(1/2)    (Frobenius norms of the blocks of their unknowns)
 ///
-/// It is strong if w_IJ > threshold·min(max_K w_IK, max_K w_JK), and any connection with w_IJ > 0 is
-/// if the threshold is 0. Sources: Vaněk, Mandel, Brezina, Computing 56 (1996) 179, section 3 (the
-/// weights); Ruge & Stüben, in Multigrid Methods, SIAM 1987, section 4.3.2 (why they are compared
-/// with the largest weights: those of wide stencils are all small).
+/// It is strong if w_IJ > threshold·min(max_K w_IK, max_K w_JK), and any connection with w_IJ > 0
+/// is if the threshold is 0. Sources: Vaněk, Mandel, Brezina, Computing 56 (1996) 179, section 3
+/// (the weights); Ruge & Stüben, in Multigrid Methods, SIAM 1987, section 4.3.2 (why they are
+/// compared with the largest weights: those of wide stencils are all small).
 NodeGraph strong_connections(const Grid& grid, double threshold);
 
 }  // namespace heddle::detail

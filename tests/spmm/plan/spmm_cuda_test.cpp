@@ -1,133 +1,20 @@
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/context/cuda_context.hpp>
-#include <heddle/linalg/data/buffer.hpp>
-#include <heddle/spmm/features/features_cuda.hpp>
-#include <heddle/spmm/kernels/kernel_table.hpp>
-#include <heddle/spmm/model/device_speed.hpp>
-#include <heddle/spmm/select/pattern_hash.hpp>
-#include <heddle/spmm/spmm.hpp>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "spmm/kernels/row_per_thread.hpp"
-#include "spmm/plan/product_case.hpp"
-#include "support/matrices.hpp"
+#include "spmm/plan/spmm_cuda_fixture.hpp"
 
 namespace heddle {
 namespace {
 
+using test::all_kernels;
+using test::Case;
+using test::DeviceMatrix;
 using test::Layout;
+using test::SpmmCuda;
 using test::TestMatrix;
-
-constexpr Index kWidths[] = {1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 33, 64, 100, 128, 200};
-
-template <class T>
-Buffer<T, DeviceSpace> upload(CudaContext& context, const std::vector<T>& host) {
-  Buffer<T, DeviceSpace> device(context, host.size());
-  if (!host.empty()) context.copy_to_device(device.data(), host.data(), host.size() * sizeof(T));
-  return device;
-}
-
-/// A test matrix in device memory.
-template <class T>
-class DeviceMatrix {
- public:
-  DeviceMatrix(CudaContext& context, const TestMatrix<T>& A)
-      : rows_(A.rows),
-        cols_(A.cols),
-        nnz_(static_cast<Index>(A.columns.size())),
-        offsets_(upload(context, A.offsets)),
-        columns_(upload(context, A.columns)),
-        values_(upload(context, A.values)) {}
-
-  CsrView<T, DeviceSpace> view() const {
-    return {rows_, cols_, nnz_, offsets_.data(), columns_.data(), values_.data()};
-  }
-
- private:
-  Index rows_;
-  Index cols_;
-  Index nnz_;
-  Buffer<std::int64_t, DeviceSpace> offsets_;
-  Buffer<std::int32_t, DeviceSpace> columns_;
-  Buffer<T, DeviceSpace> values_;
-};
-
-/// A product to compute with a plan.
-template <class T>
-class Case : public test::ProductCase<T> {
- public:
-  using test::ProductCase<T>::ProductCase;
-
-  /// All memory of C after the plan's product.
-  std::vector<T> multiply(CudaContext& context, const SpmmPlan<T, CudaContext>& plan) {
-    const Buffer<T, DeviceSpace> B = upload(context, this->B());
-    Buffer<T, DeviceSpace> C = upload(context, this->C());
-    plan.multiply(context, this->alpha(), this->B_in(B), this->beta(), this->C_in(C));
-    std::vector<T> result(this->C().size());
-    if (!result.empty()) {
-      context.copy_to_host(result.data(), C.data(), result.size() * sizeof(T));
-    }
-    return result;
-  }
-};
-
-std::vector<std::string> all_kernels(const CudaContext& context) {
-  std::vector<std::string> names = {"auto", "rule", "rule_row_mean", "measure"};
-  for (const std::string_view name : spmm_kernels(context)) names.emplace_back(name);
-  return names;
-}
-
-template <class T>
-class SpmmCuda : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string reason = cuda_unavailable_reason();
-    if (!reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
-    context_ = std::make_unique<CudaContext>();
-  }
-
-  CudaContext& context() { return *context_; }
-
-  /// Every kernel, all widths, layouts that are aligned, dense and neither, and the scalings that
-  /// take different paths.
-  void expect_products(const TestMatrix<T>& A) {
-    const DeviceMatrix<T> device(context(), A);
-    const auto kernels = all_kernels(context());
-    std::vector<SpmmPlan<T, CudaContext>> plans;
-    for (const std::string& name : kernels) {
-      plans.emplace_back(context(), device.view(), SpmmOptions{name});
-    }
-    const auto expect = [&](Index N, Layout layout, T alpha, T beta) {
-      Case<T> product(A, N, layout, alpha, beta);
-      for (std::size_t k = 0; k < kernels.size(); ++k) {
-        const std::string what = kernels[k] + ", " + std::to_string(A.rows) + "x" +
-                                 std::to_string(A.cols) + ", N " + std::to_string(N) + ", left " +
-                                 std::to_string(layout.left) + ", right " +
-                                 std::to_string(layout.right) + ", alpha " + std::to_string(alpha) +
-                                 ", beta " + std::to_string(beta);
-        product.expect(product.multiply(context(), plans[k]), what);
-        if (this->HasFatalFailure()) return;
-      }
-    };
-    for (const Index N : kWidths) {
-      const auto width = static_cast<Index>(16 / sizeof(T));
-      const Index padding = (width - N % width) % width;
-      expect(N, {0, padding}, T{1}, T{0});
-      expect(N, {4, 4 + padding}, static_cast<T>(-0.7), static_cast<T>(1.3));
-      expect(N, {3, 2}, T{1}, T{1});
-      expect(N, {0, 0}, T{2}, T{0});
-      if (this->HasFatalFailure()) return;
-    }
-  }
-
- private:
-  std::unique_ptr<CudaContext> context_;
-};
+using test::upload;
 
 using Scalars = testing::Types<float, double>;
 TYPED_TEST_SUITE(SpmmCuda, Scalars);
@@ -371,75 +258,6 @@ TYPED_TEST(SpmmCuda, AllocatesNothingOnceAWidthIsPrepared) {
     multiply();
     multiply();
     EXPECT_EQ(this->context().allocation_count().allocations, prepared) << name;
-  }
-}
-
-TYPED_TEST(SpmmCuda, NamesItsKernelAndWhy) {
-  using T = TypeParam;
-  const TestMatrix<T> A = test::power_law_matrix<T>(300, 300, 290);
-  const DeviceMatrix<T> device(this->context(), A);
-  const SpmmPlan<T, CudaContext> asked(this->context(), device.view(), {"merge"});
-  EXPECT_EQ(asked.kernel(8), "merge");
-  EXPECT_EQ(asked.reason(8), "asked for");
-  const SpmmPlan<T, CudaContext> measured(this->context(), device.view(), {"measure"});
-  Case<T> product(A, 8, {0, 0}, T{1}, T{0});
-  product.expect(product.multiply(this->context(), measured), "measure");
-  EXPECT_NE(measured.reason(8).find("measured: "), std::string::npos) << measured.reason(8);
-}
-
-TYPED_TEST(SpmmCuda, TheKernelOfAutoIsTheOneThatTheModelPredictsFastest) {
-  using T = TypeParam;
-  const TestMatrix<T> A = test::band_matrix<T>(5000, 5000, 9);
-  const DeviceMatrix<T> device(this->context(), A);
-  const SpmmPlan<T, CudaContext> plan(this->context(), device.view());
-  const DeviceSpeed speed = device_speed(this->context());
-  EXPECT_GT(speed.clock, 5e8);
-  EXPECT_GT(speed.memory_bytes, 1e11);
-  EXPECT_GT(speed.l2_bytes, 1e6);
-  for (const Index N : {1, 7, 16, 128}) {
-    EXPECT_EQ(plan.kernel(N), choose_by_model(plan.features(), N, sizeof(T), speed).kernel);
-  }
-}
-
-TYPED_TEST(SpmmCuda, AMeasuredChoiceIsKept) {
-  using T = TypeParam;
-  const TestMatrix<T> A = test::random_matrix<T>(2000, 2000, 11);
-  const DeviceMatrix<T> device(this->context(), A);
-  EXPECT_EQ(detail::pattern_hash(A.rows, A.offsets.data(), A.columns.data()),
-            detail::cuda::pattern_hash(this->context(), A.rows, device.view().nnz,
-                                       device.view().row_offsets, device.view().columns));
-  const auto measured = [&] {
-    const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {"measure"});
-    Case<T> product(A, 9, {0, 0}, T{1}, T{0});
-    product.expect(product.multiply(this->context(), plan), "measure");
-    return std::pair(std::string(plan.kernel(9)), plan.reason(9));
-  };
-  const auto first = measured();
-  const auto second = measured();
-  EXPECT_EQ(first.first, second.first);
-  EXPECT_NE(first.second.find("measured: "), std::string::npos) << first.second;
-  EXPECT_NE(second.second.find("measured earlier"), std::string::npos) << second.second;
-}
-
-TYPED_TEST(SpmmCuda, TheFeaturesOfTheRulesAreThoseOfTheHost) {
-  using T = TypeParam;
-  HostContext host;
-  for (const TestMatrix<T>& A :
-       {test::node_block_matrix<T>(40, 3), test::band_matrix<T>(999, 999, 7),
-        test::power_law_matrix<T>(300, 300, 290), test::random_matrix<T>(4000, 500, 9)}) {
-    const MatrixFeatures expected = matrix_features<T>(host, A.view());
-    const DeviceMatrix<T> device(this->context(), A);
-    const MatrixFeatures actual = detail::cuda::device_features(this->context(), device.view());
-    EXPECT_EQ(actual.row_max, expected.row_max);
-    EXPECT_DOUBLE_EQ(actual.row_mean, expected.row_mean);
-    EXPECT_DOUBLE_EQ(actual.reuse_grid, expected.reuse_grid);
-    EXPECT_GE(actual.reuse_grid, 1);
-    EXPECT_DOUBLE_EQ(actual.reuse_2048, expected.reuse_2048);
-    EXPECT_DOUBLE_EQ(actual.reuse_32768, expected.reuse_32768);
-    EXPECT_DOUBLE_EQ(actual.column_run, expected.column_run);
-    EXPECT_EQ(actual.rows_within_128, expected.rows_within_128);
-    // From as many tiles as there are.
-    EXPECT_DOUBLE_EQ(actual.reuse_128, expected.reuse_128);
   }
 }
 
