@@ -3,7 +3,7 @@
 namespace heddle::detail {
 
 // Fitted by bench/spmm_study/fit.py to one H200, but for `staged` and `narrow_merge`, whose
-// constants come from the 49 larger cases of an earlier run.
+// constants come from the 49 cases of an earlier run.
 const std::vector<KernelModel>& kernel_models() {
   static const std::vector<KernelModel> models = {
       {"row_split", row_split_work, {1.11, 0.8, 0.952, 2.42, 0.0472, 0.511, 1.19}},
