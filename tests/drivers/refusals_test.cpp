@@ -93,7 +93,7 @@ TEST(Refusals, Requests) {
             "method: lobpcg is for eigenproblems, the problem has 8 right-hand sides");
   EXPECT_EQ(refusal(problem, {.nev = 1, .preconditioner = {.type = "magic"}}),
             "no preconditioner is named \"magic\", the names are: jacobi, block_jacobi, chebyshev, "
-            "incomplete_cholesky");
+            "incomplete_cholesky, multigrid");
   EXPECT_EQ(refusal(problem, {.nev = 1, .which = Which::largest, .preconditioner = {}}), "");
   EXPECT_EQ(refusal(problem, {.nev = 1, .spmm = {.kernel = "magic"}, .device = DeviceChoice::host})
                 .substr(0, 44),
