@@ -163,7 +163,7 @@ def test_methods_and_preconditioners(method, preconditioner):
         ({"OPinv": np.eye(50)}, "OPinv: heddle factors"),
         ({"sigma": 0, "which": "LA"}, "with sigma, which must be 'LM'"),
         ({"sigma": 1j}, "not a real number"),
-        ({"k": 50, "which": "LA"}, "k is 50, but the matrix has order 50: nev must be below 50"),
+        ({"k": 51, "which": "LA"}, "k is 51, but the matrix has order 50: nev must be at most 50"),
         ({"k": 0, "which": "LA"}, "k is 0, not 1 or more"),
         ({"ncv": 6}, "ncv is 6, but must be above k = 6"),
         ({"v0": np.ones(3)}, "v0 has 3 rows where 50 are needed"),

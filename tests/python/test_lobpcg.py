@@ -105,7 +105,7 @@ def test_single_precision():
         ({"B": np.eye(9)}, "B: the mass matrix has order 9"),
         ({"M": np.eye(9)}, "^M: is 9 x 9"),
         ({"X": start(50, 0)}, "the number of columns of X is 0"),
-        ({"X": start(50, 50)}, "the number of columns of X is 50"),
+        ({"X": start(50, 51)}, "the number of columns of X is 51"),
         ({"restartControl": 5}, "restartControl"),
         ({"A": lambda X: 2 * X, "retResidualNormsHistory": True}, "1-norm of A"),
         ({"A": lambda X: X[:3]}, "A returned the shape"),
