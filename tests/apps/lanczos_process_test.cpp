@@ -206,7 +206,7 @@ TEST_F(LanczosProcess, WhatAnIntervalDoesNotGoWith) {
        {"[2, 1]", "[1]", "[1, 2, 3]", "[1, x]", "[1, .nan]", "[inf, -inf]"}) {
     expect_refused(solve(kGrid, {"--set", "solver.interval=" + bad}), 1,
                    "--set solver.interval=" + bad +
-                       ": solver.interval: expected a list of two numbers, -inf or inf, the larger "
+                       ": solver.interval: expected a list of two numbers or -inf or inf, the larger "
                        "one last, "
                        "got the list " +
                        bad);
