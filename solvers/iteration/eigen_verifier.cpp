@@ -276,7 +276,8 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   const double own = has_own ? neighbours.own_bounds[j] : measured;
   const double own_rounding =
       has_own && !neighbours.own_roundings.empty() ? neighbours.own_roundings[j] : 0;
-  // More zeros than wanted pairs: no search tells which of them are the first ones.
+  // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
+  // has place j may be any number that counts as zero.
   const bool among_zeros = convergence.is_zero(values_[j], 0) &&
                            std::any_of(neighbours.values.begin(), neighbours.values.end(),
                                        [&](double each) { return convergence.is_zero(each, 0); });
@@ -285,7 +286,7 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   errors.iteration = smaller(own) + std::abs(corrections_[j]) + displacements_[j];
   errors.solver = smaller(own + own_rounding) - smaller(own);
   errors.rounding = rounding_of(convergence, j);
-  errors.placing = among_zeros ? convergence.largest_zero() : 0;
+  errors.placing = among_zeros ? convergence.largest_zero() + std::abs(values_[j]) : 0;
   return errors;
 }
 
