@@ -45,9 +45,8 @@ class Pencil:
         """`count` pairs at an end of the spectrum, outermost first."""
         nev = self.k if count is None else count
         request = {**self.options.request, "which": which, "nev": nev, **changes}
-        if request.get("time_limit", 0) > 0:  # which all solves share; 0 would be none
-            left = request["time_limit"] - (time.perf_counter() - self.start)
-            request["time_limit"] = max(left, 1e-9)
+        if "time_limit" in request:  # which all solves share
+            request["time_limit"] = max(request["time_limit"] - (time.perf_counter() - self.start), 0)
         options = _with_request(self.options, request)
         result = run(self.problem, options, _NAMES)
         self.stopped = options.stopped
