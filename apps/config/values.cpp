@@ -83,7 +83,7 @@ std::string ValueForms::describe() const {
   if (integer) forms.push_back("an integer " + describe_range(*integer));
   if (real) forms.push_back("a number " + describe_range(*real));
   if (integers) forms.push_back("a list of integers " + describe_range(*integers));
-  if (interval) forms.emplace_back("a list of two numbers, -inf or inf, the larger one last");
+  if (interval) forms.emplace_back("a list of two numbers or -inf or inf, the larger one last");
   if (section) forms.emplace_back("a map");
   if (forms.size() < 2) return forms.empty() ? std::string() : forms.front();
   const std::string last = forms.back();

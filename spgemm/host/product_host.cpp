@@ -122,9 +122,15 @@ void insert_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, 
   }
 }
 
-std::vector<ColumnSet> sets_for(const HostContext& context, Index cols) {
+/// The threads that work on the pieces.
+int members_for(const HostContext& context, const std::vector<Index>& piece_begins) {
+  const auto pieces = std::max<Index>(std::ssize(piece_begins) - 1, 1);
+  return static_cast<int>(std::min<Index>(std::max(context.threads(), 1), pieces));
+}
+
+std::vector<ColumnSet> sets_for(int members, Index cols) {
   std::vector<ColumnSet> sets;
-  for (int member = 0; member < std::max(context.threads(), 1); ++member) sets.emplace_back(cols);
+  for (int member = 0; member < members; ++member) sets.emplace_back(cols);
   return sets;
 }
 
@@ -146,7 +152,7 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
   schedule->piece_begins = equal_pieces(work);
   std::vector<Index>& offsets = schedule->row_offsets = std::move(work);
   offsets[0] = 0;
-  std::vector<ColumnSet> sets = sets_for(context, B.cols);
+  std::vector<ColumnSet> sets = sets_for(members_for(context, schedule->piece_begins), B.cols);
   for_each_piece(context, schedule->piece_begins, [&](Index i, std::size_t member) {
     insert_row(A, B, i, sets[member]);
     offsets[static_cast<std::size_t>(i) + 1] = sets[member].take_count();
@@ -164,7 +170,7 @@ template <Scalar T>
 void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedule,
                   CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C) {
   std::copy(schedule.row_offsets.begin(), schedule.row_offsets.end(), C.row_offsets());
-  std::vector<ColumnSet> sets = sets_for(context, B.cols);
+  std::vector<ColumnSet> sets = sets_for(members_for(context, schedule.piece_begins), B.cols);
   for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member) {
     insert_row(A, B, i, sets[member]);
     sets[member].take_columns(C.columns() + C.row_offsets()[i]);
@@ -176,7 +182,7 @@ void compute_values(HostContext& context, const ProductSchedule<HostSpace>& sche
                     CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C,
                     bool /*with_columns*/) {
   // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
-  const auto members = static_cast<std::size_t>(std::max(context.threads(), 1));
+  const auto members = static_cast<std::size_t>(members_for(context, schedule.piece_begins));
   std::vector<std::vector<T>> sums(members, std::vector<T>(static_cast<std::size_t>(B.cols)));
   for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member) {
     T* const sum = sums[member].data();

@@ -251,7 +251,8 @@ TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(
       solver_value("preconditioner", "jacobi"),
       "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type, precision, "
-      "degree, block_size, triangular_solve, unknowns}, got 'jacobi' (did you mean 'type' with the value "
+      "degree, block_size, triangular_solve, unknowns}, got 'jacobi' (did you mean 'type' with the "
+      "value "
       "'jacobi'?)");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx}\noutput: {history: maybe}"),
             "case.yaml:2:19: output.history: expected true, false or pairs, got 'maybe'");

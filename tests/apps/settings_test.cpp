@@ -71,7 +71,8 @@ TEST(Settings, WrongValuesNameTheOption) {
             "--which smalest: solver.which: expected smallest, largest or interval, got 'smalest' "
             "(did you mean 'smallest'?)");
   EXPECT_EQ(error_of("solver.interval", {"2", "1"}),
-            "--interval 2 1: solver.interval: expected a list of two numbers, -inf or inf, the larger one last, "
+            "--interval 2 1: solver.interval: expected a list of two numbers or -inf or inf, the "
+            "larger one last, "
             "got the list [2, 1]");
   EXPECT_EQ(error_of("problem.mass", {"laplace1d"}),
             "--mass laplace1d: problem.mass.size is missing: its sizes, e.g. [64, 64, 64]");

@@ -13,10 +13,10 @@ struct Aggregates {
 };
 
 /// Aggregates around a maximal independent set of distance 2: no two of its nodes, the roots, have
-/// a path of two edges or less between them, and every other node has such a path to a root. A
-/// node joins the root that is its neighbour. Others join the aggregate of the neighbour with the
-/// largest weight. Source: Kelley & Rajamanickam, Parallel, portable algorithms for distance-2
-/// maximal independent set and graph coarsening, IPDPS 2022, section III.
+/// a path of two edges or less between them, and every other node with neighbours has such a path
+/// to a root. A node joins the root that is its neighbour. Others join the aggregate of the
+/// neighbour with the largest weight. Source: Kelley & Rajamanickam, Parallel, portable algorithms
+/// for distance-2 maximal independent set and graph coarsening, IPDPS 2022, section III.
 Aggregates aggregate(const NodeGraph& graph);
 
 }  // namespace heddle::detail

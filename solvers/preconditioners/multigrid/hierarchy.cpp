@@ -20,10 +20,13 @@
 namespace heddle::detail {
 namespace {
 
-constexpr Index kCoarsestRows = 300;    // the dense inverse of this order takes about 0.03 s
+constexpr Index kCoarsestRows = 300;  // the dense inverse of this order takes about 0.03 s
+constexpr Index kMostDenseRows =
+    1200;  // the largest order of a dense inverse, where coarsening ends early
 constexpr double kMostComplexity = 3;   // entries of all levels per entry of A
 constexpr double kLeastReduction = .8;  // rows of a level per row of the finer one, at most
 constexpr Index kMostLevels = 20;
+constexpr double kMostProducts = 100;  // multiplications of A P per entry of A
 
 /// Between nodes with several unknowns every connection is strong.
 double strength_threshold(Index unknowns) { return unknowns > 1 ? 0 : 0.08; }
@@ -35,13 +38,21 @@ double strength_threshold(Index unknowns) { return unknowns > 1 ? 0 : 0.08; }
                   value));
 }
 
-/// Bounds the spectrum of A, whose diagonal is one.
-double upper_bound(HostContext& context, CsrView<double, HostSpace> A) {
+[[noreturn]] void refuse_infinite() {
+  throw InvalidArgument("MultigridPreconditioner: A has entries that are not finite");
+}
+
+/// Bounds the spectrum of A, whose diagonal is one. On coarser levels the rounding errors of PᵀAP,
+/// divided by small diagonal entries, may be negative eigenvalues, so that only the finest level
+/// tells whether A is indefinite.
+double upper_bound(HostContext& context, CsrView<double, HostSpace> A, bool finest) {
   const SpectrumBounds bounds = lanczos_bounds<double>(context, A);
-  const double bound = std::min(norm_1<double>(context, A), bounds.upper);
+  const double norm = norm_1<double>(context, A);
+  if (!std::isfinite(norm) || !std::isfinite(bounds.upper)) refuse_infinite();
+  const double bound = std::min(norm, bounds.upper);
   if (!(bound > 0)) return 1;
   const double rounding = static_cast<double>(A.rows) * std::numeric_limits<double>::epsilon();
-  if (bounds.smallest_ritz < -std::max(rounding, 1e-12) * bound) {
+  if (finest && bounds.smallest_ritz < -std::max(rounding, 1e-12) * bound) {
     refuse_indefinite(bounds.smallest_ritz / bound);
   }
   return bound;
@@ -76,6 +87,15 @@ std::pair<Grid, Buffer<double, HostSpace>> finest_grid(HostContext& context,
     throw InvalidArgument(fmt::format(
         "MultigridPreconditioner: {} rows are not a multiple of {} unknowns", A.rows, unknowns));
   }
+  const Buffer<double, HostSpace> diagonal = extract_diagonal<double>(context, A);
+  for (Index i = 0; i < A.rows; ++i) {
+    if (diagonal.data()[i] < 0) {
+      throw InvalidArgument(fmt::format(
+          "MultigridPreconditioner: A must be positive semidefinite, its diagonal entry "
+          "in row {} is {:.3g}",
+          i + 1, diagonal.data()[i]));
+    }
+  }
   Buffer<double, HostSpace> scaling = inverse_root_diagonal<double>(context, A);
   Grid grid;
   grid.near_null = near_null_vectors(context, A.rows, unknowns, options, scaling);
@@ -99,7 +119,18 @@ Buffer<double, HostSpace> unit_scaling(HostContext& context, CsrView<double, Hos
   return d;
 }
 
-/// The next coarser grid, and P from it. P is empty if it would not be smaller.
+/// The multiplications of A P, which bound its entries.
+double multiplications(CsrView<double, HostSpace> A, CsrView<double, HostSpace> P) {
+  double sum = 0;
+  for (Index e = 0; e < A.nnz; ++e) {
+    const std::int32_t k = A.columns[e];
+    sum += static_cast<double>(P.row_offsets[k + 1] - P.row_offsets[k]);
+  }
+  return sum;
+}
+
+/// The next coarser grid, and P from it. P is empty if it would not be smaller. Where a row with
+/// very many neighbours would fill the next level's matrix, P is T, which is not smoothed.
 std::pair<Grid, HostCsrMatrix<double>> coarser_grid(HostContext& context, const Grid& grid,
                                                     double threshold, double bound) {
   const NodeGraph strong = strong_connections(grid, threshold);
@@ -110,6 +141,8 @@ std::pair<Grid, HostCsrMatrix<double>> coarser_grid(HostContext& context, const 
     return {};
   }
   HostCsrMatrix<double> P = smoothed_prolongator(context, grid, strong, tentative.T.view(), bound);
+  const auto most_products = kMostProducts * static_cast<double>(grid.A.nnz());
+  if (multiplications(grid.A.view(), P.view()) > most_products) P = std::move(tentative.T);
   Grid coarse;
   coarse.A = with_stored_diagonal<double>(
       context, galerkin_product<double>(context, grid.A.view(), P.view()).view());
@@ -125,10 +158,13 @@ std::pair<Grid, HostCsrMatrix<double>> coarser_grid(HostContext& context, const 
   return {std::move(coarse), std::move(P)};
 }
 
-/// The pseudoinverse of A with all its entries. Eigenvalues that are zero but for rounding, and
-/// their eigenvectors, are left out.
-HostCsrMatrix<double> dense_inverse(HostContext& context, CsrView<double, HostSpace> A) {
+/// The pseudoinverse of A with all its entries. Eigenvalues count as zero if they are not larger
+/// than rounding, or than the size of negative ones, which come from rounding on all levels but the
+/// finest. If A is the `only` level, its null vectors are kept with the factor 1/λ_max, for the
+/// preconditioner to be definite.
+HostCsrMatrix<double> dense_inverse(HostContext& context, CsrView<double, HostSpace> A, bool only) {
   const Index n = A.rows;
+  if (n == 0) return {};
   SmallMatrix<double, HostSpace> H(context, n, n), Z(context, n, n), theta(context, n, 1);
   std::fill_n(H.view(n, n).data, n * n, 0.0);
   for (Index i = 0; i < n; ++i) {
@@ -138,14 +174,18 @@ HostCsrMatrix<double> dense_inverse(HostContext& context, CsrView<double, HostSp
   }
   DenseEigensolver solver(n);
   if (solver.solve(H.view(n, n), theta.view(n, 1), Z.view(n, n)) != DenseFailure::none) {
-    throw InvalidArgument("MultigridPreconditioner: A has entries that are not finite");
+    refuse_infinite();
   }
   const double* const values = theta.view(n, 1).data;
   const double largest = std::max(std::abs(values[0]), std::abs(values[n - 1]));
-  const double zero = static_cast<double>(n) * 1e-14 * largest;
-  if (values[0] < -std::max(zero, 1e-10 * largest)) refuse_indefinite(values[0] / largest);
+  const double rounding = static_cast<double>(n) * 1e-14 * largest;
+  if (only && values[0] < -std::max(rounding, 1e-10 * largest)) {
+    refuse_indefinite(values[0] / largest);
+  }
+  const double zero = std::max(rounding, -2 * values[0]);
+  const double of_zero = !only ? 0 : largest > 0 ? 1 / std::sqrt(largest) : 1;
   for (Index k = 0; k < n; ++k) {  // Z Θ^(-1/2)
-    const double factor = values[k] > zero ? 1 / std::sqrt(values[k]) : 0;
+    const double factor = values[k] > zero ? 1 / std::sqrt(values[k]) : of_zero;
     for (Index i = 0; i < n; ++i) Z.view(n, n)(i, k) *= factor;
   }
   small_multiply(context, 1, Z.view(n, n), false, Z.view(n, n), true, 0, H.view(n, n));
@@ -176,7 +216,7 @@ Hierarchy make_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
   double entries = static_cast<double>(grid.A.nnz());
   const double most = kMostComplexity * entries;
   while (true) {
-    const double bound = upper_bound(context, grid.A.view());
+    const double bound = upper_bound(context, grid.A.view(), made.levels.empty());
     made.levels.push_back({{}, bound, {}});
     HierarchyLevel& level = made.levels.back();
     const bool last = grid.A.rows() <= kCoarsestRows || std::ssize(made.levels) == kMostLevels;
@@ -189,7 +229,9 @@ Hierarchy make_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
     grid = std::move(coarse);
   }
   const CsrView<double, HostSpace> coarsest = made.levels.back().A.view();
-  if (coarsest.rows <= 4 * kCoarsestRows) made.coarse_inverse = dense_inverse(context, coarsest);
+  if (coarsest.rows <= kMostDenseRows) {
+    made.coarse_inverse = dense_inverse(context, coarsest, made.levels.size() == 1);
+  }
   return made;
 }
 

@@ -23,11 +23,11 @@ struct Hierarchy {
   HostCsrMatrix<double> coarse_inverse;
 };
 
-/// Makes the hierarchy of a symmetric positive semidefinite A. Levels are added until one has at
-/// most 300 rows, or aggregation does not make them smaller, or all together would take more than
-/// 3 times the memory of A. Throws `InvalidArgument` if A is not square, if it is found to be
-/// indefinite, or if the options do not fit, and `OutOfMemory`. Source: Vaněk, Mandel, Brezina,
-/// Computing 56 (1996) 179.
+/// Makes the hierarchy of a symmetric positive semidefinite A. Levels are added, 20 at most, until
+/// one has at most 300 rows, or the next one would have more than four fifths of its rows, or all
+/// together would have more than 3 times the entries of A. Throws `InvalidArgument` if A is not
+/// square, if it is found to be indefinite, or if the options do not fit, and `OutOfMemory`.
+/// Source: Vaněk, Mandel, Brezina, Computing 56 (1996) 179.
 Hierarchy make_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
                          const MultigridOptions& options);
 

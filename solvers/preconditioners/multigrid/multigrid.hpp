@@ -23,9 +23,9 @@ struct Hierarchy;
 ///                   x += p_l(A_l) (r − A_l x)               smoothing
 ///
 /// A_0 is D^(-1/2) A D^(-1/2) with D = diag(|a_ii|), A_{l+1} = P_lᵀ A_l P_l scaled to a diagonal of
-/// ones, and the coarsest system is solved by its dense inverse. p_l is `detail::
-/// smoothing_polynomial`. As the same polynomial smooths before and after, the preconditioner is
-/// symmetric, and positive definite for a positive semidefinite A.
+/// ones, and the coarsest system is solved by its dense inverse if it has at most 1200 rows. p_l is
+/// `detail:: smoothing_polynomial`. As the same polynomial smooths before and after, the
+/// preconditioner is symmetric, and positive definite for a positive semidefinite A.
 ///
 /// With p of degree k − 1, a cycle costs 2k products with each A_l and one with each P_l and P_lᵀ.
 /// Iterations of a solver hardly depend on the order of a discretised elliptic problem. The levels

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/solvers/preconditioners/kind.hpp>
 #include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
 #include <heddle/solvers/preconditioners/multigrid/smoothing_polynomial.hpp>
@@ -14,14 +15,36 @@ MultigridOptions multigrid_options(const PreconditionerOptions& options) {
           .unknowns = options.integer("unknowns", 0)};
 }
 
-/// The levels take about 1.4 times the memory of A, their prolongators and the transposes of these
-/// about as much as A, and the blocks of all levels that of 3.2 blocks. The levels are made in
-/// double precision before they are rounded or copied.
-PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes, const PreconditionerOptions&) {
+/// What the levels take relative to A, by the mean row length: all matrices with prolongators and
+/// their transposes, and all rows. Aggregates of a line have 3 rows, those of a plane some 6, those
+/// of a body 8 and more.
+struct Growth {
+  double matrices;
+  double rows;
+};
+
+Growth growth(double row_mean) {
+  if (row_mean <= 3.5) return {3.3, 1.5};
+  return row_mean <= 6 ? Growth{2.6, 1.2} : Growth{2.2, 1.1};
+}
+
+/// The levels, three blocks per level, four from degree 4 on, and the dense inverse of the coarsest
+/// level. The levels are made in double precision before they are rounded or copied.
+PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
+                                   const PreconditionerOptions& options) {
+  constexpr double kCoarsestRows = 300;
+  const auto rows = static_cast<double>(sizes.rows);
+  const bool single = rows <= kCoarsestRows;
+  const double order = single ? rows : kCoarsestRows / 2;
+  const double inverse = order * order * static_cast<double>(sizes.scalar_size + 4);
   const double matrix = sizes.matrix_bytes(sizes.nnz + sizes.rows);
+  const Growth of = growth(static_cast<double>(sizes.nnz) / std::max(rows, 1.0));
+  const double blocks = (options.integer("degree") >= 4 ? 4 : 3) * (single ? 1 : of.rows) *
+                        sizes.vector_bytes(sizes.block);
+  const double levels = (single ? 1 : of.matrices) * matrix;
   return {.matrix = matrix,
-          .kept = 2.4 * matrix + sizes.vector_bytes(3 * sizes.block + sizes.block / 4 + 1),
-          .setup = 3.5 * matrix};
+          .kept = levels + inverse + blocks + sizes.vector_bytes(1),
+          .setup = 1.5 * levels + inverse + 2 * order * order * sizeof(double)};
 }
 
 }  // namespace
@@ -31,8 +54,7 @@ PreconditionerKind multigrid_kind() {
       .name = "multigrid",
       .doc = "a V-cycle of smoothed aggregation",
       .keys = {{.name = "degree",
-                .doc = "of multigrid's smoothing polynomials, one less than the products per "
-                       "smoothing with its residual",
+                .doc = "of multigrid: products with A per smoothing, that of its residual included",
                 .integers = IntegerRange{1, kMostSmoothingDegree},
                 .fallback = Index{3}},
                {.name = "unknowns",

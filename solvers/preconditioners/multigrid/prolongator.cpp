@@ -143,14 +143,6 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, const AggregateRow
   return T;
 }
 
-HostCsrMatrix<double> copied(HostContext& context, CsrView<double, HostSpace> A) {
-  HostCsrMatrix<double> copy(context, A.rows, A.cols, A.nnz);
-  std::copy_n(A.row_offsets, A.rows + 1, copy.row_offsets());
-  std::copy_n(A.columns, A.nnz, copy.columns());
-  std::copy_n(A.values, A.nnz, copy.values());
-  return copy;
-}
-
 /// Whether connections between nodes are strong, asked row by row.
 class StrongEntries {
  public:
@@ -170,40 +162,46 @@ class StrongEntries {
   std::vector<std::int32_t> of_row_;
 };
 
-/// Ā, its diagonal, and λ.
+/// Ā, its diagonal with 0 for rows of null vectors, and λ.
 struct FilteredMatrix {
   HostCsrMatrix<double> matrix;
   std::vector<double> diagonal;
-  double bound;
+  double bound = 0;
 };
 
 FilteredMatrix filtered_matrix(HostContext& context, const Grid& grid, const NodeGraph& strong,
                                double upper_bound) {
-  // Where the weak entries outweigh the diagonal, Ā keeps the diagonal of A.
+  // Where the weak entries outweigh the diagonal, Ā keeps the diagonal of A. A diagonal entry is 1,
+  // or rounding in the row of a null vector.
   constexpr double kLeastDiagonal = 0.1;
-  FilteredMatrix made{copied(context, grid.A.view()), {}, 0};
+  FilteredMatrix made;
   const CsrView<double, HostSpace> A = grid.A.view();
   const StrongEntries entries(grid, strong);
-  bool complete = true;
+  std::vector<std::int64_t> kept;  // the entries of Ā, as places in A
+  std::vector<std::int64_t> offsets = {0};
   for (Index row = 0; row < A.rows; ++row) {
     double stored = 0, weak = 0, others = 0;
     for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
-      if (A.columns[e] == row) {
-        stored = A.values[e];
-      } else if (entries.contains(row, A.columns[e])) {
-        others += std::abs(A.values[e]);
-      } else {
+      if (!entries.contains(row, A.columns[e])) {
         weak += A.values[e];
-        made.matrix.values()[e] = 0;
-        complete = false;
+        continue;
       }
+      kept.push_back(e);
+      (A.columns[e] == row ? stored : others) += std::abs(A.values[e]);
     }
+    offsets.push_back(std::ssize(kept));
     const double lumped = stored + weak;
     const double d = lumped > kLeastDiagonal * stored ? lumped : stored;
-    made.diagonal.push_back(d);
-    if (d > 0) made.bound = std::max(made.bound, 1 + others / d);  // Gershgorin
+    made.diagonal.push_back(stored > kLeastDiagonal ? d : 0);
+    if (made.diagonal.back() > 0) made.bound = std::max(made.bound, 1 + others / d);  // Gershgorin
   }
-  if (complete) made.bound = std::min(made.bound, upper_bound);
+  if (std::ssize(kept) == A.nnz) made.bound = std::min(made.bound, upper_bound);
+  made.matrix = HostCsrMatrix<double>(context, A.rows, A.cols, std::ssize(kept));
+  std::copy(offsets.begin(), offsets.end(), made.matrix.row_offsets());
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    made.matrix.columns()[k] = A.columns[kept[k]];
+    made.matrix.values()[k] = A.values[kept[k]];
+  }
   return made;
 }
 

@@ -10,7 +10,7 @@ constexpr Index kMostUnknowns = 6;
 bool is_node(const CsrView<double, HostSpace>& A, Index first, Index b) {
   const std::int32_t* const columns = A.columns + A.row_offsets[first];
   const Index length = A.row_offsets[first + 1] - A.row_offsets[first];
-  if (length % b != 0) return false;
+  if (length == 0 || length % b != 0) return false;
   for (Index k = 0; k < length; ++k) {
     if (columns[k] % b != k % b || columns[k] / b != columns[k - k % b] / b) return false;
   }

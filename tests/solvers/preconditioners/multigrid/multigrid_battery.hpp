@@ -50,6 +50,8 @@ inline std::vector<MultigridCase> multigrid_battery(HostContext& context) {
   std::vector<MultigridCase> cases;
   cases.push_back({"one row", diagonal(context, {3.0})});
   cases.push_back({"diagonal", diagonal(context, graded)});
+  cases.push_back({"a small graph", grid_graph(context, 9, 10, 3)});
+  cases.push_back({"zeros", diagonal(context, std::vector<double>(40, 0.0))});
   cases.push_back({"7-point", generate<double>(context, {"laplace3d", {7, 8, 7}})});
   cases.push_back({"27-point", generate<double>(context, {"stencil27", {7, 7, 8}})});
   cases.push_back({"elasticity", generate<double>(context, {"elasticity3d", {4, 5, 4}})});

@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
@@ -66,6 +67,7 @@ Index cg_iterations(HostContext& context, const HostCsrMatrix<double>& A,
   MultigridPreconditioner<float, HostContext> single(context, A.view(), options);
   EXPECT_LE(single.operator_complexity(), complexity);
   EXPECT_GT(std::ssize(single.levels()), 1);
+  EXPECT_LE(single.levels().back().rows, 300);
   Multigrid M(context, A.view(), options);
   MultiVector<double, HostSpace> B(context, A.rows(), 2);
   for (Index i = 0; i < A.rows(); ++i) {
@@ -102,19 +104,19 @@ TEST(Multigrid, RigidBodyMotionsSuitElasticity) {
 
 TEST(Multigrid, StrongJumpsAndWeakDirections) {
   HostContext context;
-  const Index n = 45;
+  const Index n = 100;
   for (const bool jumps : {false, true}) {
     std::vector<Triplet<double>> entries;
-    const auto inside = [&](Index x, Index y) { return x > 15 && x < 30 && y > 15 && y < 30; };
+    const auto inside = [&](Index x, Index y) { return x > 30 && x < 60 && y > 30 && y < 60; };
     for (Index y = 0; y < n; ++y) {
       for (Index x = 0; x < n; ++x) {
         const Index i = y * n + x;
-        double sum = jumps ? 1e-3 : 2.02 / 1e4;
+        double sum = jumps ? 1e-3 : 2e-4;
         for (const auto& [dx, dy] : {std::pair{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
           const Index at = x + dx, below = y + dy;
           if (at < 0 || at >= n || below < 0 || below >= n) continue;
           const double weight =
-              jumps ? (inside(x, y) && inside(at, below) ? 1e4 : 1) : (dy == 0 ? 1 : .01);
+              jumps ? (inside(x, y) && inside(at, below) ? 1e4 : 1) : (dy == 0 ? 1 : .001);
           entries.push_back({i, below * n + at, -weight});
           sum += weight;
         }
@@ -125,6 +127,56 @@ TEST(Multigrid, StrongJumpsAndWeakDirections) {
     EXPECT_LE(cg_iterations(context, A, {}, 2.2), jumps ? 14 : 16)
         << (jumps ? "jumps" : "anisotropic");
   }
+}
+
+/// The coarse matrices of cliques that hardly hold together have small diagonal entries, which
+/// amplify rounding. Their Laplacian is semidefinite.
+TEST(Multigrid, TakesCliquesThatHardlyHoldTogether) {
+  HostContext context;
+  for (const double weak : {1e-8, 1e-10}) {
+    std::vector<Triplet<double>> entries;
+    const auto connect = [&](Index a, Index b, double w) {
+      entries.insert(entries.end(), {{a, a, w}, {b, b, w}, {a, b, -w}, {b, a, -w}});
+    };
+    for (Index clique = 0; clique < 200; ++clique) {
+      for (Index i = 0; i < 6; ++i) {
+        for (Index j = i + 1; j < 6; ++j) connect(6 * clique + i, 6 * clique + j, 1);
+      }
+      if (clique > 0) connect(6 * clique, 6 * clique - 1, weak * static_cast<double>(clique));
+    }
+    const auto A = csr_from_triplets<double>(context, 1200, 1200, entries);
+    Multigrid M(context, A.view());
+    const Dense inverse = as_matrix(context, M);
+    EXPECT_TRUE(inverse.allFinite());
+    EXPECT_GT(inverse.diagonal().minCoeff(), 0);
+  }
+}
+
+/// A hub with legs of two vertices: each leg is an aggregate, and a smoothed prolongator would fill
+/// the coarse matrix.
+TEST(Multigrid, AHubDoesNotFillTheLevels) {
+  HostContext context;
+  const Index legs = 3000;
+  std::vector<Triplet<double>> entries;
+  for (Index leg = 0; leg < legs; ++leg) {
+    const Index near = 2 * leg + 1, far = 2 * leg + 2;
+    entries.insert(entries.end(), {{0, 0, 1.1}, {near, near, 2.1}, {far, far, 1.1}});
+    for (const auto& [a, b] : {std::pair{Index{0}, near}, {near, far}}) {
+      entries.insert(entries.end(), {{a, b, -1}, {b, a, -1}});
+    }
+  }
+  const auto A = csr_from_triplets<double>(context, 2 * legs + 1, 2 * legs + 1, entries);
+  Multigrid M(context, A.view());
+  EXPECT_LE(M.operator_complexity(), 3);
+}
+
+TEST(Multigrid, OfNoRows) {
+  HostContext context;
+  const auto A = csr_from_triplets<double>(context, 0, 0, {});
+  Multigrid M(context, A.view());
+  MultiVector<double, HostSpace> X(context, 0, 2), Y(context, 0, 2);
+  M.apply(context, X.view(), Y.view());
+  EXPECT_EQ(M.operator_complexity(), 1);
 }
 
 TEST(Multigrid, RefusesWhatItIsNotFor) {
@@ -142,11 +194,18 @@ TEST(Multigrid, RefusesWhatItIsNotFor) {
   EXPECT_NE(message(A.view(), {.unknowns = 3}).find("400 rows"), std::string::npos);
   const MultiVector<double, HostSpace> X(context, 7, 1);
   EXPECT_NE(message(A.view(), {.near_null = X.view()}).find("7"), std::string::npos);
-  std::vector<double> d(500, 1.0);
+  std::vector<double> d(2000, 1.0);
   d[17] = -1;
-  EXPECT_NE(message(test::diagonal(context, d).view(), {}).find("semidefinite"), std::string::npos);
-  d[17] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_NE(message(test::diagonal(context, d).view(), {}), "");
+  EXPECT_NE(message(test::diagonal(context, d).view(), {}).find("row 18 is -1"), std::string::npos);
+  auto indefinite = generate<double>(context, {"laplace2d", {20, 20}});
+  shift_diagonal(context, -2, indefinite);
+  EXPECT_NE(message(indefinite.view(), {}).find("has an eigenvalue below"), std::string::npos);
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    auto B = generate<double>(context, {"laplace2d", {50, 40}});
+    B.values()[B.row_offsets()[700]] = bad;
+    EXPECT_NE(message(B.view(), {}).find("not finite"), std::string::npos);
+  }
   const auto rectangular = csr_from_triplets<double>(context, 2, 3, {});
   EXPECT_NE(message(rectangular.view(), {}), "");
 }
