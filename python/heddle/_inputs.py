@@ -36,7 +36,8 @@ class Operand:
         if self.product is not None:
             return self.product(X)
         offsets, columns, values = self.core.arrays()
-        return sp.csr_array((values, columns, offsets), shape=self.shape) @ X
+        result: np.ndarray = sp.csr_array((values, columns, offsets), shape=self.shape) @ X
+        return result
 
 
 def check_scalar(dtype: Any, name: str) -> np.dtype:

@@ -188,10 +188,10 @@ class Pencil:
         density = self.density()
         width = density.upper - density.lower
         radius = width * self.k / self.order
+        spare = 2 * self.k + 8
         for _ in range(_ROUNDS):
             expected = density.count(sigma - radius, sigma + radius)
-            most = int(expected.count + 6 * expected.deviation) + 2 * self.k + 8
-            most = min(most, self.order)
+            most = min(int(expected.count + 6 * expected.deviation) + spare, self.order)
             interval = (sigma - radius, sigma + radius)
             result = self.end("smallest", most, interval=interval)
             distances = np.abs(result.eigenvalues - sigma)
@@ -200,6 +200,7 @@ class Pencil:
             if result.status == "breakdown" or self.last(result) is not None:
                 return self.last(result) or result
             radius *= 2 if result.converged else 0.6
+            spare *= 1 if result.converged else 2  # copies of one eigenvalue are in each interval
         return replace(
             result,
             status="max_iterations",

@@ -74,6 +74,13 @@ def test_pairs_nearest_to_sigma(sigma):
     assert residuals(A, w, v).max() < 1e-10
 
 
+def test_sigma_at_an_eigenvalue_with_many_copies():
+    values = np.repeat([-2.0, -1, 0, 1, 2, 3], 65)
+    w, v = heddle.eigsh(diagonal(values), 1, which="SM")
+    np.testing.assert_allclose(w, [0], atol=1e-12)
+    assert np.linalg.norm(v[values != 0]) < 1e-10
+
+
 def test_sigma_of_a_pencil_at_its_end_and_inside(pencil):
     A, B, truth = pencil
     w, _ = heddle.eigsh(A, 3, M=B, sigma=0)
