@@ -11,7 +11,7 @@ from ._inputs import Operand, block, matrix, optional_block, optional_matrix, st
 from ._pencil import Pencil
 from ._result import Result
 from ._seed import seed_of
-from ._solve import Options, Prepared, judge, run, with_stats
+from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -46,8 +46,10 @@ def _refuse_eigsh(which: str, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> N
         raise ValueError(f"sigma is {sigma}, not a real number")
 
 
-def _check_basis(ncv: int | None, k: int, order: int) -> None:
+def _check_sizes(ncv: int | None, k: int, order: int) -> None:
     """heddle chooses the basis, but an ncv that SciPy refuses is refused here, too."""
+    if k < 1:
+        raise ValueError(f"k is {k}, not 1 or more")
     if ncv is not None and not k < ncv <= order:
         raise ValueError(f"ncv is {ncv}, but must be above k = {k} and at most n = {order}")
 
@@ -84,7 +86,7 @@ def eigsh(
 
     which: "LA" and "SA", the largest and smallest ones; "LM" and "SM", those with the largest and
     smallest |lambda|; "BE", half from each end. "SA" is what heddle is best at. sigma: the pairs
-    nearest to it, which must lie near an end of the spectrum if there is an M. tol: the relative
+    nearest to it, which must lie at or beyond an end of the spectrum if there is an M. tol: the relative
     error of the values, 0 for about the level of rounding. v0: a start vector, or a block of them.
     ncv is not needed. `extras`: see `Extras`.
 
@@ -94,13 +96,13 @@ def eigsh(
     """
     _refuse_eigsh(which, sigma, Minv, OPinv, mode)
     problem = _pencil(A, M, v0)
-    _check_basis(ncv, k, problem.A.shape[0])
+    _check_sizes(ncv, k, problem.A.shape[0])
     options = Options(
         dict(extras),
         "raise",
         nev=k,
         tolerance=tol,
-        max_iterations=maxiter or 0,
+        max_iterations=iteration_limit(maxiter),
     )
     options.default_tolerance(problem.dtype)
     if rng is not None:
@@ -138,10 +140,10 @@ def eigsh_interval(
     options = Options(
         dict(extras),
         "raise",
-        nev=min(k, max(problem.A.shape[0] - 1, 1)),
+        nev=min(k, problem.A.shape[0]),
         interval=interval,
         tolerance=tol,
-        max_iterations=maxiter or 0,
+        max_iterations=iteration_limit(maxiter),
     )
     options.default_tolerance(problem.dtype)
     result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
@@ -228,7 +230,7 @@ def lobpcg(
         "warn",
         nev=guess.shape[1],
         which="largest" if largest else "smallest",
-        max_iterations=maxiter or 0,
+        max_iterations=iteration_limit(maxiter),
     )
     if tol is not None:
         options.request.setdefault("criterion", "absolute")

@@ -17,17 +17,32 @@ if TYPE_CHECKING:
     from ._solve import Extras
 
 
-def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any]) -> Any:
-    """k pairs of the Laplacian beside that of a connected graph's eigenvalue 0, the degrees of the
-    vertices, and the options."""
+def _adjacency(graph: Any) -> Any:
+    """The adjacency matrix without stored zeros, which are no edges. Integers become doubles."""
+    if isinstance(graph, (list, tuple)):
+        graph = np.asarray(graph)
+    if isinstance(scalar := getattr(graph, "dtype", None), np.dtype) and scalar.kind in "biu":
+        graph = graph.astype(np.float64)
     adjacency = stored(graph, "graph")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(f"the adjacency matrix of a graph is square, not {adjacency.shape}")
+    if not np.all(adjacency.data):
+        adjacency = adjacency.copy()
+        adjacency.eliminate_zeros()
+    return adjacency
+
+
+def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any]) -> Any:
+    """k pairs of the Laplacian beside that of a connected graph's eigenvalue 0, the degrees of the
+    vertices, and the options."""
+    adjacency = _adjacency(graph)
     order = adjacency.shape[0]
-    if not 1 <= k < order - 1:
+    if order == 1:
+        raise ValueError("the graph has 1 vertex, so its Laplacian has no eigenvector but the first")
+    if not 1 <= k < order:
         raise ValueError(
             f"{k} eigenvectors beside the first are wanted; of a graph with {order} vertices "
-            f"1 to {order - 2} can be found"
+            f"1 to {order - 1} can be found"
         )
     components = connected_components(adjacency, directed=False)[0]
     if components > 1:

@@ -21,6 +21,7 @@ class Operand:
 
     core: _core.Matrix
     dtype: np.dtype
+    product: Callable[[np.ndarray], np.ndarray] | None = None  # of a matrix that is not stored
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -29,6 +30,14 @@ class Operand:
     @property
     def is_stored(self) -> bool:
         return self.core.is_stored
+
+    def times(self, X: np.ndarray) -> np.ndarray:
+        """The product with a block of doubles."""
+        if self.product is not None:
+            return self.product(X)
+        offsets, columns, values = self.core.arrays()
+        result: np.ndarray = sp.csr_array((values, columns, offsets), shape=self.shape) @ X
+        return result
 
 
 def check_scalar(dtype: Any, name: str) -> np.dtype:
@@ -128,8 +137,8 @@ def function(product: Callable[[np.ndarray], Any], shape: Any, dtype: Any, name:
     """A matrix given by its product with blocks."""
     rows, cols = (int(size) for size in shape)
     scalar = np.dtype(np.float64) if dtype is None else check_scalar(dtype, name)
-    core = _core.Matrix.from_function(rows, cols, _checked_product(product, rows, name))
-    return Operand(core, scalar)
+    checked = _checked_product(product, rows, name)
+    return Operand(_core.Matrix.from_function(rows, cols, checked), scalar, checked)
 
 
 def is_operator(A: Any) -> bool:

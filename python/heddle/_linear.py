@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ._inputs import block, matrix, optional_block, optional_matrix
 from ._result import Result
 from ._singular import adjoint_pair
-from ._solve import Options, Prepared, judge, run, with_stats
+from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -38,6 +39,17 @@ def _info(result: Result) -> int:
     if result.status in ("max_iterations", "time_limit", "interrupted"):
         return max(result.iterations, 1)
     return -1
+
+
+def _solutions(problem: Prepared, options: Options) -> Result:
+    """One solution per column of the right-hand side. The library takes one column or more, so
+    none is solved as the column 0, which is then left out."""
+    assert problem.rhs is not None
+    rows, count = problem.rhs.shape
+    if count:
+        return run(problem, options, _NAMES)
+    zero = replace(problem, rhs=np.zeros((rows, 1)), initial_guess=None)
+    return run(zero, options, _NAMES).select(np.arange(0))
 
 
 def cg(
@@ -75,11 +87,9 @@ def cg(
     )
     tolerance = min(_tolerance(rhs, rtol, atol), 0.5)  # above 1 even x = 0 would meet it
     options = Options(
-        dict(extras), "return", tolerance=tolerance, max_iterations=maxiter or 0
+        dict(extras), "return", tolerance=tolerance, max_iterations=iteration_limit(maxiter)
     )
-    if rhs.shape[1] == 0:
-        return np.empty(np.shape(b), dtype), 0
-    result = judge(run(problem, options, _NAMES), options)
+    result = judge(_solutions(problem, options), options)
     x = result.vectors.reshape(np.shape(b))
     return with_stats((x, _info(result)), result, options)
 
@@ -111,7 +121,7 @@ def lstsq(
         initial_guess=guess,
         dtype=np.promote_types(operand.dtype, scalar),
     )
-    options = Options(dict(extras), "raise", tolerance=rtol, max_iterations=maxiter or 0)
-    result = judge(run(problem, options, _NAMES), options)
+    options = Options(dict(extras), "raise", tolerance=rtol, max_iterations=iteration_limit(maxiter))
+    result = judge(_solutions(problem, options), options)
     x = result.vectors[:, 0] if np.ndim(b) == 1 else result.vectors
     return with_stats((x, result.residual_norms**2, None, None), result, options)

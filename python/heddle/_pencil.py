@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg as dense
 
 from . import _core
 from ._result import Result, joined
@@ -20,6 +21,9 @@ _NAMES = {
     "max_iterations": "maxiter",
 }
 _ROUNDS = 8  # of widening and narrowing an interval around sigma
+_DRAWS = 3  # of start vectors, for a solve that must find other vectors than an earlier one
+_DEPENDENT = 1e-3  # the part of a unit vector outside a subspace, below which it lies in it
+_LAST = ("interrupted", "time_limit")  # statuses of a solve after which no other one is begun
 _EDGE = 0.02  # of the width of the spectrum, within which sigma counts as lying at an end
 
 
@@ -31,6 +35,7 @@ class Pencil:
     options: Options
     k: int
     start: float = field(default_factory=time.perf_counter)
+    stopped: bool = False  # whether the callback has returned False
 
     @property
     def order(self) -> int:
@@ -38,10 +43,64 @@ class Pencil:
 
     def end(self, which: str, count: int | None = None, **changes: Any) -> Result:
         """`count` pairs at an end of the spectrum, outermost first."""
-        request = {**self.options.request, "which": which, "nev": count or self.k, **changes}
+        nev = self.k if count is None else count
+        request = {**self.options.request, "which": which, "nev": nev, **changes}
         if "time_limit" in request:  # which all solves share
             request["time_limit"] = max(request["time_limit"] - (time.perf_counter() - self.start), 0)
-        return run(self.problem, _with_request(self.options, request), _NAMES)
+        options = _with_request(self.options, request)
+        result = run(self.problem, options, _NAMES)
+        self.stopped = options.stopped
+        return result
+
+    def last(self, result: Result) -> Result | None:
+        """What the call returns if no other solve may follow the one with this result. A callback
+        that returns False after the last iteration of a solve leaves its status as it is."""
+        if result.status in _LAST:
+            return result
+        if self.stopped:
+            return replace(result, status="interrupted", reason="the callback returned False")
+        return None
+
+    def with_other_end(self, first: Result, which: str, count: int) -> Result:
+        """The pairs of `first`, and `count` pairs of the other end, with B-orthonormal vectors.
+
+        An eigenspace may reach from one end to the other, as that of the identity does, and then
+        each solve finds any part of it. The second part is made orthogonal to the first one. If
+        it lies in the first one, it is sought again from other start vectors."""
+        if (last := self.last(first)) is not None:
+            return last
+        second = self.end(which, count)
+        for draw in range(1, _DRAWS + 1):
+            vectors = self._complement(first.vectors, second.vectors)
+            if vectors is not None:
+                return joined(first, replace(second, vectors=vectors))
+            if self.stopped or second.status not in ("converged", "stagnated"):
+                return joined(first, second)
+            seed = self.options.request.get("seed", 42) + draw
+            unguided = replace(self, problem=replace(self.problem, initial_guess=None))
+            second = unguided.end(which, count, seed=seed)
+        return replace(
+            joined(first, second),
+            status="verification_failed",
+            reason="the vectors found at the two ends of the spectrum are linearly dependent",
+        )
+
+    def _complement(self, V: np.ndarray, W: np.ndarray) -> np.ndarray | None:
+        """W with columns that are B-orthonormal, to each other and to the B-orthonormal ones of V.
+        None if W and V are linearly dependent. Columns with different eigenvalues are orthogonal
+        up to their residuals, so that only those of one eigenspace are mixed."""
+        B = self.problem.B
+        X = W.astype(np.float64)
+        if not np.isfinite(X).all():
+            return None
+        for _ in range(2):  # the first one leaves rounding errors that it has enlarged
+            X = X - V @ (V.T @ (X if B is None else B.times(X)))
+            gram = X.T @ (X if B is None else B.times(X))
+            if not np.linalg.eigvalsh(gram).min(initial=1) > _DEPENDENT**2:
+                return None
+            factor = np.linalg.cholesky(gram)
+            X = dense.solve_triangular(factor, X.T, lower=True).T
+        return X.astype(W.dtype)
 
     def bounds(self) -> tuple[float, float]:
         """An interval that contains the eigenvalues of A and is hardly wider."""
@@ -58,20 +117,21 @@ class Pencil:
         return density
 
     def everything(self) -> Result:
-        """All pairs, half from each end."""
-        half = self.order // 2
-        return joined(self.end("smallest", half), self.end("largest", self.order - half))
+        """All pairs."""
+        return self.end("smallest", self.order)
 
     def both_ends(self) -> Result:
         """k // 2 pairs of the lower end, and the others of the upper end."""
+        if self.k < 2 or self.k >= self.order:
+            return self.end("largest")
         upper = self.end("largest", self.k - self.k // 2)
-        if self.k < 2:
-            return upper
-        return joined(self.end("smallest", self.k // 2), upper)
+        return self.with_other_end(upper, "smallest", self.k // 2)
 
     def largest_magnitude(self) -> Result:
         """The pairs with the largest |lambda|: those of one end, unless the other one reaches as
         far. B is positive definite, so the signs of a pencil are those of A."""
+        if self.k >= self.order:
+            return self.end("largest")
         lower, upper = self.bounds()
         near, far = ("largest", -lower) if upper >= -lower else ("smallest", upper)
         first = self.end(near)
@@ -81,38 +141,41 @@ class Pencil:
             enough = np.abs(first.eigenvalues).min(initial=np.inf) >= far
         if enough:
             return first
-        others = min(self.k, self.order - self.k)
-        both = joined(first, self.end("smallest" if near == "largest" else "largest", others))
+        other = "smallest" if near == "largest" else "largest"
+        both = self.with_other_end(first, other, min(self.k, self.order - self.k))
         return both.select(np.argsort(-np.abs(both.eigenvalues), kind="stable")[: self.k])
 
     def nearest(self, sigma: float) -> Result:
         """The pairs nearest to sigma."""
-        lower, upper = self.bounds() if self.problem.B is None else (-np.inf, np.inf)
-        edge = _EDGE * (upper - lower) if self.problem.B is None else np.inf
-        if sigma - lower <= edge:
-            found = self._nearest_at_end("smallest", sigma)
-        elif upper - sigma <= edge:
-            found = self._nearest_at_end("largest", sigma)
-        else:
-            found = None
-        if found is not None:
-            return found
+        if self.k >= self.order:
+            return self.end("smallest")
+        ends = ["smallest", "largest"]
+        if self.problem.B is None:
+            lower, upper = self.bounds()
+            edge = _EDGE * (upper - lower)
+            near = {"smallest": sigma - lower <= edge, "largest": upper - sigma <= edge}
+            ends = [end for end in ends if near[end]]
+        for end in ends:
+            found = self._nearest_at_end(end, sigma)
+            if found is not None:
+                return found
         if self.problem.B is not None:
             raise ValueError(
                 f"sigma = {sigma:g} lies inside the spectrum of the pencil; with M, heddle finds "
-                "pairs at its ends only: which='SA' or 'LA'"
+                "pairs at and beyond its ends only: which='SA' or 'LA'"
             )
         return self._nearest_in_interval(sigma)
 
     def _nearest_at_end(self, which: str, sigma: float) -> Result | None:
         """The pairs nearest to sigma, if the k outermost ones are proven to be them: values beyond
-        those found lie farther away than each of them. None otherwise."""
+        those found lie farther away than each of them, or if no other solve may follow. None
+        otherwise."""
         result = self.end(which)
         if not result.eigenvalues.size:
             return result
         distances = (result.eigenvalues - sigma) * (1 if which == "smallest" else -1)
         if np.abs(distances).max() > max(distances[-1], 0) * (1 + 1e-12):
-            return None
+            return self.last(result)
         return result
 
     def _nearest_in_interval(self, sigma: float) -> Result:
@@ -125,18 +188,19 @@ class Pencil:
         density = self.density()
         width = density.upper - density.lower
         radius = width * self.k / self.order
+        spare = 2 * self.k + 8
         for _ in range(_ROUNDS):
             expected = density.count(sigma - radius, sigma + radius)
-            most = int(expected.count + 6 * expected.deviation) + 2 * self.k + 8
-            most = min(most, self.order - 1)
+            most = min(int(expected.count + 6 * expected.deviation) + spare, self.order)
             interval = (sigma - radius, sigma + radius)
             result = self.end("smallest", most, interval=interval)
             distances = np.abs(result.eigenvalues - sigma)
             if result.converged and len(distances) >= self.k:
                 return result.select(np.argsort(distances, kind="stable")[: self.k])
-            if result.status in ("time_limit", "interrupted", "breakdown"):
-                return result
+            if result.status == "breakdown" or self.last(result) is not None:
+                return self.last(result) or result
             radius *= 2 if result.converged else 0.6
+            spare *= 1 if result.converged else 2  # copies of one eigenvalue are in each interval
         return replace(
             result,
             status="max_iterations",

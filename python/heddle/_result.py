@@ -148,6 +148,8 @@ class Result:
             error_bounds=part(self.error_bounds),
             passed=part(self.passed),
             limited_by_rounding=part(self.limited_by_rounding),
+            residual_norms=part(self.residual_norms),
+            backward_errors=part(self.backward_errors),
         )
 
 
@@ -205,9 +207,22 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
     )
 
 
+# From the mildest to the one that says most about why a call of several solves has ended.
+_SEVERITY = (
+    "converged",
+    "stagnated",
+    "max_iterations",
+    "indefinite",
+    "breakdown",
+    "verification_failed",
+    "time_limit",
+    "interrupted",
+)
+
+
 def joined(first: Result, second: Result) -> Result:
     """The pairs of two solves of one problem. The status is that of the worse one."""
-    worse = first if not first.converged else second
+    worse = max(first, second, key=lambda result: _SEVERITY.index(result.status))
     both = replace(
         first,
         status=worse.status,

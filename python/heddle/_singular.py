@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._inputs import Operand, block, csr, function, is_operator, matrix
+from ._inputs import Operand, block, csr, function, is_operator, matrix, stored
 from ._seed import seed_of
-from ._solve import Options, Prepared, judge, run, with_stats
+from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -77,7 +77,7 @@ def svds(
         nev=k,
         which="largest" if which == "LM" else "smallest",
         tolerance=tol,
-        max_iterations=maxiter or 0,
+        max_iterations=iteration_limit(maxiter),
     )
     asked.default_tolerance(operand.dtype)
     if rng is not None or random_state is not None:
@@ -94,7 +94,7 @@ def svds(
     s = result.singular_values[backwards].astype(operand.dtype)
     u = result.left_vectors[:, backwards]
     vh = result.vectors[:, backwards].T
-    if return_singular_vectors is False:
+    if not return_singular_vectors:
         return with_stats((s,), result, asked)
     if return_singular_vectors == "u":
         return with_stats((u, s, None), result, asked)
@@ -109,6 +109,6 @@ def _right_guess(A: Any, v0: Any, shape: tuple[int, int]) -> np.ndarray:
     if guess.shape == (shape[1], 1):
         return guess
     if guess.shape == (shape[0], 1):
-        product = A.rmatmat(guess) if is_operator(A) else A.T @ guess
+        product = A.rmatmat(guess) if is_operator(A) else stored(A, "A").T @ guess
         return block(product, "v0", shape[1])[0]
     raise ValueError(f"v0 has the shape {np.shape(v0)}, A has the shape {shape}")

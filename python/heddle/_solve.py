@@ -155,6 +155,7 @@ class Options:
         self.request: dict[str, Any] = {**options, **extras}
         # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
         self.rounding = 0.0
+        self.stopped = False  # whether the callback has returned False
 
     def default_tolerance(self, dtype: np.dtype) -> None:
         """For a tolerance of 0, as SciPy means it: as accurate as rounding allows."""
@@ -252,6 +253,7 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
             iteration=watch.iteration,
             stage=watch.stage,
         )
+    options.stopped = watch.ended_by_callback
     result = result_of(solution, problem.dtype)
     logger.info("%s: %s (%s)", result.status, result.reason, ", ".join(result._facts()))
     interrupted = result.status == "interrupted" and not watch.ended_by_callback
@@ -265,14 +267,22 @@ def judge(result: Result, options: Options) -> Result:
     ends a solve has got what it asked for."""
     if result.status in ("converged", "interrupted"):
         return result
-    if result.status == "stagnated" and np.all(result.residuals <= options.rounding):
-        return result
+    if result.status == "stagnated" and result.residuals.size:
+        if np.all(result.residuals <= options.rounding):
+            return result
     message = f"{result.status}: {result.reason}"
     if options.on_failure == "raise":
         raise NotConverged(message, result)
     if options.on_failure == "warn":
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
     return result
+
+
+def iteration_limit(maxiter: int | None) -> int:
+    """The library's max_iterations, whose 0 is the default of a method."""
+    if maxiter is not None and maxiter < 1:
+        raise ValueError(f"maxiter is {maxiter}, not 1 or more; None is the default")
+    return maxiter or 0
 
 
 def with_stats(values: tuple[Any, ...], result: Result, options: Options) -> Any:

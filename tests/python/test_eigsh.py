@@ -1,14 +1,18 @@
 """eigsh and eigsh_interval against dense LAPACK, spectra in closed form and SciPy."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from conftest import path_eigenvalues, path_laplacian, residuals
+from conftest import mass_matrix, path_eigenvalues, path_laplacian, residuals
 
 import heddle
+from heddle._pencil import Pencil
+from heddle._result import joined
+from heddle._solve import Options, judge
 
 
 def expected(truth, k, which):
@@ -29,7 +33,7 @@ def test_which_of_an_indefinite_matrix(indefinite, which, k):
     np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-12)
 
 
-@pytest.mark.parametrize("k", [1, 4, 6, 7])
+@pytest.mark.parametrize("k", [1, 4, 6, 7, 8])
 @pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
 def test_nearly_all_pairs_of_a_small_matrix(which, k):
     A = np.random.default_rng(3).standard_normal((8, 8))
@@ -70,12 +74,137 @@ def test_pairs_nearest_to_sigma(sigma):
     assert residuals(A, w, v).max() < 1e-10
 
 
+def test_sigma_at_an_eigenvalue_with_many_copies():
+    values = np.repeat([-2.0, -1, 0, 1, 2, 3], 65)
+    w, v = heddle.eigsh(diagonal(values), 1, which="SM")
+    np.testing.assert_allclose(w, [0], atol=1e-12)
+    assert np.linalg.norm(v[values != 0]) < 1e-10
+
+
 def test_sigma_of_a_pencil_at_its_end_and_inside(pencil):
     A, B, truth = pencil
     w, _ = heddle.eigsh(A, 3, M=B, sigma=0)
     np.testing.assert_allclose(w, truth[:3], rtol=1e-9)
     with pytest.raises(ValueError, match="inside the spectrum of the pencil"):
         heddle.eigsh(A, 3, M=B, sigma=float(truth[100]))
+    for sigma in (truth[-1], 100.0):
+        w, v = heddle.eigsh(A, 3, M=B, sigma=sigma)
+        np.testing.assert_allclose(w, truth[-3:], rtol=1e-9)
+        assert residuals(A, w, v, B).max() < 1e-11
+
+
+def diagonal(values):
+    return sp.diags_array(np.asarray(values, dtype=float), format="csr")
+
+
+@pytest.mark.parametrize("guided", [False, True])
+@pytest.mark.parametrize(
+    ("values", "k", "which"),
+    [
+        (np.ones(400), 6, "BE"),
+        (np.r_[np.zeros(395), 1:6], 20, "BE"),
+        (np.r_[np.zeros(395), 1:6], 20, "LM"),
+        (np.r_[np.ones(30), -np.ones(30)], 40, "LM"),
+        (np.r_[np.ones(7), 2], 7, "BE"),
+    ],
+)
+def test_eigenspaces_that_both_ends_share(values, k, which, guided):
+    A = diagonal(values)
+    v0 = np.linspace(1, 2, len(values)) if guided else None
+    w, v, result = heddle.eigsh(A, k, which=which, v0=v0, return_stats=True)
+    assert result.status != "verification_failed"
+    np.testing.assert_allclose(w, expected(np.sort(values), k, which), atol=1e-13)
+    np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-12)
+    assert residuals(A, w, v).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("form", "method"), [(sp.csr_array, "auto"), (sla.aslinearoperator, "lobpcg")]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_eigenspaces_of_a_pencil_that_both_ends_share(dtype, form, method):
+    B = mass_matrix(300).astype(dtype)
+    A = (2 * B).tocsr()
+    w, v = heddle.eigsh(A, 6, M=form(B), which="BE", tol=1e-5, method=method)
+    tolerance = 1e-10 if dtype == np.float64 else 1e-4
+    np.testing.assert_allclose(w, np.full(6, 2), rtol=tolerance)
+    np.testing.assert_allclose(v.T @ (B @ v), np.eye(6), atol=tolerance)
+
+
+def test_a_second_end_that_repeats_the_first_is_sought_again(monkeypatch):
+    A, calls, end = diagonal(np.ones(50)), [], Pencil.end
+
+    def repeating(self, which, count=None, **changes):
+        result = end(self, which, count, **changes)
+        calls.append((which, result))
+        return calls[0][1] if len(calls) <= lost else result
+
+    monkeypatch.setattr(Pencil, "end", repeating)
+    lost = 2
+    w, v = heddle.eigsh(A, 4, which="BE")
+    assert [which for which, _ in calls] == ["largest", "smallest", "smallest"]
+    np.testing.assert_allclose(v.T @ v, np.eye(4), atol=1e-12)
+    calls.clear()
+    lost = 100
+    with pytest.raises(heddle.NotConverged, match="linearly dependent"):
+        heddle.eigsh(A, 4, which="BE")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"which": "LM"}, {"which": "BE"}, {"which": "SM"}, {"sigma": 0.3}, {"sigma": -1.0}],
+)
+def test_a_callback_that_returns_false_ends_the_whole_call(arguments):
+    A, calls = heddle.generate("laplace2d", 60, 60) - 4 * sp.eye_array(3600), []
+
+    def stop(state):
+        calls.append(state.iteration)
+        return False
+
+    *_, result = heddle.eigsh(A.tocsr(), 5, callback=stop, return_stats=True, **arguments)
+    assert result.status == "interrupted" and len(calls) == 1
+
+
+def test_a_callback_that_returns_false_at_the_end_of_the_first_solve_prevents_the_second():
+    A, calls = (heddle.generate("laplace2d", 60, 60) - 4 * sp.eye_array(3600)).tocsr(), []
+    heddle.eigsh(A, 3, which="LA", callback=calls.append)
+    count = len(calls)
+    calls.clear()
+
+    def stop(state):
+        calls.append(state)
+        return len(calls) < count
+
+    *_, result = heddle.eigsh(A, 6, which="BE", callback=stop, return_stats=True)
+    assert result.status == "interrupted" and "returned False" in result.reason
+    assert len(calls) == count and result.passed.all() and len(result.eigenvalues) == 3
+
+
+def test_a_time_limit_ends_the_whole_call(monkeypatch, indefinite):
+    calls, end = [], Pencil.end
+
+    def late(self, which, count=None, **changes):
+        calls.append(which)
+        return replace(end(self, which, count, **changes), status="time_limit", reason="late")
+
+    monkeypatch.setattr(Pencil, "end", late)
+    for arguments in ({"which": "LM"}, {"which": "BE"}, {"sigma": -1.0}):
+        calls.clear()
+        with pytest.raises(heddle.NotConverged, match="time_limit: late"):
+            heddle.eigsh(indefinite[0], 5, time_limit=60, **arguments)
+        assert len(calls) == 1
+
+
+def test_status_of_two_solves(indefinite):
+    result = heddle.solve(indefinite[0], nev=2, which="largest")
+    mild, severe = replace(result, status="stagnated"), replace(result, status="time_limit")
+    for first, second in ((mild, severe), (severe, mild), (result, severe), (severe, result)):
+        assert joined(first, second).status == "time_limit"
+    assert joined(result, mild).status == joined(mild, result).status == "stagnated"
+    options = Options({}, "raise")
+    none = replace(mild, residuals=np.empty(0))
+    with pytest.raises(heddle.NotConverged, match="stagnated"):
+        judge(none, options)
 
 
 @pytest.mark.parametrize("which", ["LA", "SA", "LM", "BE"])
@@ -165,6 +294,10 @@ def test_methods_and_preconditioners(method, preconditioner):
         ({"sigma": 1j}, "not a real number"),
         ({"k": 51, "which": "LA"}, "k is 51, but the matrix has order 50: nev must be at most 50"),
         ({"k": 0, "which": "LA"}, "k is 0, not 1 or more"),
+        ({"k": 0, "sigma": 2.0}, "k is 0, not 1 or more"),
+        ({"k": 0, "which": "LM"}, "k is 0, not 1 or more"),
+        ({"k": 51, "which": "BE"}, "k is 51, but the matrix has order 50"),
+        ({"maxiter": 0}, "maxiter is 0, not 1 or more"),
         ({"ncv": 6}, "ncv is 6, but must be above k = 6"),
         ({"v0": np.ones(3)}, "v0 has 3 rows where 50 are needed"),
         ({"M": np.eye(4)}, "M: the mass matrix has order 4, the matrix has order 50"),
@@ -227,6 +360,8 @@ def test_interval():
     assert residuals(A, w, v).max() < 1e-10
     empty, none = heddle.eigsh_interval(A, (5.0, 6.0))
     assert empty.shape == (0,) and none.shape == (400, 0)
+    everything, _ = heddle.eigsh_interval(path_laplacian(12), (-1.0, 5.0))
+    np.testing.assert_allclose(everything, path_eigenvalues(12), rtol=1e-10)
 
 
 def test_interval_with_too_many_pairs_says_so():

@@ -51,12 +51,39 @@ def test_spectral_embedding_separates_clusters():
     np.testing.assert_allclose(L @ raw, raw * values, atol=1e-6)
 
 
+def test_all_pairs_of_small_graphs():
+    w, v = heddle.fiedler(networkx.path_graph(2))
+    np.testing.assert_allclose(w, [2], rtol=1e-12)
+    np.testing.assert_allclose(abs(v), np.full((2, 1), np.sqrt(0.5)), rtol=1e-12)
+    w, v = heddle.fiedler(networkx.complete_graph(4), 3)
+    np.testing.assert_allclose(w, [4, 4, 4], rtol=1e-12)
+    basis = np.c_[v, np.full(4, 0.5)]
+    np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-12)
+    with pytest.raises(ValueError, match="of a graph with 4 vertices 1 to 3 can be found"):
+        heddle.fiedler(networkx.complete_graph(4), 4)
+
+
+def test_stored_zeros_are_no_edges():
+    A = networkx.to_scipy_sparse_array(networkx.path_graph(6), dtype=float, format="csr")
+    A[2, 3] = A[3, 2] = 0
+    assert A.nnz == 10
+    with pytest.raises(ValueError, match="2 components"):
+        heddle.fiedler(A)
+    assert A.nnz == 10
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_array.toarray, lambda A: A.toarray().tolist()])
+def test_integer_weights(form):
+    A = networkx.to_scipy_sparse_array(networkx.path_graph(6), dtype=int, format="csr")
+    np.testing.assert_allclose(heddle.fiedler(form(A))[0], [2 - np.sqrt(3)], rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
         (networkx.Graph([(0, 1), (2, 3)]), "2 components"),
         (networkx.Graph(), "no nodes"),
-        (networkx.path_graph(2), "of a graph with 2 vertices"),
+        (networkx.path_graph(1), "has 1 vertex"),
         (networkx.DiGraph([(0, 1), (1, 2)]), "directed"),
         (sp.csr_array(np.array([[0.0, -1, 1], [-1, 0, 1], [1, 1, 0]])), "negative"),
         (sp.csr_array(np.array([[0.0, 1, 1], [2, 0, 1], [1, 1, 0]])), "directed|symmetric|weights"),

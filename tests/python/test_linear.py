@@ -48,6 +48,11 @@ def test_guess_and_zero_right_hand_sides(system):
     assert info == 0 and not x.any()
     x, info = heddle.cg(A, np.empty((300, 0)))
     assert info == 0 and x.shape == (300, 0)
+    x, info, result = heddle.cg(A, np.empty((300, 0), np.float32), return_stats=True)
+    assert info == 0 and x.shape == (300, 0) and x.dtype == np.float64
+    assert result.converged and result.residuals.size == 0
+    x, squares, _, _ = heddle.lstsq(A[:, :200], np.empty((300, 0)))
+    assert x.shape == (200, 0) and squares.shape == (0,)
 
 
 def test_preconditioners(system):
@@ -111,6 +116,8 @@ def test_single_precision(system):
         (np.ones((300, 2, 1)), {}, "b has 3 dimensions"),
         (np.ones(300), {"rtol": -1}, "rtol is -1"),
         (np.ones(300), {"rtol": 0}, "both 0"),
+        (np.ones(300), {"maxiter": 0}, "maxiter is 0, not 1 or more"),
+        (np.empty((300, 0)), {"method": "lobpcg"}, "lobpcg"),
         (np.ones(300), {"M": np.eye(3)}, "^M: is 3 x 3"),
         (np.ones(300), {"M": np.eye(300), "preconditioner": "jacobi"}, "^M: "),
         (np.ones(300), {"method": "lobpcg"}, "lobpcg"),

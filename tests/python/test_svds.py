@@ -33,6 +33,8 @@ def test_same_values_as_scipy_and_what_is_returned():
     np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-11)
     np.testing.assert_allclose((ours[0] * ours[1]) @ ours[2], (theirs[0] * theirs[1]) @ theirs[2])
     np.testing.assert_array_equal(heddle.svds(A, 5, return_singular_vectors=False), ours[1])
+    for no in (0, np.False_):
+        np.testing.assert_array_equal(heddle.svds(A, 5, return_singular_vectors=no), ours[1])
     u, s, none = heddle.svds(A, 5, return_singular_vectors="u")
     assert none is None and u.shape == (100, 5)
     none, s, vh = heddle.svds(A, 5, return_singular_vectors="vh")
@@ -61,6 +63,8 @@ def test_start_vectors_and_seeds(length):
     truth = np.linalg.svd(A.toarray(), compute_uv=False)
     s = heddle.svds(A, 2, v0=np.ones(length), rng=3)[1]
     np.testing.assert_allclose(s[::-1], truth[:2], rtol=1e-10)
+    s = heddle.svds(A.toarray().tolist(), 2, v0=np.ones(length))[1]
+    np.testing.assert_allclose(s[::-1], truth[:2], rtol=1e-10)
     s = heddle.svds(A, 2, random_state=np.random.RandomState(0))[1]
     np.testing.assert_allclose(s[::-1], truth[:2], rtol=1e-10)
 
@@ -84,6 +88,7 @@ def test_single_precision():
     ("arguments", "message"),
     [
         ({"k": 41}, "k is 41, but a matrix of 90 x 40 has 40 singular values"),
+        ({"maxiter": 0}, "maxiter is 0, not 1 or more"),
         ({"which": "LA"}, "which is 'LA', not 'LM' or 'SM'"),
         ({"solver": "magic"}, "solver is 'magic'"),
         ({"return_singular_vectors": "both"}, "return_singular_vectors is 'both'"),
