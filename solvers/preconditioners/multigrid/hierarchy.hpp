@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
@@ -16,6 +17,8 @@ struct HierarchyLevel {
 
 /// Levels of smoothed aggregation, the finest first.
 struct Hierarchy {
+  /// Holds the memory of the hierarchy where the matrix lies on a device.
+  OwnedHostContext host{};
   Buffer<double, HostSpace> scaling;  ///< s with levels[0].A = diag(s) A diag(s)
   std::vector<HierarchyLevel> levels;
   /// The pseudoinverse of the coarsest level's A, with all its entries stored. Empty where that

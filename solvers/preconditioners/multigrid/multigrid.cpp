@@ -29,8 +29,10 @@ Hierarchy hierarchy_of(HostContext& context, CsrView<U, HostSpace> A,
 template <Scalar U>
 Hierarchy hierarchy_of(CudaContext& context, CsrView<U, DeviceSpace> A,
                        const MultigridOptions& options) {
-  HostContext host;
-  return hierarchy_of<U>(host, fetch<U>(context, host, A).view(), options);
+  OwnedHostContext host(HostContext().threads());
+  Hierarchy made = hierarchy_of<U>(*host, fetch<U>(context, *host, A).view(), options);
+  made.host = std::move(host);
+  return made;
 }
 
 /// A rounded to T in the context's memory.
