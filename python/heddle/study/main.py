@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 
 from . import matrices, programs
+from .compare import write_comparison
 from .definition import Study, read_study
+from .generated import write_generated
 from .journal import Journal, disk_errors
 from .live import Table
 from .plan import Sums, chosen, plan
 from .process import Signals
 from .records import INTERRUPTED, Run, StudyError, as_dict, read_json, write_json, write_text
 from .runner import Runner
+from .truths import Truths, open_questions
 
 EXAMPLES = """examples:
   heddle study configs/study_small.yaml                  runs it, or goes on with it
@@ -79,12 +82,17 @@ def _main(options: argparse.Namespace) -> int:
     mine = chosen(runs, options.only, options.shard)
     with Journal(study.output, options.shard) as journal, Signals().installed() as signals:
         _write_plan(study, runs, sources, sums)
+        write_generated((run.config["problem"] for run in mine), study.output)
         table = Table(sys.stderr, options.quiet)
         runner = Runner(study, journal, solver, options.jobs, signals, table)
         due = runner.due(mine, options.retry)
         table.begin(mine, due)
         runner.run(due)
         table.close()
+        if not runner.stopped:
+            truths = Truths(study, options.jobs, signals)
+            truths.compute(open_questions(study, mine, runner.records))
+            write_comparison(study, runs, runner.records)
     return INTERRUPTED if runner.stopped else 0
 
 

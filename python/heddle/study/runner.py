@@ -7,7 +7,6 @@ import os
 import shutil
 import socket
 import sys
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -16,9 +15,11 @@ from typing import IO, Protocol
 
 from . import programs
 from .definition import Study
+from .generated import with_files
 from .journal import Journal, adopted, disk_errors, lock, read_records
 from .outcome import Machine, adopted_record, record_of
-from .process import Child, Signals, Task, pause
+from .pool import Pool
+from .process import Child, Ended, Signals, Task
 from .programs import Solver
 from .records import FAILED, Record, Run, write_text
 from .yaml_file import dump_yaml
@@ -37,14 +38,6 @@ class Watcher(Protocol):
 
 
 @dataclass
-class _Active:
-    run: Run
-    child: Child
-    held: IO[bytes]
-    started: str
-
-
-@dataclass
 class Runner:
     """The runs of one start of a study. `stopped`: whether the user asked for the end."""
 
@@ -60,8 +53,8 @@ class Runner:
     def __post_init__(self) -> None:
         self.machine = Machine(socket.gethostname(), programs.cpu_name())
         self.records = read_records(self.study.output)
-        self._active: list[_Active] = []
-        self._elsewhere: deque[Run] = deque()
+        self._held: dict[str, tuple[IO[bytes], str]] = {}
+        self._elsewhere: list[Run] = []
 
     def due(self, runs: Iterable[Run], retry: bool) -> list[Run]:
         """The runs that have no record yet, those that the user stopped and, with `retry`, those
@@ -85,42 +78,17 @@ class Runner:
         return None
 
     def run(self, due: list[Run]) -> None:
-        """Returns when all have ended, or the user asked for the end."""
-        waiting = deque(due)
-        try:
-            while waiting or self._active or self._elsewhere:
-                self._check_requests()
-                if self.stopped and not self._active:
-                    break
-                while waiting and len(self._active) < self.jobs and not self.stopped:
-                    self._start(waiting.popleft())
-                if not waiting and not self._active:
-                    waiting = self._others_left()
-                self.signals.wait(pause(each.child for each in self._active))
-                self._collect()
-                self.watcher.waiting()
-        except BaseException:
-            for each in self._active:
-                each.child.kill()
-            raise
-
-    def _check_requests(self) -> None:
-        if self.signals.requests == 0:
-            return
-        if not self.stopped:
-            self.stopped = True
-            for each in self._active:
-                each.child.stop("interrupt")
-        elif self.signals.requests > 1:
-            for each in self._active:
-                each.child.kill()
-
-    def _others_left(self) -> deque[Run]:
-        """The runs that another process had when their turn came, and that have no record yet."""
-        left = deque(self._elsewhere)
-        self._elsewhere.clear()
-        self.records = read_records(self.study.output)
-        return deque(run for run in left if run.key not in self.records)
+        """Returns when all have ended, or the user asked for the end. Runs that another process
+        had when their turn came are looked at again at the end."""
+        pool = Pool(self.jobs, self.signals, self._start, self._ended, self.watcher.waiting)
+        while due and not pool.stopped:
+            pool.run(due)
+            due, self._elsewhere = self._elsewhere, []
+            if due and not pool.stopped:
+                self.signals.wait(1.0)
+                self.records |= read_records(self.study.output)
+                due = [run for run in due if run.key not in self.records]
+        self.stopped = pool.stopped
 
     def _folder(self, run: Run) -> Path:
         return self.study.output / run.folder
@@ -130,59 +98,56 @@ class Runner:
             return f"heddle {self.solver.version}"
         return programs.external_version(run.program, run.config.get("python", ""))
 
-    def _start(self, run: Run) -> None:
+    def _start(self, run: Run) -> Child | None:
         folder = self._folder(run)
+        limits = self.study.limits
         with disk_errors(self.study.output):
             folder.mkdir(parents=True, exist_ok=True)
             held = lock(folder / ".lock")
             if held is None:
                 self._elsewhere.append(run)
-                return
+                return None
             for name in WRITTEN_BY_RUNS:
                 (folder / name).unlink(missing_ok=True)
             shutil.rmtree(folder / "previous", ignore_errors=True)
-            write_text(folder / "config.yaml", configuration_text(run))
-        started = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        limits = self.study.limits
-        task = Task(
-            command=command_of(run, self.solver),
-            folder=folder,
-            working_folder=self.study.output,
-            environment=environment_of(run, limits.threads, self.jobs),
-            timeout_s=limits.timeout_s,
-            memory_bytes=limits.memory_bytes,
-            keep=(held.fileno(),),
-        )
-        with disk_errors(self.study.output):
-            self._active.append(_Active(run, Child(task), held, started))
-        self.watcher.started(run)
-
-    def _collect(self) -> None:
-        for each in list(self._active):
-            ended = each.child.poll()
-            if ended is None:
-                continue
-            self._active.remove(each)
-            run = each.run
-            record = record_of(
-                run, ended, self._folder(run), self.machine, each.started, self._version(run)
+            write_text(folder / "config.yaml", configuration_text(run, self.study.output))
+            task = Task(
+                command=command_of(run, self.solver),
+                folder=folder,
+                working_folder=self.study.output,
+                environment=environment_of(run, limits.threads, self.jobs),
+                timeout_s=limits.timeout_s,
+                memory_bytes=limits.memory_bytes,
+                keep=(held.fileno(),),
             )
-            self._record(record)
-            each.held.close()
-            self.watcher.ended(run, record)
+            started = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+            child = Child(task)
+        self._held[run.key] = held, started
+        self.watcher.started(run)
+        return child
+
+    def _ended(self, run: Run, how: Ended) -> None:
+        held, started = self._held.pop(run.key)
+        folder = self._folder(run)
+        record = record_of(run, how, folder, self.machine, started, self._version(run))
+        self._record(record)
+        held.close()
+        self.watcher.ended(run, record)
 
     def _record(self, record: Record) -> None:
         self.journal.add(record)
         self.records[record.key] = record
 
 
-def configuration_text(run: Run) -> str:
-    """The content of config.yaml. That of an external solver is JSON, which is YAML, too."""
+def configuration_text(run: Run, folder: Path) -> str:
+    """The content of config.yaml. That of an external solver is JSON, which is YAML, too, and names
+    the files of generated matrices."""
     config = {key: value for key, value in run.config.items() if key != "python"}
     config["output"] = (config.get("output") or {}) | {"directory": run.folder}
-    if run.kind == "external":
-        return json.dumps(config, indent=1) + "\n"
-    return dump_yaml(config)
+    if run.kind == "heddle":
+        return dump_yaml(config)
+    config["problem"] = with_files(config["problem"], folder)
+    return json.dumps(config, indent=1) + "\n"
 
 
 _STANDALONE = (
