@@ -1,0 +1,263 @@
+"""Other libraries' eigensolvers behind heddle's files: `python -m heddle.study.external CONFIG`
+reads a configuration (JSON) with the key `external` and writes result.json as heddle does. Needs
+NumPy, SciPy and the library alone, and no part of heddle beside this folder.
+
+What a user of the library would do is done: docs/studies.md lists the settings."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .inertia import EPS, Refused, count_below
+from .operands import Operands, load, norm_1
+from .records import write_json
+
+UNAVAILABLE = 4
+ADAPTERS = {
+    "scipy.eigsh": ("scipy_solvers", "eigsh"),
+    "scipy.lobpcg": ("scipy_solvers", "lobpcg"),
+    "slepc": ("slepc_solver", "solve"),
+    "primme": ("primme_solver", "solve"),
+}
+EXIT_CODES = {"converged": 0, "max_iterations": 3, "breakdown": 4, "verification_failed": 6}
+
+
+@dataclass
+class Request:
+    """What an adapter solves. `tolerance`: of ||A x - lambda B x|| relative to
+    (||A||_1 + |lambda| ||B||_1) ||x||. `shift`: where to factor A - shift B for the smallest end,
+    None where that does not find it: a matrix that is not positive (semi)definite."""
+
+    operands: Operands
+    nev: int
+    which: str
+    tolerance: float
+    max_iterations: int
+    seed: int
+    shift: float | None
+    options: dict[str, Any]
+
+
+@dataclass
+class Answer:
+    """Pairs in any order. `converged`: whether the library calls all of them converged."""
+
+    values: Any
+    vectors: Any
+    converged: bool = True
+    reason: str = ""
+    iterations: int | None = None
+    operator_applications: int | None = None
+    solver: str = ""
+    preconditioner: str = "none"
+    block_size: int | None = None
+    version: str = ""
+    setup_seconds: float = 0.0
+    solve_seconds: float = 0.0
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+class Counted:
+    """A matrix that counts the columns it is multiplied with."""
+
+    def __init__(self, A: Any) -> None:
+        self.A, self.columns = A, 0
+
+    def __call__(self, x: Any) -> Any:
+        self.columns += 1 if x.ndim == 1 else x.shape[1]
+        return self.A @ x
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit codes are those of heddle's executables, and 4 without a result.json where the library
+    is not installed."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if len(given) != 1:
+        print("usage: python -m heddle.study.external CONFIG", file=sys.stderr)
+        return 1
+    began = time.monotonic()
+    started = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    config = json.loads(Path(given[0]).read_text(encoding="utf-8"))
+    module, function = ADAPTERS[config["external"]]
+    try:
+        adapter = getattr(importlib.import_module(f".{module}", __package__), function)
+    except ImportError as error:
+        print(f"{config['external']} is not installed: {error}", file=sys.stderr)
+        return UNAVAILABLE
+    try:
+        operands = load(config["problem"])
+    except (OSError, ValueError) as error:
+        print(f"{config['problem']['matrix']}: {error}", file=sys.stderr)
+        return 2
+    request = _request(config, operands)
+    if request.nev >= operands.n:
+        print(f"{request.nev} pairs of a matrix with {operands.n} rows", file=sys.stderr)
+        return 1
+    loaded = time.monotonic()
+    answer = adapter(request)
+    seconds = {"load": loaded - began, "total": time.monotonic() - began}
+    result = _result(config, request, answer, seconds, started)
+    folder = Path(config["output"]["directory"])
+    write_json(folder / "result.json", result)
+    return int(result["exit_code"])
+
+
+def _request(config: dict[str, Any], operands: Operands) -> Request:
+    solver = config.get("solver") or {}
+    options = config.get("options") or {}
+    which = solver.get("which", "smallest")
+    tolerance = solver.get("tolerance", "auto")
+    shift = options.get("sigma")
+    if which == "smallest" and shift is None and options.get("mode", "auto") != "direct":
+        shift = shift_below(operands)
+    return Request(
+        operands=operands,
+        nev=int(solver.get("nev", 6)),
+        which=which,
+        tolerance=1e-8 if tolerance == "auto" else float(tolerance),
+        max_iterations=int(solver.get("max_iterations", 1000)),
+        seed=int(config.get("seed", 42)),
+        shift=None if which == "largest" else shift,
+        options=options,
+    )
+
+
+def shift_below(operands: Operands) -> float | None:
+    """A shift at or below the smallest eigenvalue and near it: 0 for a positive definite A, a small
+    negative number for a singular one, None if A has negative eigenvalues or no factorisation tells.
+    The inertia of A tells which it is."""
+    scale = norm_1(operands.A) / max(norm_1(operands.B), 1e-300) if operands.B is not None else norm_1(operands.A)
+    for shift in (0.0, -1e-8 * scale, -1e-5 * scale):
+        try:
+            count = count_below(operands.A, operands.B, shift)
+        except Refused:
+            continue
+        if count.below == 0:
+            return shift
+    return None
+
+
+def _result(
+    config: dict[str, Any],
+    request: Request,
+    answer: Answer,
+    seconds: dict[str, float],
+    started: str,
+) -> dict[str, Any]:
+    values, vectors = np.asarray(answer.values, dtype=float), np.asarray(answer.vectors)
+    order = np.argsort(-values if request.which == "largest" else values, kind="stable")
+    values, vectors = values[order], vectors[:, order]
+    checks = verified(request, values, vectors)
+    status = "converged" if answer.converged and len(values) >= request.nev else "max_iterations"
+    passed = checks["residuals"] <= max(request.tolerance, 100 * EPS)
+    reason = answer.reason or f"{answer.solver}: {len(values)} pairs"
+    if status == "converged" and not passed.all():
+        status = "verification_failed"
+        reason = f"{int((~passed).sum())} residuals are larger than the tolerance; {reason}"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {
+        "schema_version": 1,
+        "status": status,
+        "reason": reason,
+        "exit_code": EXIT_CODES[status],
+        "solver": answer.solver,
+        "device": "host",
+        "precision": "double",
+        "n": request.operands.n,
+        "nnz": int(request.operands.A.nnz),
+        "iterations": answer.iterations,
+        "operator_applications": answer.operator_applications,
+        "seconds": seconds | {"setup": answer.setup_seconds, "solve": answer.solve_seconds},
+        "eigenvalues": values.tolist(),
+        "residuals": checks["residuals"].tolist(),
+        "error_bounds": checks["bounds"].tolist(),
+        "limited_by_rounding": [False] * len(values),
+        "converged": passed.tolist(),
+        "orthogonality": checks["orthogonality"],
+        "problem": {"matrix": str(config["problem"]["matrix"]), "n": request.operands.n},
+        "block_size": answer.block_size,
+        "preconditioner": answer.preconditioner,
+        "threads": int(os.environ.get("OMP_NUM_THREADS", "0")) or None,
+        "memory": {"process_peak_bytes": int(peak)},
+        "notes": answer.notes,
+        "versions": {"library": answer.version, "python": sys.version.split()[0]},
+        "configuration": config,
+        "run": {
+            "started": started,
+            "host": socket.gethostname(),
+            "current_folder": str(Path.cwd()),
+            "command_line": [sys.executable, "-m", "heddle.study.external", *sys.argv[1:]],
+        },
+    }
+
+
+def verified(request: Request, values: Any, X: Any) -> dict[str, Any]:
+    """Residuals ||r|| / ((||A||_1 + |lambda| ||B||_1) ||x||) with fresh products, error bounds of
+    the values, and max |X^T B X - I| of the vectors scaled to x^T B x = 1."""
+    A, B = request.operands.A, request.operands.B
+    if not len(values):
+        return {"residuals": np.empty(0), "bounds": np.empty(0), "orthogonality": None}
+    BX = X if B is None else B @ X
+    lengths = np.sqrt(np.abs(np.sum(X * BX, axis=0)))
+    X, BX = X / lengths, BX / lengths
+    R = A @ X - BX * values
+    scale = norm_1(A) + np.abs(values) * (1.0 if B is None else norm_1(B))
+    residuals = np.linalg.norm(R, axis=0) / (scale * np.linalg.norm(X, axis=0))
+    rho = np.linalg.norm(R, axis=0) if B is None else _norm_of_inverse(B, R)
+    rounding = 10 * EPS * scale * np.sum(X * X, axis=0)
+    gram = X.T @ BX
+    return {
+        "residuals": residuals,
+        "bounds": quadratic(values, rho) + rounding,
+        "orthogonality": float(np.abs(gram - np.eye(len(values))).max()),
+    }
+
+
+def _norm_of_inverse(B: Any, R: Any) -> Any:
+    """sqrt(r^T B^-1 r) of each column."""
+    import scipy.sparse.linalg as sla
+
+    try:
+        return np.sqrt(np.abs(np.sum(R * sla.splu(B.tocsc()).solve(R), axis=0)))
+    except RuntimeError:  # a singular mass: no bound in this norm
+        return np.full(R.shape[1], np.inf)
+
+
+def quadratic(values: Any, rho: Any) -> Any:
+    """Bounds of the errors of sorted values with residual norms rho: rho itself, or rho^2 / gap where
+    the intervals value +- rho of the others are farther than a gap (Kato, Temple). Beyond the last
+    value nothing is known, so that its bound is rho."""
+    order = np.argsort(values)
+    sorted_values, sorted_rho = values[order], rho[order]
+    bounds = np.array(sorted_rho)
+    outward = bool(len(values) > 1 and values[0] > values[-1])
+    for i in range(len(values)):
+        below = i > 0 or not outward
+        above = i < len(values) - 1 or outward
+        if not (below and above):
+            continue
+        low, high = sorted_values - sorted_rho, sorted_values + sorted_rho
+        others = np.arange(len(values)) != i
+        gaps = np.maximum(low[others] - sorted_values[i], sorted_values[i] - high[others])
+        gap = gaps.min(initial=np.inf)
+        if gap > sorted_rho[i]:
+            bounds[i] = min(sorted_rho[i], sorted_rho[i] ** 2 / gap)
+    found = np.empty_like(bounds)
+    found[order] = bounds
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
