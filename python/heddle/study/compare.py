@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .definition import Study
 from .records import Record, Run, read_json, write_json
 
 VERDICTS = ("proven wrong", "disagrees", "unchecked", "confirmed")  # the worst one first
 EPS = 2.0**-52
+Comparison = list[dict[str, Any]]
 
 
 @dataclass
@@ -51,7 +51,7 @@ def claims_of(record: Record) -> list[Claim]:
     if not values:
         return []
     flags = result.get("converged") or [False] * len(values)
-    stands = record.status == "converged"
+    stands = record.status in ("converged", "verification_failed")  # then the flags tell
     found = []
     for i, value in enumerate(values):
         bound = bounds[i] if bounds and i < len(bounds) else None
@@ -66,7 +66,7 @@ def claims_of(record: Record) -> list[Claim]:
     return found
 
 
-def compare(runs: list[Run], records: dict[str, Record], truths: Path) -> list[dict[str, Any]]:
+def compare(runs: list[Run], records: dict[str, Record], truths: Path) -> Comparison:
     """The content of comparison.json: an entry per question that was asked, with the findings of its
     runs. `truths`: the folder of the references."""
     groups: dict[str, list[Run]] = {}
@@ -125,6 +125,9 @@ def _against_truth(
             pair["why"] = _how_wrong(claim, i, claims, enclosures, method)
         elif pair["uncertainty"] <= _fine_enough(claim):
             pair["verdict"] = "confirmed"
+        elif _is_zero(claim, pair["uncertainty"], truth):
+            pair["verdict"] = "confirmed"
+            pair["why"] = f"zero to the rounding of the reference, ±{pair['uncertainty']:.1e}"
         else:
             pair["why"] = f"the reference is known to ±{pair['uncertainty']:.1e} only"
         pair["against"] = method
@@ -157,6 +160,11 @@ def _without_edges(
 def _fine_enough(claim: Claim) -> float:
     """The uncertainty up to which a reference says something about the digits of a claim."""
     return max(claim.bound, 1e-6 * abs(claim.value), 64 * EPS * abs(claim.value))
+
+
+def _is_zero(claim: Claim, uncertainty: float, truth: dict[str, Any]) -> bool:
+    """Whether a claim of zero to rounding is as good as the reference can tell."""
+    return abs(claim.value) <= uncertainty <= (truth.get("rounding") or 0.0)
 
 
 def _how_wrong(
@@ -246,8 +254,8 @@ def _summarise(finding: Finding, truth: dict[str, Any]) -> None:
         finding.detail = f"{count}: {worst[0]['why']}"
 
 
-def write_comparison(study: Study, runs: list[Run], records: dict[str, Record]) -> list[dict[str, Any]]:
-    """Writes comparison.json and returns its content. Raises OSError."""
-    found = compare(runs, records, study.output / "truth")
-    write_json(study.output / "comparison.json", found)
+def write_comparison(folder: Path, runs: list[Run], records: dict[str, Record]) -> Comparison:
+    """Writes comparison.json to the folder of a study and returns its content. Raises OSError."""
+    found = compare(runs, records, folder / "truth")
+    write_json(folder / "comparison.json", found)
     return found

@@ -13,6 +13,7 @@ import resource
 import socket
 import sys
 import time
+import traceback
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -24,7 +25,7 @@ from .inertia import EPS, Refused, count_below
 from .operands import Operands, load, norm_1
 from .records import write_json
 
-UNAVAILABLE = 4
+UNAVAILABLE, FAILED, DEVICE = 69, 70, 5  # 69 and 70 as sysexits.h has them
 ADAPTERS = {
     "scipy.eigsh": ("scipy_solvers", "eigsh"),
     "scipy.lobpcg": ("scipy_solvers", "lobpcg"),
@@ -52,11 +53,12 @@ class Request:
 
 @dataclass
 class Answer:
-    """Pairs in any order. `converged`: whether the library calls all of them converged."""
+    """Pairs in any order. `converged`: whether the library calls all of them converged; None where
+    it does not say, so that the residuals tell."""
 
     values: Any
     vectors: Any
-    converged: bool = True
+    converged: bool | None = True
     reason: str = ""
     iterations: int | None = None
     operator_applications: int | None = None
@@ -81,8 +83,8 @@ class Counted:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes are those of heddle's executables, and 4 without a result.json where the library
-    is not installed."""
+    """Exit codes are those of heddle's executables, and without a result.json 69 where the library
+    is not installed and 70 where it failed."""
     given = sys.argv[1:] if arguments is None else arguments
     if len(given) != 1:
         print("usage: python -m heddle.study.external CONFIG", file=sys.stderr)
@@ -106,7 +108,15 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{request.nev} pairs of a matrix with {operands.n} rows", file=sys.stderr)
         return 1
     loaded = time.monotonic()
-    answer = adapter(request)
+    try:
+        answer = adapter(request)
+    except MemoryError:
+        print(f"{config['external']}: out of memory", file=sys.stderr)
+        return DEVICE
+    except Exception as error:  # noqa: BLE001 (what a library raises is its result)
+        traceback.print_exc()
+        print(f"{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
+        return FAILED
     seconds = {"load": loaded - began, "total": time.monotonic() - began}
     result = _result(config, request, answer, seconds, started)
     folder = Path(config["output"]["directory"])
@@ -160,8 +170,9 @@ def _result(
     order = np.argsort(-values if request.which == "largest" else values, kind="stable")
     values, vectors = values[order], vectors[:, order]
     checks = verified(request, values, vectors)
-    status = "converged" if answer.converged and len(values) >= request.nev else "max_iterations"
     passed = checks["residuals"] <= max(request.tolerance, 100 * EPS)
+    done = bool(passed.all()) if answer.converged is None else answer.converged
+    status = "converged" if done and len(values) >= request.nev else "max_iterations"
     reason = answer.reason or f"{answer.solver}: {len(values)} pairs"
     if status == "converged" and not passed.all():
         status = "verification_failed"

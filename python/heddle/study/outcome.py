@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 from .process import Ended
 from .records import DEVICE, INPUT, UNFINISHED, USAGE, Record, Run, StudyError, read_json, shortened
 
-UNAVAILABLE = 4  # exit code of heddle.study.external where the library cannot be imported
+# Exit codes of heddle.study.external: the library cannot be imported, or fails.
+EXTERNAL_CODES = {69: "unavailable", 70: "crashed"}
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ def _judge(
         return str(result["status"]), str(result.get("reason", ""))
     said = (result or {}).get("reason") if isinstance(result, dict) else None
     message = str(said or last_words(folder) or "it wrote no message")
-    if run.kind == "external" and code == UNAVAILABLE:
-        return "unavailable", message
+    if run.kind == "external" and code in EXTERNAL_CODES:
+        return EXTERNAL_CODES[code], message
     if code in (USAGE, INPUT, DEVICE):
         return status_of_error(code, message), message
     left = problem or "no result.json"
@@ -148,8 +150,13 @@ def last_words(folder: Path) -> str:
             continue
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines:
-            return "".join(each for each in lines[-1] if each.isprintable())[:500]
+            line = "".join(each for each in lines[-1] if each.isprintable())[:500]
+            return _PROGRAM_AND_PLACE.sub("", line)
     return ""
+
+
+# heddle's own name and the place in the config.yaml that the study wrote
+_PROGRAM_AND_PLACE = re.compile(r"^heddle[\w -]*: error: (\S*config\.yaml:[\d:]+ )?")
 
 
 def problem_of_result(result: Any) -> str:

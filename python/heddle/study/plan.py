@@ -7,6 +7,9 @@ import fnmatch
 import hashlib
 import itertools
 import json
+import re
+import subprocess
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from .definition import Case, Study, merged
 from .matrices import INPUT_KEYS, Source, checksum
 from .programs import Solver
 from .records import Run
+from .yaml_file import dump_yaml
 
 QUESTION_KEYS = ("nev", "which", "interval")  # of the map solver
 QUESTION_DEFAULTS = {"nev": 6, "which": "smallest"}
@@ -56,7 +60,7 @@ def points(case: Case) -> list[Point]:
     """The configurations of a case, named after what varies: lobpcg[block_size=8,nev=4]."""
     found = []
     for product in case.vary:
-        leaves = [key.split(".")[-1] for key in product]
+        leaves = [_leaf(key) for key in product]
         names = [
             key if leaves.count(leaf) > 1 else leaf
             for key, leaf in zip(product, leaves, strict=True)
@@ -75,6 +79,13 @@ def points(case: Case) -> list[Point]:
                 Point(_bracketed(case.name, words), _bracketed(case.name, setting), config, case)
             )
     return found
+
+
+def _leaf(key: str) -> str:
+    """The word for a key in the name of a case: nev for solver.nev, preconditioner for
+    solver.preconditioner.type."""
+    parts = key.split(".")
+    return parts[-2] if parts[-1] == "type" and len(parts) > 1 else parts[-1]
 
 
 def _bracketed(name: str, words: list[str]) -> str:
@@ -226,3 +237,22 @@ def _matches(run: Run, pattern: str) -> bool:
     literal = pattern.replace("[", "[[]")  # brackets belong to names of cases
     names = (run.matrix, run.case, run.setting, f"{run.matrix}/{run.case}", run.key)
     return any(fnmatch.fnmatchcase(name, literal) for name in names)
+
+
+def check_points(study: Study, sources: list[Source], solver: Solver) -> None:
+    """Has heddle check each configuration of the study's cases, with the first matrix, before any
+    run starts. Raises StudyError with heddle's message and the case."""
+    problem = _absolute(sources[0].problem, study.folder_of_inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "config.yaml")
+        for point in (point for case in study.cases for point in points(case)):
+            if point.case.external:
+                continue
+            path.write_text(dump_yaml(merged({"problem": problem}, point.config)), encoding="utf-8")
+            command = [solver.path, "solve", str(path), "--print-config"]
+            ended = subprocess.run(command, capture_output=True, text=True, check=False)
+            if ended.returncode != 0:
+                said = ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"]
+                message = re.sub(r"^heddle[\w -]*: error: |\S*config\.yaml:\d+:\d+: ", "", said[-1])
+                message = re.sub(r"^\S*config\.yaml:\d+:\d+: ", "", message)
+                raise study.document.error(point.case.where, f"{point.name}: {message}")

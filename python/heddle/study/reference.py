@@ -76,6 +76,7 @@ def _dense(task: dict[str, Any], operands: Operands) -> None:
             "n": operands.n,
             "values": values[order].tolist(),
             "uncertainty": errors[order].tolist(),
+            "rounding": float(errors.max()),
             "intervals": grouped(values[order], errors[order]),
             "seconds": seconds,
         })  # fmt: skip
@@ -192,6 +193,7 @@ def _enclosed(slicer: Slicer, question: dict[str, Any], n: int) -> dict[str, Any
         "method": "inertia",
         "values": values,
         "uncertainty": uncertainty,
+        "rounding": _narrowest(slicer),
         "intervals": intervals,
         "enclosures": [[low, high] for low, high in enclosures],
         "factorisations": len(slicer.counts),
@@ -203,7 +205,7 @@ def _narrowed(slicer: Slicer, index: int) -> tuple[float, float]:
     low, high = slicer.enclosure(index)
     while slicer.in_time and np.isfinite(low) and np.isfinite(high):
         width = high - low
-        if width <= LOOSE * max(abs(low), abs(high)) or _is_tight(slicer, width):
+        if width <= LOOSE * max(abs(low), abs(high)) or width <= _narrowest(slicer):
             break
         if slicer.add((low + high) / 2) is None:
             break
@@ -214,9 +216,9 @@ def _narrowed(slicer: Slicer, index: int) -> tuple[float, float]:
     return low, high
 
 
-def _is_tight(slicer: Slicer, width: float) -> bool:
-    """Whether a count could not make an enclosure much narrower."""
-    return width <= 8 * max(slicer.margin(count) for count in slicer.counts.values())
+def _narrowest(slicer: Slicer) -> float:
+    """The width of an enclosure that further counts would not make much narrower."""
+    return 8 * max(slicer.margin(count) for count in slicer.counts.values())
 
 
 if __name__ == "__main__":

@@ -85,13 +85,13 @@ def lobpcg(request: Request) -> Answer:
         values, vectors, history = sla.lobpcg(
             operator, X, B=B, M=preconditioner, tol=request.tolerance * norm_1(A),
             maxiter=request.max_iterations, largest=request.which == "largest",
-            retainResidualNormsHistory=True,
+            retResidualNormsHistory=True,
         )  # fmt: skip
     words = " ".join(str(each.message) for each in said)
     return Answer(
         values=values,
         vectors=vectors,
-        converged="not reaching" not in words and "Exited at iteration" not in words,
+        converged=None,
         reason=" ".join(words.split())[:300],
         solver="scipy.lobpcg",
         iterations=len(history),
