@@ -110,6 +110,12 @@ def read_study(path: Path, output: Path | None = None) -> Study:
 def _check_matrix(document: Document, where: str, item: Any) -> None:
     if isinstance(item, str):
         return
+    if not isinstance(item, dict):
+        raise document.error(
+            where,
+            f"expected a name or a map, got {shown(item)}; in a list on one line, a structure has "
+            "quotes: ['laplace2d:30,40']",
+        )
     document.check_keys(where, item, MATRIX_KEYS)
     kinds = [key for key in ("file", "glob", "query", "generate") if key in item]
     if len(kinds) != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import json
 import os
 from collections.abc import Callable
@@ -65,14 +66,14 @@ class Journal:
         self.path = folder / f"journal{part}.jsonl"
         self._shard = shard
         self._locks: list[IO[bytes]] = []
-        self._file: IO[bytes] | None = None
+        self._file: io.FileIO | None = None
 
     def __enter__(self) -> Journal:
         with disk_errors(self.folder):
             (self.folder / "runs").mkdir(parents=True, exist_ok=True)
             (self.folder / "truth").mkdir(exist_ok=True)
             self._lock()
-            self._file = open(self.path, "ab")  # noqa: SIM115 (closed by __exit__)
+            self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (closed by __exit__)
             self._end_torn_line()
         return self
 
@@ -109,8 +110,7 @@ class Journal:
             with open(self.path, "rb") as earlier:
                 earlier.seek(-1, os.SEEK_END)
                 if earlier.read(1) != b"\n":
-                    self._file.write(b"\n")
-                    self._file.flush()
+                    self._write(b"\n")
 
     def add(self, record: Record) -> None:
         """Writes the record to the run's folder and, as one line, to the journal. Both are on the
@@ -119,9 +119,15 @@ class Journal:
         with disk_errors(self.folder):
             content = plain(as_dict(record))
             write_json(self.folder / record.folder / "record.json", content)
-            self._file.write(json.dumps(content, ensure_ascii=False).encode() + b"\n")
-            self._file.flush()
+            self._write(json.dumps(content, ensure_ascii=False).encode() + b"\n")
             os.fsync(self._file.fileno())
+
+    def _write(self, line: bytes) -> None:
+        """Without a buffer, a line that the disk has no room for leaves nothing behind that closing
+        the file would try to write again."""
+        assert self._file
+        while line:
+            line = line[self._file.write(line) :]
 
 
 class disk_errors:  # noqa: N801 (used as a word in `with`)

@@ -42,8 +42,8 @@ class Table:
             if run.key in ended:
                 self._seconds.setdefault(run.case, []).append(ended[run.key].wall_seconds)
         self._widths = (
-            min(28, max((len(run.matrix) for run in runs), default=6)),
-            min(48, max((len(run.case) for run in runs), default=4)),
+            min(28, max(6, *(len(run.matrix) for run in runs))),
+            min(48, max(4, *(len(run.case) for run in runs))),
         )
         if self._done:
             self._say(f"{self._done} of {self._total} runs have ended before")

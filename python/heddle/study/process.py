@@ -60,7 +60,6 @@ class Child:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._peak = 0
         self._inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         self._stopped = ""
         self._kill_at = 0.0
@@ -79,6 +78,7 @@ class Child:
                 pass_fds=task.keep,
                 preexec_fn=_die_with_parent if _LIBC else None,
             )
+        self._peak = resident_bytes(self._process.pid)[1]
 
     @property
     def seconds(self) -> float:
