@@ -148,10 +148,12 @@ def shift_below(operands: Operands) -> float | None:
     """A shift at or below the smallest eigenvalue and near it: 0 for a positive definite A, a small
     negative number for a singular one, None if A has negative eigenvalues or no factorisation tells.
     The inertia of A tells which it is."""
-    scale = norm_1(operands.A) / max(norm_1(operands.B), 1e-300) if operands.B is not None else norm_1(operands.A)
-    for shift in (0.0, -1e-8 * scale, -1e-5 * scale):
+    scale = norm_1(operands.A)
+    if operands.B is not None:
+        scale /= norm_1(operands.B)
+    for shift, all_above in ((0.0, 1e-14), (-1e-8 * scale, -1e-8), (-1e-5 * scale, -1e-5)):
         try:
-            count = count_below(operands.A, operands.B, shift)
+            count = count_below(operands.A, operands.B, all_above * scale)
         except Refused:
             continue
         if count.below == 0:

@@ -95,6 +95,7 @@ class Slicer:
 
     def __post_init__(self) -> None:
         self._until = time.monotonic() + self.seconds
+        self._outer = outer_bounds(self.A, self.B, self.beta)
 
     @property
     def in_time(self) -> bool:
@@ -121,13 +122,25 @@ class Slicer:
 
     def enclosure(self, index: int) -> tuple[float, float]:
         """An interval that contains the eigenvalue with that index in ascending order, from 0."""
-        low, high = -np.inf, np.inf
+        low, high = self._outer
         for count in self.counts.values():
             if count.below <= index:
                 low = max(low, count.shift - self.margin(count))
             else:
                 high = min(high, count.shift + self.margin(count))
         return float(low), float(high)
+
+
+def outer_bounds(A: Any, B: Any, beta: float) -> tuple[float, float]:
+    """An interval that contains all eigenvalues: Gershgorin's for B = I, else +-||A||_1 / beta."""
+    sizes = np.asarray(abs(A).sum(axis=1)).ravel()
+    reach = float(sizes.max(initial=0.0)) * (1 + 64 * EPS)
+    if B is not None:
+        return -reach / beta, reach / beta
+    diagonal = A.diagonal()
+    radii = sizes - abs(diagonal)
+    rounding = 64 * EPS * reach
+    return float((diagonal - radii).min()) - rounding, float((diagonal + radii).max()) + rounding
 
 
 def smallest_of_mass(B: Any) -> float:
