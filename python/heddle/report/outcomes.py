@@ -130,8 +130,16 @@ class Standing:
     seconds: float = 0.0
 
     @property
+    def unsolved(self) -> int:
+        return self.not_converged + self.failed + self.wrong
+
+    @property
+    def ended(self) -> int:
+        return self.converged + self.unsolved
+
+    @property
     def runs(self) -> int:
-        return self.converged + self.not_converged + self.failed + self.wrong + self.not_run
+        return self.ended + self.not_run
 
 
 @dataclass
@@ -142,15 +150,6 @@ class Decision:
     standings: list[Standing]
     common: int  # problems that every method compared solved
     left_out: list[str]
-
-    @property
-    def best(self) -> Standing | None:
-        """The method with the fewest unsolved runs, of several the one with the least time."""
-        compared = [row for row in self.standings if row.time_ratio is not None]
-        if len(compared) < 2:
-            return None
-        return min(compared, key=lambda row: (row.failed + row.not_converged + row.wrong,
-                                              row.time_ratio or 0.0))
 
 
 def decide(study: Study, outcomes: Outcomes) -> Decision:

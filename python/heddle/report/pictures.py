@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from . import style
 from .results import PHASES, UNDIVIDED, Convergence, thinned
@@ -67,7 +68,7 @@ def logarithmic(axes: Axes, which: str, small: bool = False) -> None:
     small = small and high < 1000 * low
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if small else (1,), numticks=9))
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}" if small else power_of_ten(v)))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())  # their lines would be most of a picture's file
 
 
 def power_of_ten(value: float) -> str:
@@ -87,10 +88,9 @@ def draw_convergence(
         if one.convergence is None:
             continue
         colour = style.colour(one.place)
-        for pair in one.convergence.pairs:
-            curve = thinned(pair, pair_points)
-            axes.plot(getattr(curve, over), positive(curve.residuals), color=colour,
-                      linewidth=0.6, alpha=0.45)  # fmt: skip
+        thin = [thinned(pair, pair_points) for pair in one.convergence.pairs]
+        lines = [np.column_stack((getattr(c, over), positive(c.residuals))) for c in thin]
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=0.6, alpha=0.45))
         curve = thinned(one.convergence.worst, points)
         x, y = getattr(curve, over), positive(curve.residuals)
         if not np.isfinite(x).any():
@@ -105,6 +105,8 @@ def draw_convergence(
         return
     if max(ends) > 10 * max(min(ends), 1e-9):
         logarithmic(axes, "x")
+    else:
+        axes.locator_params(axis="x", nbins=6)
     logarithmic(axes, "y")
     if tolerance:
         axes.axhline(tolerance, color=style.MUTED, linewidth=0.9, linestyle=":")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 
 from . import pictures, style
 from .accuracy import accuracy_of
@@ -18,6 +19,9 @@ from .outcomes import Outcome, Outcomes, costs_of, outcomes_of_problem
 from .pictures import Series
 from .profile import profile, ratios
 from .results import UNDIVIDED, phase_seconds, read_convergence
+
+LEGEND_COLUMNS = 5
+LONGEST_NAME = 34  # letters of a method beside an axis
 
 Places = dict[str, int]  # of the methods in colours and styles
 
@@ -35,7 +39,7 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def legend(figure: Figure, handles: Sequence[Artist], columns: int = 5) -> None:
+def legend(figure: Figure, handles: Sequence[Artist], columns: int = LEGEND_COLUMNS) -> None:
     """Above the panels, where it covers no data."""
     if handles:
         figure.legend(handles=list(handles), loc="outside upper left", ncols=columns)
@@ -149,8 +153,7 @@ def problem_sheet(problem: Problem, places: Places, detail: float) -> Sheet:
     curves, less where many problems share a page."""
     outcomes = outcomes_of_problem(problem)
     series = [series_of(name, outcome, places) for name, outcome in outcomes.items()]
-    figure = new_figure(10, 4.6 + 0.3 * len(series))
-    grid = figure.add_gridspec(2, 2, height_ratios=(3.0, 0.9 + 0.3 * len(series)))
+    figure, grid = problem_grid(series)
     tolerance = next((o.typical.tolerance for o in outcomes.values()), None)
     for column, over in enumerate(("products", "seconds")):
         axes = figure.add_subplot(grid[0, column])
@@ -165,16 +168,37 @@ def problem_sheet(problem: Problem, places: Places, detail: float) -> Sheet:
         axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=3,
                     fontsize=7, handlelength=1.0, columnspacing=0.8, borderaxespad=0.2)  # fmt: skip
         axes.set_yticklabels([])
-    legend(figure, pictures.method_handles(series))
+    figure.legend(handles=pictures.method_handles(series), loc="upper left", ncols=LEGEND_COLUMNS)
     notes = ["grey lines mark the reference values"] if problem.truth else []
     return Sheet(figure, f"Convergence, values and time of {problem.name}", notes)
 
 
+def problem_grid(series: Sequence[Series]) -> tuple[Figure, GridSpec]:
+    """Two panels for convergence above two with a row per method. The margins are computed, since
+    matplotlib's own layout takes longer than all the rest of a picture."""
+    legend_rows = -(-len(series) // LEGEND_COLUMNS)
+    upper, lower = 2.4, 0.3 + 0.28 * len(series)  # inches
+    top, gap, bottom = 0.15 + 0.2 * legend_rows, 1.05, 0.5
+    height = top + upper + gap + lower + bottom
+    longest = max((len(one.name) for one in series), default=0)
+    left, right, width, between = max(0.65, 0.2 + 0.072 * longest), 0.1, 10.0, 0.75
+    panel = (width - left - right - between) / 2
+    figure = Figure(figsize=(width, height))
+    grid = figure.add_gridspec(
+        2, 2, height_ratios=(upper, lower), left=left / width, right=1 - right / width,
+        top=1 - top / height, bottom=bottom / height, wspace=between / panel,
+        hspace=2 * gap / (upper + lower),
+    )  # fmt: skip
+    return figure, grid
+
+
 def series_of(name: str, outcome: Outcome, places: Places) -> Series:
-    run = outcome.typical
+    run, place = outcome.typical, places[name]
     values = [value for value in run.result.get("eigenvalues") or [] if value is not None]
     convergence = read_convergence(run.path)
-    return Series(name, places[name], convergence, values, run.status == "converged")
+    if len(name) > LONGEST_NAME:
+        name = name[: LONGEST_NAME - 1] + "…"
+    return Series(name, place, convergence, values, run.status == "converged")
 
 
 def matrix_sheet(name: str, portrait: Portrait, problems: Sequence[Problem]) -> Sheet | None:
