@@ -63,9 +63,10 @@ class Run:
 
     @property
     def seconds(self) -> float | None:
-        """Of setup and solve. The whole process where the result does not tell."""
+        """Of setup and solve. The whole process where the result does not tell, None without a
+        result."""
         found = solve_seconds(self.result)
-        return found if found is not None else self.data.get("wall_seconds")
+        return found if found is not None or not self.result else self.data.get("wall_seconds")
 
     @property
     def products(self) -> float | None:
@@ -253,7 +254,7 @@ def problems_of(runs: list[Run], truths: Path) -> list[Problem]:
             continue
         for problem in problems.values():
             if problem.truth is None and belongs(path.stem, content, problem):
-                problem.truth = read_truth(content)
+                problem.truth = read_truth(content, wanted(problem.runs[0]))
     return list(problems.values())
 
 
@@ -264,7 +265,18 @@ def belongs(stem: str, content: dict[str, Any], problem: Problem) -> bool:
     )
 
 
-def read_truth(content: dict[str, Any]) -> Truth:
-    values = [float(value) for value in content["values"]]
+def wanted(run: Run) -> int | None:
+    """How many values are asked for. None: all of an interval."""
+    asked = {**run.solver, **(run.data.get("question") or {})}
+    if asked.get("interval") is not None or not isinstance(asked.get("nev"), int):
+        return None
+    return int(asked["nev"])
+
+
+def read_truth(content: dict[str, Any], count: int | None) -> Truth:
+    """The first `count` values: references may hold more."""
+    values = [float(value) for value in content["values"]][:count]
     uncertainty = content.get("uncertainty") or [0.0] * len(values)
-    return Truth(str(content.get("method", "")), values, [float(u) for u in uncertainty])
+    return Truth(
+        str(content.get("method", "")), values, [float(error or 0) for error in uncertainty[:count]]
+    )

@@ -76,41 +76,43 @@ class Costs:
     methods: list[str]
     groups: list[str]
     values: np.ndarray  # [groups, methods]
-    left_out: list[str]  # methods that attempted less than half of the problems, or tell no cost
+    left_out: list[str]  # methods that share too few problems with the others, or tell no cost
 
 
-def costs_of(
-    outcomes: Outcomes, methods: list[str], measure: Callable[[Outcome], float | None]
-) -> Costs:
-    """Methods that have a cost on less than half of the problems are left out, since they would
-    leave few problems to compare on."""
+Measure = Callable[[Outcome], "float | None"]
 
-    def cost(group: str, name: str) -> float | None:
-        """None: not attempted, or the cost is not known."""
-        outcome = outcomes[group].get(name)
-        if outcome is None or not outcome.known:
-            return None
-        return measure(outcome) if outcome.solved else float("inf")
 
-    table = {group: {name: cost(group, name) for name in methods} for group in outcomes}
-    attempted = {
-        name: sum(row[name] is not None for row in table.values())
-        for name in methods
-        if measure_is_known(outcomes, name, measure)
-    }
-    kept = [name for name in methods if 2 * attempted.get(name, 0) >= max(len(table), 1)]
-    groups = [group for group, row in table.items() if all(row[name] is not None for name in kept)]
-    values = np.array([[table[group][name] for name in kept] for group in groups], dtype=float)
+def costs_of(outcomes: Outcomes, methods: list[str], measure: Measure) -> Costs:
+    """The methods that attempted most problems come first. A method is left out if it would leave
+    less than half of the problems of the first one to compare on."""
+    attempts = {name: attempted(outcomes, name, measure) for name in methods}
+    kept: list[str] = []
+    common: set[str] = set()
+    most = max(map(len, attempts.values()), default=0)
+    for name in sorted(methods, key=lambda name: -len(attempts[name])):
+        shared = attempts[name] & common if kept else set(attempts[name])
+        if shared and 2 * len(shared) >= most:
+            kept.append(name)
+            common = shared
+    kept.sort(key=methods.index)
+    groups = [group for group in outcomes if group in common]
+    values = [[cost(outcomes[group][name], measure) for name in kept] for group in groups]
     left_out = [name for name in methods if name not in kept]
-    return Costs(kept, groups if kept else [], values.reshape(len(groups), len(kept)), left_out)
+    return Costs(kept, groups, np.array(values, dtype=float).reshape(-1, len(kept)), left_out)
 
 
-def measure_is_known(
-    outcomes: Outcomes, name: str, measure: Callable[[Outcome], float | None]
-) -> bool:
-    """Whether any outcome of the method has the cost, also one that failed."""
-    rows = [row[name] for row in outcomes.values() if name in row]
-    return any(measure(outcome) is not None for outcome in rows if outcome.known)
+def cost(outcome: Outcome, measure: Measure) -> float | None:
+    """Infinity for a failure, None where it is not known."""
+    return measure(outcome) if outcome.solved else float("inf")
+
+
+def attempted(outcomes: Outcomes, name: str, measure: Measure) -> set[str]:
+    """The problems on which a method ended. None of them where it does not tell the cost of
+    those that it solved."""
+    ended = {group: row[name] for group, row in outcomes.items() if name in row and row[name].known}
+    if any(cost(outcome, measure) is None for outcome in ended.values()):
+        return set()
+    return set(ended)
 
 
 @dataclass
@@ -144,12 +146,12 @@ class Standing:
 
 @dataclass
 class Decision:
-    """The table that decides: ratios are geometric means over the problems that every method
-    compared solved, of the cost over the smallest one of the problem."""
+    """The table that decides: ratios are geometric means of the cost over the smallest one of the
+    problem, over the problems that every method compared solved. Methods that solved less than
+    half of their problems are not compared, since they would leave few of them."""
 
     standings: list[Standing]
     common: int  # problems that every method compared solved
-    left_out: list[str]
 
 
 def decide(study: Study, outcomes: Outcomes) -> Decision:
@@ -165,16 +167,20 @@ def decide(study: Study, outcomes: Outcomes) -> Decision:
     for place, name in enumerate(time.methods):
         rows[name].fastest = int((time_ratio[:, place] == 1).sum())
     common = fill_means(rows, time, "time_ratio")
-    fill_means(rows, costs_of(outcomes, study.cases, lambda o: o.products), "product_ratio")
-    return Decision(list(rows.values()), common, time.left_out)
+    products = costs_of(outcomes, study.cases, lambda outcome: outcome.products)
+    fill_means(rows, products, "product_ratio")
+    return Decision(list(rows.values()), common)
 
 
 def fill_means(rows: dict[str, Standing], costs: Costs, attribute: str) -> int:
-    """Geometric means over the problems that all methods of the costs solved; their number."""
-    if len(costs.methods) < 2:
+    """Geometric means of methods that solved at least half of the problems, over those that all of
+    them solved. Returns the number of these problems."""
+    solved = np.isfinite(costs.values)
+    compared = 2 * solved.sum(axis=0) >= len(costs.groups)
+    if compared.sum() < 2:
         return 0
-    solved = np.isfinite(costs.values).all(axis=1)
-    shared = ratios(costs.values[solved])
-    for place, name in enumerate(costs.methods):
-        setattr(rows[name], attribute, geometric_mean(shared[:, place]))
-    return int(solved.sum())
+    common = solved[:, compared].all(axis=1)
+    shared = ratios(costs.values[common][:, compared])
+    for place, column in enumerate(np.flatnonzero(compared)):
+        setattr(rows[costs.methods[column]], attribute, geometric_mean(shared[:, place]))
+    return int(common.sum())

@@ -90,7 +90,7 @@ def short(value: Any) -> str:
     value = float(value)
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    if not 1e-3 <= abs(value) < 1e5:
+    if not 1e-4 <= abs(value) < 1e5:
         return f"{value:.1e}"
     digits = max(2 - math.floor(math.log10(abs(value))), 0)
     return whole(value) if digits == 0 else f"{value:.{digits}f}"
@@ -188,7 +188,7 @@ def lead(study: Study) -> str:
     )
     words = ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts)
     started = sorted(str(run.started) for run in study.runs if run.started)
-    when = f" Started {started[0]}, the last run {started[-1]}." if started else ""
+    when = f" Started between {started[0]} and {started[-1]}." if started else ""
     return f"{words}.{when}"
 
 
@@ -220,11 +220,12 @@ def verdict(decision: Decision) -> str:
     surest = min(compared, key=lambda row: (row.unsolved, row.time_ratio))
     fastest = min(compared, key=lambda row: row.time_ratio or 0.0)
     others = [r.method for r in compared if r.unsolved == surest.unsolved and r is not surest]
-    also = f" (so did {', '.join(others)})" if others else ""
+    also = f" (as did {', '.join(others)})" if others else ""
     plural = "s" if decision.common > 1 else ""
+    every = "every method" if len(compared) == len(decision.standings) else "all methods compared"
     return (
         f"{surest.method} left the fewest runs unsolved: {surest.unsolved} of {surest.ended}{also}. "
-        f"On the {decision.common} problem{plural} that every method solved, {fastest.method} took "
+        f"On the {decision.common} problem{plural} that {every} solved, {fastest.method} took "
         f"the least time: {short(fastest.time_ratio)} times the fastest one of each problem in the "
         "geometric mean."
     )
@@ -232,12 +233,16 @@ def verdict(decision: Decision) -> str:
 
 def decision_note(decision: Decision) -> str:
     note = (
-        f"Ratios: cost over the smallest cost of the problem, geometric mean over the "
-        f"{decision.common} problems that every method compared solved. A run that is proven wrong "
+        "Ratios: cost over the smallest cost of the problem, geometric mean over the "
+        f"{decision.common} problems that all methods compared solved. A run that is proven wrong "
         "counts as a failure. Total time: of all processes, also of those that failed."
     )
-    if decision.left_out:
-        note += f" Not compared, with less than half of the problems: {', '.join(decision.left_out)}."
+    blank = [row.method for row in decision.standings if row.time_ratio is None]
+    if blank and decision.common:
+        note += (
+            " Not compared, because they solved less than half of their problems or share less than "
+            f"half of them with the others: {', '.join(blank)}."
+        )
     return note
 
 

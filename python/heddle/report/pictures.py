@@ -39,6 +39,14 @@ def empty(axes: Axes, message: str) -> None:
               transform=axes.transAxes)  # fmt: skip
 
 
+def scientific(value: float) -> str:
+    """10⁻⁸ for 1e-8, 2·10⁻⁵ for 2e-5."""
+    digits, exponent = f"{value:.1e}".split("e")
+    digits = digits.removesuffix(".0")
+    power = power_of_ten(10.0 ** int(exponent))
+    return power if digits == "1" else f"{digits}·{power}"
+
+
 def judge_handles() -> list[Line2D]:
     """Entries of a legend for full and hollow marks."""
     grey = {"color": style.MUTED, "linestyle": "none", "marker": "o"}
@@ -238,7 +246,7 @@ def draw_accuracy(
                       color=style.colour(one.place), zorder=3,
                       markerfacecolor=style.colour(one.place) if true else "none")  # fmt: skip
     logarithmic(axes, "y")
-    axes.set_xticks(range(len(groups)), [f"{tolerance:.0e}" for tolerance, _ in groups])
+    axes.set_xticks(range(len(groups)), [scientific(t) for t, _ in groups])
     axes.set_xlim(-0.55, len(groups) - 0.45)
     axes.grid(axis="x", visible=False)
     axes.set_xlabel("requested tolerance")

@@ -149,8 +149,8 @@ def solve_seconds(result: dict[str, Any]) -> float | None:
     seconds = result.get("seconds")
     if not isinstance(seconds, dict):
         return None
-    total = seconds.get("total")
-    if total is not None:
-        return max(float(total) - float(seconds.get("load") or 0), 0.0)
     parts = [seconds.get("setup"), seconds.get("solve")]
-    return sum(float(part or 0) for part in parts) if any(p is not None for p in parts) else None
+    if parts[1] is not None:
+        return sum(float(part or 0) for part in parts)
+    total = seconds.get("total")
+    return max(float(total) - float(seconds.get("load") or 0), 0.0) if total is not None else None

@@ -48,6 +48,7 @@ def legend(figure: Figure, handles: Sequence[Artist], columns: int = LEGEND_COLU
 def profiles(study: Study, outcomes: Outcomes, places: Places) -> Sheet:
     """Dolan and Moré's profiles of time and of operator applications."""
     figure = new_figure(10, 3.9)
+    figure.get_layout_engine().set(wspace=0.08)  # type: ignore[union-attr, call-arg]
     notes: list[str] = []
     shown: set[str] = set()
     measures = (
@@ -69,7 +70,8 @@ def profiles(study: Study, outcomes: Outcomes, places: Places) -> Sheet:
         notes.append(f"{name}: {len(costs.groups)} problems")
         if costs.left_out:
             notes.append(
-                f"{name} leaves out {', '.join(costs.left_out)}: not known on half of the problems"
+                f"{name} leaves out {', '.join(costs.left_out)}, which share too few problems with "
+                "the others or do not tell it"
             )
     legend(figure, pictures.method_handles(Series(m, p) for m, p in places.items() if m in shown))
     return Sheet(figure, "Performance profiles of time and of operator applications", notes)
