@@ -148,17 +148,23 @@ def shift_below(operands: Operands) -> float | None:
     """A shift at or below the smallest eigenvalue and near it: 0 for a positive definite A, a small
     negative number for a singular one, None if A has negative eigenvalues or no factorisation tells.
     The inertia of A tells which it is."""
-    scale = norm_1(operands.A)
-    if operands.B is not None:
-        scale /= norm_1(operands.B)
-    for shift, all_above in ((0.0, 1e-14), (-1e-8 * scale, -1e-8), (-1e-5 * scale, -1e-5)):
-        try:
-            count = count_below(operands.A, operands.B, all_above * scale)
-        except Refused:
-            continue
-        if count.below == 0:
-            return shift
-    return None
+    A, B = operands.A, operands.B
+    diagonal = A.diagonal()
+    if np.any(diagonal < 0) or np.any((diagonal == 0) & (np.diff(A.indptr) > 1)):
+        return None  # a leading minor of two rows is negative
+    scale = norm_1(A) / (1.0 if B is None else norm_1(B))
+    if _none_below(A, B, 1e-14 * scale):
+        return 0.0
+    if not _none_below(A, B, -1e-5 * scale):
+        return None
+    return -1e-8 * scale if _none_below(A, B, -1e-8 * scale) else -1e-5 * scale
+
+
+def _none_below(A: Any, B: Any, shift: float) -> bool:
+    try:
+        return count_below(A, B, shift).below == 0
+    except Refused:
+        return False
 
 
 def _result(
