@@ -200,7 +200,8 @@ def _lost(claims: list[Claim], known: list[tuple[float, float]], place: int) -> 
             continue
         centre = (low + high) / 2
         width = max(high - low, 1e-9 * abs(centre))
-        copies = sum(1 for one in known if abs((one[0] + one[1]) / 2 - centre) <= width)
+        wanted = known[: len(claims)]
+        copies = sum(1 for one in wanted if abs((one[0] + one[1]) / 2 - centre) <= width)
         found = sum(1 for each in claims if abs(each.value - centre) <= width + each.bound)
         if copies > found:
             kind = "copies" if copies > 1 else "values"

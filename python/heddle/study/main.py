@@ -16,7 +16,7 @@ from .journal import Journal, disk_errors, read_records
 from .live import Table, duration, summary
 from .plan import Sums, check_points, chosen, plan
 from .process import Signals
-from .records import INTERRUPTED, Record, Run, StudyError, as_dict, read_json, write_json, write_text
+from .records import INPUT, INTERRUPTED, Run, StudyError, as_dict, read_json, write_json, write_text
 from .runner import Runner
 from .truths import Truths, open_questions
 
@@ -87,14 +87,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _main(options: argparse.Namespace) -> int:
     study = read_study(options.study, options.output)
+    if options.report_only:
+        return _report_only(study, options)
     solver = programs.probe(programs.find_program("heddle"))
     sums = Sums(read_json(study.output / "checksums.json") or {})
     sources = matrices.expand(study, fetch=not options.dry_run)
     runs = plan(study, sources, solver, sums)
-    mine = chosen(runs, options.only, options.shard)
-    if not mine:
-        named = " or ".join(map(repr, options.only)) or f"shard {options.shard}"
-        raise StudyError(f"none of the {len(runs)} runs is chosen by {named}; --dry-run lists them")
+    mine = _chosen(runs, options)
     check_points(study, sources, solver)
     if options.dry_run:
         return _list(study, runs, mine)
@@ -102,14 +101,30 @@ def _main(options: argparse.Namespace) -> int:
         _write_plan(study, runs, sources, sums)
         table = Table(sys.stderr, options.quiet)
         runner = Runner(study, journal, solver, options.jobs, signals, table)
-        if not options.report_only:
-            _start(runner, mine, options.retry, table)
-        truths = Truths(study, options.jobs, signals)
-        if not runner.stopped:
-            _reference(truths, mine, runner.records, options.quiet)
-        if runner.stopped or truths.stopped:
+        _start(runner, mine, options.retry, table)
+        if runner.stopped:
             return _stopped(study, mine)
-        return _finish(study, runs, mine)
+        return _check_and_report(study, runs, mine, options, signals)
+
+
+def _chosen(runs: list[Run], options: argparse.Namespace) -> list[Run]:
+    mine = chosen(runs, options.only, options.shard)
+    if not mine:
+        named = " or ".join(map(repr, options.only)) or "this shard"
+        raise StudyError(f"none of the {len(runs)} runs is chosen by {named}; --dry-run lists them")
+    return mine
+
+
+def _report_only(study: Study, options: argparse.Namespace) -> int:
+    """Takes the runs from the plan of the last start, so that no executable and no input is needed
+    but those of missing references."""
+    plans = read_json(study.output / "plan.json")
+    if not isinstance(plans, list):
+        raise StudyError(f"{study.output} holds no study: there is nothing to report", INPUT)
+    runs = [Run(**each) for each in plans]
+    with Journal(study.output, options.shard), Signals().installed() as signals:
+        return _check_and_report(study, runs, _chosen(runs, options), options, signals)
+
 
 
 def _start(runner: Runner, mine: list[Run], retry: bool, table: Table) -> None:
@@ -122,12 +137,19 @@ def _start(runner: Runner, mine: list[Run], retry: bool, table: Table) -> None:
         table.close()
 
 
-def _reference(truths: Truths, mine: list[Run], records: dict[str, Record], quiet: bool) -> None:
-    problems = open_questions(truths.study, mine, records)
-    if problems and not quiet:
+def _check_and_report(
+    study: Study, runs: list[Run], mine: list[Run], options: argparse.Namespace, signals: Signals
+) -> int:
+    problems = open_questions(study, mine, read_records(study.output))
+    if problems and not options.quiet:
         count = sum(len(problem.questions) for problem in problems)
-        print(f"computing reference values for {count} questions", file=sys.stderr, flush=True)
+        print(f"reference values for {count} questions:", file=sys.stderr, flush=True)
+    truths = Truths(study, options.jobs, signals, None if options.quiet else sys.stderr)
+    write_generated((problem.problem for problem in problems), study.output)
     truths.compute(problems)
+    if truths.stopped:
+        return _stopped(study, mine)
+    return _finish(study, runs, mine, options.shard is not None)
 
 
 def _stopped(study: Study, mine: list[Run]) -> int:
@@ -141,8 +163,8 @@ def _stopped(study: Study, mine: list[Run]) -> int:
     return INTERRUPTED
 
 
-def _finish(study: Study, runs: list[Run], mine: list[Run]) -> int:
-    """Compares and reports. Of several shards, the one that ends last has everything to report."""
+def _finish(study: Study, runs: list[Run], mine: list[Run], shard: bool) -> int:
+    """Compares and reports. Of several shards, the one that ends last writes the report."""
     records = read_records(study.output)
     with disk_errors(study.output):
         comparison = write_comparison(study.output, runs, records)
@@ -151,7 +173,10 @@ def _finish(study: Study, runs: list[Run], mine: list[Run]) -> int:
         print(line)
     missing = sum(1 for run in runs if run.key not in records)
     if missing:
-        print(f"{missing} of the study's {len(runs)} runs are still missing")
+        later = ": no report yet" if shard and study.report["write"] else ""
+        print(f"{missing} of the study's {len(runs)} runs are still missing{later}")
+        if later:
+            return 0
     if study.report["write"]:
         from heddle.report import write_report
 

@@ -87,8 +87,9 @@ def _record(
 
 def _take_from_result(record: Record, result: dict[str, Any]) -> None:
     record.device = " ".join(filter(None, [result.get("device"), result.get("device_name")]))
-    if record.peak_rss_bytes is None:
-        record.peak_rss_bytes = (result.get("memory") or {}).get("process_peak_bytes")
+    peak = (result.get("memory") or {}).get("process_peak_bytes")
+    if isinstance(peak, int):
+        record.peak_rss_bytes = max(record.peak_rss_bytes or 0, peak)
 
 
 def _judge(

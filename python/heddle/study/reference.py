@@ -135,24 +135,26 @@ def _inertia(task: dict[str, Any], operands: Operands) -> None:
     for question in task["questions"]:
         began = time.monotonic()
         slicer = Slicer(operands.A, operands.B, beta, seconds)
-        _seed(slicer, question, norm_1(operands.A) * EPS / beta)
-        answer = _enclosed(slicer, question, operands.n)
-        answer |= {"n": operands.n, "seconds": time.monotonic() - began}
-        _write(task, question, answer)
+        for edge in _edges(question, norm_1(operands.A) * EPS / beta):
+            if slicer.add(edge) is None and not slicer.in_time:
+                break
+            # The next count may take so long that the study ends this process.
+            answer = _enclosed(slicer, question, operands.n, narrow=False)
+            _write(task, question, answer | {"seconds": time.monotonic() - began})
+        answer = _enclosed(slicer, question, operands.n, narrow=True)
+        _write(task, question, answer | {"seconds": time.monotonic() - began})
 
 
-def _seed(slicer: Slicer, question: dict[str, Any], rounding: float) -> None:
-    """Counts at both sides of each cluster of claims, the outermost of them first: together they say
-    how many eigenvalues the clusters have, and that none lies between them."""
+def _edges(question: dict[str, Any], rounding: float) -> list[float]:
+    """Both sides of each cluster of claims, the outermost cluster first: counts there say how many
+    eigenvalues the clusters have, and that none lies between them."""
     clusters = claimed_clusters(question["claims"], rounding)
     if question["which"] == "largest":
         clusters.reverse()
     edges: list[float] = []
     for low, high in reversed(clusters):
         edges += [low, high]
-    for edge in edges:
-        if slicer.add(edge) is None and not slicer.in_time:
-            return
+    return edges
 
 
 def claimed_clusters(claims: list[list[float]], rounding: float) -> list[tuple[float, float]]:
@@ -168,16 +170,21 @@ def claimed_clusters(claims: list[list[float]], rounding: float) -> list[tuple[f
     return clusters
 
 
-def _enclosed(slicer: Slicer, question: dict[str, Any], n: int) -> dict[str, Any]:
-    """The enclosures of the wanted eigenvalues, as centres with uncertainties."""
+def _enclosed(
+    slicer: Slicer, question: dict[str, Any], n: int, narrow: bool
+) -> dict[str, Any]:
+    """The enclosures of the wanted eigenvalues, as centres with uncertainties. `narrow`: whether
+    further counts halve those that are wide."""
     wanted = min(question["nev"], n)
     if not slicer.counts:
-        return {"method": "none", "reason": "no factorisation with certain signs in the time given"}
+        reason = "no factorisation with certain signs in the time given"
+        return {"method": "none", "reason": reason, "n": n}
     if question["which"] == "largest":
         indices = [n - 1 - i for i in range(wanted)]
     else:
         indices = list(range(wanted))
-    enclosures = [_narrowed(slicer, index) for index in indices]
+    find = (lambda index: _narrowed(slicer, index)) if narrow else slicer.enclosure
+    enclosures = [find(index) for index in indices]
     values, uncertainty = [], []
     for low, high in enclosures:
         known = np.isfinite(low) and np.isfinite(high)
@@ -191,6 +198,7 @@ def _enclosed(slicer: Slicer, question: dict[str, Any], n: int) -> dict[str, Any
     ]
     return {
         "method": "inertia",
+        "n": n,
         "values": values,
         "uncertainty": uncertainty,
         "rounding": _narrowest(slicer),

@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from . import programs
 from .compare import claims_of
@@ -17,6 +17,9 @@ from .matrices import PROBLEM_KEYS
 from .pool import Pool
 from .process import Child, Ended, Signals, Task
 from .records import Record, Run, read_json, write_json
+
+
+DENSE_S = 120.0  # seconds that a dense reference may take, at least
 
 
 @dataclass
@@ -65,10 +68,13 @@ def _is_answered(study: Study, group: str) -> bool:
 
 
 class Truths:
-    """Computes references. `stopped`: whether the user asked for the end."""
+    """Computes references. `out`: where a line per matrix is printed. `stopped`: whether the user
+    asked for the end."""
 
-    def __init__(self, study: Study, jobs: int, signals: Signals) -> None:
-        self.study, self.jobs = study, jobs
+    def __init__(
+        self, study: Study, jobs: int, signals: Signals, out: TextIO | None = None
+    ) -> None:
+        self.study, self.jobs, self._out = study, jobs, out
         self.pool = Pool(jobs, signals, self._start, self._ended)
         self._held: dict[int, Any] = {}
 
@@ -107,30 +113,43 @@ class Truths:
                 folder=folder,
                 working_folder=self.study.output,
                 environment={"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
-                timeout_s=self.study.limits.timeout_s,
+                timeout_s=max(self.study.limits.timeout_s, DENSE_S + 3 * limits.inertia_s),
                 memory_bytes=self.study.limits.memory_bytes,
                 keep=(held.fileno(),),
             ))  # fmt: skip
 
     def _ended(self, problem: Problem, how: Ended) -> None:
-        """A process that failed gives an answer, too: why there is no reference."""
+        """A process that failed has answered some questions, perhaps. To the others, its answer is why
+        there is no reference."""
         with disk_errors(self.study.output):
             if how.stopped != "interrupt":
                 self._explain(problem, how)
+            self._say(problem, how)
             for path in self._folder(problem).iterdir():
                 path.unlink()
             self._folder(problem).rmdir()
         self._held.pop(id(problem)).close()
 
+    def _say(self, problem: Problem, how: Ended) -> None:
+        if self._out is None:
+            return
+        groups = [question["group"] for question in problem.questions]
+        answers = [read_json(self.study.output / "truth" / f"{group}.json") or {} for group in groups]
+        words = dict.fromkeys(
+            str(each.get("reason") or each.get("method") or "stopped") for each in answers
+        )
+        line = f"{problem.name:28}  {', '.join(words)}  {how.wall_seconds:.1f} s"
+        print(f"           {line}", file=self._out, flush=True)
+
     def _explain(self, problem: Problem, how: Ended) -> None:
         from .outcome import last_words
 
         reason = {
-            "timeout": "the reference took longer than run.timeout_s",
+            "timeout": "the reference took too long",
             "memory": "the reference needed more memory than run.memory_gb",
         }.get(how.stopped) or f"the reference failed: {last_words(self._folder(problem))}"
         for question in problem.questions:
-            path = self.study.output / "truth" / f"{question['group']}.json"
-            if not path.exists() or how.exit_code != 0:
+            if not _is_answered(self.study, question["group"]):
+                path = self.study.output / "truth" / f"{question['group']}.json"
                 limits = _limits(self.study)
                 write_json(path, {"method": "none", "reason": reason, "limits": limits})

@@ -120,4 +120,4 @@ def test_bounds_hold_for_vectors_that_are_not_exact(tmp_path):
         )
         bounds = external.verified(request, small, X @ S)["bounds"]
         assert (abs(small - values[:6]) <= bounds).all()
-        assert bounds[0] < 1e-2 * np.linalg.norm(A @ (X @ S)[:, 0] - small[0] * (X @ S)[:, 0]) or noise > 1e-4
+        assert bounds.max() < 10 * noise

@@ -231,3 +231,27 @@ def test_later_records_replace_earlier_ones(tmp_path):
     (tmp_path / "journal.jsonl").write_text(line("crashed", times[0]) + line("converged", times[1]))
     (tmp_path / "journal.1-of-2.jsonl").write_text(line("interrupted", times[3]) + '{"key": ')
     assert journal.read_records(tmp_path)["k"].status == "converged"
+
+
+def test_a_report_needs_no_program(place, monkeypatch, capsys):
+    path = place.study(["one", "two"])
+    assert place.run(path, "--report-only") == 2
+    assert "nothing to report" in capsys.readouterr().err
+    place.run(path, "--only", "one")
+    monkeypatch.setenv("HEDDLE_PROGRAMS", "/no/such/folder")
+    assert place.run(path, "--report-only") == 0 and place.starts() == ["one"]
+    assert "1 of the study's 2 runs are still missing" in capsys.readouterr().out
+    assert place.run(path) == 2 and "has no program heddle" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--shard", "3/2"], ["--jobs", "0"], ["--onyl", "x"]])
+def test_wrong_options_end_with_1(place, words, capsys):
+    assert place.run(place.study(["one"]), *words) == 1
+    assert words[0] in capsys.readouterr().err
+
+
+def test_a_pattern_that_chooses_nothing(place, capsys):
+    assert place.run(place.study(["one"]), "--only", "two") == 1
+    assert "none of the 1 runs is chosen by 'two'" in capsys.readouterr().err
+    assert place.run(place.study(["one"]), "--dry-run") == 0 and place.starts() == []
+    assert "1 are to run" in capsys.readouterr().out and not place.output.exists()
