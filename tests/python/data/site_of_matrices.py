@@ -17,6 +17,8 @@ import scipy.io
 import scipy.sparse as sp
 
 import heddle
+from heddle.data import Collection
+from heddle.data.download import Patience
 
 Answer = Callable[["Handler", bytes], None]
 
@@ -231,3 +233,9 @@ def adjacency(A: sp.sparray) -> sp.csr_array:
 def directed(A: sp.sparray) -> sp.csr_array:
     """The upper triangle of the pattern of A."""
     return sp.csr_array(sp.triu(A != 0, 1).astype(float))
+
+
+def open_collection(address, cache, **options):
+    """A collection whose user waits for nothing long."""
+    patience = Patience(connect=2, silence=0.3, attempts=3, pause=0.01)
+    return Collection(address, cache, patience=patience, **options)

@@ -9,7 +9,7 @@ import pytest
 from heddle.data.archive import unpack
 from heddle.data.errors import Damaged, FetchError
 from heddle.data.matrix_market import Header, read_header
-from site_of_matrices import archive
+from .site_of_matrices import archive
 
 MATRIX = b"%%MatrixMarket matrix coordinate real symmetric\n% text\n\n2 2 2\n1 1 1\n2 2 2\n"
 

@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
+from pathlib import Path
 
+import numpy as np
 import pytest
 import scipy.io
 from heddle.data.main import main
-from site_of_matrices import archive, code, instead, slow
+from .site_of_matrices import archive, code, instead, slow
 
 import heddle
 
@@ -217,3 +220,27 @@ def test_importing_heddle_takes_no_downloads_along():
     text = "import heddle, sys; print(sorted({'pooch', 'requests', 'urllib3'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+@pytest.mark.skipif("HEDDLE_PROGRAMS" not in os.environ, reason="HEDDLE_PROGRAMS names no executables")
+def test_the_executables_fetch_what_they_are_asked_for(fetch, site, tmp_path, monkeypatch):
+    program = tmp_path / "heddle-fetch"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m heddle.data.main "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    heddle_program = Path(os.environ["HEDDLE_PROGRAMS"]) / "heddle"
+    words = [heddle_program, "solve", "SuiteSparse:HB/line12", "-n", "2", "-o", tmp_path / "out", "-q"]
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    results = json.loads((tmp_path / "out" / "result.json").read_text())
+    expected = np.linalg.eigvalsh(heddle.generate("laplace1d", 12).toarray())[:2]
+    assert np.allclose(results["eigenvalues"], expected, rtol=1e-8)
+    path = fetch.cache / "HB" / "line12" / "line12.mtx"
+    assert results["inputs"][0]["file"] == str(path)
+    assert results["inputs"][0]["crc32"] == f"{zlib.crc32(path.read_bytes()):08x}"
+    listed = subprocess.run([heddle_program, "fetch", "--list", "--offline"], capture_output=True, text=True)
+    assert "HB/line12" in listed.stdout
+    site.plan("/MM/HB/line07.tar.gz", code(403))
+    words[2] = "SuiteSparse:HB/line07"
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and "the server answers HTTP 403" in run.stderr

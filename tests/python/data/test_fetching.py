@@ -9,16 +9,16 @@ import time
 
 import pytest
 import scipy.io
-from conftest import open_collection
 from heddle.data import Cache, FetchError, MatrixName, data_folder, parse_name
 from heddle.data.checksums import parse_checksums
 from heddle.data.download import CHUNK
 from heddle.data.errors import Unreachable
-from site_of_matrices import (
+from .site_of_matrices import (
     archive,
     code,
     instead,
     matrix_market,
+    open_collection,
     redirect,
     silent,
     slow,
