@@ -127,23 +127,20 @@ class Cache:
         return changed
 
     @contextlib.contextmanager
-    def lock(self, name: str, waits: Callable[[], None]) -> Iterator[None]:
-        """Held by one process at a time for each `name`. `waits` is called if another one has it.
-        Where the file system knows no locks, both go on, and the first complete one counts."""
+    def lock(self, name: str, waits: Callable[[], None]) -> Iterator[Path]:
+        """Held by one process at a time for each `name`, with the folder to download into. `waits`
+        is called if another process has it. Where the file system knows no locks, each process gets
+        a folder of its own, and the first complete matrix counts."""
         with writing(self.folder):
             locks = self.downloads / "locks"
             locks.mkdir(parents=True, exist_ok=True)
             handle = os.open(locks / name.replace("/", "--"), os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waits()
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            except OSError as error:
-                if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
-                    raise
-            yield
+            if _is_locked(handle, waits):
+                yield self.downloads
+            else:
+                with self.new_folder() as folder:
+                    yield folder
         finally:
             os.close(handle)
 
@@ -178,6 +175,21 @@ class Cache:
                     # Another process was first, on a file system without locks.
                     if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                         raise
+
+
+def _is_locked(handle: int, waits: Callable[[], None]) -> bool:
+    """Locks a file, and waits for it if need be. False where there are no locks."""
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waits()
+            fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+            return False
+        raise
+    return True
 
 
 def sha256_of(path: Path) -> str:

@@ -74,11 +74,12 @@ class Collection:
 
     def update_index(self) -> None:
         """Fetches the index anew, and the list of sums where the collection has one."""
-        with self.cache.lock("index", lambda: self._tell("waiting for another process")):
-            self._fetch_file("files/ssstats.csv", self.cache.index_file, "the index", read_index)
+        self._require_network("the index of the collection")
+        with self.cache.lock("index", lambda: self._tell("waiting for another process")) as desk:
+            self._fetch_file("files/ssstats.csv", self.cache.index_file, desk, read_index)
             with contextlib.suppress(NotThere):
                 self._fetch_file(
-                    "files/checksums.txt", self.cache.checksums_file, "the sums", read_checksums
+                    "files/checksums.txt", self.cache.checksums_file, desk, read_checksums
                 )
         self._index = None
 
@@ -127,13 +128,13 @@ class Collection:
         if not anew and self._is_whole(name):
             return False
         self._require_network(name.matrix)
-        waits = lambda: self._tell(f"{name.matrix}: waiting for another process that fetches it")  # noqa: E731
-        with self.cache.lock(name.matrix, waits):
+        waiting = f"{name.matrix}: waiting for another process that fetches it"
+        with self.cache.lock(name.matrix, lambda: self._tell(waiting)) as desk:
             if not anew and self._is_whole(name):
                 return False
             try:
                 entry = self._expected(name)
-                self._fetch_archive(name, entry)
+                self._fetch_archive(name, entry, desk)
             except NotThere:
                 raise FetchError(self._unknown(name)) from None
             except Unreachable as error:
@@ -186,11 +187,13 @@ class Collection:
 
     def _unknown(self, name: MatrixName) -> str:
         try:
-            names = [entry.full_name for entry in self.index()]
+            entries = self.index()
         except FetchError:
-            names = []
-        of_group = [each for each in names if each.startswith(f"{name.group}/")]
-        hint = suggestion(name.matrix, of_group) or suggestion(name.matrix, names)
+            entries = []
+        same = [each.full_name for each in entries if each.name.casefold() == name.name.casefold()]
+        of_group = [each.full_name for each in entries if each.group == name.group]
+        hint = f" (did you mean {' or '.join(same)}?)" if same else ""
+        hint = hint or suggestion(name.matrix, of_group)
         return f"the collection at {self.address} has no matrix {name.matrix}{hint}"
 
     def _known_sum(self, name: MatrixName) -> str | None:
@@ -203,11 +206,10 @@ class Collection:
         return Downloader(target.with_name(target.name + ".part"), self._patience, self._progress)
 
     def _fetch_file(
-        self, path: str, target: Path, what: str, check: Callable[[Path], object]
+        self, path: str, target: Path, desk: Path, check: Callable[[Path], object]
     ) -> None:
         """Fetches a single file, which `check` reads and may refuse as damaged."""
-        self._require_network(what)
-        arrived = self.cache.downloads / target.name
+        arrived = desk / target.name
         downloader = self._downloader(arrived)
         with writing(self.cache.folder):
             arrived.unlink(missing_ok=True)
@@ -223,10 +225,10 @@ class Collection:
                         raise FetchError(f"{self.address}/{path} is refused: {error}") from None
             os.replace(arrived, target)
 
-    def _fetch_archive(self, name: MatrixName, entry: Entry | None) -> None:
+    def _fetch_archive(self, name: MatrixName, entry: Entry | None, desk: Path) -> None:
         """Downloads, checks, unpacks and places an archive. What is damaged is downloaded once
         more, from its beginning."""
-        archive = self.cache.downloads / f"{name.group}--{name.name}.tar.gz"
+        archive = desk / f"{name.group}--{name.name}.tar.gz"
         downloader = self._downloader(archive)
         url = f"{self.address}/MM/{name.group}/{name.name}.tar.gz"
         known = self._known_sum(name)

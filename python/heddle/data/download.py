@@ -21,7 +21,7 @@ from .errors import Damaged, FetchError, NotThere, Unreachable
 if TYPE_CHECKING:
     import requests
 
-_CHUNK = 1 << 16
+CHUNK = 1 << 14  # bytes; what a broken connection loses at most
 _NOT_THERE = (404, 410)
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 
@@ -163,7 +163,7 @@ class Downloader:
     def _append(self, response: requests.Response, start: int, total: int) -> None:
         done = start
         with self._part.open("ab") as file:
-            for chunk in response.iter_content(_CHUNK):
+            for chunk in response.iter_content(CHUNK):
                 file.write(chunk)
                 done += len(chunk)
                 if self._progress is not None:

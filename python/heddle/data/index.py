@@ -103,9 +103,14 @@ def parse_index(lines: Iterable[str], source: str) -> list[Entry]:
             if fields:
                 entries.append(_entry(len(entries) + 1, fields))
     except (ValueError, csv.Error) as error:
-        raise Damaged(f"{source}:{rows.line_num}: no line of an index of matrices: {error}") from None
+        line = rows.line_num
+        is_last = next(rows, None) is None
+        if not is_last or len(entries) >= announced:
+            raise Damaged(f"{source}:{line}: no line of an index of matrices: {error}") from None
     if len(entries) < announced:
-        raise Damaged(f"{source} is truncated: it announces {announced} matrices and lists {len(entries)}")
+        raise Damaged(
+            f"{source} is truncated: it announces {announced} matrices and lists {len(entries)}"
+        )
     return entries
 
 

@@ -19,6 +19,7 @@ from .yaml_file import shown
 SUFFIXES = (
     ".mtx", ".npz", ".npy", ".txt", ".tsv", ".edges", ".edgelist", ".el",
 )  # fmt: skip
+COLLECTED = re.compile(r"(SuiteSparse:)?[\w.+-]+/[\w.+-]+(:\w+)?")  # GROUP/NAME, GROUP/NAME:PART
 PROBLEM_KEYS = ("mass", "transform", "weights", "symmetrize", "constraints")
 INPUT_KEYS = ("matrix", "mass", "constraints", "initial_guess")
 
@@ -110,7 +111,7 @@ class _Expander:
             size = [int(each) for each in found[2].split(",") if each]
             spec: dict[str, Any] = {"generate": found[1], "size": size}
             return [self.generated(spec | ({"density": float(found[3])} if found[3] else {}))]
-        if re.fullmatch(r"(\w+:)?[\w.+-]+/[\w.+-]+", expanded) and not _is_file_name(expanded):
+        if COLLECTED.fullmatch(expanded) and not _is_file_name(expanded):
             return [self.collected(expanded)]
         raise self.error(
             f"{word!r}: there is no file {path}, and it is no pattern, no structure NAME:SIZES and "
@@ -160,7 +161,7 @@ class _Expander:
     def collected(self, word: str) -> Source:
         from heddle.data import resolve
 
-        group, name = word.split(":")[-1].split("/")
+        group, name = word.removeprefix("SuiteSparse:").split("/")
         facts = {"group": group}
         if not self.fetch:
             return Source(_safe(name), {"matrix": word}, facts, missing=word)

@@ -4,10 +4,8 @@ import pytest
 
 pytest.importorskip("pooch")
 
-from heddle.data import Cache, Collection  # noqa: E402
-from heddle.data.download import Patience  # noqa: E402
-
-from site_of_matrices import Site, little_matrices  # noqa: E402
+from heddle.data import Cache  # noqa: E402
+from .site_of_matrices import Site, little_matrices, open_collection  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +34,3 @@ def cache(tmp_path):
 @pytest.fixture
 def collection(site, cache):
     return open_collection(site.address, cache)
-
-
-def open_collection(address, cache, **options):
-    patience = Patience(connect=2, silence=0.3, attempts=3, pause=0.01)
-    return Collection(address, cache, patience=patience, **options)

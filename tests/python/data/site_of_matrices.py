@@ -17,6 +17,8 @@ import scipy.io
 import scipy.sparse as sp
 
 import heddle
+from heddle.data import Collection
+from heddle.data.download import Patience
 
 Answer = Callable[["Handler", bytes], None]
 
@@ -128,6 +130,7 @@ class Site:
         self.lines: list[str] = []
         handler = type("HandlerOfSite", (Handler,), {"site": self})
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.handle_error = lambda *_: None  # connections that a test breaks
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
@@ -207,6 +210,7 @@ def little_matrices(site: Site) -> None:
         site.add("JGD", f"uniform_{n}", make("random_uniform", 3 * n, density=3, seed=n), "combinatorial problem")
         site.add("Rajat", f"sym{n}", make("random_symmetric", 3 * n, density=3, seed=n), "circuit simulation problem")
         site.add("HB", f"band{n}", make("band", 2 * n, 2), "structural problem")
+    site.add("Rajat", "large", make("random_uniform", 2000, density=5), "circuit simulation problem")
     site.add("SNAP", "geometric", adjacency(make("random_geometric", 30)), "undirected graph")
     site.add("SNAP", "kron5", adjacency(make("rmat", 5)), "undirected weighted graph")
     site.add("Pajek", "arcs", directed(make("rmat", 5, seed=3)), "directed graph")
@@ -229,3 +233,9 @@ def adjacency(A: sp.sparray) -> sp.csr_array:
 def directed(A: sp.sparray) -> sp.csr_array:
     """The upper triangle of the pattern of A."""
     return sp.csr_array(sp.triu(A != 0, 1).astype(float))
+
+
+def open_collection(address, cache, **options):
+    """A collection whose user waits for nothing long."""
+    patience = Patience(connect=2, silence=0.3, attempts=3, pause=0.01)
+    return Collection(address, cache, patience=patience, **options)

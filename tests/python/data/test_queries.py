@@ -122,9 +122,10 @@ def test_indexes_of_other_years_and_odd_lines():
     ([], "is no index of matrices"),
     (["<!DOCTYPE html>", "<html>"], "is no index of matrices"),
     (["2", "date", "HB,a,1,1,1,1,0,0,1,1,1,x"], "is truncated: it announces 2 matrices and lists 1"),
-    (["1", "date", "HB,a,1,1"], "x.csv:3: no line of an index of matrices: 4 fields"),
-    (["1", "date", "HB,a,one,1,1,1,0,0,1,1,1,x"], "x.csv:3: no line of an index"),
-    (["1", "date", ",a,1,1,1,1,0,0,1,1,1,x"], "x.csv:3: .* a matrix without a name"),
+    (["2", "date", "HB,a,1,1,1,1,0,0,1,1,1,x", "HB,b,1,"], "announces 2 matrices and lists 1"),
+    (["1", "date", "HB,a,1,1", "HB,a,1,1,1,1,0,0,1,1,1,x"], "x.csv:3: no line .* 4 fields"),
+    (["0", "date", "HB,a,one,1,1,1,0,0,1,1,1,x"], "x.csv:3: no line of an index"),
+    (["0", "date", ",a,1,1,1,1,0,0,1,1,1,x"], "x.csv:3: .* a matrix without a name"),
 ])
 def test_what_is_no_index_is_refused(lines, message):
     with pytest.raises(Damaged, match=message):
