@@ -20,6 +20,7 @@ from .records import Record, Run, read_json, write_json
 VERDICTS = ("proven wrong", "disagrees", "unchecked", "confirmed")  # the worst one first
 EPS = 2.0**-52
 Comparison = list[dict[str, Any]]
+Enclosures = list["tuple[float, float] | None"]
 
 
 @dataclass
@@ -67,8 +68,8 @@ def claims_of(record: Record) -> list[Claim]:
 
 
 def compare(runs: list[Run], records: dict[str, Record], truths: Path) -> Comparison:
-    """The content of comparison.json: an entry per question that was asked, with the findings of its
-    runs. `truths`: the folder of the references."""
+    """The content of comparison.json: an entry per question that was asked, with the findings of
+    its runs. `truths`: the folder of the references."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.problem_group, []).append(run)
@@ -115,10 +116,11 @@ def _against_truth(
         if not claim.made:
             pair["why"] = "the run does not call it converged"
             continue
-        if i >= len(enclosures) or enclosures[i] is None:
+        enclosure = enclosures[i] if i < len(enclosures) else None
+        if enclosure is None:
             pair["why"] = "no reference for it"
             continue
-        low, high = enclosures[i]
+        low, high = enclosure
         pair["truth"], pair["uncertainty"] = (low + high) / 2, (high - low) / 2
         if claim.value + claim.bound < low or claim.value - claim.bound > high:
             pair["verdict"] = "proven wrong"
@@ -140,20 +142,20 @@ def _against_truth(
         })  # fmt: skip
 
 
-def _enclosures(truth: dict[str, Any]) -> list[tuple[float, float] | None]:
-    found: list[tuple[float, float] | None] = []
-    for value, error in zip(truth.get("values") or [], truth.get("uncertainty") or [], strict=False):
+def _enclosures(truth: dict[str, Any]) -> Enclosures:
+    found: Enclosures = []
+    for value, error in zip(
+        truth.get("values") or [], truth.get("uncertainty") or [], strict=False
+    ):
         known = value is not None and error is not None
         found.append((value - error, value + error) if known else None)
     return found
 
 
-def _without_edges(
-    enclosures: list[tuple[float, float] | None], question: dict[str, Any], count: int
-) -> list[tuple[float, float] | None]:
+def _without_edges(enclosures: Enclosures, question: dict[str, Any], count: int) -> Enclosures:
     """Leaves out eigenvalues that may lie outside of the interval, at either side of its ends."""
     low, high = (float(each) for each in question["interval"])
-    sure = [each for each in enclosures if each and each[0] >= low and each[1] <= high]
+    sure: Enclosures = [each for each in enclosures if each and each[0] >= low and each[1] <= high]
     return sure if len(sure) >= count else enclosures
 
 
@@ -171,7 +173,7 @@ def _how_wrong(
     claim: Claim,
     place: int,
     claims: list[Claim],
-    enclosures: list[tuple[float, float] | None],
+    enclosures: Enclosures,
     method: str,
 ) -> str:
     known = [each for each in enclosures if each]
@@ -183,7 +185,11 @@ def _how_wrong(
             f"{(high - low) / 2:.1e} of the reference: the bound is too small"
         )
     for at, each in enumerate(known):
-        if at != place and each[0] <= claim.value + claim.bound and claim.value - claim.bound <= each[1]:
+        if (
+            at != place
+            and each[0] <= claim.value + claim.bound
+            and claim.value - claim.bound <= each[1]
+        ):
             lost = _lost(claims, known, place)
             return (
                 f"eigenvalue number {place + 1} is {centre:.10g}; {claim.value:.10g} is number "

@@ -33,8 +33,8 @@ class Table:
     def begin(
         self, runs: list[Run], due: list[Run], ended: dict[str, Record], jobs: int, timeout: float
     ) -> None:
-        """`due`: those of the runs that are to be started. `ended`: records of earlier starts, which
-        the estimate uses. `timeout`: seconds that a run may take."""
+        """`due`: those of the runs that are to be started. `ended`: records of earlier starts, for
+        the estimate. `timeout`: seconds that a run may take."""
         self._total, self._done = len(runs), len(runs) - len(due)
         self._waiting = {run.key: run for run in due}
         self._jobs, self._timeout = jobs, timeout
@@ -114,8 +114,8 @@ class Table:
             self._drawn = 0
 
     def time_left(self) -> str:
-        """An estimate from the runs that have ended: the rest of a case takes as long as its runs so
-        far. Cases without one take as long as the mean of all. Not before some runs have ended."""
+        """An estimate from the runs that have ended: the rest of a case takes as long as its runs
+        so far, a case without one as long as the mean of all. Not before some runs have ended."""
         every = [each for values in self._seconds.values() for each in values]
         if len(every) < ENOUGH or not self._waiting:
             return ""

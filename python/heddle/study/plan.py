@@ -34,7 +34,7 @@ class Sums:
     known: dict[str, list[Any]] = field(default_factory=dict)
 
     def of(self, path: str) -> str:
-        """"bytes:crc32" of a file."""
+        """ "bytes:crc32" of a file."""
         try:
             stat = Path(path).stat()
             stamp = [stat.st_size, stat.st_mtime_ns]

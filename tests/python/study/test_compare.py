@@ -30,7 +30,11 @@ def judge(tmp_path):
                 case, "m", case, 0, "m-1", "heddle", "heddle", status, "", result=result
             )
         if truth is not None:
-            answer = {"method": "dense LAPACK", "values": truth, "uncertainty": [1e-12] * len(truth)}
+            answer = {
+                "method": "dense LAPACK",
+                "values": truth,
+                "uncertainty": [1e-12] * len(truth),
+            }
             (tmp_path / "m-1.json").write_text(json.dumps(answer | options))
         entries = compare(runs, records, tmp_path)
         json.dumps(entries)
@@ -81,7 +85,12 @@ def test_a_reference_that_knows_too_little(judge, tmp_path):
 
 
 def test_zero_is_confirmed_to_the_rounding_of_the_reference(judge, tmp_path):
-    answer = {"method": "dense LAPACK", "values": [3e-13], "uncertainty": [1e-12], "rounding": 1e-12}
+    answer = {
+        "method": "dense LAPACK",
+        "values": [3e-13],
+        "uncertainty": [1e-12],
+        "rounding": 1e-12,
+    }
     (tmp_path / "m-1.json").write_text(json.dumps(answer))
     assert judge({"a": [-1e-15]}, bound=1e-15)["a"]["verdict"] == "confirmed"
     assert judge({"a": [1.2e-12]}, bound=1e-15)["a"]["verdict"] == "unchecked"
