@@ -143,18 +143,18 @@ def duration(seconds: float) -> str:
 
 def summary(runs: list[Run], records: dict[str, Record], comparison: Comparison) -> list[str]:
     """The lines at the end of a study: statuses, failures with reasons, verdicts."""
-    ended = [records[run.key] for run in runs if run.key in records]
-    counts = Counter(record.status for record in ended)
+    ended = [(run, records[run.key]) for run in runs if run.key in records]
+    counts = Counter(record.status for _, record in ended)
     words = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     lines = [f"{len(ended)} of {len(runs)} runs have ended: {words or 'none'}"]
-    reasons: dict[tuple[str, str], list[Record]] = {}
-    for record in ended:
+    reasons: dict[tuple[str, str], list[Run]] = {}
+    for run, record in ended:
         if record.status in FAILED:
-            reasons.setdefault((record.status, record.reason), []).append(record)
+            reasons.setdefault((record.status, record.reason), []).append(run)
     for (status, reason), those in list(reasons.items())[:8]:
-        places = f"{those[0].matrix}/{those[0].case}"
         more = f" and {len(those) - 1} more" if len(those) > 1 else ""
-        lines.append(f"  {status}: {places}{more}: {_cut(reason, 200)}")
+        place = f"{those[0].matrix}/{those[0].case}"
+        lines.append(f"  {status}: {place}{more}: {_cut(reason, 200)}")
     if len(reasons) > 8:
         lines.append(f"  and {len(reasons) - 8} other reasons: journal.jsonl lists them")
     return lines + verdicts(comparison)

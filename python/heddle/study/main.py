@@ -94,7 +94,9 @@ def _main(options: argparse.Namespace) -> int:
     solver = programs.probe(programs.find_program("heddle"))
     sums = Sums(read_json(study.output / "checksums.json") or {})
     sources = matrices.expand(study, fetch=not options.dry_run)
-    runs = plan(study, sources, solver, sums)
+    runs, twins = plan(study, sources, solver, sums)
+    for twin in twins if not options.quiet else []:
+        print(f"heddle study: {twin}", file=sys.stderr)
     mine = _chosen(runs, options)
     check_points(study, sources, solver)
     if options.dry_run:

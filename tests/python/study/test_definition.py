@@ -195,7 +195,7 @@ def keys(folder, version="v", device="host", matrix="a.mtx", solver="nev: 3", ex
     text = f"matrices: [{matrix}]\ncases: [{{name: c, solver: {{{solver}}}}}]\n{extra}\n"
     study = read(folder, text)
     solver_program = programs.Solver("heddle", version, device)
-    runs = plan.plan(study, matrices.expand(study), solver_program, plan.Sums())
+    runs, _ = plan.plan(study, matrices.expand(study), solver_program, plan.Sums())
     return [run.key for run in runs]
 
 
@@ -235,7 +235,9 @@ cases:
 run: {repeats: 2}
 """
     study = read(tmp_path, text)
-    runs = plan.plan(study, matrices.expand(study), programs.Solver("p", "v", "host"), plan.Sums())
+    solver = programs.Solver("p", "v", "host")
+    runs, twins = plan.plan(study, matrices.expand(study), solver, plan.Sums())
+    assert twins == []
     assert [(run.matrix[-2:], run.case, run.repeat) for run in runs[:7]] == [
         ("30", "a", 0), ("30", "b[which=smallest]", 0), ("30", "b[which=largest]", 0),
         ("30", "a", 1), ("30", "b[which=smallest]", 1), ("30", "b[which=largest]", 1),
@@ -249,6 +251,15 @@ run: {repeats: 2}
         ("*30", 6), ("b[which=smallest]", 4), ("laplace1d-31/a", 2), (runs[3].key, 1), ("none", 0),
     ]:  # fmt: skip
         assert len(plan.chosen(runs, [pattern], None)) == count
+
+
+def test_twins_are_named(two_files):
+    text = "matrices: [a.mtx, {name: again, file: a.mtx}]\ncases: [{name: c}, {name: d}]\n"
+    study = read(two_files, text)
+    solver = programs.Solver("p", "v", "host")
+    runs, twins = plan.plan(study, matrices.expand(study), solver, plan.Sums())
+    assert len(runs) == 1 and len(twins) == 3
+    assert twins[0] == "a/d is the same as a/c: it is run once"
 
 
 def test_heddle_checks_each_case_before_any_run(tmp_path, heddle_program, monkeypatch):
