@@ -52,6 +52,10 @@ class Collection:
         progress: Progress | None = None,
     ):
         self.address = (address or collection_address()).rstrip("/")
+        if not self.address.startswith(("https://", "http://")):
+            raise FetchError(
+                f"the address of a collection begins with https:// or http://, not {self.address}"
+            )
         self.cache = cache or Cache()
         self._offline = offline
         self._checksums = dict(checksums or {})
@@ -241,7 +245,9 @@ class Collection:
                 except Damaged as error:
                     downloader.discard()
                     if last:
-                        raise FetchError(f"{url} is refused, it was fetched twice: {error}") from None
+                        raise FetchError(
+                            f"{url} is refused, it was fetched twice: {error}"
+                        ) from None
                     self._tell(f"{name.matrix}: {error}; downloading it once more")
                 finally:
                     archive.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("pooch")
 
 from heddle.data import Cache  # noqa: E402
+
 from .site_of_matrices import Site, little_matrices, open_collection  # noqa: E402
 
 
