@@ -194,6 +194,8 @@ class Collection:
             entries = self.index()
         except FetchError:
             entries = []
+        if any(each.full_name == name.matrix for each in entries):
+            return f"the index of {self.address} lists {name.matrix}, but its archive is not there"
         same = [each.full_name for each in entries if each.name.casefold() == name.name.casefold()]
         of_group = [each.full_name for each in entries if each.group == name.group]
         hint = f" (did you mean {' or '.join(same)}?)" if same else ""

@@ -18,7 +18,7 @@ from .collection import ADDRESS, Collection
 from .errors import FetchError, QueryError, Unreachable
 from .index import Entry
 from .names import MatrixName, without_prefix
-from .progress import Teller, megabytes
+from .progress import Teller, size_text
 from .queries import parse_query, select
 
 # Exit codes, as of heddle's executables (apps/exit_codes.hpp).
@@ -260,7 +260,7 @@ class _Command:
         elif not self.options.quiet:
             how = "was in the cache"
             if fetched:
-                how = f"fetched {megabytes(self.cache.record(name).get('archive_bytes', 0))}"
+                how = f"fetched {size_text(self.cache.record(name).get('archive_bytes', 0))}"
             parts = self.cache.parts(name)
             others = f"; parts: {', '.join(parts)}" if parts else ""
             print(f"{name}: {how}, {path}{others}", flush=True)

@@ -152,8 +152,8 @@ def test_redirections(site, cache, collection):
 @pytest.mark.parametrize(
     ("number", "message"),
     [
-        (404, "has no matrix Mesh/square12"),
-        (410, "has no matrix"),
+        (404, "lists Mesh/square12, but its archive is not there"),
+        (410, "its archive is not there"),
         (403, "the server answers HTTP 403"),
         (401, "the server answers HTTP 401"),
         (500, "cannot be reached: .* HTTP 500"),

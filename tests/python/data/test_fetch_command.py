@@ -54,7 +54,7 @@ def test_several_names_at_once(fetch):
     code, out, err = fetch("HB/line04", "SuiteSparse:Mesh/square7", "mikota")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].startswith("HB/line04: fetched 0.0 MB, ")
+    assert lines[0].startswith("HB/line04: fetched 0.2 kB, ")
     assert lines[1].endswith("cache/SuiteSparse/Mesh/square7/square7.mtx")
     assert lines[2].endswith("mikota.mtx; parts: M, coord")
     code, out, _ = fetch("HB/line04")
