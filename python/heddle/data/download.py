@@ -221,10 +221,14 @@ def download(url: str, target: Path, downloader: Downloader, known_sum: str | No
     "md5:9a0364b9e99bb480dd25e1f0284c8555". Raises Damaged for another sum, FetchError, OSError."""
     import pooch
 
-    pooch.get_logger().setLevel("ERROR")
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("ERROR")
     try:
         pooch.retrieve(url, known_sum, fname=target.name, path=target.parent, downloader=downloader)
     except ValueError as error:  # of pooch, for another sum; those of this package are FetchError
         if isinstance(error, FetchError):
             raise
         raise Damaged(f"{target.name} does not have the known sum {known_sum}") from None
+    finally:
+        logger.setLevel(level)
