@@ -97,8 +97,9 @@ def costs_of(outcomes: Outcomes, methods: list[str], measure: Measure) -> Costs:
     kept.sort(key=methods.index)
     groups = [group for group in outcomes if group in common]
     values = [[cost(outcomes[group][name], measure) for name in kept] for group in groups]
+    shape = (len(groups), len(kept))
     left_out = [name for name in methods if name not in kept]
-    return Costs(kept, groups, np.array(values, dtype=float).reshape(-1, len(kept)), left_out)
+    return Costs(kept, groups, np.reshape(np.array(values, dtype=float), shape), left_out)
 
 
 def cost(outcome: Outcome, measure: Measure) -> float | None:

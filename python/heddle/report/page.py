@@ -65,7 +65,7 @@ class Picture:
     def packed(self) -> dict[str, str]:
         """For a page that unpacks the picture when it is asked for."""
         data = gzip.compress(self.inlined().encode(), 9, mtime=0)
-        return {"id": self.id, "label": self.label, "data": base64.b64encode(data).decode()}
+        return {"id": self.id, "data": base64.b64encode(data).decode()}
 
 
 @dataclass
@@ -96,8 +96,9 @@ def short(value: Any) -> str:
     return whole(value) if digits == 0 else f"{value:.{digits}f}"
 
 
-def exact(value: Any) -> str:
-    return repr(float(value))
+def key(value: Any) -> str:
+    """What a cell sorts by."""
+    return f"{float(value):.6g}"
 
 
 def declared(variables: dict[str, str]) -> str:
@@ -114,7 +115,7 @@ def render(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.filters.update(whole=whole, short=short, exact=exact)
+    environment.filters.update(whole=whole, short=short, key=key)
     macros: Any = environment.get_template("macros.html").module
     runs = [run_row(run, problem) for problem in study.problems for run in problem.runs]
     settings = study.definition.get("report")
@@ -284,7 +285,7 @@ def cell(outcome: Outcome | None, best: float | None) -> dict[str, Any]:
                 "mark": MARKS[kind], "why": run.verdict.get("detail") if kind == "wrong"
                 else run.reason}  # fmt: skip
     is_best = outcome.seconds is not None and outcome.seconds == best
-    return {"text": short(outcome.seconds), "value": outcome.seconds, "why": "",
+    return {"text": short(outcome.seconds), "value": key(outcome.seconds or 0), "why": "",
             "mark": "best" if is_best else ""}  # fmt: skip
 
 
@@ -301,6 +302,7 @@ def run_row(run: Run, problem: Problem) -> dict[str, Any]:
         "repeat": run.repeat,
         "status": run.status,
         "reason": run.reason or "",
+        "hint": run.reason if not run.solved else "",
         "sign": SIGNS[kind],
         "mark": MARKS[kind],
         "ended_badly": kind in ("not converged", "failed"),

@@ -87,13 +87,17 @@ def to_svg(figure: Figure) -> str:
 
 def lean(svg: str) -> str:
     """Without metadata, comments, ids that nothing refers to, blank space and digits beyond the
-    hundredth of a point."""
+    hundredth of a point. The other ids become i0, i1 ..."""
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
-    used = set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', svg))
-    names = {name for pair in used for name in pair if name}
-    svg = re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in names else "", svg)
+    used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', svg)
+    # matplotlib's ids are hashes of coordinates, which its layout computes up to rounding.
+    names = {old: f"i{place}" for place, old in enumerate(dict.fromkeys("".join(p) for p in used))}
+    svg = re.sub(r' id="([^"]*)"', lambda m: f' id="{names[m[1]]}"' if m[1] in names else "", svg)
+    svg = re.sub(r'href="#([^"]+)"', lambda m: f'href="#{names[m[1]]}"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", lambda m: f"url(#{names[m[1]]})", svg)
+    svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
     svg = re.sub(r">\s+<", "><", svg)
     return re.sub(r" *\n *", " ", svg).strip() + "\n"
@@ -105,7 +109,7 @@ def inline(svg: str, prefix: str, label: str) -> str:
     body = svg[svg.index("<svg") :].strip()
     head_end = body.index(">") + 1
     box = re.search(r'viewBox="([^"]+)"', body[:head_end])
-    content = body[head_end:]
+    content = re.sub(r"<style.*?</style>", "", body[head_end:], flags=re.DOTALL)
     content = re.sub(r' id="([^"]+)"', rf' id="{prefix}-\1"', content)
     content = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{prefix}-\1"', content)
     content = content.replace("xlink:href=", "href=")

@@ -65,6 +65,7 @@
       output.textContent = shown === rows.length ? `${shown} rows` : `${shown} of ${rows.length} rows`;
     };
     form.addEventListener("input", apply);
+    form.addEventListener("change", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
     apply();
   });
