@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .programs import EXTERNALS
 from .yaml_file import Document, read_yaml, shown, similar
 
 TOP_KEYS = (
@@ -17,7 +18,6 @@ MATRIX_KEYS = (
     "weights", "symmetrize", "constraints", "symmetric", "rows", "exclude", "limit",
 )  # fmt: skip
 CONFIG_KEYS = ("problem", "solver", "spmm", "device", "precision", "threads", "seed", "output")
-EXTERNALS = ("scipy.eigsh", "scipy.lobpcg", "slepc", "primme")
 EXTERNAL_KEYS = {
     "": ("solver", "threads", "seed", "options", "python"),
     "solver": ("nev", "which", "tolerance", "max_iterations"),

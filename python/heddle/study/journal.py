@@ -72,9 +72,13 @@ class Journal:
         with disk_errors(self.folder):
             (self.folder / "runs").mkdir(parents=True, exist_ok=True)
             (self.folder / "truth").mkdir(exist_ok=True)
-            self._lock()
-            self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (closed by __exit__)
-            self._end_torn_line()
+            try:
+                self._lock()
+                self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (see __exit__)
+                self._end_torn_line()
+            except BaseException:
+                self.__exit__(None, None, None)
+                raise
         return self
 
     def __exit__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections import Counter
@@ -82,6 +83,9 @@ def main(arguments: list[str] | None = None) -> int:
     except StudyError as error:
         print(f"heddle study: error: {error}", file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INPUT
     except KeyboardInterrupt:
         print("heddle study: stopped; the same command goes on", file=sys.stderr)
         return INTERRUPTED
@@ -101,14 +105,13 @@ def _main(options: argparse.Namespace) -> int:
     check_points(study, sources, solver)
     if options.dry_run:
         return _list(study, runs, mine, [source.missing for source in sources if source.missing])
-    with Journal(study.output, options.shard) as journal, Signals().installed() as signals:
+    with Journal(study.output, options.shard) as journal:
         _write_plan(study, runs, sources, sums)
-        table = Table(sys.stderr, options.quiet)
-        runner = Runner(study, journal, solver, options.jobs, signals, table)
-        _start(runner, mine, options.retry, table)
-        if runner.stopped:
-            return _stopped(study, mine)
-        return _check_and_report(study, runs, mine, options, signals)
+        write_generated((run.config["problem"] for run in mine), study.output)
+        with Signals().installed() as signals:
+            stopped = _run(study, journal, solver, mine, options, signals)
+            stopped = stopped or _check(study, mine, options, signals)
+        return _stopped(study, mine) if stopped else _finish(study, runs, mine, options)
 
 
 def _chosen(runs: list[Run], options: argparse.Namespace) -> list[Run]:
@@ -126,33 +129,42 @@ def _report_only(study: Study, options: argparse.Namespace) -> int:
     if not isinstance(plans, list):
         raise StudyError(f"{study.output} holds no study: there is nothing to report", INPUT)
     runs = [Run(**each) for each in plans]
-    with Journal(study.output, options.shard), Signals().installed() as signals:
-        return _check_and_report(study, runs, _chosen(runs, options), options, signals)
+    mine = _chosen(runs, options)
+    with Journal(study.output, options.shard):
+        with Signals().installed() as signals:
+            stopped = _check(study, mine, options, signals)
+        return _stopped(study, mine) if stopped else _finish(study, runs, mine, options)
 
 
-def _start(runner: Runner, mine: list[Run], retry: bool, table: Table) -> None:
-    write_generated((run.config["problem"] for run in mine), runner.study.output)
-    due = runner.due(mine, retry)
-    table.begin(mine, due, runner.records, runner.jobs, runner.study.limits.timeout_s)
+def _run(
+    study: Study,
+    journal: Journal,
+    solver: programs.Solver,
+    mine: list[Run],
+    options: argparse.Namespace,
+    signals: Signals,
+) -> bool:
+    """Starts the runs that are due; returns whether the user asked for the end."""
+    table = Table(sys.stderr, options.quiet)
+    runner = Runner(study, journal, solver, options.jobs, signals, table)
+    due = runner.due(mine, options.retry)
+    table.begin(mine, due, runner.records, options.jobs, study.limits.timeout_s)
     try:
         runner.run(due)
     finally:
         table.close()
+    return runner.stopped
 
 
-def _check_and_report(
-    study: Study, runs: list[Run], mine: list[Run], options: argparse.Namespace, signals: Signals
-) -> int:
+def _check(study: Study, mine: list[Run], options: argparse.Namespace, signals: Signals) -> bool:
+    """Computes the references that are missing; returns whether the user asked for the end."""
     problems = open_questions(study, mine, read_records(study.output))
     if problems and not options.quiet:
         count = sum(len(problem.questions) for problem in problems)
         print(f"reference values for {count} questions:", file=sys.stderr, flush=True)
     truths = Truths(study, options.jobs, signals, None if options.quiet else sys.stderr)
-    write_generated((problem.problem for problem in problems), study.output)
     truths.compute(problems)
-    if truths.stopped:
-        return _stopped(study, mine)
-    return _finish(study, runs, mine, options.shard is not None)
+    return truths.stopped
 
 
 def _stopped(study: Study, mine: list[Run]) -> int:
@@ -166,7 +178,7 @@ def _stopped(study: Study, mine: list[Run]) -> int:
     return INTERRUPTED
 
 
-def _finish(study: Study, runs: list[Run], mine: list[Run], shard: bool) -> int:
+def _finish(study: Study, runs: list[Run], mine: list[Run], options: argparse.Namespace) -> int:
     """Compares and reports. Of several shards, the one that ends last writes the report."""
     records = read_records(study.output)
     with disk_errors(study.output):
@@ -175,16 +187,17 @@ def _finish(study: Study, runs: list[Run], mine: list[Run], shard: bool) -> int:
     for line in summary(mine, records, comparison):
         print(line)
     missing = sum(1 for run in runs if run.key not in records)
+    wanted = study.report["write"]
+    later = missing > 0 and options.shard is not None and not options.report_only
     if missing:
-        later = ": no report yet" if shard and study.report["write"] else ""
-        print(f"{missing} of the study's {len(runs)} runs are still missing{later}")
-        if later:
-            return 0
-    if study.report["write"]:
+        note = ": no report yet" if wanted and later else ""
+        print(f"{missing} of the study's {len(runs)} runs are still missing{note}")
+    if wanted and not later:
         from heddle.report import write_report
 
         with disk_errors(study.output):
-            print(f"report: {write_report(study.output)}")
+            page = write_report(study.output)
+        print(f"report: {page}")
     return 0
 
 

@@ -65,6 +65,7 @@ def probe(path: str) -> Solver:
     return Solver(path, version, device)
 
 
+# External solvers, and the program that prints the version of the library behind each
 _VERSIONS = {
     "scipy.eigsh": "import scipy; print('scipy', scipy.__version__)",
     "scipy.lobpcg": "import scipy; print('scipy', scipy.__version__)",
@@ -73,6 +74,9 @@ _VERSIONS = {
     "primme": "import primme; from importlib.metadata import version; "
     "print('primme', version('primme'))",
 }
+
+
+EXTERNALS = tuple(_VERSIONS)
 
 
 @cache

@@ -2,13 +2,16 @@
 
 import importlib.util
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from heddle.study import external, outcome, programs
+from heddle.study import external, outcome, programs, runner
+from heddle.study.records import Run
 
 N = 120
 
@@ -104,6 +107,30 @@ def test_limits_and_failures(tmp_path, monkeypatch, capsys):
         solve(tmp_path, "slepc", problem, external.UNAVAILABLE)
     assert "slepc is not installed" in capsys.readouterr().err
     assert programs.external_version("slepc", "/no/such/python") == ""
+
+
+def test_another_python_needs_no_heddle(tmp_path):
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    bare.chmod(0o755)
+    config = {
+        "external": "scipy.eigsh",
+        "problem": {"matrix": stored(tmp_path, "A", path_matrix())},
+    }
+    (tmp_path / "runs" / "k").mkdir(parents=True)
+    config |= {"solver": {"nev": 3}, "output": {"directory": "runs/k"}}
+    (tmp_path / "runs" / "k" / "config.yaml").write_text(json.dumps(config))
+    question = {"matrix": "A", "nev": 3, "which": "smallest"}
+    run = Run(
+        "k", "A", "c", "c", "g", question, 0, "external", "scipy.eigsh", {"python": str(bare)}
+    )
+    command = runner.command_of(run, programs.Solver("heddle", "v", "host"))
+    assert command[0] == str(bare)
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads((tmp_path / "runs" / "k" / "result.json").read_text())
+    assert np.allclose(result["eigenvalues"], np.linalg.eigvalsh(path_matrix().toarray())[:3])
+    assert programs.external_version("scipy.eigsh", str(bare)).startswith("scipy ")
 
 
 def test_bounds_hold_for_vectors_that_are_not_exact(tmp_path):

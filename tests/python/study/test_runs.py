@@ -1,6 +1,7 @@
 """Runs with limits, failures, resumption, shards, locks and stops, with a program that stands for
 heddle's."""
 
+import json
 import os
 import resource
 import signal
@@ -255,3 +256,14 @@ def test_a_pattern_that_chooses_nothing(place, capsys):
     assert "none of the 1 runs is chosen by 'two'" in capsys.readouterr().err
     assert place.run(place.study(["one"]), "--dry-run") == 0 and place.starts() == []
     assert "1 are to run" in capsys.readouterr().out and not place.output.exists()
+
+
+def test_peak_memory_is_that_of_the_program_alone(tmp_path, heddle_program):
+    """getrusage of a program counts the process that started it."""
+    large = bytearray(b"1" * 300_000_000)
+    ended = subprocess.run(
+        [heddle_program, "solve", "laplace1d:50", "-n", "1", "-q", "--json", "-o", tmp_path / "out"],
+        capture_output=True, preexec_fn=os.getpid, check=True,
+    )  # fmt: skip
+    peak = json.loads(ended.stdout)["memory"]["process_peak_bytes"]
+    assert 1e6 < peak < 1e8 < len(large)
