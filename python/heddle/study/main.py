@@ -158,7 +158,7 @@ def _run(
 
 def _check(study: Study, mine: list[Run], options: argparse.Namespace, signals: Signals) -> bool:
     """Computes the references that are missing; returns whether the user asked for the end."""
-    problems = open_questions(study, mine, read_records(study.output))
+    problems = open_questions(study, mine, read_records(study.output), options.retry)
     if problems and not options.quiet:
         count = sum(len(problem.questions) for problem in problems)
         print(f"reference values for {count} questions:", file=sys.stderr, flush=True)

@@ -62,6 +62,11 @@ def adopted_record(run: Run, result: dict[str, Any], machine: Machine, version: 
     return record
 
 
+def unavailable_record(run: Run, reason: str, machine: Machine) -> Record:
+    """The record of an external solver whose Python cannot be started."""
+    return _record(run, "unavailable", reason, machine, "", "")
+
+
 def _record(
     run: Run, status: str, reason: str, machine: Machine, started: str, version: str
 ) -> Record:

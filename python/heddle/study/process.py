@@ -15,6 +15,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
+
+from .records import DEVICE, StudyError
 
 GRACE_S = 5.0  # between SIGTERM and SIGKILL
 POLL_S = (0.005, 0.05)  # between two looks at the memory of children: of new ones, of others
@@ -55,6 +58,13 @@ def _die_with_parent() -> None:
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
+class CannotStart(StudyError):
+    """The program of a task is not there or cannot be executed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, DEVICE)
+
+
 class Child:
     """A running process. It leads a session of its own, so that Ctrl-C in a terminal reaches this
     program alone, which then ends its children in order."""
@@ -69,18 +79,25 @@ class Child:
             open(task.folder / "stderr.txt", "wb") as err,
         ):
             self._began = time.monotonic()
-            self._process = subprocess.Popen(
-                task.command,
+            self._process = self._popen(out, err)
+        self._peak = resident_bytes(self._process.pid)[1]
+
+    def _popen(self, out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                self.task.command,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                cwd=task.working_folder,
-                env=os.environ | task.environment,
+                cwd=self.task.working_folder,
+                env=os.environ | self.task.environment,
                 start_new_session=True,
-                pass_fds=task.keep,
+                pass_fds=self.task.keep,
                 preexec_fn=_die_with_parent if _LIBC else None,
             )
-        self._peak = resident_bytes(self._process.pid)[1]
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CannotStart(f"{self.task.command[0]} cannot be started: {reason}") from error
 
     @property
     def seconds(self) -> float:

@@ -17,9 +17,9 @@ from . import programs
 from .definition import Study
 from .generated import with_files
 from .journal import Journal, adopted, disk_errors, lock, read_records
-from .outcome import Machine, adopted_record, record_of
+from .outcome import Machine, adopted_record, record_of, unavailable_record
 from .pool import Pool
-from .process import Child, Ended, Signals, Task
+from .process import CannotStart, Child, Ended, Signals, Task
 from .programs import Solver
 from .records import FAILED, Record, Run, write_text
 from .yaml_file import dump_yaml
@@ -73,8 +73,7 @@ class Runner:
         )
         if run.key in self.records or record is None or record.key != run.key:
             return False
-        self._record(record)
-        self.watcher.ended(run, record)
+        self._conclude(run, record)
         return True
 
     def run(self, due: list[Run]) -> None:
@@ -124,7 +123,14 @@ class Runner:
                 keep=(held.fileno(),),
             )
             started = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-            child = Child(task)
+            try:
+                child = Child(task)
+            except CannotStart as error:
+                if run.kind == "heddle":
+                    raise
+                held.close()
+                self._conclude(run, unavailable_record(run, str(error), self.machine))
+                return None
         self._held[run.key] = held, started
         self.watcher.started(run)
         return child
@@ -133,13 +139,13 @@ class Runner:
         held, started = self._held.pop(run.key)
         folder = self._folder(run)
         record = record_of(run, how, folder, self.machine, started, self._version(run))
-        self._record(record)
+        self._conclude(run, record)
         held.close()
-        self.watcher.ended(run, record)
 
-    def _record(self, record: Record) -> None:
+    def _conclude(self, run: Run, record: Record) -> None:
         self.journal.add(record)
         self.records[record.key] = record
+        self.watcher.ended(run, record)
 
 
 def configuration_text(run: Run, folder: Path) -> str:

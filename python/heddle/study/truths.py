@@ -31,9 +31,11 @@ class Problem:
     questions: list[dict[str, Any]] = field(default_factory=list)
 
 
-def open_questions(study: Study, runs: list[Run], records: dict[str, Record]) -> list[Problem]:
-    """The questions that some run answered and that have no reference yet. One without a reference
-    because of a limit of the study that was raised since is open again."""
+def open_questions(
+    study: Study, runs: list[Run], records: dict[str, Record], retry: bool = False
+) -> list[Problem]:
+    """The questions that some run answered and that have no reference yet. One whose reference
+    failed is open again with `retry`, or if limits of the study have changed since."""
     if study.reference.dense == 0 and study.reference.inertia == 0:
         return []
     claims: dict[str, list[list[float]]] = {}
@@ -45,7 +47,7 @@ def open_questions(study: Study, runs: list[Run], records: dict[str, Record]) ->
             claims.setdefault(run.problem_group, []).extend(pairs)
     problems: dict[str, Problem] = {}
     for group, run in asked.items():
-        if _is_answered(study, group):
+        if _is_answered(study, group, retry):
             continue
         kept = {key: run.config["problem"].get(key) for key in ("matrix", *PROBLEM_KEYS)}
         kept = {key: value for key, value in kept.items() if value is not None}
@@ -58,15 +60,18 @@ def open_questions(study: Study, runs: list[Run], records: dict[str, Record]) ->
     return list(problems.values())
 
 
-def _limits(study: Study) -> list[float]:
-    return [study.reference.dense, study.reference.inertia, study.reference.inertia_s]
+def _limits(study: Study) -> list[float | None]:
+    reference = study.reference
+    return [reference.dense, reference.inertia, reference.inertia_s, study.limits.memory_bytes]
 
 
-def _is_answered(study: Study, group: str) -> bool:
+def _is_answered(study: Study, group: str, retry: bool = False) -> bool:
     answer = read_json(study.output / "truth" / f"{group}.json")
     if not isinstance(answer, dict):
         return False
-    return answer.get("method") != "none" or answer.get("limits") == _limits(study)
+    if answer.get("method") != "none":
+        return True
+    return not retry and answer.get("limits") == _limits(study)
 
 
 class Truths:

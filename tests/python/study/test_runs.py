@@ -262,8 +262,22 @@ def test_peak_memory_is_that_of_the_program_alone(tmp_path, heddle_program):
     """getrusage of a program counts the process that started it."""
     large = bytearray(b"1" * 300_000_000)
     ended = subprocess.run(
-        [heddle_program, "solve", "laplace1d:50", "-n", "1", "-q", "--json", "-o", tmp_path / "out"],
+        [heddle_program, "solve", "laplace1d:50", "-q", "--json", "-o", tmp_path / "out"],
         capture_output=True, preexec_fn=os.getpid, check=True,
     )  # fmt: skip
     peak = json.loads(ended.stdout)["memory"]["process_peak_bytes"]
     assert 1e6 < peak < 1e8 < len(large)
+
+
+def test_programs_that_cannot_be_started(place, capsys):
+    cases = "[{name: a, solver: {nev: 2}}, {external: slepc, python: /no/such/python}]"
+    path = place.study(["one"], cases=cases)
+    assert place.run(path) == 0
+    found = {record.case: record for record in journal.read_records(place.output).values()}
+    assert found["a"].status == "converged" and found["slepc"].status == "unavailable"
+    assert "/no/such/python cannot be started: No such file" in found["slepc"].reason
+    program = place.folder / "programs" / "heddle"
+    text = program.read_text()
+    program.write_text(text.replace("config*) exit 0;;", 'config*) rm "$0"; exit 0;;'))
+    assert place.run(place.study(["two"])) == 5
+    assert "programs/heddle cannot be started" in capsys.readouterr().err
