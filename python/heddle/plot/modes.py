@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
 from ..report import style
-from .sources import USAGE, PlotError, Result, read_vectors
+from ..study.records import USAGE
+from .sources import PlotError, Result, read_vectors
 
 ACROSS = 3
 MANY = 2000  # points beyond which marks are stored as an image in SVG

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.io
 
-from ..report.results import Convergence, read_convergence, read_json
+from ..report.results import Convergence, read_convergence
+from ..study.records import INPUT, USAGE, read_json
 
-USAGE, INPUT = 1, 2  # exit codes, as of heddle's executables
 VECTORS = ("eigenvectors.npy", "eigenvectors.mtx")
 
 

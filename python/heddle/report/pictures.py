@@ -18,7 +18,7 @@ from .results import PHASES, UNDIVIDED, Convergence, thinned
 
 FILLS = {**dict(zip(PHASES, (*style.FILLS, style.GRID))), UNDIVIDED: style.PLAIN_FILL}
 AXES = {"products": "operator applications (columns)", "seconds": "time (s)"}
-SHADES = LinearSegmentedColormap.from_list("shades", [(0.0, 0.45, 0.7, 0.0), (0.0, 0.45, 0.7, 1.0)])
+SHADES = LinearSegmentedColormap.from_list("shades", [(0.13, 0.52, 0.83, 0.0), (0.13, 0.52, 0.83, 1.0)])
 
 
 @dataclass
@@ -150,6 +150,8 @@ def draw_values(axes: Axes, rows: Sequence[Series], truth: Sequence[float] = ())
                       transform=axes.get_yaxis_transform())  # fmt: skip
     if wide:
         logarithmic(axes, "x", small=True)
+    else:
+        axes.locator_params(axis="x", nbins=6)
     axes.set_yticks(range(len(rows)), [one.name for one in rows])
     axes.set_ylim(len(rows) - 0.5, -0.9)
     axes.set_xlabel("eigenvalue")
@@ -233,7 +235,7 @@ def draw_accuracy(
 ) -> None:
     """Per requested tolerance and method a strip of errors: full marks against the truth, hollow
     ones by bounds alone. A line shows the tolerance."""
-    methods = list(dict.fromkeys(s.place for _, strips in groups for s, _, _ in strips))
+    methods = sorted({s.place for _, strips in groups for s, _, _ in strips})
     slot = 0.8 / max(len(methods), 1)
     for place, (tolerance, strips) in enumerate(groups):
         axes.hlines(tolerance, place - 0.46, place + 0.46, color=style.INK, linewidth=1.1,

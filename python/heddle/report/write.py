@@ -122,7 +122,7 @@ def matrix_picture(
     sheet = sheets.matrix_sheet(name, portrait, problems)
     if sheet is None:
         return None
-    parts = ["where the entries stand, darker where more do"] if portrait.spy is not None else []
+    parts = ["where the entries stand, in a fuller colour where more do"] if portrait.spy is not None else []
     if portrait.density is not None:
         parts.append("the density of the spectrum by the kernel polynomial method, with found values")
     text = ", and ".join(parts)
