@@ -77,7 +77,7 @@ ExitCode run(const Arguments& arguments) {
   SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
   for (const std::string& name : arguments.matrices) {
     const HostCsrMatrix<double> A =
-        read_input(name, "matrices", [&host](const std::filesystem::path& path) {
+        apps::read_input(name, "matrices", [&host](const std::filesystem::path& path) {
           return detail::load_matrix(host, path.string());
         });
     for (const std::string& precision : arguments.precisions) {

@@ -1,8 +1,8 @@
 """Matrices by name: fetches matrices of the SuiteSparse Matrix Collection into a cache.
 
-    from heddle.data import query, resolve
-    resolve("SuiteSparse:HB/bcsstk17")           # the path of bcsstk17.mtx, fetched if missing
-    query({"group": "HB", "symmetric": True, "rows": [100, 20000], "limit": 20})"""
+from heddle.data import query, resolve
+resolve("SuiteSparse:HB/bcsstk17")           # the path of bcsstk17.mtx, fetched if missing
+query({"group": "HB", "symmetric": True, "rows": [100, 20000], "limit": 20})"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class FileSum:
 class _Bounded:
     """A stream that may be read up to `limit` bytes."""
 
-    def __init__(self, stream: IO[bytes], limit: int, source: str):
+    def __init__(self, stream: gzip.GzipFile, limit: int, source: str):
         self._stream = stream
         self._left = limit
         self._source = source
@@ -108,7 +108,8 @@ def unpack(archive: Path, folder: str, target: Path) -> dict[str, FileSum]:
     limit = max(_SMALL, _MOST_EXPANSION * archive.stat().st_size)
     try:
         with gzip.open(archive, "rb") as stream:
-            return _unpack_stream(_Bounded(stream, limit, source), folder, target, source)  # type: ignore[arg-type]
+            bounded = _Bounded(stream, limit, source)
+            return _unpack_stream(bounded, folder, target, source)
     except EOFError:
         raise Damaged(f"{source} is truncated") from None
     except (gzip.BadGzipFile, zlib.error, tarfile.TarError) as error:

@@ -18,6 +18,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from .names import MatrixName
 
 RECORD = "record.json"
 _EXTENSIONS = (".mtx", ".txt")
+_ABANDONED = 24 * 3600  # seconds
 
 
 def data_folder() -> Path:
@@ -50,9 +52,9 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = error.filename or folder
+        place, reason = error.filename or folder, error.strerror or error
         raise FetchError(
-            f"{place}: cannot be written: {error.strerror or error}; HEDDLE_DATA names another folder"
+            f"{place}: cannot be written: {reason}; HEDDLE_DATA names another folder"
         ) from error
 
 
@@ -99,12 +101,15 @@ class Cache:
 
     def names(self) -> list[MatrixName]:
         """The matrices in the cache, sorted."""
-        found = (MatrixName(file.parent.parent.name, file.parent.name)
-                 for file in self.root.glob("[!.]*/*/*.mtx") if file.stem == file.parent.name)
+        found = (
+            MatrixName(file.parent.parent.name, file.parent.name)
+            for file in self.root.glob("[!.]*/*/*.mtx")
+            if file.stem == file.parent.name
+        )
         return sorted(found, key=str)
 
     def record(self, name: MatrixName) -> dict[str, Any]:
-        """What was noted when `name` was fetched, nothing for a matrix that was put there by hand."""
+        """What was noted when `name` was fetched, nothing for a matrix put there by hand."""
         try:
             record = json.loads((self.folder_of(name) / RECORD).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -150,17 +155,26 @@ class Cache:
         there."""
         with writing(self.folder):
             self.downloads.mkdir(parents=True, exist_ok=True)
+            self._sweep()
             folder = Path(tempfile.mkdtemp(prefix="unpack-", dir=self.downloads))
         try:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def place(self, content: Path, name: MatrixName, sums: dict[str, FileSum],
-              facts: dict[str, Any]) -> None:
+    def _sweep(self) -> None:
+        """Deletes folders that a process left which was killed."""
+        for folder in self.downloads.glob("unpack-*"):
+            with contextlib.suppress(OSError):
+                if time.time() - folder.stat().st_mtime > _ABANDONED:
+                    shutil.rmtree(folder)
+
+    def place(
+        self, content: Path, name: MatrixName, sums: dict[str, FileSum], facts: dict[str, Any]
+    ) -> None:
         """Gives the folder `content` its name in the cache, with a record of `facts` and `sums`."""
         files = {file: dataclasses.asdict(each) for file, each in sorted(sums.items())}
-        text = json.dumps({"name": str(name), **facts, "files": files}, indent=2) + "\n"
+        text = json.dumps({"name": name.matrix, **facts, "files": files}, indent=2) + "\n"
         target = self.folder_of(name)
         with writing(self.folder):
             (content / RECORD).write_text(text, encoding="utf-8")

@@ -52,6 +52,10 @@ class Collection:
         progress: Progress | None = None,
     ):
         self.address = (address or collection_address()).rstrip("/")
+        if not self.address.startswith(("https://", "http://")):
+            raise FetchError(
+                f"the address of a collection begins with https:// or http://, not {self.address}"
+            )
         self.cache = cache or Cache()
         self._offline = offline
         self._checksums = dict(checksums or {})
@@ -190,6 +194,8 @@ class Collection:
             entries = self.index()
         except FetchError:
             entries = []
+        if any(each.full_name == name.matrix for each in entries):
+            return f"the index of {self.address} lists {name.matrix}, but its archive is not there"
         same = [each.full_name for each in entries if each.name.casefold() == name.name.casefold()]
         of_group = [each.full_name for each in entries if each.group == name.group]
         hint = f" (did you mean {' or '.join(same)}?)" if same else ""
@@ -241,7 +247,9 @@ class Collection:
                 except Damaged as error:
                     downloader.discard()
                     if last:
-                        raise FetchError(f"{url} is refused, it was fetched twice: {error}") from None
+                        raise FetchError(
+                            f"{url} is refused, it was fetched twice: {error}"
+                        ) from None
                     self._tell(f"{name.matrix}: {error}; downloading it once more")
                 finally:
                     archive.unlink(missing_ok=True)

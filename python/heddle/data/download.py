@@ -86,7 +86,7 @@ class Downloader:
         """What is known of the part of `url` that is there. A part of something else is deleted."""
         try:
             notes = json.loads(self._notes.read_text(encoding="utf-8"))
-            if notes["url"] == url and 0 < self._size():
+            if notes["url"] == url and self._size() > 0:
                 return {"url": url, "total": int(notes["total"]), "version": str(notes["version"])}
         except (OSError, ValueError, KeyError, TypeError):
             pass
@@ -95,6 +95,7 @@ class Downloader:
 
     def _attempt(self, url: str) -> None:
         import requests
+        import urllib3
 
         known = self._known(url)
         headers = {"Accept-Encoding": "identity", "User-Agent": "heddle-fetch"}
@@ -113,9 +114,9 @@ class Downloader:
         except requests.Timeout as error:
             if isinstance(error, requests.exceptions.ConnectTimeout):
                 raise Unreachable(_reason(error)) from None
-            raise _Broken(f"no byte within {self._patience.silence:g} s") from None
-        except requests.exceptions.ChunkedEncodingError:
-            raise _Broken("the connection was closed early") from None
+            raise _Broken(_reason(error)) from None
+        except urllib3.exceptions.HTTPError as error:  # while the content is read
+            raise _Broken(_reason(error)) from None
         except requests.RequestException as error:
             raise FetchError(f"{url} cannot be read: {_reason(error)}") from None
 
@@ -132,7 +133,9 @@ class Downloader:
             self.discard()
             raise _Broken("the file on the server has changed")
         if code not in (200, 206):
-            raise FetchError(f"{url} cannot be read: the server answers HTTP {code} ({response.reason})")
+            raise FetchError(
+                f"{url} cannot be read: the server answers HTTP {code} ({response.reason})"
+            )
         start = self._size() if code == 206 else 0
         length = int(response.headers.get("Content-Length", 0) or 0)
         total = start + length if length else 0
@@ -163,7 +166,8 @@ class Downloader:
     def _append(self, response: requests.Response, start: int, total: int) -> None:
         done = start
         with self._part.open("ab") as file:
-            for chunk in response.iter_content(CHUNK):
+            # Some servers say of a .tar.gz that it is a .tar in a compressed transfer.
+            for chunk in response.raw.stream(CHUNK, decode_content=False):
                 file.write(chunk)
                 done += len(chunk)
                 if self._progress is not None:
@@ -201,22 +205,30 @@ def _reason(error: BaseException) -> str:
             return "it does not answer in time"
         if isinstance(each, OSError) and each.strerror:
             return each.strerror.lower()
-    from requests.exceptions import ConnectTimeout
+    from requests.exceptions import Timeout
+    from urllib3.exceptions import IncompleteRead
+    from urllib3.exceptions import TimeoutError as Urllib3Timeout
 
-    if isinstance(error, ConnectTimeout):
+    if isinstance(error, (Timeout, Urllib3Timeout)):
         return "it does not answer in time"
+    if isinstance(error, IncompleteRead):
+        return "the connection was closed early"
     return str(error)
 
 
 def download(url: str, target: Path, downloader: Downloader, known_sum: str | None) -> None:
     """Downloads `url` to `target` unless a complete download is there already. `known_sum`: such as
-    "md5:9a0364b9e99bb480dd25e1f0284c8555". Raises Damaged if the sum differs, FetchError, OSError."""
+    "md5:9a0364b9e99bb480dd25e1f0284c8555". Raises Damaged for another sum, FetchError, OSError."""
     import pooch
 
-    pooch.get_logger().setLevel("ERROR")
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("ERROR")
     try:
         pooch.retrieve(url, known_sum, fname=target.name, path=target.parent, downloader=downloader)
     except ValueError as error:  # of pooch, for another sum; those of this package are FetchError
         if isinstance(error, FetchError):
             raise
         raise Damaged(f"{target.name} does not have the known sum {known_sum}") from None
+    finally:
+        logger.setLevel(level)

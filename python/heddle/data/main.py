@@ -18,8 +18,8 @@ from .collection import ADDRESS, Collection
 from .errors import FetchError, QueryError, Unreachable
 from .index import Entry
 from .names import MatrixName, without_prefix
-from .progress import Teller, megabytes
-from .queries import KEYS, parse_query, select
+from .progress import Teller, size_text
+from .queries import parse_query, select
 
 # Exit codes, as of heddle's executables (apps/exit_codes.hpp).
 _SUCCESS, _USAGE, _INPUT, _INTERRUPTED = 0, 1, 2, 130
@@ -79,19 +79,30 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="matrices, as HB/bcsstk17")
-    add("--query", action="append", default=[], metavar="KEY=VALUE,...",
-        help="the matrices of the index with these properties; may be repeated")
+    add(
+        "--query",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,...",
+        help="the matrices of the index with these properties; may be repeated",
+    )
     add("--list", action="store_true", help="print a table of the matrices, and fetch nothing")
     add("--where", action="store_true", help="print the path of each file, and nothing else")
     add("--json", action="store_true", help="print JSON instead of text")
-    add("--verify", action="store_true",
+    add(
+        "--verify",
+        action="store_true",
         help="compare the files in the cache with the sums of their download, and fetch changed "
-        "ones anew; without names: all")
+        "ones anew; without names: all",
+    )
     add("--offline", action="store_true", help="use the cache alone")
     add("--all", action="store_true", help=f"fetch more than {_MANY} matrices of a query")
     add("--update-index", action="store_true", help="fetch the index of the collection anew")
-    add("--checksums", metavar="FILE",
-        help="known sums of archives, as md5sum or sha256sum write them for GROUP/NAME.tar.gz")
+    add(
+        "--checksums",
+        metavar="FILE",
+        help="known sums of archives, as md5sum or sha256sum write them for GROUP/NAME.tar.gz",
+    )
     add("--collection", metavar="URL", help="address of the collection (HEDDLE_COLLECTION)")
     add("-q", "--quiet", action="store_true", help="say nothing but errors")
     add("--version", action="version", version=f"heddle-fetch {version('heddle')}")
@@ -168,8 +179,11 @@ class _Command:
             return [entry]
         pattern = without_prefix(text)
         pattern = pattern if "/" in pattern else f"*/{pattern}"
-        found = [entry for entry in self.collection.index()
-                 if fnmatch.fnmatchcase(entry.full_name.casefold(), pattern.casefold())]
+        found = [
+            entry
+            for entry in self.collection.index()
+            if fnmatch.fnmatchcase(entry.full_name.casefold(), pattern.casefold())
+        ]
         if not found:
             raise FetchError(f"the index has no matrix that fits '{text}'")
         return found
@@ -195,8 +209,9 @@ class _Command:
 
     def _list(self, entries: Sequence[Entry]) -> None:
         if self.options.json:
-            rows = [{**entry.to_dict(), "cached": _is_cached(self.cache, entry)}
-                    for entry in entries]
+            rows = [
+                {**entry.to_dict(), "cached": _is_cached(self.cache, entry)} for entry in entries
+            ]
             print(json.dumps(rows, indent=2))
             return
         _print_table(entries, self.cache)
@@ -215,15 +230,23 @@ class _Command:
                 self._fail(error)
                 continue
             self.teller.clear()
-            results.append({"name": str(name), "path": str(path), "fetched": fetched,
-                            "parts": self.cache.parts(name)})
+            results.append(
+                {
+                    "name": str(name),
+                    "path": str(path),
+                    "fetched": fetched,
+                    "parts": self.cache.parts(name),
+                }
+            )
             if not self.options.json:
                 self._report(name, path, fetched)
         if self.options.json:
             print(json.dumps(results, indent=2))
         if self.failures and len(names) > 1:
-            print(f"heddle fetch: {len(results)} of {len(names)} matrices are in the cache",
-                  file=sys.stderr)
+            print(
+                f"heddle fetch: {len(results)} of {len(names)} matrices are in the cache",
+                file=sys.stderr,
+            )
         return _INPUT if self.failures else _SUCCESS
 
     def _fail(self, error: FetchError) -> None:
@@ -237,7 +260,7 @@ class _Command:
         elif not self.options.quiet:
             how = "was in the cache"
             if fetched:
-                how = f"fetched {megabytes(self.cache.record(name).get('archive_bytes', 0))}"
+                how = f"fetched {size_text(self.cache.record(name).get('archive_bytes', 0))}"
             parts = self.cache.parts(name)
             others = f"; parts: {', '.join(parts)}" if parts else ""
             print(f"{name}: {how}, {path}{others}", flush=True)
@@ -271,16 +294,24 @@ def _print_table(entries: Iterable[Entry], cache: Cache) -> None:
     """A table for people. A matrix in the cache is marked by *."""
     rows = [("", "matrix", "rows", "cols", "nnz", "symmetric", "pos. def.", "kind")]
     for entry in entries:
-        rows.append((
-            "*" if _is_cached(cache, entry) else "",
-            entry.full_name, str(entry.rows), str(entry.cols), str(entry.nnz),
-            "yes" if entry.symmetric else f"{entry.numerical_symmetry:.0%}",
-            "yes" if entry.positive_definite else "no", entry.kind,
-        ))
+        rows.append(
+            (
+                "*" if _is_cached(cache, entry) else "",
+                entry.full_name,
+                str(entry.rows),
+                str(entry.cols),
+                str(entry.nnz),
+                "yes" if entry.symmetric else f"{entry.numerical_symmetry:.0%}",
+                "yes" if entry.positive_definite else "no",
+                entry.kind,
+            )
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for row in rows:
-        words = [word.rjust(width) if column in (2, 3, 4) else word.ljust(width)
-                 for column, (word, width) in enumerate(zip(row, widths))]
+        words = [
+            word.rjust(width) if column in (2, 3, 4) else word.ljust(width)
+            for column, (word, width) in enumerate(zip(row, widths, strict=False))
+        ]
         print("  ".join([*words, row[-1]]))
     count = len(rows) - 1
     print(f"{count} {'matrix' if count == 1 else 'matrices'}; *: in the cache, {data_folder()}")

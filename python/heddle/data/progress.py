@@ -6,9 +6,9 @@ import sys
 import time
 
 
-def megabytes(count: int) -> str:
-    """A number of bytes for people: "0.4 MB"."""
-    return f"{count / 1e6:.1f} MB"
+def size_text(count: int) -> str:
+    """A number of bytes for people: "0.4 kB", "12.0 MB"."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
 
 
 class Teller:
@@ -40,11 +40,11 @@ class Teller:
         if now - self._last < self._INTERVAL and done != total:
             return
         self._last = now
-        text = f"{name.removesuffix('.tar.gz').replace('--', '/')}: {megabytes(done)}"
+        text = f"{name.removesuffix('.tar.gz').replace('--', '/')}: {size_text(done)}"
         if total:
-            text += f" of {megabytes(total)}"
+            text += f" of {size_text(total)}"
         if now > self._begin:
-            text += f", {megabytes(int((done - self._first) / (now - self._begin)))}/s"
+            text += f", {size_text(int((done - self._first) / (now - self._begin)))}/s"
         print("\r" + text.ljust(self._shown), end="", file=sys.stderr, flush=True)
         self._shown = len(text)
 

@@ -117,7 +117,7 @@ KEYS = (*_TESTS, "sort", "limit")
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """" (did you mean X?)" for the known word most similar to `word`, else nothing."""
+    """ " (did you mean X?)" for the known word most similar to `word`, else nothing."""
     by_folded = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f" (did you mean {by_folded[near[0]]}?)" if near else ""

@@ -20,6 +20,7 @@ from .records import Record, Run, read_json, write_json
 VERDICTS = ("proven wrong", "disagrees", "unchecked", "confirmed")  # the worst one first
 EPS = 2.0**-52
 Comparison = list[dict[str, Any]]
+Enclosures = list["tuple[float, float] | None"]
 
 
 @dataclass
@@ -67,8 +68,8 @@ def claims_of(record: Record) -> list[Claim]:
 
 
 def compare(runs: list[Run], records: dict[str, Record], truths: Path) -> Comparison:
-    """The content of comparison.json: an entry per question that was asked, with the findings of its
-    runs. `truths`: the folder of the references."""
+    """The content of comparison.json: an entry per question that was asked, with the findings of
+    its runs. `truths`: the folder of the references."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.problem_group, []).append(run)
@@ -115,14 +116,15 @@ def _against_truth(
         if not claim.made:
             pair["why"] = "the run does not call it converged"
             continue
-        if i >= len(enclosures) or enclosures[i] is None:
+        enclosure = enclosures[i] if i < len(enclosures) else None
+        if enclosure is None:
             pair["why"] = "no reference for it"
             continue
-        low, high = enclosures[i]
+        low, high = enclosure
         pair["truth"], pair["uncertainty"] = (low + high) / 2, (high - low) / 2
-        if claim.value + claim.bound < low or claim.value - claim.bound > high:
+        if not _meet(claim, enclosure):
             pair["verdict"] = "proven wrong"
-            pair["why"] = _how_wrong(claim, i, claims, enclosures, method)
+            pair["why"] = _how_wrong(claim, i, claims, enclosures)
         elif pair["uncertainty"] <= _fine_enough(claim):
             pair["verdict"] = "confirmed"
         elif _is_zero(claim, pair["uncertainty"], truth):
@@ -140,20 +142,20 @@ def _against_truth(
         })  # fmt: skip
 
 
-def _enclosures(truth: dict[str, Any]) -> list[tuple[float, float] | None]:
-    found: list[tuple[float, float] | None] = []
-    for value, error in zip(truth.get("values") or [], truth.get("uncertainty") or [], strict=False):
+def _enclosures(truth: dict[str, Any]) -> Enclosures:
+    found: Enclosures = []
+    for value, error in zip(
+        truth.get("values") or [], truth.get("uncertainty") or [], strict=False
+    ):
         known = value is not None and error is not None
         found.append((value - error, value + error) if known else None)
     return found
 
 
-def _without_edges(
-    enclosures: list[tuple[float, float] | None], question: dict[str, Any], count: int
-) -> list[tuple[float, float] | None]:
+def _without_edges(enclosures: Enclosures, question: dict[str, Any], count: int) -> Enclosures:
     """Leaves out eigenvalues that may lie outside of the interval, at either side of its ends."""
     low, high = (float(each) for each in question["interval"])
-    sure = [each for each in enclosures if each and each[0] >= low and each[1] <= high]
+    sure: Enclosures = [each for each in enclosures if each and each[0] >= low and each[1] <= high]
     return sure if len(sure) >= count else enclosures
 
 
@@ -167,46 +169,40 @@ def _is_zero(claim: Claim, uncertainty: float, truth: dict[str, Any]) -> bool:
     return abs(claim.value) <= uncertainty <= (truth.get("rounding") or 0.0)
 
 
-def _how_wrong(
-    claim: Claim,
-    place: int,
-    claims: list[Claim],
-    enclosures: list[tuple[float, float] | None],
-    method: str,
-) -> str:
-    known = [each for each in enclosures if each]
-    low, high = known[place] if len(known) == len(enclosures) else enclosures[place] or (0.0, 0.0)
+def _how_wrong(claim: Claim, place: int, claims: list[Claim], enclosures: Enclosures) -> str:
+    """Why a claim is wrong: the value belongs to another place, its bound is too small, or it is no
+    eigenvalue that the reference knows."""
+    low, high = enclosures[place] or (0.0, 0.0)
     centre, distance = (low + high) / 2, max(low - claim.value, claim.value - high)
+    here = f"eigenvalue number {place + 1} is {centre:.10g}{_missed(claims, enclosures, place)}"
+    for at, other in enumerate(enclosures):
+        if at != place and other is not None and _meet(claim, other):
+            return f"{here}; {claim.value:.10g} is number {at + 1}"
     if abs(distance) <= 1e-6 * abs(centre):
         return (
             f"off by {distance:.1e}, more than its bound {claim.bound:.1e} and the uncertainty "
             f"{(high - low) / 2:.1e} of the reference: the bound is too small"
         )
-    for at, each in enumerate(known):
-        if at != place and each[0] <= claim.value + claim.bound and claim.value - claim.bound <= each[1]:
-            lost = _lost(claims, known, place)
-            return (
-                f"eigenvalue number {place + 1} is {centre:.10g}; {claim.value:.10g} is number "
-                f"{at + 1}{lost}"
-            )
-    return f"eigenvalue number {place + 1} is {centre:.10g}, and {claim.value:.10g} is none near it"
+    return f"{here}; {claim.value:.10g} is none of the first {len(enclosures)}"
 
 
-def _lost(claims: list[Claim], known: list[tuple[float, float]], place: int) -> str:
-    """`: N of M copies of VALUE were missed`, for the first value whose place is taken."""
-    for i, claim in enumerate(claims[: place + 1]):
-        low, high = known[i]
-        if claim.value + claim.bound >= low and claim.value - claim.bound <= high:
-            continue
-        centre = (low + high) / 2
-        width = max(high - low, 1e-9 * abs(centre))
-        wanted = known[: len(claims)]
-        copies = sum(1 for one in wanted if abs((one[0] + one[1]) / 2 - centre) <= width)
-        found = sum(1 for each in claims if abs(each.value - centre) <= width + each.bound)
-        if copies > found:
-            kind = "copies" if copies > 1 else "values"
-            return f": {copies - found} of {copies} {kind} of {centre:.10g} were missed"
-    return ""
+def _meet(claim: Claim, enclosure: tuple[float, float]) -> bool:
+    low, high = enclosure
+    return claim.value + claim.bound >= low and claim.value - claim.bound <= high
+
+
+def _missed(claims: list[Claim], enclosures: Enclosures, place: int) -> str:
+    """` (N of its M copies were missed)`, where the run has too few values near the eigenvalue of
+    that place. Copies beyond the wanted eigenvalues do not count."""
+    low, high = enclosures[place] or (0.0, 0.0)
+    centre = (low + high) / 2
+    reach = max(high - low, 1e-9 * abs(centre))
+    wanted = [each for each in enclosures[: len(claims)] if each is not None]
+    copies = sum(1 for one in wanted if abs((one[0] + one[1]) / 2 - centre) <= reach)
+    found = sum(1 for each in claims if abs(each.value - centre) <= reach + each.bound)
+    if copies <= found:
+        return ""
+    return f" ({copies - found} of its {copies} copies missed)" if copies > 1 else " (missed)"
 
 
 def _against_each_other(

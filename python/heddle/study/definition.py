@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .records import StudyError
 from .yaml_file import Document, read_yaml, shown, similar
 
 TOP_KEYS = (
@@ -127,7 +126,9 @@ def _check_matrix(document: Document, where: str, item: Any) -> None:
         raise document.error(f"{where}.name", f"a {kinds[0]} may give many matrices: no name")
     if kinds[0] != "glob" and (extra := {"symmetric", "rows", "exclude", "limit"} & set(item)):
         key = sorted(extra)[0]
-        raise document.error(f"{where}.{key}", f"{key} narrows a glob; a {kinds[0]} has no such key")
+        raise document.error(
+            f"{where}.{key}", f"{key} narrows a glob; a {kinds[0]} has no such key"
+        )
 
 
 def _cases(document: Document) -> list[Case]:
@@ -155,7 +156,9 @@ def _case(document: Document, where: str, item: Any, shared: dict[str, Any]) -> 
     config = {key: value for key, value in item.items() if key in CONFIG_KEYS}
     external = item.get("external", "")
     if external and external not in EXTERNALS:
-        raise document.error(f"{where}.external", f"{external!r} is unknown{similar(str(external), list(EXTERNALS))}")
+        raise document.error(
+            f"{where}.external", f"{external!r} is unknown{similar(str(external), list(EXTERNALS))}"
+        )
     for key in ("options", "python"):
         if key in item and not external:
             raise document.error(f"{where}.{key}", f"{key} is for external solvers only")
@@ -166,7 +169,9 @@ def _case(document: Document, where: str, item: Any, shared: dict[str, Any]) -> 
         _check_external(document, where, config)
         shared = _part_of_external(shared)
     solver = config.get("solver") or shared.get("solver") or {}
-    name = item.get("name") or external or (isinstance(solver, dict) and solver.get("type")) or "auto"
+    name = (
+        item.get("name") or external or (isinstance(solver, dict) and solver.get("type")) or "auto"
+    )
     return Case(
         name=str(name),
         where=where,
@@ -205,7 +210,9 @@ def _known_to_external(
                 part[key] = values
             elif key in own:
                 where = f"{case.where}.vary"
-                raise document.error(where, f"{key}: unknown to {case.external}{similar(key, sorted(known))}")
+                raise document.error(
+                    where, f"{key}: unknown to {case.external}{similar(key, sorted(known))}"
+                )
         if part not in kept:
             kept.append(part)
     return kept

@@ -145,8 +145,8 @@ def _request(config: dict[str, Any], operands: Operands) -> Request:
 
 def shift_below(operands: Operands) -> float | None:
     """A shift at or below the smallest eigenvalue and near it: 0 for a positive definite A, a small
-    negative number for a singular one, None if A has negative eigenvalues or no factorisation tells.
-    The inertia of A tells which it is."""
+    negative number for a singular one, None if A has negative eigenvalues or no factorisation
+    tells. The inertia of A tells which it is."""
     A, B = operands.A, operands.B
     diagonal = A.diagonal()
     if np.any(diagonal < 0) or np.any((diagonal == 0) & (np.diff(A.indptr) > 1)):

@@ -1,10 +1,11 @@
 """How many eigenvalues of a symmetric pencil lie below a number, by factorisations that are
 independent of heddle, and what follows for the eigenvalues.
 
-Sylvester's law: A - s B = L D L^T with B positive definite has as many negative eigenvalues as there
-are eigenvalues below s. A factorisation in floating point is that of A - s B + E. With a bound of
-||E|| the counts enclose the eigenvalues for certain (Parlett, The Symmetric Eigenvalue Problem,
-sections 3.3 and 10.3; Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3)."""
+Sylvester's law: A - s B = L D L^T with B positive definite has as many negative eigenvalues as
+there are eigenvalues below s. A factorisation in floating point is that of A - s B + E. With a
+bound of ||E|| the counts enclose the eigenvalues for certain (Parlett, The Symmetric Eigenvalue
+Problem, sections 3.3 and 10.3; Higham, Accuracy and Stability of Numerical Algorithms, theorem
+9.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ DENSE_LIMIT = 4000  # rows up to which a Bunch-Kaufman factorisation replaces a 
 
 @dataclass
 class Count:
-    """`below` eigenvalues of a matrix within `error` (in the 2-norm) of A - shift B are negative."""
+    """`below` eigenvalues of a matrix at most `error` (2-norm) from A - shift B are negative."""
 
     shift: float
     below: int
@@ -50,14 +51,14 @@ def count_below(A: Any, B: Any, shift: float) -> Count:
 
 
 def sparse_inertia(S: Any) -> tuple[int, float]:
-    """Negative eigenvalues of S + E by SuperLU with diagonal pivots, and a bound of ||E||. S = P^T L U
-    P with U = D L^T only if rows and columns are permuted alike, else this raises Refused."""
+    """Negative eigenvalues of S + E by SuperLU with diagonal pivots, and a bound of ||E||. The
+    signs of the pivots count them only if rows and columns are permuted alike; else Refused."""
     try:
         lu = sla.splu(
             S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
         )
-    except RuntimeError as error:
-        raise Refused(f"the factorisation failed: {error}") from error
+    except RuntimeError as failure:
+        raise Refused(f"the factorisation failed: {failure}") from failure
     if not np.array_equal(lu.perm_r, lu.perm_c):
         raise Refused("the factorisation took pivots beside the diagonal")
     pivots = lu.U.diagonal()

@@ -165,9 +165,7 @@ def disk_full(folder: Path) -> StudyError:
     )
 
 
-def adopted(
-    folder: Path, make: Callable[[dict[str, Any]], Record]
-) -> Record | None:
+def adopted(folder: Path, make: Callable[[dict[str, Any]], Record]) -> Record | None:
     """The record of a run that ended while nobody wrote it down: from its record.json, else made
     of its result.json. `folder`: of the run. None if the run did not end."""
     if isinstance(values := read_json(folder / "record.json"), dict):

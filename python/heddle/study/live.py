@@ -24,7 +24,7 @@ class Table:
         self._in_place = out.isatty() and not quiet
         self._running: dict[str, tuple[Run, float]] = {}
         self._waiting: dict[str, Run] = {}
-        self._seconds: dict[str, list[float]] = {}
+        self._seconds: dict[str | tuple[str, str], list[float]] = {}
         self._done = self._total = self._drawn = 0
         self._jobs, self._timeout = 1, 0.0
         self._widths = (6, 4)
@@ -33,14 +33,14 @@ class Table:
     def begin(
         self, runs: list[Run], due: list[Run], ended: dict[str, Record], jobs: int, timeout: float
     ) -> None:
-        """`due`: those of the runs that are to be started. `ended`: records of earlier starts, which
-        the estimate uses. `timeout`: seconds that a run may take."""
+        """`due`: those of the runs that are to be started. `ended`: records of earlier starts, for
+        the estimate. `timeout`: seconds that a run may take."""
         self._total, self._done = len(runs), len(runs) - len(due)
         self._waiting = {run.key: run for run in due}
         self._jobs, self._timeout = jobs, timeout
         for run in runs:
             if run.key in ended:
-                self._seconds.setdefault(run.case, []).append(ended[run.key].wall_seconds)
+                self._note(run, ended[run.key])
         self._widths = (
             min(28, max(6, *(len(run.matrix) for run in runs))),
             min(48, max(4, *(len(run.case) for run in runs))),
@@ -56,7 +56,7 @@ class Table:
     def ended(self, run: Run, record: Record) -> None:
         self._running.pop(run.key, None)
         self._waiting.pop(run.key, None)
-        self._seconds.setdefault(run.case, []).append(record.wall_seconds)
+        self._note(run, record)
         self._done += 1
         result = record.result or {}
         flags = result.get("converged") or []
@@ -72,6 +72,10 @@ class Table:
                 f"{record.wall_seconds:.2f}",
             )
         )
+
+    def _note(self, run: Run, record: Record) -> None:
+        for key in (run.case, (run.matrix, run.case)):
+            self._seconds.setdefault(key, []).append(record.wall_seconds)
 
     def waiting(self) -> None:
         if self._in_place and time.monotonic() >= self._next:
@@ -114,20 +118,19 @@ class Table:
             self._drawn = 0
 
     def time_left(self) -> str:
-        """An estimate from the runs that have ended: the rest of a case takes as long as its runs so
-        far. Cases without one take as long as the mean of all. Not before some runs have ended."""
+        """An estimate from the runs that have ended: a run takes as long as its earlier repeats,
+        else as its case on other matrices, else as the mean. Not before some runs have ended."""
         every = [each for values in self._seconds.values() for each in values]
-        if len(every) < ENOUGH or not self._waiting:
+        if self._done < ENOUGH or not every or not self._waiting:
             return ""
-        mean = fmean(every)
-        expected = sum(
-            fmean(self._seconds[run.case]) if run.case in self._seconds else mean
-            for run in self._waiting.values()
-        )
-        spent = sum(time.monotonic() - began for _, began in self._running.values())
-        left = max(0.0, expected - spent) / self._jobs
-        most = (len(self._waiting) * self._timeout) / self._jobs
-        return f", about {duration(left)} left, {duration(most)} at most"
+        left = 0.0
+        for key, run in self._waiting.items():
+            seconds = self._seconds.get((run.matrix, run.case)) or self._seconds.get(run.case)
+            expected = fmean(seconds or every)
+            spent = time.monotonic() - self._running[key][1] if key in self._running else 0.0
+            left += max(expected - spent, spent / 2)  # one that takes longer may go on so
+        most = len(self._waiting) * self._timeout / self._jobs
+        return f", about {duration(left / self._jobs)} left, {duration(most)} at most"
 
 
 def _cut(text: str, width: int) -> str:
@@ -143,18 +146,18 @@ def duration(seconds: float) -> str:
 
 def summary(runs: list[Run], records: dict[str, Record], comparison: Comparison) -> list[str]:
     """The lines at the end of a study: statuses, failures with reasons, verdicts."""
-    ended = [records[run.key] for run in runs if run.key in records]
-    counts = Counter(record.status for record in ended)
+    ended = [(run, records[run.key]) for run in runs if run.key in records]
+    counts = Counter(record.status for _, record in ended)
     words = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     lines = [f"{len(ended)} of {len(runs)} runs have ended: {words or 'none'}"]
-    reasons: dict[tuple[str, str], list[Record]] = {}
-    for record in ended:
+    reasons: dict[tuple[str, str], list[Run]] = {}
+    for run, record in ended:
         if record.status in FAILED:
-            reasons.setdefault((record.status, record.reason), []).append(record)
+            reasons.setdefault((record.status, record.reason), []).append(run)
     for (status, reason), those in list(reasons.items())[:8]:
-        places = f"{those[0].matrix}/{those[0].case}"
         more = f" and {len(those) - 1} more" if len(those) > 1 else ""
-        lines.append(f"  {status}: {places}{more}: {_cut(reason, 200)}")
+        place = f"{those[0].matrix}/{those[0].case}"
+        lines.append(f"  {status}: {place}{more}: {_cut(reason, 200)}")
     if len(reasons) > 8:
         lines.append(f"  and {len(reasons) - 8} other reasons: journal.jsonl lists them")
     return lines + verdicts(comparison)

@@ -36,8 +36,8 @@ not work, 130 stopped by the user
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="heddle study",
-        description="Runs eigensolvers over many matrices, checks their values and writes a report. "
-        "Started again, it goes on where it stopped.",
+        description="Runs eigensolvers over many matrices, checks their values and writes a "
+        "report. Started again, it goes on where it stopped.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -65,7 +65,9 @@ def _count(word: str) -> int:
 def _shard(word: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d+)/(\d+)", word)
     if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise argparse.ArgumentTypeError(f"expected I/N with 1 <= I <= N, such as 3/8, got {word!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected I/N with 1 <= I <= N, such as 3/8, got {word!r}"
+        )
     return int(found[1]), int(found[2])
 
 
@@ -92,11 +94,13 @@ def _main(options: argparse.Namespace) -> int:
     solver = programs.probe(programs.find_program("heddle"))
     sums = Sums(read_json(study.output / "checksums.json") or {})
     sources = matrices.expand(study, fetch=not options.dry_run)
-    runs = plan(study, sources, solver, sums)
+    runs, twins = plan(study, sources, solver, sums)
+    for twin in twins if not options.quiet else []:
+        print(f"heddle study: {twin}", file=sys.stderr)
     mine = _chosen(runs, options)
     check_points(study, sources, solver)
     if options.dry_run:
-        return _list(study, runs, mine)
+        return _list(study, runs, mine, [source.missing for source in sources if source.missing])
     with Journal(study.output, options.shard) as journal, Signals().installed() as signals:
         _write_plan(study, runs, sources, sums)
         table = Table(sys.stderr, options.quiet)
@@ -124,7 +128,6 @@ def _report_only(study: Study, options: argparse.Namespace) -> int:
     runs = [Run(**each) for each in plans]
     with Journal(study.output, options.shard), Signals().installed() as signals:
         return _check_and_report(study, runs, _chosen(runs, options), options, signals)
-
 
 
 def _start(runner: Runner, mine: list[Run], retry: bool, table: Table) -> None:
@@ -185,7 +188,7 @@ def _finish(study: Study, runs: list[Run], mine: list[Run], shard: bool) -> int:
     return 0
 
 
-def _list(study: Study, runs: list[Run], mine: list[Run]) -> int:
+def _list(study: Study, runs: list[Run], mine: list[Run], missing: list[str]) -> int:
     records = read_records(study.output)
     for run in mine:
         status = records[run.key].status if run.key in records else "to run"
@@ -199,12 +202,12 @@ def _list(study: Study, runs: list[Run], mine: list[Run]) -> int:
         + (f"; those that ended took {duration(sum(seconds))}" if seconds else "")
     )
     print(f"folder: {study.output}")
+    if missing:
+        print(f"to be fetched: heddle fetch {' '.join(missing)}")
     return 0
 
 
-def _write_plan(
-    study: Study, runs: list[Run], sources: list[matrices.Source], sums: Sums
-) -> None:
+def _write_plan(study: Study, runs: list[Run], sources: list[matrices.Source], sums: Sums) -> None:
     with disk_errors(study.output):
         write_text(study.output / "study.yaml", study.document.path.read_text(encoding="utf-8"))
         write_json(study.output / "plan.json", [as_dict(run) for run in runs])

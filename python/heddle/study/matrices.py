@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .definition import Study
-from .records import INPUT, StudyError
+from .records import INPUT, StudyError, read_json
 from .yaml_file import shown
 
 SUFFIXES = (
@@ -159,14 +159,16 @@ class _Expander:
         return [self.collected(f"{each.group}/{each.name}") for each in entries]
 
     def collected(self, word: str) -> Source:
-        from heddle.data import resolve
+        from heddle.data import Cache, resolve
+        from heddle.data.names import parse_name
 
         group, name = word.removeprefix("SuiteSparse:").split("/")
         facts = {"group": group}
-        if not self.fetch:
-            return Source(_safe(name), {"matrix": word}, facts, missing=word)
         try:
-            source = _file_source(Path(resolve(word)))
+            cached = Cache().find(parse_name(word))
+            if cached is None and not self.fetch:
+                return Source(_safe(name), {"matrix": word}, facts, missing=word)
+            source = _file_source(Path(cached or resolve(word)))
         except (ValueError, OSError, RuntimeError) as error:
             raise StudyError(f"{word}: {error}", INPUT) from error
         source.facts.update(facts)
@@ -214,7 +216,9 @@ def facts_of(path: Path) -> dict[str, Any]:
     name = path.name.removesuffix(".gz")
     if name.endswith(".mtx"):
         try:
-            with (gzip.open if path.suffix == ".gz" else open)(path, "rt", errors="replace") as file:
+            with (gzip.open if path.suffix == ".gz" else open)(
+                path, "rt", errors="replace"
+            ) as file:
                 words = file.readline().lower().split()
                 line = next((text for text in file if text.strip() and text[0] != "%"), "")
         except (OSError, EOFError):
@@ -225,6 +229,9 @@ def facts_of(path: Path) -> dict[str, Any]:
             facts["symmetry"] = words[4]
             if len(sizes) > 2:
                 facts["stored"] = int(sizes[2])
+    fetched = read_json(path.parent / "record.json")  # beside a matrix of the collection
+    listed = (fetched.get("index") or {}) if isinstance(fetched, dict) else {}
+    facts |= {key: listed[key] for key in ("kind", "group") if key in listed}
     return facts | _manifest(path.parent).get(name.removesuffix(".mtx"), {})
 
 
@@ -264,7 +271,7 @@ def table(sources: list[Source], sums: dict[str, list[Any]]) -> dict[str, dict[s
     found = {}
     for source in sources:
         matrix = source.problem["matrix"]
-        row = dict(source.facts)
+        row: dict[str, Any] = dict(source.facts)
         row["file"] = matrix if isinstance(matrix, str) else None
         row["generate"] = None if isinstance(matrix, str) else matrix
         if isinstance(matrix, str) and matrix in sums:

@@ -103,7 +103,9 @@ def laplacian(A: Any, unit: bool, symmetrize: bool, normalized: bool) -> Any:
         return sp.csr_matrix(sp.diags(degrees) - W)
     roots = np.zeros(len(degrees))
     roots[degrees > 0] = 1 / np.sqrt(degrees[degrees > 0])
-    return sp.csr_matrix(sp.diags((degrees > 0).astype(float)) - sp.diags(roots) @ W @ sp.diags(roots))
+    return sp.csr_matrix(
+        sp.diags((degrees > 0).astype(float)) - sp.diags(roots) @ W @ sp.diags(roots)
+    )
 
 
 def norm_1(A: Any) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .process import Ended
-from .records import DEVICE, INPUT, UNFINISHED, USAGE, Record, Run, StudyError, read_json, shortened
+from .records import DEVICE, INPUT, UNFINISHED, USAGE, Record, Run, read_json, shortened
 
 # Exit codes of heddle.study.external: the library cannot be imported, or fails.
 EXTERNAL_CODES = {69: "unavailable", 70: "crashed"}
@@ -27,8 +27,8 @@ class Machine:
 def record_of(
     run: Run, ended: Ended, folder: Path, machine: Machine, started: str, version: str
 ) -> Record:
-    """`folder`: of the run. Raises StudyError where the run failed because the disk is full: that is
-    no fault of the run."""
+    """`folder`: of the run. Raises StudyError where the run failed because the disk is full, which
+    is no fault of the run."""
     result = read_json(folder / "result.json")
     problem = problem_of_result(result)
     status, reason = _judge(run, ended, folder, result, problem)
@@ -46,9 +46,7 @@ def record_of(
     return record
 
 
-def adopted_record(
-    run: Run, result: dict[str, Any], machine: Machine, version: str
-) -> Record:
+def adopted_record(run: Run, result: dict[str, Any], machine: Machine, version: str) -> Record:
     """The record of a run whose study was killed between its end and its record."""
     started = str((result.get("run") or {}).get("started", ""))
     status, reason = str(result["status"]), str(result.get("reason", ""))
@@ -92,9 +90,7 @@ def _take_from_result(record: Record, result: dict[str, Any]) -> None:
         record.peak_rss_bytes = max(record.peak_rss_bytes or 0, peak)
 
 
-def _judge(
-    run: Run, ended: Ended, folder: Path, result: Any, problem: str
-) -> tuple[str, str]:
+def _judge(run: Run, ended: Ended, folder: Path, result: Any, problem: str) -> tuple[str, str]:
     """Status and reason."""
     if ended.stopped == "interrupt":
         return UNFINISHED, "stopped by the user; the next start of the study runs it again"
@@ -186,6 +182,8 @@ def problem_of_result(result: Any) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int)) or (
-        isinstance(value, float) and not math.isnan(value)
+    return (
+        value is None
+        or isinstance(value, (bool, int))
+        or (isinstance(value, float) and not math.isnan(value))
     )

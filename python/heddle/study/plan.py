@@ -34,7 +34,7 @@ class Sums:
     known: dict[str, list[Any]] = field(default_factory=dict)
 
     def of(self, path: str) -> str:
-        """"bytes:crc32" of a file."""
+        """ "bytes:crc32" of a file."""
         try:
             stat = Path(path).stat()
             stamp = [stat.st_size, stat.st_mtime_ns]
@@ -118,17 +118,24 @@ def _word(value: Any) -> str:
     return str(value)
 
 
-def plan(study: Study, sources: list[Source], solver: Solver, sums: Sums) -> list[Run]:
+def plan(
+    study: Study, sources: list[Source], solver: Solver, sums: Sums
+) -> tuple[list[Run], list[str]]:
     """Every run of a study: per matrix, the repeats of its cases in turn, so that changes of the
-    machine's speed affect all cases alike. Two points that give the same run are one run."""
+    machine's speed affect all cases alike. And a sentence for each run that is another one's twin,
+    and therefore left out."""
     every = [point for case in study.cases for point in points(case)]
     runs: dict[str, Run] = {}
+    twins: list[str] = []
     for source in sources:
         for repeat in range(study.limits.repeats):
             for point in every:
                 run = _run(study, source, point, solver, sums, repeat)
-                runs.setdefault(run.key, run)
-    return list(runs.values())
+                first = runs.setdefault(run.key, run)
+                if first is not run and repeat == 0:
+                    names = f"{first.matrix}/{first.case}"
+                    twins.append(f"{run.matrix}/{run.case} is the same as {names}: it is run once")
+    return list(runs.values()), twins
 
 
 def _run(

@@ -48,7 +48,8 @@ class Ended:
 
 def _die_with_parent() -> None:
     """A study that is killed by SIGKILL takes its children along (Linux)."""
-    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _LIBC is not None:
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -63,9 +64,10 @@ class Child:
         self._inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         self._stopped = ""
         self._kill_at = 0.0
-        with open(task.folder / "stdout.txt", "wb") as out, open(
-            task.folder / "stderr.txt", "wb"
-        ) as err:
+        with (
+            open(task.folder / "stdout.txt", "wb") as out,
+            open(task.folder / "stderr.txt", "wb") as err,
+        ):
             self._began = time.monotonic()
             self._process = subprocess.Popen(
                 task.command,
@@ -154,7 +156,9 @@ def resident_bytes(pid: int) -> tuple[int, int]:
         one = todo.pop()
         try:
             with open(f"/proc/{one}/status", encoding="ascii", errors="replace") as file:
-                sizes = dict(line.split(":", 1) for line in file if line.startswith(("VmHWM", "VmRSS")))
+                sizes = dict(
+                    line.split(":", 1) for line in file if line.startswith(("VmHWM", "VmRSS"))
+                )
             now += 1024 * int(sizes["VmRSS"].split()[0])
             most += 1024 * int(sizes["VmHWM"].split()[0])
             with open(f"/proc/{one}/task/{one}/children", encoding="ascii") as file:

@@ -2,8 +2,9 @@
 eigenvalues by factorisations. Run as `python -m heddle.study.reference TASK.json`.
 
 A task has `problem` (of a configuration), `questions`, the limits `dense`, `inertia` (rows) and
-`inertia_s`, and the same as `limits`, which the answers repeat. A question has `group`, `which`, `nev`, perhaps `interval`, and `claims`: pairs
-[value, bound] near which counts are worth while. The answer to each is the file truth/GROUP.json."""
+`inertia_s`, and the same as `limits`, which the answers repeat. A question has `group`, `which`,
+`nev`, perhaps `interval`, and `claims`: pairs [value, bound] near which counts are worth while. The
+answer to each is the file truth/GROUP.json."""
 
 from __future__ import annotations
 
@@ -48,9 +49,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _write(task: dict[str, Any], question: dict[str, Any], answer: dict[str, Any]) -> None:
-    empty: dict[str, Any] = {"values": [], "uncertainty": [], "intervals": [], "seconds": 0.0}
-    asked = {key: question[key] for key in ("which", "nev", "interval") if key in question}
-    answer = {**empty, **asked, **answer, "limits": task["limits"]}
+    whole: dict[str, Any] = {"values": [], "uncertainty": [], "intervals": [], "seconds": 0.0}
+    whole |= {key: question[key] for key in ("which", "nev", "interval") if key in question}
+    answer = whole | answer | {"limits": task["limits"]}
     write_json(Path(task["folder"]) / f"{question['group']}.json", answer)
 
 
@@ -67,7 +68,9 @@ def _dense(task: dict[str, Any], operands: Operands) -> None:
         order = np.argsort(-values if question["which"] == "largest" else values, kind="stable")
         if question["which"] == "interval":
             low, high = (float(each) for each in question["interval"])
-            inside = (values[order] >= low - errors[order]) & (values[order] <= high + errors[order])
+            inside = (values[order] >= low - errors[order]) & (
+                values[order] <= high + errors[order]
+            )
             order = order[inside]
         else:
             order = order[: question["nev"] + BEYOND]
@@ -83,9 +86,9 @@ def _dense(task: dict[str, Any], operands: Operands) -> None:
 
 
 def dense_spectrum(operands: Operands) -> tuple[Any, Any]:
-    """All finite eigenvalues in ascending order and bounds of their errors, n eps ||A||_2 for B = I:
-    LAPACK Users' Guide, section 4.7.1 and 4.9. Raises LinAlgError where A and B are both no basis
-    for a Cholesky factorisation."""
+    """All finite eigenvalues in ascending order and bounds of their errors, n eps ||A||_2 for
+    B = I (LAPACK Users' Guide, sections 4.7 and 4.9). Raises LinAlgError where neither A nor B is
+    positive definite."""
     A, n = operands.A.toarray(), operands.n
     if operands.B is None:
         values = scipy.linalg.eigvalsh(A)
@@ -100,7 +103,7 @@ def dense_spectrum(operands: Operands) -> tuple[Any, Any]:
 
 
 def _singular_mass(A: Any, B: Any) -> tuple[Any, Any]:
-    """B x = mu A x with positive definite A: lambda = 1/mu, infinite where mu is zero to rounding."""
+    """B x = mu A x with positive definite A: lambda = 1/mu, infinite if mu is zero to rounding."""
     smallest, largest = scipy.linalg.eigvalsh(A)[[0, -1]]
     n = len(A)
     if smallest <= n * EPS * largest:
@@ -146,12 +149,12 @@ def _inertia(task: dict[str, Any], operands: Operands) -> None:
 
 
 def _edges(question: dict[str, Any], rounding: float) -> list[float]:
-    """Both sides of each cluster of claims, the outermost cluster first: counts there say how many
-    eigenvalues the clusters have, and that none lies between them."""
+    """The ends of an interval, then both sides of each cluster of claims, the outermost cluster
+    first: counts there say how many eigenvalues the clusters have, and that none lies between."""
     clusters = claimed_clusters(question["claims"], rounding)
     if question["which"] == "largest":
         clusters.reverse()
-    edges: list[float] = []
+    edges = [each for each in _interval(question) if np.isfinite(each)]
     for low, high in reversed(clusters):
         edges += [low, high]
     return edges
@@ -170,21 +173,16 @@ def claimed_clusters(claims: list[list[float]], rounding: float) -> list[tuple[f
     return clusters
 
 
-def _enclosed(
-    slicer: Slicer, question: dict[str, Any], n: int, narrow: bool
-) -> dict[str, Any]:
+def _enclosed(slicer: Slicer, question: dict[str, Any], n: int, narrow: bool) -> dict[str, Any]:
     """The enclosures of the wanted eigenvalues, as centres with uncertainties. `narrow`: whether
     further counts halve those that are wide."""
-    wanted = min(question["nev"], n)
-    if not slicer.counts:
+    indices = _indices(slicer, question, n)
+    if not slicer.counts or indices is None:
         reason = "no factorisation with certain signs in the time given"
         return {"method": "none", "reason": reason, "n": n}
-    if question["which"] == "largest":
-        indices = [n - 1 - i for i in range(wanted)]
-    else:
-        indices = list(range(wanted))
-    find = (lambda index: _narrowed(slicer, index)) if narrow else slicer.enclosure
-    enclosures = [find(index) for index in indices]
+    enclosures = [
+        _narrowed(slicer, index) if narrow else slicer.enclosure(index) for index in indices
+    ]
     values, uncertainty = [], []
     for low, high in enclosures:
         known = np.isfinite(low) and np.isfinite(high)
@@ -206,6 +204,26 @@ def _enclosed(
         "enclosures": [[low, high] for low, high in enclosures],
         "factorisations": len(slicer.counts),
     }
+
+
+def _interval(question: dict[str, Any]) -> list[float]:
+    return [float(each) for each in question.get("interval") or []]
+
+
+def _indices(slicer: Slicer, question: dict[str, Any], n: int) -> list[int] | None:
+    """The places of the wanted eigenvalues in ascending order, from 0; None if the counts at the
+    ends of the interval are not there."""
+    wanted = min(question["nev"], n)
+    if question["which"] == "largest":
+        return [n - 1 - i for i in range(wanted)]
+    if question["which"] == "smallest":
+        return list(range(wanted))
+    below = []
+    for end, outside in zip(_interval(question), (0, n), strict=True):
+        if np.isfinite(end) and end not in slicer.counts:
+            return None
+        below.append(slicer.counts[end].below if np.isfinite(end) else outside)
+    return list(range(*below))
 
 
 def _narrowed(slicer: Slicer, index: int) -> tuple[float, float]:

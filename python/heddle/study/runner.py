@@ -58,24 +58,24 @@ class Runner:
 
     def due(self, runs: Iterable[Run], retry: bool) -> list[Run]:
         """The runs that have no record yet, those that the user stopped and, with `retry`, those
-        that failed. What ended without a record because a study was killed is recorded now."""
+        that failed."""
         due = []
         for run in runs:
             record = self.records.get(run.key)
-            if record is None and (folder := self._folder(run)).is_dir():
-                record = self._adopt(run, folder)
             if record is None or not record.finished or (retry and record.status in FAILED):
                 due.append(run)
         return due
 
-    def _adopt(self, run: Run, folder: Path) -> Record | None:
+    def _adopt(self, run: Run, folder: Path) -> bool:
+        """Records a run that ended without a record, because its study was killed."""
         record = adopted(
             folder, lambda result: adopted_record(run, result, self.machine, self._version(run))
         )
-        if record is not None and record.key == run.key:
-            self._record(record)
-            return record
-        return None
+        if run.key in self.records or record is None or record.key != run.key:
+            return False
+        self._record(record)
+        self.watcher.ended(run, record)
+        return True
 
     def run(self, due: list[Run]) -> None:
         """Returns when all have ended, or the user asked for the end. Runs that another process
@@ -106,6 +106,9 @@ class Runner:
             held = lock(folder / ".lock")
             if held is None:
                 self._elsewhere.append(run)
+                return None
+            if self._adopt(run, folder):
+                held.close()
                 return None
             for name in WRITTEN_BY_RUNS:
                 (folder / name).unlink(missing_ok=True)

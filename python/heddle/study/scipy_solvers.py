@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def eigsh(request: Request) -> Answer:
-    """ARPACK. The smallest end by shift-invert with SuperLU where A is positive (semi)definite, else
-    which="SA"; the largest end by which="LA"."""
+    """ARPACK. The smallest end by shift-invert with SuperLU where A is positive (semi)definite,
+    else which="SA"; the largest end by which="LA"."""
     from .external import Answer, Counted
 
     A, B, n = request.operands.A, request.operands.B, request.operands.n

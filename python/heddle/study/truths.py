@@ -51,7 +51,9 @@ def open_questions(study: Study, runs: list[Run], records: dict[str, Record]) ->
         kept = {key: value for key, value in kept.items() if value is not None}
         identity = json.dumps(kept, sort_keys=True)
         problem = problems.setdefault(identity, Problem(run.matrix, kept))
-        question = {key: run.question[key] for key in ("which", "nev", "interval") if key in run.question}
+        question = {
+            key: run.question[key] for key in ("which", "nev", "interval") if key in run.question
+        }
         problem.questions.append({"group": group, "claims": claims[group]} | question)
     return list(problems.values())
 
@@ -119,8 +121,8 @@ class Truths:
             ))  # fmt: skip
 
     def _ended(self, problem: Problem, how: Ended) -> None:
-        """A process that failed has answered some questions, perhaps. To the others, its answer is why
-        there is no reference."""
+        """A process that failed has answered some questions, perhaps. To the others, its answer is
+        why there is no reference."""
         with disk_errors(self.study.output):
             if how.stopped != "interrupt":
                 self._explain(problem, how)
@@ -134,7 +136,9 @@ class Truths:
         if self._out is None:
             return
         groups = [question["group"] for question in problem.questions]
-        answers = [read_json(self.study.output / "truth" / f"{group}.json") or {} for group in groups]
+        answers = [
+            read_json(self.study.output / "truth" / f"{group}.json") or {} for group in groups
+        ]
         words = dict.fromkeys(
             str(each.get("reason") or each.get("method") or "stopped") for each in answers
         )

@@ -1,11 +1,9 @@
 """A server with a collection of little matrices, and an empty cache."""
 
 import pytest
+from heddle.data import Cache
 
-pytest.importorskip("pooch")
-
-from heddle.data import Cache  # noqa: E402
-from .site_of_matrices import Site, little_matrices, open_collection  # noqa: E402
+from .site_of_matrices import Site, little_matrices, open_collection
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,11 @@ import tarfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
+import heddle
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
-
-import heddle
 from heddle.data import Collection
 from heddle.data.download import Patience
 
@@ -132,7 +130,9 @@ class Site:
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.handle_error = lambda *_: None  # connections that a test breaks
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
         self._thread.start()
         self.address = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -141,8 +141,15 @@ class Site:
         self._server.server_close()
         self._thread.join()
 
-    def add(self, group: str, name: str, A: sp.sparray, kind: str, mesh: bool = False,
-            parts: Mapping[str, str] | None = None) -> None:
+    def add(
+        self,
+        group: str,
+        name: str,
+        A: sp.sparray,
+        kind: str,
+        mesh: bool = False,
+        parts: Mapping[str, str] | None = None,
+    ) -> None:
         """Adds a matrix: its archive, and its line of the index."""
         members = {f"{name}/{name}.mtx": matrix_market(A)}
         for part, text in (parts or {}).items():
@@ -196,8 +203,17 @@ def index_line(group: str, name: str, A: sp.sparray, kind: str, mesh: bool) -> s
     real = not np.iscomplexobj(D)
     binary = real and bool(np.isin(D, (0, 1)).all())
     facts = [*D.shape, np.count_nonzero(D), int(real), int(binary), int(mesh), int(definite)]
-    return ",".join([group, name, *map(str, facts), f"{pattern:.15g}", f"{values:.15g}", kind,
-                     str(np.count_nonzero(D))])
+    return ",".join(
+        [
+            group,
+            name,
+            *map(str, facts),
+            f"{pattern:.15g}",
+            f"{values:.15g}",
+            kind,
+            str(np.count_nonzero(D)),
+        ]
+    )
 
 
 def little_matrices(site: Site) -> None:
@@ -207,22 +223,55 @@ def little_matrices(site: Site) -> None:
         site.add("HB", f"line{n:02d}", make("laplace1d", n), "structural problem")
         site.add("Mesh", f"square{n}", make("laplace2d", n, n), "2D/3D problem", mesh=True)
         site.add("Mesh", f"cube-{n}", make("laplace3d", 3, 3, n), "2D/3D problem", mesh=True)
-        site.add("JGD", f"uniform_{n}", make("random_uniform", 3 * n, density=3, seed=n), "combinatorial problem")
-        site.add("Rajat", f"sym{n}", make("random_symmetric", 3 * n, density=3, seed=n), "circuit simulation problem")
+        site.add(
+            "JGD",
+            f"uniform_{n}",
+            make("random_uniform", 3 * n, density=3, seed=n),
+            "combinatorial problem",
+        )
+        site.add(
+            "Rajat",
+            f"sym{n}",
+            make("random_symmetric", 3 * n, density=3, seed=n),
+            "circuit simulation problem",
+        )
         site.add("HB", f"band{n}", make("band", 2 * n, 2), "structural problem")
-    site.add("Rajat", "large", make("random_uniform", 2000, density=5), "circuit simulation problem")
+    site.add(
+        "Rajat", "large", make("random_uniform", 2000, density=5), "circuit simulation problem"
+    )
     site.add("SNAP", "geometric", adjacency(make("random_geometric", 30)), "undirected graph")
     site.add("SNAP", "kron5", adjacency(make("rmat", 5)), "undirected weighted graph")
     site.add("Pajek", "arcs", directed(make("rmat", 5, seed=3)), "directed graph")
     site.add("JGD", "trefethen", make("trefethen", 20), "combinatorial problem")
-    site.add("Oberwolfach", "mikota", make("mikota_stiffness", 9), "model reduction problem",
-             parts={"M": matrix_market(make("mikota_mass", 9)).decode(),
-                    "coord": "%%MatrixMarket matrix array real general\n9 1\n" + "1\n" * 9})
+    site.add(
+        "Oberwolfach",
+        "mikota",
+        make("mikota_stiffness", 9),
+        "model reduction problem",
+        parts={
+            "M": matrix_market(make("mikota_mass", 9)).decode(),
+            "coord": "%%MatrixMarket matrix array real general\n9 1\n" + "1\n" * 9,
+        },
+    )
     site.add("GHS_psdef", "wathen2", make("wathen", 2, 2), "random 2D/3D problem", mesh=True)
-    site.add("LPnetlib", "lp_tiny", make("random_uniform", 8, 14, density=3), "linear programming problem")
-    site.add("HB", "zero_free", sp.csr_array(np.array([[0.0, 2.0], [2.0, 0.0]])), "structural problem")
-    site.add("Bai", "complex2", sp.csr_array(np.array([[2, 1j], [-1j, 2]])), "duplicate structural problem")
-    site.add("Bai", "skew", sp.csr_array(np.array([[1.0, 1.0], [-1.0, 1.0]])), "2D/3D problem", mesh=True)
+    site.add(
+        "LPnetlib",
+        "lp_tiny",
+        make("random_uniform", 8, 14, density=3),
+        "linear programming problem",
+    )
+    site.add(
+        "HB", "zero_free", sp.csr_array(np.array([[0.0, 2.0], [2.0, 0.0]])), "structural problem"
+    )
+    site.add(
+        "Bai",
+        "complex2",
+        sp.csr_array(np.array([[2, 1j], [-1j, 2]])),
+        "duplicate structural problem",
+    )
+    site.add(
+        "Bai", "skew", sp.csr_array(np.array([[1.0, 1.0], [-1.0, 1.0]])), "2D/3D problem", mesh=True
+    )
 
 
 def adjacency(A: sp.sparray) -> sp.csr_array:
@@ -239,3 +288,26 @@ def open_collection(address, cache, **options):
     """A collection whose user waits for nothing long."""
     patience = Patience(connect=2, silence=0.3, attempts=3, pause=0.01)
     return Collection(address, cache, patience=patience, **options)
+
+
+ARCHIVE = "/MM/Mesh/square12.tar.gz"
+NAME = "Mesh/square12"
+LARGE = "Rajat/large"
+LARGE_ARCHIVE = "/MM/Rajat/large.tar.gz"
+
+
+def original():
+    return heddle.generate("laplace2d", 12, 12).toarray()
+
+
+def large():
+    return heddle.generate("random_uniform", 2000, density=5).toarray()
+
+
+def read(path):
+    return scipy.io.mmread(path).toarray()
+
+
+def left_over(cache):
+    """What is left of downloads, besides locks."""
+    return [path.name for path in cache.downloads.iterdir() if path.name != "locks"]

@@ -9,6 +9,7 @@ import pytest
 from heddle.data.archive import unpack
 from heddle.data.errors import Damaged, FetchError
 from heddle.data.matrix_market import Header, read_header
+
 from .site_of_matrices import archive
 
 MATRIX = b"%%MatrixMarket matrix coordinate real symmetric\n% text\n\n2 2 2\n1 1 1\n2 2 2\n"
@@ -41,34 +42,42 @@ def unpacked(tmp_path, content):
 
 def test_files_and_their_sums(tmp_path):
     odd = member("a/a_names.txt", mode=0o6777)
-    content = members_of((member("a", tarfile.DIRTYPE), b""), (member("./a/a.mtx"), MATRIX), (odd, b"x\ny\n"))
+    content = members_of(
+        (member("a", tarfile.DIRTYPE), b""), (member("./a/a.mtx"), MATRIX), (odd, b"x\ny\n")
+    )
     sums, target = unpacked(tmp_path, content)
     assert {path.name: path.read_bytes() for path in target.iterdir()} == {
-        "a.mtx": MATRIX, "a_names.txt": b"x\ny\n"}
+        "a.mtx": MATRIX,
+        "a_names.txt": b"x\ny\n",
+    }
     assert sums["a.mtx"].bytes == len(MATRIX)
     assert sums["a.mtx"].sha256 == hashlib.sha256(MATRIX).hexdigest()
     assert (target / "a_names.txt").stat().st_mode & 0o7000 == 0
     assert read_header(target / "a.mtx") == Header("coordinate", "real", "symmetric", 2, 2, 2)
 
 
-@pytest.mark.parametrize(("hostile", "why"), [
-    (member("../a.mtx"), "outside"),
-    (member("a/../../escaped"), "outside"),
-    (member("/tmp/heddle-escaped"), "outside"),
-    (member("a/b/c.mtx"), "outside"),
-    (member("b/a.mtx"), "outside"),
-    (member("a.mtx"), "outside"),
-    (member("a/.."), "outside"),
-    (member("a/.hidden"), "outside"),
-    (member("a/new\nline"), "outside"),
-    (member("a/a.mtx", tarfile.SYMTYPE, "/etc/passwd"), "no plain file"),
-    (member("a/a.mtx", tarfile.LNKTYPE, "a/b.mtx"), "no plain file"),
-    (member("a/pipe", tarfile.FIFOTYPE), "no plain file"),
-    (member("a/null", tarfile.CHRTYPE), "no plain file"),
-    (member("a/disk", tarfile.BLKTYPE), "no plain file"),
-    (member("b", tarfile.DIRTYPE), "no plain file"),
-    (member("..", tarfile.DIRTYPE), "no plain file"),
-], ids=lambda value: repr(getattr(value, "name", value)))
+@pytest.mark.parametrize(
+    ("hostile", "why"),
+    [
+        (member("../a.mtx"), "outside"),
+        (member("a/../../escaped"), "outside"),
+        (member("/tmp/heddle-escaped"), "outside"),
+        (member("a/b/c.mtx"), "outside"),
+        (member("b/a.mtx"), "outside"),
+        (member("a.mtx"), "outside"),
+        (member("a/.."), "outside"),
+        (member("a/.hidden"), "outside"),
+        (member("a/new\nline"), "outside"),
+        (member("a/a.mtx", tarfile.SYMTYPE, "/etc/passwd"), "no plain file"),
+        (member("a/a.mtx", tarfile.LNKTYPE, "a/b.mtx"), "no plain file"),
+        (member("a/pipe", tarfile.FIFOTYPE), "no plain file"),
+        (member("a/null", tarfile.CHRTYPE), "no plain file"),
+        (member("a/disk", tarfile.BLKTYPE), "no plain file"),
+        (member("b", tarfile.DIRTYPE), "no plain file"),
+        (member("..", tarfile.DIRTYPE), "no plain file"),
+    ],
+    ids=lambda value: repr(getattr(value, "name", value)),
+)
 def test_hostile_members_are_refused(tmp_path, hostile, why):
     content = members_of((member("a/a.mtx"), MATRIX), (hostile, b""))
     with pytest.raises(FetchError, match=why) as refusal:
@@ -142,12 +151,17 @@ def test_what_is_no_archive(tmp_path):
         unpacked(tmp_path, b"<!DOCTYPE html>\n<p>gone")
 
 
-@pytest.mark.parametrize("text", [
-    b"", b"1 1 1\n", b"%%MatrixMarket matrix\n1 1 1\n",
-    b"%%MatrixMarket matrix coordinate real general\n% only\n",
-    b"%%MatrixMarket matrix coordinate real general\n3 3\n",
-    b"%%MatrixMarket matrix coordinate real general\na b c\n",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"1 1 1\n",
+        b"%%MatrixMarket matrix\n1 1 1\n",
+        b"%%MatrixMarket matrix coordinate real general\n% only\n",
+        b"%%MatrixMarket matrix coordinate real general\n3 3\n",
+        b"%%MatrixMarket matrix coordinate real general\na b c\n",
+    ],
+)
 def test_files_without_a_head_of_matrix_market(tmp_path, text):
     (tmp_path / "a.mtx").write_bytes(text)
     with pytest.raises(ValueError):

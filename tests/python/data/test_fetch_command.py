@@ -10,19 +10,19 @@ import time
 import zlib
 from pathlib import Path
 
+import heddle
 import numpy as np
 import pytest
 import scipy.io
 from heddle.data.main import main
-from .site_of_matrices import archive, code, instead, slow
 
-import heddle
+from .site_of_matrices import archive, code, instead, slow
 
 
 @pytest.fixture
 def fetch(site, tmp_path, monkeypatch, capsys):
-    """Runs heddle fetch with a cache of its own and returns its exit code, stdout and stderr. `start`
-    does it in a process of its own."""
+    """Runs heddle fetch with a cache of its own and returns its exit code, stdout and stderr.
+    `start` does it in a process of its own."""
     monkeypatch.setenv("HEDDLE_COLLECTION", site.address)
     monkeypatch.setenv("HEDDLE_DATA", str(tmp_path / "cache"))
 
@@ -38,8 +38,12 @@ def fetch(site, tmp_path, monkeypatch, capsys):
         return code, out, err
 
     def start(*arguments):
-        return subprocess.Popen([sys.executable, "-m", "heddle.data.main", *arguments], text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            [sys.executable, "-m", "heddle.data.main", *arguments],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     run.start = start
     run.cache = tmp_path / "cache" / "SuiteSparse"
@@ -50,7 +54,7 @@ def test_several_names_at_once(fetch):
     code, out, err = fetch("HB/line04", "SuiteSparse:Mesh/square7", "mikota")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].startswith("HB/line04: fetched 0.0 MB, ")
+    assert lines[0].startswith("HB/line04: fetched 0.2 kB, ")
     assert lines[1].endswith("cache/SuiteSparse/Mesh/square7/square7.mtx")
     assert lines[2].endswith("mikota.mtx; parts: M, coord")
     code, out, _ = fetch("HB/line04")
@@ -71,13 +75,23 @@ def test_where_prints_paths_alone(fetch):
 def test_a_query_fetches_what_it_finds(fetch):
     code, out, err = fetch("--query", "group=HB,kind=structural", "--query", "rows=:7", "--json")
     assert (code, err) == (0, "")
-    assert sorted(row["name"] for row in json.loads(out)) == ["HB/line04", "HB/line07", "HB/zero_free"]
+    assert sorted(row["name"] for row in json.loads(out)) == [
+        "HB/line04",
+        "HB/line07",
+        "HB/zero_free",
+    ]
     code, out, _ = fetch("--where", "HB/line*", "Mesh/square4")
     assert code == 0
     assert [line.rsplit("/", 1)[1] for line in out.splitlines()] == [
-        "line04.mtx", "line07.mtx", "line12.mtx", "square4.mtx"]
+        "line04.mtx",
+        "line07.mtx",
+        "line12.mtx",
+        "square4.mtx",
+    ]
     assert fetch("--query", "rows=12345")[::2] == (
-        2, "heddle fetch: error: no matrix of the index meets the query\n")
+        2,
+        "heddle fetch: error: no matrix of the index meets the query\n",
+    )
 
 
 def test_lists(fetch, site):
@@ -87,7 +101,16 @@ def test_lists(fetch, site):
     assert code == 0 and lines[0].split()[:4] == ["matrix", "rows", "cols", "nnz"]
     assert [line.split()[0] for line in lines[1:3]] == ["HB/band12", "HB/band7"]
     (cached,) = [line for line in lines[:-1] if line.startswith("*")]
-    assert cached.split()[1:] == ["HB/line04", "4", "4", "10", "yes", "yes", "structural", "problem"]
+    assert cached.split()[1:] == [
+        "HB/line04",
+        "4",
+        "4",
+        "10",
+        "yes",
+        "yes",
+        "structural",
+        "problem",
+    ]
     assert lines[-1] == f"{len(lines) - 2} matrices; *: in the cache, {fetch.cache.parent}"
     code, out, _ = fetch("--list", "--json")
     rows = json.loads(out)
@@ -98,17 +121,20 @@ def test_lists(fetch, site):
     assert len(fetch("--list", "HB/line*")[1].splitlines()) == 5
 
 
-@pytest.mark.parametrize(("arguments", "status", "message"), [
-    ([], 1, "a matrix is missing; usage: heddle fetch NAME..., see --help"),
-    (["--lst"], 1, "unrecognized arguments: --lst; see heddle fetch --help"),
-    (["a/b/c"], 1, "'a/b/c' is no name of a matrix: write GROUP/NAME as in HB/bcsstk17"),
-    (["--query", "grup=HB"], 1, "a query has no key 'grup' (did you mean group?)"),
-    (["--query", "HB"], 1, "'HB' is no part of a query: write KEY=VALUE"),
-    (["HB/line05"], 2, "has no matrix HB/line05 (did you mean HB/line0"),
-    (["HB/q*"], 2, "the index has no matrix that fits 'HB/q*'"),
-    (["--checksums", "none.txt", "HB/line04"], 2, "none.txt: cannot be read: No such file"),
-    (["--offline", "HB/line04"], 2, "--offline forbids to fetch it"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 1, "a matrix is missing; usage: heddle fetch NAME..., see --help"),
+        (["--lst"], 1, "unrecognized arguments: --lst; see heddle fetch --help"),
+        (["a/b/c"], 1, "'a/b/c' is no name of a matrix: write GROUP/NAME as in HB/bcsstk17"),
+        (["--query", "grup=HB"], 1, "a query has no key 'grup' (did you mean group?)"),
+        (["--query", "HB"], 1, "'HB' is no part of a query: write KEY=VALUE"),
+        (["HB/line05"], 2, "has no matrix HB/line05 (did you mean HB/line0"),
+        (["HB/q*"], 2, "the index has no matrix that fits 'HB/q*'"),
+        (["--checksums", "none.txt", "HB/line04"], 2, "none.txt: cannot be read: No such file"),
+        (["--offline", "HB/line04"], 2, "--offline forbids to fetch it"),
+    ],
+)
 def test_wrong_uses(fetch, arguments, status, message):
     code, out, err = fetch(*arguments)
     assert (code, out) == (status, "")
@@ -121,8 +147,10 @@ def test_a_query_of_many_matrices_asks_first(fetch, site):
     site.publish_index()
     code, _, err = fetch("--query", "name=m*")
     assert code == 1
-    assert err == ("heddle fetch: error: that would fetch 121 matrices; --list shows them, limit=N in "
-                   "--query takes the first, --all takes all\n")
+    assert err == (
+        "heddle fetch: error: that would fetch 121 matrices; --list shows them, limit=N in "
+        "--query takes the first, --all takes all\n"
+    )
 
 
 def test_some_matrices_cannot_be_had(fetch, site):
@@ -137,15 +165,21 @@ def test_some_matrices_cannot_be_had(fetch, site):
 def test_without_a_network_one_sentence(fetch):
     status, out, err = fetch("HB/line04", "HB/line07", HEDDLE_COLLECTION="http://127.0.0.1:1")
     assert (status, out) == (2, "")
-    assert err.startswith(f"heddle fetch: error: HB/line04 is not in the cache ({fetch.cache.parent}), and "
-                          "http://127.0.0.1:1 cannot be reached: connection refused; ")
+    assert err.startswith(
+        f"heddle fetch: error: HB/line04 is not in the cache ({fetch.cache.parent}), and "
+        "http://127.0.0.1:1 cannot be reached: connection refused; "
+    )
     assert err.count("error:") == 1
 
 
 def test_known_sums_from_a_file(fetch, site, tmp_path):
     sums = tmp_path / "sums.txt"
-    sums.write_text(hashlib.md5(site.files["/MM/HB/line04.tar.gz"]).hexdigest() + "  HB/line04.tar.gz\n"
-                    + "0" * 64 + "  HB/line07.tar.gz\n")
+    sums.write_text(
+        hashlib.md5(site.files["/MM/HB/line04.tar.gz"]).hexdigest()
+        + "  HB/line04.tar.gz\n"
+        + "0" * 64
+        + "  HB/line07.tar.gz\n"
+    )
     status, out, err = fetch("--checksums", str(sums), "HB/line04", "HB/line07")
     assert status == 2 and out.startswith("HB/line04: fetched")
     assert "line07.tar.gz does not have the known sum sha256:000" in err
@@ -202,7 +236,12 @@ def test_an_interrupted_fetch_leaves_nothing_half(fetch, site, number, status):
 def test_help_shows_examples(fetch):
     status, out, _ = fetch("--help")
     assert status == 0
-    for word in ("heddle fetch HB/bcsstk17", "HEDDLE_DATA", "HEDDLE_COLLECTION", "positive_definite"):
+    for word in (
+        "heddle fetch HB/bcsstk17",
+        "HEDDLE_DATA",
+        "HEDDLE_COLLECTION",
+        "positive_definite",
+    ):
         assert word in out
     assert fetch("--version")[1].startswith("heddle-fetch ")
 
@@ -222,14 +261,25 @@ def test_importing_heddle_takes_no_downloads_along():
     assert run.stdout == "[]\n"
 
 
-@pytest.mark.skipif("HEDDLE_PROGRAMS" not in os.environ, reason="HEDDLE_PROGRAMS names no executables")
+@pytest.mark.skipif(
+    "HEDDLE_PROGRAMS" not in os.environ, reason="HEDDLE_PROGRAMS names no executables"
+)
 def test_the_executables_fetch_what_they_are_asked_for(fetch, site, tmp_path, monkeypatch):
     program = tmp_path / "heddle-fetch"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m heddle.data.main "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     heddle_program = Path(os.environ["HEDDLE_PROGRAMS"]) / "heddle"
-    words = [heddle_program, "solve", "SuiteSparse:HB/line12", "-n", "2", "-o", tmp_path / "out", "-q"]
+    words = [
+        heddle_program,
+        "solve",
+        "SuiteSparse:HB/line12",
+        "-n",
+        "2",
+        "-o",
+        tmp_path / "out",
+        "-q",
+    ]
     run = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
     results = json.loads((tmp_path / "out" / "result.json").read_text())
@@ -238,7 +288,9 @@ def test_the_executables_fetch_what_they_are_asked_for(fetch, site, tmp_path, mo
     path = fetch.cache / "HB" / "line12" / "line12.mtx"
     assert results["inputs"][0]["file"] == str(path)
     assert results["inputs"][0]["crc32"] == f"{zlib.crc32(path.read_bytes()):08x}"
-    listed = subprocess.run([heddle_program, "fetch", "--list", "--offline"], capture_output=True, text=True)
+    listed = subprocess.run(
+        [heddle_program, "fetch", "--list", "--offline"], capture_output=True, text=True
+    )
     assert "HB/line12" in listed.stdout
     site.plan("/MM/HB/line07.tar.gz", code(403))
     words[2] = "SuiteSparse:HB/line07"

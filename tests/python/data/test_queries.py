@@ -27,7 +27,10 @@ QUERIES = [
     ({"group": "*e*"}, lambda m: "e" in m.group.lower()),
     ({"name": "line07"}, lambda m: m.name == "line07"),
     ({"name": "*1?"}, lambda m: len(m.name) > 1 and m.name[-2] == "1"),
-    ({"name": ["square[47]", "cube-*"]}, lambda m: m.name in ("square4", "square7") or m.name[:5] == "cube-"),
+    (
+        {"name": ["square[47]", "cube-*"]},
+        lambda m: m.name in ("square4", "square7") or m.name[:5] == "cube-",
+    ),
     ({"kind": "structural"}, lambda m: "structural" in m.kind),
     ({"kind": "graph", "symmetric": True}, lambda m: "graph" in m.kind and m.sym),
     ({"symmetric": True}, lambda m: m.sym),
@@ -42,8 +45,10 @@ QUERIES = [
     ({"real": False}, lambda m: not m.real),
     ({"numerical_symmetry": 1, "real": False}, lambda m: m.nsym == 1 and not m.real),
     ({"pattern_symmetry": [0.0, 0.999]}, lambda m: m.psym <= 0.999),
-    ({"group": "HB", "symmetric": True, "rows": [5, 20], "kind": "structural"},
-     lambda m: m.group == "HB" and m.sym and 5 <= m.rows <= 20 and "structural" in m.kind),
+    (
+        {"group": "HB", "symmetric": True, "rows": [5, 20], "kind": "structural"},
+        lambda m: m.group == "HB" and m.sym and 5 <= m.rows <= 20 and "structural" in m.kind,
+    ),
     ({"group": "nobody"}, lambda m: False),
 ]
 
@@ -71,28 +76,47 @@ def test_order_and_limit(site, collection):
 
 
 def test_entries_hold_the_fields_of_their_line(site, collection):
-    for number, (text, entry) in enumerate(zip(site.lines, collection.index()), start=1):
+    for number, (text, entry) in enumerate(
+        zip(site.lines, collection.index(), strict=True), start=1
+    ):
         line = Line(text)
-        assert entry == Entry(number, line.group, line.name, line.rows, line.cols, line.nnz, line.real,
-                              line.binary, line.mesh, line.spd, line.psym, line.nsym, line.kind, line.nnz)
+        assert entry == Entry(
+            number,
+            line.group,
+            line.name,
+            line.rows,
+            line.cols,
+            line.nnz,
+            line.real,
+            line.binary,
+            line.mesh,
+            line.spd,
+            line.psym,
+            line.nsym,
+            line.kind,
+            line.nnz,
+        )
 
 
-@pytest.mark.parametrize(("spec", "message"), [
-    ({"grup": "HB"}, "a query has no key 'grup' (did you mean group?); keys: group, name"),
-    ({"spd": True}, "a query has no key 'spd' (did you mean positive_definite?)"),
-    ({"nonzeros": 3}, "did you mean nnz?"),
-    ({"qqqq": 3}, "a query has no key 'qqqq'; keys"),
-    ({"rows": "many"}, "rows: 'many' is no number; a range is [LOW, HIGH] or LOW:HIGH"),
-    ({"rows": [1, 2, 3]}, "rows: [1, 2, 3] has 3 numbers, a range has 2"),
-    ({"rows": [9, 2]}, "rows: the range [9, 2] is empty"),
-    ({"rows": True}, "rows: True is no number"),
-    ({"rows": None}, "rows: a number or a range LOW:HIGH is missing"),
-    ({"symmetric": "maybe"}, "symmetric: 'maybe' is neither true nor false"),
-    ({"group": {"a": 1}}, "group: {'a': 1} is neither a word nor a list of words"),
-    ({"limit": 0}, "limit: 0 is no positive number of matrices"),
-    ({"sort": "size"}, "sort: there is no key 'size'"),
-    ({"sort": "-rwos"}, "sort: there is no key 'rwos' (did you mean rows?)"),
-])
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"grup": "HB"}, "a query has no key 'grup' (did you mean group?); keys: group, name"),
+        ({"spd": True}, "a query has no key 'spd' (did you mean positive_definite?)"),
+        ({"nonzeros": 3}, "did you mean nnz?"),
+        ({"qqqq": 3}, "a query has no key 'qqqq'; keys"),
+        ({"rows": "many"}, "rows: 'many' is no number; a range is [LOW, HIGH] or LOW:HIGH"),
+        ({"rows": [1, 2, 3]}, "rows: [1, 2, 3] has 3 numbers, a range has 2"),
+        ({"rows": [9, 2]}, "rows: the range [9, 2] is empty"),
+        ({"rows": True}, "rows: True is no number"),
+        ({"rows": None}, "rows: a number or a range LOW:HIGH is missing"),
+        ({"symmetric": "maybe"}, "symmetric: 'maybe' is neither true nor false"),
+        ({"group": {"a": 1}}, "group: {'a': 1} is neither a word nor a list of words"),
+        ({"limit": 0}, "limit: 0 is no positive number of matrices"),
+        ({"sort": "size"}, "sort: there is no key 'size'"),
+        ({"sort": "-rwos"}, "sort: there is no key 'rwos' (did you mean rows?)"),
+    ],
+)
 def test_what_a_query_does_not_take_is_refused_by_name(collection, spec, message):
     with pytest.raises(QueryError) as refusal:
         collection.query(spec)
@@ -101,7 +125,10 @@ def test_what_a_query_does_not_take_is_refused_by_name(collection, spec, message
 
 def test_queries_of_a_command_line():
     assert parse_query("group=HB, symmetric=true,rows=100:20000") == {
-        "group": "HB", "symmetric": "true", "rows": "100:20000"}
+        "group": "HB",
+        "symmetric": "true",
+        "rows": "100:20000",
+    }
     assert parse_query("group=HB,group=Boeing") == {"group": ["HB", "Boeing"]}
     assert parse_query("group=[HB,Boeing],limit=3") == {"group": ["HB", "Boeing"], "limit": "3"}
     assert parse_query("kind=structural problem") == {"kind": "structural problem"}
@@ -118,15 +145,21 @@ def test_indexes_of_other_years_and_odd_lines():
     assert select([entry], {"numerical_symmetry": 0.25}) == [entry]
 
 
-@pytest.mark.parametrize(("lines", "message"), [
-    ([], "is no index of matrices"),
-    (["<!DOCTYPE html>", "<html>"], "is no index of matrices"),
-    (["2", "date", "HB,a,1,1,1,1,0,0,1,1,1,x"], "is truncated: it announces 2 matrices and lists 1"),
-    (["2", "date", "HB,a,1,1,1,1,0,0,1,1,1,x", "HB,b,1,"], "announces 2 matrices and lists 1"),
-    (["1", "date", "HB,a,1,1", "HB,a,1,1,1,1,0,0,1,1,1,x"], "x.csv:3: no line .* 4 fields"),
-    (["0", "date", "HB,a,one,1,1,1,0,0,1,1,1,x"], "x.csv:3: no line of an index"),
-    (["0", "date", ",a,1,1,1,1,0,0,1,1,1,x"], "x.csv:3: .* a matrix without a name"),
-])
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "is no index of matrices"),
+        (["<!DOCTYPE html>", "<html>"], "is no index of matrices"),
+        (
+            ["2", "date", "HB,a,1,1,1,1,0,0,1,1,1,x"],
+            "is truncated: it announces 2 matrices and lists 1",
+        ),
+        (["2", "date", "HB,a,1,1,1,1,0,0,1,1,1,x", "HB,b,1,"], "announces 2 matrices and lists 1"),
+        (["1", "date", "HB,a,1,1", "HB,a,1,1,1,1,0,0,1,1,1,x"], "x.csv:3: no line .* 4 fields"),
+        (["0", "date", "HB,a,one,1,1,1,0,0,1,1,1,x"], "x.csv:3: no line of an index"),
+        (["0", "date", ",a,1,1,1,1,0,0,1,1,1,x"], "x.csv:3: .* a matrix without a name"),
+    ],
+)
 def test_what_is_no_index_is_refused(lines, message):
     with pytest.raises(Damaged, match=message):
         parse_index(lines, "x.csv")

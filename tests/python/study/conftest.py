@@ -13,7 +13,8 @@ from heddle.study.journal import read_records
 FAKE = r"""#!/bin/sh
 case "$*" in
   *--print-config*) exit 0;;
-  *laplace1d:20*) echo '{"device": "host", "device_name": "", "versions": {"heddle": "0", "commit": "COMMIT"}}'; exit 0;;
+  *laplace1d:20*)
+    echo '{"device": "host", "versions": {"heddle": "0", "commit": "COMMIT"}}'; exit 0;;
 esac
 folder=$(dirname "$2")
 matrix=$(sed -n 's/.*matrix: .*[/]\([a-z0-9_]*\)[.]mtx.*/\1/p' "$2")
@@ -27,9 +28,12 @@ case $matrix in
   nothing*) exit 0;;
   words*) echo "no such luck" >&2; exit 7;;
   nonsense*) echo '{"status": "converged", "eigenvalues": [1, "two"' | result; exit 0;;
-  lengths*) echo '{"status": "converged", "eigenvalues": [1, 2], "residuals": [0.1], "converged": [true]}' | result; exit 0;;
-  refused*) echo "heddle solve: error: $2:3:4: solver.nev: is 9, but the matrix has 3 rows" >&2; exit 1;;
-  device*) echo '{"status": "error", "reason": "CUDA: out of memory", "exit_code": 5}' | result; exit 5;;
+  lengths*) echo '{"status": "converged", "eigenvalues": [1, 2], "residuals": [0.1]}' | result
+    exit 0;;
+  refused*) echo "heddle solve: error: $2:3:4: solver.nev: is 9, but the matrix has 3 rows" >&2
+    exit 1;;
+  device*) echo '{"status": "error", "reason": "CUDA: out of memory", "exit_code": 5}' | result
+    exit 5;;
   full*) echo "heddle solve: error: result.json: No space left on device" >&2; exit 2;;
 esac
 echo '{"status": "converged", "reason": "it did", "exit_code": 0, "eigenvalues": [1.0, 2.0],
@@ -58,8 +62,7 @@ class Workplace:
         path = self.folder / f"{name}.mtx"
         value = sum(ord(letter) * 7**i for i, letter in enumerate(name))
         path.write_text(
-            "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n"
-            f"1 1 {value}\n2 2 2\n3 3 3\n"
+            f"%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 {value}\n2 2 2\n3 3 3\n"
         )
         return path
 
@@ -85,7 +88,9 @@ class Workplace:
         return {record.matrix: record for record in read_records(self.output).values()}
 
     def journal_lines(self):
-        return [json.loads(line) for line in (self.output / "journal.jsonl").read_text().splitlines()]
+        return [
+            json.loads(line) for line in (self.output / "journal.jsonl").read_text().splitlines()
+        ]
 
 
 @pytest.fixture

@@ -30,7 +30,11 @@ def judge(tmp_path):
                 case, "m", case, 0, "m-1", "heddle", "heddle", status, "", result=result
             )
         if truth is not None:
-            answer = {"method": "dense LAPACK", "values": truth, "uncertainty": [1e-12] * len(truth)}
+            answer = {
+                "method": "dense LAPACK",
+                "values": truth,
+                "uncertainty": [1e-12] * len(truth),
+            }
             (tmp_path / "m-1.json").write_text(json.dumps(answer | options))
         entries = compare(runs, records, tmp_path)
         json.dumps(entries)
@@ -48,7 +52,7 @@ def test_right_values_are_confirmed(judge):
 def test_a_missed_copy_is_proven_wrong(judge):
     finding = judge({"a": [1.0, 2.0, 2.0, 3.0, 4.0]}, TRUTH)["a"]
     assert finding["verdict"] == "proven wrong"
-    assert "1 of 3 copies of 2 were missed" in finding["detail"]
+    assert "number 4 is 2 (1 of its 3 copies missed); 3 is number 5" in finding["detail"]
     assert [pair["verdict"] == "proven wrong" for pair in finding["pairs"]] == [
         False, False, False, True, True
     ]  # fmt: skip
@@ -56,10 +60,13 @@ def test_a_missed_copy_is_proven_wrong(judge):
 
 
 def test_a_missed_smallest_value_and_one_too_many(judge):
-    assert "1 of 1 values of 1 were missed" in judge({"a": [2.0, 2.0, 2.0]}, TRUTH)["a"]["detail"]
+    assert (
+        "number 1 is 1 (missed); 2 is number 2"
+        in judge({"a": [2.0, 2.0, 2.0]}, TRUTH)["a"]["detail"]
+    )
     finding = judge({"a": [1.0, 1.0, 2.0]}, TRUTH)["a"]
-    assert finding["verdict"] == "proven wrong" and "number 1" in finding["detail"]
-    assert "is none near it" in judge({"a": [1.0, 1.7]}, TRUTH)["a"]["detail"]
+    assert finding["verdict"] == "proven wrong" and "1 is number 1" in finding["detail"]
+    assert "1.7 is none of the first 6" in judge({"a": [1.0, 1.7]}, TRUTH)["a"]["detail"]
 
 
 def test_a_bound_that_is_too_small(judge):
@@ -81,7 +88,12 @@ def test_a_reference_that_knows_too_little(judge, tmp_path):
 
 
 def test_zero_is_confirmed_to_the_rounding_of_the_reference(judge, tmp_path):
-    answer = {"method": "dense LAPACK", "values": [3e-13], "uncertainty": [1e-12], "rounding": 1e-12}
+    answer = {
+        "method": "dense LAPACK",
+        "values": [3e-13],
+        "uncertainty": [1e-12],
+        "rounding": 1e-12,
+    }
     (tmp_path / "m-1.json").write_text(json.dumps(answer))
     assert judge({"a": [-1e-15]}, bound=1e-15)["a"]["verdict"] == "confirmed"
     assert judge({"a": [1.2e-12]}, bound=1e-15)["a"]["verdict"] == "unchecked"

@@ -22,7 +22,11 @@ def read(folder, text):
     [
         ("matrixes: [a]\n" + SMALL, 1, ["matrixes: unknown key", "did you mean 'matrices'"]),
         (SMALL + "run:\n  timeout: 3\n", 4, ["run.timeout: unknown key", "'timeout_s'"]),
-        (SMALL + "run: {repeats: 0}\n", 3, ["run.repeats: expected an integer of at least 1, got 0"]),
+        (
+            SMALL + "run: {repeats: 0}\n",
+            3,
+            ["run.repeats: expected an integer of at least 1, got 0"],
+        ),
         (SMALL + "run: {repeats: 1.5}\n", 3, ["got 1.5"]),
         (SMALL + "run: {timeout_s: soon}\n", 3, ["expected a number", "the string 'soon'"]),
         (SMALL + "reference: {dense: -1}\n", 3, ["reference.dense"]),
@@ -35,7 +39,11 @@ def read(folder, text):
         ("matrices: [{file: a, rows: [1, 2]}]\ncases: [{}]\n", 1, ["rows narrows a glob"]),
         ("matrices: [laplace2d:3,4]\ncases: [{}]\n", 1, ["got 4", "quotes"]),
         ("matrices: [{glob: a, nam: b}]\ncases: [{}]\n", 1, ["matrices[0].nam", "'name'"]),
-        ("matrices: [a]\ncases:\n- name: a\n- {name: b, solvr: {}}\n", 4, ["cases[1].solvr", "'solver'"]),
+        (
+            "matrices: [a]\ncases:\n- name: a\n- {name: b, solvr: {}}\n",
+            4,
+            ["cases[1].solvr", "'solver'"],
+        ),
         ("matrices: [a]\ncases: [{name: a}, {name: a}]\n", 2, ["two cases have the name 'a'"]),
         ("matrices: [a]\ncases: [{external: scipy.eigs}]\n", 2, ["did you mean 'scipy.eigsh'"]),
         ("matrices: [a]\ncases: [{python: x}]\n", 2, ["external solvers only"]),
@@ -50,7 +58,11 @@ def read(folder, text):
             ["solver.block_size: unknown to slepc"],
         ),
         ("matrices: [a]\ncases: [{problem: {matrix: x}}]\n", 2, ["problem.matrix", "`matrices`"]),
-        ("matrices: [a]\ncases: [{vary: {solver.nev: 3}}]\n", 2, ["expected a list of values, got 3"]),
+        (
+            "matrices: [a]\ncases: [{vary: {solver.nev: 3}}]\n",
+            2,
+            ["expected a list of values, got 3"],
+        ),
         ("matrices: [a]\ncases: [{vary: {solve.nev: [3]}}]\n", 2, ["did you mean 'solver'"]),
         ("matrices: [a]\nmatrices: [b]\ncases: [{}]\n", 2, ["'matrices' is there twice"]),
         ("matrices: [a\ncases: [{}]\n", 2, ["not YAML"]),
@@ -183,7 +195,7 @@ def keys(folder, version="v", device="host", matrix="a.mtx", solver="nev: 3", ex
     text = f"matrices: [{matrix}]\ncases: [{{name: c, solver: {{{solver}}}}}]\n{extra}\n"
     study = read(folder, text)
     solver_program = programs.Solver("heddle", version, device)
-    runs = plan.plan(study, matrices.expand(study), solver_program, plan.Sums())
+    runs, _ = plan.plan(study, matrices.expand(study), solver_program, plan.Sums())
     return [run.key for run in runs]
 
 
@@ -223,9 +235,9 @@ cases:
 run: {repeats: 2}
 """
     study = read(tmp_path, text)
-    runs = plan.plan(
-        study, matrices.expand(study), programs.Solver("p", "v", "host"), plan.Sums()
-    )
+    solver = programs.Solver("p", "v", "host")
+    runs, twins = plan.plan(study, matrices.expand(study), solver, plan.Sums())
+    assert twins == []
     assert [(run.matrix[-2:], run.case, run.repeat) for run in runs[:7]] == [
         ("30", "a", 0), ("30", "b[which=smallest]", 0), ("30", "b[which=largest]", 0),
         ("30", "a", 1), ("30", "b[which=smallest]", 1), ("30", "b[which=largest]", 1),
@@ -241,6 +253,15 @@ run: {repeats: 2}
         assert len(plan.chosen(runs, [pattern], None)) == count
 
 
+def test_twins_are_named(two_files):
+    text = "matrices: [a.mtx, {name: again, file: a.mtx}]\ncases: [{name: c}, {name: d}]\n"
+    study = read(two_files, text)
+    solver = programs.Solver("p", "v", "host")
+    runs, twins = plan.plan(study, matrices.expand(study), solver, plan.Sums())
+    assert len(runs) == 1 and len(twins) == 3
+    assert twins[0] == "a/d is the same as a/c: it is run once"
+
+
 def test_heddle_checks_each_case_before_any_run(tmp_path, heddle_program, monkeypatch):
     from heddle.study import main
 
@@ -252,3 +273,27 @@ def test_heddle_checks_each_case_before_any_run(tmp_path, heddle_program, monkey
     with pytest.raises(StudyError, match=r"study.yaml:5: cases\[1\]: bad: .*did you mean 'nev'"):
         main._main(main.parser().parse_args([str(path)]))
     assert not (tmp_path / "out").exists()
+
+
+def test_matrices_of_the_collection(tmp_path, monkeypatch):
+    """With a cache that has one of two matrices, and an index that is never asked."""
+    monkeypatch.setenv("HEDDLE_DATA", str(tmp_path / "cache"))
+    import heddle.data
+
+    folder = tmp_path / "cache" / "SuiteSparse" / "HB" / "bus"
+    folder.mkdir(parents=True)
+    (folder / "bus.mtx").write_text(header(n=8))
+    (folder / "record.json").write_text(
+        '{"index": {"kind": "power network problem", "group": "HB"}}'
+    )
+    entries = [type("Entry", (), {"group": "HB", "name": name}) for name in ("bus", "far")]
+    monkeypatch.setattr(heddle.data, "query", lambda spec: entries if spec else [])
+    monkeypatch.setattr(heddle.data, "resolve", lambda name: (_ for _ in ()).throw(OSError(name)))
+    study = read(tmp_path, "matrices: [SuiteSparse:HB/bus, {query: {group: HB}}]\ncases: [{}]\n")
+    found = matrices.expand(study, fetch=False)
+    assert [(each.name, each.missing) for each in found] == [("bus", ""), ("far", "HB/far")]
+    assert found[0].facts["kind"] == "power network problem" and found[0].facts["n"] == 8
+    with pytest.raises(StudyError, match="HB/far"):
+        matrices.expand(study)
+    with pytest.raises(StudyError, match="no matrix of the collection"):
+        expand(tmp_path, "- {query: {}}")

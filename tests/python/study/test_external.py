@@ -90,9 +90,7 @@ def test_the_smallest_end_of_other_matrices(tmp_path):
 
 def test_limits_and_failures(tmp_path, monkeypatch, capsys):
     problem = {"matrix": stored(tmp_path, "A", path_matrix())}
-    result = solve(
-        tmp_path, "scipy.eigsh", problem, 3, {"mode": "direct"}, max_iterations=1
-    )
+    result = solve(tmp_path, "scipy.eigsh", problem, 3, {"mode": "direct"}, max_iterations=1)
     assert result["status"] == "max_iterations" and "No convergence" in result["reason"]
     (tmp_path / "result.json").unlink()
     with pytest.raises(FileNotFoundError):

@@ -95,10 +95,14 @@ def test_singular_mass_has_finite_eigenvalues_only(tmp_path):
     assert np.allclose(answer["values"], [1, 2, 6], rtol=1e-9)
 
 
-def test_intervals(tmp_path):
+@pytest.mark.parametrize("dense", [0, 100])
+def test_intervals(tmp_path, dense):
     problem = {"matrix": stored(tmp_path, "A", np.diag(np.arange(1.0, 9.0)))}
-    answer = ask(tmp_path, problem, "interval", 9, dense=100, interval=[2.5, 5.0])
-    assert np.allclose(answer["values"], [3, 4, 5])
+    answer = ask(tmp_path, problem, "interval", 9, [[3.0, 1e-9]], dense, interval=[2.5, 5.5])
+    assert np.allclose(answer["values"], [3, 4, 5], rtol=1e-6)
+    answer = ask(tmp_path, problem, "interval", 9, [], dense, interval=["-inf", 2.5])
+    assert np.allclose(answer["values"], [1, 2], rtol=1e-6)
+    assert ask(tmp_path, problem, "interval", 9, [], dense, interval=[2.1, 2.2])["values"] == []
 
 
 def test_a_matrix_that_is_not_symmetric_has_no_reference(tmp_path):
@@ -114,7 +118,11 @@ def test_counts_are_right_or_refused(monkeypatch):
     truth = np.linalg.eigvalsh(A.toarray())
     for shift in rng.uniform(-3, 3, 8):
         count = inertia.count_below(A, None, shift)
-        assert np.sum(truth < shift - count.error) <= count.below <= np.sum(truth < shift + count.error)
+        assert (
+            np.sum(truth < shift - count.error)
+            <= count.below
+            <= np.sum(truth < shift + count.error)
+        )
     assert inertia.dense_inertia(np.array([[0.0, 1.0], [1.0, 0.0]]))[0] == 1
     monkeypatch.setattr(inertia, "DENSE_LIMIT", 0)
     swap = sp.csr_matrix(np.array([[0.0, 1.0], [1.0, 0.0]]))
