@@ -94,11 +94,12 @@ def read_result(folder: Path, label: str) -> Result:
             )
         state = "a damaged" if (folder / "result.json").exists() else "no"
         raise PlotError(
-            f"{folder} has {state} result.json: give the folder that a solve wrote, which is its key "
-            "output.directory"
+            f"{folder} has {state} result.json: give the folder that a solve wrote, which is its "
+            "key output.directory"
         )
     if content.get("status") == "error":
-        raise PlotError(f"the run of {folder} failed and left nothing to plot: {content.get('reason')}")
+        reason = content.get("reason")
+        raise PlotError(f"the run of {folder} failed and left nothing to plot: {reason}")
     return Result(folder, label, content)
 
 

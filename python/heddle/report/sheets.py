@@ -10,7 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
-from . import pictures, style
+from . import pictures
 from .accuracy import accuracy_of
 from .collect import Problem, Study, method
 from .machine import Machine
@@ -106,7 +106,8 @@ def accuracy(study: Study, places: Places) -> Sheet:
     ]
     pictures.draw_accuracy(axes, groups)
     shown = {name for strips in found.values() for name, _ in strips}
-    handles = pictures.method_handles((Series(m, p) for m, p in places.items() if m in shown), False)
+    marks = (Series(name, place) for name, place in places.items() if name in shown)
+    handles = pictures.method_handles(marks, lines=False)
     legend(figure, [*handles, *pictures.judge_handles()])
     return Sheet(figure, "Errors of values over the requested tolerance, by method", [])
 
@@ -152,9 +153,8 @@ def roofline(study: Study, places: Places, machine: Machine | None) -> Sheet:
         (Series(name, places[name]), np.array([p[0] for p in pts]), np.array([p[1] for p in pts]))
         for name, pts in points.items()
     ]
-    pictures.draw_roofline(
-        axes, series, machine and machine.bandwidth, machine and machine.peak
-    )
+    roof = (machine.bandwidth, machine.peak) if machine else (None, None)
+    pictures.draw_roofline(axes, series, *roof)
     legend(figure, pictures.method_handles((one for one, _, _ in series), False))
     return Sheet(figure, "Speed of the products over flops per byte, with the machine's roof", [])
 

@@ -56,9 +56,9 @@ def roof_of(machine: Machine | None) -> str:
     if machine is None:
         return ""
     return (
-        f"{machine.host} ({machine.cpu}, {machine.cpus} threads), measured when the report was first "
-        f"written: triad {machine.bandwidth / 1e9:.1f} GB/s, dense product {machine.peak / 1e9:.1f} "
-        "GFlop/s in double precision"
+        f"{machine.host} ({machine.cpu}, {machine.cpus} threads), measured when the report was "
+        f"first written: triad {machine.bandwidth / 1e9:.1f} GB/s, dense product "
+        f"{machine.peak / 1e9:.1f} GFlop/s in double precision"
     )
 
 
@@ -122,9 +122,11 @@ def matrix_picture(
     sheet = sheets.matrix_sheet(name, portrait, problems)
     if sheet is None:
         return None
-    parts = ["where the entries stand, in a fuller colour where more do"] if portrait.spy is not None else []
+    parts = []
+    if portrait.spy is not None:
+        parts.append("where the entries stand, in a fuller colour where more do")
     if portrait.density is not None:
-        parts.append("the density of the spectrum by the kernel polynomial method, with found values")
+        parts.append("the density of the spectrum (kernel polynomial method), with found values")
     text = ", and ".join(parts)
     return picture_of(sheet, slug, "", f"{text[:1].upper()}{text[1:]}.")
 
@@ -134,8 +136,8 @@ def problem_picture(problem: Problem, places: Places, detail: float) -> Picture 
         return None
     sheet = sheets.problem_sheet(problem, places, detail)
     text = (
-        "Thick lines: the worst residual of the wanted pairs, thin lines: each pair, a cross: did not "
-        "converge."
+        "Thick lines: the worst residual of the wanted pairs, thin lines: each pair, a cross: did "
+        "not converge."
     )
     made = picture_of(sheet, problem.slug, problem.question, text)
     made.values, made.values_of = values_of(problem)

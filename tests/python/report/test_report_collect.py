@@ -149,7 +149,8 @@ def test_a_density_is_asked_for_again_where_the_program_was_missing(tmp_path, mo
     found = matrices.portrait_of({"matrix": str(path)}, tmp_path / "kept.json")
     assert found.density == Density([0, 1, 2], [2.5, 17.5])
     program.write_text("#!/bin/sh\necho 'heddle-info: error: it broke' >&2\nexit 2\n")
-    found = matrices.portrait_of({"matrix": str(path), "transform": "laplacian"}, tmp_path / "2.json")
+    problem = {"matrix": str(path), "transform": "laplacian"}
+    found = matrices.portrait_of(problem, tmp_path / "2.json")
     assert found.density_note == "heddle-info: error: it broke"
 
 
