@@ -60,7 +60,8 @@ def name_of(result: Result, number: int) -> str:
 
 
 def draw_mode(axes: Any, points: np.ndarray, mode: np.ndarray) -> None:
-    """axes: of two or three dimensions; mode: points x components. One component is a field, several are a displacement."""
+    """Draws into axes of two or three dimensions. mode: points x components, of which one is a
+    field and several are a displacement."""
     dimensions = points.shape[1]
     if mode.shape[1] == 1 and dimensions == 1:
         order = np.argsort(points[:, 0])

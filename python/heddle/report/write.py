@@ -62,6 +62,16 @@ def roof_of(machine: Machine | None) -> str:
     )
 
 
+def other_roofs(study: Study, machine: Machine | None) -> str:
+    """A sentence on runs to which the measured roof does not apply."""
+    places = {
+        f"{run.device} on {run.host}"
+        for run in study.runs
+        if run.full.get("phases") and (run.device != "host" or machine and run.host != machine.host)
+    }
+    return f" It is not that of runs of {', '.join(sorted(places))}." if places else ""
+
+
 def picture_of(sheet: Sheet, anchor: str, heading: str, caption: str) -> Picture:
     notes = "; ".join(sheet.notes)
     text = f"{caption} {notes[:1].upper()}{notes[1:]}." if notes else caption
@@ -86,7 +96,7 @@ def overview_pictures(
         (lambda: sheets.roofline(study, places, machine), "roofline", "Roofline of the products",
          "A mark per run: all its products with A, counted with their compulsory traffic. Matrices "
          "that fit in a cache can lie above the roof, which is that of memory. Roof: "
-         f"{roof_of(machine)}."),
+         f"{roof_of(machine)}.{other_roofs(study, machine)}"),
     ]  # fmt: skip
     return [picture_of(make(), anchor, heading, text) for make, anchor, heading, text in made]
 
