@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from .sources import INPUT, USAGE, PlotError
+from ..study.records import INPUT, INTERRUPTED, USAGE
+from .sources import PlotError
 
 PROGRAM = "heddle plot"
-INTERRUPTED = 130
 FORMATS = (".svg", ".png", ".pdf")
 EXAMPLES = """examples:
   heddle plot results/K-lobpcg                         convergence, values, time by phase

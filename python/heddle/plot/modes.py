@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 
 from ..report import style
-from .sources import USAGE, PlotError, Result, read_vectors
+from ..study.records import USAGE
+from .sources import PlotError, Result, read_vectors
 
 ACROSS = 3
 MANY = 2000  # points beyond which marks are stored as an image in SVG
@@ -58,8 +59,9 @@ def name_of(result: Result, number: int) -> str:
     return f"{number}: λ = {values[number - 1]:.5g}" if number <= len(values) else str(number)
 
 
-def draw_mode(axes: Axes, points: np.ndarray, mode: np.ndarray) -> None:
-    """mode: points x components. One component is a field, several are a displacement."""
+def draw_mode(axes: Any, points: np.ndarray, mode: np.ndarray) -> None:
+    """Draws into axes of two or three dimensions. mode: points x components, of which one is a
+    field and several are a displacement."""
     dimensions = points.shape[1]
     if mode.shape[1] == 1 and dimensions == 1:
         order = np.argsort(points[:, 0])
@@ -68,11 +70,11 @@ def draw_mode(axes: Axes, points: np.ndarray, mode: np.ndarray) -> None:
         return
     scalar = mode.shape[1] == 1
     size = float(np.clip(4000 / len(points), 1.5, 36))
-    options = {"s": size, "linewidths": 0, "rasterized": len(points) > MANY}
+    options: dict[str, Any] = {"s": size, "linewidths": 0, "rasterized": len(points) > MANY}
     if scalar:
         shown, colours = points, mode[:, 0]
         limit = float(np.abs(colours).max()) or 1.0
-        shades = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
+        shades: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit}
     else:
         shown, colours = moved(points, mode), np.linalg.norm(mode, axis=1)
         shades = {"cmap": "viridis"}

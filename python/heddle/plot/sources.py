@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.io
 
-from ..report.results import Convergence, read_convergence, read_json
+from ..report.results import Convergence, read_convergence
+from ..study.records import INPUT, USAGE, read_json
 
-USAGE, INPUT = 1, 2  # exit codes, as of heddle's executables
 VECTORS = ("eigenvectors.npy", "eigenvectors.mtx")
 
 
@@ -94,11 +94,12 @@ def read_result(folder: Path, label: str) -> Result:
             )
         state = "a damaged" if (folder / "result.json").exists() else "no"
         raise PlotError(
-            f"{folder} has {state} result.json: give the folder that a solve wrote, which is its key "
-            "output.directory"
+            f"{folder} has {state} result.json: give the folder that a solve wrote, which is its "
+            "key output.directory"
         )
     if content.get("status") == "error":
-        raise PlotError(f"the run of {folder} failed and left nothing to plot: {content.get('reason')}")
+        reason = content.get("reason")
+        raise PlotError(f"the run of {folder} failed and left nothing to plot: {reason}")
     return Result(folder, label, content)
 
 

@@ -14,7 +14,7 @@ class Accuracy:
     """The largest relative error of a run's values."""
 
     error: float
-    against: str  # the method of the truth, or "its bound" where the run's own bounds are all there is
+    against: str  # the method of the truth, or "its bound" for the run's own bounds
 
 
 def accuracy_of(run: Run, problem: Problem) -> Accuracy | None:
@@ -34,8 +34,8 @@ def accuracy_of(run: Run, problem: Problem) -> Accuracy | None:
     ]
     if not found:
         return None
-    error, against = max(found)
-    return Accuracy(max(error, FLOOR), against)
+    largest, against = max(found)
+    return Accuracy(max(largest, FLOOR), against)
 
 
 def _error_of(run: Run, truth: Truth | None, place: int) -> tuple[float, str] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +11,9 @@ from typing import Any
 
 import yaml
 
-from .results import read_json, solve_seconds
+from ..study.journal import read_records
+from ..study.records import as_dict, read_json
+from .results import solve_seconds
 
 NOT_RUN = "not run"  # status of a run that is planned and has no record
 SKIPPED = frozenset({NOT_RUN, "unavailable", "interrupted"})  # say nothing about the solver
@@ -176,7 +177,7 @@ def slug_of(text: str, taken: set[str]) -> str:
 def read_study(folder: Path) -> Study:
     """Raises NoStudy where the folder has neither a plan nor a journal."""
     plan = read_json(folder / "plan.json")
-    records = {record["key"]: record for record in read_journal(folder / "journal.jsonl")}
+    records = {key: as_dict(record) for key, record in read_records(folder).items()}
     if not isinstance(plan, list) and not records:
         raise NoStudy(
             f"{folder} has neither plan.json nor journal.jsonl: give the folder that "
@@ -201,21 +202,6 @@ def read_study(folder: Path) -> Study:
         problems=problems_of(runs, folder / "truth"),
         disagreements=[run for run in runs if run.verdict.get("verdict") in (WRONG, "disagrees")],
     )
-
-
-def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """The records in order; of a run with several the last one counts. Torn lines are left out."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and "key" in record:
-            yield record
 
 
 def read_definition(path: Path) -> dict[str, Any]:

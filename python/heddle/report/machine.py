@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .results import read_json
+from ..study.records import read_json
 
 WORDS = 1 << 22  # doubles per array and thread: 32 MiB, beyond caches
 BLOCK = 1 << 14  # doubles that stay in a cache between the two operations of a triad

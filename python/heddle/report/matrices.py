@@ -6,21 +6,19 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
 import subprocess
-import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
+from ..study import operands
+from ..study.programs import find_program
+from ..study.records import StudyError, read_json
 from .pictures import Density
-from .results import read_json
 
 CELLS = 160  # of a spy plot, per side
 BINS = 80
@@ -41,18 +39,8 @@ class Portrait:
     density_note: str = ""
 
 
-def read_matrix(path: Path) -> sp.csr_array:
-    """Raises ValueError with a sentence for what cannot be read."""
-    try:
-        if path.suffix == ".npz":
-            return sp.csr_array(sp.load_npz(path))
-        if path.suffix == ".npy":
-            return sp.csr_array(np.load(path))
-        if path.name.removesuffix(".gz").endswith(".mtx"):
-            return sp.csr_array(scipy.io.mmread(path))
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
-    raise ValueError(f"{path.name} is not a .mtx, .npz or .npy file")
+class NoProgram(ValueError):
+    """heddle-info was not found. It may be found the next time."""
 
 
 def spy_grid(matrix: sp.csr_array, cells: int = CELLS) -> np.ndarray:
@@ -76,13 +64,6 @@ def spy_grid(matrix: sp.csr_array, cells: int = CELLS) -> np.ndarray:
     return counts
 
 
-def find_program(name: str) -> str | None:
-    """An executable of heddle: in HEDDLE_PROGRAMS, beside Python, on the path."""
-    folders = [os.environ.get("HEDDLE_PROGRAMS", ""), str(Path(sys.executable).parent)]
-    path = os.pathsep.join([folder for folder in folders if folder] + [os.environ.get("PATH", "")])
-    return shutil.which(name, path=path)
-
-
 def density_of(problem: dict[str, Any]) -> Density:
     """The density of A by the kernel polynomial method of heddle-info. Raises ValueError with the
     reason where there is none."""
@@ -91,9 +72,10 @@ def density_of(problem: dict[str, Any]) -> Density:
     transform = str(problem.get("transform") or "none")
     if transform not in ("none", "laplacian", "normalized_laplacian"):
         raise ValueError(f"the density is not estimated with transform {transform}")
-    program = find_program("heddle-info")
-    if program is None:
-        raise ValueError("heddle-info was not found on the path or in HEDDLE_PROGRAMS")
+    try:
+        program = find_program("heddle-info")
+    except StudyError as error:
+        raise NoProgram(str(error)) from error
     command = [program, info_name(problem["matrix"]), "--spectrum", "--bins", str(BINS), "--json"]
     if transform != "none":
         command += ["--transform", transform]
@@ -124,21 +106,16 @@ def info_name(matrix: Any) -> str:
 
 
 def load(matrix: Any) -> sp.csr_array:
-    """The matrix of a configuration: a file, or generated. Raises ValueError."""
-    if isinstance(matrix, dict):
-        from heddle import generate
-
-        options = {key: matrix[key] for key in ("density", "seed") if matrix.get(key) is not None}
-        try:
-            return sp.csr_array(generate(matrix["generate"], *matrix["size"], **options))
-        except (TypeError, ValueError, KeyError) as error:
-            raise ValueError(f"{matrix.get('generate')} was not generated: {error}") from error
-    path = Path(str(matrix))
-    if not path.is_file():
+    """The matrix of a configuration: a file, or generated. Raises ValueError with a sentence."""
+    path = None if isinstance(matrix, dict) else Path(str(matrix))
+    if path is not None and not path.is_file():
         raise ValueError(f"there is no file {path} any more")
-    if path.stat().st_size > LARGEST_FILE:
-        raise ValueError(f"{path.name} has {path.stat().st_size >> 20} MiB: not read for a picture")
-    return read_matrix(path)
+    if path is not None and path.stat().st_size > LARGEST_FILE:
+        raise ValueError(f"{path} has {path.stat().st_size >> 20} MiB: not read for a picture")
+    try:
+        return sp.csr_array(operands.read(matrix))
+    except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
+        raise ValueError(f"{path or matrix} cannot be read: {error}") from error
 
 
 def portrait_of(problem: dict[str, Any], store: Path) -> Portrait:
@@ -155,13 +132,16 @@ def portrait_of(problem: dict[str, Any], store: Path) -> Portrait:
         found.spy = spy_grid(matrix)
     except (ValueError, KeyError, MemoryError) as error:
         found.spy_note = str(error) or "the matrix was not read"
+    lasting = True
     try:
         found.density = density_of(problem)
     except (ValueError, KeyError) as error:
         found.density_note = str(error)
-    store.parent.mkdir(parents=True, exist_ok=True)
+        lasting = not isinstance(error, NoProgram)
     content = {"problem": stated, "cells": CELLS, **to_json(found)}
-    store.write_text(json.dumps(content), encoding="utf-8")
+    if lasting:
+        store.parent.mkdir(parents=True, exist_ok=True)
+        store.write_text(json.dumps(content), encoding="utf-8")
     return from_json(content)
 
 

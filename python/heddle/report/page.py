@@ -101,6 +101,12 @@ def key(value: Any) -> str:
     return f"{float(value):.6g}"
 
 
+def breakable(name: str) -> Markup:
+    """The name of a method, which a narrow table may break within its brackets."""
+    safe = str(Markup.escape(name))
+    return Markup(safe.replace("[", "<wbr>[").replace(",", ",<wbr>"))
+
+
 def declared(variables: dict[str, str]) -> str:
     return " ".join(f"{name}: {value};" for name, value in variables.items())
 
@@ -115,7 +121,7 @@ def render(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    environment.filters.update(whole=whole, short=short, key=key)
+    environment.filters.update(whole=whole, short=short, key=key, breakable=breakable)
     macros: Any = environment.get_template("macros.html").module
     runs = [run_row(run, problem) for problem in study.problems for run in problem.runs]
     settings = study.definition.get("report")
@@ -225,7 +231,8 @@ def verdict(decision: Decision) -> str:
     plural = "s" if decision.common > 1 else ""
     every = "every method" if len(compared) == len(decision.standings) else "all methods compared"
     return (
-        f"{surest.method} left the fewest runs unsolved: {surest.unsolved} of {surest.ended}{also}. "
+        f"{surest.method} left the fewest runs unsolved: {surest.unsolved} of {surest.ended}"
+        f"{also}. "
         f"On the {decision.common} problem{plural} that {every} solved, {fastest.method} took "
         f"the least time: {short(fastest.time_ratio)} times the fastest one of each problem in the "
         "geometric mean."
@@ -241,8 +248,8 @@ def decision_note(decision: Decision) -> str:
     blank = [row.method for row in decision.standings if row.time_ratio is None]
     if blank and decision.common:
         note += (
-            " Not compared, because they solved less than half of their problems or share less than "
-            f"half of them with the others: {', '.join(blank)}."
+            " Not compared, because they solved less than half of their problems or share less "
+            f"than half of them with the others: {', '.join(blank)}."
         )
     return note
 
@@ -293,7 +300,7 @@ def run_row(run: Run, problem: Problem) -> dict[str, Any]:
     kind, accuracy = run.kind_of_end, accuracy_of(run, problem)
     found = run.verdict.get("verdict") or ""
     has_folder = run.status != "not run" and run.path.is_dir()
-    relation = "" if accuracy is None else "≤\u202f" if accuracy.against == "its bound" else "=\u202f"
+    relation = {"its bound": "≤\u202f"}.get(accuracy.against, "=\u202f") if accuracy else ""
     return {
         "matrix": problem.matrix,
         "question": problem.question,
@@ -385,15 +392,17 @@ def environment_rows(study: Study, roof: str) -> list[dict[str, Any]]:
             yield {"what": what, "which": which, "runs": runs}
 
     runs = [run for run in study.runs if run.status != "not run"]
+    compilers = ((run.full.get("versions") or {}).get("compiler") or "" for run in runs)
+    absent = (f"{run.program}: {run.reason}" for run in runs if run.status == "unavailable")
     rows = [
         *count("Host", (str(run.host or "") for run in runs)),
         *count("Processor", (str(run.cpu or "") for run in runs)),
         *count("Device", (str(run.device or "") for run in runs)),
         *count("Program", (f"{run.program} ({run.version})" for run in runs if run.version)),
-        *count("Compiler", (str((r.full.get("versions") or {}).get("compiler") or "") for r in runs)),
+        *count("Compiler", (str(compiler) for compiler in compilers)),
         *count("Threads", (str(run.full.get("threads") or "") for run in runs)),
-        *count("Not available", (f"{r.program}: {r.reason}" for r in runs if r.status == "unavailable")),
-    ]  # fmt: skip
+        *count("Not available", absent),
+    ]
     return rows + ([{"what": "Roof of the roofline", "which": roof, "runs": None}] if roof else [])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,7 +19,8 @@ from .results import PHASES, UNDIVIDED, Convergence, thinned
 
 FILLS = {**dict(zip(PHASES, (*style.FILLS, style.GRID))), UNDIVIDED: style.PLAIN_FILL}
 AXES = {"products": "operator applications (columns)", "seconds": "time (s)"}
-SHADES = LinearSegmentedColormap.from_list("shades", [(0.0, 0.45, 0.7, 0.0), (0.0, 0.45, 0.7, 1.0)])
+BLUE = (0.13, 0.52, 0.83)  # seen on light and dark pages
+SHADES = LinearSegmentedColormap.from_list("shades", [(*BLUE, 0.0), (*BLUE, 1.0)])
 
 
 @dataclass
@@ -49,7 +51,7 @@ def scientific(value: float) -> str:
 
 def judge_handles() -> list[Line2D]:
     """Entries of a legend for full and hollow marks."""
-    grey = {"color": style.MUTED, "linestyle": "none", "marker": "o"}
+    grey: Any = {"color": style.MUTED, "linestyle": "none", "marker": "o"}
     return [
         Line2D([], [], **grey, label="against a reference"),
         Line2D([], [], **grey, markerfacecolor="none", label="by its own bound"),
@@ -150,6 +152,8 @@ def draw_values(axes: Axes, rows: Sequence[Series], truth: Sequence[float] = ())
                       transform=axes.get_yaxis_transform())  # fmt: skip
     if wide:
         logarithmic(axes, "x", small=True)
+    else:
+        axes.locator_params(axis="x", nbins=6)
     axes.set_yticks(range(len(rows)), [one.name for one in rows])
     axes.set_ylim(len(rows) - 0.5, -0.9)
     axes.set_xlabel("eigenvalue")
@@ -233,7 +237,7 @@ def draw_accuracy(
 ) -> None:
     """Per requested tolerance and method a strip of errors: full marks against the truth, hollow
     ones by bounds alone. A line shows the tolerance."""
-    methods = list(dict.fromkeys(s.place for _, strips in groups for s, _, _ in strips))
+    methods = sorted({s.place for _, strips in groups for s, _, _ in strips})
     slot = 0.8 / max(len(methods), 1)
     for place, (tolerance, strips) in enumerate(groups):
         axes.hlines(tolerance, place - 0.46, place + 0.46, color=style.INK, linewidth=1.1,
@@ -263,7 +267,7 @@ def draw_roofline(
                   color=style.colour(one.place), markersize=4.5, alpha=0.8, zorder=3)  # fmt: skip
     x = np.concatenate([intensity for _, intensity, _ in points])
     ridge = peak / bandwidth if peak and bandwidth else 1.0
-    span = np.array([x.min() / 2, max(x.max(), ridge) * 2])
+    span = (float(x.min()) / 2, 2 * max(float(x.max()), ridge))
     if bandwidth:
         grid = np.geomspace(*span, 200)
         roof = grid * bandwidth / 1e9

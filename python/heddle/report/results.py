@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,14 +10,6 @@ from typing import Any
 import numpy as np
 
 Columns = dict[str, np.ndarray]
-
-
-def read_json(path: Path) -> Any:
-    """The content of a JSON file, None where it is missing or no JSON."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 def read_columns(path: Path) -> Columns | None:

@@ -10,7 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
-from . import pictures, style
+from . import pictures
 from .accuracy import accuracy_of
 from .collect import Problem, Study, method
 from .machine import Machine
@@ -20,7 +20,7 @@ from .pictures import Series
 from .profile import profile, ratios
 from .results import UNDIVIDED, phase_seconds, read_convergence
 
-LEGEND_COLUMNS = 5
+LEGEND_LETTERS = 125  # in a row of a legend, the marks included
 LONGEST_NAME = 34  # letters of a method beside an axis
 
 Places = dict[str, int]  # of the methods in colours and styles
@@ -39,10 +39,16 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def legend(figure: Figure, handles: Sequence[Artist], columns: int = LEGEND_COLUMNS) -> None:
+def legend(figure: Figure, handles: Sequence[Artist]) -> None:
     """Above the panels, where it covers no data."""
     if handles:
-        figure.legend(handles=list(handles), loc="outside upper left", ncols=columns)
+        figure.legend(handles=list(handles), loc="outside upper left", ncols=columns_for(handles))
+
+
+def columns_for(handles: Sequence[Artist]) -> int:
+    """As many as the width of a figure has room for."""
+    longest = max((len(str(handle.get_label())) for handle in handles), default=1)
+    return max(LEGEND_LETTERS // (longest + 7), 1)
 
 
 def profiles(study: Study, outcomes: Outcomes, places: Places) -> Sheet:
@@ -92,13 +98,17 @@ def accuracy(study: Study, places: Places) -> Sheet:
         pictures.empty(axes, "no value could be judged")
         return Sheet(figure, "No accuracy could be judged", [])
     groups = [
-        (tolerance, [(Series(m, places[m]), errors, true) for (m, true), errors in strips.items()])
+        (tolerance, [
+            (Series(name, places[name]), errors, true)
+            for (name, true), errors in sorted(strips.items(), key=lambda s: places[s[0][0]])
+        ])  # fmt: skip
         for tolerance, strips in sorted(found.items(), reverse=True)
     ]
     pictures.draw_accuracy(axes, groups)
     shown = {name for strips in found.values() for name, _ in strips}
-    handles = pictures.method_handles((Series(m, p) for m, p in places.items() if m in shown), False)
-    legend(figure, [*handles, *pictures.judge_handles()], 7)
+    marks = (Series(name, place) for name, place in places.items() if name in shown)
+    handles = pictures.method_handles(marks, lines=False)
+    legend(figure, [*handles, *pictures.judge_handles()])
     return Sheet(figure, "Errors of values over the requested tolerance, by method", [])
 
 
@@ -143,9 +153,8 @@ def roofline(study: Study, places: Places, machine: Machine | None) -> Sheet:
         (Series(name, places[name]), np.array([p[0] for p in pts]), np.array([p[1] for p in pts]))
         for name, pts in points.items()
     ]
-    pictures.draw_roofline(
-        axes, series, machine and machine.bandwidth, machine and machine.peak
-    )
+    roof = (machine.bandwidth, machine.peak) if machine else (None, None)
+    pictures.draw_roofline(axes, series, *roof)
     legend(figure, pictures.method_handles((one for one, _, _ in series), False))
     return Sheet(figure, "Speed of the products over flops per byte, with the machine's roof", [])
 
@@ -170,7 +179,8 @@ def problem_sheet(problem: Problem, places: Places, detail: float) -> Sheet:
         axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=3,
                     fontsize=7, handlelength=1.0, columnspacing=0.8, borderaxespad=0.2)  # fmt: skip
         axes.set_yticklabels([])
-    figure.legend(handles=pictures.method_handles(series), loc="upper left", ncols=LEGEND_COLUMNS)
+    names = pictures.method_handles(series)
+    figure.legend(handles=names, loc="upper left", ncols=columns_for(names))
     notes = ["grey lines mark the reference values"] if problem.truth else []
     return Sheet(figure, f"Convergence, values and time of {problem.name}", notes)
 
@@ -178,7 +188,7 @@ def problem_sheet(problem: Problem, places: Places, detail: float) -> Sheet:
 def problem_grid(series: Sequence[Series]) -> tuple[Figure, GridSpec]:
     """Two panels for convergence above two with a row per method. The margins are computed, since
     matplotlib's own layout takes longer than all the rest of a picture."""
-    legend_rows = -(-len(series) // LEGEND_COLUMNS)
+    legend_rows = -(-len(series) // columns_for(pictures.method_handles(series)))
     upper, lower = 2.4, 0.3 + 0.28 * len(series)  # inches
     top, gap, bottom = 0.15 + 0.2 * legend_rows, 1.05, 0.5
     height = top + upper + gap + lower + bottom

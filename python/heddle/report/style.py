@@ -26,7 +26,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 FILLS = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#bbcc33", "#99ddff", "#ffaabb", "#aaaa00")
 PLAIN_FILL = "#b8c0c8"
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "svg.hashsalt": "heddle",  # the same ids in every run
     "svg.fonttype": "none",
     "font.family": ["DejaVu Sans"],

@@ -56,10 +56,20 @@ def roof_of(machine: Machine | None) -> str:
     if machine is None:
         return ""
     return (
-        f"{machine.host} ({machine.cpu}, {machine.cpus} threads), measured when the report was first "
-        f"written: triad {machine.bandwidth / 1e9:.1f} GB/s, dense product {machine.peak / 1e9:.1f} "
-        "GFlop/s in double precision"
+        f"{machine.host} ({machine.cpu}, {machine.cpus} threads), measured when the report was "
+        f"first written: triad {machine.bandwidth / 1e9:.1f} GB/s, dense product "
+        f"{machine.peak / 1e9:.1f} GFlop/s in double precision"
     )
+
+
+def other_roofs(study: Study, machine: Machine | None) -> str:
+    """A sentence on runs to which the measured roof does not apply."""
+    places = {
+        f"{run.device} on {run.host}"
+        for run in study.runs
+        if run.full.get("phases") and (run.device != "host" or machine and run.host != machine.host)
+    }
+    return f" It is not that of runs of {', '.join(sorted(places))}." if places else ""
 
 
 def picture_of(sheet: Sheet, anchor: str, heading: str, caption: str) -> Picture:
@@ -86,7 +96,7 @@ def overview_pictures(
         (lambda: sheets.roofline(study, places, machine), "roofline", "Roofline of the products",
          "A mark per run: all its products with A, counted with their compulsory traffic. Matrices "
          "that fit in a cache can lie above the roof, which is that of memory. Roof: "
-         f"{roof_of(machine)}."),
+         f"{roof_of(machine)}.{other_roofs(study, machine)}"),
     ]  # fmt: skip
     return [picture_of(make(), anchor, heading, text) for make, anchor, heading, text in made]
 
@@ -122,9 +132,11 @@ def matrix_picture(
     sheet = sheets.matrix_sheet(name, portrait, problems)
     if sheet is None:
         return None
-    parts = ["where the entries stand, darker where more do"] if portrait.spy is not None else []
+    parts = []
+    if portrait.spy is not None:
+        parts.append("where the entries stand, in a fuller colour where more do")
     if portrait.density is not None:
-        parts.append("the density of the spectrum by the kernel polynomial method, with found values")
+        parts.append("the density of the spectrum (kernel polynomial method), with found values")
     text = ", and ".join(parts)
     return picture_of(sheet, slug, "", f"{text[:1].upper()}{text[1:]}.")
 
@@ -134,8 +146,8 @@ def problem_picture(problem: Problem, places: Places, detail: float) -> Picture 
         return None
     sheet = sheets.problem_sheet(problem, places, detail)
     text = (
-        "Thick lines: the worst residual of the wanted pairs, thin lines: each pair, a cross: did not "
-        "converge."
+        "Thick lines: the worst residual of the wanted pairs, thin lines: each pair, a cross: did "
+        "not converge."
     )
     made = picture_of(sheet, problem.slug, problem.question, text)
     made.values, made.values_of = values_of(problem)

@@ -29,7 +29,8 @@ def result(n, count, seconds, products, shift=0.0, status="converged"):
         "orthogonality": 1e-15,
         "iterations": 3,
         "operator_applications": products,
-        "seconds": {"total": seconds + 0.5, "load": 0.5, "setup": seconds / 4, "solve": 0.75 * seconds},
+        "seconds": {"total": seconds + 0.5, "load": 0.5, "setup": seconds / 4,
+                    "solve": 0.75 * seconds},
         "n": n,
         "nnz": 3 * n - 2,
         "solver": "lobpcg",
@@ -38,7 +39,7 @@ def result(n, count, seconds, products, shift=0.0, status="converged"):
             "update": {"seconds": seconds / 2, "bytes": 10**6, "flops": 10**5},
         },
         "configuration": {"solver": {"tolerance": 1e-8}},
-    }
+    }  # fmt: skip
 
 
 class MadeStudy:

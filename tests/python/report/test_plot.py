@@ -114,7 +114,8 @@ def test_what_is_refused_says_the_way_out(folder, capsys):
     assert "m0.mtx" in error("one", "-p", "spy")
     (folder / "study" / "plan.json").write_text("[]")
     assert "folder of a study" in error("study")
-    (folder / "one" / "result.json").write_text(json.dumps({"status": "error", "reason": "no disk"}))
+    failed = {"status": "error", "reason": "no disk"}
+    (folder / "one" / "result.json").write_text(json.dumps(failed))
     assert "no disk" in error("one")
     (folder / "one" / "result.json").write_text("{")
     assert "damaged result.json" in error("one")

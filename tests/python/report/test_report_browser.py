@@ -34,8 +34,8 @@ USE = """<script>
   const one = (selector) => document.querySelector(selector);
   const shown = (table, column) => [...one(table).tBodies[0].rows].filter((row) => !row.hidden)
     .map((row) => row.cells[column].textContent.trim());
-  const heading = (table, words) =>
-    [...document.querySelectorAll(table + " thead th")].find((th) => th.textContent.startsWith(words));
+  const heading = (table, words) => [...document.querySelectorAll(table + " thead th")]
+    .find((th) => th.textContent.startsWith(words));
   const seen = { errors };
   const time = heading("#run-table", "Time");
   time.querySelector("button").click();
@@ -65,7 +65,8 @@ USE = """<script>
   seen.colours.push(colour());
   seen.requests = performance.getEntriesByType("resource").length;
   seen.wide = document.documentElement.scrollWidth > innerWidth;
-  document.body.append(document.createComment("SEEN" + btoa(unescape(encodeURIComponent(JSON.stringify(seen))))));
+  const words = unescape(encodeURIComponent(JSON.stringify(seen)));
+  document.body.append(document.createComment("SEEN" + btoa(words)));
 })();
 </script>"""
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from heddle.report import matrices, table
 from heddle.report.accuracy import accuracy_of
 from heddle.report.collect import NoStudy, read_study
+from heddle.report.pictures import Density
 from heddle.report.results import Curve, phase_seconds, read_convergence, thinned
 from made_study import MadeStudy, eigenvalues, ordinary_study, result
 
@@ -117,22 +119,43 @@ def test_spy_grids_count_entries():
 
 
 def test_a_portrait_is_kept_and_says_what_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setenv("HEDDLE_PROGRAMS", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("sys.executable", str(tmp_path / "python3"))
-    study = MadeStudy(tmp_path)
-    path = study.matrix("m", 20)
-    problem = {"matrix": str(path)}
-    first = matrices.portrait_of(problem, tmp_path / "kept.json")
-    assert first.rows == 20
-    assert "heddle-info was not found" in first.density_note
+    edges = np.linspace(0, 4, 5)
+    monkeypatch.setattr(matrices, "density_of", lambda problem: Density(edges, [1, 2, 3, 4]))
+    path = MadeStudy(tmp_path).matrix("m", 20)
+    problem, store = {"matrix": str(path)}, tmp_path / "kept" / "m.json"
+    first = matrices.portrait_of(problem, store)
+    monkeypatch.undo()
     path.unlink()
-    again = matrices.portrait_of(problem, tmp_path / "kept.json")
+    again = matrices.portrait_of(problem, store)
+    assert again.rows == 20
     assert (again.spy == first.spy).all()
-    other = matrices.portrait_of({"matrix": str(path), "mass": "x"}, tmp_path / "kept.json")
-    assert "no file" in other.spy_note
+    assert list(again.density.edges) == list(edges)
+    other = matrices.portrait_of({"matrix": str(path), "mass": "x"}, store)
+    assert "there is no file" in other.spy_note
     assert "pencil" in other.density_note
-    (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 9\n1 1\n")
-    assert "cannot be read" in matrices.portrait_of(
-        {"matrix": str(tmp_path / "bad.mtx")}, tmp_path / "bad.json"
-    ).spy_note
+    path.write_text("%%MatrixMarket matrix coordinate real general\n3 3 9\n1 1\n")
+    assert f"{path} cannot be read" in matrices.portrait_of(problem, store).spy_note
+
+
+def test_a_density_is_asked_for_again_where_the_program_was_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEDDLE_PROGRAMS", str(tmp_path))
+    path = MadeStudy(tmp_path).matrix("m", 20)
+    program = tmp_path / "heddle-info"
+    found = matrices.portrait_of({"matrix": str(path)}, tmp_path / "kept.json")
+    assert "no program heddle-info" in found.density_note
+    parts = [{"from": 0, "to": 1, "count": 2.5}, {"from": 1, "to": 2, "count": 17.5}]
+    program.write_text(f"#!/bin/sh\necho '{json.dumps({'spectrum': parts})}'\n")
+    program.chmod(0o755)
+    found = matrices.portrait_of({"matrix": str(path)}, tmp_path / "kept.json")
+    assert found.density == Density([0, 1, 2], [2.5, 17.5])
+    program.write_text("#!/bin/sh\necho 'heddle-info: error: it broke' >&2\nexit 2\n")
+    problem = {"matrix": str(path), "transform": "laplacian"}
+    found = matrices.portrait_of(problem, tmp_path / "2.json")
+    assert found.density_note == "heddle-info: error: it broke"
+
+
+def test_names_of_generated_matrices():
+    spec = {"generate": "rmat", "size": [11, 2], "density": 8}
+    assert matrices.info_name(spec) == "rmat:11,2:8"
+    with pytest.raises(ValueError, match="seed"):
+        matrices.info_name(spec | {"seed": 3})

@@ -107,6 +107,7 @@ def test_the_summary_says_what_happened(page):
     assert "Of 8 runs" not in text
     assert "7 are confirmed by an independent method, 1 are proven wrong" in text
     assert "quick left the fewest runs unsolved: 0 of 3" in text
+    assert "It is not that of runs of host on here" in text
     assert "heddle solve runs/0000000000000000/config.yaml -o again/0000000000000000" in text
 
 

@@ -40,8 +40,8 @@
     all("thead th:not([data-unsorted])", table).forEach((heading) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = heading.textContent;
-      heading.replaceChildren(button);
+      button.append(...heading.childNodes);
+      heading.append(button);
       button.addEventListener("click", () => sortBy(table, heading.cellIndex, heading));
     });
   });
