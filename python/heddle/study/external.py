@@ -37,8 +37,9 @@ EXIT_CODES = {"converged": 0, "max_iterations": 3, "breakdown": 4, "verification
 @dataclass
 class Request:
     """What an adapter solves. `tolerance`: of ||A x - lambda B x|| relative to
-    (||A||_1 + |lambda| ||B||_1) ||x||. `shift`: where to factor A - shift B for the smallest end,
-    None where that does not find it: a matrix that is not positive (semi)definite."""
+    (||A||_1 + |lambda| ||B||_1) ||x||; 0 asks for all that rounding allows, and is verified as
+    1e-8. `shift`: where to factor A - shift B for the smallest end, None where that does not find
+    it: a matrix that is not positive (semi)definite."""
 
     operands: Operands
     nev: int
@@ -177,7 +178,7 @@ def _result(
     order = np.argsort(-values if request.which == "largest" else values, kind="stable")
     values, vectors = values[order], vectors[:, order]
     checks = verified(request, values, vectors)
-    passed = checks["residuals"] <= max(request.tolerance, 100 * EPS)
+    passed = checks["residuals"] <= max(request.tolerance or 1e-8, 100 * EPS)
     done = bool(passed.all()) if answer.converged is None else answer.converged
     status = "converged" if done and len(values) >= request.nev else "max_iterations"
     reason = answer.reason or f"{answer.solver}: {len(values)} pairs"
