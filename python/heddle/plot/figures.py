@@ -114,7 +114,7 @@ def spectrum(results: Sequence[Result], wish: Wish, reasons: list[str]) -> list[
 
     def paint(figure: SubFigure) -> None:
         axes = figure.subplots()
-        pictures.draw_density(axes, density, [(result.label, result.values) for result in results])
+        pictures.draw_density(axes, density, rows)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
 
     return [*blocks, Block(3.0, paint)]

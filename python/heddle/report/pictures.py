@@ -178,9 +178,7 @@ class Density:
     counts: Sequence[float]
 
 
-def draw_density(
-    axes: Axes, density: Density, found: Sequence[tuple[str, Sequence[float]]]
-) -> None:
+def draw_density(axes: Axes, density: Density, found: Sequence[Series]) -> None:
     """Eigenvalues per part of the spectrum, with found values marked below."""
     counts = np.maximum(np.asarray(density.counts, dtype=float), 0.5)
     axes.stairs(counts, np.asarray(density.edges), baseline=0.5, fill=True,
@@ -189,9 +187,9 @@ def draw_density(
                 linewidth=1.0)  # fmt: skip
     axes.set_ylim(0.2, counts.max() * 2)
     logarithmic(axes, "y")
-    for place, (name, values) in enumerate(found):
-        axes.plot(values, [0.3] * len(values), linestyle="none", marker="|", markersize=10,
-                  color=style.colour(place + 1), label=f"found: {name}", zorder=4)  # fmt: skip
+    for one in found:
+        axes.plot(one.values, [0.3] * len(one.values), linestyle="none", marker="|", markersize=10,
+                  color=style.colour(one.place), label=f"found: {one.name}", zorder=4)  # fmt: skip
     axes.set_xlabel("eigenvalue")
     axes.set_ylabel(f"eigenvalues per 1/{len(density.counts)} of the width")
 

@@ -224,7 +224,11 @@ def matrix_sheet(name: str, portrait: Portrait, problems: Sequence[Problem]) -> 
     if portrait.spy is not None:
         pictures.draw_spy(panels.pop(0), portrait.spy, portrait.rows, portrait.columns)
     if portrait.density is not None:
-        found = [(p.question, values) for p in problems if (values := found_values(p))]
+        found = [
+            Series(problem.question, place, values=values)
+            for place, problem in enumerate(problems, 1)  # 0 is the colour of the density
+            if (values := found_values(problem))
+        ]
         axes = panels.pop(0)
         pictures.draw_density(axes, portrait.density, found)
         if found:
