@@ -20,6 +20,7 @@ from .results import PHASES, UNDIVIDED, Convergence, thinned
 FILLS = {**dict(zip(PHASES, (*style.FILLS, style.GRID))), UNDIVIDED: style.PLAIN_FILL}
 AXES = {"products": "operator applications (columns)", "seconds": "time (s)"}
 BLUE = (0.13, 0.52, 0.83)  # seen on light and dark pages
+SHADE_LEVELS = 6  # of a spy plot: more make its file larger, and are hardly seen
 SHADES = LinearSegmentedColormap.from_list("shades", [(*BLUE, 0.0), (*BLUE, 1.0)])
 
 
@@ -286,7 +287,8 @@ def draw_roofline(
 
 def draw_spy(axes: Axes, grid: np.ndarray, rows: int, columns: int) -> None:
     """Shares of stored entries (0 to 1, on a logarithmic scale) in equal parts of the matrix."""
-    axes.imshow(grid, cmap=SHADES, vmin=0, vmax=1, interpolation="nearest", aspect="equal",
+    shown = np.ceil(grid * SHADE_LEVELS) / SHADE_LEVELS
+    axes.imshow(shown, cmap=SHADES, vmin=0, vmax=1, interpolation="nearest", aspect="equal",
                 extent=(0.5, columns + 0.5, rows + 0.5, 0.5))  # fmt: skip
     axes.grid(visible=False)
     axes.spines[["top", "right"]].set_visible(True)

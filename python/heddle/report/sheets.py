@@ -224,10 +224,11 @@ def matrix_sheet(name: str, portrait: Portrait, problems: Sequence[Problem]) -> 
     if portrait.spy is not None:
         pictures.draw_spy(panels.pop(0), portrait.spy, portrait.rows, portrait.columns)
     if portrait.density is not None:
-        found = [(p.question, found_values(p)) for p in problems]
+        found = [(p.question, values) for p in problems if (values := found_values(p))]
         axes = panels.pop(0)
         pictures.draw_density(axes, portrait.density, found)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
+        if found:
+            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4)
     return Sheet(figure, f"Entries of {name} and density of its spectrum", [])
 
 

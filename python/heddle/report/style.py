@@ -87,7 +87,7 @@ def to_svg(figure: Figure) -> str:
 
 def lean(svg: str) -> str:
     """Without metadata, comments, ids that nothing refers to, blank space and digits beyond the
-    hundredth of a point. The other ids become i0, i1 ..."""
+    tenth of a point. The other ids become i0, i1 ..."""
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
@@ -98,9 +98,14 @@ def lean(svg: str) -> str:
     svg = re.sub(r'href="#([^"]+)"', lambda m: f'href="#{names[m[1]]}"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", lambda m: f"url(#{names[m[1]]})", svg)
     svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
-    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
+    svg = re.sub(r'\b(?:d|x|y)="[^"]*"', lambda m: re.sub(r"-?\d+\.\d+", tenths, m[0]), svg)
     svg = re.sub(r">\s+<", "><", svg)
     return re.sub(r" *\n *", " ", svg).strip() + "\n"
+
+
+def tenths(number: re.Match[str]) -> str:
+    """A coordinate in points, rounded to tenths."""
+    return f"{float(number[0]):.1f}".removesuffix(".0")
 
 
 def inline(svg: str, prefix: str, label: str) -> str:
