@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.csgraph import connected_components
 
 from .inertia import EPS, Refused, Slicer, smallest_of_mass
 from .operands import Operands, load, norm_1
@@ -87,18 +88,35 @@ def _dense(task: dict[str, Any], operands: Operands) -> None:
 
 def dense_spectrum(operands: Operands) -> tuple[Any, Any]:
     """All finite eigenvalues in ascending order and bounds of their errors, n eps ||A||_2 for
-    B = I (LAPACK Users' Guide, sections 4.7 and 4.9). Raises LinAlgError where neither A nor B is
-    positive definite."""
-    A, n = operands.A.toarray(), operands.n
-    if operands.B is None:
+    B = I (LAPACK Users' Guide, sections 4.7 and 4.9). The connected components of the matrices
+    are solved one by one, so that each has errors of its own size. Raises LinAlgError where
+    neither A nor B is positive definite."""
+    A, B = operands.A, operands.B
+    pattern = abs(A) if B is None else abs(A) + abs(B)
+    count, labels = connected_components(pattern, directed=False)
+    found = []
+    for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
+        part = A if count == 1 else A[rows][:, rows]
+        mass = B if B is None or count == 1 else B[rows][:, rows]
+        found.append(_connected(part.toarray(), None if mass is None else mass.toarray()))
+    values = np.concatenate([each for each, _ in found])
+    errors = np.concatenate([each for _, each in found])
+    order = np.argsort(values, kind="stable")
+    return values[order], errors[order]
+
+
+def _connected(A: Any, B: Any) -> tuple[Any, Any]:
+    n = len(A)
+    if B is None:
+        if n == 1:
+            return A[0], np.zeros(1)
         values = scipy.linalg.eigvalsh(A)
         return values, np.full(n, n * EPS * max(abs(values[0]), abs(values[-1])))
-    B = operands.B.toarray()
     smallest, largest = scipy.linalg.eigvalsh(B)[[0, -1]]
     if smallest > n * EPS * largest:
         values = scipy.linalg.eigvalsh(A, B)
-        errors = n * EPS * (norm_1(operands.A) + abs(values) * largest) / smallest
-        return values, errors
+        norm = float(np.abs(A).sum(axis=0).max())
+        return values, n * EPS * (norm + abs(values) * largest) / smallest
     return _singular_mass(A, B)
 
 

@@ -87,10 +87,27 @@ def test_pencil_by_both_methods(tmp_path):
         assert errors.max() < 1e-7
 
 
+def test_components_have_errors_of_their_own_size(tmp_path):
+    small, large = laplacian_2d(5, 5), 1e12 * laplacian_2d(6, 6)
+    matrix = sp.block_diag([large, small, sp.identity(3) * 7.0])
+    shuffle = np.random.default_rng(1).permutation(matrix.shape[0])
+    matrix = sp.csr_matrix(matrix)[shuffle][:, shuffle]
+    answer = ask(tmp_path, {"matrix": stored(tmp_path, "A", matrix)}, "smallest", 29, dense=100)
+    truth = np.sort(np.concatenate([values_2d(5, 5), [7.0] * 3, 1e12 * values_2d(6, 6)]))
+    values, errors = np.array(answer["values"]), np.array(answer["uncertainty"])
+    assert (abs(values - truth[: len(values)]) <= errors + 1e-14 * abs(values)).all()
+    assert errors[:28].max() < 1e-12 < errors[28]
+
+
 def test_singular_mass_has_finite_eigenvalues_only(tmp_path):
     A = np.diag([1.0, 2.0, 3.0, 4.0])
     B = np.diag([1.0, 1.0, 0.5, 0.0])
     problem = {"matrix": stored(tmp_path, "A", A), "mass": stored(tmp_path, "B", B)}
+    answer = ask(tmp_path, problem, "smallest", 4, dense=100)
+    assert np.allclose(answer["values"], [1, 2, 6], rtol=1e-9)
+    rotation, _ = np.linalg.qr(np.arange(16.0).reshape(4, 4) ** 2 % 7 + np.eye(4))
+    problem["matrix"] = stored(tmp_path, "A", rotation @ A @ rotation.T)
+    problem["mass"] = stored(tmp_path, "B", rotation @ B @ rotation.T)
     answer = ask(tmp_path, problem, "smallest", 4, dense=100)
     assert np.allclose(answer["values"], [1, 2, 6], rtol=1e-9)
 
