@@ -16,11 +16,10 @@ std::vector<std::int32_t> cluster_columns(HostContext& context, const RowPattern
   return cluster_rows(context, At, {shape.width, shape.height}, rows);
 }
 
-double predicted(const BlockOrdering& ordering, Index columns, const BlockTimes& times) {
-  const double gathered =
-      ordering.kind == Reordering::rows_and_columns ? static_cast<double>(columns) : 0;
-  return static_cast<double>(ordering.counts.blocks()) * times.per_block +
-         gathered * times.per_gathered_column;
+double predicted(const BlockOrdering& ordering, const BlockTimes& times) {
+  const bool gathered = ordering.kind == Reordering::rows_and_columns;
+  return static_cast<double>(ordering.counts.blocks()) *
+         (gathered ? times.per_gathered_block : times.per_block);
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ BlockOrdering best_order_for_blocks(HostContext& context, const RowPattern& A, B
   for (const Reordering kind : {Reordering::rows, Reordering::rows_and_columns}) {
     BlockOrdering ordering = order_for_blocks(context, A, shape, kind);
     seconds += ordering.seconds;
-    if (predicted(ordering, A.cols, times) < predicted(best, A.cols, times)) {
+    if (predicted(ordering, times) < predicted(best, times)) {
       best = std::move(ordering);
     }
   }

@@ -25,10 +25,11 @@ struct BlockOrdering {
 BlockOrdering order_for_blocks(HostContext& context, const RowPattern& A, BlockShape shape,
                                Reordering kind);
 
-/// Times of products in blocks, to compare orders of a matrix by.
+/// The time of a block in a product, to compare orders of a matrix by (`nominal_block_seconds` or a
+/// fit, `LinearTime`).
 struct BlockTimes {
-  double per_block = 1;
-  double per_gathered_column = 0;  ///< more per column of A where B's rows are gathered
+  double per_block = 1;           ///< where the rows of B that a block meets are neighbours
+  double per_gathered_block = 1;  ///< where they are not, because columns have another order
 };
 
 /// The best of the three kinds by these times: the natural order unless another one is faster. It
