@@ -136,6 +136,7 @@ std::string overview() {
   line("solve", "finds eigenpairs, singular triplets or solutions of linear systems");
   line("info", "says what a sparse matrix is like, and where its eigenvalues lie");
   line("spgemm", "multiplies sparse matrices and times the implementations");
+  line("spmm", "multiplies a sparse matrix by a block, and times the kernels of a GPU");
   for (const Command& command : own_commands()) line(command.name, command.summary);
   line("NAME", "runs the program heddle-NAME, from the folder of heddle or the path");
   fmt::format_to(std::back_inserter(text), "\nprograms heddle-NAME that are there: {}\n",

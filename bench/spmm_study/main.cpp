@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <heddle/apps/spmm/bandwidth.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 
-#include "spmm_comparison/bandwidth.hpp"
 #include "spmm_study/study.hpp"
 
 /// Times all kernels of heddle and cuSPARSE on the matrices of the study and prints one line of

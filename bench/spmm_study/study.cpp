@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <heddle/apps/spmm/column_major_cusparse.hpp>
+#include <heddle/apps/spmm/cusparse_spmv.hpp>
+#include <heddle/apps/spmm/stopwatch.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -14,10 +17,6 @@
 #include <map>
 #include <optional>
 #include <random>
-
-#include "spmm_comparison/column_major_cusparse.hpp"
-#include "spmm_comparison/cusparse_spmv.hpp"
-#include "spmm_comparison/stopwatch.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -1,10 +1,9 @@
-#include "spmm_comparison/stopwatch.hpp"
-
 #include <algorithm>
+#include <heddle/apps/spmm/stopwatch.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <vector>
 
-namespace heddle::bench {
+namespace heddle::apps {
 namespace {
 
 /// The number of batches of one measurement, and of products in a batch.
@@ -78,4 +77,4 @@ void Stopwatch::copy(void* target, const void* source, std::size_t bytes) {
   check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, context_.stream()));
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

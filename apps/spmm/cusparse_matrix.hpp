@@ -13,7 +13,7 @@
 #include <vector>
 
 /// What the bench's uses of cuSPARSE share.
-namespace heddle::bench {
+namespace heddle::apps {
 
 inline void check(cusparseStatus_t status,
                   std::source_location where = std::source_location::current()) {
@@ -65,4 +65,4 @@ struct CusparseMatrix {
   }
 };
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps
