@@ -1,6 +1,10 @@
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <heddle/apps/spmm/stopwatch.hpp>
-#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <source_location>
+#include <string>
 #include <vector>
 
 namespace heddle::apps {
@@ -15,6 +19,12 @@ constexpr double kLongMs = 25;
 
 /// Several times the second-level cache of any GPU so far.
 constexpr std::size_t kFlushBytes = std::size_t{512} << 20;
+
+void check(cudaError_t status, std::source_location where = std::source_location::current()) {
+  if (status == cudaSuccess) return;
+  throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(status) + ", at " +
+                    where.file_name() + ":" + std::to_string(where.line()));
+}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

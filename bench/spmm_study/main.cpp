@@ -69,7 +69,7 @@ void run(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   HostContext host;
   CudaContext context;
-  fmt::print("# {}, {:.4g} GB/s\n", context.device().name, 1e-9 * measure_bandwidth(context));
+  fmt::print("# {}, {:.4g} GB/s\n", context.device().name, 1e-9 * apps::measure_bandwidth(context));
   fmt::print(
       "matrix,kind,set,rows,cols,nnz,precision,N,kernel,choice,ms,inspect_ms,prepare_ms,failure\n");
   for (const StudyMatrix& matrix : study_matrices(arguments.folder, arguments.large)) {
