@@ -147,10 +147,10 @@ TEST_F(Front, BashCompletesCommandsOptionsValuesKeysAndFiles) {
 
 TEST_F(Front, ZshIsGivenTheSameOptions) {
   const std::string script = output({"completion", "zsh"});
-  EXPECT_EQ(
-      script.rfind(
-          "#compdef heddle heddle-lobpcg heddle-lanczos heddle-cg heddle-info heddle-spgemm heddle-spmm\n", 0),
-      0u);
+  EXPECT_EQ(script.rfind("#compdef heddle heddle-lobpcg heddle-lanczos heddle-cg heddle-info "
+                         "heddle-spgemm heddle-spmm\n",
+                         0),
+            0u);
   EXPECT_NE(script.find(":smallest|largest|interval:(smallest largest interval)"),
             std::string::npos);
   if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "there is no zsh";
