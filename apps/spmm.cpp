@@ -61,7 +61,7 @@ void time_kernels(const SpmmCommandLine& line) {
 #else
 void time_kernels(const SpmmCommandLine&) {
   throw DeviceError(
-      "heddle-spmm times the kernels of a GPU, and this build has no CUDA; --multiply B or "
+      "kernels are timed on a GPU, and this build has no CUDA; --multiply B or "
       "--columns N multiplies on the host");
 }
 #endif
