@@ -1,10 +1,8 @@
-#include "spmm_comparison/bandwidth.hpp"
-
+#include <heddle/apps/spmm/bandwidth.hpp>
+#include <heddle/apps/spmm/stopwatch.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 
-#include "spmm_comparison/stopwatch.hpp"
-
-namespace heddle::bench {
+namespace heddle::apps {
 
 double measure_bandwidth(CudaContext& context) {
   constexpr std::size_t kBytes = std::size_t{1} << 30;
@@ -17,4 +15,4 @@ double measure_bandwidth(CudaContext& context) {
   return 2 * static_cast<double>(kBytes) / (ms * 1e-3);
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

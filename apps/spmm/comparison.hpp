@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::bench {
+namespace heddle::apps {
 
 /// The result of one kernel on one matrix and width.
 struct KernelTiming {
@@ -60,4 +60,4 @@ template <Scalar T>
 KernelComparison compare_kernels(CudaContext& context, const CsrView<T, HostSpace>& A,
                                  const ComparisonOptions& options);
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -1,10 +1,8 @@
-#include "spmm_comparison/cusparse_spmv.hpp"
-
 #include <array>
+#include <heddle/apps/spmm/cusparse_matrix.hpp>
+#include <heddle/apps/spmm/cusparse_spmv.hpp>
 
-#include "spmm_comparison/cusparse_matrix.hpp"
-
-namespace heddle::bench {
+namespace heddle::apps {
 namespace {
 
 constexpr std::array kAlgorithms = {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2};
@@ -63,4 +61,4 @@ void CusparseSpmv<T>::multiply() const {
 template class CusparseSpmv<float>;
 template class CusparseSpmv<double>;
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -4,7 +4,7 @@
 #include <heddle/linalg/data/views.hpp>
 #include <memory>
 
-namespace heddle::bench {
+namespace heddle::apps {
 
 /// y = A x by cuSPARSE's product for one vector, the opponent of blocks of one column.
 template <class T>
@@ -27,4 +27,4 @@ class CusparseSpmv {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -1,10 +1,8 @@
-#include "spmm_comparison/column_major_cusparse.hpp"
-
 #include <array>
+#include <heddle/apps/spmm/column_major_cusparse.hpp>
+#include <heddle/apps/spmm/cusparse_matrix.hpp>
 
-#include "spmm_comparison/cusparse_matrix.hpp"
-
-namespace heddle::bench {
+namespace heddle::apps {
 namespace {
 
 constexpr std::array kAlgorithms = {CUSPARSE_SPMM_CSR_ALG1, CUSPARSE_SPMM_CSR_ALG2,
@@ -69,4 +67,4 @@ void ColumnMajorCusparse<T>::multiply() const {
 template class ColumnMajorCusparse<float>;
 template class ColumnMajorCusparse<double>;
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

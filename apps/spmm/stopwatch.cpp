@@ -1,10 +1,13 @@
-#include "spmm_comparison/stopwatch.hpp"
+#include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/apps/spmm/stopwatch.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <source_location>
+#include <string>
 #include <vector>
 
-namespace heddle::bench {
+namespace heddle::apps {
 namespace {
 
 /// The number of batches of one measurement, and of products in a batch.
@@ -16,6 +19,12 @@ constexpr double kLongMs = 25;
 
 /// Several times the second-level cache of any GPU so far.
 constexpr std::size_t kFlushBytes = std::size_t{512} << 20;
+
+void check(cudaError_t status, std::source_location where = std::source_location::current()) {
+  if (status == cudaSuccess) return;
+  throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(status) + ", at " +
+                    where.file_name() + ":" + std::to_string(where.line()));
+}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -78,4 +87,4 @@ void Stopwatch::copy(void* target, const void* source, std::size_t bytes) {
   check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, context_.stream()));
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -5,7 +5,7 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <memory>
 
-namespace heddle::bench {
+namespace heddle::apps {
 
 /// Times work on a context's stream by events. Each call waits for the device.
 class Stopwatch {
@@ -37,4 +37,4 @@ class Stopwatch {
   void* end_ = nullptr;
 };
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <limits>
@@ -12,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-/// What the bench's uses of cuSPARSE share.
-namespace heddle::bench {
+/// What the products by cuSPARSE share.
+namespace heddle::apps {
 
 inline void check(cusparseStatus_t status,
                   std::source_location where = std::source_location::current()) {
@@ -65,4 +66,4 @@ struct CusparseMatrix {
   }
 };
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

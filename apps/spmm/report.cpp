@@ -1,5 +1,3 @@
-#include "spmm_comparison/report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,10 +5,11 @@
 #include <fstream>
 #include <heddle/apps/info/roofline.hpp>
 #include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/spmm/report.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <nlohmann/json.hpp>
 
-namespace heddle::bench {
+namespace heddle::apps {
 namespace {
 
 double per_second(double amount, double ms) { return ms > 0 ? amount / (ms * 1e-3) : 0; }
@@ -176,4 +175,4 @@ void write_json(const SpmmReport& report, const std::filesystem::path& path) {
   if (!file) throw InputError(path.string(), 0, "cannot be written");
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -1,10 +1,11 @@
-#include "spmm_comparison/comparison.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <heddle/apps/spmm/column_major_cusparse.hpp>
+#include <heddle/apps/spmm/comparison.hpp>
+#include <heddle/apps/spmm/stopwatch.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/multivector.hpp>
@@ -12,10 +13,7 @@
 #include <limits>
 #include <random>
 
-#include "spmm_comparison/column_major_cusparse.hpp"
-#include "spmm_comparison/stopwatch.hpp"
-
-namespace heddle::bench {
+namespace heddle::apps {
 namespace {
 
 /// An error above this multiple of ε·√length times the size of the sum counts as wrong, not as
@@ -294,4 +292,4 @@ template KernelComparison compare_kernels(CudaContext&, const CsrView<float, Hos
 template KernelComparison compare_kernels(CudaContext&, const CsrView<double, HostSpace>&,
                                           const ComparisonOptions&);
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

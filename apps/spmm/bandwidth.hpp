@@ -2,9 +2,9 @@
 
 #include <heddle/linalg/context/cuda_context.hpp>
 
-namespace heddle::bench {
+namespace heddle::apps {
 
 /// Bytes per second that a large copy in device memory reads and writes.
 double measure_bandwidth(CudaContext& context);
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <heddle/apps/spmm/comparison.hpp>
 
-#include "spmm_comparison/comparison.hpp"
-
-namespace heddle::bench {
+namespace heddle::apps {
 
 /// The results for one matrix in one precision and all widths.
 struct MatrixComparison {
@@ -47,4 +46,4 @@ void print_summary(const SpmmReport& report);
 /// Writes all results as JSON. Throws `InputError` if the file cannot be written.
 void write_json(const SpmmReport& report, const std::filesystem::path& path);
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps

@@ -4,7 +4,7 @@
 #include <heddle/linalg/data/views.hpp>
 #include <memory>
 
-namespace heddle::bench {
+namespace heddle::apps {
 
 /// An n×N block in device memory, column-major: entry (i, j) is data[j·ld + i].
 template <class T>
@@ -37,4 +37,4 @@ class ColumnMajorCusparse {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace heddle::bench
+}  // namespace heddle::apps
