@@ -136,6 +136,7 @@ class PlacedProblem {
                 const PreconditionerPlan& plan, double solver_bytes, const Monitor& monitor)
       : sizes_(problem.sizes()),
         solver_bytes_(solver_bytes),
+        near_null_(problem.near_null),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
@@ -178,6 +179,10 @@ class PlacedProblem {
   /// The strength that the preconditioner has now, 0 if there is no choice.
   Index preconditioner_strength() const noexcept {
     return preconditioner() != nullptr ? preconditioner()->strength() : 0;
+  }
+
+  std::vector<OperatorLevel> preconditioner_levels() const {
+    return preconditioner() != nullptr ? preconditioner()->hierarchy() : std::vector<OperatorLevel>();
   }
 
   /// The precision of the preconditioner that `plan` chose, for reports.
@@ -343,7 +348,8 @@ class PlacedProblem {
       std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;
 
   ProblemSizes sizes_;
-  double solver_bytes_;  // as in the constructor
+  double solver_bytes_;          // as in the constructor
+  HostBlock<double> near_null_;  // which the options of a preconditioner refer to
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
   PlacedBlock constraints_, initial_guess_;
   bool guess_from_random_;

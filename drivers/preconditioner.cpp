@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 
@@ -100,6 +101,10 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Problem& pr
   if (problem.preconditioner || all_known(request, problem.sizes())) return {};
   const PreconditionedProblem described = preconditioned_problem(request, problem);
   PreconditionerPlan plan = plan_preconditioner(request.preconditioner, described);
+  if (plan.kind != nullptr && plan.kind->takes_near_null &&
+      plan.matrix == PreconditionedMatrix::A) {
+    plan.options.set_near_null(near_null_of(problem));
+  }
   choose_precision(request, described, plan);
   return plan;
 }

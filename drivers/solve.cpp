@@ -82,6 +82,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   solution.preconditioner = placed.preconditioner_cost();
   solution.preconditioner_precision = placed.preconditioner_precision(plan);
   solution.preconditioner_strength = placed.preconditioner_strength();
+  solution.preconditioner_levels = placed.preconditioner_levels();
   solution.vectors = on.fetched(std::move(solved.vectors));
   if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
   return solution;

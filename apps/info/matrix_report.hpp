@@ -2,6 +2,7 @@
 
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <heddle/spmm/model/model.hpp>
 #include <optional>
@@ -50,6 +51,7 @@ struct MatrixReport {
   std::optional<SpectrumBounds> gershgorin;  ///< of a symmetric matrix with rows
   std::vector<KernelReport> kernels;         ///< one entry per width
   std::optional<SpectrumReport> spectrum;    ///< if it was requested
+  std::vector<OperatorLevel> levels;         ///< of multigrid, if they were requested
 };
 
 /// Inspects A except for its spectrum. The report uses `name` for A. Kernels of a GPU are predicted

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/apps/config/json.hpp>
 #include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/report/levels.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <heddle/apps/version.hpp>
 #include <nlohmann/json.hpp>
@@ -196,6 +197,12 @@ std::string result_json(const Config& config, const Report& report) {
   }
   json["preconditioner_setup"] = {{"seconds", report.result.preconditioner.seconds},
                                   {"bytes", report.result.preconditioner.bytes}};
+  if (!result.preconditioner_reason.empty()) {
+    json["preconditioner_reason"] = result.preconditioner_reason;
+  }
+  if (!result.preconditioner_levels.empty()) {
+    json["preconditioner_setup"].update(levels_json(result.preconditioner_levels));
+  }
   json["device_name"] = problem.device_name;
   json["device_note"] = problem.device_note;
   json["threads"] = problem.threads;
