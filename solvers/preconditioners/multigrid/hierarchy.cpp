@@ -151,7 +151,7 @@ struct CoarserGrid {
 /// The next coarser grid, and P from it. P is empty if it would not be smaller. Where a row with
 /// very many neighbours would fill the next level's matrix, P is T, which is not smoothed.
 CoarserGrid coarser_grid(HostContext& context, const Grid& grid, double threshold, double bound) {
-  const NodeGraph strong = strong_connections(grid, threshold);
+  const NodeGraph strong = strong_connections(context, grid, threshold);
   const Aggregates aggregates = aggregate(strong);
   TentativeProlongator tentative = tentative_prolongator(context, grid, aggregates);
   const auto rows = static_cast<double>(grid.A.rows());
