@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <heddle/drivers/automatic_preconditioner.hpp>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
@@ -172,17 +174,32 @@ class PlacedProblem {
   /// The operator of a stored A. Null if A is a callable.
   const SparseOperator<T, Ctx>* stored_A() const noexcept { return A_.stored; }
   PreconditionerCost preconditioner_cost() const noexcept {
-    return made_ ? PreconditionerCost{made_->cost.seconds(), made_->cost.bytes()}
-                 : PreconditionerCost{};
+    if (!made_) return {};
+    PreconditionerCost cost{made_->cost.seconds(), made_->cost.bytes()};
+    if (choice_) {
+      cost.seconds += choice_->seconds;
+      cost.bytes += choice_->bytes;
+    }
+    return cost;
   }
+
+  /// What `auto` chose. Null: there was no choice.
+  const AutomaticChoice* preconditioner_choice() const noexcept { return choice_.get(); }
 
   /// The strength that the preconditioner has now, 0 if there is no choice.
   Index preconditioner_strength() const noexcept {
+    if constexpr (std::same_as<Ctx, HostContext>) {
+      using Adaptive = AdaptivePreconditioner<T, Ctx>;
+      if (const auto* both = dynamic_cast<const Adaptive*>(preconditioner())) {
+        return both->own_strength();
+      }
+    }
     return preconditioner() != nullptr ? preconditioner()->strength() : 0;
   }
 
   std::vector<OperatorLevel> preconditioner_levels() const {
-    return preconditioner() != nullptr ? preconditioner()->hierarchy() : std::vector<OperatorLevel>();
+    return preconditioner() != nullptr ? preconditioner()->hierarchy()
+                                       : std::vector<OperatorLevel>();
   }
 
   /// The precision of the preconditioner that `plan` chose, for reports.
@@ -247,6 +264,17 @@ class PlacedProblem {
     }
     if (!refusal_.empty() && request.preconditioner.precision == PreconditionerPrecision::single) {
       refuse_single_preconditioner(refusal_);
+    }
+    if constexpr (std::same_as<Ctx, HostContext>) {
+      if (plan.strong != nullptr && A_.stored != nullptr) {
+        const Index block = method_of(request, sizes_).block_size(request, sizes_);
+        const AutomaticPreconditioner<T> automatic(*A_.product, M, plan, lowered_, request.spmm,
+                                                   block);
+        choice_ = automatic.choice();
+        made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                               : automatic.for_linear_system(context);
+        return;
+      }
     }
     if constexpr (std::same_as<T, double>) {
       if (lowered_) {
@@ -359,6 +387,7 @@ class PlacedProblem {
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
   bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
   std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
+  std::shared_ptr<const AutomaticChoice> choice_;   // null: `auto` had none
   bool lowered_ = false;                            // whether it was made in single precision
   std::string refusal_;  // why its matrix does not allow single precision, else empty
 };

@@ -187,7 +187,8 @@ std::string result_json(const Config& config, const Report& report) {
   add_accuracy(json, config, result);
   json["problem"] = problem_json(config, problem);
   json["block_size"] = problem.block_size;
-  json["preconditioner"] = problem.preconditioner;
+  json["preconditioner"] =
+      result.preconditioner_name.empty() ? problem.preconditioner : result.preconditioner_name;
   if (!result.preconditioner_precision.precision.empty()) {
     json["preconditioner_precision"] = result.preconditioner_precision.precision;
     json["preconditioner_precision_reason"] = result.preconditioner_precision.reason;

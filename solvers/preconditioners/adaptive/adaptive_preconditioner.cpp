@@ -1,4 +1,4 @@
-#include <cassert>
+#include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <utility>
@@ -15,7 +15,9 @@ AdaptivePreconditioner<T, Ctx>::AdaptivePreconditioner(
 
 template <Scalar T, class Ctx>
 Index AdaptivePreconditioner<T, Ctx>::strength() const noexcept {
-  return wants_strong_ ? kStrong : first_->strength();
+  if (wants_strong_) return kStrong;
+  const Index own = first_->strength();
+  return make_strong_ ? std::min<Index>(own, 1) : own;
 }
 
 template <Scalar T, class Ctx>
@@ -29,10 +31,15 @@ Index AdaptivePreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBlock
                                                         std::span<const double> energies) {
   if (wants_strong_) return kStrong;
   const Index suitable = first_->suitable_strength(context, X, energies);
-  if (!make_strong_ || static_cast<double>(suitable) < threshold_) return suitable;
-  wants_strong_ = true;
-  made(context);
-  return wants_strong_ ? kStrong : suitable;
+  if (make_strong_ && static_cast<double>(suitable) >= threshold_) {
+    wants_strong_ = true;
+    made(context);
+    if (wants_strong_) return kStrong;
+  }
+  if (!make_strong_) return suitable;
+  constexpr double kGrowth = 1.2;
+  const double least = kGrowth * static_cast<double>(first_->strength());
+  return static_cast<double>(suitable) >= least ? suitable : strength();
 }
 
 /// The preconditioner in use, made at the first call.

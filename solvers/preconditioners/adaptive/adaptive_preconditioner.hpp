@@ -10,7 +10,8 @@ namespace heddle::detail {
 
 /// A preconditioner that begins as one that needs hardly any setup, and becomes a strong one as
 /// soon as the first one asks for a strength from `threshold` on. Solvers see this as one more step
-/// of strength, so it survives checkpoints.
+/// of strength, so it survives checkpoints. Until then `strength()` is 1, so that they ask often.
+/// The first preconditioner gets more strength where a fifth more suits.
 template <Scalar T, class Ctx>
 class AdaptivePreconditioner final : public Preconditioner<T, Ctx> {
  public:
@@ -28,6 +29,9 @@ class AdaptivePreconditioner final : public Preconditioner<T, Ctx> {
 
   /// Whether the strong preconditioner is in use.
   bool is_strong() const noexcept { return strong_ != nullptr && wants_strong_; }
+
+  /// The strength of the preconditioner in use, as that one counts it.
+  Index own_strength() const noexcept { return current().strength(); }
 
   bool is_lowered() const noexcept override { return current().is_lowered(); }
   void raise(Ctx& context) override { made(context).raise(context); }
