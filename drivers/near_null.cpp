@@ -54,6 +54,12 @@ Block sum_of(HostContext& context, const GraphNullSpace& null_space) {
 }  // namespace
 
 void prepare_near_null(HostContext& context, Problem& problem) {
+  if (problem.normal_equations &&
+      (problem.coordinates.cols() > 0 || problem.near_null.cols() > 0)) {
+    throw ProblemError(
+        problem.near_null.cols() > 0 ? ProblemPart::near_null : ProblemPart::coordinates,
+        "normal equations take none");
+  }
   if (problem.coordinates.cols() > 0) {
     if (problem.near_null.cols() > 0) {
       throw ProblemError(ProblemPart::near_null,

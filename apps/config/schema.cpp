@@ -143,6 +143,7 @@ void Schema::near_null() {
           "or 6 (angles, too), node by node. Generated bodies bring theirs")
       .file()
       .only_for(preconditioned)
+      .tuning()
       .option("--coordinates")
       .aliases({"coords", "nodes", "points", "mesh", "xyz"})
       .store([](Node node, Config& config) { config.problem.coordinates = resolve_file(node); });
@@ -153,6 +154,7 @@ void Schema::near_null() {
           "exactly; without it and coordinates: constants, one per unknown of a node")
       .file()
       .only_for(preconditioned)
+      .tuning()
       .option("--near-null")
       .aliases({"near_null_space", "near_nullspace", "nearnullspace", "rigid_body_modes"})
       .store([](Node node, Config& config) { config.problem.near_null = resolve_file(node); });

@@ -121,7 +121,7 @@ TEST_F(CgProcess, CoordinatesAndNearNullVectorsForMultigrid) {
       "solver: {type: block_cg, preconditioner: {type: multigrid}}\n"
       "threads: 1\n";
   ASSERT_EQ(solve(body, {"--profile"}).exit_code, 0);
-  const auto& levels = result().at("preconditioner_setup").at("levels");
+  const auto levels = result().at("preconditioner_setup").at("levels");
   EXPECT_EQ(levels[1].at("rows"), 6 * levels[0].at("aggregates").get<int>());
   const int iterations = result().at("iterations");
   std::string points = "%%MatrixMarket matrix array real general\n294 3\n";

@@ -169,6 +169,12 @@ TEST(ConfigErrors, OptionsOfOtherPreconditioners) {
             "case.yaml:2:35: " + path +
                 "degree does not go with solver.preconditioner.type: auto, which is none");
   EXPECT_EQ(refused("degree: 5", ", rhs: b.mtx", SolverType::block_cg), "");
+  EXPECT_EQ(refused("type: jacobi", ", coordinates: x.mtx"),
+            "case.yaml:1:39: problem.coordinates" + of_jacobi);
+  EXPECT_EQ(refused("type: none", ", near_null: x.mtx"),
+            "case.yaml:1:37: problem.near_null does not go with solver.preconditioner.type: none");
+  EXPECT_EQ(refused("type: multigrid", ", near_null: x.mtx"), "");
+  EXPECT_EQ(refused("type: auto", ", coordinates: x.mtx"), "");
 }
 
 TEST(ConfigErrors, RightHandSides) {
@@ -262,9 +268,10 @@ TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d, size: 5}}"),
             "case.yaml:1:47: problem.matrix.size: expected a list of integers of at least 1, got "
             "'5'");
-  EXPECT_EQ(error_of("problem: a.mtx"),
-            "case.yaml:1:10: problem: expected a map with keys from {matrix, mass, transform, "
-            "weights, symmetrize, constraints, initial_guess}, got 'a.mtx'");
+  EXPECT_EQ(
+      error_of("problem: a.mtx"),
+      "case.yaml:1:10: problem: expected a map with keys from {matrix, mass, transform, "
+      "weights, symmetrize, constraints, initial_guess, coordinates, near_null}, got 'a.mtx'");
 }
 
 TEST(ConfigErrors, NumbersOutOfRange) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 
 namespace heddle {
@@ -86,6 +87,45 @@ TEST_F(NearNull, WhatDoesNotFitIsRefused) {
   X.view()(4, 1) = std::numeric_limits<double>::quiet_NaN();
   problem.coordinates = Block(std::move(X));
   EXPECT_NE(refusal(problem).find("row 5, column 2 is not finite"), std::string::npos);
+}
+
+/// A ring of n vertices, whose Laplacian maps ones to zero.
+Matrix ring(HostContext& context, Index n, double shift) {
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < n; ++i) {
+    entries.push_back({i, i, 2 + shift});
+    entries.push_back({i, (i + 1) % n, -1});
+    entries.push_back({(i + 1) % n, i, -1});
+  }
+  return Matrix(csr_from_triplets<double>(context, n, n, entries));
+}
+
+TEST(Multigrid, SemidefiniteMatricesAreHandledAndShiftedOnesRefusedWithTheReason) {
+  HostContext context;
+  const Index n = 4000;
+  MultiVector<double, HostSpace> R(context, n, 1);
+  for (Index i = 0; i < n; ++i) R.view()(i, 0) = i < n / 2 ? 1 : -1;  // orthogonal to ones
+  Problem problem{.A = ring(context, n, 0), .rhs = Block(std::move(R))};
+  Request request{.method = Method::block_cg,
+                  .preconditioner = {.type = "multigrid"},
+                  .device = DeviceChoice::host};
+  const Solution semidefinite = solve(problem, request);
+  EXPECT_EQ(semidefinite.status, SolveStatus::converged) << semidefinite.reason;
+  EXPECT_LE(semidefinite.iterations, 20);
+  problem.A = ring(context, n, -1);
+  try {
+    solve(problem, request);
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("must be positive semidefinite"), std::string::npos);
+  }
+  // LOBPCG serves indefinite matrices, for which auto stays with chebyshev.
+  const Solution shifted =
+      solve({.A = ring(context, n, -1)},
+            {.method = Method::lobpcg, .nev = 3, .device = DeviceChoice::host});
+  EXPECT_EQ(shifted.status, SolveStatus::converged) << shifted.reason;
+  EXPECT_EQ(shifted.preconditioner_name, "chebyshev of A, degree auto");
+  EXPECT_NEAR(shifted.eigenvalues[0], -1, 1e-7);
 }
 
 TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
