@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <heddle/drivers/input.hpp>
 #include <heddle/drivers/near_null.hpp>
 #include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
 #include <utility>
@@ -35,9 +34,10 @@ Block motions(HostContext& context, Problem& problem) {
   if (unknowns == 0) {
     throw ProblemError(
         ProblemPart::coordinates,
-        fmt::format("the positions are {} x {}, the matrix {}: a row is the position of a node, "
-                    "with 2 coordinates for each 2 or 3 rows of the matrix, or 3 for each 3 or 6",
-                    X.rows(), X.cols(), describe_rows(problem)));
+        fmt::format(
+            "the positions are {} x {}, the matrix has order {}: a row is the position of a node, "
+            "with 2 coordinates for each 2 or 3 rows of the matrix, or 3 for each 3 or 6",
+            X.rows(), X.cols(), problem.order()));
   }
   check_finite(X, ProblemPart::coordinates);
   problem.unknowns = unknowns;
@@ -72,8 +72,8 @@ void prepare_near_null(HostContext& context, Problem& problem) {
   if (problem.near_null.cols() > 0) {
     if (problem.near_null.rows() != problem.order()) {
       throw ProblemError(ProblemPart::near_null,
-                         fmt::format("the block has {} rows, the matrix {}",
-                                     problem.near_null.rows(), describe_rows(problem)));
+                         fmt::format("the block has {} rows, the matrix has order {}",
+                                     problem.near_null.rows(), problem.order()));
     }
     return check_finite(problem.near_null, ProblemPart::near_null);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <heddle/drivers/automatic_preconditioner.hpp>
 #include <heddle/drivers/device.hpp>
-#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
@@ -131,13 +130,16 @@ class PlacedProblem {
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
   /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
-  /// bytes that the method will allocate, which factors leave free. `host`: the context of memory
+  /// bytes that the method will allocate, which factors leave free. `block`: the columns that A
+  /// multiplies at once. `host`: the context of memory
   /// on the host, which is `context` itself where that is a host context. Throws `ProblemError` if
   /// the method needs B⁻¹, or a factor of A − σB, and there is none.
   PlacedProblem(Ctx& context, HostContext& host, HostProblem<T> problem, const Request& request,
-                const PreconditionerPlan& plan, double solver_bytes, const Monitor& monitor)
+                const PreconditionerPlan& plan, double solver_bytes, Index block,
+                const Monitor& monitor)
       : sizes_(problem.sizes()),
         solver_bytes_(solver_bytes),
+        block_(block),
         near_null_(problem.near_null),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
@@ -267,9 +269,8 @@ class PlacedProblem {
     }
     if constexpr (std::same_as<Ctx, HostContext>) {
       if (plan.strong != nullptr && A_.stored != nullptr) {
-        const Index block = method_of(request, sizes_).block_size(request, sizes_);
         const AutomaticPreconditioner<T> automatic(*A_.product, M, plan, lowered_, request.spmm,
-                                                   block);
+                                                   block_);
         choice_ = automatic.choice();
         made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
                                                : automatic.for_linear_system(context);
@@ -377,6 +378,7 @@ class PlacedProblem {
 
   ProblemSizes sizes_;
   double solver_bytes_;          // as in the constructor
+  Index block_;                  // as in the constructor
   HostBlock<double> near_null_;  // which the options of a preconditioner refer to
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
   PlacedBlock constraints_, initial_guess_;

@@ -62,7 +62,8 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
     return PlacedProblem<T, Ctx>(on.context, on.device.host(), std::move(problem), request, plan,
-                                 method.memory_bytes(request, sizes, sizeof(T)), monitor);
+                                 method.memory_bytes(request, sizes, sizeof(T)),
+                                 method.block_size(request, sizes), monitor);
   }();
   on.context.synchronize();
   const double setup_seconds = seconds_since(start);

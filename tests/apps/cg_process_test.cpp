@@ -140,6 +140,13 @@ TEST_F(CgProcess, CoordinatesAndNearNullVectorsForMultigrid) {
   EXPECT_EQ(result().at("inputs")[0].at("key"), "problem.coordinates");
   ASSERT_EQ(solve(body, {"--near-null", "ones.mtx"}).exit_code, 0);
   EXPECT_GT(result().at("iterations"), iterations);
+  const ProcessResult unread =
+      solve(body, {"--coordinates", "points.mtx", "--preconditioner", "jacobi"});
+  EXPECT_EQ(unread.exit_code, 1);
+  EXPECT_NE(unread.err.find("problem.coordinates does not go with solver.preconditioner.type: "
+                            "jacobi"),
+            std::string::npos)
+      << unread.err;
   const ProcessResult wrong = solve(body, {"--coordinates", "ones.mtx"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_NE(wrong.err.find("ones.mtx: the positions are 882 x 1"), std::string::npos) << wrong.err;

@@ -169,12 +169,6 @@ TEST(ConfigErrors, OptionsOfOtherPreconditioners) {
             "case.yaml:2:35: " + path +
                 "degree does not go with solver.preconditioner.type: auto, which is none");
   EXPECT_EQ(refused("degree: 5", ", rhs: b.mtx", SolverType::block_cg), "");
-  EXPECT_EQ(refused("type: jacobi", ", coordinates: x.mtx"),
-            "case.yaml:1:39: problem.coordinates" + of_jacobi);
-  EXPECT_EQ(refused("type: none", ", near_null: x.mtx"),
-            "case.yaml:1:37: problem.near_null does not go with solver.preconditioner.type: none");
-  EXPECT_EQ(refused("type: multigrid", ", near_null: x.mtx"), "");
-  EXPECT_EQ(refused("type: auto", ", coordinates: x.mtx"), "");
 }
 
 TEST(ConfigErrors, RightHandSides) {
