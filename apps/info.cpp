@@ -5,8 +5,8 @@
 #include <heddle/apps/info/command_line.hpp>
 #include <heddle/apps/info/levels.hpp>
 #include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
-#include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
