@@ -8,8 +8,8 @@
 /// Reports on the levels of a multigrid preconditioner.
 namespace heddle::apps {
 
-/// An aligned table: rows, entries, entries per row, aggregates and seconds of each level, and their
-/// sums. Entries of all levels per entry of the finest one are the operator complexity.
+/// An aligned table: rows, entries, entries per row, aggregates and seconds of each level, and
+/// their sums. Entries of all levels per entry of the finest one are the operator complexity.
 std::string levels_table(std::span<const OperatorLevel> levels);
 
 /// {"levels": [{"rows", "nnz", "aggregates", "seconds"}, …], "operator_complexity"}.
