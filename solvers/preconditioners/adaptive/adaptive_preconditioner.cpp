@@ -32,9 +32,7 @@ Index AdaptivePreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBlock
   if (wants_strong_) return kStrong;
   const Index suitable = first_->suitable_strength(context, X, energies);
   if (make_strong_ && static_cast<double>(suitable) >= threshold_) {
-    wants_strong_ = true;
-    made(context);
-    if (wants_strong_) return kStrong;
+    if (make(context)) return kStrong;  // the solver sets it, as every other strength
   }
   if (!make_strong_) return suitable;
   constexpr double kGrowth = 1.2;
@@ -42,17 +40,21 @@ Index AdaptivePreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBlock
   return static_cast<double>(suitable) >= least ? suitable : strength();
 }
 
-/// The preconditioner in use, made at the first call.
+/// Makes the strong preconditioner at the first call. Whether there is one.
 template <Scalar T, class Ctx>
-Preconditioner<T, Ctx>& AdaptivePreconditioner<T, Ctx>::made(Ctx& context) {
-  if (wants_strong_ && strong_ == nullptr) {
+bool AdaptivePreconditioner<T, Ctx>::make(Ctx& context) {
+  if (strong_ == nullptr && make_strong_) {
     const PhaseScope phase(context, Phase::setup);
     strong_ = make_strong_(context);
-    if (strong_ == nullptr) {
-      make_strong_ = {};
-      wants_strong_ = false;
-    }
+    if (strong_ == nullptr) make_strong_ = {};
   }
+  return strong_ != nullptr;
+}
+
+/// The preconditioner in use.
+template <Scalar T, class Ctx>
+Preconditioner<T, Ctx>& AdaptivePreconditioner<T, Ctx>::made(Ctx& context) {
+  if (wants_strong_) wants_strong_ = make(context);
   return current();
 }
 

@@ -48,6 +48,7 @@ class AdaptivePreconditioner final : public Preconditioner<T, Ctx> {
 
  private:
   Preconditioner<T, Ctx>& current() const noexcept { return is_strong() ? *strong_ : *first_; }
+  bool make(Ctx& context);
   Preconditioner<T, Ctx>& made(Ctx& context);
 
   std::unique_ptr<Preconditioner<T, Ctx>> first_;

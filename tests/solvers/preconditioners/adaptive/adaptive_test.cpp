@@ -89,6 +89,7 @@ TEST_F(Adaptive, BecomesStrongFromTheThresholdOn) {
   EXPECT_EQ(made_, 0);
   const Index strong = ask(M, 20);
   EXPECT_GT(strong, 1000);
+  EXPECT_LT(M.strength(), strong) << "the solver sets it, and keeps it for a checkpoint";
   M.set_strength(strong);
   EXPECT_EQ(product(M), 5);
   EXPECT_TRUE(M.is_strong());
