@@ -6,6 +6,8 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 
+#include "support/temporary_folder.hpp"
+
 namespace heddle {
 namespace {
 
@@ -165,6 +167,26 @@ TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {
   const Solution fixed = solve({.A = Matrix::generate({"laplace2d", large})}, request);
   EXPECT_EQ(fixed.preconditioner_name, "chebyshev of A, degree 12");
   EXPECT_EQ(fixed.preconditioner_reason, "");
+}
+
+TEST(AutomaticPreconditioner, ACheckpointKeepsTheChangeToMultigrid) {
+  const test::TemporaryFolder folder;
+  const Matrix A = Matrix::generate({"laplace2d", {150, 160}});
+  Request request{.method = Method::lobpcg, .nev = 4, .device = DeviceChoice::host};
+  const Solution whole = solve({.A = A}, request);
+  ASSERT_GT(whole.iterations, 12);
+  request.checkpoint.file = folder.path() / "state";
+  for (const Index stop : {Index{3}, Index{12}}) {
+    request.max_iterations = stop;
+    request.checkpoint.resume = false;
+    EXPECT_EQ(solve({.A = A}, request).status, SolveStatus::max_iterations);
+    request.max_iterations = 0;
+    request.checkpoint.resume = true;
+    const Solution resumed = solve({.A = A}, request);
+    EXPECT_EQ(resumed.iterations, whole.iterations);
+    EXPECT_EQ(resumed.eigenvalues, whole.eigenvalues);
+    EXPECT_EQ(resumed.preconditioner_name, "multigrid of A, degree 3");
+  }
 }
 
 }  // namespace
