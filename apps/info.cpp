@@ -80,6 +80,8 @@ std::string answer(const InfoCommandLine& arguments) {
                           {view.columns, entries}, std::span(view.values, entries));
     report.levels = inspect_levels(context, name, borrowed, coordinates_of(context, arguments));
   }
+  if (arguments.blocks)
+    report.blocks = inspect_blocks(context, pattern_of(std::as_const(A).view()));
   if (arguments.spectrum) {
     report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
   }
