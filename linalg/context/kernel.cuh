@@ -56,10 +56,21 @@ class RowLayout {
 /// d[2h + c] = D(g + 8h, 2t + c).
 __device__ inline void multiply_add_16x8x8(double (&d)[4], const double (&a)[4],
                                            const double (&b)[2]) {
+#if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#else
+  // Older architectures have only products of 8×4 by 4×8, with the same numbers in each lane.
+  for (int i = 0; i < 2; ++i) {
+    for (int h = 0; h < 2; ++h) {
+      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+          : "+d"(d[2 * h]), "+d"(d[2 * h + 1])
+          : "d"(a[2 * i + h]), "d"(b[i]));
+    }
+  }
+#endif
 }
 
 }  // namespace heddle
