@@ -118,6 +118,8 @@ struct PreconditionerKind {
   /// Whether it approximates A⁻¹ so well that it suppresses the eigenvectors of the largest
   /// eigenvalues of A. It must not be used to find these.
   bool near_inverse = false;
+  /// Whether it serves distributed matrices, see `CsrView`.
+  bool distributed = false;
   /// The text that reports add to the name, such as ", degree 12". Empty: reports add nothing.
   std::function<std::string(const PreconditionerOptions&)> describe_options{};
   /// The function behind `bytes`. Empty: the preconditioner keeps only negligible memory.
