@@ -95,7 +95,7 @@ struct Run {
   const CommandLine& line;
   std::string_view name;  // of the program
   Clock::time_point start;
-  std::shared_ptr<Processes> processes;  // null: this one alone
+  Together& together;
   Config config;  // with the method that suits the problem, once that is known
   Progress& progress;
   Report report{};
@@ -119,8 +119,10 @@ Solution solve(Run& run, Device& device, Problem input, const detail::MethodChoi
   monitor.stop = [&] { return interrupt.requested(); };
   monitor.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
   try {
+    run.together.solving = true;  // stays so if the solve fails
     Solution solution = with_named_sources(
         config, [&] { return detail::solve_prepared(device, std::move(input), choice, monitor); });
+    run.together.solving = false;
     history.add_result(solution.iterations, solution.eigenvalues, solution.residuals);
     return solution;
   } catch (const OutOfMemory& error) {
@@ -169,7 +171,7 @@ void report_results(Run& run) {
 ExitCode carry_out(Run& run) {
   Report& report = run.report;
   run.progress.begin_stage("looking for a device");
-  Device device = choose_device(run.config, run.processes);
+  Device device = choose_device(run.config, run.together.processes);
   with_named_sources(run.config, [&] { detail::check_kernel(device, run.config.request); });
   check_output_directory(run.config.output.directory);
   check_json_file(run.line.json);
@@ -224,14 +226,14 @@ void report_failure(Run& run, const Failure& failure) noexcept {
 }
 
 ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts facts,
-             const std::shared_ptr<Processes>& processes) {
+             Together& together) {
   const Clock::time_point start = Clock::now();
   start_log(line.quiet, line.verbose);
   Config asked = load_config(line.subject, line.settings, line.overrides, program.solver);
   if (line.print_config) print(stdout, to_yaml(asked.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
   Progress progress(progress_style(line.quiet));
-  Run run{line, program.name, start, processes, std::move(asked), progress};
+  Run run{line, program.name, start, together, std::move(asked), progress};
   run.report.run = std::move(facts);
   try {
     if (!run.config.output.log.empty() && !line.validate) add_log_file(run.config.output.log);
@@ -247,10 +249,10 @@ ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts fac
 int run_solver(int argc, const char* const* argv, const SolverProgram& program) {
   install_signal_handlers();
   detail::shorten_time_slice();
-  return run_together(program.name, [&](const std::shared_ptr<Processes>& processes) {
+  return run_together(program.name, [&](Together& together) {
     const auto words = static_cast<int>(std::count(program.name.begin(), program.name.end(), ' '));
     const auto line = parse_command_line(argc - words, argv + words, program);
-    return line ? run(*line, program, run_facts(argc, argv), processes) : ExitCode::converged;
+    return line ? run(*line, program, run_facts(argc, argv), together) : ExitCode::converged;
   });
 }
 

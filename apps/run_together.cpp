@@ -16,30 +16,28 @@ ExitCode follow(const std::shared_ptr<Processes>& processes) {
 
 }  // namespace
 
-int run_together(std::string_view program,
-                 const std::function<ExitCode(const std::shared_ptr<Processes>&)>& body) {
-  std::shared_ptr<Processes> processes;
-  bool ended = false;  // by a return of `body` or of `serve`, not by an exception
-  const auto led = [&] {
-    processes = started_processes();
-    if (processes && !processes->leads()) return ExitCode::converged;
-    const ExitCode code = body(processes);
-    ended = true;
-    return code;
-  };
-  int code = run_reporting_failures(program, led);
+int run_together(std::string_view program, const std::function<ExitCode(Together&)>& body) {
+  Together together;
+  const std::shared_ptr<Processes>& processes = together.processes;
+  int code = run_reporting_failures(program, [&] {
+    together.processes = started_processes();
+    const bool follows = processes && !processes->leads();
+    return follows ? ExitCode::converged : body(together);
+  });
   if (!processes) return code;
-  if (!processes->leads()) {
-    const std::string name = fmt::format("{}: process {}", program, processes->rank());
-    code = run_reporting_failures(name, [&] {
-      const ExitCode served = follow(processes);
-      ended = true;
-      return served;
-    });
-  } else if (ended) {
+  if (processes->leads()) {
+    if (together.solving) processes->abort(code);
     dismiss(*processes, code);
+    return code;
   }
-  if (!ended) processes->abort(code);
+  bool dismissed = false;
+  const std::string name = fmt::format("{}: process {}", program, processes->rank());
+  code = run_reporting_failures(name, [&] {
+    const ExitCode served = follow(processes);
+    dismissed = true;
+    return served;
+  });
+  if (!dismissed) processes->abort(code);
   return code;
 }
 
