@@ -203,7 +203,8 @@ void check_distributed(const Request& request, const Problem& problem) {
   }
   if (problem.normal_equations) {
     throw ProblemError(ProblemPart::matrix,
-                       "several processes take no rectangular matrix: start one process");
+                       "several processes find no singular triplets and solve no least-squares "
+                       "problems: start one process");
   }
   if (request.filter == LanczosFilter::inverse) {
     throw RequestError("filter",
