@@ -1,8 +1,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <heddle/linalg/context/mpi_processes.hpp>
+#include <thread>
 
 namespace heddle {
 namespace {
@@ -42,6 +44,28 @@ int size_on_this_machine(MPI_Comm group) noexcept {
   return size;
 }
 
+/// Waits for all requests. MPI itself would spin, and take the time of processes and threads that
+/// share the core. A wait for a message of a step takes some microseconds, one for the next solve
+/// may take minutes.
+void wait_for(std::span<MPI_Request> requests) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kSpins = std::chrono::microseconds(50);
+  constexpr auto kYields = std::chrono::milliseconds(5);
+  const Clock::time_point start = Clock::now();
+  const auto count = static_cast<int>(requests.size());
+  for (int done = 0;;) {
+    MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) return;
+    const Clock::duration waited = Clock::now() - start;
+    if (waited < kSpins) continue;
+    if (waited < kYields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kSpins);
+    }
+  }
+}
+
 /// The bytes that one message of MPI carries at most. It counts in 32 bits.
 constexpr std::size_t kPiece = std::size_t{1} << 30;
 
@@ -73,8 +97,9 @@ class MpiProcesses final : public Processes {
   void gather_all(const void* here, void* all, std::size_t bytes) override {
     if (bytes <= kPiece) {
       const int count = static_cast<int>(bytes);
-      MPI_Allgather(here, count, MPI_BYTE, all, count, MPI_BYTE, group_);
-      return;
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Iallgather(here, count, MPI_BYTE, all, count, MPI_BYTE, group_, &request);
+      return wait_for({&request, 1});
     }
     for (int process = 0; process < size(); ++process) {
       auto* const part = static_cast<char*>(all) + static_cast<std::size_t>(process) * bytes;
@@ -100,9 +125,7 @@ class MpiProcesses final : public Processes {
     }
   }
 
-  void end_exchange() override {
-    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-  }
+  void end_exchange() override { wait_for(requests_); }
 
   [[noreturn]] void abort(int code) noexcept override {
     MPI_Abort(group_, code);
@@ -112,7 +135,9 @@ class MpiProcesses final : public Processes {
  private:
   void broadcast_from(int process, void* data, std::size_t bytes) {
     for_each_piece(data, bytes, [&](void* piece, int count) {
-      MPI_Bcast(piece, count, MPI_BYTE, process, group_);
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Ibcast(piece, count, MPI_BYTE, process, group_, &request);
+      wait_for({&request, 1});
     });
   }
 
