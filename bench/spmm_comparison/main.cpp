@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <heddle/apps/exit_codes.hpp>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
@@ -30,8 +31,10 @@ std::optional<ExitCode> parse(int argc, char** argv, Arguments& arguments) {
       "Times heddle's SpMM kernels on a GPU against each other, cuSPARSE and the bound "
       "that memory bandwidth sets.",
       "heddle-spmm");
-  app.add_option("matrices", arguments.matrices,
-                 "Matrix Market files, or generators as laplace3d:160x160x160 and rmat:20:16")
+  app.add_option(
+         "matrices", arguments.matrices,
+         "Matrix Market files, SuiteSparse:GROUP/NAME, or generators as laplace3d:160x160x160 and "
+         "rmat:20:16")
       ->required();
   app.add_option("--widths", arguments.comparison.widths, "columns of B")
       ->delimiter(',')
@@ -73,7 +76,10 @@ ExitCode run(const Arguments& arguments) {
   CudaContext context;
   SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
   for (const std::string& name : arguments.matrices) {
-    const HostCsrMatrix<double> A = detail::load_matrix(host, name);
+    const HostCsrMatrix<double> A =
+        apps::read_input(name, "matrices", [&host](const std::filesystem::path& path) {
+          return detail::load_matrix(host, path.string());
+        });
     for (const std::string& precision : arguments.precisions) {
       if (precision == "double") {
         report.matrices.push_back(compare(context, name, "double", A, arguments.comparison));

@@ -56,6 +56,11 @@ double EigenConvergence::largest_zero() const noexcept {
   return kRoundingOfValues * epsilon_ * (norm_B_ > 0 ? norm_A_ / norm_B_ : norm_A_);
 }
 
+double EigenConvergence::unresolved(double lambda) const noexcept {
+  const double noise = noise_floor() * scale(lambda);
+  return norm_B_ > 0 ? noise / norm_B_ : noise;
+}
+
 bool EigenConvergence::is_zero(double lambda, double error) const noexcept {
   const double zero = leniency_ * largest_zero() * norm_B_;
   return std::abs(lambda) * norm_B_ <= zero && error <= zero;

@@ -73,6 +73,10 @@ class EigenConvergence {
   /// The largest |λ| that may be rounding of zero: 10 ε‖A‖₁/‖B‖₁.
   double largest_zero() const noexcept;
 
+  /// Eigenvalues nearer than this to λ are not told apart by a solve that ends where residuals are
+  /// rounding: the noise floor of its residual, 100 ε(‖A‖₁ + |λ| ‖B‖₁)/‖B‖₁.
+  double unresolved(double lambda) const noexcept;
+
   /// The criterion for values that no iteration improves any more. Values pass whose residuals are
   /// at the noise floor, see `residual_is_rounding`. So do values whose errors are at most 1e-6 |λ|
   /// or ten times the rounding errors, as far as the noise floor of residuals.

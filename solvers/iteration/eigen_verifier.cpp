@@ -266,6 +266,22 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
   }
 }
 
+/// The least bound of value j where rounding decides which eigenvalue has its place.
+template <Scalar T, class Ctx>
+double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergence& convergence,
+                                            const Neighbours& neighbours) const {
+  // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
+  // has place j may be any number that counts as zero.
+  const bool among_zeros = convergence.is_zero(values_[j], 0) &&
+                           std::any_of(neighbours.values.begin(), neighbours.values.end(),
+                                       [&](double each) { return convergence.is_zero(each, 0); });
+  if (among_zeros) return convergence.largest_zero() + std::abs(values_[j]);
+  // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
+  // this value is not its neighbour.
+  const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;
+  return alone && convergence.is_at_rounding() ? convergence.unresolved(values_[j]) : 0;
+}
+
 /// The errors of value j. Where several bounds are known, the smallest one counts.
 template <Scalar T, class Ctx>
 ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergence& convergence,
@@ -276,17 +292,12 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   const double own = has_own ? neighbours.own_bounds[j] : measured;
   const double own_rounding =
       has_own && !neighbours.own_roundings.empty() ? neighbours.own_roundings[j] : 0;
-  // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
-  // has place j may be any number that counts as zero.
-  const bool among_zeros = convergence.is_zero(values_[j], 0) &&
-                           std::any_of(neighbours.values.begin(), neighbours.values.end(),
-                                       [&](double each) { return convergence.is_zero(each, 0); });
   ValueErrors errors;
   // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
   errors.iteration = smaller(own) + std::abs(corrections_[j]) + displacements_[j];
   errors.solver = smaller(own + own_rounding) - smaller(own);
   errors.rounding = rounding_of(convergence, j);
-  errors.placing = among_zeros ? convergence.largest_zero() + std::abs(values_[j]) : 0;
+  errors.placing = placing_error(j, convergence, neighbours);
   return errors;
 }
 

@@ -138,6 +138,8 @@ class EigenVerifier {
  private:
   void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
   void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
+  double placing_error(std::size_t j, const EigenConvergence& convergence,
+                       const Neighbours& neighbours) const;
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   void list_pairs(const Neighbours& neighbours);
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,

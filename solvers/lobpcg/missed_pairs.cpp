@@ -15,7 +15,7 @@ constexpr Index kProbes = 6;
 constexpr double kWeight = 0.25;
 
 /// The random vectors are smoothed if ‖A‖₁ exceeds the rows of a pair in X by this factor.
-constexpr double kStiff = 300;
+constexpr double kStiff = 10;
 
 /// The polynomial damps the eigenvalues of D⁻¹A from this share of the largest one on, to
 /// 1/(kDamping · stiffness) with the ratio of ‖A‖₁ to the rows of X as the stiffness.

@@ -243,6 +243,39 @@ TYPED_TEST(EigenVerifierTest, AValueWithoutItsPlaceIsBoundedByTheDistance) {
   EXPECT_GE(errors(Which::largest, better)[0], distance);
 }
 
+/// At the level of rounding, only a vector beyond the wanted ones shows which eigenvalue is found.
+/// The norm of A exceeds the rows of these vectors, as stiff parts make it.
+TYPED_TEST(EigenVerifierTest, AloneAtRoundingAValueIsKnownToTheNoiseFloor) {
+  using T = TypeParam;
+  const Index n = this->n();
+  this->V = {this->context_, n, n};
+  set_identity<T>(this->context_, this->V.view());
+  ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+  this->measure();
+  const double norm_A = 1e6 * this->norm1(this->A());
+  const double norm_B = this->norm1(this->B());
+  const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const EigenConvergence strict(Criterion::eigenvalue, 1e-8, norm_A, norm_B, epsilon);
+  const std::vector<double> beyond{this->verifier_.values().back() + norm_A};
+  const std::vector<double> zero{0};
+  const auto bounds = [&](const EigenConvergence& convergence, Neighbours neighbours) {
+    neighbours.end = Which::smallest;
+    this->verifier_.judge(convergence, neighbours);
+    return this->verifier_.errors();
+  };
+  const std::vector<double> before = bounds(strict, {});
+  const std::vector<double> alone = bounds(strict.at_rounding(), {});
+  const std::vector<double> beside =
+      bounds(strict.at_rounding(), {.values = beyond, .residuals = zero});
+  for (std::size_t j = 0; j < before.size(); ++j) {
+    const double lambda = std::abs(this->verifier_.values()[j]);
+    const double noise = 100 * epsilon * (norm_A / norm_B + lambda);
+    EXPECT_LT(before[j], noise);
+    EXPECT_LT(beside[j], noise);
+    EXPECT_NEAR(alone[j], noise, 1e-9 * noise);
+  }
+}
+
 TYPED_TEST(EigenVerifierTest, NothingPassesThatIsNotOrthonormal) {
   using T = TypeParam;
   ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
@@ -156,6 +157,13 @@ TEST(LoweredPreconditioner, TakesNoMoreIterations) {
   }
 }
 
+/// The middle one of an odd number of values.
+Index median(std::vector<Index> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// Forty times the eigenvalue 1 beside a stiff part, as nodes without springs have it in a
 /// stiffness matrix. Residuals at the level of rounding of ‖A‖ are needed for digits of the wanted
 /// values.
@@ -177,12 +185,18 @@ TEST(LoweredPreconditioner, IsRaisedNearRounding) {
   options.max_iterations = 400;
   for (const Lowerable& lowerable : test::lowerable()) {
     SCOPED_TRACE(lowerable.name);
-    const Solves found = solves(context, A, lowerable, options);
-    EXPECT_EQ(found.full.status, SolveStatus::converged);
-    EXPECT_EQ(found.lowered.status, SolveStatus::converged);
-    EXPECT_LE(found.lowered.iterations, found.full.iterations + 2);
-    EXPECT_TRUE(found.raised);
-    for (const double lambda : found.lowered.eigenvalues) EXPECT_NEAR(lambda, 1, 1e-5);
+    std::vector<Index> full, lowered;
+    for (options.seed = 1; options.seed <= 7; ++options.seed) {
+      const Solves found = solves(context, A, lowerable, options);
+      EXPECT_EQ(found.full.status, SolveStatus::converged);
+      EXPECT_EQ(found.lowered.status, SolveStatus::converged);
+      EXPECT_TRUE(found.raised);
+      for (const double lambda : found.lowered.eigenvalues) EXPECT_NEAR(lambda, 1, 1e-5);
+      full.push_back(found.full.iterations);
+      lowered.push_back(found.lowered.iterations);
+    }
+    // Near rounding, the instruction set and the seed move one solve by several iterations.
+    EXPECT_LE(median(lowered), median(full) + 2);
   }
 }
 
