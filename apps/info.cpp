@@ -57,6 +57,8 @@ std::string answer(const InfoCommandLine& arguments) {
                                ? arguments.matrix
                                : fmt::format("{} of {}", arguments.transform, arguments.matrix);
   MatrixReport report = inspect(context, name, std::as_const(A).view(), {1, 4, 8, 16, 32, 64});
+  if (arguments.blocks)
+    report.blocks = inspect_blocks(context, pattern_of(std::as_const(A).view()));
   if (arguments.spectrum) {
     report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
   }

@@ -107,7 +107,7 @@ else
     step "block lanczos" 30 "$build/bench/gpu_eigen" lanczos laplace3d 100
     step "block cg" 60 "$build/bench/gpu_block_cg" 100 16
     step "triangular solves" 60 "$build/bench/gpu_triangular"
-    step "spmm" 100 "$build/bench/heddle-spmm" laplace3d:160x160x160 stencil27:128x128x128 \
+    step "spmm" 100 "$build/apps/heddle-spmm" laplace3d:160x160x160 stencil27:128x128x128 \
       elasticity3d:56x56x56 random_uniform:1000000:16 rmat:20:16 band:16384x512 \
       "${largest_matrices[@]}" --widths 8,16,32,64 \
       --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma,node_block

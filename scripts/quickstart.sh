@@ -37,7 +37,7 @@ grep '^-- CUDA backend' "$build.log" || true
 
 say "Building the executables on $(nproc) cores"
 cmake --build "$build" --parallel "$(nproc)" --target heddle_program heddle-lobpcg heddle-lanczos \
-  heddle-cg heddle-info heddle-spgemm
+  heddle-cg heddle-info heddle-spgemm heddle-spmm
 
 say "Solving configs/quickstart.yaml"
 "$build/apps/heddle" solve configs/quickstart.yaml

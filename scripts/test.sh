@@ -132,7 +132,7 @@ run_release() {
 fill_environment() { # FOLDER
   python3 -m venv "$1" || return 1
   "$1/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.4' 'numpy>=1.22' \
-    'scipy>=1.8' pytest networkx matplotlib mypy tqdm && return 0
+    'scipy>=1.8' PyYAML pooch Jinja2 matplotlib pytest networkx mypy types-PyYAML tqdm && return 0
   [[ ${HEDDLE_PYPI:-} != skip ]] || return 77
   say "The packages of PyPI cannot be installed. HEDDLE_PYPI=skip leaves out the Python package"
   return 1
@@ -151,6 +151,8 @@ run_python() {
   local environment=$PWD/build/python/environment
   check "Release build for the Python package" build_release || return 0
   check "Packages of PyPI for the Python package" fill_environment "$environment" || return 0
+  # Chromium opens the report of a study in a test, which is skipped without it.
+  (install_missing chromium:chromium) || say "Chromium cannot be installed: a test is skipped"
   check "Python package, warnings as errors" \
     install_python_package "$environment" "$PWD/build/python/prefix" || return 0
   say "Running the tests of the Python package"

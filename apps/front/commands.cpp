@@ -92,6 +92,7 @@ std::string overview() {
   line("solve", "finds eigenpairs, singular triplets or solutions of linear systems");
   line("info", "says what a sparse matrix is like, and where its eigenvalues lie");
   line("spgemm", "multiplies sparse matrices and times the implementations");
+  line("spmm", "multiplies a sparse matrix by a block, and times the kernels of a GPU");
   for (const PackageProgram& program : package_programs()) line(program.name, program.summary);
   for (const Command& command : own_commands()) line(command.name, command.summary);
   line("NAME", "runs the program heddle-NAME, from the folder of heddle or the path");

@@ -3,6 +3,7 @@
 #include <heddle/apps/front/programs.hpp>
 #include <heddle/apps/info/command_line.hpp>
 #include <heddle/apps/spgemm/command_line.hpp>
+#include <heddle/apps/spmm/command_line.hpp>
 
 namespace heddle::apps {
 
@@ -11,6 +12,7 @@ std::vector<ProgramHelp> programs_with_options() {
   for (const SolverProgram& program : solver_programs()) programs.push_back(help_of(program));
   programs.push_back(info_help());
   programs.push_back(spgemm_help());
+  programs.push_back(spmm_help());
   return programs;
 }
 

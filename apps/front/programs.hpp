@@ -7,7 +7,7 @@
 namespace heddle::apps {
 
 /// The programs with options: `heddle solve`, the program of each method, heddle-info,
-/// heddle-spgemm.
+/// heddle-spgemm, heddle-spmm.
 std::vector<ProgramHelp> programs_with_options();
 
 /// The name of a program as one word: "heddle-solve" for "heddle solve".

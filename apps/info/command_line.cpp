@@ -17,6 +17,7 @@ Examples:
   heddle-info laplace3d:64,64,64
   heddle-info rmat:16:8 --transform laplacian
   heddle-info laplace2d:300,300 --spectrum --bins 40
+  heddle-info mycielskian14.mtx.gz --blocks
   heddle-info --list-generators
 
 Exit codes:
@@ -52,6 +53,9 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
       ->type_name("N")
       ->capture_default_str()
       ->needs(spectrum);
+  app.add_flag("--blocks", line.blocks,
+               "count the dense blocks that tensor cores would multiply, before and after "
+               "clustering rows and columns");
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");
   app.add_option("--roofline", line.roofline,
                  "write a picture of the throughput that is predicted for each GPU kernel (SVG)")

@@ -15,6 +15,7 @@ struct InfoCommandLine {
   bool symmetrize = false;
   bool spectrum = false;
   Index bins = 20;
+  bool blocks = false;
   std::string json;      ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
   std::string roofline;  ///< a file for the roofline as SVG, empty: none
   bool list_generators = false;

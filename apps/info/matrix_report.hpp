@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/apps/info/blocks.hpp>
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/spmm/features/features.hpp>
@@ -49,11 +50,12 @@ struct MatrixReport {
   std::optional<DiagonalReport> diagonal;    ///< of a square matrix with rows
   std::optional<SpectrumBounds> gershgorin;  ///< of a symmetric matrix with rows
   std::vector<KernelReport> kernels;         ///< one entry per width
+  std::optional<BlockReport> blocks;         ///< if they were requested
   std::optional<SpectrumReport> spectrum;    ///< if it was requested
 };
 
-/// Inspects A except for its spectrum. The report uses `name` for A. Kernels of a GPU are predicted
-/// for the device of `DeviceSpeed`'s defaults.
+/// Inspects A except for its spectrum and its blocks. The report uses `name` for A. Kernels of a
+/// GPU are predicted for the device of `DeviceSpeed`'s defaults.
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths);
 

@@ -202,6 +202,40 @@ void append_spectrum(fmt::memory_buffer& text, const SpectrumReport& spectrum) {
   }
 }
 
+nlohmann::ordered_json distribution_json(const BlockCounts& counts) {
+  return {{"mean", counts.mean()},
+          {"deviation", counts.deviation()},
+          {"min", counts.quantile(0)},
+          {"median", counts.quantile(.5)},
+          {"percentile_95", counts.quantile(.95)},
+          {"max", counts.quantile(1)}};
+}
+
+nlohmann::ordered_json blocks_json(const BlockReport& report) {
+  nlohmann::ordered_json blocks = nlohmann::ordered_json::array();
+  for (const BlockLine& line : report.blocks) {
+    blocks.push_back({{"shape", {line.counts.shape.height, line.counts.shape.width}},
+                      {"order", order_name(line.order)},
+                      {"blocks", line.counts.blocks()},
+                      {"fill", line.counts.fill()},
+                      {"per_block_row", distribution_json(line.counts)},
+                      {"bytes_per_entry", {{"half", line.half_bytes}, {"tf32", line.tf32_bytes}}},
+                      {"seconds", line.seconds},
+                      {"predicted_seconds", line.predicted},
+                      {"kept", line.kept}});
+  }
+  nlohmann::ordered_json panels = nlohmann::ordered_json::array();
+  for (const PanelLine& line : report.panels) {
+    panels.push_back({{"rows", line.columns.shape.height},
+                      {"order", order_name(line.order)},
+                      {"columns", line.columns.blocks()},
+                      {"fill", line.columns.fill()},
+                      {"per_panel", distribution_json(line.columns)},
+                      {"bytes_per_entry", {{"half", line.half_bytes}, {"tf32", line.tf32_bytes}}}});
+  }
+  return {{"dense", std::move(blocks)}, {"panels", std::move(panels)}};
+}
+
 nlohmann::ordered_json spectrum_json(const SpectrumReport& spectrum) {
   nlohmann::ordered_json bins = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < spectrum.bins.size(); ++k) {
@@ -230,6 +264,7 @@ std::string to_text(const MatrixReport& report) {
       [](const KernelReport& line) -> const std::string& { return line.cuda; },
       [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
   append_predictions(text, report);
+  if (report.blocks) text.append(to_text(*report.blocks));
   if (report.spectrum) append_spectrum(text, *report.spectrum);
   return fmt::to_string(text);
 }
@@ -279,6 +314,7 @@ std::string to_json(const MatrixReport& report) {
     json["gershgorin"] = {report.gershgorin->lower, report.gershgorin->upper};
   }
   json["kernels"] = kernels_json(report);
+  if (report.blocks) json["blocks"] = blocks_json(*report.blocks);
   if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);
   return json.dump(2) + "\n";
 }

@@ -2,11 +2,13 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <fstream>
 #include <heddle/apps/config/json.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <heddle/apps/version.hpp>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace heddle::apps {
 namespace {
@@ -54,9 +56,14 @@ Json orthogonalization_json(const OrthoCounts& counts) {
           {"dropped_columns", counts.dropped}};
 }
 
-/// The peak resident set size of the process so far.
+/// The peak resident set size of the process so far. On Linux, getrusage also counts the process
+/// that started this one, between fork and exec, so VmHWM comes first.
 double process_peak_bytes() {
   constexpr double kKiB = 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * kKiB;
+  }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * kKiB;

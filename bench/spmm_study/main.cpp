@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <heddle/apps/spmm/bandwidth.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 
-#include "spmm_comparison/bandwidth.hpp"
 #include "spmm_study/study.hpp"
 
 /// Times all kernels of heddle and cuSPARSE on the matrices of the study and prints one line of
@@ -69,7 +69,7 @@ void run(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   HostContext host;
   CudaContext context;
-  fmt::print("# {}, {:.4g} GB/s\n", context.device().name, 1e-9 * measure_bandwidth(context));
+  fmt::print("# {}, {:.4g} GB/s\n", context.device().name, 1e-9 * apps::measure_bandwidth(context));
   fmt::print(
       "matrix,kind,set,rows,cols,nnz,precision,N,kernel,choice,ms,inspect_ms,prepare_ms,failure\n");
   for (const StudyMatrix& matrix : study_matrices(arguments.folder, arguments.large)) {

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <heddle/apps/spmm/column_major_cusparse.hpp>
+#include <heddle/apps/spmm/cusparse_spmv.hpp>
+#include <heddle/apps/spmm/stopwatch.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -14,10 +17,6 @@
 #include <map>
 #include <optional>
 #include <random>
-
-#include "spmm_comparison/column_major_cusparse.hpp"
-#include "spmm_comparison/cusparse_spmv.hpp"
-#include "spmm_comparison/stopwatch.hpp"
 
 namespace heddle::bench {
 namespace {
@@ -46,7 +45,8 @@ double host_ms(CudaContext& context, const std::function<void()>& work) {
 template <class T>
 class Operands {
  public:
-  Operands(CudaContext& context, Stopwatch& stopwatch, const CsrView<T, HostSpace>& A, Index widest)
+  Operands(CudaContext& context, apps::Stopwatch& stopwatch, const CsrView<T, HostSpace>& A,
+           Index widest)
       : period_(kPeriod),
         B_(context, static_cast<std::size_t>(A.cols * padded_ld<T>(widest))),
         C_(context, static_cast<std::size_t>(A.rows * padded_ld<T>(widest))) {
@@ -162,9 +162,9 @@ class MatrixStudy {
     for (const Index N : options_.widths) {
       StudyLine& line = add(fmt::format("cusparse_alg{}_columns", algorithm), N);
       guarded(line, [&] {
-        const ColumnMajorCusparse<T> vendor(context_, device_.view(), algorithm,
-                                            {operands_.B(), A_.cols, N, A_.cols},
-                                            {operands_.C(), A_.rows, N, A_.rows});
+        const apps::ColumnMajorCusparse<T> vendor(context_, device_.view(), algorithm,
+                                                  {operands_.B(), A_.cols, N, A_.cols},
+                                                  {operands_.C(), A_.rows, N, A_.rows});
         check_and_time(line, Layout::columns, [&] { vendor.multiply(); });
       });
     }
@@ -176,8 +176,8 @@ class MatrixStudy {
     }
     StudyLine& line = add(fmt::format("cusparse_spmv_alg{}", algorithm), 1);
     guarded(line, [&] {
-      const CusparseSpmv<T> vendor(context_, device_.view(), algorithm, operands_.B(),
-                                   operands_.C());
+      const apps::CusparseSpmv<T> vendor(context_, device_.view(), algorithm, operands_.B(),
+                                         operands_.C());
       check_and_time(line, Layout::columns, [&] { vendor.multiply(); });
     });
   }
@@ -271,7 +271,7 @@ class MatrixStudy {
   const CsrView<T, HostSpace>& A_;
   const StudyOptions& options_;
   CsrMatrix<T, DeviceSpace> device_;
-  Stopwatch stopwatch_;
+  apps::Stopwatch stopwatch_;
   Operands<T> operands_;
   Index step_;  ///< from one checked row to the next
   std::map<std::pair<Index, Layout>, Expected> expected_;

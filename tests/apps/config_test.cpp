@@ -359,15 +359,13 @@ TEST(Config, OptionsOfBlockCg) {
 }
 
 TEST(Recipes, EachIsAValidConfiguration) {
-  const std::filesystem::path folder = heddle::test::source_dir() / "configs";
   std::set<SolverType> solvers;
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    if (file.path().extension() != ".yaml") continue;
-    SCOPED_TRACE(file.path().filename());
-    const Config config = load_config(file.path(), {}, {}, SolverType::automatic);
+  for (const std::filesystem::path& file : heddle::test::recipe_files()) {
+    SCOPED_TRACE(file.filename());
+    const Config config = load_config(file, {}, {}, SolverType::automatic);
     EXPECT_EQ(config.effective.find("solver")->find("type")->text,
               method_name(config.request.method));
-    const std::string stem = file.path().stem();
+    const std::string stem = file.stem();
     const std::filesystem::path& folder_of_results = config.output.directory;
     EXPECT_TRUE(folder_of_results.filename() == stem ||
                 folder_of_results.filename() ==

@@ -171,10 +171,10 @@ TEST_F(Front, BashCompletesCommandsOptionsValuesKeysAndFiles) {
 
 TEST_F(Front, ZshIsGivenTheSameOptions) {
   const std::string script = output({"completion", "zsh"});
-  EXPECT_EQ(
-      script.rfind(
-          "#compdef heddle heddle-lobpcg heddle-lanczos heddle-cg heddle-info heddle-spgemm\n", 0),
-      0u);
+  EXPECT_EQ(script.rfind("#compdef heddle heddle-lobpcg heddle-lanczos heddle-cg heddle-info "
+                         "heddle-spgemm heddle-spmm\n",
+                         0),
+            0u);
   EXPECT_NE(script.find(":smallest|largest|interval:(smallest largest interval)"),
             std::string::npos);
   if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "there is no zsh";
@@ -183,7 +183,7 @@ TEST_F(Front, ZshIsGivenTheSameOptions) {
 }
 
 TEST_F(Front, ManualPagesHoldEveryOption) {
-  for (const std::string page : {"solve", "lobpcg", "lanczos", "cg", "info", "spgemm"}) {
+  for (const std::string page : {"solve", "lobpcg", "lanczos", "cg", "info", "spgemm", "spmm"}) {
     const std::string text = output({"man", page});
     EXPECT_EQ(text, output({"man", "heddle-" + page}));
     EXPECT_EQ(text.rfind(".TH HEDDLE", 0), 0u);

@@ -9,6 +9,7 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -176,6 +177,39 @@ TEST(HeddleInfo, WritesJson) {
   EXPECT_EQ(json["symmetric"], true);
   EXPECT_EQ(json["gershgorin"][0], 0.0);
   EXPECT_EQ(json["kernels"].size(), 6u);
+}
+
+TEST(HeddleInfo, CountsBlocksBeforeAndAfterClustering) {
+  // A diagonal of full 16×16 blocks: nothing is better than its natural order.
+  HostContext context(1);
+  std::vector<Triplet<double>> triplets;
+  for (Index i = 0; i < 64; ++i) {
+    for (Index j = 0; j < 16; ++j) triplets.push_back({i, i / 16 * 16 + j, 1});
+  }
+  const heddle::test::TemporaryFolder folder;
+  const auto path = folder.path() / "blocks.mtx";
+  write_matrix_market(path, csr_from_triplets<double>(context, 64, 64, triplets).view());
+  const Outcome run = heddle_info("--blocks --json " + path.string());
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const nlohmann::json blocks = nlohmann::json::parse(run.output)["blocks"];
+  ASSERT_EQ(blocks["dense"].size(), 6u);
+  for (std::size_t k = 0; k < 6; ++k) {
+    const auto& line = blocks["dense"][k];
+    EXPECT_EQ(line["shape"], k < 3 ? (nlohmann::json{16, 8}) : (nlohmann::json{16, 16}));
+    EXPECT_EQ(line["kept"], k % 3 == 0);
+    EXPECT_EQ(line["blocks"], k < 3 ? 8 : 4);
+    EXPECT_EQ(line["fill"], 1.0);
+    EXPECT_EQ(line["per_block_row"]["deviation"], 0.0);
+    EXPECT_EQ(line["per_block_row"]["max"], k < 3 ? 2 : 1);
+  }
+  // 1024 halves, an index per block, five offsets.
+  EXPECT_EQ(blocks["dense"][3]["bytes_per_entry"]["half"], (2048 + 4 * 4 + 5 * 8) / 1024.0);
+  EXPECT_EQ(blocks["panels"][0]["columns"], 64);
+  const Outcome text = heddle_info("--blocks " + path.string());
+  for (const char* part :
+       {"Dense blocks for tensor cores", "16x16  natural", "kept", "Panels of 16 rows"}) {
+    EXPECT_NE(text.output.find(part), std::string::npos) << part << " is not in:\n" << text.output;
+  }
 }
 
 /// Counts of the bins and their standard deviations against the eigenvalues themselves, which may

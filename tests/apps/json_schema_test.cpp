@@ -27,9 +27,8 @@ bool is_valid(const std::string& yaml) {
 
 TEST(JsonSchema, EveryRecipeIsValid) {
   int count = 0;
-  for (const auto& file :
-       std::filesystem::directory_iterator(heddle::test::source_dir() / "configs")) {
-    EXPECT_TRUE(is_valid(heddle::test::contents(file.path()))) << file.path();
+  for (const std::filesystem::path& file : heddle::test::recipe_files()) {
+    EXPECT_TRUE(is_valid(heddle::test::contents(file))) << file;
     ++count;
   }
   EXPECT_GE(count, 15);

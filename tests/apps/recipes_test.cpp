@@ -129,11 +129,11 @@ INSTANTIATE_TEST_SUITE_P(All, Recipes, testing::ValuesIn(kRecipes),
                          [](const auto& info) { return info.param.name; });
 
 TEST(RecipeList, HoldsEachOfTheFolder) {
-  for (const auto& file : std::filesystem::directory_iterator(kFolder)) {
+  for (const std::filesystem::path& file : heddle::test::recipe_files()) {
     const auto found = std::find_if(kRecipes.begin(), kRecipes.end(), [&](const Recipe& recipe) {
-      return recipe.name == file.path().stem();
+      return recipe.name == file.stem();
     });
-    EXPECT_NE(found, kRecipes.end()) << file.path();
+    EXPECT_NE(found, kRecipes.end()) << file;
   }
 }
 

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <heddle/apps/program_help.hpp>
+#include <heddle/apps/spmm/comparison.hpp>
+#include <heddle/apps/spmm/product.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::apps {
+
+/// The command line of heddle-spmm. With a block to multiply, one product is computed on the host.
+/// Without, kernels are timed on a GPU.
+struct SpmmCommandLine {
+  std::vector<std::string> matrices;
+  SpmmProductOptions product;
+  std::vector<std::string> timed_precisions;  ///< "double", "single"
+  ComparisonOptions comparison;
+  bool explain = false;
+  std::string json;      ///< a file for all numbers, `-` for stdout
+  std::string roofline;  ///< a file for the roofline as SVG, empty: none
+
+  bool multiplies() const noexcept { return !product.block.empty() || product.columns > 0; }
+};
+
+inline constexpr const char* kSpmmName = "heddle-spmm";
+
+/// Parses the command line. Returns nothing if only help or the version was requested, which it has
+/// then printed to stdout. Throws `InvalidArgument`.
+std::optional<SpmmCommandLine> parse_spmm_command_line(int argc, const char* const* argv);
+
+/// The arguments and options of heddle-spmm.
+ProgramHelp spmm_help();
+
+}  // namespace heddle::apps

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <heddle/spmm/low_precision/error_bound.hpp>
+#include <heddle/spmm/low_precision/scaling.hpp>
+#include <string>
+#include <vector>
+
+/// Products C = A B of heddle-spmm on the host.
+namespace heddle::apps {
+
+struct SpmmProductOptions {
+  std::string matrix;
+  std::string block;  ///< a file with B. Empty: a random B of `columns` columns
+  Index columns = 0;
+  std::string output;  ///< a file for C, .npy or .mtx. Empty: none
+  std::vector<ProductPrecision> precisions = {ProductPrecision::double_precision};
+  RangeScaling scaling = RangeScaling::powers_of_two;
+  bool check = true;  ///< compare with the exact product
+  int threads = 0;    ///< 0: by the machine
+};
+
+/// A product in one precision.
+struct SpmmProductLine {
+  ProductPrecision precision = ProductPrecision::double_precision;
+  double setup_seconds = 0;  ///< A is inspected, and rounded
+  double seconds = 0;        ///< of the product, B's rounding and C's scaling included
+  ProductError error;
+};
+
+struct SpmmProductReport {
+  Index rows = 0;
+  Index cols = 0;
+  Index nnz = 0;
+  Index columns = 0;
+  bool checked = true;
+  std::vector<SpmmProductLine> lines;
+};
+
+/// Throws `InvalidArgument` unless `path` ends in .npy or .mtx.
+void check_output_name(const std::string& path);
+
+/// Computes the products and writes C of the only precision. Throws `InvalidArgument` if shapes do
+/// not fit and for values that a precision cannot take, `InputError` for files, `Error` if a
+/// product passes its error bound.
+SpmmProductReport multiply(const SpmmProductOptions& options);
+
+std::string to_text(const SpmmProductReport& report);
+std::string to_json(const SpmmProductReport& report);
+
+}  // namespace heddle::apps

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <heddle/spmm/blocked/row_pattern.hpp>
+#include <vector>
+
+/// How many blocks a sparse matrix has where it is stored in dense blocks.
+namespace heddle {
+
+/// The size of dense blocks. Blocks begin at multiples of it.
+struct BlockShape {
+  Index height = 16;
+  Index width = 16;
+
+  constexpr Index area() const noexcept { return height * width; }
+  constexpr bool operator==(const BlockShape&) const = default;
+};
+
+/// An order in which the rows and columns of a matrix are cut into blocks. `rows[p]` is the row of
+/// A at position p. An empty list is the natural order.
+struct BlockOrder {
+  std::vector<std::int32_t> rows;
+  std::vector<std::int32_t> columns;
+};
+
+/// Throws `InvalidArgument` unless each list of the order is empty or a permutation of the matrix's
+/// rows or columns.
+void check_order(const RowPattern& A, const BlockOrder& order);
+
+/// `inverse[order[p]] = p`. Empty for an empty order.
+std::vector<std::int32_t> inverse_order(const std::vector<std::int32_t>& order);
+
+/// The blocks of a matrix that hold entries.
+struct BlockCounts {
+  BlockShape shape;
+  Index nnz = 0;
+  std::vector<Index> per_block_row;  ///< in the order of the block rows
+
+  Index blocks() const noexcept;
+  double mean() const noexcept;       ///< blocks per block row, 0 without rows
+  double deviation() const noexcept;  ///< their standard deviation
+  /// The number of blocks that a share q of the block rows does not exceed: the smallest for q = 0,
+  /// the median for .5, the largest for 1. 0 without rows.
+  Index quantile(double q) const;
+  /// nnz/(area·blocks), 0 without blocks.
+  double fill() const noexcept;
+  /// Block CSR with values of `value_bytes`: values, one index per block, one offset per block row.
+  double block_csr_bytes(std::size_t value_bytes) const noexcept;
+};
+
+/// Counts the blocks of A in this order. For width 1 they are the distinct columns of the panels of
+/// `height` rows. Runs in parallel with the same result for every number of threads. Needs
+/// 8·cols/width bytes of memory per thread. Throws `InvalidArgument` for a shape that is not
+/// positive and as `check_order`, `OutOfMemory`.
+BlockCounts count_blocks(HostContext& context, const RowPattern& A, BlockShape shape,
+                         const BlockOrder& order = {});
+
+/// Bytes of column-compacted panels (`ColumnPanels`) with values of `value_bytes`, in groups of
+/// `width` columns. `columns` are the counts of the same panels for width 1.
+double column_panel_bytes(const BlockCounts& columns, Index width,
+                          std::size_t value_bytes) noexcept;
+
+}  // namespace heddle

@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/spmm/blocked/block_csr.hpp>
+#include <numeric>
+#include <random>
+#include <support/matrices.hpp>
+#include <support/random_block.hpp>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::TestMatrix;
+
+std::vector<std::int32_t> shuffled(Index size, unsigned seed) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+  return order;
+}
+
+/// A as a dense matrix by rows, rounded to V.
+template <class V>
+std::vector<float> dense(const TestMatrix<double>& A) {
+  std::vector<float> entries(static_cast<std::size_t>(A.rows * A.cols), 0.0f);
+  for (Index i = 0; i < A.rows; ++i) {
+    for (auto k = A.offsets[static_cast<std::size_t>(i)];
+         k < A.offsets[static_cast<std::size_t>(i + 1)]; ++k) {
+      entries[static_cast<std::size_t>(i * A.cols + A.columns[static_cast<std::size_t>(k)])] =
+          V::round(A.values[static_cast<std::size_t>(k)]).value();
+    }
+  }
+  return entries;
+}
+
+/// The dense matrix of a block CSR matrix, by the definition of the format. Counts the blocks that
+/// are entered twice or hold nothing.
+template <class V>
+std::vector<float> expand(const BlockCsr<V, HostSpace>& A, const BlockOrder& order, int& faults) {
+  std::vector<float> entries(static_cast<std::size_t>(A.rows * A.cols), 0.0f);
+  for (Index p = 0; p < A.block_rows(); ++p) {
+    for (Index e = A.row_offsets[static_cast<std::size_t>(p)];
+         e < A.row_offsets[static_cast<std::size_t>(p + 1)]; ++e) {
+      const Index block_column = A.columns[static_cast<std::size_t>(e)];
+      if (e > A.row_offsets[static_cast<std::size_t>(p)] &&
+          A.columns[static_cast<std::size_t>(e - 1)] >= block_column) {
+        ++faults;
+      }
+      bool empty = true;
+      for (Index k = 0; k < A.shape.area(); ++k) {
+        const float value = A.values[static_cast<std::size_t>(e * A.shape.area() + k)].value();
+        const Index row = p * A.shape.height + k / A.shape.width;
+        const Index column = block_column * A.shape.width + k % A.shape.width;
+        if (row >= A.rows || column >= A.cols) {
+          faults += value != 0 ? 1 : 0;
+          continue;
+        }
+        if (value == 0) continue;
+        empty = false;
+        const Index i = order.rows.empty() ? row : order.rows[static_cast<std::size_t>(row)];
+        const Index j =
+            order.columns.empty() ? column : order.columns[static_cast<std::size_t>(column)];
+        entries[static_cast<std::size_t>(i * A.cols + j)] = value;
+      }
+      faults += empty ? 1 : 0;
+    }
+  }
+  return entries;
+}
+
+/// Products in single precision of the rounded values, entry by entry in A's own order.
+template <class V>
+std::vector<float> row_by_row(const TestMatrix<double>& A, ConstBlockView<float, HostSpace> B) {
+  std::vector<float> C;
+  for (Index i = 0; i < A.rows; ++i) {
+    for (Index n = 0; n < B.cols(); ++n) {
+      float sum = 0;
+      for (auto k = A.offsets[static_cast<std::size_t>(i)];
+           k < A.offsets[static_cast<std::size_t>(i + 1)]; ++k) {
+        sum += V::round(A.values[static_cast<std::size_t>(k)]).value() *
+               B(A.columns[static_cast<std::size_t>(k)], n);
+      }
+      C.push_back(sum);
+    }
+  }
+  return C;
+}
+
+template <class V>
+class BlockedFormats : public testing::Test {
+ protected:
+  static std::vector<TestMatrix<double>> matrices() {
+    return {test::random_matrix<double>(83, 61, 3),       test::band_matrix<double>(70, 70, 9),
+            test::power_law_matrix<double>(50, 200, 180), test::random_matrix<double>(16, 16, 0),
+            test::random_matrix<double>(5, 300, 40),      TestMatrix<double>{0, 7, {0}, {}, {}}};
+  }
+  static std::vector<float> rounded_block(Index rows, Index N) {
+    test::RandomBlock<float> random(rows, N, N, 3);
+    for (float& value : random.data()) value = V::round(value).value();
+    return random.data();
+  }
+};
+using Types = testing::Types<Half, Bfloat16, Tf32>;
+TYPED_TEST_SUITE(BlockedFormats, Types);
+
+TYPED_TEST(BlockedFormats, BlocksHoldExactlyTheMatrix) {
+  using V = TypeParam;
+  HostContext context(2);
+  for (const TestMatrix<double>& A : this->matrices()) {
+    const BlockOrder orders[] = {
+        {}, {shuffled(A.rows, 1), {}}, {shuffled(A.rows, 2), shuffled(A.cols, 3)}};
+    for (const BlockOrder& order : orders) {
+      for (const BlockShape shape : {BlockShape{16, 8}, BlockShape{16, 16}, BlockShape{8, 8}}) {
+        const auto blocked = make_block_csr<V>(context, A.view(), shape, order);
+        int faults = 0;
+        EXPECT_EQ(expand(blocked, order, faults), dense<V>(A));
+        EXPECT_EQ(faults, 0);
+        EXPECT_EQ(blocked.blocks(),
+                  count_blocks(context, pattern_of(A.view()), shape, order).blocks());
+      }
+    }
+  }
+}
+
+TYPED_TEST(BlockedFormats, ProductsHaveTheBitsOfTheSumsRowByRow) {
+  using V = TypeParam;
+  constexpr Index kColumns = 5;
+  HostContext context(2);
+  for (const TestMatrix<double>& A : this->matrices()) {
+    const std::vector<float> block = this->rounded_block(A.cols, kColumns);
+    const ConstBlockView<float, HostSpace> B(block.data(), A.cols, kColumns, kColumns);
+    const std::vector<float> expected = row_by_row<V>(A, B);
+    for (const BlockOrder& order : {BlockOrder{}, BlockOrder{shuffled(A.rows, 1), {}}}) {
+      for (const BlockShape shape : {BlockShape{16, 8}, BlockShape{16, 16}, BlockShape{8, 4}}) {
+        std::vector<float> C(expected.size(), -1.0f);
+        const BlockView<float, HostSpace> view(C.data(), A.rows, kColumns, kColumns);
+        reference_product(make_block_csr<V>(context, A.view(), shape, order), B, view);
+        EXPECT_EQ(C, expected);
+        std::fill(C.begin(), C.end(), -1.0f);
+        reference_product(make_column_panels<V>(context, A.view(), shape, order), B, view);
+        EXPECT_EQ(C, expected);
+      }
+    }
+  }
+}
+
+TYPED_TEST(BlockedFormats, SameBitsForEveryNumberOfThreads) {
+  using V = TypeParam;
+  HostContext one(1);
+  HostContext three(3);
+  const auto A = test::power_law_matrix<double>(700, 500, 300);
+  const BlockOrder order{shuffled(A.rows, 4), {}};
+  const auto equal = [](const auto& a, const auto& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+  };
+  const auto blocks = make_block_csr<V>(one, A.view(), {16, 16}, order);
+  const auto blocks3 = make_block_csr<V>(three, A.view(), {16, 16}, order);
+  EXPECT_TRUE(equal(blocks.row_offsets, blocks3.row_offsets));
+  EXPECT_TRUE(equal(blocks.columns, blocks3.columns));
+  EXPECT_TRUE(equal(blocks.values, blocks3.values));
+  const auto panels = make_column_panels<V>(one, A.view(), {16, 8}, order);
+  const auto panels3 = make_column_panels<V>(three, A.view(), {16, 8}, order);
+  EXPECT_TRUE(equal(panels.group_offsets, panels3.group_offsets));
+  EXPECT_TRUE(equal(panels.value_offsets, panels3.value_offsets));
+  EXPECT_TRUE(equal(panels.columns, panels3.columns));
+  EXPECT_TRUE(equal(panels.masks, panels3.masks));
+  EXPECT_TRUE(equal(panels.values, panels3.values));
+}
+
+TEST(ColumnPanels, FilledUpColumnsRepeatTheLastOne) {
+  HostContext context(1);
+  const auto A = test::matrix_with_pattern<double>(2, 40, [](Index i) {
+    return i == 0 ? std::vector<Index>{3, 17} : std::vector<Index>{17, 39};
+  });
+  const auto panels = make_column_panels<Half>(context, A.view(), {16, 4});
+  ASSERT_EQ(panels.groups(), 1);
+  EXPECT_EQ(std::vector<std::int32_t>(panels.columns.data(), panels.columns.data() + 4),
+            (std::vector<std::int32_t>{3, 17, 39, 39}));
+  EXPECT_EQ(std::vector<std::uint16_t>(panels.masks.data(), panels.masks.data() + 4),
+            (std::vector<std::uint16_t>{1, 3, 2, 0}));
+}
+
+TEST(ColumnPanels, RefusesWhatItCannotStore) {
+  HostContext context(1);
+  const auto A = test::band_matrix<double>(20, 20, 1);
+  EXPECT_THROW(make_column_panels<Half>(context, A.view(), {17, 8}), InvalidArgument);
+  EXPECT_THROW(make_column_panels<Half>(context, A.view(), {16, 0}), InvalidArgument);
+  EXPECT_THROW(make_column_panels<Half>(context, A.view(), {16, 8}, {{}, shuffled(20, 1)}),
+               InvalidArgument);
+}
+
+}  // namespace
+}  // namespace heddle
