@@ -3,10 +3,13 @@
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/info/command_line.hpp>
+#include <heddle/apps/info/levels.hpp>
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/linalg/formats/formats.hpp>
+#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -49,6 +52,18 @@ HostCsrMatrix<double> load(HostContext& context, const InfoCommandLine& argument
   }
 }
 
+/// The positions of the nodes, those of a generated body included.
+Block coordinates_of(HostContext& context, const InfoCommandLine& arguments) {
+  if (!arguments.coordinates.empty()) {
+    return read_input(arguments.coordinates, "--coordinates",
+                      [&context](const std::filesystem::path& path) {
+                        return Block(read_block<double>(context, path));
+                      });
+  }
+  if (arguments.transform != "none" || !detail::names_generator(arguments.matrix)) return {};
+  return Block(node_coordinates(context, detail::parse_generator(arguments.matrix)));
+}
+
 std::string answer(const InfoCommandLine& arguments) {
   if (arguments.list_generators) return generators_text();
   HostContext context;
@@ -57,6 +72,14 @@ std::string answer(const InfoCommandLine& arguments) {
                                ? arguments.matrix
                                : fmt::format("{} of {}", arguments.transform, arguments.matrix);
   MatrixReport report = inspect(context, name, std::as_const(A).view(), {1, 4, 8, 16, 32, 64});
+  if (arguments.multigrid) {
+    const CsrView<double, HostSpace> view = std::as_const(A).view();
+    const auto offsets = static_cast<std::size_t>(view.rows + 1);
+    const auto entries = static_cast<std::size_t>(view.nnz);
+    const Matrix borrowed(view.rows, view.cols, std::span(view.row_offsets, offsets),
+                          {view.columns, entries}, std::span(view.values, entries));
+    report.levels = inspect_levels(context, name, borrowed, coordinates_of(context, arguments));
+  }
   if (arguments.blocks)
     report.blocks = inspect_blocks(context, pattern_of(std::as_const(A).view()));
   if (arguments.spectrum) {

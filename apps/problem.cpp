@@ -9,6 +9,7 @@
 #include <heddle/drivers/memory.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/formats/formats.hpp>
+#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 #include <vector>
@@ -100,6 +101,16 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
   return Block(std::move(R));
 }
 
+/// Sets what is known of the vectors that A nearly maps to zero: that of the configuration, else
+/// the positions of the nodes of a generated body.
+void load_near_null(HostContext& context, const ProblemConfig& named, Problem& problem) {
+  problem.near_null = load_block(context, named.near_null, "problem.near_null");
+  problem.coordinates = load_block(context, named.coordinates, "problem.coordinates");
+  const bool given = !named.near_null.empty() || !named.coordinates.empty();
+  if (given || !named.matrix.structure || named.transform != Transform::none) return;
+  problem.coordinates = Block(node_coordinates(context, *named.matrix.structure));
+}
+
 [[noreturn]] void refuse(const MatrixSource& source, const std::string& message) {
   if (source.structure) throw ConfigError(source.origin, source.describe() + ": " + message);
   throw InputError(source.describe(), 0, message);
@@ -125,6 +136,12 @@ void refuse(const Config& config, const ProblemError& error) {
       block = problem.rhs.path;
       if (block.empty()) refuse(problem.matrix, error.message());
       break;
+    case ProblemPart::near_null:
+      block = problem.near_null;
+      break;
+    case ProblemPart::coordinates:
+      block = problem.coordinates;
+      break;
     case ProblemPart::preconditioner:  // no configuration brings one
       throw error;
   }
@@ -147,6 +164,7 @@ Problem read_problem(HostContext& context, const Config& config) {
     if (named.mass) problem.B = load_matrix(context, *named.mass, "problem.mass");
     problem.constraints = load_block(context, named.constraints, "problem.constraints");
     problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
+    load_near_null(context, named, problem);
     if (!is_eigensolver(config.request.method)) problem.rhs = load_rhs(context, config, problem);
     return problem;
   });

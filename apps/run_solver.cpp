@@ -14,6 +14,7 @@
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/history_files.hpp>
+#include <heddle/apps/report/levels.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/report/result_files.hpp>
 #include <heddle/apps/run_log.hpp>
@@ -160,6 +161,9 @@ void report_results(Run& run) {
   const SolverType solver = run.config.request.method;
   print(line, result_table(report.result, solver) + summary_line(report, solver));
   if (line.profile) print(line, profile_table(report.result.profile));
+  if (line.profile && !report.result.preconditioner_levels.empty()) {
+    print(line, levels_table(report.result.preconditioner_levels));
+  }
   spdlog::debug(describe_run(report.result, report.seconds));
   const std::string json = result_json(run.config, report);
   write_results(*run.files, run.config, report, json);

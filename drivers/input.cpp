@@ -4,6 +4,7 @@
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
@@ -311,6 +312,7 @@ void prepare(HostContext& context, Problem& problem, const Request& request,
               describe_columns(problem));
   check_block(problem.rhs, ProblemPart::rhs, order, rows);
   if (problem.A_transposed) check_transpose(problem.A, *problem.A_transposed);
+  prepare_near_null(context, problem);
   check_preconditioner(request, problem);
   if (problem.normal_equations && !problem.A_transposed) {
     problem.A_transposed = Matrix(transpose(context, problem.A.view()));

@@ -42,7 +42,8 @@ class SolveBytes {
            (problem_.A_transposed ? matrix(problem_.nnz(), problem_.A_transposed->rows()) : 0) +
            columns(problem_.constraints.cols() + problem_.initial_guess.cols() +
                    problem_.sizes().null_vectors) +
-           block(problem_.order(), problem_.rhs.cols());
+           block(problem_.order(), problem_.rhs.cols()) +
+           as_double(problem_.near_null.rows() * problem_.near_null.cols()) * sizeof(double);
   }
 
   double solver() const {

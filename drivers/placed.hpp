@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <heddle/drivers/automatic_preconditioner.hpp>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
@@ -129,13 +130,17 @@ class PlacedProblem {
 
   /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
   /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
-  /// bytes that the method will allocate, which factors leave free. `host`: the context of memory
+  /// bytes that the method will allocate, which factors leave free. `block`: the columns that A
+  /// multiplies at once. `host`: the context of memory
   /// on the host, which is `context` itself where that is a host context. Throws `ProblemError` if
   /// the method needs B⁻¹, or a factor of A − σB, and there is none.
   PlacedProblem(Ctx& context, HostContext& host, HostProblem<T> problem, const Request& request,
-                const PreconditionerPlan& plan, double solver_bytes, const Monitor& monitor)
+                const PreconditionerPlan& plan, double solver_bytes, Index block,
+                const Monitor& monitor)
       : sizes_(problem.sizes()),
         solver_bytes_(solver_bytes),
+        block_(block),
+        near_null_(problem.near_null),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
@@ -172,13 +177,32 @@ class PlacedProblem {
   /// The operator of a stored A. Null if A is a callable.
   const SparseOperator<T, Ctx>* stored_A() const noexcept { return A_.stored; }
   PreconditionerCost preconditioner_cost() const noexcept {
-    return made_ ? PreconditionerCost{made_->cost.seconds(), made_->cost.bytes()}
-                 : PreconditionerCost{};
+    if (!made_) return {};
+    PreconditionerCost cost{made_->cost.seconds(), made_->cost.bytes()};
+    if (choice_) {
+      cost.seconds += choice_->seconds;
+      cost.bytes += choice_->bytes;
+    }
+    return cost;
   }
+
+  /// What `auto` chose. Null: there was no choice.
+  const AutomaticChoice* preconditioner_choice() const noexcept { return choice_.get(); }
 
   /// The strength that the preconditioner has now, 0 if there is no choice.
   Index preconditioner_strength() const noexcept {
+    if constexpr (std::same_as<Ctx, HostContext>) {
+      using Adaptive = AdaptivePreconditioner<T, Ctx>;
+      if (const auto* both = dynamic_cast<const Adaptive*>(preconditioner())) {
+        return both->own_strength();
+      }
+    }
     return preconditioner() != nullptr ? preconditioner()->strength() : 0;
+  }
+
+  std::vector<OperatorLevel> preconditioner_levels() const {
+    return preconditioner() != nullptr ? preconditioner()->hierarchy()
+                                       : std::vector<OperatorLevel>();
   }
 
   /// The precision of the preconditioner that `plan` chose, for reports.
@@ -243,6 +267,16 @@ class PlacedProblem {
     }
     if (!refusal_.empty() && request.preconditioner.precision == PreconditionerPrecision::single) {
       refuse_single_preconditioner(refusal_);
+    }
+    if constexpr (std::same_as<Ctx, HostContext>) {
+      if (plan.strong != nullptr && A_.stored != nullptr) {
+        const AutomaticPreconditioner<T> automatic(*A_.product, M, plan, lowered_, request.spmm,
+                                                   block_);
+        choice_ = automatic.choice();
+        made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                               : automatic.for_linear_system(context);
+        return;
+      }
     }
     if constexpr (std::same_as<T, double>) {
       if (lowered_) {
@@ -348,7 +382,9 @@ class PlacedProblem {
       std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;
 
   ProblemSizes sizes_;
-  double solver_bytes_;  // as in the constructor
+  double solver_bytes_;          // as in the constructor
+  Index block_;                  // as in the constructor
+  HostBlock<double> near_null_;  // which the options of a preconditioner refer to
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
   PlacedBlock constraints_, initial_guess_;
   bool guess_from_random_;
@@ -358,6 +394,7 @@ class PlacedProblem {
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
   bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
   std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
+  std::shared_ptr<const AutomaticChoice> choice_;   // null: `auto` had none
   bool lowered_ = false;                            // whether it was made in single precision
   std::string refusal_;  // why its matrix does not allow single precision, else empty
 };

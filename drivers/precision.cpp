@@ -124,6 +124,8 @@ HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   single.infinite_eigenvalues = problem.infinite_eigenvalues;
   single.null_space = problem.null_space;
   single.processes = problem.processes;
+  single.near_null = problem.near_null;
+  single.unknowns = problem.unknowns;
   single.A = rounded_matrix(problem.A);
   if (problem.B) single.B = rounded_matrix(*problem.B);
   if (problem.A_transposed) single.A_transposed = rounded_matrix(*problem.A_transposed);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 
@@ -52,11 +53,27 @@ void choose_precision(const Request& request, const PreconditionedProblem& probl
   }
 }
 
+/// Lets the solve choose multigrid where `auto` means chebyshev of A. Options are those of
+/// chebyshev, so that they leave no choice.
+void offer_multigrid(const PreconditionerRequest& asked, const PreconditionedProblem& problem,
+                     PreconditionerPlan& plan) {
+  if (asked.type != "auto" || !asked.options.empty() || plan.name() != "chebyshev") return;
+  const PreconditionerKind& multigrid = preconditioner_table().get("multigrid");
+  if (!multigrid.unsuitable(problem).empty()) return;
+  plan.strong = &multigrid;
+  plan.strong_options = multigrid.options();
+}
+
 }  // namespace
 
 std::string PreconditionerPlan::describe() const {
   if (kind == nullptr) return "none";
   return fmt::format("{} of {}{}", kind->name, matrix_name(matrix), kind->describe(options));
+}
+
+std::string PreconditionerPlan::describe_strong() const {
+  return fmt::format("{} of {}{}", strong->name, matrix_name(matrix),
+                     strong->describe(strong_options));
 }
 
 PreconditionedProblem preconditioned_problem(const Request& request, const ProblemSizes& sizes,
@@ -101,6 +118,14 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Problem& pr
   if (problem.preconditioner || all_known(request, problem.sizes())) return {};
   const PreconditionedProblem described = preconditioned_problem(request, problem);
   PreconditionerPlan plan = plan_preconditioner(request.preconditioner, described);
+  const auto tell = [&](const PreconditionerKind* kind, PreconditionerOptions& options) {
+    const bool takes = kind != nullptr && kind->takes_near_null;
+    if (takes && plan.matrix == PreconditionedMatrix::A)
+      options.set_near_null(near_null_of(problem));
+  };
+  offer_multigrid(request.preconditioner, described, plan);
+  tell(plan.kind, plan.options);
+  tell(plan.strong, plan.strong_options);
   choose_precision(request, described, plan);
   return plan;
 }
@@ -114,7 +139,8 @@ std::string describe_preconditioner(const Request& request, const Problem& probl
   if (problem.preconditioner) {
     return problem.preconditioner->is_stored() ? "a stored matrix" : "a callable";
   }
-  return plan_preconditioner(request, problem).describe();
+  const PreconditionerPlan plan = plan_preconditioner(request, problem);
+  return plan.describe() + (plan.strong != nullptr ? ", or " + plan.strong->name : "");
 }
 
 }  // namespace heddle::detail

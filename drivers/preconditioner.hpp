@@ -18,6 +18,9 @@ struct PreconditionerPlan {
   /// it.
   bool lowered = false;
   std::string precision_reason{};  ///< why it is lowered or not
+  /// The kind that `auto` takes instead where it saves time. Null: there is no choice.
+  const PreconditionerKind* strong = nullptr;
+  PreconditionerOptions strong_options{"none", {}};
 
   /// The name in requests, such as "none" or "jacobi".
   std::string_view name() const noexcept {
@@ -25,6 +28,8 @@ struct PreconditionerPlan {
   }
   /// The description for reports, such as "none", "jacobi of A" or "chebyshev of B, degree 10".
   std::string describe() const;
+  /// The same of the strong kind.
+  std::string describe_strong() const;
 };
 
 /// The properties of a solve that determine which preconditioners suit it. The method of `request`

@@ -35,6 +35,10 @@ std::string_view field_of(ProblemPart part) {
       return "rhs";
     case ProblemPart::preconditioner:
       return "preconditioner";
+    case ProblemPart::near_null:
+      return "near_null";
+    case ProblemPart::coordinates:
+      return "coordinates";
   }
   return "";
 }
@@ -44,7 +48,7 @@ std::string_view field_of(ProblemPart part) {
 template <Scalar T>
 double HostProblem<T>::bytes() const noexcept {
   return matrix_bytes(A) + matrix_bytes(B) + matrix_bytes(A_transposed) + block_bytes(constraints) +
-         block_bytes(initial_guess) + block_bytes(rhs);
+         block_bytes(near_null) + block_bytes(initial_guess) + block_bytes(rhs);
 }
 
 ProblemError::ProblemError(ProblemPart part, const std::string& message)

@@ -48,6 +48,13 @@ struct HostProblem {
   /// A preconditioner M⁻¹ given by the caller, m×m, symmetric positive definite. None: the request
   /// chooses the preconditioner.
   std::optional<HostMatrix<T>> preconditioner{};
+  /// n×m: vectors that A nearly maps to zero away from the boundary, for a preconditioner that
+  /// takes them, such as the motions of a body. 0 columns: none are known.
+  HostBlock<double> near_null{};
+  /// nodes×2 or nodes×3: the positions of the nodes of an elastic body, whose motions become
+  /// `near_null`. n is a multiple of the number of nodes; see `rigid_body_motions`.
+  HostBlock<double> coordinates{};
+  Index unknowns = 0;  ///< per node, numbered node by node. 0: not known, or set by `coordinates`
   /// The dimension of the null space of B, which is the number of infinite eigenvalues. None: it is
   /// determined from B, for orders above 20000 only by the rows of B that are zero.
   std::optional<Index> infinite_eigenvalues{};
@@ -85,7 +92,16 @@ struct HostProblem {
 using Problem = HostProblem<double>;
 
 /// A part of a problem.
-enum class ProblemPart { matrix, mass, constraints, initial_guess, rhs, preconditioner };
+enum class ProblemPart {
+  matrix,
+  mass,
+  constraints,
+  initial_guess,
+  rhs,
+  preconditioner,
+  near_null,
+  coordinates
+};
 
 /// The error for an invalid part of a problem, such as an A that is not symmetric. `what()` is
 /// "FIELD: message" with the name of the field of `Problem`.

@@ -2,6 +2,7 @@
 
 #include <heddle/drivers/matrix.hpp>
 #include <heddle/linalg/base/profile.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/solvers/problem/result.hpp>
 #include <iterator>
 #include <string>
@@ -66,10 +67,13 @@ struct Solution {
   Index block_size = 0;       ///< columns multiplied by A at once
   std::string spmm_kernel;    ///< the kernel that multiplied A by the block. Empty for a callable
   std::string spmm_reason;
-  std::string preconditioner_name;  ///< "jacobi of A", "none", …
+  std::string preconditioner_name;      ///< "jacobi of A", "none", …
+  std::string preconditioner_reason{};  ///< why `auto` chose it, else empty
   PreconditionerCost preconditioner;
   PrecisionReport preconditioner_precision;
   Index preconditioner_strength = 0;  ///< at the end; see `LinearOperator::strength`
+  /// Of a preconditioner that makes a hierarchy of levels, the finest first.
+  std::vector<OperatorLevel> preconditioner_levels;
   double setup_seconds = 0;
   double solve_seconds = 0;
   Profile profile;             ///< profile of the setup and the solve on the device

@@ -41,6 +41,19 @@ struct Place {
   }
 };
 
+/// Names the preconditioner that `plan` led to. `choice`: null if `auto` had none.
+void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
+                   Solution& solution) {
+  if (plan.kind == nullptr) return;
+  const bool strong = choice != nullptr && choice->strong;
+  solution.preconditioner_name = strong ? plan.describe_strong() : plan.describe();
+  if (choice != nullptr) {
+    solution.preconditioner_reason = choice->reason;
+  } else if (plan.strong != nullptr) {
+    solution.preconditioner_reason = "the levels of multigrid would be made on the host";
+  }
+}
+
 /// The request as this process carries it out.
 Request request_in(const HostContext& context, const Request& request) {
   return context.processes() == nullptr ? request : own_request(*context.processes(), request);
@@ -75,7 +88,8 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
     return PlacedProblem<T, Ctx>(on.context, on.device.host(), std::move(problem), request, plan,
-                                 method.memory_bytes(request, sizes, sizeof(T)), monitor);
+                                 method.memory_bytes(request, sizes, sizeof(T)),
+                                 method.block_size(request, sizes), monitor);
   }();
   on.context.synchronize();
   const double setup_seconds = seconds_since(start);
@@ -108,6 +122,8 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   solution.preconditioner = placed.preconditioner_cost();
   solution.preconditioner_precision = placed.preconditioner_precision(plan);
   solution.preconditioner_strength = placed.preconditioner_strength();
+  report_choice(plan, placed.preconditioner_choice(), solution);
+  solution.preconditioner_levels = placed.preconditioner_levels();
   solution.vectors = on.fetched(std::move(solved.vectors));
   if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
   return solution;
@@ -164,7 +180,7 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
                                  std::move(problem), scaled, unscaled(monitor, scaling));
     unscale(device, solution, scaling);
     if (pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
-    solution.preconditioner_name = preconditioner;
+    if (solution.preconditioner_name.empty()) solution.preconditioner_name = preconditioner;
     solution.device = device.kind();
     solution.device_note = device.note();
     solution.profile = context.profile();

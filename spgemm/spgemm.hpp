@@ -41,10 +41,10 @@ class SpgemmPlan {
   using Space = typename Ctx::Space;
 
   /// Counts the entries of each row of C = A B. Keeps no reference to A and B, of which it reads
-  /// only the patterns. On the host it needs 3/16·cols bytes per thread. On a GPU it needs at most
-  /// 28 bytes per row of A and 5 per row of B, and a copy of B's pattern that it drops if it takes
-  /// more than 5 % of C. Throws `InvalidArgument` with both shapes if A has not as many columns as
-  /// B has rows, and `OutOfMemory`.
+  /// only the patterns. On the host it needs 3/16·cols bytes per thread and one byte per row of A
+  /// and B. On a GPU it needs at most 28 bytes per row of A and 5 per row of B, and a copy of B's
+  /// pattern that it drops if it takes more than 5 % of C. Throws `InvalidArgument` with both
+  /// shapes if A has not as many columns as B has rows, and `OutOfMemory`.
   SpgemmPlan(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B);
 
   const SpgemmCounts& counts() const noexcept { return counts_; }

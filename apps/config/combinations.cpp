@@ -65,6 +65,20 @@ void check_preconditioner_options(const Config& config) {
   }
 }
 
+/// Rejects what only some preconditioners read where another one is named.
+void check_near_null(const Config& config) {
+  const auto exclude_both = [&](std::string_view what) {
+    exclude(config, what,
+            {{"problem.coordinates", !config.problem.coordinates.empty()},
+             {"problem.near_null", !config.problem.near_null.empty()}});
+  };
+  if (uses_transpose(config)) return exclude_both("transform: normal_equations");
+  const std::string& type = config.request.preconditioner.type;
+  const PreconditionerKind* named = named_preconditioner(config);
+  const bool takes = named != nullptr ? named->takes_near_null : type == "auto";
+  if (!takes) exclude_both("solver.preconditioner.type: " + type);
+}
+
 /// Requires an absolute tolerance to be given, because no default suits residuals of unknown size.
 void check_tolerance(const Config& config) {
   const Request& solver = config.request;
@@ -165,6 +179,7 @@ void check_combinations(const Config& config) {
     check_preconditioner(config);
     check_preconditioner_options(config);
   }
+  check_near_null(config);
   check_tolerance(config);
   check_filter(config);
   check_interval(config);

@@ -70,6 +70,8 @@ struct ProblemConfig {
   bool symmetrize = false;                    ///< whether they take directed graphs
   std::filesystem::path constraints;          ///< of a dense block, empty for none
   std::filesystem::path initial_guess;        ///< of a dense block, empty for none
+  std::filesystem::path coordinates;          ///< of a dense block, empty for none
+  std::filesystem::path near_null;            ///< of a dense block, empty for none
   RhsConfig rhs;                              ///< of a linear system
 };
 

@@ -24,6 +24,7 @@ class Schema {
  public:
   Schema() {
     problem();
+    near_null();
     right_hand_sides();
     add_solver_rows(rows_);
     spmm();
@@ -43,6 +44,7 @@ class Schema {
 
   void matrix(const std::string& path, MatrixSource& (*source)(Config&));
   void problem();
+  void near_null();
   void transforms();
   void right_hand_sides();
   void spmm();
@@ -129,6 +131,34 @@ void Schema::problem() {
       .option("--initial-guess")
       .aliases({"X0", "initial_space", "guess", "start"})
       .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
+}
+
+/// Keys of what preconditioners may know of A.
+void Schema::near_null() {
+  const std::vector<SolverType> preconditioned = {SolverType::lobpcg, SolverType::block_cg,
+                                                  SolverType::automatic};
+  add("problem.coordinates",
+      "dense file (" + usual_extensions(true) +
+          "): a row of 2 or 3 numbers per node of an elastic body, whose rigid body motions "
+          "multigrid represents exactly. The matrix has 2 or 3 rows per node (displacements), or 3 "
+          "or 6 (angles, too), node by node. Generated bodies bring theirs")
+      .file()
+      .only_for(preconditioned)
+      .tuning()
+      .option("--coordinates")
+      .aliases({"coords", "nodes", "points", "mesh", "xyz"})
+      .store([](Node node, Config& config) { config.problem.coordinates = resolve_file(node); });
+  add("problem.near_null",
+      "dense file (" + usual_extensions(true) +
+          "): vectors that A nearly maps to zero away from the boundary, which multigrid "
+          "represents "
+          "exactly; without it and coordinates: constants, one per unknown of a node")
+      .file()
+      .only_for(preconditioned)
+      .tuning()
+      .option("--near-null")
+      .aliases({"near_null_space", "near_nullspace", "nearnullspace", "rigid_body_modes"})
+      .store([](Node node, Config& config) { config.problem.near_null = resolve_file(node); });
 }
 
 void Schema::transforms() {

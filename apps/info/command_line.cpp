@@ -17,13 +17,14 @@ Examples:
   heddle-info laplace3d:64,64,64
   heddle-info rmat:16:8 --transform laplacian
   heddle-info laplace2d:300,300 --spectrum --bins 40
+  heddle-info elasticity3d:24,24,24 --multigrid
   heddle-info mycielskian14.mtx.gz --blocks
   heddle-info --list-generators
 
 Exit codes:
     0  done
-    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix or the
-       Laplacian of a directed graph
+    1  usage, a structure that cannot be generated, the spectrum of an unsymmetric matrix, the
+       levels of an indefinite one or the Laplacian of a directed graph
     2  an input file that cannot be used
     5  out of memory)";
 
@@ -53,6 +54,16 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
       ->type_name("N")
       ->capture_default_str()
       ->needs(spectrum);
+  CLI::Option* multigrid =
+      app.add_flag("--multigrid", line.multigrid,
+                   "show the levels that multigrid makes of a symmetric positive semidefinite "
+                   "matrix");
+  app.add_option(
+         "--coordinates", line.coordinates,
+         "file with the positions of the nodes of an elastic body, for multigrid; generated "
+         "bodies bring theirs")
+      ->type_name("FILE")
+      ->needs(multigrid);
   app.add_flag("--blocks", line.blocks,
                "count the dense blocks that tensor cores would multiply, before and after "
                "clustering rows and columns");

@@ -3,6 +3,7 @@
 #include <heddle/apps/info/blocks.hpp>
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <heddle/spmm/model/model.hpp>
 #include <optional>
@@ -52,6 +53,7 @@ struct MatrixReport {
   std::vector<KernelReport> kernels;         ///< one entry per width
   std::optional<BlockReport> blocks;         ///< if they were requested
   std::optional<SpectrumReport> spectrum;    ///< if it was requested
+  std::vector<OperatorLevel> levels;         ///< of multigrid, if they were requested
 };
 
 /// Inspects A except for its spectrum and its blocks. The report uses `name` for A. Kernels of a

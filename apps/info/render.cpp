@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/info/roofline.hpp>
+#include <heddle/apps/report/levels.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -266,6 +267,10 @@ std::string to_text(const MatrixReport& report) {
   append_predictions(text, report);
   if (report.blocks) text.append(to_text(*report.blocks));
   if (report.spectrum) append_spectrum(text, *report.spectrum);
+  if (!report.levels.empty()) {
+    fmt::format_to(std::back_inserter(text), "\nLevels of multigrid\n{}",
+                   levels_table(report.levels));
+  }
   return fmt::to_string(text);
 }
 
@@ -316,6 +321,7 @@ std::string to_json(const MatrixReport& report) {
   json["kernels"] = kernels_json(report);
   if (report.blocks) json["blocks"] = blocks_json(*report.blocks);
   if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);
+  if (!report.levels.empty()) json["multigrid"] = levels_json(report.levels);
   return json.dump(2) + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <heddle/apps/config/json.hpp>
 #include <heddle/apps/config/schema.hpp>
+#include <heddle/apps/report/levels.hpp>
 #include <heddle/apps/report/report.hpp>
 #include <heddle/apps/version.hpp>
 #include <nlohmann/json.hpp>
@@ -193,7 +194,8 @@ std::string result_json(const Config& config, const Report& report) {
   add_accuracy(json, config, result);
   json["problem"] = problem_json(config, problem);
   json["block_size"] = problem.block_size;
-  json["preconditioner"] = problem.preconditioner;
+  json["preconditioner"] =
+      result.preconditioner_name.empty() ? problem.preconditioner : result.preconditioner_name;
   if (!result.preconditioner_precision.precision.empty()) {
     json["preconditioner_precision"] = result.preconditioner_precision.precision;
     json["preconditioner_precision_reason"] = result.preconditioner_precision.reason;
@@ -203,6 +205,12 @@ std::string result_json(const Config& config, const Report& report) {
   }
   json["preconditioner_setup"] = {{"seconds", report.result.preconditioner.seconds},
                                   {"bytes", report.result.preconditioner.bytes}};
+  if (!result.preconditioner_reason.empty()) {
+    json["preconditioner_reason"] = result.preconditioner_reason;
+  }
+  if (!result.preconditioner_levels.empty()) {
+    json["preconditioner_setup"].update(levels_json(result.preconditioner_levels));
+  }
   json["device_name"] = problem.device_name;
   json["device_note"] = problem.device_note;
   json["threads"] = problem.threads;

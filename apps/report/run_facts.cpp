@@ -81,6 +81,8 @@ std::vector<InputSum> input_sums(const Config& config) {
       {"problem.mass", problem.mass ? problem.mass->path : none},
       {"problem.constraints", problem.constraints},
       {"problem.initial_guess", problem.initial_guess},
+      {"problem.coordinates", problem.coordinates},
+      {"problem.near_null", problem.near_null},
       {"problem.rhs", problem.rhs.path}};
   std::vector<InputSum> sums;
   for (const auto& [key, path] : files) {

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # heddle against SLEPc: 7-point Laplacian on SIZE x SIZE x SIZE points, 16 pairs, tolerance 1e-8, 2
 # threads against 2 MPI ranks; the smallest ones by LOBPCG, or the largest by block Lanczos against
-# Krylov-Schur. The programs take turns, so that both see the same machine, and only the solve itself
-# counts. Prints median seconds, iterations (of block Lanczos: cycles) and the ratio to heddle.
+# Krylov-Schur. Or 16 random right-hand sides by block CG against PETSc's CG, one after the other.
+# The programs take turns, so that both see the same machine, and only the solve itself counts, with
+# cg and with multigrid the setup of the preconditioner, too. Prints median seconds, iterations (of
+# block Lanczos: cycles) and the ratio to heddle.
 #
-# usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS [SIZE]]]      (default lobpcg 5 50)
+# usage: bench/compare/run.sh [lobpcg|multigrid|lanczos|cg [ROUNDS [SIZE]]]      (default lobpcg 5 50)
+# lobpcg: heddle with chebyshev; multigrid: with multigrid, against GAMG in one step alone.
 #
 # Needs the packages of scripts/quickstart.sh and: slepc-dev pkg-config mpi-default-bin.
 set -euo pipefail
@@ -20,9 +23,26 @@ build=build/compare
 # Options of the two sides. The preconditioner of SLEPc's LOBPCG is by default an inner GMRES of 5
 # steps with block Jacobi and ILU(0); "norm" is heddle's criterion too (SLEPc's own default is
 # "relative").
+program=slepc-eigen
+config=laplace3d
 case $solver in
+  multigrid)
+    heddle=(heddle-lobpcg --preconditioner multigrid)
+    declare -A slepc_options=(["SLEPc, one step of GAMG"]="-st_ksp_type preonly -st_pc_type gamg")
+    order=("SLEPc, one step of GAMG")
+    ;;
+  cg)
+    program=petsc-cg
+    config=laplace3d_cg
+    heddle=(heddle-cg --preconditioner multigrid)
+    declare -A slepc_options=(
+      ["PETSc, CG with GAMG"]="-pc_type gamg"
+      ["PETSc, CG with hypre BoomerAMG"]="-pc_type hypre -pc_hypre_type boomeramg"
+    )
+    order=("PETSc, CG with GAMG" "PETSc, CG with hypre BoomerAMG")
+    ;;
   lobpcg)
-    heddle=(heddle-lobpcg)
+    heddle=(heddle-lobpcg --preconditioner chebyshev)
     declare -A slepc_options=(
       ["SLEPc, as it comes, criterion norm"]=""
       ["SLEPc, inner GMRES with SSOR"]="-st_pc_type sor"
@@ -40,28 +60,33 @@ case $solver in
     )
     order=("SLEPc, Krylov-Schur, criterion norm")
     ;;
-  *) fail "unknown solver $solver; usage: bench/compare/run.sh [lobpcg|lanczos [ROUNDS [SIZE]]]" ;;
+  *) fail "unknown solver $solver; usage: bench/compare/run.sh [lobpcg|multigrid|lanczos|cg [ROUNDS [SIZE]]]" ;;
 esac
 
 use_ninja_if_present
 say "Building in $build"
 cmake --preset release -B "$build" -DHEDDLE_CUDA=OFF -DHEDDLE_BUILD_TESTS=OFF \
   -DHEDDLE_BUILD_COMPARISON=ON >/dev/null
-cmake --build "$build" --target "${heddle[0]}" slepc-eigen
+cmake --build "$build" --target "${heddle[0]}" "$program"
 
 # The ranks are the parallelism: a threaded BLAS below them would only be in the way.
 export OPENBLAS_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 run_heddle() {
-  "$build/apps/${heddle[0]}" bench/compare/laplace3d.yaml --quiet "${heddle[@]:1}" \
+  "$build/apps/${heddle[0]}" "bench/compare/$config.yaml" --quiet "${heddle[@]:1}" \
     --set "problem.matrix.size=[$size, $size, $size]" >/dev/null
-  grep -oP '"(iterations|solve)": \K[0-9.e+-]+' "$build/result/result.json" | tr '\n' ' '
-  echo
+  # The setup counts where the other side's preconditioner is set up within its solve.
+  python3 - "$build/result/result.json" "$solver" <<'PYTHON'
+import json, sys
+result = json.load(open(sys.argv[1]))
+setup = result["seconds"]["setup"] if sys.argv[2] in ("cg", "multigrid") else 0
+print(result["iterations"], result["seconds"]["solve"] + setup)
+PYTHON
 }
 
 run_slepc() { # OPTIONS...
-  OMP_NUM_THREADS=1 mpirun -n 2 "$build/bench/compare/slepc-eigen" -size "$size" "$@" |
+  OMP_NUM_THREADS=1 mpirun -n 2 "$build/bench/compare/$program" -size "$size" "$@" |
     sed -n 's/^\(iterations\|seconds\): //p' | tr '\n' ' '
   echo
 }

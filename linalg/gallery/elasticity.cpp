@@ -93,6 +93,20 @@ HostCsrMatrix<T> elasticity_mass(HostContext& context, const GallerySpec& spec) 
   return assemble<T>(context, spec, hexahedron_mass(), false);
 }
 
+MultiVector<double, HostSpace> elasticity_coordinates(HostContext& context,
+                                                      const GallerySpec& spec) {
+  const ClampedBox box(spec.size);
+  const Index nodes = checked_rows(spec, box.unknowns()) / 3;
+  MultiVector<double, HostSpace> X(context, nodes, 3);
+  for (Index i = 0; i < nodes; ++i) {
+    const Node at = box.node(i);
+    for (Index d = 0; d < 3; ++d) {
+      X.view()(i, d) = static_cast<double>(at[static_cast<std::size_t>(d)]);
+    }
+  }
+  return X;
+}
+
 #define HEDDLE_INSTANTIATE(T)                                                       \
   template HostCsrMatrix<T> elasticity_stiffness(HostContext&, const GallerySpec&); \
   template HostCsrMatrix<T> elasticity_mass(HostContext&, const GallerySpec&);

@@ -7,6 +7,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/base/nearest_name.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 #include <initializer_list>
@@ -196,6 +197,12 @@ HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec) {
   GallerySpec complete = spec;
   complete.density = gallery::checked_density(entry.structure, spec);
   return entry.build(context, complete);
+}
+
+MultiVector<double, HostSpace> node_coordinates(HostContext& context, const GallerySpec& spec) {
+  gallery::check_sizes(gallery::find<double>(spec.name), spec);
+  if (spec.name != "elasticity3d" && spec.name != "elasticity3d_mass") return {};
+  return gallery::elasticity_coordinates(context, spec);
 }
 
 #define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> generate(HostContext&, const GallerySpec&);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 
 /// The generators of the gallery's structures. Each takes a spec whose sizes and density have been
@@ -23,6 +24,8 @@ template <Scalar T>
 HostCsrMatrix<T> elasticity_stiffness(HostContext& context, const GallerySpec& spec);
 template <Scalar T>
 HostCsrMatrix<T> elasticity_mass(HostContext& context, const GallerySpec& spec);
+MultiVector<double, HostSpace> elasticity_coordinates(HostContext& context,
+                                                      const GallerySpec& spec);
 template <Scalar T>
 HostCsrMatrix<T> wathen(HostContext& context, const GallerySpec& spec);
 template <Scalar T>

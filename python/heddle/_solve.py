@@ -74,7 +74,9 @@ class Problem:
     a function. `A_transposed` is needed where A is an operator and `normal_equations` is set.
     `null_vector_sizes`: n positive numbers, the absolute values of a vector that A maps to 0 where
     one is known, such as the square roots of the degrees for a normalised Laplacian of a weighted
-    graph. It is a hint that is checked."""
+    graph. It is a hint that is checked. `near_null` (n × m: vectors that A nearly maps to 0 away from
+    the boundary) or `coordinates` (nodes × 2 or 3: positions of the nodes of an elastic body, whose
+    rigid body motions are taken) help the preconditioner "multigrid"."""
 
     A: Any
     B: Any = None
@@ -85,6 +87,8 @@ class Problem:
     normal_equations: bool = False
     A_transposed: Any = None
     null_vector_sizes: Any = None
+    near_null: Any = None
+    coordinates: Any = None
 
 
 @dataclass
@@ -100,6 +104,8 @@ class Prepared:
     normal_equations: bool = False
     A_transposed: Operand | None = None
     null_vector_sizes: np.ndarray | None = None
+    near_null: np.ndarray | None = None
+    coordinates: np.ndarray | None = None
     dtype: np.dtype = np.dtype(np.float64)
 
     def matrices(self) -> list[Operand]:
@@ -250,6 +256,8 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
             A_transposed=_core_of(problem.A_transposed),
             normal_equations=problem.normal_equations,
             null_vector_sizes=problem.null_vector_sizes,
+            near_null=problem.near_null,
+            coordinates=problem.coordinates,
             iteration=watch.iteration,
             stage=watch.stage,
         )
@@ -296,6 +304,16 @@ def _sizes(values: Any) -> np.ndarray | None:
     return None if values is None else np.ascontiguousarray(values, dtype=np.float64)
 
 
+def _table(values: Any, name: str) -> np.ndarray | None:
+    """Rows of numbers, whose count the library checks."""
+    if values is None:
+        return None
+    table = np.ascontiguousarray(values, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"{name} has {table.ndim} dimensions, not 2")
+    return table
+
+
 def prepared(problem: Problem) -> Prepared:
     """The problem in the types of the library."""
     normal = bool(problem.normal_equations)
@@ -323,6 +341,8 @@ def prepared(problem: Problem) -> Prepared:
         normal_equations=normal,
         A_transposed=A_transposed,
         null_vector_sizes=_sizes(problem.null_vector_sizes),
+        near_null=_table(problem.near_null, "near_null"),
+        coordinates=_table(problem.coordinates, "coordinates"),
         dtype=dtype,
         **blocks,
     )

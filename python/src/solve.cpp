@@ -28,6 +28,8 @@ struct Parts {
   const PythonMatrix* A_transposed;
   bool normal_equations;
   const std::optional<Sizes>& null_vector_sizes;
+  const std::optional<Array2>& near_null;
+  const std::optional<Array2>& coordinates;
 };
 
 std::optional<Matrix> matrix_of(const PythonMatrix* part) {
@@ -47,7 +49,9 @@ Problem problem_of(const Parts& parts) {
                   .rhs = block_of(parts.rhs),
                   .normal_equations = parts.normal_equations,
                   .A_transposed = matrix_of(parts.A_transposed),
-                  .preconditioner = matrix_of(parts.preconditioner)};
+                  .preconditioner = matrix_of(parts.preconditioner),
+                  .near_null = block_of(parts.near_null),
+                  .coordinates = block_of(parts.coordinates)};
   if (parts.null_vector_sizes) {
     const double* const sizes = parts.null_vector_sizes->data();
     problem.null_vector_sizes.assign(sizes, sizes + parts.null_vector_sizes->size());
@@ -60,9 +64,10 @@ Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
                const std::optional<Array2>& initial_guess, const std::optional<Array2>& constraints,
                const PythonMatrix* preconditioner, const PythonMatrix* A_transposed,
                bool normal_equations, const std::optional<Sizes>& null_vector_sizes,
+               const std::optional<Array2>& near_null, const std::optional<Array2>& coordinates,
                nb::object iteration, nb::object stage) {
   Problem problem = problem_of({A, B, rhs, initial_guess, constraints, preconditioner, A_transposed,
-                                normal_equations, null_vector_sizes});
+                                normal_equations, null_vector_sizes, near_null, coordinates});
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   Solution solution = [&] {
@@ -109,7 +114,8 @@ void bind_solve(nb::module_& m) {
         "rhs"_a.noconvert() = nb::none(), "initial_guess"_a.noconvert() = nb::none(),
         "constraints"_a.noconvert() = nb::none(), "preconditioner"_a = nb::none(),
         "A_transposed"_a = nb::none(), "normal_equations"_a = false,
-        "null_vector_sizes"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
+        "null_vector_sizes"_a.noconvert() = nb::none(), "near_null"_a.noconvert() = nb::none(),
+        "coordinates"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
         "stage"_a = nb::none(), "Solves a problem in host memory.");
 
   nb::class_<EigenvalueCount>(m, "EigenvalueCount", "An estimated number of eigenvalues.")

@@ -2,6 +2,7 @@
 #include <heddle/solvers/iteration/error_norms.hpp>
 #include <heddle/solvers/lobpcg/blocks.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/lobpcg/scaled_constraints.hpp>
 #include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {
@@ -50,10 +51,13 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
   const auto pairs = static_cast<double>(std::max(options.nev, block));
   const auto width = static_cast<double>(std::max(block, constraints));
   const auto basis = static_cast<double>(locked + space);
-  const double small = 11 * order * order                           // H, Z, N, C, SᵀAS and SᵀBS
-                       + 6 * pairs * pairs                          // of the verification
-                       + 3 * width * (basis + 2 * width)            // of the orthogonalisation
-                       + static_cast<double>(constraints) * order;  // multipliers
+  const auto given = static_cast<double>(constraints);
+  const double small = 11 * order * order                 // H, Z, N, C, SᵀAS and SᵀBS
+                       + 6 * pairs * pairs                // of the verification
+                       + 3 * width * (basis + 2 * width)  // of the orthogonalisation
+                       + given * order                    // multipliers
+                       + detail::ScaledConstraints<double, HostContext>::size(
+                             given, detail::LobpcgBlocks<double, HostContext>::kSearchWidth);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
          sizeof(double) * small;
 }

@@ -18,8 +18,10 @@ constexpr double kWeight = 0.25;
 constexpr double kStiff = 10;
 
 /// The polynomial damps the eigenvalues of D⁻¹A from this share of the largest one on, to
-/// 1/(kDamping · stiffness) with the ratio of ‖A‖₁ to the rows of X as the stiffness.
+/// 1/(kDamping · stiffness) with the ratio of ‖A‖₁ to the rows of X as the stiffness. Constraints
+/// couple stiff rows with all others, so that motions which meet them need more smoothing.
 constexpr double kDampedFrom = 0.005;
+constexpr double kDampedFromConstrained = 0.002;
 constexpr double kDamping = 100;
 
 /// Steps of the power iteration for the largest eigenvalue of D⁻¹A, and the factor by which its
@@ -30,7 +32,7 @@ constexpr double kSafety = 1.3;
 }  // namespace
 
 template <Scalar T, class Ctx>
-OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
+OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream, Index constraints) {
   LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
   due_ = false;
   list_wanted(s_.wanted_values);
@@ -42,8 +44,11 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream) {
   const double shift = s_.wanted_values.back();
   measure_rows(std::min(kProbes, columns), shift, stream);
   const double inverse_scale = inverse_scale_of_X();
+  blocks.set_w(std::min(blocks.kSearchWidth, columns));
+  s_.scaled_constraints.prepare(context_, blocks.basis_of_constraints(constraints),
+                                s_.row_scale.columns(1, 1), blocks.S().W);
   draw_weighted_W(std::min(blocks.kSearchWidth, columns), stream + 2);
-  if (2 * blocks.w() <= columns && !smooth_W(inverse_scale)) {
+  if (2 * blocks.w() <= columns && !smooth_W(inverse_scale, constraints > 0)) {
     draw_weighted_W(blocks.kSearchWidth, stream + 3);
   }
   while (true) {
@@ -91,8 +96,9 @@ void MissedPairs<T, Ctx>::draw_W(Index cols, std::uint64_t stream) {
 template <Scalar T, class Ctx>
 void MissedPairs<T, Ctx>::draw_weighted_W(Index cols, std::uint64_t stream) {
   draw_W(cols, stream);
-  const Block first = s_.blocks.S().W.columns(0, 1);
-  scale_rows<T>(context_, s_.row_scale.columns(0, 1), first, first);
+  const Block W = s_.blocks.S().W;
+  scale_rows<T>(context_, s_.row_scale.columns(0, 1), W.columns(0, 1), W.columns(0, 1));
+  project(W);
 }
 
 /// D, as its powers for the weight and D⁻¹, from products of [A σB] with random vectors.
@@ -108,11 +114,19 @@ void MissedPairs<T, Ctx>::measure_rows(Index probes, double shift, std::uint64_t
   row_maxima<T>(context_, sums, -1, s_.row_scale.columns(1, 1));
 }
 
-/// W ← D⁻¹A V.
+/// W ← D⁻¹A V, projected onto YᵀBW = 0.
 template <Scalar T, class Ctx>
 void MissedPairs<T, Ctx>::scaled_product(Block V, Block W) {
   problem_.A->apply(context_, V, W);
   scale_rows<T>(context_, s_.row_scale.columns(1, 1), W, W);
+  project(W);
+}
+
+/// Projects W onto YᵀBW = 0 for the constraints Y. The last columns of A S are scratch memory.
+template <Scalar T, class Ctx>
+void MissedPairs<T, Ctx>::project(Block W) {
+  const Block scratch = s_.blocks.AS_scratch();
+  s_.scaled_constraints.project(context_, W, scratch.columns(scratch.cols() - W.cols(), W.cols()));
 }
 
 /// W ← D⁻¹(A − σB) V with V the last columns of P.
@@ -125,6 +139,7 @@ void MissedPairs<T, Ctx>::next_W(Index cols, double shift) {
   copy<T>(context_, blocks.AS().P.columns(last, cols), W);
   axpby<T>(context_, -shift, blocks.BS().P.columns(last, cols), 1, W);
   scale_rows<T>(context_, s_.row_scale.columns(1, 1), W, W);
+  project(W);
 }
 
 /// max ‖w_j‖/‖v_j‖ over the columns of V and W.
@@ -158,13 +173,13 @@ double MissedPairs<T, Ctx>::inverse_scale_of_X() {
 /// Smooths W if A has rows that are much larger than those of X. False if W is not finite
 /// afterwards.
 template <Scalar T, class Ctx>
-bool MissedPairs<T, Ctx>::smooth_W(double inverse_scale) {
+bool MissedPairs<T, Ctx>::smooth_W(double inverse_scale, bool constrained) {
   const double most = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
   const double stiffness = std::min(most, s_.pairs.convergence().scale(0) * inverse_scale);
   if (!(stiffness > kStiff)) return true;
   const double upper = kSafety * largest_of_scaled_A();
   if (!(upper > 0) || !std::isfinite(upper)) return true;
-  const double lower = kDampedFrom * upper;
+  const double lower = (constrained ? kDampedFromConstrained : kDampedFrom) * upper;
   // The polynomial grows where D⁻¹A, or −D⁻¹A at the largest end, is negative. How far it is
   // negative follows from the first of the wanted values.
   const double first = s_.wanted_values.front();

@@ -25,6 +25,8 @@ namespace heddle::detail {
 /// by a Chebyshev polynomial in D⁻¹A, which is 1 at 0. The operator D⁻¹A treats a stiff part as if
 /// it were as soft as all others. So the polynomial keeps motions that need little energy for the
 /// stiffness of their rows, and it damps the others.
+///
+/// Constraints are met by a projection that is orthogonal in D, see `ScaledConstraints`.
 template <Scalar T, class Ctx>
 class MissedPairs {
  public:
@@ -51,10 +53,10 @@ class MissedPairs {
   }
   bool due() const noexcept { return due_; }
 
-  /// Begins a search: P ← an orthonormal basis of the Krylov space, orthogonal to [Y X], and A P, B
-  /// P. `stream`: the first of the random streams to use. Returns the outcome of the last
-  /// orthonormalisation.
-  OrthonormalBlock fill_P(std::uint64_t stream);
+  /// Begins a search. The first `constraints` columns of Y are constraints: P ← an orthonormal
+  /// basis of the Krylov space, orthogonal to [Y X], and A P, B P. `stream`: the first of the
+  /// random streams to use. Returns the outcome of the last orthonormalisation.
+  OrthonormalBlock fill_P(std::uint64_t stream, Index constraints);
 
   /// Ends a search, after the Rayleigh–Ritz step over [X P]. If the step has changed a wanted
   /// value, another search is needed once the pairs have converged.
@@ -69,11 +71,12 @@ class MissedPairs {
   void draw_weighted_W(Index cols, std::uint64_t stream);
   void draw_W(Index cols, std::uint64_t stream);
   double inverse_scale_of_X();
-  bool smooth_W(double inverse_scale);
+  bool smooth_W(double inverse_scale, bool constrained);
   double largest_of_scaled_A();
   double growth(ConstBlockView<T, Space> before, ConstBlockView<T, Space> after);
   void damp(Index degree, double lower, double upper);
   void scaled_product(Block V, Block W);
+  void project(Block W);
   void next_W(Index cols, double shift);
 
   Ctx& context_;

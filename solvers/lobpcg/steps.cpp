@@ -361,7 +361,7 @@ void LobpcgSolve<T, Ctx>::refresh() {
 /// repeated once the pairs have converged again.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
-  end_if_lost(engine_, missed_pairs_.fill_P(streams_));
+  end_if_lost(engine_, missed_pairs_.fill_P(streams_, constraints_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();

@@ -25,6 +25,7 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
       pairs(sizes.nev, sizes.block),
       theta(ctx, sizes.block, 1),
       multipliers(ctx, sizes.constraints, blocks.columns(sizes.block)),
+      scaled_constraints(ctx, sizes.constraints, blocks.kSearchWidth),
       row_scale(ctx, sizes.rows.local, 2),
       packet(ctx, packet_capacity(sizes.block, blocks.columns(sizes.block))) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);

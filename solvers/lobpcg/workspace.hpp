@@ -6,6 +6,7 @@
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/lobpcg/pairs.hpp>
 #include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
+#include <heddle/solvers/lobpcg/scaled_constraints.hpp>
 #include <vector>
 
 namespace heddle::detail {
@@ -51,6 +52,7 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   detail::LobpcgPairs pairs;
   SmallMatrix<double, Space> theta;        // of X, for R = AX − BX Θ
   SmallMatrix<double, Space> multipliers;  // of the constraints, see ConstrainedOperator
+  detail::ScaledConstraints<T, Ctx> scaled_constraints;  // of the search for missed pairs
   MultiVector<T, Space> row_scale;      // D^{1/2} and D⁻¹ of the search for missed pairs   n×2
   Packet<Ctx> packet;                   // results of a step on their way to the host
   std::vector<double> other_values;     // Ritz values beside those that are verified

@@ -6,6 +6,13 @@
 
 namespace heddle {
 
+double operator_complexity(std::span<const OperatorLevel> levels) noexcept {
+  double entries = 0;
+  for (const OperatorLevel& level : levels) entries += static_cast<double>(level.nnz);
+  const bool any = !levels.empty() && levels.front().nnz > 0;
+  return any ? entries / static_cast<double>(levels.front().nnz) : 1;
+}
+
 template <Scalar T, class Ctx>
 void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
                                    BlockView<T, Space> Y) {

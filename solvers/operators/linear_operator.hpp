@@ -5,8 +5,20 @@
 #include <heddle/spmm/epilogue.hpp>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace heddle {
+
+/// A level of an operator that consists of matrices of several sizes.
+struct OperatorLevel {
+  Index rows = 0;
+  Index nnz = 0;         ///< stored entries of its matrix
+  Index aggregates = 0;  ///< groups of rows that the next coarser level represents. The coarsest: 0
+  double seconds = 0;    ///< to make the level and what leads to it
+};
+
+/// Stored entries of all levels per entry of the finest one. 1 without entries.
+double operator_complexity(std::span<const OperatorLevel> levels) noexcept;
 
 /// A linear map Y = A X that is applied to blocks of vectors. Base class of matrices,
 /// preconditioners and operators of user code. A derived class implements `apply_block`, and
@@ -72,6 +84,9 @@ class LinearOperator {
                                   std::span<const double> /*energies*/) {
     return strength();
   }
+
+  /// The levels, the finest first. Empty if the operator has none.
+  virtual std::vector<OperatorLevel> hierarchy() const { return {}; }
 
   /// The number of columns multiplied so far.
   Index columns_applied() const noexcept { return columns_applied_; }

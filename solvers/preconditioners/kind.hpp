@@ -120,6 +120,8 @@ struct PreconditionerKind {
   bool near_inverse = false;
   /// Whether it serves distributed matrices, see `CsrView`.
   bool distributed = false;
+  /// Whether it reads `PreconditionerOptions::near_null`.
+  bool takes_near_null = false;
   /// The text that reports add to the name, such as ", degree 12". Empty: reports add nothing.
   std::function<std::string(const PreconditionerOptions&)> describe_options{};
   /// The function behind `bytes`. Empty: the preconditioner keeps only negligible memory.

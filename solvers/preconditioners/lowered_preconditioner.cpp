@@ -95,6 +95,12 @@ void LoweredPreconditioner<Ctx>::apply_single(Ctx& context, ConstBlockView<doubl
 }
 
 template <class Ctx>
+std::vector<OperatorLevel> LoweredPreconditioner<Ctx>::hierarchy() const {
+  if (single_ != nullptr) return single_->hierarchy();
+  return full_ != nullptr ? full_->hierarchy() : std::vector<OperatorLevel>();
+}
+
+template <class Ctx>
 Index LoweredPreconditioner<Ctx>::strength() const noexcept {
   if (single_ != nullptr) return single_->strength();
   return full_ != nullptr ? full_->strength() : strength_;

@@ -38,6 +38,7 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   /// M is released first. Throws `OutOfMemory`.
   void raise(Ctx& context) override;
 
+  std::vector<OperatorLevel> hierarchy() const override;
   Index strength() const noexcept override;
   void set_strength(Index strength) override;
   Index suitable_strength(Ctx& context, ConstBlockView<double, Space> X,

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/data/views.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +38,14 @@ struct PreconditionerKey {
   std::string describe_values() const;
 };
 
+/// Vectors that a matrix nearly maps to zero away from the boundary, such as the rigid body motions
+/// of an elastic body. Whoever makes a preconditioner with them keeps them until it is made, or,
+/// for one in lower precision, as long as it exists.
+struct NearNullSpace {
+  ConstBlockView<double, HostSpace> vectors{};  ///< n×m in host memory. Empty: none are known
+  Index unknowns = 0;                           ///< per node, numbered node by node. 0: not known
+};
+
 /// The complete and checked options of one preconditioner. Every key has a value that it accepts.
 class PreconditionerOptions {
  public:
@@ -61,10 +69,16 @@ class PreconditionerOptions {
 
   const OptionValues& values() const noexcept { return values_; }
 
+  /// What is known of the matrix. Only kinds that take it (`PreconditionerKind::takes_near_null`)
+  /// read it.
+  const NearNullSpace& near_null() const noexcept { return near_null_; }
+  void set_near_null(const NearNullSpace& known) noexcept { near_null_ = known; }
+
  private:
   const OptionValue& value(std::string_view name) const;
 
   OptionValues values_;
+  NearNullSpace near_null_;
 };
 
 }  // namespace heddle

@@ -14,6 +14,8 @@ template <>
 struct ProductSchedule<HostSpace> {
   std::vector<Index> row_offsets;   ///< of C
   std::vector<Index> piece_begins;  ///< the first row of each piece, and the number of rows
+  /// Whether a row of A or B has the columns of the row before it, as the rows of a node have.
+  std::vector<std::uint8_t> repeats_in_A, repeats_in_B;
 };
 
 namespace {
@@ -102,22 +104,44 @@ std::vector<Index> equal_pieces(const std::vector<Index>& work) {
   return begins;
 }
 
-/// Calls body(piece_first_row, piece_last_row, member) for all pieces.
+/// Calls body(row, member, begins) for all rows of all pieces. `begins`: whether the row is the
+/// first of its piece. The rows before it in its piece have been visited by the same member.
 template <class Body>
 void for_each_piece(HostContext& context, const std::vector<Index>& begins, const Body& body) {
   const Index pieces = static_cast<Index>(begins.size()) - 1;
   const int threads = pieces == 1 ? 1 : context.threads();
   parallel_for(threads, pieces, [&](Index piece, int member) {
     const auto p = static_cast<std::size_t>(piece);
-    for (Index i = begins[p]; i < begins[p + 1]; ++i) body(i, static_cast<std::size_t>(member));
+    for (Index i = begins[p]; i < begins[p + 1]; ++i) {
+      body(i, static_cast<std::size_t>(member), i == begins[p]);
+    }
   });
 }
 
 template <class T>
-void insert_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i,
-                ColumnSet& set) {
+std::vector<std::uint8_t> repeated_rows(HostContext& context, const CsrView<T, HostSpace>& A) {
+  std::vector<std::uint8_t> repeats(static_cast<std::size_t>(A.rows), 0);
+  parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
+    if (i == 0) return;
+    const std::int32_t* const columns = A.columns + A.row_offsets[i];
+    const Index length = A.row_offsets[i + 1] - A.row_offsets[i];
+    const bool same_length = length == A.row_offsets[i] - A.row_offsets[i - 1];
+    repeats[static_cast<std::size_t>(i)] =
+        same_length && std::equal(columns, columns + length, columns - length);
+  });
+  return repeats;
+}
+
+/// Inserts the columns of row i of A B. A row of B like the one before it adds none.
+template <class T>
+void insert_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
+                const ProductSchedule<HostSpace>& schedule, Index i, ColumnSet& set) {
+  Index before = -1;
   for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
     const Index k = A.columns[a];
+    const bool known = before == k - 1 && schedule.repeats_in_B[static_cast<std::size_t>(k)] != 0;
+    before = k;
+    if (known) continue;
     for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) set.insert(B.columns[b]);
   }
 }
@@ -150,12 +174,19 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
   counts.multiplications = work.back() - kRowWork * A.rows;
   auto schedule = std::make_shared<ProductSchedule<HostSpace>>();
   schedule->piece_begins = equal_pieces(work);
+  schedule->repeats_in_A = repeated_rows(context, A);
+  schedule->repeats_in_B = repeated_rows(context, B);
   std::vector<Index>& offsets = schedule->row_offsets = std::move(work);
   offsets[0] = 0;
   std::vector<ColumnSet> sets = sets_for(members_for(context, schedule->piece_begins), B.cols);
-  for_each_piece(context, schedule->piece_begins, [&](Index i, std::size_t member) {
-    insert_row(A, B, i, sets[member]);
-    offsets[static_cast<std::size_t>(i) + 1] = sets[member].take_count();
+  for_each_piece(context, schedule->piece_begins, [&](Index i, std::size_t member, bool begins) {
+    const auto row = static_cast<std::size_t>(i);
+    if (!begins && schedule->repeats_in_A[row] != 0) {
+      offsets[row + 1] = offsets[row];
+      return;
+    }
+    insert_row(A, B, *schedule, i, sets[member]);
+    offsets[row + 1] = sets[member].take_count();
   });
   for (std::size_t i = 0; i < rows; ++i) offsets[i + 1] += offsets[i];
   counts.nnz = offsets.back();
@@ -171,9 +202,15 @@ void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedu
                   CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C) {
   std::copy(schedule.row_offsets.begin(), schedule.row_offsets.end(), C.row_offsets());
   std::vector<ColumnSet> sets = sets_for(members_for(context, schedule.piece_begins), B.cols);
-  for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member) {
-    insert_row(A, B, i, sets[member]);
-    sets[member].take_columns(C.columns() + C.row_offsets()[i]);
+  for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member, bool begins) {
+    std::int32_t* const columns = C.columns() + C.row_offsets()[i];
+    if (!begins && schedule.repeats_in_A[static_cast<std::size_t>(i)] != 0) {
+      const Index length = C.row_offsets()[i + 1] - C.row_offsets()[i];
+      std::copy_n(columns - length, length, columns);
+      return;
+    }
+    insert_row(A, B, schedule, i, sets[member]);
+    sets[member].take_columns(columns);
   });
 }
 
@@ -184,7 +221,7 @@ void compute_values(HostContext& context, const ProductSchedule<HostSpace>& sche
   // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
   const auto members = static_cast<std::size_t>(members_for(context, schedule.piece_begins));
   std::vector<std::vector<T>> sums(members, std::vector<T>(static_cast<std::size_t>(B.cols)));
-  for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member) {
+  for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member, bool) {
     T* const sum = sums[member].data();
     for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
       const T factor = A.values[a];

@@ -115,6 +115,43 @@ TEST_F(CgProcess, FilesOfRightHandSidesAndGuesses) {
   EXPECT_EQ(result().at("iterations"), 0);
 }
 
+TEST_F(CgProcess, CoordinatesAndNearNullVectorsForMultigrid) {
+  const std::string body =
+      "problem: {matrix: {generate: elasticity3d, size: [6, 6, 6]}, rhs: {random: 2}}\n"
+      "solver: {type: block_cg, preconditioner: {type: multigrid}}\n"
+      "threads: 1\n";
+  ASSERT_EQ(solve(body, {"--profile"}).exit_code, 0);
+  const auto levels = result().at("preconditioner_setup").at("levels");
+  EXPECT_EQ(levels[1].at("rows"), 6 * levels[0].at("aggregates").get<int>());
+  const int iterations = result().at("iterations");
+  std::string points = "%%MatrixMarket matrix array real general\n294 3\n";
+  std::string ones = "%%MatrixMarket matrix array real general\n882 1\n";
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int node = 0; node < 294; ++node) {
+      const int at[] = {node % 6 + 1, node / 6 % 7, node / 42};
+      points += std::to_string(at[axis]) + "\n";
+    }
+  }
+  for (int i = 0; i < 882; ++i) ones += "1\n";
+  folder_.write("points.mtx", points);
+  folder_.write("ones.mtx", ones);
+  ASSERT_EQ(solve(body, {"--coordinates", "points.mtx"}).exit_code, 0);
+  EXPECT_EQ(result().at("iterations"), iterations);
+  EXPECT_EQ(result().at("inputs")[0].at("key"), "problem.coordinates");
+  ASSERT_EQ(solve(body, {"--near-null", "ones.mtx"}).exit_code, 0);
+  EXPECT_GT(result().at("iterations"), iterations);
+  const ProcessResult unread =
+      solve(body, {"--coordinates", "points.mtx", "--preconditioner", "jacobi"});
+  EXPECT_EQ(unread.exit_code, 1);
+  EXPECT_NE(unread.err.find("problem.coordinates does not go with solver.preconditioner.type: "
+                            "jacobi"),
+            std::string::npos)
+      << unread.err;
+  const ProcessResult wrong = solve(body, {"--coordinates", "ones.mtx"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("ones.mtx: the positions are 882 x 1"), std::string::npos) << wrong.err;
+}
+
 TEST_F(CgProcess, EqualColumnsGiveEqualSolutions) {
   ASSERT_EQ(solve(kLine, {"--set", "problem.rhs={ones: 3}"}).exit_code, 0);
   const auto X = solution();

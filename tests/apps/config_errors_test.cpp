@@ -262,9 +262,10 @@ TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d, size: 5}}"),
             "case.yaml:1:47: problem.matrix.size: expected a list of integers of at least 1, got "
             "'5'");
-  EXPECT_EQ(error_of("problem: a.mtx"),
-            "case.yaml:1:10: problem: expected a map with keys from {matrix, mass, transform, "
-            "weights, symmetrize, constraints, initial_guess}, got 'a.mtx'");
+  EXPECT_EQ(
+      error_of("problem: a.mtx"),
+      "case.yaml:1:10: problem: expected a map with keys from {matrix, mass, transform, "
+      "weights, symmetrize, constraints, initial_guess, coordinates, near_null}, got 'a.mtx'");
 }
 
 TEST(ConfigErrors, NumbersOutOfRange) {

@@ -257,6 +257,31 @@ TEST(HeddleInfo, ShowsTheSpectrumOnlyWhereAsked) {
   EXPECT_EQ(not_asked.output.find(title), std::string::npos);
 }
 
+TEST(HeddleInfo, ShowsTheLevelsOfMultigrid) {
+  const Outcome text = heddle_info("elasticity3d:6,6,6 --multigrid");
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_NE(text.output.find("Levels of multigrid\nlevel "), std::string::npos) << text.output;
+  const auto report =
+      nlohmann::json::parse(heddle_info("elasticity3d:6,6,6 --multigrid --json").output);
+  const auto& levels = report.at("multigrid").at("levels");
+  ASSERT_GT(levels.size(), 1U);
+  EXPECT_EQ(levels[0].at("rows"), report.at("rows"));
+  EXPECT_EQ(levels[0].at("nnz"), report.at("nnz"));
+  // Six motions per aggregate, since a generated body brings the positions of its nodes.
+  EXPECT_EQ(levels[1].at("rows"), 6 * levels[0].at("aggregates").get<int>());
+  double entries = 0;
+  for (const auto& level : levels) entries += level.at("nnz").get<double>();
+  EXPECT_DOUBLE_EQ(report.at("multigrid").at("operator_complexity").get<double>(),
+                   entries / report.at("nnz").get<double>());
+  const heddle::test::TemporaryFolder folder;
+  const auto points = folder.write(
+      "points.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n1\n0\n0\n0\n2\n");
+  EXPECT_EQ(
+      heddle_info("elasticity3d:6,6,6 --multigrid --coordinates " + points.string()).exit_code, 1);
+  EXPECT_EQ(heddle_info("random_uniform:30,30 --multigrid").exit_code, 1);
+  EXPECT_EQ(heddle_info("laplace1d:30 --coordinates " + points.string()).exit_code, 1);
+}
+
 TEST(HeddleInfo, ListsEveryGenerator) {
   const Outcome run = heddle_info("--list-generators");
   EXPECT_EQ(run.exit_code, 0);

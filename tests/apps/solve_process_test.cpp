@@ -158,7 +158,7 @@ TEST_F(HeddleSolve, WhatIsWrongOnStandardInputIsNamed) {
   expect_error(shell("echo 'problem: {matrx: d.mtx}' | $heddle solve -"), 1,
                "standard input:1:11: unknown key 'matrx' in problem (did you mean 'matrix'?); "
                "valid keys: matrix, mass, transform, weights, symmetrize, constraints, "
-               "initial_guess, rhs");
+               "initial_guess, coordinates, near_null, rhs");
   const ProcessResult cut = shell("head -n 9 d.mtx | $heddle solve -");
   EXPECT_EQ(cut.exit_code, 2);
   EXPECT_EQ(cut.err.rfind("heddle solve: error: standard input:", 0), 0u) << cut.err;

@@ -150,3 +150,18 @@ def test_least_squares_of_operators():
         np.testing.assert_allclose(heddle.lstsq(operator, b, rtol=1e-11)[0], truth, atol=1e-7)
     with pytest.raises(ValueError, match="b has 3 rows"):
         heddle.lstsq(A, np.ones(3))
+
+
+def test_coordinates_and_near_null_vectors_for_multigrid():
+    """Two unknowns per node: a plane truss of which only the sizes matter here."""
+    A = sp.kron(path_laplacian(600), sp.eye_array(2)).tocsr() + 1e-4 * sp.eye_array(1200)
+    B = np.random.default_rng(2).standard_normal((1200, 2))
+    points = np.column_stack([np.arange(600.0), np.zeros(600)])
+    for known in ({"coordinates": points}, {"near_null": np.ones((1200, 1))}):
+        problem = heddle.Problem(A.tocsr(), rhs=B, **known)
+        result = heddle.solve(problem, preconditioner="multigrid")
+        assert result.status == "converged"
+        assert np.linalg.norm(A @ result.vectors - B) <= 1e-7 * np.linalg.norm(B)
+    for wrong in (points[:7], points[:, :1], points[:, 0]):
+        with pytest.raises(ValueError, match="coordinates"):
+            heddle.solve(heddle.Problem(A.tocsr(), rhs=B, coordinates=wrong))

@@ -1,17 +1,18 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/solvers/preconditioners/multigrid/connections.hpp>
 
 namespace heddle::detail {
 namespace {
 
-/// The squared norms of the blocks of one node's rows.
+/// The norms of the blocks of one node's rows.
 class BlockRow {
  public:
-  explicit BlockRow(const Grid& grid)
+  BlockRow(const Grid& grid, const std::vector<std::int32_t>& of_row)
       : A_(grid.A.view()),
         nodes_(grid.nodes),
-        of_row_(node_of_rows(grid)),
+        of_row_(of_row),
         squares_(static_cast<std::size_t>(grid.node_count()), -1) {}
 
   void read(std::size_t node) {
@@ -27,7 +28,8 @@ class BlockRow {
       }
       square += A_.values[e] * A_.values[e];
     }
-    std::sort(touched_.begin(), touched_.end());
+    const bool one_row = nodes_[node + 1] - nodes_[node] == 1;  // its columns ascend
+    if (!one_row) std::sort(touched_.begin(), touched_.end());
   }
 
   const std::vector<std::size_t>& touched() const noexcept { return touched_; }
@@ -36,55 +38,78 @@ class BlockRow {
  private:
   CsrView<double, HostSpace> A_;
   const std::vector<std::int64_t>& nodes_;
-  std::vector<std::int32_t> of_row_;
+  const std::vector<std::int32_t>& of_row_;
   std::vector<double> squares_;  // −1: no entry
   std::vector<std::size_t> touched_;
 };
 
-/// The connections whose weight exceeds `threshold` times the smaller one of the largest weights of
-/// both nodes.
-NodeGraph filtered(const NodeGraph& all, const std::vector<float>& largest, float threshold) {
-  NodeGraph strong;
-  strong.offsets.push_back(0);
-  for (std::size_t I = 0; I < largest.size(); ++I) {
-    for (auto e = static_cast<std::size_t>(all.offsets[I]);
-         e < static_cast<std::size_t>(all.offsets[I + 1]); ++e) {
-      const auto J = static_cast<std::size_t>(all.neighbours[e]);
-      if (!(all.weights[e] > threshold * std::min(largest[I], largest[J]))) continue;
-      strong.neighbours.push_back(all.neighbours[e]);
-      strong.weights.push_back(all.weights[e]);
+/// Calls body(I, row) for all nodes on all threads, with the blocks of the rows of I in `row`.
+template <class Body>
+void for_each_node(HostContext& context, const Grid& grid, const std::vector<std::int32_t>& of_row,
+                   const Body& body) {
+  constexpr Index kNodes = 4096;  // a thread takes so many at once
+  const Index nodes = grid.node_count();
+  const Index parts = (nodes + kNodes - 1) / kNodes;
+  const int threads = static_cast<int>(std::min<Index>(context.threads(), parts));
+  std::vector<BlockRow> rows(static_cast<std::size_t>(std::max(threads, 1)),
+                             BlockRow(grid, of_row));
+  parallel_for(threads, parts, [&](Index part, int member) {
+    BlockRow& row = rows[static_cast<std::size_t>(member)];
+    const Index end = std::min(nodes, (part + 1) * kNodes);
+    for (Index I = part * kNodes; I < end; ++I) {
+      row.read(static_cast<std::size_t>(I));
+      body(static_cast<std::size_t>(I), row);
     }
-    strong.offsets.push_back(static_cast<std::int64_t>(strong.neighbours.size()));
-  }
-  return strong;
+  });
 }
+
+/// The weights of all connections.
+struct Weights {
+  std::vector<double> diagonal;  ///< ‖A_II‖
+  std::vector<float> largest;    ///< of the connections of each node
+
+  float of(std::size_t I, std::size_t J, const BlockRow& row) const {
+    const double scale = std::sqrt(diagonal[I] * diagonal[J]);
+    return I == J ? 0 : static_cast<float>(scale > 0 ? row.norm(J) / scale : 1.0);
+  }
+};
 
 }  // namespace
 
-NodeGraph strong_connections(const Grid& grid, double threshold) {
+NodeGraph strong_connections(HostContext& context, const Grid& grid, double threshold) {
   const auto nodes = static_cast<std::size_t>(grid.node_count());
-  BlockRow row(grid);
-  std::vector<double> diagonal(nodes);
-  for (std::size_t I = 0; I < nodes; ++I) {
-    row.read(I);
-    diagonal[I] = row.norm(I);
-  }
-  NodeGraph all;
-  std::vector<float> largest(nodes, 0.0F);
-  all.offsets.push_back(0);
-  for (std::size_t I = 0; I < nodes; ++I) {
-    row.read(I);
+  const std::vector<std::int32_t> of_row = node_of_rows(grid);
+  Weights weights{std::vector<double>(nodes), std::vector<float>(nodes, 0.0F)};
+  for_each_node(context, grid, of_row,
+                [&](std::size_t I, const BlockRow& row) { weights.diagonal[I] = row.norm(I); });
+  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
     for (const std::size_t J : row.touched()) {
-      const double scale = std::sqrt(diagonal[I] * diagonal[J]);
-      const auto weight = static_cast<float>(scale > 0 ? row.norm(J) / scale : 1.0);
-      if (J == I || !(weight > 0)) continue;
-      all.neighbours.push_back(static_cast<std::int32_t>(J));
-      all.weights.push_back(weight);
-      largest[I] = std::max(largest[I], weight);
+      weights.largest[I] = std::max(weights.largest[I], weights.of(I, J, row));
     }
-    all.offsets.push_back(static_cast<std::int64_t>(all.neighbours.size()));
-  }
-  return filtered(all, largest, static_cast<float>(threshold));
+  });
+  const auto for_each_strong = [&](std::size_t I, const BlockRow& row, const auto& visit) {
+    for (const std::size_t J : row.touched()) {
+      const float weight = weights.of(I, J, row);
+      const float least = std::min(weights.largest[I], weights.largest[J]);
+      if (weight > 0 && weight > static_cast<float>(threshold) * least) visit(J, weight);
+    }
+  };
+  NodeGraph strong;
+  strong.offsets.assign(nodes + 1, 0);
+  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
+    for_each_strong(I, row, [&](std::size_t, float) { ++strong.offsets[I + 1]; });
+  });
+  for (std::size_t I = 0; I < nodes; ++I) strong.offsets[I + 1] += strong.offsets[I];
+  strong.neighbours.resize(static_cast<std::size_t>(strong.offsets.back()));
+  strong.weights.resize(strong.neighbours.size());
+  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
+    auto e = static_cast<std::size_t>(strong.offsets[I]);
+    for_each_strong(I, row, [&](std::size_t J, float weight) {
+      strong.neighbours[e] = static_cast<std::int32_t>(J);
+      strong.weights[e++] = weight;
+    });
+  });
+  return strong;
 }
 
 }  // namespace heddle::detail

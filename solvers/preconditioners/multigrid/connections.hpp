@@ -22,6 +22,6 @@ struct NodeGraph {
 /// is if the threshold is 0. Sources: Vaněk, Mandel, Brezina, Computing 56 (1996) 179, section 3
 /// (the weights); Ruge & Stüben, in Multigrid Methods, SIAM 1987, section 4.3.2 (why they are
 /// compared with the largest weights: those of wide stencils are all small).
-NodeGraph strong_connections(const Grid& grid, double threshold);
+NodeGraph strong_connections(HostContext& context, const Grid& grid, double threshold);
 
 }  // namespace heddle::detail

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
@@ -30,6 +31,18 @@ constexpr double kMostProducts = 100;  // multiplications of A P per entry of A
 
 /// Between nodes with several unknowns every connection is strong.
 double strength_threshold(Index unknowns) { return unknowns > 1 ? 0 : 0.08; }
+
+/// The seconds between calls of `lap`.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 [[noreturn]] void refuse_indefinite(double value) {
   throw InvalidArgument(
@@ -129,12 +142,18 @@ double multiplications(CsrView<double, HostSpace> A, CsrView<double, HostSpace> 
   return sum;
 }
 
+struct CoarserGrid {
+  Grid grid;
+  HostCsrMatrix<double> P;
+  Index aggregates = 0;  // of the finer grid
+};
+
 /// The next coarser grid, and P from it. P is empty if it would not be smaller. Where a row with
 /// very many neighbours would fill the next level's matrix, P is T, which is not smoothed.
-std::pair<Grid, HostCsrMatrix<double>> coarser_grid(HostContext& context, const Grid& grid,
-                                                    double threshold, double bound) {
-  const NodeGraph strong = strong_connections(grid, threshold);
-  TentativeProlongator tentative = tentative_prolongator(context, grid, aggregate(strong));
+CoarserGrid coarser_grid(HostContext& context, const Grid& grid, double threshold, double bound) {
+  const NodeGraph strong = strong_connections(context, grid, threshold);
+  const Aggregates aggregates = aggregate(strong);
+  TentativeProlongator tentative = tentative_prolongator(context, grid, aggregates);
   const auto rows = static_cast<double>(grid.A.rows());
   if (tentative.nodes.back() == 0 ||
       static_cast<double>(tentative.nodes.back()) > kLeastReduction * rows) {
@@ -155,7 +174,7 @@ std::pair<Grid, HostCsrMatrix<double>> coarser_grid(HostContext& context, const 
   for (Index i = 0; i < X.rows(); ++i) {
     for (Index j = 0; j < X.cols(); ++j) X(i, j) /= scaling.data()[i];
   }
-  return {std::move(coarse), std::move(P)};
+  return {std::move(coarse), std::move(P), aggregates.count};
 }
 
 /// The pseudoinverse of A with all its entries. Eigenvalues count as zero if they are not larger
@@ -209,6 +228,7 @@ Hierarchy make_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
         fmt::format("MultigridPreconditioner: the degree must be 1 to {}, it is {}",
                     kMostSmoothingDegree, options.degree));
   }
+  Stopwatch stopwatch;
   Hierarchy made;
   auto [grid, scaling] = finest_grid(context, A, options);
   made.scaling = std::move(scaling);
@@ -217,20 +237,23 @@ Hierarchy make_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
   const double most = kMostComplexity * entries;
   while (true) {
     const double bound = upper_bound(context, grid.A.view(), made.levels.empty());
-    made.levels.push_back({{}, bound, {}});
+    made.levels.push_back({.upper_bound = bound});
     HierarchyLevel& level = made.levels.back();
     const bool last = grid.A.rows() <= kCoarsestRows || std::ssize(made.levels) == kMostLevels;
-    auto [coarse, P] = last ? std::pair<Grid, HostCsrMatrix<double>>()
-                            : coarser_grid(context, grid, strength_threshold(unknowns), bound);
+    auto [coarse, P, aggregates] =
+        last ? CoarserGrid() : coarser_grid(context, grid, strength_threshold(unknowns), bound);
     entries += static_cast<double>(coarse.A.nnz());
     level.A = std::move(grid.A);
+    level.seconds = stopwatch.lap();
     if (P.cols() == 0 || entries > most) break;
     level.P = std::move(P);
+    level.aggregates = aggregates;
     grid = std::move(coarse);
   }
   const CsrView<double, HostSpace> coarsest = made.levels.back().A.view();
   if (coarsest.rows <= kMostDenseRows) {
     made.coarse_inverse = dense_inverse(context, coarsest, made.levels.size() == 1);
+    made.levels.back().seconds += stopwatch.lap();
   }
   return made;
 }

@@ -10,9 +10,11 @@ namespace heddle::detail {
 
 /// A level of the hierarchy in host memory.
 struct HierarchyLevel {
-  HostCsrMatrix<double> A;  ///< scaled to a diagonal of ones
-  double upper_bound = 1;   ///< of the spectrum of A
-  HostCsrMatrix<double> P;  ///< from the next coarser level; empty on the coarsest
+  HostCsrMatrix<double> A{};  ///< scaled to a diagonal of ones
+  double upper_bound = 1;     ///< of the spectrum of A
+  HostCsrMatrix<double> P{};  ///< from the next coarser level; empty on the coarsest
+  Index aggregates = 0;       ///< of its nodes; 0 on the coarsest
+  double seconds = 0;         ///< to make it
 };
 
 /// Levels of smoothed aggregation, the finest first.

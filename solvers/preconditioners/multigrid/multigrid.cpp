@@ -69,7 +69,7 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::H
   HostContext& host = host_of(context, beside);
   scaling_ = place(context, detail::rounded<T>(host, std::move(hierarchy.scaling)));
   for (detail::HierarchyLevel& made : hierarchy.levels) {
-    sizes_.push_back({made.A.rows(), made.A.nnz()});
+    sizes_.push_back({made.A.rows(), made.A.nnz(), made.aggregates, made.seconds});
     HostCsrMatrix<double> Pt =
         made.P.cols() > 0 ? transpose<double>(host, made.P.view()) : HostCsrMatrix<double>();
     auto level =
@@ -87,13 +87,6 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::H
     inverse_.emplace(context, detail::placed<T>(context, std::move(hierarchy.coarse_inverse)),
                      spmm);
   }
-}
-
-template <Scalar T, class Ctx>
-double MultigridPreconditioner<T, Ctx>::operator_complexity() const noexcept {
-  double entries = 0;
-  for (const MultigridLevel& level : sizes_) entries += static_cast<double>(level.nnz);
-  return sizes_.front().nnz > 0 ? entries / static_cast<double>(sizes_.front().nnz) : 1;
 }
 
 template <Scalar T, class Ctx>

@@ -24,7 +24,7 @@ struct Hierarchy;
 ///
 /// A_0 is D^(-1/2) A D^(-1/2) with D = diag(|a_ii|), A_{l+1} = P_lᵀ A_l P_l scaled to a diagonal of
 /// ones, and the coarsest system is solved by its dense inverse if it has at most 1200 rows. p_l is
-/// `detail:: smoothing_polynomial`. As the same polynomial smooths before and after, the
+/// `detail::smoothing_polynomial`. As the same polynomial smooths before and after, the
 /// preconditioner is symmetric, and positive definite for a positive semidefinite A.
 ///
 /// With p of degree k − 1, a cycle costs 2k products with each A_l and one with each P_l and P_lᵀ.
@@ -50,11 +50,11 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
   MultigridPreconditioner(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options = {},
                           const SpmmOptions& spmm = {});
 
-  /// The sizes of the levels, the finest first.
-  const std::vector<MultigridLevel>& levels() const noexcept { return sizes_; }
+  const std::vector<OperatorLevel>& levels() const noexcept { return sizes_; }
+  std::vector<OperatorLevel> hierarchy() const override { return sizes_; }
 
   /// Stored entries of all levels per entry of the finest one.
-  double operator_complexity() const noexcept;
+  double operator_complexity() const noexcept { return heddle::operator_complexity(sizes_); }
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
@@ -91,7 +91,7 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
   Buffer<T, Space> scaling_;                    // D^(-1/2)
   std::vector<std::unique_ptr<Level>> levels_;  // the finest first
   std::optional<Product> inverse_;              // of the coarsest level's A
-  std::vector<MultigridLevel> sizes_;
+  std::vector<OperatorLevel> sizes_;
   Index width_ = 0;  // columns of the levels' blocks
 };
 

@@ -11,8 +11,10 @@ namespace {
 constexpr Index kMostUnknowns = 64;
 
 MultigridOptions multigrid_options(const PreconditionerOptions& options) {
+  const NearNullSpace& known = options.near_null();
   return {.degree = static_cast<int>(options.integer("degree")),
-          .unknowns = options.integer("unknowns", 0)};
+          .unknowns = options.integer("unknowns", known.unknowns),
+          .near_null = known.vectors};
 }
 
 /// What the levels take relative to A, by the mean row length: all matrices with prolongators and
@@ -64,6 +66,7 @@ PreconditionerKind multigrid_kind() {
                 .fallback = "auto",
                 .aliases = {"block_size", "num_functions", "dofs_per_node"}}},
       .near_inverse = true,
+      .takes_near_null = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             return fmt::format(", degree {}", options.integer("degree"));

@@ -14,10 +14,4 @@ struct MultigridOptions {
   ConstBlockView<double, HostSpace> near_null = {};
 };
 
-/// The size of one level.
-struct MultigridLevel {
-  Index rows = 0;
-  Index nnz = 0;
-};
-
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 
@@ -169,39 +170,57 @@ struct FilteredMatrix {
   double bound = 0;
 };
 
+/// One row of Ā, whose entries are summed in their order.
+struct FilteredRow {
+  double stored = 0, weak = 0, others = 0;
+  Index kept = 0;  // entries
+};
+
 FilteredMatrix filtered_matrix(HostContext& context, const Grid& grid, const NodeGraph& strong,
                                double upper_bound) {
   // Where the weak entries outweigh the diagonal, Ā keeps the diagonal of A. A diagonal entry is 1,
   // or rounding in the row of a null vector.
   constexpr double kLeastDiagonal = 0.1;
-  FilteredMatrix made;
   const CsrView<double, HostSpace> A = grid.A.view();
+  const auto n = static_cast<std::size_t>(A.rows);
+  const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
   const StrongEntries entries(grid, strong);
-  std::vector<std::int64_t> kept;  // the entries of Ā, as places in A
-  std::vector<std::int64_t> offsets = {0};
-  for (Index row = 0; row < A.rows; ++row) {
-    double stored = 0, weak = 0, others = 0;
+  FilteredMatrix made;
+  made.diagonal.resize(n);
+  std::vector<double> bounds(n, 0.0);  // Gershgorin's
+  std::vector<std::int64_t> offsets(n + 1, 0);
+  parallel_for(threads, A.rows, [&](Index row) {
+    FilteredRow sums;
     for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
       if (!entries.contains(row, A.columns[e])) {
-        weak += A.values[e];
+        sums.weak += A.values[e];
         continue;
       }
-      kept.push_back(e);
-      (A.columns[e] == row ? stored : others) += std::abs(A.values[e]);
+      ++sums.kept;
+      (A.columns[e] == row ? sums.stored : sums.others) += std::abs(A.values[e]);
     }
-    offsets.push_back(std::ssize(kept));
-    const double lumped = stored + weak;
-    const double d = lumped > kLeastDiagonal * stored ? lumped : stored;
-    made.diagonal.push_back(stored > kLeastDiagonal ? d : 0);
-    if (made.diagonal.back() > 0) made.bound = std::max(made.bound, 1 + others / d);  // Gershgorin
+    const auto k = static_cast<std::size_t>(row);
+    const double lumped = sums.stored + sums.weak;
+    const double d = lumped > kLeastDiagonal * sums.stored ? lumped : sums.stored;
+    made.diagonal[k] = sums.stored > kLeastDiagonal ? d : 0;
+    if (made.diagonal[k] > 0) bounds[k] = 1 + sums.others / d;
+    offsets[k + 1] = sums.kept;
+  });
+  for (std::size_t k = 0; k < n; ++k) {
+    offsets[k + 1] += offsets[k];
+    made.bound = std::max(made.bound, bounds[k]);
   }
-  if (std::ssize(kept) == A.nnz) made.bound = std::min(made.bound, upper_bound);
-  made.matrix = HostCsrMatrix<double>(context, A.rows, A.cols, std::ssize(kept));
+  if (offsets[n] == A.nnz) made.bound = std::min(made.bound, upper_bound);
+  made.matrix = HostCsrMatrix<double>(context, A.rows, A.cols, offsets[n]);
   std::copy(offsets.begin(), offsets.end(), made.matrix.row_offsets());
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    made.matrix.columns()[k] = A.columns[kept[k]];
-    made.matrix.values()[k] = A.values[kept[k]];
-  }
+  parallel_for(threads, A.rows, [&](Index row) {
+    std::int64_t place = offsets[static_cast<std::size_t>(row)];
+    for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
+      if (!entries.contains(row, A.columns[e])) continue;
+      made.matrix.columns()[place] = A.columns[e];
+      made.matrix.values()[place++] = A.values[e];
+    }
+  });
   return made;
 }
 
@@ -231,7 +250,8 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid& gri
   FilteredMatrix made = filtered_matrix(context, grid, strong, upper_bound);
   const double omega = made.bound > 0 ? 4 / (3 * made.bound) : 0;
   const CsrView<double, HostSpace> A = made.matrix.view();
-  for (Index row = 0; row < A.rows; ++row) {  // I − ω D⁻¹ Ā in place of Ā
+  const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
+  parallel_for(threads, A.rows, [&](Index row) {  // I − ω D⁻¹ Ā in place of Ā
     const double d = made.diagonal[static_cast<std::size_t>(row)];
     for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
       double& value = made.matrix.values()[e];
@@ -239,7 +259,7 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid& gri
       const double scaled = A.columns[e] == row ? 1 : value / d;
       value = d > 0 ? identity - omega * scaled : identity;
     }
-  }
+  });
   return spgemm<double>(context, made.matrix.view(), tentative);
 }
 

@@ -78,7 +78,7 @@ TEST(Aggregates, AreNeighbourhoodsOfRootsWithWhatIsNextToThem) {
         grid_of(context, generate<double>(context, {"stencil27", {9, 8, 7}})),
         grid_of(context, generate<double>(context, {"elasticity3d", {4, 5, 3}}), 3),
         grid_of(context, random_graph(context, 400, 700, 5))}) {
-    const NodeGraph graph = strong_connections(grid, 0);
+    const NodeGraph graph = strong_connections(context, grid, 0);
     const Aggregates made = aggregate(graph);
     std::vector<std::set<std::size_t>> members(static_cast<std::size_t>(made.count));
     const auto neighbours = [&](std::size_t I) {
@@ -119,7 +119,7 @@ TEST(Connections, AreStrongAlongTheStiffDirection) {
     }
   }
   const Grid grid = grid_of(context, csr_from_triplets<double>(context, n * n, n * n, entries));
-  const NodeGraph strong = strong_connections(grid, 0.08);
+  const NodeGraph strong = strong_connections(context, grid, 0.08);
   EXPECT_EQ(std::ssize(strong.neighbours), 2 * n * (n - 1));
   for (Index i = 0; i < n * n; ++i) {
     for (auto e = strong.offsets[static_cast<std::size_t>(i)];
@@ -147,7 +147,7 @@ TEST(Prolongator, RepresentsTheNearNullVectors) {
   for (Index i = 0; i < grid.A.rows(); ++i) {
     grid.near_null.view()(i, 2) = 3 * grid.near_null.view()(i, 0);
   }
-  const NodeGraph strong = strong_connections(grid, 0);
+  const NodeGraph strong = strong_connections(context, grid, 0);
   const TentativeProlongator made = tentative_prolongator(context, grid, aggregate(strong));
   const CsrView<double, HostSpace> T = made.T.view();
   ASSERT_EQ(T.cols, made.nodes.back());
@@ -175,7 +175,7 @@ TEST(Prolongator, KeepsNullVectorsWhenItIsSmoothed) {
   HostContext context;
   const Grid grid = grid_of(context, random_graph(context, 500, 2500, 0));
   for (const double threshold : {0.0, 0.3}) {
-    const NodeGraph strong = strong_connections(grid, threshold);
+    const NodeGraph strong = strong_connections(context, grid, threshold);
     const TentativeProlongator made = tentative_prolongator(context, grid, aggregate(strong));
     const HostCsrMatrix<double> P =
         smoothed_prolongator(context, grid, strong, made.T.view(), 2 * 60.0);

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <heddle/drivers/device.hpp>
+#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
+#include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
+#include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
+#include <memory>
+#include <utility>
+
+/// The choice between chebyshev and multigrid, which `preconditioner: auto` makes on the host.
+namespace heddle::detail {
+
+/// What `auto` chose, and why. LOBPCG may change it during the solve.
+struct AutomaticChoice {
+  bool strong = false;    ///< whether the strong kind of the plan is in use
+  std::string reason{};   ///< empty: there was no choice
+  double seconds = 0;     ///< to make the strong one
+  std::size_t bytes = 0;  ///< that it keeps
+};
+
+/// Makes the preconditioners of a plan that has a `strong` kind, for a stored A.
+template <Scalar T>
+class AutomaticPreconditioner {
+ public:
+  using Ctx = HostContext;
+  using Made = MadePreconditioner<T, Ctx>;
+
+  /// A and its matrix must outlive what is made. `lowered`: whether it is made in single precision.
+  /// `block`: the columns that it is applied to.
+  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, HostSpace> matrix,
+                          const PreconditionerPlan& plan, bool lowered, const SpmmOptions& spmm,
+                          Index block)
+      : A_(&A),
+        matrix_(matrix),
+        plan_(plan),
+        lowered_(lowered),
+        spmm_(spmm),
+        costs_(matrix.rows, matrix.nnz, block, lowered ? sizeof(float) : sizeof(T)),
+        choice_(std::make_shared<AutomaticChoice>()) {}
+
+  std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
+
+  /// For LOBPCG: the first kind of the plan, which becomes the strong one once the wanted
+  /// eigenvalues need it.
+  Made for_eigenpairs(Ctx& context) const {
+    Made made = make(context, *plan_.kind, plan_.options);
+    const double least = costs_.least_degree();
+    choice_->reason = "the wanted eigenvalues are not small enough for multigrid to save its setup";
+    const auto make_strong = [self = *this](Ctx& later) {
+      Made strong = self.strong(later, "the wanted eigenvalues are small");
+      self.choice_->seconds = strong.cost.seconds();
+      self.choice_->bytes = strong.cost.bytes();
+      return std::move(strong.preconditioner);
+    };
+    made.preconditioner = std::make_unique<AdaptivePreconditioner<T, Ctx>>(
+        std::move(made.preconditioner), make_strong, least);
+    return made;
+  }
+
+  /// For block CG, which keeps one preconditioner: chosen by some steps of CG with the diagonal.
+  Made for_linear_system(Ctx& context) const {
+    const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
+    const double root =
+        condition_estimate<T, Ctx>(context, *A_,
+                                   jacobi.make<T, Ctx>(context, matrix_, jacobi.options()).get(),
+                                   kProbeSteps)
+            .expected_root();
+    const std::string found = fmt::format("condition number about {:.1e}", root * root);
+    if (costs_.pays_for(root)) {
+      if (Made made = strong(context, found); made.preconditioner != nullptr) return made;
+    } else {
+      choice_->reason = found + ", too small for multigrid to save its setup";
+    }
+    return make(context, *plan_.kind, plan_.options);
+  }
+
+ private:
+  static constexpr Index kProbeSteps = 40;
+  static constexpr Index kQualitySteps = 5;
+  static constexpr double kMostCondition = 8;  // of M⁻¹A with multigrid. That of meshes is 1.5 to 4
+
+  Made make(Ctx& context, const PreconditionerKind& kind,
+            const PreconditionerOptions& options) const {
+    if constexpr (std::same_as<T, double>) {
+      if (lowered_) return kind.make_lowered(context, matrix_, options, spmm_);
+    }
+    return kind.make<T, Ctx>(context, matrix_, options, spmm_);
+  }
+
+  /// The strong kind, or none if it does not suit the matrix. `cause`: why it was tried.
+  Made strong(Ctx& context, const std::string& cause) const {
+    SetupCost cost(context);
+    std::unique_ptr<Preconditioner<T, Ctx>> made;
+    choice_->reason = fmt::format("{}, but {}", cause, strong_into(context, made));
+    if (made != nullptr) {
+      choice_->strong = true;
+      choice_->reason = cause;
+    }
+    cost.stop(context);
+    return {std::move(made), cost};
+  }
+
+  /// Makes the strong kind. Returns the reason why it does not suit, with `made` null.
+  std::string strong_into(Ctx& context, std::unique_ptr<Preconditioner<T, Ctx>>& made) const {
+    const double bytes =
+        plan_.strong->bytes({.rows = matrix_.rows, .nnz = matrix_.nnz}, plan_.strong_options).setup;
+    if (bytes > kFactorShare * host_memory_bytes()) {
+      return fmt::format("multigrid would take {:.1e} bytes", bytes);
+    }
+    try {
+      made = make(context, *plan_.strong, plan_.strong_options).preconditioner;
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    const double condition =
+        condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps).whole;
+    if (condition < kMostCondition) return "";
+    made.reset();
+    return fmt::format("multigrid leaves a condition number of {:.1e}", condition);
+  }
+
+  LinearOperator<T, Ctx>* A_;
+  CsrView<T, HostSpace> matrix_;
+  PreconditionerPlan plan_;
+  bool lowered_;
+  SpmmOptions spmm_;
+  MultigridCosts costs_;
+  std::shared_ptr<AutomaticChoice> choice_;
+};
+
+}  // namespace heddle::detail

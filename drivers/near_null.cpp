@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/drivers/near_null.hpp>
+#include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+void check_finite(const Block& X, ProblemPart part) {
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) {
+      if (std::isfinite(X.view()(i, j))) continue;
+      throw ProblemError(
+          part, fmt::format("the number in row {}, column {} is not finite", i + 1, j + 1));
+    }
+  }
+}
+
+/// The unknowns per node that the coordinates leave possible, 0 if they do not fit.
+Index unknowns_of(const Block& coordinates, Index order) {
+  const Index nodes = coordinates.rows(), d = coordinates.cols();
+  const bool whole = nodes > 0 && order % nodes == 0;
+  const Index unknowns = whole ? order / nodes : 0;
+  const bool known = d == 2 ? unknowns == 2 || unknowns == 3 : unknowns == 3 || unknowns == 6;
+  return (d == 2 || d == 3) && known ? unknowns : 0;
+}
+
+Block motions(HostContext& context, Problem& problem) {
+  const Block& X = problem.coordinates;
+  const Index unknowns = unknowns_of(X, problem.order());
+  if (unknowns == 0) {
+    throw ProblemError(
+        ProblemPart::coordinates,
+        fmt::format(
+            "the positions are {} x {}, the matrix has order {}: a row is the position of a node, "
+            "with 2 coordinates for each 2 or 3 rows of the matrix, or 3 for each 3 or 6",
+            X.rows(), X.cols(), problem.order()));
+  }
+  check_finite(X, ProblemPart::coordinates);
+  problem.unknowns = unknowns;
+  return Block(rigid_body_motions(context, X.view(), unknowns));
+}
+
+/// The sum of the null vectors, which have no row in common.
+Block sum_of(HostContext& context, const GraphNullSpace& null_space) {
+  MultiVector<double, HostSpace> X(context, std::ssize(null_space.entries), 1);
+  std::copy(null_space.entries.begin(), null_space.entries.end(), X.view().data());
+  return Block(std::move(X));
+}
+
+}  // namespace
+
+void prepare_near_null(HostContext& context, Problem& problem) {
+  if (problem.normal_equations &&
+      (problem.coordinates.cols() > 0 || problem.near_null.cols() > 0)) {
+    throw ProblemError(
+        problem.near_null.cols() > 0 ? ProblemPart::near_null : ProblemPart::coordinates,
+        "normal equations take none");
+  }
+  if (problem.coordinates.cols() > 0) {
+    if (problem.near_null.cols() > 0) {
+      throw ProblemError(ProblemPart::near_null,
+                         "coordinates are given, too, from which the vectors would be made: leave "
+                         "one of both out");
+    }
+    problem.near_null = motions(context, problem);
+    problem.coordinates = {};
+  }
+  if (problem.near_null.cols() > 0) {
+    if (problem.near_null.rows() != problem.order()) {
+      throw ProblemError(ProblemPart::near_null,
+                         fmt::format("the block has {} rows, the matrix has order {}",
+                                     problem.near_null.rows(), problem.order()));
+    }
+    return check_finite(problem.near_null, ProblemPart::near_null);
+  }
+  if (problem.null_space && problem.null_space->complete) {
+    problem.near_null = sum_of(context, *problem.null_space);
+  }
+}
+
+NearNullSpace near_null_of(const Problem& problem) noexcept {
+  return {problem.near_null.view(), problem.unknowns};
+}
+
+}  // namespace heddle::detail

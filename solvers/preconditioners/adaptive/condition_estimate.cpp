@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
+#include <limits>
+#include <vector>
+
+namespace heddle::detail {
+namespace {
+
+/// The tridiagonal matrix of CG, which the coefficients of its steps determine.
+struct Tridiagonal {
+  std::vector<double> alpha, beta;  // x += α p, p = z + β p
+  bool positive = true;             // whether all of them are positive and finite
+};
+
+template <Scalar T, class Ctx>
+Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, Ctx>* M,
+                     Index steps) {
+  using Space = typename Ctx::Space;
+  MultiVector<T, Space> r(context, A.rows(), 1), z(context, A.rows(), 1), p(context, A.rows(), 1),
+      q(context, A.rows(), 1);
+  SmallMatrix<double, Space> number(context, 1, 1);
+  const auto dot = [&](ConstBlockView<T, Space> x, ConstBlockView<T, Space> y) {
+    double value = 0;
+    gram<T>(context, x, y, number.view(1, 1));
+    fetch(context, number.view(1, 1), SmallView<double, HostSpace>{&value, 1, 1, 1});
+    return value;
+  };
+  const auto precondition = [&] {
+    if (M == nullptr) return copy<T>(context, r.view(), z.view());
+    M->apply(context, r.view(), z.view());
+  };
+  Tridiagonal made;
+  fill_random(context, 0, 0, r.view());
+  precondition();
+  copy<T>(context, z.view(), p.view());
+  double rho = dot(r.view(), z.view());
+  const double first = rho;
+  while (std::ssize(made.alpha) < steps) {
+    A.apply(context, p.view(), q.view());
+    const double alpha = rho / dot(p.view(), q.view());
+    made.positive = alpha > 0 && std::isfinite(alpha);
+    if (!made.positive) break;
+    made.alpha.push_back(alpha);
+    axpby<T>(context, -alpha, q.view(), 1, r.view());
+    precondition();
+    const double next = dot(r.view(), z.view());
+    made.positive = next >= 0 && std::isfinite(next);
+    if (!made.positive || next <= std::numeric_limits<T>::epsilon() * first) break;
+    made.beta.push_back(next / rho);
+    axpby<T>(context, 1, z.view(), made.beta.back(), p.view());
+    rho = next;
+  }
+  return made;
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The condition number of the leading m×m part.
+double condition(const Tridiagonal& cg, Index m) {
+  std::vector<double> H(static_cast<std::size_t>(m * m)), Z(H.size()),
+      theta(static_cast<std::size_t>(m));
+  const SmallView<double, HostSpace> leading{H.data(), m, m, m};
+  for (Index i = 0; i < m; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    leading(i, i) = 1 / cg.alpha[k] + (i > 0 ? cg.beta[k - 1] / cg.alpha[k - 1] : 0);
+    if (i + 1 < m) leading(i, i + 1) = leading(i + 1, i) = std::sqrt(cg.beta[k]) / cg.alpha[k];
+  }
+  DenseEigensolver dense(m);
+  const bool solved =
+      dense.solve(leading, {theta.data(), m, 1, m}, {Z.data(), m, m, m}) == DenseFailure::none;
+  return solved && theta.front() > 0 ? theta.back() / theta.front() : kInfinity;
+}
+
+}  // namespace
+
+double ConditionEstimate::expected_root() const noexcept {
+  constexpr double kStillGrowing = 1.6;
+  const double root = std::sqrt(whole);
+  return root > kStillGrowing * std::sqrt(half) ? 1.5 * root : root;
+}
+
+template <Scalar T, class Ctx>
+ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
+                                     Preconditioner<T, Ctx>* M, Index steps) {
+  const Tridiagonal cg = cg_steps(context, A, M, std::min(steps, A.rows()));
+  const Index m = std::ssize(cg.alpha);
+  if (m == 0 || !cg.positive) return {kInfinity, kInfinity};
+  return {condition(cg, (m + 1) / 2), condition(cg, m)};
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                             \
+  template ConditionEstimate condition_estimate(Ctx&, LinearOperator<T, Ctx>&, \
+                                                Preconditioner<T, Ctx>*, Index);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <heddle/solvers/operators/linear_operator.hpp>
+
+namespace heddle::detail {
+
+/// Lower bounds of the condition number of M⁻¹A from steps of CG. Infinite: A or M is not positive
+/// definite, or not finite.
+struct ConditionEstimate {
+  double half = 1;   ///< after half of the steps
+  double whole = 1;  ///< after all of them
+
+  /// The square root of the condition number. A bound that still grows like the number of steps is
+  /// far too small, and counts as 1.5 times as large.
+  double expected_root() const noexcept;
+};
+
+/// At most `steps` steps of CG with a random right-hand side. M: null for the identity. Each costs
+/// a product with A and one with M. Deterministic. Source: Golub and Van Loan, Matrix Computations,
+/// 2013, section 11.3.5 (the tridiagonal matrix of CG, whose eigenvalues are Ritz values of M⁻¹A).
+template <Scalar T, class Ctx>
+ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
+                                     Preconditioner<T, Ctx>* M, Index steps);
+
+}  // namespace heddle::detail

@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/gallery/coordinates.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <limits>
+
+#include "support/temporary_folder.hpp"
+
+namespace heddle {
+namespace {
+
+/// A clamped elastic body with two right-hand sides.
+class NearNull : public ::testing::Test {
+ protected:
+  Problem body() {
+    Problem problem{.A = Matrix::generate(spec_)};
+    MultiVector<double, HostSpace> R(context_, problem.A.rows(), 2);
+    for (Index i = 0; i < R.rows(); ++i) {
+      for (Index j = 0; j < 2; ++j) R.view()(i, j) = std::sin(static_cast<double>(i * i % 977 + j));
+    }
+    problem.rhs = Block(std::move(R));
+    return problem;
+  }
+  Block positions() { return Block(node_coordinates(context_, spec_)); }
+  static Solution solved(const Problem& problem) {
+    return solve(problem, {.method = Method::block_cg,
+                           .tolerance = 1e-8,
+                           .preconditioner = {.type = "multigrid"},
+                           .device = DeviceChoice::host});
+  }
+  std::string refusal(const Problem& problem) {
+    try {
+      solved(problem);
+    } catch (const ProblemError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  HostContext context_;
+  const GallerySpec spec_{"elasticity3d", {10, 9, 9}};
+};
+
+TEST_F(NearNull, CoordinatesBecomeMotionsWhichSaveIterations) {
+  Problem problem = body();
+  const Solution without = solved(problem);
+  ASSERT_EQ(without.status, SolveStatus::converged);
+  problem.coordinates = positions();
+  const Solution with = solved(problem);
+  ASSERT_EQ(with.status, SolveStatus::converged);
+  EXPECT_LE(with.iterations, 10);
+  EXPECT_LT(with.iterations, without.iterations);
+  ASSERT_GT(with.preconditioner_levels.size(), 1U);
+  EXPECT_EQ(with.preconditioner_levels[0].rows, problem.A.rows());
+  EXPECT_EQ(with.preconditioner_levels[1].rows, 6 * with.preconditioner_levels[0].aggregates);
+  EXPECT_EQ(with.preconditioner_levels.back().aggregates, 0);
+}
+
+TEST_F(NearNull, ABlockOfTheCallersDoesTheSame) {
+  Problem problem = body();
+  problem.coordinates = positions();
+  const Index iterations = solved(problem).iterations;
+  MultiVector<double, HostSpace> X(context_, problem.A.rows(), 6);
+  for (Index node = 0; node < X.rows() / 3; ++node) {
+    const double x = positions().view()(node, 0), y = positions().view()(node, 1),
+                 z = positions().view()(node, 2);
+    const double motions[3][6] = {{1, 0, 0, 0, z, -y}, {0, 1, 0, -z, 0, x}, {0, 0, 1, y, -x, 0}};
+    for (Index k = 0; k < 3; ++k) {
+      for (Index j = 0; j < 6; ++j) X.view()(3 * node + k, j) = motions[k][j];
+    }
+  }
+  problem.coordinates = {};
+  problem.near_null = Block(std::move(X));
+  EXPECT_LE(std::abs(solved(problem).iterations - iterations), 1);
+}
+
+TEST_F(NearNull, WhatDoesNotFitIsRefused) {
+  Problem problem = body();
+  problem.near_null = Block(MultiVector<double, HostSpace>(context_, 7, 1));
+  EXPECT_NE(refusal(problem).find("near_null: the block has 7 rows"), std::string::npos);
+  problem.coordinates = positions();
+  EXPECT_NE(refusal(problem).find("leave one of both out"), std::string::npos);
+  problem.near_null = {};
+  problem.coordinates = Block(MultiVector<double, HostSpace>(context_, problem.A.rows(), 3));
+  EXPECT_NE(refusal(problem).find("coordinates: the positions are 3000 x 3"), std::string::npos);
+  MultiVector<double, HostSpace> X(context_, problem.A.rows() / 3, 3);
+  X.view()(4, 1) = std::numeric_limits<double>::quiet_NaN();
+  problem.coordinates = Block(std::move(X));
+  EXPECT_NE(refusal(problem).find("row 5, column 2 is not finite"), std::string::npos);
+}
+
+/// A ring of n vertices, whose Laplacian maps ones to zero.
+Matrix ring(HostContext& context, Index n, double shift) {
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < n; ++i) {
+    entries.push_back({i, i, 2 + shift});
+    entries.push_back({i, (i + 1) % n, -1});
+    entries.push_back({(i + 1) % n, i, -1});
+  }
+  return Matrix(csr_from_triplets<double>(context, n, n, entries));
+}
+
+TEST(Multigrid, SemidefiniteMatricesAreHandledAndShiftedOnesRefusedWithTheReason) {
+  HostContext context;
+  const Index n = 4000;
+  MultiVector<double, HostSpace> R(context, n, 1);
+  for (Index i = 0; i < n; ++i) R.view()(i, 0) = i < n / 2 ? 1 : -1;  // orthogonal to ones
+  Problem problem{.A = ring(context, n, 0), .rhs = Block(std::move(R))};
+  Request request{.method = Method::block_cg,
+                  .preconditioner = {.type = "multigrid"},
+                  .device = DeviceChoice::host};
+  const Solution semidefinite = solve(problem, request);
+  EXPECT_EQ(semidefinite.status, SolveStatus::converged) << semidefinite.reason;
+  EXPECT_LE(semidefinite.iterations, 20);
+  problem.A = ring(context, n, -1);
+  try {
+    solve(problem, request);
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("must be positive semidefinite"), std::string::npos);
+  }
+  // LOBPCG serves indefinite matrices, for which auto stays with chebyshev.
+  const Solution shifted =
+      solve({.A = ring(context, n, -1)},
+            {.method = Method::lobpcg, .nev = 3, .device = DeviceChoice::host});
+  EXPECT_EQ(shifted.status, SolveStatus::converged) << shifted.reason;
+  EXPECT_EQ(shifted.preconditioner_name, "chebyshev of A, degree auto");
+  EXPECT_NEAR(shifted.eigenvalues[0], -1, 1e-7);
+}
+
+TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
+  const auto of = [](const GallerySpec& spec) {
+    Problem problem{.A = Matrix::generate(spec)};
+    HostContext context;
+    MultiVector<double, HostSpace> R(context, problem.A.rows(), 8);
+    for (Index i = 0; i < R.rows(); ++i) {
+      for (Index j = 0; j < 8; ++j) R.view()(i, j) = std::cos(static_cast<double>(i % 911 * j + i));
+    }
+    problem.rhs = Block(std::move(R));
+    return solve(problem, {.method = Method::block_cg, .device = DeviceChoice::host});
+  };
+  const Solution ill = of({"laplace2d", {160, 160}});
+  EXPECT_EQ(ill.status, SolveStatus::converged);
+  EXPECT_EQ(ill.preconditioner_name, "multigrid of A, degree 3") << ill.preconditioner_reason;
+  EXPECT_LE(ill.iterations, 12);
+  const Solution well = of({"trefethen", {5000}});
+  EXPECT_EQ(well.status, SolveStatus::converged);
+  EXPECT_EQ(well.preconditioner_name, "chebyshev of A, degree auto") << well.preconditioner_reason;
+  EXPECT_NE(well.preconditioner_reason.find("too small for multigrid"), std::string::npos);
+}
+
+TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {
+  Request request{.method = Method::lobpcg, .nev = 4, .device = DeviceChoice::host};
+  const std::vector<Index> large{150, 160}, small{12, 13};
+  const Solution far = solve({.A = Matrix::generate({"laplace2d", large})}, request);
+  EXPECT_EQ(far.status, SolveStatus::converged);
+  EXPECT_EQ(far.preconditioner_name, "multigrid of A, degree 3") << far.preconditioner_reason;
+  EXPECT_GT(far.preconditioner_levels.size(), 1U);
+  const std::vector<double> exact = laplace_smallest_eigenvalues(large, 4);
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(far.eigenvalues[k], exact[k], 1e-7 * exact[k]);
+  const Solution near = solve({.A = Matrix::generate({"laplace2d", small})}, request);
+  EXPECT_EQ(near.preconditioner_name, "chebyshev of A, degree auto");
+  EXPECT_NE(near.preconditioner_reason, "");
+  request.preconditioner.options = {{"degree", Index{12}}};  // an option of chebyshev
+  const Solution fixed = solve({.A = Matrix::generate({"laplace2d", large})}, request);
+  EXPECT_EQ(fixed.preconditioner_name, "chebyshev of A, degree 12");
+  EXPECT_EQ(fixed.preconditioner_reason, "");
+}
+
+TEST(AutomaticPreconditioner, ACheckpointKeepsTheChangeToMultigrid) {
+  const test::TemporaryFolder folder;
+  const Matrix A = Matrix::generate({"laplace2d", {150, 160}});
+  Request request{.method = Method::lobpcg, .nev = 4, .device = DeviceChoice::host};
+  const Solution whole = solve({.A = A}, request);
+  ASSERT_GT(whole.iterations, 12);
+  request.checkpoint.file = folder.path() / "state";
+  for (const Index stop : {Index{3}, Index{12}}) {
+    request.max_iterations = stop;
+    request.checkpoint.resume = false;
+    EXPECT_EQ(solve({.A = A}, request).status, SolveStatus::max_iterations);
+    request.max_iterations = 0;
+    request.checkpoint.resume = true;
+    const Solution resumed = solve({.A = A}, request);
+    EXPECT_EQ(resumed.iterations, whole.iterations);
+    EXPECT_EQ(resumed.eigenvalues, whole.eigenvalues);
+    EXPECT_EQ(resumed.preconditioner_name, "multigrid of A, degree 3");
+  }
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,175 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
+#include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
+#include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
+#include <limits>
+#include <memory>
+
+namespace heddle::detail {
+namespace {
+
+using Operator = LinearOperator<double, HostContext>;
+
+/// Y = factor·X, with a strength that it is told.
+class Multiple final : public Operator {
+ public:
+  Multiple(Index n, double factor, Index strength = 0)
+      : Operator(n, n), factor_(factor), first_(strength), strength_(strength) {}
+
+  Index strength() const noexcept override { return strength_; }
+  void set_strength(Index strength) override { strength_ = strength > 0 ? strength : first_; }
+  Index suitable_strength(HostContext&, ConstBlockView<double, HostSpace>,
+                          std::span<const double> energies) override {
+    return static_cast<Index>(energies.front());
+  }
+
+ protected:
+  void apply_block(HostContext& context, ConstBlockView<double, HostSpace> X,
+                   BlockView<double, HostSpace> Y) override {
+    axpby<double>(context, factor_, X, 0, Y);
+  }
+
+ private:
+  double factor_;
+  Index first_;
+  Index strength_;
+};
+
+HostCsrMatrix<double> diagonal(HostContext& context, const std::vector<double>& d) {
+  std::vector<Triplet<double>> entries;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    entries.push_back({static_cast<Index>(i), static_cast<Index>(i), d[i]});
+  }
+  return csr_from_triplets<double>(context, std::ssize(d), std::ssize(d), entries);
+}
+
+class Adaptive : public ::testing::Test {
+ protected:
+  /// Begins as 2 X with strength 12, becomes 5 X unless it is refused.
+  AdaptivePreconditioner<double, HostContext> make(bool refused = false) {
+    return {std::make_unique<Multiple>(3, 2.0, 12),
+            [this, refused](HostContext&) -> std::unique_ptr<Operator> {
+              ++made_;
+              return refused ? nullptr : std::make_unique<Multiple>(3, 5.0);
+            },
+            20.0};
+  }
+
+  double product(Operator& M) {
+    MultiVector<double, HostSpace> X(context_, 3, 1), Y(context_, 3, 1);
+    for (Index i = 0; i < 3; ++i) X.view()(i, 0) = 1;
+    M.apply(context_, X.view(), Y.view());
+    return Y.view()(2, 0);
+  }
+
+  Index ask(Operator& M, double suitable) {
+    const MultiVector<double, HostSpace> X(context_, 3, 1);
+    return M.suitable_strength(context_, X.view(), {&suitable, 1});
+  }
+
+  HostContext context_;
+  int made_ = 0;
+};
+
+TEST_F(Adaptive, BecomesStrongFromTheThresholdOn) {
+  auto M = make();
+  EXPECT_EQ(product(M), 2);
+  EXPECT_EQ(M.strength(), 1) << "solvers ask a preconditioner of little strength often";
+  EXPECT_EQ(ask(M, 14), 1) << "less than a fifth more than 12";
+  EXPECT_EQ(ask(M, 16), 16);
+  M.set_strength(16);
+  EXPECT_EQ(M.own_strength(), 16);
+  EXPECT_EQ(made_, 0);
+  const Index strong = ask(M, 20);
+  EXPECT_GT(strong, 1000);
+  EXPECT_LT(M.strength(), strong) << "the solver sets it, and keeps it for a checkpoint";
+  M.set_strength(strong);
+  EXPECT_EQ(product(M), 5);
+  EXPECT_TRUE(M.is_strong());
+  EXPECT_EQ(ask(M, 5), strong) << "it stays strong within a solve";
+  M.set_strength(0);  // a new solve
+  EXPECT_EQ(product(M), 2);
+  EXPECT_EQ(M.own_strength(), 12);
+  M.set_strength(strong);  // as a checkpoint does
+  EXPECT_EQ(product(M), 5);
+  EXPECT_EQ(made_, 1);
+}
+
+TEST_F(Adaptive, ACheckpointMakesTheStrongOneWhenItIsNeeded) {
+  auto M = make();
+  M.set_strength(AdaptivePreconditioner<double, HostContext>::kStrong);
+  EXPECT_EQ(made_, 0);
+  EXPECT_EQ(product(M), 5);
+  EXPECT_EQ(made_, 1);
+}
+
+TEST_F(Adaptive, IsTheFirstOneWhereTheStrongOneIsRefused) {
+  auto M = make(true);
+  EXPECT_EQ(ask(M, 30), 30);
+  EXPECT_EQ(ask(M, 31), 31);
+  EXPECT_EQ(made_, 1);
+  EXPECT_EQ(M.strength(), 12);
+  EXPECT_EQ(product(M), 2);
+}
+
+TEST(ConditionEstimate, IsExactOnceAllEigenvaluesAreSeenAndBelowBefore) {
+  HostContext context;
+  std::vector<double> d(300);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::pow(1.7, static_cast<double>(i % 8));
+  const auto A = diagonal(context, d);
+  SparseOperator<double, HostContext> op(context, A.view());
+  const double exact = std::pow(1.7, 7);
+  const auto all = condition_estimate<double, HostContext>(context, op, nullptr, 8);
+  EXPECT_NEAR(all.whole, exact, 1e-8 * exact);
+  EXPECT_LT(all.half, exact);
+  EXPECT_GT(all.half, 1);
+  const auto more = condition_estimate<double, HostContext>(context, op, nullptr, 40);
+  EXPECT_NEAR(more.whole, exact, 1e-6 * exact) << "steps end at convergence";
+  Multiple third(300, 1.0 / 3);
+  EXPECT_NEAR((condition_estimate<double, HostContext>(context, op, &third, 8).whole), exact,
+              1e-8 * exact);
+}
+
+TEST(ConditionEstimate, OfWhatIsNotPositiveDefiniteIsInfinite) {
+  HostContext context;
+  std::vector<double> d(50, 1.0);
+  for (std::size_t i = 0; i < 25; ++i) d[i] = -1.01;
+  for (const double bad : {-1.01, std::numeric_limits<double>::quiet_NaN()}) {
+    d[7] = bad;
+    const auto A = diagonal(context, d);
+    SparseOperator<double, HostContext> op(context, A.view());
+    EXPECT_EQ((condition_estimate<double, HostContext>(context, op, nullptr, 8).expected_root()),
+              std::numeric_limits<double>::infinity());
+  }
+}
+
+TEST(ConditionEstimate, OfALaplacianIsWithinAFactorOfTwo) {
+  HostContext context;
+  const Index n = 40;
+  const auto A = generate<double>(context, {"laplace2d", {n, n}});
+  SparseOperator<double, HostContext> op(context, A.view());
+  const double root =
+      condition_estimate<double, HostContext>(context, op, nullptr, 40).expected_root();
+  const double exact = 1 / std::tan(std::acos(-1) / (2 * (n + 1)));
+  EXPECT_LT(root, 1.5 * exact);
+  EXPECT_GT(root, exact / 2);
+}
+
+TEST(MultigridCosts, FallWithTheWidthAndDecideByTheCondition) {
+  const MultigridCosts narrow(1000000, 7000000, 1, 8), wide(1000000, 7000000, 16, 8);
+  EXPECT_GT(narrow.setup(), 2 * wide.setup());
+  EXPECT_GT(narrow.least_degree(), wide.least_degree());
+  EXPECT_FALSE(wide.pays_for(5));
+  EXPECT_TRUE(wide.pays_for(60));
+  EXPECT_FALSE(MultigridCosts(500, 3400, 16, 8).pays_for(60)) << "a small matrix is not worth it";
+}
+
+}  // namespace
+}  // namespace heddle::detail
