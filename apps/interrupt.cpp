@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -17,6 +18,9 @@ std::atomic<const char*> kept_checkpoint{nullptr};
 static_assert(std::atomic<bool>::is_always_lock_free &&
                   std::atomic<const char*>::is_always_lock_free,
               "read and written in a signal handler");
+
+/// Those that are handled in all cases. SIGHUP may have been ignored before.
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 
 /// Writes to stderr. A failure is ignored, because a closed stderr leaves no way to report it.
 void say(const char* text) noexcept {
@@ -55,12 +59,15 @@ void install_signal_handlers() noexcept {
   action.sa_handler = handle_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) {
-    sigaction(number, &action, nullptr);
-  }
+  for (const int number : kSignals) sigaction(number, &action, nullptr);
   struct sigaction hangup {};
   sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+}
+
+void ignore_signals() noexcept {
+  for (const int number : kSignals) signal(number, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
 }
 
 InterruptScope::InterruptScope(const std::filesystem::path& checkpoint)

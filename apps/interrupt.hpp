@@ -36,4 +36,8 @@ class InterruptScope {
 /// is ignored at that time, as under nohup, stays ignored.
 void install_signal_handlers() noexcept;
 
+/// Ignores the five signals from now on, for a process that another one tells when to end. A
+/// launcher may send them to all of its processes.
+void ignore_signals() noexcept;
+
 }  // namespace heddle::apps

@@ -19,6 +19,7 @@
 #include <heddle/apps/report/result_files.hpp>
 #include <heddle/apps/run_log.hpp>
 #include <heddle/apps/run_solver.hpp>
+#include <heddle/apps/run_together.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
@@ -54,9 +55,9 @@ void print(const CommandLine& line, const std::string& text) {
 }
 
 /// The device that the configuration requests. Throws a `DeviceError` that names the key.
-Device choose_device(const Config& config) {
+Device choose_device(const Config& config, const std::shared_ptr<Processes>& processes) {
   try {
-    return Device(config.request.device, config.request.threads);
+    return Device(config.request.device, config.request.threads, processes);
   } catch (const DeviceError& error) {
     throw DeviceError(origin_of(config, "device").describe() + ": " + error.what());
   }
@@ -75,6 +76,7 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
   problem.device_name = device.name();
   problem.device_note = device.note();
   problem.threads = device.host().threads();
+  problem.processes = device.processes();
   problem.block_size = detail::method_of(request, input.sizes()).block_size(request, input.sizes());
   problem.preconditioner = detail::describe_preconditioner(request, input);
   problem.available_bytes = device.memory_bytes();
@@ -94,6 +96,7 @@ struct Run {
   const CommandLine& line;
   std::string_view name;  // of the program
   Clock::time_point start;
+  Together& together;
   Config config;  // with the method that suits the problem, once that is known
   Progress& progress;
   Report report{};
@@ -117,8 +120,10 @@ Solution solve(Run& run, Device& device, Problem input, const detail::MethodChoi
   monitor.stop = [&] { return interrupt.requested(); };
   monitor.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
   try {
+    run.together.solving = true;  // stays so if the solve fails
     Solution solution = with_named_sources(
         config, [&] { return detail::solve_prepared(device, std::move(input), choice, monitor); });
+    run.together.solving = false;
     history.add_result(solution.iterations, solution.eigenvalues, solution.residuals);
     return solution;
   } catch (const OutOfMemory& error) {
@@ -170,12 +175,13 @@ void report_results(Run& run) {
 ExitCode carry_out(Run& run) {
   Report& report = run.report;
   run.progress.begin_stage("looking for a device");
-  Device device = choose_device(run.config);
+  Device device = choose_device(run.config, run.together.processes);
   with_named_sources(run.config, [&] { detail::check_kernel(device, run.config.request); });
   check_output_directory(run.config.output.directory);
   check_json_file(run.line.json);
   run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
   Problem input = read_problem(device.host(), run.config);
+  input.processes = device.processes();
   SettledMethod method = with_method(device.host(), run.config, input);
   run.config = method.config;
   Config& config = run.config;
@@ -223,14 +229,15 @@ void report_failure(Run& run, const Failure& failure) noexcept {
   }
 }
 
-ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts facts) {
+ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts facts,
+             Together& together) {
   const Clock::time_point start = Clock::now();
   start_log(line.quiet, line.verbose);
   Config asked = load_config(line.subject, line.settings, line.overrides, program.solver);
   if (line.print_config) print(stdout, to_yaml(asked.effective));
   if (line.print_config && !line.validate) return ExitCode::converged;
   Progress progress(progress_style(line.quiet));
-  Run run{line, program.name, start, std::move(asked), progress};
+  Run run{line, program.name, start, together, std::move(asked), progress};
   run.report.run = std::move(facts);
   try {
     if (!run.config.output.log.empty() && !line.validate) add_log_file(run.config.output.log);
@@ -246,10 +253,10 @@ ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts fac
 int run_solver(int argc, const char* const* argv, const SolverProgram& program) {
   install_signal_handlers();
   detail::shorten_time_slice();
-  return run_reporting_failures(program.name, [&] {
+  return run_together(program.name, [&](Together& together) {
     const auto words = static_cast<int>(std::count(program.name.begin(), program.name.end(), ' '));
     const auto line = parse_command_line(argc - words, argv + words, program);
-    return line ? run(*line, program, run_facts(argc, argv)) : ExitCode::converged;
+    return line ? run(*line, program, run_facts(argc, argv), together) : ExitCode::converged;
   });
 }
 

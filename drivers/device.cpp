@@ -4,6 +4,8 @@
 #include <heddle/drivers/device.hpp>
 #include <heddle/linalg/base/available_memory.hpp>
 #include <heddle/spmm/spmm.hpp>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -13,6 +15,15 @@ namespace {
 std::string host_reason(const Problem& problem) {
   const std::string_view part = detail::callable_part(problem);
   return part.empty() ? "" : fmt::format("{} is a callable on host blocks", part);
+}
+
+/// The threads of one of several processes: `threads`, or if that is 0, those that it may use, up
+/// to its share of the machine.
+int shared_threads(int threads, const Processes& processes) {
+  if (threads != 0) return threads;
+  const int share =
+      static_cast<int>(std::thread::hardware_concurrency()) / processes.on_this_machine();
+  return std::clamp(share, 1, HostContext().threads());
 }
 
 }  // namespace
@@ -27,8 +38,18 @@ void Device::take_gpu() {
 void Device::take_gpu() { throw DeviceError("this build has no CUDA"); }
 #endif
 
-Device::Device(DeviceChoice choice, int threads)
-    : host_(std::make_shared<HostContext>(threads)), context_(host_.get()) {
+Device::Device(DeviceChoice choice, int threads, std::shared_ptr<Processes> processes)
+    : host_(
+          std::make_shared<HostContext>(processes ? shared_threads(threads, *processes) : threads)),
+      context_(host_.get()) {
+  if (processes) {
+    if (choice == DeviceChoice::cuda) {
+      throw DeviceError("device: cuda cannot be used: several processes solve on the host");
+    }
+    team_ = std::make_unique<HostContext>(host_->threads(), std::move(processes));
+    context_ = team_.get();
+    return;
+  }
   if (choice == DeviceChoice::host) return;
   try {
     take_gpu();

@@ -3,6 +3,7 @@
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
 #include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/context/processes.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,7 +23,12 @@ class Device {
   /// With `choice` = `automatic`, the device is a GPU if one can be used, else the host. `threads`
   /// is the number of host threads, 0 for the default of `HostContext`. Throws `DeviceError` with
   /// the reason if `choice` is a GPU and none can be used.
-  explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0);
+  ///
+  /// `processes`: the processes that solve together, as `started_processes` gives them. They solve
+  /// on the host, and by default share its threads with those on the same machine. Then throws
+  /// `DeviceError` also if `choice` is a GPU. Null: this process alone.
+  explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0,
+                  std::shared_ptr<Processes> processes = nullptr);
 
   /// The device that `request` chooses for `problem`. A problem with a callable is solved on the
   /// host. Throws `RequestError` if the request chooses a GPU for such a problem.
@@ -37,6 +43,10 @@ class Device {
     return note_;
   }  ///< why `automatic` chose the host, else empty
 
+  /// The number of processes that solve together.
+  int processes() const noexcept { return team_ ? team_->processes()->size() : 1; }
+
+  /// The context for whole problems and solutions.
   HostContext& host() noexcept { return *host_; }
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
 
@@ -52,7 +62,7 @@ class Device {
 
  private:
   /// A context of one of the kinds that this build supports. The host's context is owned by
-  /// `host_`.
+  /// `team_` or, of one process, by `host_`.
 #ifdef HEDDLE_HAS_CUDA
   using AnyContext = std::variant<HostContext*, std::unique_ptr<CudaContext>>;
 #else
@@ -62,6 +72,7 @@ class Device {
   void take_gpu();
 
   std::shared_ptr<HostContext> host_;
+  std::unique_ptr<HostContext> team_;  // of several processes, else null
   AnyContext context_;
   std::string name_;
   std::string note_;

@@ -33,6 +33,11 @@ void check_singular_mass(const Request& request, const Problem& problem) {
         "lobpcg needs a positive definite one, use block_lanczos (heddle-lanczos), which factors "
         "A - sigma B");
   }
+  if (problem.processes > 1) {
+    refuse(
+        "only the inverse of A - sigma B solves such a pencil, which several processes cannot "
+        "factor: start one process");
+  }
   if (!may_invert(request, problem.sizes())) {
     refuse("only the inverse of A - sigma B solves such a pencil, use filter: auto or inverse");
   }
@@ -189,6 +194,31 @@ void check_callables(const Request& request, const Problem& problem) {
   }
 }
 
+/// Rejects what needs a whole matrix in one process.
+void check_distributed(const Request& request, const Problem& problem) {
+  if (problem.processes == 1) return;
+  const std::string_view part = callable_part(problem);
+  if (!part.empty()) {
+    throw InvalidArgument(fmt::format(
+        "several processes solve problems with stored matrices, {} is a callable", part));
+  }
+  if (problem.normal_equations) {
+    throw ProblemError(ProblemPart::matrix,
+                       "several processes find no singular triplets and solve no least-squares "
+                       "problems: start one process");
+  }
+  if (request.filter == LanczosFilter::inverse) {
+    throw RequestError("filter",
+                       ": inverse factors A - sigma B, which needs a whole matrix in one "
+                       "process: use auto, or start one process");
+  }
+  if (problem.order() >= problem.processes) return;
+  throw ProblemError(ProblemPart::matrix,
+                     fmt::format("there are {} processes, but the matrix has {} rows: start fewer "
+                                 "processes",
+                                 problem.processes, problem.order()));
+}
+
 /// Rejects a precision of the preconditioner that it cannot have. It has no effect on a method that
 /// takes no preconditioner.
 void check_preconditioner_precision(const Request& request, const Problem& problem,
@@ -264,6 +294,7 @@ void prepare(HostContext& context, Problem& problem, const Request& request,
   check_unused(request, problem);
   check_mixed(request);
   check_callables(request, problem);
+  check_distributed(request, problem);
   check_shape(problem.A, problem.normal_equations);
   if (problem.A.is_stored() && !problem.normal_equations) {
     check_symmetric(context, ProblemPart::matrix, problem.A);

@@ -116,7 +116,7 @@ MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounde
 }
 
 MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& rounded,
-                                const Request& request) {
+                                const Request& request, int processes) {
   double bytes = 0;
   switch (request.precision) {
     case Precision::full:
@@ -131,6 +131,8 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
       break;
     }
   }
+  // Process 0, which needs most, has the whole problem beside its share until it has sent it.
+  if (processes > 1) bytes = exact.input() + bytes / processes;
   return {bytes, bytes};
 }
 
@@ -140,7 +142,7 @@ MemoryEstimate estimate_memory(const Problem& problem, const Request& request, b
   const SolveBytes exact(problem, request, sizeof(double));
   const SolveBytes rounded(problem, request, sizeof(float));
   return on_gpu ? estimate_on_gpu(exact, rounded, request)
-                : estimate_on_host(exact, rounded, request);
+                : estimate_on_host(exact, rounded, request, problem.processes);
 }
 
 void check_memory(const MemoryEstimate& estimate, const Request& request, const Device& device) {

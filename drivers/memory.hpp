@@ -15,7 +15,8 @@ struct MemoryEstimate {
 /// scratch memory of sums over rows is not included. For an interval, the estimate assumes the most
 /// columns that nev allows. A sparse factor, and a dense solve that replaces a costly iteration,
 /// are not included: they take at most a quarter of the memory. The data that GPU kernels keep
-/// beside a matrix count as another copy of the matrix.
+/// beside a matrix count as another copy of the matrix. Of several processes, this is the estimate
+/// for process 0, if all have equal shares.
 MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu);
 
 /// Throws `OutOfMemory` if `estimate` is more than the device or the host has.

@@ -153,7 +153,8 @@ class PlacedProblem {
       }
       A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
     }
-    const bool diagonal = problem.B && problem.B->is_stored() && is_diagonal(problem.B->view());
+    const bool diagonal =
+        problem.B && problem.B->is_stored() && !context.agree(!is_diagonal(problem.B->view()));
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
     if (problem.null_space) place_null_vectors(context, host, *problem.null_space, request.nev);
     if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
@@ -343,15 +344,19 @@ class PlacedProblem {
     return shifted_inverse_->pays(context, kColumns, kInnerProducts);
   }
 
-  /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG. Where CG does not
+  /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG, as where several
+  /// processes hold B. Where CG does not
   /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
   /// factored.
   void invert_mass(Ctx& context, const Monitor& monitor) {
     constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
-    auto factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
-                                                           factor_bytes(context));
-    factor->set_stage(monitor.stage, "B");
-    const bool cheap = factor->pays(context, kColumns, kColumns * kInnerProducts);
+    std::unique_ptr<ShiftedInverse<T, Ctx>> factor;
+    if (sizes_.processes == 1) {
+      factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
+                                                        factor_bytes(context));
+      factor->set_stage(monitor.stage, "B");
+    }
+    const bool cheap = factor && factor->pays(context, kColumns, kColumns * kInnerProducts);
     if (cheap && factor->factor(context, 0)) {
       B_inverse_ = std::move(factor);
       return;
@@ -361,7 +366,7 @@ class PlacedProblem {
     inverse->set_stop(monitor.stop);
     if (inverse->works(context)) {
       B_inverse_ = std::move(inverse);
-    } else if (!cheap && factor->cost_in_products(context, kColumns) &&
+    } else if (factor && !cheap && factor->cost_in_products(context, kColumns) &&
                factor->factor(context, 0)) {
       B_inverse_ = std::move(factor);
     } else if (!shifted_inverse_ || !shifted_inverse_->cost_in_products(context, kColumns)) {

@@ -81,7 +81,8 @@ PreconditionedProblem preconditioned_problem(const Request& request, const Probl
   return {.task = task_of(request.method, sizes.normal_equations),
           .which = request.which,
           .pencil = sizes.pencil,
-          .stored = stored};
+          .stored = stored,
+          .distributed = sizes.processes > 1};
 }
 
 PreconditionedProblem preconditioned_problem(const Request& request, const Problem& problem) {

@@ -2,6 +2,7 @@
 
 #include <heddle/drivers/matrix.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/solvers/null_space/graph_null_space.hpp>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@ struct ProblemSizes {
   bool normal_equations = false;   ///< as in `HostProblem`
   Index infinite_eigenvalues = 0;  ///< as in `HostProblem`, 0 where they have not been counted
   Index null_vectors = 0;          ///< the dimension of the `null_space` of `HostProblem`
+  int processes = 1;               ///< that hold the rows during a solve
 };
 
 /// A problem in host memory. Without `normal_equations` it is A x = λ B x or A X = R, with a
@@ -66,17 +68,22 @@ struct HostProblem {
   /// looks for them. Null: there are none.
   std::shared_ptr<const GraphNullSpace> null_space{};
 
-  Index order() const noexcept { return A.rows(); }
+  /// The number of processes that will hold the rows during a solve, as `Device::processes`. With
+  /// more than one, process 0 has the whole problem until then.
+  int processes = 1;
+
+  Index order() const noexcept { return row_range(A.view()).global; }
   Index nnz() const noexcept { return A.nnz(); }
   ProblemSizes sizes() const noexcept {
     return {order(),
             constraints.cols(),
             rhs.cols(),
             B.has_value(),
-            A.cols(),
+            column_range(A.view()).global,
             normal_equations,
             infinite_eigenvalues.value_or(0),
-            null_space ? null_space->dimension : 0};
+            null_space ? null_space->dimension : 0,
+            processes};
   }
   /// The bytes of all matrices and blocks.
   double bytes() const noexcept;

@@ -8,8 +8,10 @@
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
 #include <heddle/drivers/null_space.hpp>
+#include <heddle/drivers/order.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/scaling.hpp>
+#include <heddle/drivers/share.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -35,7 +37,7 @@ struct Place {
   /// Copies X to a block in host memory that keeps its context alive.
   template <Scalar T>
   HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
-    return {fetch(context, device.host(), std::move(X)), device.shared_host()};
+    return {whole(context, device.host(), std::move(X)), device.shared_host()};
   }
 };
 
@@ -52,11 +54,35 @@ void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice
   }
 }
 
+/// The request as this process carries it out.
+Request request_in(const HostContext& context, const Request& request) {
+  return context.processes() == nullptr ? request : own_request(*context.processes(), request);
+}
+#ifdef HEDDLE_HAS_CUDA
+Request request_in(const CudaContext&, const Request& request) { return request; }
+#endif
+
+/// Calls the other processes of the context to a solve in T.
+template <Scalar T>
+void call_others(HostContext& context, const Request& request, const PreconditionerPlan& plan) {
+  if (context.processes() == nullptr) return;
+  send_order(*context.processes(),
+             {.solve = true, .single = std::same_as<T, float>, .request = request, .plan = plan});
+}
+#ifdef HEDDLE_HAS_CUDA
+template <Scalar T>
+void call_others(CudaContext&, const Request&, const PreconditionerPlan&) {}
+#endif
+
+/// Solves `problem` together with the other processes of the context. Only process 0 has a problem
+/// and gets vectors.
 template <Scalar T, class Ctx>
 Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
-                  const Request& request, const Monitor& monitor) {
+                  const Request& asked, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
   monitor.begin_stage("setting up");
+  const Request request = request_in(on.context, asked);
+  problem = share(on.context, std::move(problem));
   const ProblemSizes sizes = problem.sizes();
   const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {
@@ -107,9 +133,11 @@ template <class Ctx>
 Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
+    call_others<double>(on.context, asked, plan);
     return solve_in<double>(on, std::move(exact), plan, asked, watch);
   };
   const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
+    call_others<float>(on.context, asked, plan);
     return solve_in<float>(on, std::move(rounded), plan, asked, watch);
   };
   switch (request.precision) {
@@ -198,9 +226,21 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
   }
 }
 
+void take_part(Device& device, const Order& order) {
+  device.with_context([&](auto& context) {
+    const Place<std::remove_reference_t<decltype(context)>> here{device, context};
+    if (order.single) {
+      solve_in<float>(here, {}, order.plan, order.request, {});
+    } else {
+      solve_in<double>(here, {}, order.plan, order.request, {});
+    }
+  });
+}
+
 }  // namespace detail
 
 Solution solve(Device& device, Problem problem, const Request& request, const Monitor& monitor) {
+  problem.processes = device.processes();
   const std::string_view callable = detail::callable_part(problem);
   if (!callable.empty() && !device.is_host()) {
     throw RequestError("device", std::string(": cuda cannot be used: ") + std::string(callable) +
@@ -219,6 +259,22 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
 Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {
   Device device(request, problem);
   return solve(device, problem, request, monitor);
+}
+
+int serve(const std::shared_ptr<Processes>& processes) {
+  std::unique_ptr<Device> device;
+  for (;;) {
+    const detail::Order order = detail::receive_order(*processes);
+    if (!order.solve) return order.code;
+    if (!device) {
+      device = std::make_unique<Device>(DeviceChoice::host, order.request.threads, processes);
+    }
+    detail::take_part(*device, order);
+  }
+}
+
+void dismiss(Processes& processes, int code) {
+  detail::send_order(processes, {.solve = false, .code = code});
 }
 
 }  // namespace heddle

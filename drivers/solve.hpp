@@ -30,9 +30,22 @@ Solution solve(Device& device, Problem problem, const Request& request,
 /// Solves `problem` on the device that `request` chooses.
 Solution solve(const Problem& problem, const Request& request = {}, const Monitor& monitor = {});
 
+/// The part of all processes but process 0 of `processes`: takes part in the solves of process 0,
+/// which calls `solve` on a `Device` with these processes, until that calls `dismiss`. Returns the
+/// code of that call. An exception of a solve on any process leaves the others waiting for it. The
+/// program must then end them by `Processes::abort`.
+int serve(const std::shared_ptr<Processes>& processes);
+
+/// Ends `serve` on all other processes. Called by process 0 after its last solve.
+void dismiss(Processes& processes, int code = 0);
+
 namespace detail {
 
 struct MethodChoice;
+struct Order;
+
+/// Does the part of this process in the solve of `order`.
+void take_part(Device& device, const Order& order);
 
 /// Solves a problem that `prepare` has checked, by a request whose method has been chosen.
 Solution solve_prepared(Device& device, Problem problem, const Request& request,

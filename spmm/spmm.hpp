@@ -47,6 +47,11 @@ struct SpmmOptions {
 };
 
 /// A multiplication plan for one matrix. Does not own the matrix: A must outlive the plan.
+///
+/// Of a distributed A, see `CsrView`, a product reads and writes the rows of this process. Own
+/// columns are multiplied while the halo travels, then the entries in remote columns are added. All
+/// processes of the context multiply together. Each has a row at least. There is no product with
+/// Aᵀ.
 template <Scalar T, class Ctx>
 class SpmmPlan;
 

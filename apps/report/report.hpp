@@ -23,7 +23,8 @@ struct ProblemFacts {
   std::string device;       ///< "host" or "cuda"
   std::string device_name;  ///< of a GPU
   std::string device_note;  ///< the reason for the choice of device, if it needs an explanation
-  int threads = 0;          ///< number of threads on the host
+  int threads = 0;          ///< number of threads on the host, per process
+  int processes = 1;        ///< that solve together
   Index block_size = 0;
   std::string preconditioner;  ///< "jacobi of A", "jacobi of B" or "none", …
   double estimated_bytes = 0;  ///< estimated use of the device's memory

@@ -214,6 +214,7 @@ std::string result_json(const Config& config, const Report& report) {
   json["device_name"] = problem.device_name;
   json["device_note"] = problem.device_note;
   json["threads"] = problem.threads;
+  json["processes"] = problem.processes;
   json["phases"] = phases_json(report.result.profile);
   json["orthogonalization"] = orthogonalization_json(result.orthogonalization);
   json["memory"] = memory_json(report);

@@ -34,6 +34,10 @@ std::string describe_tolerance(const Config& config) {
 }
 
 std::string describe_device(const ProblemFacts& problem) {
+  if (problem.processes > 1) {
+    return fmt::format("{}, {} processes of {} threads", problem.device, problem.processes,
+                       problem.threads);
+  }
   return problem.device_name.empty()
              ? fmt::format("{}, {} threads", problem.device, problem.threads)
              : fmt::format("{}, {}", problem.device, problem.device_name);

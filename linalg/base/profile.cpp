@@ -5,8 +5,9 @@ namespace heddle {
 
 std::string_view phase_name(Phase phase) noexcept {
   static constexpr std::array<std::string_view, kPhaseCount> kNames = {
-      "other",          "setup",    "analysis",      "ordering",      "factorization", "spmm",
-      "preconditioner", "residual", "orthogonalize", "rayleigh_ritz", "update",        "verify"};
+      "other",  "setup",          "analysis", "ordering",      "factorization",
+      "spmm",   "preconditioner", "residual", "orthogonalize", "rayleigh_ritz",
+      "update", "verify",         "halo",     "sums"};
   return kNames[static_cast<std::size_t>(phase)];
 }
 

@@ -22,9 +22,11 @@ enum class Phase {
   rayleigh_ritz,
   update,
   verify,
+  halo,  ///< rows of vectors from other processes: packing, sending and waiting for them
+  sums,  ///< sums over the processes, with the time that they wait for each other
 };
 
-inline constexpr std::size_t kPhaseCount = 12;
+inline constexpr std::size_t kPhaseCount = 14;
 
 /// The phase's name in `result.json`.
 std::string_view phase_name(Phase phase) noexcept;

@@ -8,7 +8,9 @@
 /// Common to all of them: Shapes that do not fit throw an `InvalidArgument` that names both shapes.
 /// An empty block is a no-op, and sums over its rows are 0. No operation allocates after its first
 /// call at a size. The result has the same bits for every number of threads, because rows are
-/// summed in chunks that depend on the shapes alone. Traffic and arithmetic are added to the
+/// summed in chunks that depend on the shapes alone. Of blocks whose rows are distributed over the
+/// processes of the context, these are the rows of this process, and sums over rows are those over
+/// all rows of all processes. Traffic and arithmetic are added to the
 /// context's profile. A NaN in a block propagates to every result that depends on it.
 namespace heddle {
 

@@ -5,6 +5,7 @@
 #include <heddle/linalg/blocks/row_loops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
 #include <limits>
 
 namespace heddle {
@@ -52,6 +53,19 @@ int scaling_exponent(double maximum) {
   return maximum > 0 ? std::clamp(std::ilogb(maximum), -kLimit, kLimit) : 0;
 }
 
+/// Combines the norms of the rows of each process to those of all rows, scaled against overflow.
+void norms_over_processes(HostContext& context, Small norms) {
+  if (context.processes() == nullptr) return;
+  for (Index j = 0; j < norms.rows; ++j) {
+    double largest = norms(j, 0);
+    context.processes()->largest({&largest, 1});
+    const double scale = std::ldexp(1.0, -scaling_exponent(largest));
+    double square = norms(j, 0) * scale * (norms(j, 0) * scale);
+    context.processes()->sum({&square, 1});
+    norms(j, 0) = std::sqrt(square) / scale;
+  }
+}
+
 /// The column norms of X, each column scaled by a power of two to entries of at most 2. Takes two
 /// more passes over X.
 template <class T>
@@ -73,6 +87,7 @@ void scaled_norms(HostContext& context, const ConstBlock<T>& X, Small norms) {
     for (Index slab = 0; slab < slabs.count(); ++slab) sum += partial[slab * b + j];
     norms(j, 0) = std::ldexp(std::sqrt(sum), scaling_exponent(norms(j, 0)));
   }
+  norms_over_processes(context, norms);
 }
 
 /// Converts the sums of squares of X's columns into norms.
@@ -127,6 +142,7 @@ void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
                   SmallView<double, HostSpace> norms) {
   require_one_per_column("column_norms", norms, X.cols());
   with_host_isa([&](auto isa) { squares_kernel<isa(), T>(context, X, norms); });
+  sum_over_processes(context, {norms});
   norms_from_squares<T>(context, X, norms);
   context.profile().count(bytes(X), 2 * entries(X));
 }
@@ -137,6 +153,7 @@ void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
   require_same_shape("column_dots", X, Y);
   require_one_per_column("column_dots", dots, X.cols());
   with_host_isa([&](auto isa) { dots_kernel<isa(), T>(context, X, Y, dots); });
+  sum_over_processes(context, {dots});
   context.profile().count(2 * bytes(X), 2 * entries(X));
 }
 
@@ -146,6 +163,7 @@ void weighted_squares(HostContext& context, ConstBlockView<T, HostSpace> weights
   require_same_shape("weighted_squares", weights, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
   require_one_per_column("weighted_squares", sums, X.cols());
   with_host_isa([&](auto isa) { weighted_squares_kernel<isa(), T>(context, weights, X, sums); });
+  sum_over_processes(context, {sums});
   context.profile().count(bytes(weights) + bytes(X), 3 * entries(X));
 }
 
@@ -193,6 +211,7 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
   require_one_per_column("residual", norms, AX.cols());
   with_host_isa(
       [&](auto isa) { residual_kernel<isa(), T>(context, AX, BX, theta.data, R, norms); });
+  sum_over_processes(context, {norms});
   norms_from_squares<T>(context, R, norms);
   context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }

@@ -6,6 +6,7 @@
 #include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 
 /// Products of blocks: the operands are checked here, and the kernels for the instruction set of
@@ -26,6 +27,7 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
   require_gram_shapes(X, Y, G);
   const std::array<GramProduct<T>, 1> product{{{Y, G}}};
   with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, product); });
+  sum_over_processes(context, {G});
 }
 
 template <Scalar T>
@@ -36,6 +38,7 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
   require_gram_shapes(X, Z, H);
   const std::array<GramProduct<T>, 2> products{{{Y, G}, {Z, H}}};
   with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, products); });
+  sum_over_processes(context, {G, H});
 }
 
 template <Scalar T>

@@ -34,8 +34,9 @@ void* allocate_aligned(std::size_t bytes) {
 
 }  // namespace
 
-HostContext::HostContext(int threads)
-    : threads_(threads > 0 ? threads : detail::default_threads()) {
+HostContext::HostContext(int threads, std::shared_ptr<Processes> processes)
+    : threads_(threads > 0 ? threads : detail::default_threads()),
+      processes_(std::move(processes)) {
   if (threads < 0) {
     throw InvalidArgument("HostContext: threads must not be negative, got " +
                           std::to_string(threads));

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <heddle/linalg/base/profile.hpp>
+#include <heddle/linalg/context/processes.hpp>
+#include <memory>
 
 namespace heddle {
 
@@ -43,12 +45,17 @@ concept Context = requires(C& context, void* pointer, std::size_t bytes, bool he
   noexcept;
   {context.synchronize()};
   { context.agree(here) } -> std::same_as<bool>;
+  { context.same(bytes) } -> std::same_as<bool>;
   { context.profile() } -> std::same_as<Profile&>;
   { context.enter(Phase::other) } -> std::same_as<Phase>;
   { context.allocation_count() } -> std::same_as<const AllocationCount&>;
 };
 
 /// The CPU backend: host memory and threads. A call returns when its work is done.
+///
+/// With `processes`, blocks hold the rows of this process. Block operations that sum over rows then
+/// add the sums of all processes, in the order of these, so that all of them get the same bits.
+/// Sparse matrices say themselves which of their columns other processes hold, see `CsrView`.
 ///
 /// Results do not depend on the number of threads, because sums over rows are split into chunks
 /// that depend on the shapes alone.
@@ -57,13 +64,17 @@ class HostContext {
   using Space = HostSpace;
 
   /// `threads` is the number of threads of every operation. 0: OMP_NUM_THREADS, else what CPUs,
-  /// affinity and cgroup quota allow. Throws `InvalidArgument` if it is negative.
-  explicit HostContext(int threads = 0);
+  /// affinity and cgroup quota allow. `processes`: the processes that share the rows. Null: this
+  /// process holds all rows. Throws `InvalidArgument` if `threads` is negative.
+  explicit HostContext(int threads = 0, std::shared_ptr<Processes> processes = nullptr);
   ~HostContext();
   HostContext(const HostContext&) = delete;
   HostContext& operator=(const HostContext&) = delete;
 
   int threads() const noexcept { return threads_; }
+
+  /// The processes that share the rows. Null: this process holds all rows.
+  Processes* processes() const noexcept { return processes_.get(); }
 
   /// Returns `bytes` of uninitialised memory, aligned to 64 bytes, or nullptr for 0 bytes. Throws
   /// `OutOfMemory` with the size requested.
@@ -78,10 +89,13 @@ class HostContext {
   /// A no-op: calls on the host have finished when they return.
   void synchronize() noexcept {}
 
-  /// The logical OR of `here` over all processes of the context. This context has one process, so
-  /// it returns `here`. Decisions that depend on a clock, a signal or a monitor use it, so that all
+  /// The logical OR of `here` over all processes of the context, `here` if there is one. Decisions
+  /// that depend on a clock, a signal, a monitor or the rows of a process use it, so that all
   /// processes decide alike.
-  bool agree(bool here) const noexcept { return here; }
+  bool agree(bool here) const { return processes_ ? processes_->any(here) : here; }
+
+  /// Whether `number` is the same on all processes of the context.
+  bool same(std::uint64_t number) const { return !processes_ || processes_->same(number); }
 
   /// Opens `phase` for the work that follows and returns the phase that was open. See `PhaseScope`.
   Phase enter(Phase phase) noexcept { return profile_.enter(phase); }
@@ -91,6 +105,7 @@ class HostContext {
 
  private:
   int threads_;
+  std::shared_ptr<Processes> processes_;
   Profile profile_;
   AllocationCount allocation_count_;
   void* scratch_ = nullptr;

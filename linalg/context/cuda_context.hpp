@@ -92,6 +92,9 @@ class CudaContext {
   /// A logical OR over all processes of the context. See `HostContext::agree`.
   bool agree(bool here) const noexcept { return here; }
 
+  /// Whether a number is the same on all processes of the context. See `HostContext::same`.
+  bool same(std::uint64_t) const noexcept { return true; }
+
   /// Opens `phase` at this point of the stream and returns the phase that was open. Times are
   /// measured on the device by events, which are read without waiting for them. The phase is an
   /// NVTX range as well.

@@ -5,6 +5,10 @@
 
 /// Operations on sparse matrices in a context's memory, with overloads for the host and the GPU.
 /// Results have the same bits in every run and for every number of threads.
+///
+/// Of a distributed matrix, see `CsrView`, results concern the whole matrix, and all processes of
+/// the context call an operation together. Exceptions: `norm_1` takes it that A is symmetric, and
+/// `extract_diagonal` returns the rows of this process.
 namespace heddle {
 
 /// ‖A‖₁, the largest absolute column sum. It is NaN or Inf if A contains one.

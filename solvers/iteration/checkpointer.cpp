@@ -42,6 +42,14 @@ void Checkpointer::check_identity(Archive& archive) const {
   }
 }
 
+/// Processes that were ended while they wrote may have left files of two iterations.
+void Checkpointer::check_same_iteration(bool same) const {
+  if (same) return;
+  throw InputError(options_.file.string(), 0,
+                   "is of another iteration than the checkpoints of the other processes: the run "
+                   "that wrote them was ended in between");
+}
+
 void Checkpointer::pass_section(CheckpointFile& file, std::vector<std::byte>& memory) {
   std::uint64_t size = memory.size();
   file.bytes(&size, sizeof size);

@@ -75,6 +75,7 @@ class Checkpointer {
     std::vector<std::byte> captured;
     archive.list(captured);
     archive.list(history);
+    check_same_iteration(context.same(history.size()));
     Archive numbers(captured, Archive::Mode::load);
     try {
       state(numbers);
@@ -113,6 +114,7 @@ class Checkpointer {
 
   void archive_identity(Archive& archive);
   void check_identity(Archive& archive) const;
+  void check_same_iteration(bool same) const;
   static void pass_section(CheckpointFile& file, std::vector<std::byte>& memory);
 
   /// Writes or reads the rows of a block in portions that are staged in host memory.

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
@@ -18,19 +19,20 @@ namespace {
 constexpr Index kSlab = 8;
 
 /// The norms of the first `count` null vectors.
-std::vector<double> norms_of(const GraphNullSpace& found, Index count) {
+std::vector<double> norms_of(HostContext& host, const GraphNullSpace& found, Index count) {
   std::vector<double> norms(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < found.vector.size(); ++i) {
     if (found.vector[i] < 0 || found.vector[i] >= count) continue;
     norms[static_cast<std::size_t>(found.vector[i])] += found.entries[i] * found.entries[i];
   }
+  sum_over_processes(host, {{norms.data(), count, 1, count}});
   for (double& norm : norms) norm = std::sqrt(norm);
   return norms;
 }
 
 template <Scalar T>
 MultiVector<T, HostSpace> assembled(HostContext& host, const GraphNullSpace& found, Index count) {
-  const std::vector<double> norms = norms_of(found, count);
+  const std::vector<double> norms = norms_of(host, found, count);
   MultiVector<T, HostSpace> Z(host, std::ssize(found.vector), count);
   set_zero<T>(host, Z.view());
   for (std::size_t i = 0; i < found.vector.size(); ++i) {
@@ -75,7 +77,8 @@ template <Scalar T, class Ctx>
 MultiVector<T, typename Ctx::Space> null_vectors(Ctx& context, HostContext& host,
                                                  const GraphNullSpace& found, Index count,
                                                  LinearOperator<T, Ctx>* B) {
-  MultiVector<T, typename Ctx::Space> Z = moved(context, assembled<T>(host, found, count));
+  MultiVector<T, typename Ctx::Space> Z =
+      moved(context, assembled<T>(host_of(context, host), found, count));
   if (B == nullptr || count == 0) return Z;
   MultiVector<T, typename Ctx::Space> BZ(context, Z.rows(), count);
   Orthogonalizer<T, Ctx> orthogonalizer(context, count, 0);

@@ -10,7 +10,8 @@ namespace heddle {
 /// The first `count` ≤ k null vectors as the columns of a block Z in the context's memory, with
 /// ZᵀBZ = I, for `EigenProblem::null_vectors`. `B` null: the identity. Then each column keeps its
 /// rows to itself. If B is not positive definite, fewer columns remain. `host`: the host context
-/// for the assembly, which is `context` itself where that is one.
+/// for the assembly, which is `context` itself where that is one. Of distributed vectors, `found`
+/// has the rows of this process.
 template <Scalar T, class Ctx>
 MultiVector<T, typename Ctx::Space> null_vectors(Ctx& context, HostContext& host,
                                                  const GraphNullSpace& found, Index count,

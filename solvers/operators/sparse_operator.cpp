@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <utility>
@@ -8,7 +9,7 @@ namespace heddle {
 template <Scalar T, class Ctx>
 SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrMatrix<T, Space> A,
                                        const SpmmOptions& options)
-    : LinearOperator<T, Ctx>(A.rows(), A.cols()),
+    : LinearOperator<T, Ctx>(row_range(A.view()), column_range(A.view())),
       owned_(std::move(A)),
       matrix_(std::as_const(owned_).view()),
       plan_(context, matrix_, options),
@@ -17,7 +18,7 @@ SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrMatrix<T, Space> A,
 template <Scalar T, class Ctx>
 SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrView<T, Space> A,
                                        const SpmmOptions& options)
-    : LinearOperator<T, Ctx>(A.rows, A.cols),
+    : LinearOperator<T, Ctx>(row_range(A), column_range(A)),
       matrix_(A),
       plan_(context, matrix_, options),
       one_norm_(norm_1(context, matrix_)) {}

@@ -29,6 +29,9 @@ std::string PreconditionerKind::unsuitable(const PreconditionedProblem& problem)
         matrix_name(problem.matrix()),
         problem.stored ? "only products and the diagonal are there" : "only products are there");
   }
+  if (problem.distributed && !distributed) {
+    return "needs the whole matrix in one process; use chebyshev, block_jacobi, jacobi or none";
+  }
   const bool of_far_end = problem.task == PreconditionedTask::eigenpairs &&
                           problem.which == Which::largest && !problem.pencil;
   if (near_inverse && of_far_end) {

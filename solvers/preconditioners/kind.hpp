@@ -118,6 +118,8 @@ struct PreconditionerKind {
   /// Whether it approximates A⁻¹ so well that it suppresses the eigenvectors of the largest
   /// eigenvalues of A. It must not be used to find these.
   bool near_inverse = false;
+  /// Whether it serves distributed matrices, see `CsrView`.
+  bool distributed = false;
   /// Whether it reads `PreconditionerOptions::near_null`.
   bool takes_near_null = false;
   /// The text that reports add to the name, such as ", degree 12". Empty: reports add nothing.

@@ -137,7 +137,8 @@ std::string refuse_single_precision(Ctx& context, CsrView<double, typename Ctx::
   };
   const double* const end = diagonal.data() + diagonal.size();
   const double* const found = std::find_if_not(diagonal.data(), end, fits);
-  if (found == end) return "";
+  if (!context.agree(found != end)) return "";
+  if (found == end) return "a diagonal entry in the rows of another process has no such size";
   const auto row = found - diagonal.data() + 1;
   return fmt::format(
       "diagonal entry ({0}, {0}) of the matrix is {1:g}, single precision needs a "

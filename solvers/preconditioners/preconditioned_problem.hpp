@@ -32,6 +32,7 @@ struct PreconditionedProblem {
   Which which = Which::smallest;  ///< for `eigenpairs`: the wanted end of the spectrum
   bool pencil = false;            ///< for `eigenpairs`: whether there is a B ≠ I
   bool stored = true;             ///< whether the matrices are stored
+  bool distributed = false;       ///< whether several processes hold the rows of the matrices
 
   /// The matrix to precondition: B for the largest eigenvalues of A x = λ B x, AᵀA for least
   /// squares, else A.

@@ -3,6 +3,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/spectrum/lanczos_bounds.hpp>
@@ -21,7 +22,7 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
   using Space = typename Ctx::Space;
 
   BorrowedMatrix(Ctx& context, CsrView<T, Space> A)
-      : LinearOperator<T, Ctx>(A.rows, A.cols), plan_(context, A) {}
+      : LinearOperator<T, Ctx>(row_range(A), column_range(A)), plan_(context, A) {}
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
@@ -51,7 +52,7 @@ std::pair<Index, double> lanczos_steps(Ctx& context, LinearOperator<T, Ctx>& A,
     column_norms(context, x, number.view(1, 1));
     return fetched();
   };
-  fill_random(context, 0, 0, w.view());
+  fill_random(context, 0, 0, w.view(), A.row_range().first);
   set_zero(context, v.view());
   double beta = norm(w.view());
   Index m = 0;
@@ -76,7 +77,7 @@ std::pair<Index, double> lanczos_steps(Ctx& context, LinearOperator<T, Ctx>& A,
 
 template <Scalar T, class Ctx>
 SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index steps) {
-  steps = std::min(steps, A.rows());
+  steps = std::min(steps, A.row_range().global);
   if (steps == 0) return {};
   const auto square = static_cast<std::size_t>(steps * steps);
   std::vector<double> H(square), theta(static_cast<std::size_t>(steps)), Z(square);

@@ -160,7 +160,10 @@ SpmmPlan<T, CudaContext>::SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace>
                                    const SpmmOptions& options)
     : state_(std::make_unique<State>(
           State{detail::MatrixKernels<T, DeviceSpace>(A, detail::cuda::device_features(context, A)),
-                device_speed(context), parse_kernel(options.kernel), options})) {}
+                device_speed(context), parse_kernel(options.kernel), options})) {
+  if (A.remote == nullptr) return;
+  throw InvalidArgument("SpMM on a GPU: A is distributed, which only the host multiplies");
+}
 
 template <Scalar T>
 SpmmPlan<T, CudaContext>::~SpmmPlan() = default;

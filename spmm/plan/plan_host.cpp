@@ -6,6 +6,7 @@
 #include <heddle/spmm/kernels/host/epilogue.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/plan/product_checks.hpp>
+#include <heddle/spmm/plan/remote_product.hpp>
 #include <heddle/spmm/select/select.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <heddle/spmm/transpose/indexed_transpose_host.hpp>
@@ -52,6 +53,7 @@ struct SpmmPlan<T, HostContext>::State {
   std::unique_ptr<detail::KernelPlan<T, HostSpace>> kernel;  ///< that of `row`
   std::optional<detail::IndexedTranspose<T>> indexed = {};
   std::optional<detail::StoredTranspose<T, HostContext>> stored = {};
+  std::unique_ptr<detail::RemoteProduct<T>> remote = {};  ///< null: A has no remote columns
 
   detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) {
     if (!indexed) indexed.emplace(context, A);
@@ -70,6 +72,9 @@ SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, CsrView<T, HostSpace> A
     : state_(std::make_unique<State>(State{A, options, choose_kernel(options.kernel), nullptr})) {
   detail::KernelMatrix<T, HostSpace> matrix{A, {}};
   state_->kernel = state_->row.make(context, matrix);
+  if (A.remote != nullptr) {
+    state_->remote = std::make_unique<detail::RemoteProduct<T>>(context, *A.remote, options);
+  }
 }
 
 template <Scalar T>
@@ -95,6 +100,8 @@ void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
   detail::check_shapes<T>("C = A B", A, A.rows, A.cols, B, C);
   detail::check_terms<T>(A, epilogue, C);
   if (C.empty()) return;
+  const bool remote = state_->remote != nullptr && alpha != T{0};
+  if (remote) state_->remote->begin(context, B);
   const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
   if (alpha == T{0}) {
     apply_epilogue(context, product);
@@ -105,6 +112,7 @@ void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
     apply_epilogue(context, product.epilogue_alone());
   }
   detail::count_product(context, product, compulsory_bytes(C.cols()));
+  if (remote) state_->remote->add(context, alpha, epilogue, C);
 }
 
 template <Scalar T>
@@ -113,6 +121,9 @@ void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha
                                                    BlockView<T, HostSpace> C) const {
   const CsrView<T, HostSpace>& A = state_->A;
   detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
+  if (A.remote != nullptr) {
+    throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");
+  }
   if (C.empty()) return;
   if (state_->options.transpose == SpmmTranspose::stored && alpha != T{0}) {
     return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);

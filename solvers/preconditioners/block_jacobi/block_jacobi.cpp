@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi/diagonal_blocks.hpp>
@@ -16,6 +17,7 @@ namespace detail {
 template <Scalar T, class Space>
 struct BlockJacobiSetup {
   SetupCost cost;
+  RowRange rows;  // of A that this process holds
   CsrMatrix<T, Space> inverse;
   Index blocks = 0;
   Index largest_block = 0;
@@ -53,7 +55,7 @@ BlockJacobiSetup<T, HostSpace> prepare(HostContext& context, CsrView<U, HostSpac
   for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
     largest = std::max(largest, begins[k + 1] - begins[k]);
   }
-  return {cost, rounded<T>(context, inverse_diagonal_blocks(context, A, begins)),
+  return {cost, row_range(A), rounded<T>(context, inverse_diagonal_blocks(context, A, begins)),
           std::ssize(begins) - 1, largest};
 }
 
@@ -64,7 +66,8 @@ BlockJacobiSetup<T, DeviceSpace> prepare(CudaContext& context, CsrView<U, Device
   const SetupCost cost(context);
   HostContext host;
   auto setup = prepare<T>(host, fetch(context, host, A).view(), block_size);
-  return {cost, place(context, std::move(setup.inverse)), setup.blocks, setup.largest_block};
+  return {cost, row_range(A), place(context, std::move(setup.inverse)), setup.blocks,
+          setup.largest_block};
 }
 
 }  // namespace
@@ -86,7 +89,7 @@ BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrVi
 template <Scalar T, class Ctx>
 BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(
     Ctx& context, detail::BlockJacobiSetup<T, Space> setup, const SpmmOptions& options)
-    : Preconditioner<T, Ctx>(setup.inverse.rows(), setup.inverse.cols()),
+    : Preconditioner<T, Ctx>(setup.rows, setup.rows),
       cost_(setup.cost),
       blocks_(setup.blocks),
       largest_block_(setup.largest_block),

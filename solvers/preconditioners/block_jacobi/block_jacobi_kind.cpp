@@ -33,6 +33,7 @@ PreconditionerKind block_jacobi_kind() {
                     IntegerRange{1, BlockJacobiPreconditioner<double, HostContext>::kMaxBlockSize},
                 .fallback = "auto",
                 .aliases = {"block", "block_rows"}}},
+      .distributed = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             const Index rows = block_size(options);

@@ -3,6 +3,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
@@ -113,7 +114,7 @@ template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context,
                                                          detail::ChebyshevSetup<T, Space> setup,
                                                          int degree, const SpmmOptions& options)
-    : Preconditioner<T, Ctx>(setup.shifted.rows(), setup.shifted.cols()),
+    : Preconditioner<T, Ctx>(row_range(setup.shifted.view()), column_range(setup.shifted.view())),
       automatic_(degree == 0 && !setup.indefinite),
       degree_(detail::first_degree(degree)),
       upper_bound_(setup.upper_bound),

@@ -35,6 +35,7 @@ PreconditionerKind chebyshev_kind() {
                 .fallback = "auto",
                 .aliases = {"order", "poly_deg", "polynomial_degree"}}},
       .near_inverse = true,
+      .distributed = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             const int fixed = degree(options);

@@ -1,5 +1,6 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 
@@ -7,7 +8,7 @@ namespace heddle {
 
 template <Scalar T, class Ctx>
 JacobiPreconditioner<T, Ctx>::JacobiPreconditioner(Ctx& context, CsrView<T, Space> A)
-    : Preconditioner<T, Ctx>(A.rows, A.cols),
+    : Preconditioner<T, Ctx>(row_range(A), column_range(A)),
       inverse_diagonal_(detail::inverse_diagonal<T>(context, A)) {}
 
 template <Scalar T, class Ctx>

@@ -8,6 +8,7 @@ PreconditionerKind jacobi_kind() {
       .name = "jacobi",
       .doc = "divides each row by its diagonal entry",
       .needs = MatrixAccess::diagonal,
+      .distributed = true,
       .estimate_bytes =
           [](const PreconditionerSizes& sizes, const PreconditionerOptions&) {
             return PreconditionerBytes{.kept = sizes.vector_bytes(1)};

@@ -41,6 +41,7 @@ class Heddle(CMakePackage, CudaPackage):
             self.define("HEDDLE_NATIVE", False),
             self.define("HEDDLE_INSTALL", True),
             self.define("HEDDLE_BUILD_TESTS", False),
+            self.define("HEDDLE_MPI", False),
             self.define_from_variant("HEDDLE_BUILD_APPS", "apps"),
             self.define_from_variant("HEDDLE_CHOLMOD", "cholmod"),
             self.define_from_variant("HEDDLE_CUDA", "cuda"),

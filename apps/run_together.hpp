@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <heddle/apps/exit_codes.hpp>
+#include <heddle/linalg/context/processes.hpp>
+#include <memory>
+#include <string_view>
+
+namespace heddle::apps {
+
+/// The processes that a launcher started, as process 0 leads them.
+struct Together {
+  std::shared_ptr<Processes> processes{};  ///< null: this one alone
+  bool solving = false;  ///< whether the others may wait for this one in the middle of a solve
+};
+
+/// Runs `body` on process 0 of the processes that a launcher started, as `run_reporting_failures`
+/// does, while the others serve its solves. A failure of any process is reported by it and ends all
+/// of them with its exit code. Returns the exit code of this process.
+int run_together(std::string_view program, const std::function<ExitCode(Together&)>& body);
+
+}  // namespace heddle::apps

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <heddle/drivers/order.hpp>
+#include <heddle/solvers/iteration/archive.hpp>
+#include <utility>
+#include <vector>
+
+namespace heddle::detail {
+namespace {
+
+void pass(Archive& archive, std::vector<std::string>& texts) {
+  std::size_t count = texts.size();
+  archive.values(count);
+  texts.resize(count);
+  for (std::string& text : texts) archive.text(text);
+}
+
+/// Passes a trivially copyable optional value.
+template <class Value>
+void pass(Archive& archive, std::optional<Value>& value) {
+  bool there = value.has_value();
+  Value content = value.value_or(Value{});
+  archive.values(there, content);
+  value = there ? std::optional<Value>(content) : std::nullopt;
+}
+
+void pass(Archive& archive, OptionValue& value) {
+  bool is_word = std::holds_alternative<std::string>(value);
+  archive.values(is_word);
+  std::string word = is_word && !archive.loading() ? std::get<std::string>(value) : "";
+  Index number = is_word || archive.loading() ? 0 : std::get<Index>(value);
+  archive.text(word);
+  archive.values(number);
+  value = is_word ? OptionValue(std::move(word)) : OptionValue(number);
+}
+
+void pass(Archive& archive, OptionValues& options) {
+  std::vector<std::pair<std::string, OptionValue>> list(options.begin(), options.end());
+  std::size_t count = list.size();
+  archive.values(count);
+  list.resize(count);
+  options.clear();
+  for (auto& [name, value] : list) {
+    archive.text(name);
+    pass(archive, value);
+    options.emplace(name, value);
+  }
+}
+
+void pass(Archive& archive, CheckpointOptions& checkpoint) {
+  std::string file = checkpoint.file.string();
+  archive.text(file);
+  checkpoint.file = file;
+  archive.values(checkpoint.every_s, checkpoint.resume);
+  pass(archive, checkpoint.identity);
+}
+
+/// Fields that only process 0 reads, such as the device, are left out.
+void pass(Archive& archive, Request& request) {
+  archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
+                 request.criterion, request.linear_criterion, request.max_iterations,
+                 request.time_limit_s, request.seed, request.refresh_interval, request.max_basis,
+                 request.algorithm, request.precision, request.threads, request.spmm.transpose,
+                 request.preconditioner.precision);
+  pass(archive, request.interval);
+  pass(archive, request.filter);
+  archive.text(request.preconditioner.type);
+  pass(archive, request.preconditioner.options);
+  archive.text(request.spmm.kernel);
+  archive.text(request.spmm.verdict_file);
+  pass(archive, request.checkpoint);
+}
+
+/// The options of the preconditioner follow from the request.
+void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
+  std::string name(plan.name());
+  archive.text(name);
+  archive.values(plan.matrix, plan.lowered);
+  archive.text(plan.precision_reason);
+  if (!archive.loading() || name == "none") return;
+  plan.kind = &preconditioner_table().get(name);
+  plan.options = plan.kind->options(request.preconditioner.options);
+}
+
+void pass(Archive& archive, Order& order) {
+  archive.values(order.solve, order.code, order.single);
+  if (!order.solve) return;
+  pass(archive, order.request);
+  pass(archive, order.request, order.plan);
+}
+
+}  // namespace
+
+void send_order(Processes& processes, Order order) {
+  std::vector<std::byte> memory;
+  Archive archive(memory, Archive::Mode::save);
+  pass(archive, order);
+  std::size_t size = memory.size();
+  processes.broadcast(&size, sizeof size);
+  processes.broadcast(memory.data(), size);
+}
+
+Order receive_order(Processes& processes) {
+  std::size_t size = 0;
+  processes.broadcast(&size, sizeof size);
+  std::vector<std::byte> memory(size);
+  processes.broadcast(memory.data(), size);
+  Order order;
+  Archive archive(memory, Archive::Mode::load);
+  pass(archive, order);
+  return order;
+}
+
+Request own_request(const Processes& processes, Request request) {
+  CheckpointOptions& checkpoint = request.checkpoint;
+  if (checkpoint.file.empty()) return request;
+  checkpoint.identity.push_back(
+      fmt::format("process: {} of {}", processes.rank(), processes.size()));
+  if (processes.leads()) return request;
+  checkpoint.file += fmt::format(".{}", processes.rank());
+  // Process 0 reports a failure. Others mostly fail with it, and the next checkpoint may succeed.
+  checkpoint.on_failure = [](const std::string&) {};
+  return request;
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/request.hpp>
+#include <heddle/linalg/context/processes.hpp>
+#include <string>
+
+/// What process 0 tells the other processes before a solve that they do together.
+namespace heddle::detail {
+
+/// The next duty of all processes but 0.
+struct Order {
+  /// Whether there is a solve to take part in. If not, there will be none any more.
+  bool solve = false;
+  int code = 0;         ///< without a solve: the exit code for the program
+  bool single = false;  ///< the solve is in single precision
+  Request request{};    ///< with its method chosen
+  PreconditionerPlan plan{};
+};
+
+/// Sends the order of process 0. Called by process 0.
+void send_order(Processes& processes, Order order);
+
+/// Waits for an order of process 0. Called by all other processes.
+Order receive_order(Processes& processes);
+
+/// `request` as the process carries it out. Each process keeps a checkpoint of its own: process 0
+/// in the file of the request, process k in FILE.k. They fit the same number of processes only.
+Request own_request(const Processes& processes, Request request);
+
+}  // namespace heddle::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heddle {
+
+/// The processes that solve one problem together. Process k holds the k-th range of the rows of
+/// every distributed matrix and block. All processes make the same calls in the same order: each
+/// call below, except `abort`, waits for the others. Memory is that of the host.
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  Processes(const Processes&) = delete;
+  Processes& operator=(const Processes&) = delete;
+
+  int rank() const noexcept { return rank_; }  ///< number of this process, from 0
+  int size() const noexcept { return size_; }  ///< number of processes
+  bool leads() const noexcept { return rank_ == 0; }
+
+  /// The number of these processes that run on this machine, this one included.
+  int on_this_machine() const noexcept { return on_this_machine_; }
+
+  /// all[k·bytes …] ← the `bytes` at `here` of process k, for all k.
+  virtual void gather_all(const void* here, void* all, std::size_t bytes) = 0;
+
+  /// Copies `bytes` at `data` of process 0 to all other processes.
+  virtual void broadcast(void* data, std::size_t bytes) = 0;
+
+  /// Bytes that go to or come from another process.
+  struct Message {
+    int process = 0;
+    void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  /// Begins to send and to receive messages. Every message that a process sends is received by its
+  /// target in the same call, with the same size, and messages between two processes arrive in
+  /// order. The memory must stay untouched until `end_exchange`. One exchange at a time. Only the
+  /// processes that appear in messages take part.
+  virtual void begin_exchange(std::span<const Message> receive, std::span<const Message> send) = 0;
+  virtual void end_exchange() = 0;
+
+  /// Ends all processes, with `code` as the exit code of the whole program.
+  [[noreturn]] virtual void abort(int code) noexcept = 0;
+
+  /// values[i] ← the sum of values[i] of all processes, added in the order of the processes: the
+  /// same bits on all of them and in every run.
+  void sum(std::span<double> values);
+
+  /// values[i] ← the largest values[i] of all processes, NaN if one is NaN.
+  void largest(std::span<double> values);
+
+  /// The logical OR of `here` over all processes.
+  bool any(bool here);
+
+  /// Whether `number` is the same on all processes.
+  bool same(std::uint64_t number);
+
+ protected:
+  Processes(int rank, int size, int on_this_machine) noexcept
+      : rank_(rank), size_(size), on_this_machine_(on_this_machine) {}
+
+ private:
+  std::span<const double> gathered(std::span<const double> values);
+
+  int rank_;
+  int size_;
+  int on_this_machine_;
+  std::vector<double> all_;  // kept, so that a sum allocates at its first size only
+};
+
+}  // namespace heddle

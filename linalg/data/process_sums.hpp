@@ -1,0 +1,15 @@
+#pragma once
+
+#include <heddle/linalg/data/small_matrix.hpp>
+#include <initializer_list>
+
+/// The last step of operations that sum over the rows of distributed blocks.
+namespace heddle {
+
+/// Replaces the entries of all `parts`, which hold the sums over the rows of this process, by the
+/// sums over all rows. They are added in the order of the processes, and travel together. A no-op
+/// where the context has one process. Uses the context's scratch memory.
+void sum_over_processes(HostContext& context,
+                        std::initializer_list<SmallView<double, HostSpace>> parts);
+
+}  // namespace heddle

@@ -1,0 +1,48 @@
+#include <algorithm>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/distributed/row_ranges.hpp>
+#include <string>
+
+namespace heddle {
+namespace {
+
+/// A row costs a solver about as much in its blocks of vectors as so many entries in products.
+constexpr Index kRowEntries = 16;
+
+}  // namespace
+
+int RowRanges::owner(Index row) const noexcept {
+  return static_cast<int>(std::upper_bound(begins.begin(), begins.end(), row) - begins.begin()) - 1;
+}
+
+template <Scalar T>
+RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes) {
+  if (A.rows < processes) {
+    throw InvalidArgument("there are " + std::to_string(processes) + " processes, but the matrix " +
+                          "has " + std::to_string(A.rows) + " rows: start fewer processes");
+  }
+  const auto cost = [&A](Index row) { return A.row_offsets[row] + kRowEntries * row; };
+  RowRanges ranges{{0}};
+  for (int k = 1; k <= processes; ++k) {
+    const double target = static_cast<double>(cost(A.rows)) * k / processes;
+    Index low = ranges.begins.back() + 1;  // a row for each process, before and after k
+    Index high = A.rows - (processes - k);
+    while (low < high) {
+      const Index middle = (low + high) / 2;
+      if (static_cast<double>(cost(middle)) < target) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    ranges.begins.push_back(low);
+  }
+  return ranges;
+}
+
+#define HEDDLE_INSTANTIATE(T) template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

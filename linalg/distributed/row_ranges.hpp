@@ -1,0 +1,30 @@
+#pragma once
+
+#include <heddle/linalg/data/row_range.hpp>
+#include <heddle/linalg/data/views.hpp>
+#include <vector>
+
+namespace heddle {
+
+/// Which rows of matrices and vectors each of several processes holds: process k has the rows
+/// begins[k] … begins[k + 1] − 1.
+struct RowRanges {
+  std::vector<Index> begins;  ///< one more than there are processes, from 0 to the number of rows
+
+  Index rows() const noexcept { return begins.back(); }
+  int processes() const noexcept { return static_cast<int>(begins.size()) - 1; }
+  RowRange of(int process) const noexcept {
+    const auto k = static_cast<std::size_t>(process);
+    return {begins[k], begins[k + 1] - begins[k], rows()};
+  }
+  /// The process that holds `row`.
+  int owner(Index row) const noexcept;
+};
+
+/// Ranges of rows of A for `processes` processes, each with a row at least. The processes get about
+/// equal numbers of entries, of which a row counts `kRowEntries` more for its share of the vectors.
+/// Throws `InvalidArgument` if A has fewer rows than there are processes.
+template <Scalar T>
+RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes);
+
+}  // namespace heddle

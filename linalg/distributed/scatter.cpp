@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/distributed/distribute.hpp>
+#include <heddle/linalg/distributed/scatter.hpp>
+#include <numeric>
+
+namespace heddle {
+namespace {
+
+using Messages = std::vector<Processes::Message>;
+
+/// Messages carry writable memory. Those that are sent are only read.
+template <class T>
+Processes::Message message(int process, const T* data, Index count) {
+  return {process, const_cast<T*>(data), static_cast<std::size_t>(count) * sizeof(T)};
+}
+
+void exchange(Processes& processes, const Messages& receive, const Messages& send) {
+  processes.begin_exchange(receive, send);
+  processes.end_exchange();
+}
+
+/// The rows of A in `range`, as process 0 holds them. Their offsets do not begin at 0.
+template <Scalar T>
+CsrView<T, HostSpace> rows_of(const CsrView<T, HostSpace>& A, const RowRange& range) {
+  const std::int64_t* offsets = A.row_offsets + range.first;
+  const Index first = offsets[0];
+  return {range.local,       A.cols,          offsets[range.local] - first, offsets,
+          A.columns + first, A.values + first};
+}
+
+template <Scalar T>
+void send_rows(Processes& processes, const CsrView<T, HostSpace>& A, const RowRanges& rows) {
+  Messages send;
+  for (int k = 1; k < processes.size(); ++k) {
+    const CsrView<T, HostSpace> part = rows_of(A, rows.of(k));
+    send.push_back(message(k, part.row_offsets, part.rows + 1));
+    send.push_back(message(k, part.columns, part.nnz));
+    send.push_back(message(k, part.values, part.nnz));
+  }
+  exchange(processes, {}, send);
+}
+
+template <Scalar T>
+HostCsrMatrix<T> receive_rows(HostContext& context, const RowRanges& rows, const RowRanges& columns,
+                              Index nnz) {
+  Processes& processes = *context.processes();
+  const RowRange range = rows.of(processes.rank());
+  HostCsrMatrix<T> part(context, range.local, columns.rows(), nnz);
+  exchange(processes,
+           {message(0, part.row_offsets(), range.local + 1), message(0, part.columns(), nnz),
+            message(0, part.values(), nnz)},
+           {});
+  const std::int64_t first = part.row_offsets()[0];
+  for (Index i = 0; i <= range.local; ++i) part.row_offsets()[i] -= first;
+  return part;
+}
+
+}  // namespace
+
+RowRanges shared_ranges(HostContext& context, RowRanges ranges) {
+  Processes& processes = *context.processes();
+  ranges.begins.resize(static_cast<std::size_t>(processes.size()) + 1);
+  processes.broadcast(ranges.begins.data(), ranges.begins.size() * sizeof(Index));
+  return ranges;
+}
+
+template <Scalar T>
+HostCsrMatrix<T> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
+                         const RowRanges& rows, const RowRanges& columns) {
+  Processes& processes = *context.processes();
+  std::vector<Index> counts(static_cast<std::size_t>(processes.size()));
+  if (processes.leads()) {
+    for (int k = 0; k < processes.size(); ++k) {
+      counts[static_cast<std::size_t>(k)] = rows_of(A, rows.of(k)).nnz;
+    }
+  }
+  processes.broadcast(counts.data(), counts.size() * sizeof(Index));
+  if (processes.leads()) {
+    send_rows(processes, A, rows);
+    return distribute(context, rows_of(A, rows.of(0)), rows, columns);
+  }
+  const HostCsrMatrix<T> part =
+      receive_rows<T>(context, rows, columns, counts[static_cast<std::size_t>(processes.rank())]);
+  return distribute(context, part.view(), rows, columns);
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> scatter(HostContext& context, const ConstBlockView<T, HostSpace>& X,
+                                  const RowRanges& rows) {
+  Processes& processes = *context.processes();
+  Index cols = X.cols();
+  processes.broadcast(&cols, sizeof cols);
+  const auto part_of = [&](int process) {
+    const RowRange range = rows.of(process);
+    MultiVector<T, HostSpace> part(context, range.local, cols);
+    if (!processes.leads()) return part;
+    for (Index i = 0; i < range.local; ++i) {
+      const T* const row = X.data() + (range.first + i) * X.ld();
+      std::copy_n(row, cols, part.view().data() + i * part.ld());
+    }
+    return part;
+  };
+  if (!processes.leads()) {
+    MultiVector<T, HostSpace> part = part_of(processes.rank());
+    exchange(processes, {message(0, part.view().data(), part.rows() * part.ld())}, {});
+    return part;
+  }
+  for (int k = 1; k < processes.size(); ++k) {
+    const MultiVector<T, HostSpace> part = part_of(k);
+    exchange(processes, {}, {message(k, part.view().data(), part.rows() * part.ld())});
+  }
+  return part_of(0);
+}
+
+template <class Value>
+std::vector<Value> scatter(HostContext& context, const std::vector<Value>& values,
+                           const RowRanges& rows) {
+  Processes& processes = *context.processes();
+  const RowRange own = rows.of(processes.rank());
+  if (!processes.leads()) {
+    std::vector<Value> part(static_cast<std::size_t>(own.local));
+    exchange(processes, {message(0, part.data(), own.local)}, {});
+    return part;
+  }
+  Messages send;
+  for (int k = 1; k < processes.size(); ++k) {
+    send.push_back(message(k, values.data() + rows.of(k).first, rows.of(k).local));
+  }
+  exchange(processes, {}, send);
+  return {values.begin(), values.begin() + own.local};
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> gather(HostContext& context, const MultiVector<T, HostSpace>& X,
+                                 HostContext& target) {
+  Processes& processes = *context.processes();
+  std::vector<Index> rows(static_cast<std::size_t>(processes.size()));
+  const Index own_rows = X.rows();
+  processes.gather_all(&own_rows, rows.data(), sizeof own_rows);
+  const T* const own = X.view().data();
+  if (!processes.leads()) {
+    exchange(processes, {}, {message(0, own, X.rows() * X.ld())});
+    return {};
+  }
+  MultiVector<T, HostSpace> whole(target, std::accumulate(rows.begin(), rows.end(), Index{0}),
+                                  X.cols());
+  T* const data = whole.view().data();
+  Messages receive;
+  T* next = data + own_rows * X.ld();
+  for (int k = 1; k < processes.size(); ++k) {
+    const Index values = rows[static_cast<std::size_t>(k)] * X.ld();
+    receive.push_back(message(k, next, values));
+    next += values;
+  }
+  exchange(processes, receive, {});
+  std::copy_n(own, X.rows() * X.ld(), data);
+  return whole;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template HostCsrMatrix<T> scatter(HostContext&, const CsrView<T, HostSpace>&, const RowRanges&, \
+                                    const RowRanges&);                                            \
+  template MultiVector<T, HostSpace> scatter(HostContext&, const ConstBlockView<T, HostSpace>&,   \
+                                             const RowRanges&);                                   \
+  template MultiVector<T, HostSpace> gather(HostContext&, const MultiVector<T, HostSpace>&,       \
+                                            HostContext&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+template std::vector<double> scatter(HostContext&, const std::vector<double>&, const RowRanges&);
+template std::vector<std::int32_t> scatter(HostContext&, const std::vector<std::int32_t>&,
+                                           const RowRanges&);
+
+}  // namespace heddle

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/distributed/row_ranges.hpp>
+
+/// Matrices and blocks between process 0, which holds all of their rows, and the processes of a
+/// context, which hold their ranges. All processes call these functions together.
+namespace heddle {
+
+/// `ranges` of process 0 on all processes.
+RowRanges shared_ranges(HostContext& context, RowRanges ranges);
+
+/// The distributed matrix of A, see `distribute`. Only the A of process 0 is read. Its rows travel
+/// straight from its arrays.
+template <Scalar T>
+HostCsrMatrix<T> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
+                         const RowRanges& rows, const RowRanges& columns);
+
+/// The rows of X that this process holds, n×b on process 0. Only the X of process 0 is read.
+template <Scalar T>
+MultiVector<T, HostSpace> scatter(HostContext& context, const ConstBlockView<T, HostSpace>& X,
+                                  const RowRanges& rows);
+
+/// values[first …] of process 0 for the rows that this process holds. Only the values of process 0
+/// are read. Their number is that of all rows.
+template <class Value>
+std::vector<Value> scatter(HostContext& context, const std::vector<Value>& values,
+                           const RowRanges& rows);
+
+/// The block on process 0, in the memory of `target`, whose rows are those of X on all processes.
+/// 0×0 on the others.
+template <Scalar T>
+MultiVector<T, HostSpace> gather(HostContext& context, const MultiVector<T, HostSpace>& X,
+                                 HostContext& target);
+
+}  // namespace heddle

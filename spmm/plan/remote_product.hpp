@@ -1,0 +1,36 @@
+#pragma once
+
+#include <heddle/linalg/data/halo_exchange.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/spmm/epilogue.hpp>
+#include <heddle/spmm/spmm.hpp>
+
+namespace heddle::detail {
+
+/// The part of a product with a distributed matrix that needs the halo: the entries in remote
+/// columns, with R for their rows and S for the rows of C that they belong to, C(S) += α R H. The
+/// columns that the process holds are multiplied between `begin` and `add`.
+template <Scalar T>
+class RemoteProduct {
+ public:
+  /// Inspects the remote columns of a matrix, which must outlive the product.
+  RemoteProduct(HostContext& context, const RemoteColumns<T, HostSpace>& remote,
+                const SpmmOptions& options);
+
+  /// Sends the rows of B that other processes need.
+  void begin(HostContext& context, ConstBlockView<T, HostSpace> B);
+
+  /// Waits for the halo of B. C += α R H and, with the η and Y of `epilogue`, Y += η α R H on the
+  /// rows S. As the terms of an epilogue are linear in A B, the sum is that of the whole product.
+  void add(HostContext& context, T alpha, const SpmmEpilogue<T, HostSpace>& epilogue,
+           BlockView<T, HostSpace> C);
+
+ private:
+  const RemoteColumns<T, HostSpace>& remote_;
+  HaloExchange<T> exchange_;
+  SpmmPlan<T, HostContext> plan_;
+  MultiVector<T, HostSpace> sums_;  // α R H, as wide as the widest block so far
+};
+
+}  // namespace heddle::detail

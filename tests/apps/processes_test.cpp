@@ -1,0 +1,210 @@
+#include <gtest/gtest.h>
+
+#include <apps/solver_process.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <heddle/linalg/formats/formats.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle::apps {
+namespace {
+
+using heddle::test::contents;
+using test::ProcessResult;
+
+/// Runs a solver on several processes, started by the launcher of MPI.
+class Processes : public test::SolverProcess {
+ protected:
+  explicit Processes(const std::string& name = "heddle-lobpcg") : SolverProcess(name) {}
+
+  std::vector<std::string> launch(int count, const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words = command(arguments);
+    // MPI keeps memory to its end.
+    words.insert(words.begin() + 1,
+                 {"ASAN_OPTIONS=detect_leaks=0", HEDDLE_MPIEXEC, "--oversubscribe",
+                  "--allow-run-as-root", "-n", std::to_string(count)});
+    return words;
+  }
+
+  ProcessResult together(int count, const std::string& yaml,
+                         std::vector<std::string> arguments = {}) {
+    folder_.write("case.yaml", yaml);
+    arguments.insert(arguments.begin(), "case.yaml");
+    return test::run_process(folder_.path(), launch(count, arguments));
+  }
+
+  /// Several processes end as one does, with the same values and as many iterations, ±`most`.
+  void expect_same(int count, const std::string& yaml, int most = 1) {
+    const int code = solve(yaml, {"-q"}).exit_code;
+    const nlohmann::json one = result();
+    const ProcessResult run = together(count, yaml, {"-q"});
+    EXPECT_EQ(run.exit_code, code) << run.err << yaml;
+    const nlohmann::json several = result();
+    EXPECT_EQ(several.at("processes"), count);
+    EXPECT_EQ(several.at("status"), one.at("status")) << yaml;
+    EXPECT_EQ(several.at("n"), one.at("n"));
+    EXPECT_EQ(several.at("converged"), one.at("converged"));
+    const int difference = several.at("iterations").get<int>() - one.at("iterations").get<int>();
+    EXPECT_LE(std::abs(difference), most) << yaml;
+    if (!one.contains("eigenvalues")) return;
+    const auto values = several.at("eigenvalues").get<std::vector<double>>();
+    const auto exact = one.at("eigenvalues").get<std::vector<double>>();
+    const auto bounds = one.at("error_bounds").get<std::vector<double>>();
+    ASSERT_EQ(values.size(), exact.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(values[i], exact[i], 2 * bounds[i] + 1e-12 * std::abs(exact[i])) << yaml;
+    }
+  }
+
+  void expect_refused(const std::string& yaml, int code, const std::string& message,
+                      std::vector<std::string> arguments = {}) {
+    const ProcessResult run = together(2, yaml, std::move(arguments));
+    EXPECT_EQ(run.exit_code, code) << run.err;
+    EXPECT_NE(run.err.find(": error: "), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
+  }
+};
+
+class LobpcgOnProcesses : public Processes {};
+
+struct LanczosOnProcesses : Processes {
+  LanczosOnProcesses() : Processes("heddle-lanczos") {}
+};
+
+struct CgOnProcesses : Processes {
+  CgOnProcesses() : Processes("heddle-cg") {}
+};
+
+std::string generated(const std::string& name, const std::string& size) {
+  return "matrix: {generate: " + name + ", size: [" + size + "]}";
+}
+
+const std::string kGrid = generated("laplace3d", "9, 10, 11");
+const std::string kBeam =
+    generated("elasticity3d", "3, 4, 5") + ", mass: {generate: elasticity3d_mass, size: [3, 4, 5]}";
+
+std::string problem(const std::string& parts, const std::string& solver) {
+  return "problem: {" + parts + "}\nsolver: {" + solver + "}\nthreads: 1\n";
+}
+
+TEST_F(LobpcgOnProcesses, SameResults) {
+  for (const int count : {2, 3, 4}) expect_same(count, problem(kGrid, "nev: 4"));
+  expect_same(3, problem(kGrid, "nev: 4, which: largest"));
+  expect_same(2, problem(kGrid, "nev: 4, preconditioner: {type: jacobi}"));
+  expect_same(3, problem(kBeam, "nev: 4"));
+  expect_same(4, problem(kBeam, "nev: 4, preconditioner: {type: block_jacobi}"));
+  expect_same(2, problem(kBeam, "nev: 4, which: largest"));
+  expect_same(3, problem(generated("laplace1d", "9"), "nev: 3"));
+  expect_same(3, problem(kGrid, "nev: 4") + "precision: mixed\n");
+}
+
+TEST_F(LobpcgOnProcesses, GraphsWithNullVectors) {
+  const std::string laplacian = "transform: laplacian, weights: unit, symmetrize: true";
+  expect_same(2, problem(generated("rmat", "7") + ", " + laplacian, "nev: 5"));
+  expect_same(3, problem(generated("laplace2d", "15, 17") + ", " + laplacian, "nev: 4"));
+}
+
+TEST_F(LobpcgOnProcesses, ConstraintsAndTheBitsOfVectors) {
+  const std::string first = problem(kGrid, "nev: 3") + "output: {eigenvectors: npy}\n";
+  ASSERT_EQ(together(3, first, {"--set", "output.directory=a"}).exit_code, 0);
+  ASSERT_EQ(together(3, first, {"--set", "output.directory=b"}).exit_code, 0);
+  EXPECT_EQ(file("a/eigenvectors.npy"), file("b/eigenvectors.npy"));
+  EXPECT_EQ(result("a").at("eigenvalues"), result("b").at("eigenvalues"));
+  EXPECT_EQ(result("a").at("residuals"), result("b").at("residuals"));
+  expect_same(2, problem(kGrid + ", constraints: a/eigenvectors.npy", "nev: 3"));
+  expect_same(3, problem(kGrid + ", initial_guess: a/eigenvectors.npy", "nev: 3"));
+}
+
+TEST_F(LanczosOnProcesses, SameResults) {
+  expect_same(2, problem(kGrid, "nev: 4, which: largest"));
+  expect_same(3, problem(kGrid, "nev: 4, filter: chebyshev"));
+  const std::string mikota =
+      generated("mikota_stiffness", "300") + ", mass: {generate: mikota_mass, size: [300]}";
+  expect_same(4, problem(mikota, "nev: 4, filter: chebyshev"));
+  constexpr int kAny = 100;  // one process has a dense solver for small problems
+  expect_same(
+      3,
+      problem(generated("laplace2d", "30, 31"), "nev: 40, which: interval, interval: [0.1, 0.25]"),
+      kAny);
+}
+
+TEST_F(CgOnProcesses, SameSolutions) {
+  const std::string random = kGrid + ", rhs: {random: 3}";
+  expect_same(2, problem(random, ""));
+  expect_same(3, problem(random, "preconditioner: {type: jacobi}"));
+  const std::string pseudo =
+      problem(kGrid + ", rhs: {ones: 2}", "algorithm: pseudo_block") + "output: {solution: npy}\n";
+  ASSERT_EQ(solve(pseudo, {"--set", "output.directory=one"}).exit_code, 0);
+  ASSERT_EQ(together(4, pseudo, {"--set", "output.directory=four"}).exit_code, 0);
+  HostContext context(1);
+  const auto X = read_block<double>(context, folder_.path() / "one/solution.npy");
+  const auto Y = read_block<double>(context, folder_.path() / "four/solution.npy");
+  ASSERT_EQ(Y.rows(), 990);
+  ASSERT_EQ(Y.cols(), 2);
+  for (Index i = 0; i < X.rows(); ++i) EXPECT_NEAR(X.view()(i, 1), Y.view()(i, 1), 1e-5);
+}
+
+TEST_F(LobpcgOnProcesses, CheckpointsPerProcess) {
+  const std::string kept =
+      problem(kGrid, "nev: 4, preconditioner: {type: none}") + "checkpoint: {file: kept}\n";
+  EXPECT_EQ(together(2, kept, {"--set", "solver.max_iterations=20"}).exit_code, 3);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "kept.1"));
+  EXPECT_EQ(solve(kept, {"--resume"}).exit_code, 2);
+  const ProcessResult three = together(3, kept, {"--resume"});
+  EXPECT_EQ(three.exit_code, 2);
+  EXPECT_NE(three.err.find("process: 0 of 2 in place of process: 0 of 3"), std::string::npos)
+      << three.err;
+  EXPECT_EQ(together(2, kept, {"--resume", "--set", "output.directory=resumed"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "kept.1"));
+  EXPECT_EQ(together(2, kept, {"--set", "output.directory=whole"}).exit_code, 0);
+  for (const char* const key : {"iterations", "eigenvalues", "residuals"}) {
+    EXPECT_EQ(result("resumed").at(key), result("whole").at(key)) << key;
+  }
+}
+
+TEST_F(LobpcgOnProcesses, AProcessThatFailsEndsAll) {
+  const std::string kept =
+      problem(kGrid, "nev: 4, preconditioner: {type: none}") + "checkpoint: {file: kept}\n";
+  EXPECT_EQ(together(3, kept, {"--set", "solver.max_iterations=5"}).exit_code, 3);
+  std::filesystem::remove(folder_.path() / "kept.2");
+  const ProcessResult run = together(3, kept, {"--resume"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("heddle-lobpcg: process 2: error: "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("kept.2: no checkpoint can be read"), std::string::npos) << run.err;
+}
+
+TEST_F(LobpcgOnProcesses, ASignalEndsTheSolveWithResults) {
+  folder_.write("case.yaml", problem(generated("laplace3d", "30, 30, 30"),
+                                     "nev: 8, tolerance: 1e-13, max_iterations: 1000000, "
+                                     "criterion: absolute, preconditioner: {type: none}"));
+  test::Process process(folder_.path(), launch(2, {"case.yaml"}));
+  EXPECT_TRUE(wait_for_iterations(process)) << process.err();
+  process.signal(SIGUSR1);
+  const ProcessResult run = process.wait();
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+  EXPECT_EQ(result().at("status"), "interrupted");
+}
+
+TEST_F(LobpcgOnProcesses, Refusals) {
+  EXPECT_EQ(together(2, problem(kGrid, "nev: 2"), {"--validate"}).exit_code, 0);
+  expect_refused(problem("matrix: missing.mtx", "nev: 2"), 2, "missing.mtx: cannot be opened");
+  expect_refused(problem(kGrid, "nev: 2, preconditioner: {type: multigrid}"), 1,
+                 "multigrid needs the whole matrix in one process; use chebyshev");
+  expect_refused(problem(kGrid + ", transform: normal_equations", "nev: 2"), 1,
+                 "several processes");
+  expect_refused(problem(kGrid, "nev: 2") + "device: cuda\n", 5,
+                 "cuda cannot be used: several processes solve on the host");
+  const ProcessResult run = together(4, problem(generated("laplace1d", "3"), "nev: 1"));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("there are 4 processes, but the matrix has 3 rows"), std::string::npos)
+      << run.err;
+}
+
+TEST_F(LanczosOnProcesses, RefusesFactors) {
+  expect_refused(problem(kGrid, "nev: 2, filter: inverse"), 1, "factors A - sigma B");
+}
+
+}  // namespace
+}  // namespace heddle::apps

@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/distributed/scatter.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <support/processes.hpp>
+#include <support/random_block.hpp>
+#include <support/tolerance.hpp>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::processes;
+using test::RandomBlock;
+using test::RandomSmall;
+using test::tolerance;
+
+constexpr Index kRows = 1003;
+
+/// Ranges of unequal heights.
+RowRanges uneven_rows(Index n) {
+  RowRanges ranges{{0}};
+  const int size = processes()->size();
+  for (int k = 1; k < size; ++k) ranges.begins.push_back(n * k * k / (size * size) + k);
+  ranges.begins.push_back(n);
+  return ranges;
+}
+
+class Distributed : public test::OnProcesses {
+ protected:
+  RowRange own(const RowRanges& ranges) const { return ranges.of(processes()->rank()); }
+
+  /// The rows of this process.
+  template <class T>
+  ConstBlockView<T, HostSpace> part(const ConstBlockView<T, HostSpace>& X) const {
+    const RowRange rows = own(uneven_rows(X.rows()));
+    return {X.data() + rows.first * X.ld(), rows.local, X.cols(), X.ld()};
+  }
+
+  /// The numbers have the same bits on all processes and are near those of `exact`.
+  void expect_sums(SmallView<double, HostSpace> sums, SmallView<double, HostSpace> exact,
+                   double scale) {
+    for (Index j = 0; j < sums.cols; ++j) {
+      for (Index i = 0; i < sums.rows; ++i) {
+        EXPECT_NEAR(sums(i, j), exact(i, j), tolerance<double>(scale, kRows));
+        EXPECT_TRUE(processes()->same(std::bit_cast<std::uint64_t>(sums(i, j))));
+      }
+    }
+  }
+};
+
+TEST_F(Distributed, Decisions) {
+  const int last = processes()->size() - 1;
+  EXPECT_TRUE(together_.agree(processes()->rank() == last));
+  EXPECT_FALSE(together_.agree(false));
+  EXPECT_TRUE(together_.same(7));
+  EXPECT_FALSE(together_.same(static_cast<std::uint64_t>(processes()->rank())));
+  std::vector<double> numbers = {static_cast<double>(processes()->rank()), 1};
+  processes()->largest(numbers);
+  EXPECT_EQ(numbers[0], last);
+  numbers[1] = processes()->rank() == last ? std::nan("") : 1;
+  processes()->largest(numbers);
+  EXPECT_TRUE(std::isnan(numbers[1]));
+}
+
+TEST_F(Distributed, SumsOverRows) {
+  RandomBlock<double> x(kRows, 5, 6, 1), y(kRows, 3, 4, 2), z(kRows, 5, 5, 3);
+  const auto X = part<double>(x.view());
+  const auto Y = part<double>(y.view());
+  const auto Z = part<double>(z.view());
+  RandomSmall G(5, 3, 1), H(5, 5, 2), exact_G(5, 3, 3), exact_H(5, 5, 4);
+  gram<double>(together_, X, Y, G.view(), X, H.view());
+  gram<double>(alone_, x.view(), y.view(), exact_G.view(), x.view(), exact_H.view());
+  expect_sums(G.view(), exact_G.view(), kRows);
+  expect_sums(H.view(), exact_H.view(), kRows);
+  gram<double>(together_, X, Y, G.view());
+  expect_sums(G.view(), exact_G.view(), kRows);
+
+  RandomSmall sums(5, 1, 5), exact(5, 1, 6);
+  column_dots<double>(together_, X, Z, sums.view());
+  column_dots<double>(alone_, x.view(), z.view(), exact.view());
+  expect_sums(sums.view(), exact.view(), kRows);
+  weighted_squares<double>(together_, Y.columns(0, 1), X, sums.view());
+  weighted_squares<double>(alone_, y.view().columns(0, 1), x.view(), exact.view());
+  expect_sums(sums.view(), exact.view(), kRows);
+  RandomBlock<double> r(kRows, 5, 5, 7), whole_r(kRows, 5, 5, 8);
+  const RowRange rows = own(uneven_rows(kRows));
+  const BlockView<double, HostSpace> R(r.view().data(), rows.local, 5, 5);
+  residual<double>(together_, X, Z, RandomSmall(5, 1, 9).view(), R, sums.view());
+  residual<double>(alone_, x.view(), z.view(), RandomSmall(5, 1, 9).view(), whole_r.view(),
+                   exact.view());
+  expect_sums(sums.view(), exact.view(), kRows);
+  EXPECT_EQ(R(rows.local - 1, 4), whole_r.view()(rows.first + rows.local - 1, 4));
+}
+
+TEST_F(Distributed, NormsBeyondTheRangeOfSquares) {
+  RandomBlock<double> x(kRows, 4, 4, 1);
+  for (Index i = 0; i < kRows; ++i) {
+    x.view()(i, 0) *= 1e200;
+    x.view()(i, 1) *= 1e-200;
+    x.view()(i, 2) *= i < 2 ? 1e180 : 1e-180;  // process 0 alone has large entries
+    x.view()(i, 3) = 0;
+  }
+  RandomSmall norms(4, 1, 2), exact(4, 1, 3), scales(4, 2, 4), exact_scales(4, 2, 5);
+  column_norms<double>(together_, part<double>(x.view()), norms.view());
+  column_norms<double>(alone_, x.view(), exact.view());
+  norm_scales<double>(together_, part<double>(x.view()), scales.view());
+  norm_scales<double>(alone_, x.view(), exact_scales.view());
+  for (Index j = 0; j < 4; ++j) {
+    const double norm = exact.view()(j, 0);
+    EXPECT_NEAR(norms.view()(j, 0), norm, tolerance<double>(norm, kRows));
+    EXPECT_TRUE(processes()->same(std::bit_cast<std::uint64_t>(norms.view()(j, 0))));
+    EXPECT_EQ(scales.view()(j, 0), exact_scales.view()(j, 0));
+  }
+}
+
+TEST_F(Distributed, BlocksThereAndBack) {
+  RandomBlock<float> x(kRows, 3, 7, 1);
+  const RowRanges ranges = uneven_rows(kRows);
+  const bool leads = processes()->leads();
+  const auto source = leads ? x.view() : BlockView<float, HostSpace>();
+  const MultiVector<float, HostSpace> X = scatter<float>(together_, source, ranges);
+  const RowRange rows = own(ranges);
+  EXPECT_EQ(X.rows(), rows.local);
+  Index different = 0;
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < 3; ++j) different += X.view()(i, j) != x.view()(rows.first + i, j);
+  }
+  EXPECT_EQ(different, 0);
+  const MultiVector<float, HostSpace> back = gather(together_, X, alone_);
+  EXPECT_EQ(back.rows(), leads ? kRows : 0);
+  for (Index i = 0; i < back.rows(); ++i) {
+    for (Index j = 0; j < 3; ++j) different += back.view()(i, j) != x.view()(i, j);
+  }
+  EXPECT_EQ(different, 0);
+}
+
+TEST_F(Distributed, RandomBlocksAreThoseOfOneProcess) {
+  RandomBlock<double> whole(kRows, 3, 4, 1), mine(kRows, 3, 4, 2);
+  const RowRange rows = own(uneven_rows(kRows));
+  const BlockView<double, HostSpace> X(mine.view().data(), rows.local, 3, 4);
+  fill_random<double>(alone_, 5, 6, whole.view());
+  fill_random<double>(together_, 5, 6, X, rows.first);
+  EXPECT_EQ(X(0, 0), whole.view()(rows.first, 0));
+  EXPECT_EQ(X(rows.local - 1, 2), whole.view()(rows.first + rows.local - 1, 2));
+}
+
+TEST_F(Distributed, BalancedRows) {
+  const HostCsrMatrix<double> A = generate<double>(alone_, {"laplace1d", {1000}});
+  for (const int count : {1, 3, 7, 1000}) {
+    const RowRanges ranges = balanced_rows(A.view(), count);
+    EXPECT_EQ(ranges.processes(), count);
+    EXPECT_EQ(ranges.rows(), 1000);
+    for (int k = 0; k < count; ++k) {
+      EXPECT_NEAR(static_cast<double>(ranges.of(k).local), 1000.0 / count, 1.5);
+      EXPECT_EQ(ranges.owner(ranges.of(k).first), k);
+      EXPECT_EQ(ranges.owner(ranges.begins[static_cast<std::size_t>(k) + 1] - 1), k);
+    }
+  }
+  EXPECT_THROW(balanced_rows(A.view(), 1001), InvalidArgument);
+}
+
+/// Operations on a distributed matrix are those on the whole matrix.
+TEST_F(Distributed, Matrices) {
+  for (const GallerySpec& spec :
+       {GallerySpec{"laplace2d", {30, 31}}, GallerySpec{"random_symmetric", {kRows}},
+        GallerySpec{"rmat", {9}}}) {
+    const HostCsrMatrix<double> source = generate<double>(alone_, spec);
+    HostCsrMatrix<double> A = symmetrize<double>(alone_, source.view());
+    const RowRanges ranges = uneven_rows(A.rows());
+    const RowRange rows = own(ranges);
+    const bool leads = processes()->leads();
+    HostCsrMatrix<double> D =
+        scatter<double>(together_, leads ? A.view() : CsrView<double, HostSpace>{}, ranges, ranges);
+    EXPECT_EQ(row_range(D.view()), rows);
+    EXPECT_EQ(D.rows(), rows.local);
+    EXPECT_EQ(D.cols(), rows.local);
+    EXPECT_FALSE(together_.agree(is_diagonal(D.view())));
+    double entries = static_cast<double>(local_entries(D.view()));
+    processes()->sum({&entries, 1});
+    EXPECT_EQ(entries, static_cast<double>(A.nnz()));
+
+    const double norm = norm_1(alone_, A.view());
+    EXPECT_NEAR(norm_1(together_, D.view()), norm, tolerance<double>(norm, 100));
+    RandomBlock<double> sums(A.rows(), 1, 1, 1), part(A.rows(), 1, 1, 2);
+    const BlockView<double, HostSpace> mine(part.view().data(), rows.local, 1, 1);
+    for (const Index terms : {0, 4}) {
+      absolute_row_sums<double>(alone_, A.view(), sums.view(), terms);
+      absolute_row_sums<double>(together_, D.view(), mine, terms);
+      for (Index i = 0; i < rows.local; ++i) {
+        const double sum = sums.view()(rows.first + i, 0);
+        EXPECT_NEAR(mine(i, 0), sum, tolerance<double>(sum, 100));
+      }
+    }
+
+    Buffer<double, HostSpace> d(alone_, static_cast<std::size_t>(A.rows()));
+    std::copy_n(sums.view().data(), A.rows(), d.data());
+    Buffer<double, HostSpace> own_d(alone_, static_cast<std::size_t>(rows.local));
+    std::copy_n(d.data() + rows.first, rows.local, own_d.data());
+    A = with_stored_diagonal<double>(alone_, A.view());
+    D = with_stored_diagonal<double>(together_, D.view());
+    scale_symmetrically(alone_, d, A);
+    scale_symmetrically(together_, own_d, D);
+    const double scaled = norm_1(alone_, convert<float>(alone_, A.view()).view());
+    EXPECT_NEAR(norm_1(together_, convert<float>(together_, D.view()).view()), scaled,
+                tolerance<double>(scaled, 100));
+  }
+}
+
+}  // namespace
+}  // namespace heddle
