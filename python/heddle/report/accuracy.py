@@ -40,7 +40,9 @@ def accuracy_of(run: Run, problem: Problem) -> Accuracy | None:
 
 def _error_of(run: Run, truth: Truth | None, place: int) -> tuple[float, str] | None:
     result = run.result
-    value = float(result["eigenvalues"][place])
+    value = result["eigenvalues"][place]
+    if value is None:
+        return None
     bounds = result.get("error_bounds") or []
     limited = result.get("limited_by_rounding") or []
     if truth is not None and place < len(truth.values) and truth.values[place] != 0:

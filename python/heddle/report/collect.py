@@ -13,6 +13,7 @@ import yaml
 
 from ..study.journal import read_records
 from ..study.records import as_dict, read_json
+from ..study.sense import problem_of_result
 from .results import solve_seconds
 
 NOT_RUN = "not run"  # status of a run that is planned and has no record
@@ -81,7 +82,7 @@ class Run:
     def full(self) -> dict[str, Any]:
         """All of result.json, empty where it is missing or damaged."""
         found = read_json(self.path / "result.json")
-        return found if isinstance(found, dict) else {}
+        return {} if problem_of_result(found) else dict(found)
 
     @property
     def solver(self) -> dict[str, Any]:

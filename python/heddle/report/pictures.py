@@ -99,13 +99,13 @@ def draw_convergence(
         if one.convergence is None:
             continue
         colour = style.colour(one.place)
+        curve = thinned(one.convergence.worst, points)
+        x, y = getattr(curve, over), positive(curve.residuals)
+        if not np.isfinite(x + y).any():  # residuals that are all zero have no place on the axis
+            continue
         thin = [thinned(pair, pair_points) for pair in one.convergence.pairs]
         lines = [np.column_stack((getattr(c, over), positive(c.residuals))) for c in thin]
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=0.6, alpha=0.45))
-        curve = thinned(one.convergence.worst, points)
-        x, y = getattr(curve, over), positive(curve.residuals)
-        if not np.isfinite(x).any():
-            continue
         axes.plot(x, y, color=colour, linestyle=style.line(one.place), zorder=3)
         axes.plot(x[-1:], y[-1:], "o" if one.converged else "X", color=colour, markersize=5,
                   zorder=4)  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 
 from . import page, sheets, style, table
@@ -167,7 +168,8 @@ def values_of(problem: Problem) -> tuple[list[str], str]:
         if run.solved and values:
             bounds = run.result.get("error_bounds") or []
             return [
-                f"{value:.12g}" + (f" ± {bounds[place]:.1e}" if place < len(bounds) else "")
-                for place, value in enumerate(values)
+                f"{value:.12g}" + ("" if bound is None else f" ± {bound:.1e}")
+                for value, bound in zip_longest(values, bounds)
+                if value is not None
             ], str(run.case)
     return [], ""

@@ -6,7 +6,8 @@ counted, lies within its error bound. A reference encloses the i-th eigenvalue.
   confirmed      the claim meets the reference
   proven wrong   the reference excludes the claim: the value, its bound or its place is wrong
   disagrees      no reference; another run's claim excludes it
-  unchecked      none of these, or the run does not claim the pair"""
+  unchecked      none of these, or the run does not claim the pair, or its bound is so wide that the
+                 value may belong to several eigenvalues"""
 
 from __future__ import annotations
 
@@ -125,6 +126,11 @@ def _against_truth(
         if not _meet(claim, enclosure):
             pair["verdict"] = "proven wrong"
             pair["why"] = _how_wrong(claim, i, claims, enclosures)
+        elif (other := _nearer_place(claim, i, enclosures)) is not None:
+            pair["why"] = (
+                f"its bound {claim.bound:.1e} reaches eigenvalue number {i + 1}, but number "
+                f"{other + 1} is nearer"
+            )
         elif pair["uncertainty"] <= _fine_enough(claim):
             pair["verdict"] = "confirmed"
         elif _is_zero(claim, pair["uncertainty"], truth):
@@ -133,13 +139,39 @@ def _against_truth(
         else:
             pair["why"] = f"the reference is known to ±{pair['uncertainty']:.1e} only"
         pair["against"] = method
-    missing = len(enclosures) - len(claims)
-    if question.get("which") == "interval" and missing > 0 and all(c.made for c in claims):
+    _note_missing(finding, claims, len(enclosures), method, question)
+
+
+def _note_missing(
+    finding: Finding, claims: list[Claim], known: int, method: str, question: dict[str, Any]
+) -> None:
+    """Marks a run whose claims are fewer than the eigenvalues that it was asked for. `known`: how
+    many of them the reference has."""
+    interval = question.get("which") == "interval"
+    asked = known if interval else min(known, question.get("nev") or known)
+    missing = asked - len(claims)
+    if missing > 0 and all(claim.made for claim in claims):
+        of_what = "eigenvalues of the interval" if interval else "wanted eigenvalues"
         finding.pairs.append({
             "pair": len(claims) + 1, "value": None, "bound": None, "verdict": "proven wrong",
-            "why": f"{missing} of {len(enclosures)} eigenvalues of the interval are missing",
-            "against": method,
+            "why": f"{missing} of {asked} {of_what} are missing", "against": method,
         })  # fmt: skip
+
+
+def _nearer_place(claim: Claim, place: int, enclosures: Enclosures) -> int | None:
+    """The place of an eigenvalue that lies nearer to a claimed value than the one of its own place
+    does, None if there is none or the value is exact enough for its place. A bound that reaches
+    several eigenvalues says little about which of them was found."""
+
+    def distance(to: tuple[float, float]) -> float:
+        return max(to[0] - claim.value, claim.value - to[1], 0.0)
+
+    own = enclosures[place]
+    if own is None or distance(own) <= 1e-6 * abs(claim.value):
+        return None
+    others = [(distance(each), at) for at, each in enumerate(enclosures) if each is not None]
+    nearest, at = min(others)
+    return at if nearest < distance(own) else None
 
 
 def _enclosures(truth: dict[str, Any]) -> Enclosures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import signal
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from .process import Ended
 from .records import DEVICE, INPUT, UNFINISHED, USAGE, Record, Run, read_json, shortened
+from .sense import problem_of_result
 
 # Exit codes of heddle.study.external: the library cannot be imported, or fails.
 EXTERNAL_CODES = {69: "unavailable", 70: "crashed"}
@@ -48,12 +48,12 @@ def record_of(
 
 def adopted_record(run: Run, result: dict[str, Any], machine: Machine, version: str) -> Record:
     """The record of a run whose study was killed between its end and its record."""
+    if problem := problem_of_result(result):
+        return _record(run, "unreadable_results", problem, machine, "", version)
     started = str((result.get("run") or {}).get("started", ""))
     status, reason = str(result["status"]), str(result.get("reason", ""))
     if status == "error":
         status = status_of_error(int(result.get("exit_code") or 0), reason)
-    elif problem := problem_of_result(result):
-        status, reason = "unreadable_results", problem
     record = _record(run, status, reason, machine, started, version)
     record.exit_code = result.get("exit_code")
     record.wall_seconds = float((result.get("seconds") or {}).get("total") or 0.0)
@@ -159,36 +159,3 @@ def last_words(folder: Path) -> str:
 
 # heddle's own name and the place in the config.yaml that the study wrote
 _PROGRAM_AND_PLACE = re.compile(r"^heddle[\w -]*: error: (\S*config\.yaml:[\d:]+ )?")
-
-
-def problem_of_result(result: Any) -> str:
-    """What is wrong with the content of a result.json, "" if nothing is."""
-    if not isinstance(result, dict):
-        return "no complete result.json"
-    if not isinstance(result.get("status"), str):
-        return "a result.json without a status"
-    if result["status"] == "error":
-        return ""
-    lists = {}
-    for key in ("eigenvalues", "residuals", "error_bounds", "converged"):
-        if key not in result:
-            continue
-        values = result[key]
-        numbers = isinstance(values, list) and all(_is_number(each) for each in values)
-        if not numbers:
-            return f"a result.json whose {key} are no list of numbers"
-        lists[key] = len(values)
-    if "residuals" not in lists:
-        return "a result.json without residuals"
-    if "eigenvalues" in lists and len(set(lists.values())) > 1:
-        counts = ", ".join(f"{count} {key}" for key, count in lists.items())
-        return f"a result.json with lists of different lengths: {counts}"
-    return ""
-
-
-def _is_number(value: Any) -> bool:
-    return (
-        value is None
-        or isinstance(value, (bool, int))
-        or (isinstance(value, float) and not math.isnan(value))
-    )

@@ -52,10 +52,18 @@ def probe(path: str) -> Solver:
         command = [path, "solve", "laplace1d:20", "-n", "1", "-q", "--json", "-o", f"{folder}/out"]
         try:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
-            result = json.loads(ended.stdout)
-            versions = result["versions"]
-        except (OSError, subprocess.TimeoutExpired, ValueError, KeyError, TypeError) as error:
+        except (OSError, subprocess.TimeoutExpired) as error:
             raise StudyError(f"{path} does not work: {error}", DEVICE) from error
+    try:
+        result = json.loads(ended.stdout)
+        versions = dict(result["versions"])
+    except (ValueError, KeyError, TypeError) as error:
+        said = ended.stderr.strip() or "it wrote no message"
+        raise StudyError(
+            f"{path} does not work: a test problem ended with exit code {ended.returncode} and "
+            f"without a result: {said}",
+            DEVICE,
+        ) from error
     version, commit = versions.get("heddle") or "?", versions.get("commit")
     if commit and not commit.endswith("-dirty"):
         version += f" {commit}"

@@ -80,6 +80,8 @@ def shown(value: Any) -> str:
     """A value as a message quotes it."""
     if value is None:
         return "nothing"
+    if value == [] or value == {}:
+        return f"an empty {'list' if value == [] else 'map'}"
     kinds = {dict: "a map", list: "a list", str: f"the string {value!r}", bool: f"{value}".lower()}
     return kinds.get(type(value), f"{value}")
 

@@ -161,6 +161,26 @@ def test_studies_of_which_little_is_left(tmp_path):
     assert "there is no file" in text
 
 
+def test_residuals_of_zero_and_values_without_bounds(tmp_path):
+    """A null vector has the residual zero, which has no place on a logarithmic axis. A zero matrix
+    gives nothing else."""
+    study = MadeStudy(tmp_path)
+    study.matrix("zero", 20)
+    found = result(20, 2, 1.0, 10, -5.0) | {"residuals": [0.0, 0.0], "error_bounds": [None, None]}
+    partly = found | {"eigenvalues": [1.0, None], "status": "max_iterations"}
+    for case, each in (("all", found), ("partly", partly)):
+        key = study.run("zero", case, each, each["status"], count=2)
+        for name, column in (("history.csv", 2), ("pairs.csv", 3)):
+            path = tmp_path / "runs" / key / name
+            lines = [line.split(",") for line in path.read_text().split()]
+            for line in lines[1:]:
+                line[column:] = ["0", *line[column + 1 :]] if len(line) > column else []
+            path.write_text("\n".join(map(",".join, lines)))
+    page = write_report(study.write()).read_text()
+    assert "no history over seconds" in page + "".join(Page(page).packed)
+
+
+
 def test_numbers():
     assert [short(value) for value in (None, 0, 0.001234, 12.345, 12345.6, 1.2e-9, 3e7)] == [
         "", "0", "0.00123", "12.3", "12\u202f346", "1.2e-09", "3.0e+07",

@@ -28,6 +28,7 @@ case $matrix in
   nothing*) exit 0;;
   words*) echo "no such luck" >&2; exit 7;;
   nonsense*) echo '{"status": "converged", "eigenvalues": [1, "two"' | result; exit 0;;
+  odd*) echo '{"status": "converged", "residuals": [0.1], "memory": 3}' | result; exit 0;;
   lengths*) echo '{"status": "converged", "eigenvalues": [1, 2], "residuals": [0.1]}' | result
     exit 0;;
   refused*) echo "heddle solve: error: $2:3:4: solver.nev: is 9, but the matrix has 3 rows" >&2

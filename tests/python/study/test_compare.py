@@ -74,6 +74,25 @@ def test_a_bound_that_is_too_small(judge):
     assert finding["verdict"] == "proven wrong" and "the bound is too small" in finding["detail"]
 
 
+def test_a_wide_bound_confirms_no_other_eigenvalue(judge):
+    """The bound reaches the reference each time, so that nothing is proven wrong."""
+    finding = judge({"a": [2.0, 2.0, 2.0]}, TRUTH, bound=5.0)["a"]
+    assert [pair["verdict"] for pair in finding["pairs"]] == ["unchecked"] + 2 * ["confirmed"]
+    assert "reaches eigenvalue number 1, but number 2 is nearer" in finding["detail"]
+    assert judge({"a": [1.4, 2.4]}, TRUTH, bound=5.0)["a"]["verdict"] == "confirmed"
+    close = [1.0, 1.0 + 4e-8]  # told apart by the reference, and by nobody who asks for 1e-6
+    assert judge({"a": [1.0 + 3e-8, 1.0]}, close, bound=1e-7)["a"]["verdict"] == "confirmed"
+
+
+@pytest.mark.parametrize(("nev", "verdict"), [(3, "confirmed"), (5, "proven wrong")])
+def test_fewer_values_than_were_asked_for(judge, nev, verdict):
+    finding = judge({"a": [1.0, 2.0, 2.0]}, TRUTH, nev=nev)["a"]
+    assert finding["verdict"] == verdict
+    assert ("2 of 5 wanted eigenvalues are missing" in finding["detail"]) == (nev == 5)
+    known = judge({"a": TRUTH}, TRUTH, nev=9)["a"]  # a pencil may have fewer finite eigenvalues
+    assert known["verdict"] == "confirmed"
+
+
 def test_the_largest_end(judge):
     found = judge({"a": [4.0, 3.0, 2.0], "b": [4.0, 2.0, 2.0]}, TRUTH[::-1], which="largest")
     assert found["a"]["verdict"] == "confirmed" and found["b"]["verdict"] == "proven wrong"

@@ -33,7 +33,7 @@ def read(folder, text):
         (SMALL + "name: a/b\n", 3, ["name: expected letters"]),
         (SMALL + "output: [a]\n", 3, ["output: expected the name of a folder, got a list"]),
         ("cases: [{name: a}]\n", None, ["matrices: expected a list, got nothing"]),
-        ("matrices: []\ncases: [{}]\n", 1, ["matrices: expected a list, got a list"]),
+        ("matrices: []\ncases: [{}]\n", 1, ["matrices: expected a list, got an empty list"]),
         ("matrices: [{name: x}]\ncases: [{}]\n", 1, ["file, glob, query and generate"]),
         ("matrices: [{file: a, glob: b}]\ncases: [{}]\n", 1, ["has file and glob"]),
         ("matrices: [{file: a, rows: [1, 2]}]\ncases: [{}]\n", 1, ["rows narrows a glob"]),

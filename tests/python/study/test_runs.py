@@ -37,7 +37,7 @@ def wait_for(condition, seconds=20):
 def test_each_end_of_a_run_is_a_row_with_its_reason(place, monkeypatch, capsys):
     monkeypatch.setattr(process, "GRACE_S", 0.2)
     names = ["good", "crash", "hang", "memory", "nothing", "words", "nonsense", "lengths"]
-    names += ["refused", "device"]
+    names += ["refused", "device", "odd"]
     path = place.study(names, "run: {timeout_s: 1.5, memory_gb: 0.2}")
     assert place.run(path, "--jobs", "3") == 0
     found = {name: (record.status, record.reason) for name, record in place.records().items()}
@@ -51,6 +51,7 @@ def test_each_end_of_a_run_is_a_row_with_its_reason(place, monkeypatch, capsys):
     )  # fmt: skip
     assert found["nonsense"][0] == "unreadable_results"
     assert "2 eigenvalues, 1 residuals" in found["lengths"][1]
+    assert found["odd"][0] == "unreadable_results" and "memory is no map" in found["odd"][1]
     assert found["refused"] == ("refused", "solver.nev: is 9, but the matrix has 3 rows")
     assert found["device"] == ("out_of_memory", "CUDA: out of memory")
     records = place.records()
@@ -58,7 +59,7 @@ def test_each_end_of_a_run_is_a_row_with_its_reason(place, monkeypatch, capsys):
     assert 1.5 < records["hang"].wall_seconds < 4
     assert records["memory"].peak_rss_bytes > 2e8 and records["good"].peak_rss_bytes < 1e8
     said = capsys.readouterr().out
-    assert "10 of 10 runs have ended" in said and "crashed: crash/a: SIGSEGV" in said
+    assert "11 of 11 runs have ended" in said and "crashed: crash/a: SIGSEGV" in said
 
 
 def test_a_second_start_runs_nothing_and_retry_the_failed(place):
@@ -281,3 +282,11 @@ def test_programs_that_cannot_be_started(place, capsys):
     program.write_text(text.replace("config*) exit 0;;", 'config*) rm "$0"; exit 0;;'))
     assert place.run(place.study(["two"])) == 5
     assert "programs/heddle cannot be started" in capsys.readouterr().err
+
+
+def test_a_program_that_does_not_work(place, capsys):
+    program = place.folder / "programs" / "heddle"
+    program.write_text("#!/bin/sh\necho 'no libcuda.so' >&2\nexit 127\n")
+    assert place.run(place.study(["one"])) == 5
+    said = capsys.readouterr().err
+    assert "exit code 127" in said and "no libcuda.so" in said
