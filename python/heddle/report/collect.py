@@ -189,7 +189,8 @@ def read_study(folder: Path) -> Study:
         entries = list(records.values())
     verdicts = {entry["run"]: entry for entry in verdicts_in(read_json(folder / "comparison.json"))}
     runs = [
-        Run(folder, {**entry, **records.get(entry["key"], {})}, verdicts.get(entry["key"], {}))
+        # Names are the plan's: a case or matrix that was renamed keeps its key and its record.
+        Run(folder, {**records.get(entry["key"], {}), **entry}, verdicts.get(entry["key"], {}))
         for entry in entries
     ]
     definition = read_definition(folder / "study.yaml")

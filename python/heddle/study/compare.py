@@ -126,7 +126,7 @@ def _against_truth(
         if not _meet(claim, enclosure):
             pair["verdict"] = "proven wrong"
             pair["why"] = _how_wrong(claim, i, claims, enclosures)
-        elif (other := _nearer_place(claim, i, enclosures)) is not None:
+        elif (other := _nearer_place(claim, i, enclosures, truth)) is not None:
             pair["why"] = (
                 f"its bound {claim.bound:.1e} reaches eigenvalue number {i + 1}, but number "
                 f"{other + 1} is nearer"
@@ -158,7 +158,9 @@ def _note_missing(
         })  # fmt: skip
 
 
-def _nearer_place(claim: Claim, place: int, enclosures: Enclosures) -> int | None:
+def _nearer_place(
+    claim: Claim, place: int, enclosures: Enclosures, truth: dict[str, Any]
+) -> int | None:
     """The place of an eigenvalue that lies nearer to a claimed value than the one of its own place
     does, None if there is none or the value is exact enough for its place. A bound that reaches
     several eigenvalues says little about which of them was found."""
@@ -167,7 +169,8 @@ def _nearer_place(claim: Claim, place: int, enclosures: Enclosures) -> int | Non
         return max(to[0] - claim.value, claim.value - to[1], 0.0)
 
     own = enclosures[place]
-    if own is None or distance(own) <= 1e-6 * abs(claim.value):
+    exact_enough = max(1e-6 * abs(claim.value), truth.get("rounding") or 0.0)
+    if own is None or distance(own) <= exact_enough:
         return None
     others = [(distance(each), at) for at, each in enumerate(enclosures) if each is not None]
     nearest, at = min(others)

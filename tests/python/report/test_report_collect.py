@@ -32,6 +32,16 @@ def test_the_journal_counts_over_the_plan(tmp_path):
     assert found.problems[0].name == "m, 3 smallest"
 
 
+def test_a_renamed_case_has_its_new_name(tmp_path):
+    """Names are no part of a key, so that the record keeps the name of its time."""
+    study = MadeStudy(tmp_path)
+    study.matrix("m", 20)
+    study.run("m", "new", result(20, 3, 1, 2))
+    study.records[0] |= {"case": "old", "setting": "old"}
+    found = read_study(study.write())
+    assert [run.case for run in found.runs] == ["new"] and found.cases == ["new"]
+
+
 def test_convergence_of_each_pair(tmp_path):
     study = MadeStudy(tmp_path)
     study.matrix("m", 20)

@@ -80,6 +80,8 @@ def test_a_wide_bound_confirms_no_other_eigenvalue(judge):
     assert [pair["verdict"] for pair in finding["pairs"]] == ["unchecked"] + 2 * ["confirmed"]
     assert "reaches eigenvalue number 1, but number 2 is nearer" in finding["detail"]
     assert judge({"a": [1.4, 2.4]}, TRUTH, bound=5.0)["a"]["verdict"] == "confirmed"
+    zeros = [-1e-13, 0.0, 3.0]  # exact for an isolated vertex, to rounding for the others
+    assert judge({"a": [-5e-14, -9e-14]}, zeros, rounding=1e-12)["a"]["verdict"] == "confirmed"
     close = [1.0, 1.0 + 4e-8]  # told apart by the reference, and by nobody who asks for 1e-6
     assert judge({"a": [1.0 + 3e-8, 1.0]}, close, bound=1e-7)["a"]["verdict"] == "confirmed"
 
