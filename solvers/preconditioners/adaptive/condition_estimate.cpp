@@ -36,7 +36,7 @@ Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, 
     M->apply(context, r.view(), z.view());
   };
   Tridiagonal made;
-  fill_random(context, 0, 0, r.view());
+  fill_random(context, 0, 0, r.view(), A.row_range().first);
   precondition();
   copy<T>(context, z.view(), p.view());
   double rho = dot(r.view(), z.view());
@@ -88,7 +88,7 @@ double ConditionEstimate::expected_root() const noexcept {
 template <Scalar T, class Ctx>
 ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
                                      Preconditioner<T, Ctx>* M, Index steps) {
-  const Tridiagonal cg = cg_steps(context, A, M, std::min(steps, A.rows()));
+  const Tridiagonal cg = cg_steps(context, A, M, std::min(steps, A.row_range().global));
   const Index m = std::ssize(cg.alpha);
   if (m == 0 || !cg.positive) return {kInfinity, kInfinity};
   return {condition(cg, (m + 1) / 2), condition(cg, m)};
