@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <heddle/linalg/context/launcher.hpp>
+#include <string_view>
 
 namespace heddle::detail {
 namespace {
@@ -18,8 +19,11 @@ std::optional<int> launched_processes() noexcept {
     if (const auto size = number(name)) return size;
   }
   if (!number("PMIX_RANK") && !number("PMI_RANK")) return 1;
-  // PMIx has no variable for the number. The one of Slurm counts a part of heterogeneous jobs.
-  return number("SLURM_HET_SIZE") ? std::nullopt : number("SLURM_STEP_NUM_TASKS");
+  // PMIx has no variable for the number. That of Slurm counts the daemons of launchers other than
+  // srun, and one part of a heterogeneous job.
+  const char* const job = std::getenv("PMIX_NAMESPACE");
+  const bool by_srun = job != nullptr && std::string_view(job).starts_with("slurm.");
+  return by_srun && !number("SLURM_HET_SIZE") ? number("SLURM_STEP_NUM_TASKS") : std::nullopt;
 }
 
 std::string cannot_join(int launched, const std::string& reason) {
