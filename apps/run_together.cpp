@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <heddle/apps/interrupt.hpp>
 #include <heddle/apps/run_together.hpp>
 #include <heddle/drivers/solve.hpp>
@@ -26,7 +27,10 @@ int run_together(std::string_view program, const std::function<ExitCode(Together
   });
   if (!processes) return code;
   if (processes->leads()) {
-    if (together.solving) processes->abort(code);
+    if (together.solving) {
+      std::fflush(nullptr);  // abort may drop what is still in the buffers
+      processes->abort(code);
+    }
     dismiss(*processes, code);
     return code;
   }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
 #include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
@@ -29,15 +31,17 @@ class AutomaticPreconditioner {
   using Made = MadePreconditioner<T, Ctx>;
 
   /// A and its matrix must outlive what is made. `lowered`: whether it is made in single precision.
-  /// `block`: the columns that it is applied to.
+  /// `block`: the columns that it is applied to. `null_space`: all null vectors of A, null if none
+  /// are known.
   AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, HostSpace> matrix,
                           const PreconditionerPlan& plan, bool lowered, const SpmmOptions& spmm,
-                          Index block)
+                          Index block, std::shared_ptr<const GraphNullSpace> null_space)
       : A_(&A),
         matrix_(matrix),
         plan_(plan),
         lowered_(lowered),
         spmm_(spmm),
+        null_space_(std::move(null_space)),
         costs_(matrix.rows, matrix.nnz, block, lowered ? sizeof(float) : sizeof(T)),
         choice_(std::make_shared<AutomaticChoice>()) {}
 
@@ -68,7 +72,9 @@ class AutomaticPreconditioner {
                                    jacobi.make<T, Ctx>(context, matrix_, jacobi.options()).get(),
                                    kProbeSteps)
             .expected_root();
-    const std::string found = fmt::format("condition number about {:.1e}", root * root);
+    const std::string found = std::isfinite(root)
+                                  ? fmt::format("condition number about {:.1e}", root * root)
+                                  : "A is not positive definite";
     if (costs_.pays_for(root)) {
       if (Made made = strong(context, found); made.preconditioner != nullptr) return made;
     } else {
@@ -115,11 +121,17 @@ class AutomaticPreconditioner {
     } catch (const InvalidArgument& error) {
       return error.what();
     }
+    const MultiVector<T, HostSpace> Z =
+        null_space_
+            ? null_vectors<T, Ctx>(context, context, *null_space_, null_space_->dimension, nullptr)
+            : MultiVector<T, HostSpace>();
     const double condition =
-        condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps).whole;
+        condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps, Z.view()).whole;
     if (condition < kMostCondition) return "";
     made.reset();
-    return fmt::format("multigrid leaves a condition number of {:.1e}", condition);
+    return std::isfinite(condition)
+               ? fmt::format("multigrid leaves a condition number of {:.1e}", condition)
+               : "A is not positive definite with multigrid";
   }
 
   LinearOperator<T, Ctx>* A_;
@@ -127,6 +139,7 @@ class AutomaticPreconditioner {
   PreconditionerPlan plan_;
   bool lowered_;
   SpmmOptions spmm_;
+  std::shared_ptr<const GraphNullSpace> null_space_;
   MultigridCosts costs_;
   std::shared_ptr<AutomaticChoice> choice_;
 };

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <heddle/drivers/near_null.hpp>
 #include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
@@ -17,6 +16,17 @@ void check_finite(const Block& X, ProblemPart part) {
           part, fmt::format("the number in row {}, column {} is not finite", i + 1, j + 1));
     }
   }
+}
+
+void check_not_zero(const Block& X) {
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) {
+      if (X.view()(i, j) != 0) return;
+    }
+  }
+  throw ProblemError(ProblemPart::near_null,
+                     "all entries are zero: give vectors that the matrix nearly maps to zero, or "
+                     "leave them out");
 }
 
 /// The unknowns per node that the coordinates leave possible, 0 if they do not fit.
@@ -44,10 +54,14 @@ Block motions(HostContext& context, Problem& problem) {
   return Block(rigid_body_motions(context, X.view(), unknowns));
 }
 
-/// The sum of the null vectors, which have no row in common.
+/// The sum of the null vectors, which have no row in common, with ones in the rows of no vector,
+/// whose components of the graph are not singular.
 Block sum_of(HostContext& context, const GraphNullSpace& null_space) {
   MultiVector<double, HostSpace> X(context, std::ssize(null_space.entries), 1);
-  std::copy(null_space.entries.begin(), null_space.entries.end(), X.view().data());
+  for (Index i = 0; i < X.rows(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    X.view()(i, 0) = null_space.vector[k] >= 0 ? null_space.entries[k] : 1;
+  }
   return Block(std::move(X));
 }
 
@@ -75,7 +89,8 @@ void prepare_near_null(HostContext& context, Problem& problem) {
                          fmt::format("the block has {} rows, the matrix has order {}",
                                      problem.near_null.rows(), problem.order()));
     }
-    return check_finite(problem.near_null, ProblemPart::near_null);
+    check_finite(problem.near_null, ProblemPart::near_null);
+    return check_not_zero(problem.near_null);
   }
   if (problem.null_space && problem.null_space->complete) {
     problem.near_null = sum_of(context, *problem.null_space);

@@ -166,7 +166,7 @@ class PlacedProblem {
       monitor.begin_stage("setting up the preconditioner");
       make_preconditioner(context,
                           preconditioned_matrix(plan.matrix, std::as_const(squares).view()),
-                          request, plan);
+                          request, plan, std::move(problem.null_space));
     }
   }
 
@@ -260,7 +260,8 @@ class PlacedProblem {
   }
 
   void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
-                           const PreconditionerPlan& plan) {
+                           const PreconditionerPlan& plan,
+                           [[maybe_unused]] std::shared_ptr<const GraphNullSpace> null_space) {
     if constexpr (std::same_as<T, double>) {
       if (plan.lowered) refusal_ = refuse_single_precision(context, M);
       lowered_ = plan.lowered && refusal_.empty();
@@ -271,7 +272,7 @@ class PlacedProblem {
     if constexpr (std::same_as<Ctx, HostContext>) {
       if (plan.strong != nullptr && A_.stored != nullptr) {
         const AutomaticPreconditioner<T> automatic(*A_.product, M, plan, lowered_, request.spmm,
-                                                   block_);
+                                                   block_, std::move(null_space));
         choice_ = automatic.choice();
         made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
                                                : automatic.for_linear_system(context);

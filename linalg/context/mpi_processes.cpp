@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/launcher.hpp>
 #include <heddle/linalg/context/mpi_processes.hpp>
 #include <thread>
 
 namespace heddle {
 namespace {
-
-/// Whether a launcher started this process for MPI: one of Open MPI, or one that speaks PMI or
-/// PMIx, as srun and those of MPICH do.
-bool started_by_launcher() noexcept {
-  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return false;
-}
 
 bool initialized() noexcept {
   int flag = 0;
@@ -150,15 +143,23 @@ class MpiProcesses final : public Processes {
 
 std::shared_ptr<Processes> started_processes() {
   const bool foreign = initialized();
+  const std::optional<int> launched = detail::launched_processes();
   if (!foreign) {
-    if (!started_by_launcher()) return nullptr;
+    if (launched && *launched <= 1) return nullptr;
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   }
   MPI_Comm group = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &group);
   auto processes = std::make_shared<MpiProcesses>(group, !foreign);
-  return processes->size() > 1 ? processes : nullptr;
+  if (processes->size() > 1) return processes;
+  if (!foreign && launched.value_or(1) > 1) {
+    throw DeviceError(detail::cannot_join(
+        *launched,
+        "MPI finds one, because they are of different versions of MPI, or cannot reach each other: "
+        "start them by the mpirun of the MPI that heddle is built with, or by srun --mpi=pmix"));
+  }
+  return nullptr;
 }
 
 }  // namespace heddle

@@ -27,4 +27,10 @@ void sum_over_processes(HostContext& context,
   }
 }
 
+Index total_rows(HostContext& context, Index rows) {
+  auto number = static_cast<double>(rows);
+  sum_over_processes(context, {{&number, 1, 1, 1}});
+  return static_cast<Index>(number);
+}
+
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <initializer_list>
 
@@ -11,5 +12,9 @@ namespace heddle {
 /// where the context has one process. Uses the context's scratch memory.
 void sum_over_processes(HostContext& context,
                         std::initializer_list<SmallView<double, HostSpace>> parts);
+
+/// The number of rows on all processes of the context, of blocks with `rows` rows on this one.
+Index total_rows(HostContext& context, Index rows);
+inline Index total_rows(CudaContext&, Index rows) noexcept { return rows; }
 
 }  // namespace heddle

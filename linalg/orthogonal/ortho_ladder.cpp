@@ -75,7 +75,7 @@ void OrthoLadder::keep_columns() {
   }
 }
 
-OrthoMethod OrthoLadder::decide(Index rows) {
+OrthoMethod OrthoLadder::decide(const std::function<Index()>& rows) {
   keep_columns();
   const Index k = std::ssize(kept_);
   const double m = static_cast<double>(k);
@@ -90,7 +90,7 @@ OrthoMethod OrthoLadder::decide(Index rows) {
   // The shift of Fukaya et al. with ‖X‖² ≤ trace(G) = m, and with √n in place of n, because sums
   // over rows are split into chunks and their errors are random. A shift helps only if it exceeds
   // the rounding in X.
-  const double n = static_cast<double>(rows);
+  const double n = static_cast<double>(rows());
   const double shift = 11 * (m * std::sqrt(n) + m * (m + 1)) * 0.5 * kGramEpsilon * m;
   if (!shifted_ && m * epsilon_ < kNoiseLimit * std::sqrt(shift) && factor_cholesky(shift) > 0) {
     shifted_ = true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <vector>
@@ -40,9 +41,9 @@ class OrthoLadder {
   /// Whether max |G − I| is within rounding.
   bool orthonormal();
 
-  /// Decides on a round from G, for a block of `rows` rows. If it returns `cholqr`, the result of
-  /// the round will be orthonormal.
-  OrthoMethod decide(Index rows);
+  /// Decides on a round from G, for a block of `rows()` rows, which is called if the decision
+  /// depends on them. If it returns `cholqr`, the result of the round will be orthonormal.
+  OrthoMethod decide(const std::function<Index()>& rows);
 
   /// The smallest eigenvalue of G scaled to unit diagonal if the first round used SVQB, else 0. If
   /// it is negative by more than rounding, the inner product is indefinite.

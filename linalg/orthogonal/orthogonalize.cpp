@@ -5,6 +5,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <limits>
@@ -161,7 +162,7 @@ OrthoReport Orthogonalizer<T, Ctx>::climb(Ctx& context, Block X, Block BX) {
       report.indefinite = report.finite && !clear_small_squares(context, X, BX);
     }
     if (!report.finite || report.indefinite || ladder_.orthonormal()) return report;
-    const OrthoMethod rung = ladder_.decide(X.rows());
+    const OrthoMethod rung = ladder_.decide([&] { return total_rows(context, X.rows()); });
     report.indefinite = round == 0 && rung == OrthoMethod::svqb && separate(X, BX) &&
                         ladder_.smallest_eigenvalue() < -image_rounding(context, X, BX);
     if (report.indefinite) return report;

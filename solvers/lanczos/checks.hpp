@@ -11,15 +11,16 @@ template <Scalar T, class Ctx>
 void check_block_lanczos(const EigenProblem<T, Ctx>& problem, const BlockLanczosOptions& options) {
   const Require require{"block_lanczos"};
   require(problem.A != nullptr, "the problem has no A");
-  const Index n = problem.A->rows();
-  require_square<T, Ctx>(require, "A", n, problem.A);
-  require_square<T, Ctx>(require, "B", n, problem.B);
-  require_square<T, Ctx>(require, "the inverse of B", n, problem.B_inverse);
-  require(problem.initial_guess.cols() == 0 || problem.initial_guess.rows() == n,
-          "the initial guesses have {} rows, A has {}", problem.initial_guess.rows(), n);
+  const Index rows = problem.A->rows();  // in the memory of this process
+  const Index n = problem.A->row_range().global;
+  require_square<T, Ctx>(require, "A", rows, problem.A);
+  require_square<T, Ctx>(require, "B", rows, problem.B);
+  require_square<T, Ctx>(require, "the inverse of B", rows, problem.B_inverse);
+  require(problem.initial_guess.cols() == 0 || problem.initial_guess.rows() == rows,
+          "the initial guesses have {} rows, A has {}", problem.initial_guess.rows(), rows);
   require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
           problem.constraints.cols());
-  require_square<T, Ctx>(require, "the shifted inverse", n, problem.shifted_inverse);
+  require_square<T, Ctx>(require, "the shifted inverse", rows, problem.shifted_inverse);
   const bool may_invert = problem.shifted_inverse != nullptr && options.which == Which::smallest &&
                           options.filter != LanczosFilter::none &&
                           options.filter != LanczosFilter::chebyshev;

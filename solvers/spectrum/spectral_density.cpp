@@ -94,7 +94,7 @@ std::vector<double> all_moments(Ctx& context, LinearOperator<T, Ctx>& A,
   for (Index first = 0; first < options.vectors; first += b) {
     const Index count = std::min(b, options.vectors - first);
     const auto X = block.columns(0, count);
-    fill_random(context, options.seed, static_cast<std::uint64_t>(first), X);
+    fill_random(context, options.seed, static_cast<std::uint64_t>(first), X, A.row_range().first);
     if (!append_moments<T, Ctx>(context, A, interval, recurrence, X, dots.view(count, degree + 1),
                                 fetched.view(count, degree + 1), options.stop, moments)) {
       return {std::numeric_limits<double>::quiet_NaN()};
@@ -179,20 +179,20 @@ template <Scalar T, class Ctx>
 SpectralDensity spectral_density(Ctx& context, LinearOperator<T, Ctx>& A,
                                  const SpectralDensityOptions& options) {
   check(A, options);
+  const Index n = A.row_range().global;
   const detail::SpectrumBounds ends = detail::lanczos_bounds(context, A, kEndSteps);
   const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
   detail::ChebyshevInterval interval =
       around(std::max(ends.lower, ends.smallest_ritz - ends.smallest_residual),
              std::min(ends.upper, ends.largest_ritz + ends.largest_residual), kMargin, epsilon);
   if (!std::isfinite(interval.half_width())) {
-    return {
-        A.rows(), interval.lower, interval.upper, 0, {std::numeric_limits<double>::quiet_NaN()}};
+    return {n, interval.lower, interval.upper, 0, {std::numeric_limits<double>::quiet_NaN()}};
   }
   for (int widenings = 0;; ++widenings) {
     const Index degree = degree_for(options, interval.half_width());
     std::vector<double> moments = all_moments(context, A, interval, degree, options);
     if (within<T>(moments, degree) || widenings == kMaxWidenings) {
-      return {A.rows(), interval.lower, interval.upper, degree, std::move(moments)};
+      return {n, interval.lower, interval.upper, degree, std::move(moments)};
     }
     interval = around(interval.lower, interval.upper, 2 * kWidening, epsilon);
   }

@@ -120,6 +120,7 @@ TEST_F(LobpcgOnProcesses, ConstraintsAndTheBitsOfVectors) {
 TEST_F(LanczosOnProcesses, SameResults) {
   expect_same(2, problem(kGrid, "nev: 4, which: largest"));
   expect_same(3, problem(kGrid, "nev: 4, filter: chebyshev"));
+  expect_same(4, problem(generated("laplace1d", "10"), "nev: 9"));  // more than rows per process
   const std::string mikota =
       generated("mikota_stiffness", "300") + ", mass: {generate: mikota_mass, size: [300]}";
   expect_same(4, problem(mikota, "nev: 4, filter: chebyshev"));
@@ -199,6 +200,29 @@ TEST_F(LobpcgOnProcesses, Refusals) {
   const ProcessResult run = together(4, problem(generated("laplace1d", "3"), "nev: 1"));
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("there are 4 processes, but the matrix has 3 rows"), std::string::npos)
+      << run.err;
+}
+
+/// A launcher of one process changes nothing, although MPI could not begin a second time under it.
+TEST_F(LobpcgOnProcesses, OneProcessLeavesMpiAlone) {
+  folder_.write("case.yaml", problem(kGrid, "nev: 2"));
+  std::string twice;
+  for (const std::string& word : command({"case.yaml", "-q"})) twice += word + " ";
+  twice += "&& " + twice;
+  const ProcessResult run = test::run_process(
+      folder_.path(), {"env", HEDDLE_MPIEXEC, "--allow-run-as-root", "-n", "1", "sh", "-c", twice});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
+/// A launcher of another MPI: each of its processes would solve the whole problem.
+TEST_F(LobpcgOnProcesses, RefuseALauncherThatMpiDoesNotKnow) {
+  folder_.write("case.yaml", problem(kGrid, "nev: 2"));
+  std::vector<std::string> words = command({"case.yaml"});
+  // Open MPI looks for ssh when a process is on its own.
+  words.insert(words.begin() + 1, {"PMI_SIZE=4", "PMI_RANK=1", "OMPI_MCA_plm_rsh_agent=true"});
+  const ProcessResult run = test::run_process(folder_.path(), words);
+  EXPECT_EQ(run.exit_code, 5);
+  EXPECT_NE(run.err.find("a launcher started 4 processes, but MPI finds one"), std::string::npos)
       << run.err;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
@@ -76,12 +77,31 @@ TEST_F(NearNull, ABlockOfTheCallersDoesTheSame) {
   EXPECT_LE(std::abs(solved(problem).iterations - iterations), 1);
 }
 
+TEST_F(NearNull, ThatIsHugeOrTinyCountsAsItsDirection) {
+  Problem problem = body();
+  std::vector<Index> iterations;
+  for (const double size : {1.0, 0x1p1020, 0x1p-1020}) {
+    MultiVector<double, HostSpace> X(context_, problem.A.rows(), 3);
+    for (Index i = 0; i < X.rows(); ++i) {
+      for (Index j = 0; j < 3; ++j) X.view()(i, j) = i % 3 == j ? size : 0;
+    }
+    problem.near_null = Block(std::move(X));
+    iterations.push_back(solved(problem).iterations);
+  }
+  EXPECT_EQ(iterations, std::vector<Index>(3, iterations.front()));
+}
+
 TEST_F(NearNull, WhatDoesNotFitIsRefused) {
   Problem problem = body();
   problem.near_null = Block(MultiVector<double, HostSpace>(context_, 7, 1));
   EXPECT_NE(refusal(problem).find("near_null: the block has 7 rows"), std::string::npos);
   problem.coordinates = positions();
   EXPECT_NE(refusal(problem).find("leave one of both out"), std::string::npos);
+  problem.coordinates = {};
+  MultiVector<double, HostSpace> zeros(context_, problem.A.rows(), 2);
+  set_zero<double>(context_, zeros.view());
+  problem.near_null = Block(std::move(zeros));
+  EXPECT_NE(refusal(problem).find("near_null: all entries are zero"), std::string::npos);
   problem.near_null = {};
   problem.coordinates = Block(MultiVector<double, HostSpace>(context_, problem.A.rows(), 3));
   EXPECT_NE(refusal(problem).find("coordinates: the positions are 3000 x 3"), std::string::npos);
@@ -167,6 +187,66 @@ TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {
   const Solution fixed = solve({.A = Matrix::generate({"laplace2d", large})}, request);
   EXPECT_EQ(fixed.preconditioner_name, "chebyshev of A, degree 12");
   EXPECT_EQ(fixed.preconditioner_reason, "");
+}
+
+/// Two grids without a common edge: the Laplacian of a free one with `free` points per side, which
+/// maps ones to zero, and that of a clamped one with `clamped`, which has no null vector.
+Matrix free_and_clamped_grid(HostContext& context, Index free, Index clamped) {
+  std::vector<Triplet<double>> entries;
+  Index first = 0;
+  for (const Index side : {free, clamped}) {
+    for (Index i = 0; i < side * side; ++i) {
+      const Index x = i % side, y = i / side;
+      Index neighbours = 0;
+      const auto join = [&](Index j) {
+        entries.push_back({first + i, first + j, -1});
+        ++neighbours;
+      };
+      if (x > 0) join(i - 1);
+      if (x + 1 < side) join(i + 1);
+      if (y > 0) join(i - side);
+      if (y + 1 < side) join(i + side);
+      const Index degree = first == 0 ? neighbours : 4;
+      entries.push_back({first + i, first + i, static_cast<double>(degree)});
+    }
+    first += side * side;
+  }
+  return Matrix(csr_from_triplets<double>(context, first, first, entries));
+}
+
+TEST(Multigrid, TakesTheNullVectorsThatTheGraphShowsAndOnesElsewhere) {
+  HostContext context;
+  Problem problem{.A = free_and_clamped_grid(context, 40, 50)};
+  const Request request{.method = Method::lobpcg,
+                        .nev = 4,
+                        .preconditioner = {.type = "multigrid"},
+                        .device = DeviceChoice::host};
+  const Solution shown = solve(problem, request);
+  MultiVector<double, HostSpace> ones(context, problem.A.rows(), 1);
+  for (Index i = 0; i < ones.rows(); ++i) ones.view()(i, 0) = 1;
+  problem.near_null = Block(std::move(ones));
+  const Solution given = solve(problem, request);
+  EXPECT_EQ(shown.status, SolveStatus::converged);
+  EXPECT_EQ(shown.iterations, given.iterations);
+  EXPECT_EQ(shown.eigenvalues, given.eigenvalues);
+}
+
+TEST(AutomaticPreconditioner, OfASingularLaplacianCountsTheOtherEigenvaluesOnly) {
+  HostContext context;
+  const Index free = 90, clamped = 140;
+  const Solution found = solve({.A = free_and_clamped_grid(context, free, clamped)},
+                               {.method = Method::lobpcg, .nev = 4, .device = DeviceChoice::host});
+  EXPECT_EQ(found.status, SolveStatus::converged) << found.reason;
+  EXPECT_EQ(found.preconditioner_name, "multigrid of A, degree 3") << found.preconditioner_reason;
+  EXPECT_LE(found.iterations, 25);
+  const double pi = std::acos(-1);
+  const auto eigenvalue = [&](Index k, Index side) {
+    const double s = std::sin(static_cast<double>(k) * pi / (2 * static_cast<double>(side)));
+    return 4 * s * s;
+  };
+  const double first = eigenvalue(1, free);
+  const std::vector<double> exact{0, 2 * eigenvalue(1, clamped + 1), first, first};
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(found.eigenvalues[k], exact[k], 1e-7 * first);
 }
 
 TEST(AutomaticPreconditioner, ACheckpointKeepsTheChangeToMultigrid) {

@@ -18,9 +18,19 @@ struct Tridiagonal {
   bool positive = true;             // whether all of them are positive and finite
 };
 
+/// x ← (I − Z Zᵀ) x for orthonormal columns Z.
+template <Scalar T, class Ctx>
+void remove_parts(Ctx& context, ConstBlockView<T, typename Ctx::Space> Z,
+                  BlockView<T, typename Ctx::Space> x) {
+  if (Z.cols() == 0) return;
+  SmallMatrix<double, typename Ctx::Space> parts(context, Z.cols(), 1);
+  gram<T>(context, Z, x, parts.view(Z.cols(), 1));
+  multiply<T>(context, -1, Z, parts.view(Z.cols(), 1), 1, x);
+}
+
 template <Scalar T, class Ctx>
 Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, Ctx>* M,
-                     Index steps) {
+                     Index steps, ConstBlockView<T, typename Ctx::Space> null_vectors) {
   using Space = typename Ctx::Space;
   MultiVector<T, Space> r(context, A.rows(), 1), z(context, A.rows(), 1), p(context, A.rows(), 1),
       q(context, A.rows(), 1);
@@ -36,7 +46,8 @@ Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, 
     M->apply(context, r.view(), z.view());
   };
   Tridiagonal made;
-  fill_random(context, 0, 0, r.view());
+  fill_random(context, 0, 0, r.view(), A.row_range().first);
+  remove_parts<T>(context, null_vectors, r.view());
   precondition();
   copy<T>(context, z.view(), p.view());
   double rho = dot(r.view(), z.view());
@@ -87,16 +98,19 @@ double ConditionEstimate::expected_root() const noexcept {
 
 template <Scalar T, class Ctx>
 ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
-                                     Preconditioner<T, Ctx>* M, Index steps) {
-  const Tridiagonal cg = cg_steps(context, A, M, std::min(steps, A.rows()));
+                                     Preconditioner<T, Ctx>* M, Index steps,
+                                     ConstBlockView<T, typename Ctx::Space> null_vectors) {
+  const Tridiagonal cg =
+      cg_steps(context, A, M, std::min(steps, A.row_range().global), null_vectors);
   const Index m = std::ssize(cg.alpha);
   if (m == 0 || !cg.positive) return {kInfinity, kInfinity};
   return {condition(cg, (m + 1) / 2), condition(cg, m)};
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx)                                             \
-  template ConditionEstimate condition_estimate(Ctx&, LinearOperator<T, Ctx>&, \
-                                                Preconditioner<T, Ctx>*, Index);
+#define HEDDLE_INSTANTIATE(T, Ctx)                                              \
+  template ConditionEstimate condition_estimate(Ctx&, LinearOperator<T, Ctx>&,  \
+                                                Preconditioner<T, Ctx>*, Index, \
+                                                ConstBlockView<T, typename Ctx::Space>);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

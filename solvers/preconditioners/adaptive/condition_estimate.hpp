@@ -16,10 +16,14 @@ struct ConditionEstimate {
 };
 
 /// At most `steps` steps of CG with a random right-hand side. M: null for the identity. Each costs
-/// a product with A and one with M. Deterministic. Source: Golub and Van Loan, Matrix Computations,
-/// 2013, section 11.3.5 (the tridiagonal matrix of CG, whose eigenvalues are Ritz values of M⁻¹A).
+/// a product with A and one with M. Deterministic. `null_vectors`: orthonormal vectors, n×k, that
+/// span the null space of a semidefinite A. The right-hand side is orthogonal to them, so that the
+/// estimate counts the other eigenvalues only. Without columns A is taken for definite. Source:
+/// Golub and Van Loan, Matrix Computations, 2013, section 11.3.5 (the tridiagonal matrix of CG,
+/// whose eigenvalues are Ritz values of M⁻¹A).
 template <Scalar T, class Ctx>
 ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
-                                     Preconditioner<T, Ctx>* M, Index steps);
+                                     Preconditioner<T, Ctx>* M, Index steps,
+                                     ConstBlockView<T, typename Ctx::Space> null_vectors = {});
 
 }  // namespace heddle::detail

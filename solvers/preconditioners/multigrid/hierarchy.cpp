@@ -17,6 +17,7 @@
 #include <heddle/spgemm/spgemm.hpp>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -71,7 +72,20 @@ double upper_bound(HostContext& context, CsrView<double, HostSpace> A, bool fine
   return bound;
 }
 
-/// The vectors that are 1 at one unknown of all nodes, in terms of the scaled matrix.
+/// The binary exponents of the largest entries of the columns of X, 0 for a column of zeros.
+std::vector<int> exponents(ConstBlockView<double, HostSpace> X) {
+  std::vector<int> made(static_cast<std::size_t>(X.cols()), 0);
+  for (Index j = 0; j < X.cols(); ++j) {
+    double largest = 0;
+    for (Index i = 0; i < X.rows(); ++i) largest = std::max(largest, std::abs(X(i, j)));
+    if (largest > 0) made[static_cast<std::size_t>(j)] = std::ilogb(largest);
+  }
+  return made;
+}
+
+/// The near null vectors in terms of the scaled matrix: those given, else the vectors that are 1 at
+/// one unknown of all nodes. Powers of two bring the largest entries of those given near 1, so that
+/// squares neither overflow nor vanish.
 MultiVector<double, HostSpace> near_null_vectors(HostContext& context, Index n, Index unknowns,
                                                  const MultigridOptions& options,
                                                  const Buffer<double, HostSpace>& scaling) {
@@ -81,10 +95,13 @@ MultiVector<double, HostSpace> near_null_vectors(HostContext& context, Index n, 
         fmt::format("MultigridPreconditioner: near_null has {} rows, A has {}", given.rows(), n));
   }
   const Index m = given.empty() ? unknowns : given.cols();
+  const std::vector<int> scales = exponents(given);
   MultiVector<double, HostSpace> X(context, n, m);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < m; ++j) {
-      const double value = given.empty() ? static_cast<double>(i % m == j) : given(i, j);
+      const double value = given.empty()
+                               ? static_cast<double>(i % m == j)
+                               : std::scalbn(given(i, j), -scales[static_cast<std::size_t>(j)]);
       X.view()(i, j) = value / scaling.data()[i];
     }
   }

@@ -9,6 +9,7 @@
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/orthogonal/orthogonalize.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <support/processes.hpp>
@@ -152,6 +153,32 @@ TEST_F(Distributed, RandomBlocksAreThoseOfOneProcess) {
   fill_random<double>(together_, 5, 6, X, rows.first);
   EXPECT_EQ(X(0, 0), whole.view()(rows.first, 0));
   EXPECT_EQ(X(rows.local - 1, 2), whole.view()(rows.first + rows.local - 1, 2));
+}
+
+/// All processes shift a nearly singular Gram matrix alike. With shifts for their own numbers of
+/// rows, their parts of the result would belong to different bases.
+TEST_F(Distributed, OrthonormalBasesOfNearlyDependentColumns) {
+  constexpr Index kColumns = 6;
+  RandomBlock<double> x(kRows, kColumns, kColumns, 1), q(kRows, kColumns, kColumns, 2);
+  for (Index i = 0; i < kRows; ++i) {
+    for (Index j = 1; j < kColumns; ++j) {
+      x.view()(i, j) = x.view()(i, 0) + 1e-9 * x.view()(i, j);
+    }
+  }
+  const auto X = part<double>(x.view());
+  const BlockView<double, HostSpace> Q(q.view().data(), X.rows(), kColumns, kColumns);
+  copy<double>(together_, X, Q);
+  Orthogonalizer<double, HostContext> orthogonalizer(together_, kColumns, 0);
+  const OrthoReport report = orthogonalizer.orthonormalize(together_, Q, Q);
+  EXPECT_EQ(report.rank, kColumns);
+  EXPECT_EQ(report.method, OrthoMethod::shifted_cholqr3);
+  RandomSmall H(kColumns, kColumns, 1), norms(kColumns, 1, 2);
+  gram<double>(together_, Q, X, H.view());
+  RandomBlock<double> r(kRows, kColumns, kColumns, 3);
+  const BlockView<double, HostSpace> R(r.view().data(), X.rows(), kColumns, kColumns);
+  multiply<double>(together_, -1, Q, H.view(), 1, X, R);  // what of X is outside the span of Q
+  column_norms<double>(together_, R, norms.view());
+  for (Index j = 0; j < kColumns; ++j) EXPECT_LE(norms.view()(j, 0), tolerance<double>(1, kRows));
 }
 
 TEST_F(Distributed, BalancedRows) {

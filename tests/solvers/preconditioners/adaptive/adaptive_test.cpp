@@ -137,6 +137,23 @@ TEST(ConditionEstimate, IsExactOnceAllEigenvaluesAreSeenAndBelowBefore) {
               1e-8 * exact);
 }
 
+TEST(ConditionEstimate, LeavesOutNullVectors) {
+  HostContext context;
+  std::vector<double> d(300);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::pow(1.7, static_cast<double>(i % 8));
+  d[4] = d[11] = 0;
+  MultiVector<double, HostSpace> Z(context, 300, 2);
+  set_zero<double>(context, Z.view());
+  Z.view()(4, 0) = Z.view()(11, 1) = 1;
+  const auto A = diagonal(context, d);
+  SparseOperator<double, HostContext> op(context, A.view());
+  const double exact = std::pow(1.7, 7);
+  const ConstBlockView<double, HostSpace> known = Z.view();
+  EXPECT_NEAR((condition_estimate<double, HostContext>(context, op, nullptr, 8, known).whole),
+              exact, 1e-8 * exact);
+  EXPECT_GT((condition_estimate<double, HostContext>(context, op, nullptr, 8).whole), 2 * exact);
+}
+
 TEST(ConditionEstimate, OfWhatIsNotPositiveDefiniteIsInfinite) {
   HostContext context;
   std::vector<double> d(50, 1.0);
