@@ -2,6 +2,7 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/spmm/command_line.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <string>
 #ifdef HEDDLE_HAS_CUDA
 #include <heddle/apps/input_file.hpp>
@@ -24,6 +25,11 @@ void multiply_on_host(const SpmmCommandLine& line) {
   if (!line.json.empty() && line.json != "-") write_text(line.json, to_json(report));
 }
 
+[[noreturn]] void refuse_timing(const std::string& reason) {
+  throw DeviceError("kernels are timed on a GPU: " + reason +
+                    "; --multiply B or --columns N multiplies on the host");
+}
+
 #ifdef HEDDLE_HAS_CUDA
 template <class T>
 MatrixComparison compare(CudaContext& context, const std::string& name, const char* precision,
@@ -34,6 +40,7 @@ MatrixComparison compare(CudaContext& context, const std::string& name, const ch
 }
 
 void time_kernels(const SpmmCommandLine& line) {
+  if (const std::string reason = cuda_unavailable_reason(); !reason.empty()) refuse_timing(reason);
   HostContext host;
   CudaContext context;
   SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
@@ -59,11 +66,7 @@ void time_kernels(const SpmmCommandLine& line) {
   if (!line.roofline.empty()) write_rooflines(report, line.roofline);
 }
 #else
-void time_kernels(const SpmmCommandLine&) {
-  throw DeviceError(
-      "kernels are timed on a GPU, and this build has no CUDA; --multiply B or "
-      "--columns N multiplies on the host");
-}
+void time_kernels(const SpmmCommandLine&) { refuse_timing("this build has no CUDA"); }
 #endif
 
 }  // namespace
