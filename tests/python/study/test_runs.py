@@ -261,13 +261,13 @@ def test_a_pattern_that_chooses_nothing(place, capsys):
 
 def test_peak_memory_is_that_of_the_program_alone(tmp_path, heddle_program):
     """getrusage of a program counts the process that started it."""
-    large = bytearray(b"1" * 300_000_000)
+    large = bytearray(b"1" * 700_000_000)
     ended = subprocess.run(
         [heddle_program, "solve", "laplace1d:50", "-q", "--json", "-o", tmp_path / "out"],
         capture_output=True, preexec_fn=os.getpid, check=True,
     )  # fmt: skip
     peak = json.loads(ended.stdout)["memory"]["process_peak_bytes"]
-    assert 1e6 < peak < 1e8 < len(large)
+    assert 1e6 < peak < len(large) / 2  # CUDA's libraries take some 200 MB
 
 
 def test_programs_that_cannot_be_started(place, capsys):
