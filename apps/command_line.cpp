@@ -62,8 +62,8 @@ class SolverOptions {
     const std::string config = "YAML file that says what to solve and how; -: standard input";
     if (takes_matrix_) {
       app_.add_option("CONFIG|MATRIX", line_.subject,
-                      fmt::format("{}; or a matrix: a file ({}), or a structure to generate as "
-                                  "NAME:SIZE,SIZE or NAME:SIZE:DENSITY",
+                      fmt::format("{}; or a matrix: a file ({}), SuiteSparse:GROUP/NAME, or a "
+                                  "structure to generate as NAME:SIZE,SIZE or NAME:SIZE:DENSITY",
                                   config, describe_formats(false)));
     } else {
       app_.add_option("CONFIG", line_.subject, config);

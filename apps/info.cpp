@@ -4,8 +4,8 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/info/command_line.hpp>
 #include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
-#include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/device.hpp>

@@ -2,11 +2,11 @@
 
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/spgemm/command_line.hpp>
 #include <heddle/apps/spgemm/product.hpp>
 #include <heddle/apps/spgemm/report.hpp>
-#include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>

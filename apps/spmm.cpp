@@ -4,6 +4,7 @@
 #include <heddle/apps/spmm/command_line.hpp>
 #include <string>
 #ifdef HEDDLE_HAS_CUDA
+#include <heddle/apps/input_file.hpp>
 #include <heddle/apps/spmm/bandwidth.hpp>
 #include <heddle/apps/spmm/report.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
@@ -37,7 +38,10 @@ void time_kernels(const SpmmCommandLine& line) {
   CudaContext context;
   SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
   for (const std::string& name : line.matrices) {
-    const HostCsrMatrix<double> A = detail::load_matrix(host, name);
+    const HostCsrMatrix<double> A =
+        read_input(name, "A", [&host](const std::filesystem::path& path) {
+          return detail::load_matrix(host, path.string());
+        });
     for (const std::string& precision : line.timed_precisions) {
       if (precision == "double") {
         report.matrices.push_back(compare(context, name, "double", A, line.comparison));
@@ -57,7 +61,7 @@ void time_kernels(const SpmmCommandLine& line) {
 #else
 void time_kernels(const SpmmCommandLine&) {
   throw DeviceError(
-      "heddle-spmm times the kernels of a GPU, and this build has no CUDA; --multiply B or "
+      "kernels are timed on a GPU, and this build has no CUDA; --multiply B or "
       "--columns N multiplies on the host");
 }
 #endif

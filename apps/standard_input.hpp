@@ -24,15 +24,4 @@ const std::filesystem::path& claim_standard_input(std::string_view reader);
 /// `error` with the name "standard input" in place of the path of the file that holds its content.
 InputError about_standard_input(const InputError& error);
 
-/// Returns read(path). If `path` is `-`, it reads standard input for `reader` instead.
-template <class Read>
-auto read_input(const std::filesystem::path& path, std::string_view reader, Read&& read) {
-  if (path != kStandardInput) return read(path);
-  try {
-    return read(claim_standard_input(reader));
-  } catch (const InputError& error) {
-    throw about_standard_input(error);
-  }
-}
-
 }  // namespace heddle::apps

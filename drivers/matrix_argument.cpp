@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/files/words.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <string_view>
 #include <system_error>
@@ -56,8 +57,13 @@ GallerySpec parse_generator(const std::string& argument) {
   return spec;
 }
 
+bool names_collection_matrix(std::string_view argument) {
+  return lower_case(argument.substr(0, kCollectionPrefix.size())) == lower_case(kCollectionPrefix);
+}
+
 bool names_generator(const std::string& argument) {
   std::error_code no_such_file;
+  if (names_collection_matrix(argument)) return false;
   if (std::filesystem::exists(argument, no_such_file)) return false;
   return argument.find(':') != std::string::npos || is_structure(argument);
 }

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <string>
+#include <string_view>
 
 /// Matrices named on a command line.
 namespace heddle::detail {
@@ -11,8 +12,14 @@ namespace heddle::detail {
 /// by `generate`. Throws `InvalidArgument` for sizes or a density that are not numbers.
 GallerySpec parse_generator(const std::string& argument);
 
-/// Whether `argument` names a generated matrix: it is no existing file, and it contains a colon or
-/// is the name of a generator.
+/// What a name of a matrix of the SuiteSparse Matrix Collection begins with.
+inline constexpr std::string_view kCollectionPrefix = "SuiteSparse:";
+
+/// Whether `argument` begins with `kCollectionPrefix`, in upper or lower case.
+bool names_collection_matrix(std::string_view argument);
+
+/// Whether `argument` names a generated matrix: it is no existing file and no matrix of the
+/// collection, and it contains a colon or is the name of a generator.
 bool names_generator(const std::string& argument);
 
 /// The matrix that `argument` names: a generated one if `names_generator`, else a file.

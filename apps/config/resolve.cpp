@@ -7,6 +7,7 @@
 #include <heddle/apps/config/programs.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/config/yaml.hpp>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/linalg/base/nearest_name.hpp>
 #include <utility>
 
@@ -140,7 +141,8 @@ class Resolver {
     }
     ConfigNode effective = value;
     if (spec.forms.file && value.is_scalar()) {
-      effective.text = std::filesystem::absolute(resolve_file(value)).string();
+      const std::filesystem::path file = resolve_file(value);
+      effective.text = (is_path(file) ? std::filesystem::absolute(file) : file).string();
     }
     return effective;
   }

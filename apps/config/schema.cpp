@@ -94,7 +94,8 @@ void Schema::matrix(const std::string& path, MatrixSource& (*source)(Config&)) {
 void Schema::problem() {
   add("problem", "A x = lambda B x, A X = B, or min |B - A X|").section().fallback("{}");
   add("problem.matrix", "a file (" + usual_extensions(false) +
-                            "), relative to the file it is named in, or a structure to generate")
+                            "), relative to the file it is named in, SuiteSparse:GROUP/NAME, or a "
+                            "structure to generate")
       .file()
       .section()
       .required()

@@ -105,7 +105,9 @@ GivenConfig read_subject(const std::string& argument, SolverType solver) {
   const auto source = std::make_shared<const ConfigSource>(
       is_standard_input ? ConfigSource{"standard input", {}}
                         : ConfigSource{path.string(), path.parent_path()});
-  if (!detail::names_generator(argument) && !is_matrix(path)) {
+  const bool is_file =
+      !detail::names_generator(argument) && !detail::names_collection_matrix(argument);
+  if (is_file && !is_matrix(path)) {
     if (is_standard_input) claim_standard_input("the configuration");
     return {read_yaml_file(path, source), name_of(argument)};
   }

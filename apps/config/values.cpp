@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <heddle/apps/collection.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/standard_input.hpp>
+#include <heddle/drivers/matrix_argument.hpp>
 #include <limits>
 #include <utility>
 
@@ -47,10 +49,19 @@ bool is_interval(const std::vector<ConfigNode>& items) {
   return lower && upper && *lower <= *upper;
 }
 
+void check_collection_name(const ConfigNode& node) {
+  if (parse_collection_name(node.text)) return;
+  throw ConfigError(node.origin, describe_collection_names(node.text));
+}
+
 }  // namespace
 
 std::filesystem::path resolve_file(const ConfigNode& node) {
   if (node.text == kStandardInput) return node.text;
+  if (detail::names_collection_matrix(node.text)) {
+    check_collection_name(node);
+    return node.text;
+  }
   return (node.origin.source->base_directory / node.text).lexically_normal();
 }
 

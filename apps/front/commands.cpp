@@ -1,44 +1,17 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
-#include <cstdlib>
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/config/json_schema.hpp>
 #include <heddle/apps/config/programs.hpp>
 #include <heddle/apps/front/commands.hpp>
 #include <heddle/apps/front/completion.hpp>
 #include <heddle/apps/front/manual.hpp>
+#include <heddle/apps/programs_on_path.hpp>
 #include <heddle/apps/version.hpp>
 #include <iterator>
-#include <set>
-#include <sstream>
-#include <system_error>
 
 namespace heddle::apps {
 namespace {
-
-constexpr std::string_view kPrefix = "heddle-";
-
-/// The folder of this executable, then those of the variable PATH.
-std::vector<std::filesystem::path> program_folders() {
-  std::vector<std::filesystem::path> folders;
-  std::error_code unknown;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (!unknown) folders.push_back(self.parent_path());
-  const char* variable = std::getenv("PATH");
-  std::istringstream path(variable != nullptr ? variable : "");
-  for (std::string folder; std::getline(path, folder, ':');) {
-    if (!folder.empty()) folders.emplace_back(folder);
-  }
-  return folders;
-}
-
-bool is_executable(const std::filesystem::path& file) {
-  std::error_code unknown;
-  return std::filesystem::is_regular_file(file, unknown) && access(file.c_str(), X_OK) == 0;
-}
 
 [[noreturn]] void refuse(std::string_view command, const std::vector<std::string>& arguments,
                          std::string_view usage) {
@@ -96,30 +69,13 @@ const std::vector<Command>& own_commands() {
   return commands;
 }
 
-std::vector<std::string> program_names() {
-  std::set<std::string> names;
-  for (const std::filesystem::path& folder : program_folders()) {
-    std::error_code unreadable;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with(kPrefix) && is_executable(entry.path())) {
-        names.insert(name.substr(kPrefix.size()));
-      }
-    }
-  }
-  return {names.begin(), names.end()};
-}
-
-std::optional<std::filesystem::path> find_program(std::string_view name) {
-  const bool is_word = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
-  });
-  if (!is_word) return std::nullopt;
-  for (const std::filesystem::path& folder : program_folders()) {
-    const std::filesystem::path file = folder / fmt::format("{}{}", kPrefix, name);
-    if (is_executable(file)) return file;
-  }
-  return std::nullopt;
+const std::vector<PackageProgram>& package_programs() {
+  static const std::vector<PackageProgram> programs = {
+      {"fetch", "NAME...", "fetches matrices of the SuiteSparse collection by their names"},
+      {"study", "STUDY.yaml", "solves many problems by many solvers and reports on them"},
+      {"plot", "RESULTS...", "draws convergence, spectra and modes of results"},
+  };
+  return programs;
 }
 
 std::string overview() {
@@ -137,9 +93,12 @@ std::string overview() {
   line("info", "says what a sparse matrix is like, and where its eigenvalues lie");
   line("spgemm", "multiplies sparse matrices and times the implementations");
   line("spmm", "multiplies a sparse matrix by a block, and times the kernels of a GPU");
+  for (const PackageProgram& program : package_programs()) line(program.name, program.summary);
   for (const Command& command : own_commands()) line(command.name, command.summary);
   line("NAME", "runs the program heddle-NAME, from the folder of heddle or the path");
-  fmt::format_to(std::back_inserter(text), "\nprograms heddle-NAME that are there: {}\n",
+  fmt::format_to(std::back_inserter(text),
+                 "\nfetch, study and plot belong to heddle's Python package.\n"
+                 "programs heddle-NAME that are there: {}\n",
                  fmt::join(program_names(), ", "));
   return text;
 }

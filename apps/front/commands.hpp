@@ -1,9 +1,6 @@
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <heddle/apps/exit_codes.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +20,15 @@ struct Command {
 /// has a main function of its own.
 const std::vector<Command>& own_commands();
 
-/// The names of the programs heddle-NAME that the command `heddle NAME` may run: those in the
-/// folder of this executable, then those on the path, each once, sorted.
-std::vector<std::string> program_names();
+/// A program heddle-NAME of heddle's Python package, which may not be installed.
+struct PackageProgram {
+  std::string_view name;
+  std::string_view usage;    ///< what follows the name
+  std::string_view summary;  ///< one line
+};
 
-/// The file of the program heddle-NAME: in the folder of this executable, else on the path.
-std::optional<std::filesystem::path> find_program(std::string_view name);
+/// `fetch`, `study` and `plot`.
+const std::vector<PackageProgram>& package_programs();
 
 /// The overview of all commands that `heddle help` prints.
 std::string overview();

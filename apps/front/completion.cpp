@@ -104,6 +104,9 @@ std::string key_names(std::string_view suffix) {
 std::string command_names() {
   std::string names = "solve";
   for (const Command& command : own_commands()) names += fmt::format(" {}", command.name);
+  for (const PackageProgram& program : package_programs()) {
+    names += fmt::format(" {}", program.name);
+  }
   return names;
 }
 
@@ -202,16 +205,15 @@ std::string zsh_script() {
       "#compdef {}\n# Completion for zsh, made by: heddle completion zsh\n\n"
       "typeset -ga _heddle_commands\n_heddle_commands=(\n  'solve:solves a problem'\n",
       commands_with_completion());
-  for (const Command& command : own_commands()) {
-    text += fmt::format("  {}\n",
-                        shell_word(fmt::format("{}:{}", command.name, zsh_text(command.summary))));
-  }
+  const auto describe = [&text](std::string_view name, std::string_view summary) {
+    text += fmt::format("  {}\n", shell_word(fmt::format("{}:{}", name, zsh_text(summary))));
+  };
+  for (const Command& command : own_commands()) describe(command.name, command.summary);
+  for (const PackageProgram& program : package_programs()) describe(program.name, program.summary);
   for (const ProgramHelp& program : programs_with_options()) {
     constexpr std::string_view kPrefix = "heddle-";
     if (!program.name.starts_with(kPrefix)) continue;
-    text +=
-        fmt::format("  {}\n", shell_word(fmt::format("{}:{}", program.name.substr(kPrefix.size()),
-                                                     zsh_text(program.summary))));
+    describe(std::string_view(program.name).substr(kPrefix.size()), program.summary);
   }
   text += fmt::format(
       ")\n_heddle_pages={}\n\n_heddle_set() {{\n  compadd \"$@\" -S '' -- {}\n}}\n{}",

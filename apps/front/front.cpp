@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <heddle/apps/front/commands.hpp>
 #include <heddle/apps/front/front.hpp>
+#include <heddle/apps/programs_on_path.hpp>
 #include <heddle/apps/run_solver.hpp>
 #include <heddle/linalg/base/nearest_name.hpp>
 #include <system_error>
+#include <utility>
 
 namespace heddle::apps {
 namespace {
@@ -26,11 +28,15 @@ constexpr std::string_view kSolve = "solve";
   throw InputError(program.string(), 0, "cannot be run: " + std::generic_category().message(errno));
 }
 
+/// The names of all commands, each once.
 std::vector<std::string> all_names() {
   std::vector<std::string> names = {std::string(kSolve)};
   for (const Command& command : own_commands()) names.emplace_back(command.name);
-  const std::vector<std::string> programs = program_names();
-  names.insert(names.end(), programs.begin(), programs.end());
+  for (const PackageProgram& program : package_programs()) names.emplace_back(program.name);
+  for (std::string& program : program_names()) {
+    const bool is_known = std::find(names.begin(), names.end(), program) != names.end();
+    if (!is_known) names.push_back(std::move(program));
+  }
   return names;
 }
 
@@ -46,6 +52,13 @@ std::vector<std::string> all_names() {
     throw InvalidArgument(
         "heddle-spmm is neither beside heddle nor on the path; it is built with "
         "HEDDLE_BUILD_BENCHMARKS and CUDA");
+  }
+  for (const PackageProgram& program : package_programs()) {
+    if (word != program.name) continue;
+    throw InvalidArgument(
+        fmt::format("heddle {} belongs to heddle's Python package, and heddle-{} is neither beside "
+                    "heddle nor on the path; run pip install . in the folder of heddle's sources",
+                    word, word));
   }
   const std::vector<std::string> names = all_names();
   const std::vector<std::string_view> views(names.begin(), names.end());

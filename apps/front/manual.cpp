@@ -116,6 +116,10 @@ std::string front_page() {
     text += item(fmt::format("\\fB{}\\fR {}", command.name, literal(command.usage)),
                  literal(command.summary));
   }
+  for (const PackageProgram& program : package_programs()) {
+    text += item(fmt::format("\\fB{}\\fR {}", program.name, literal(program.usage)),
+                 literal(program.summary) + ".\nIt belongs to heddle's Python package.");
+  }
   text += item("\\fINAME\\fR",
                literal("runs the program heddle-NAME, from the folder of heddle or the path"));
   return text + see_also("heddle");

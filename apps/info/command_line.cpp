@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kFooter = R"(
 Examples:
   heddle-info bcsstk17.mtx.gz
+  heddle-info SuiteSparse:HB/bcsstk17
   heddle-info laplace3d:64,64,64
   heddle-info rmat:16:8 --transform laplacian
   heddle-info laplace2d:300,300 --spectrum --bins 40
@@ -29,10 +30,11 @@ Exit codes:
 /// Adds the options of heddle-info to `app`, which stores their values in `line`.
 void add_options(CLI::App& app, InfoCommandLine& line) {
   app.footer(kFooter);
-  app.add_option("MATRIX", line.matrix,
-                 fmt::format("file, also gzipped: {}; -: standard input; or a generated structure "
-                             "as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
-                             describe_formats(false)));
+  app.add_option(
+      "MATRIX", line.matrix,
+      fmt::format("file, also gzipped: {}; -: standard input; SuiteSparse:GROUP/NAME; or "
+                  "a generated structure as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
+                  describe_formats(false)));
   app.add_option("--transform", line.transform, "look at the graph Laplacian of the matrix instead")
       ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}).description(""))
       ->type_name("none|laplacian|normalized_laplacian");

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/run_facts.hpp>
 #include <heddle/apps/standard_input.hpp>
 #include <memory>
@@ -44,12 +45,13 @@ std::string processor_name() {
 std::optional<InputSum> sum_of(std::string key, const std::filesystem::path& path) {
   std::error_code error;
   if (path.empty()) return std::nullopt;
-  const std::filesystem::path& content = path == kStandardInput ? standard_input_file() : path;
+  const std::filesystem::path content = existing_file(path);
   if (!std::filesystem::is_regular_file(content, error)) return std::nullopt;
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(content.c_str(), "rb"), close);
   if (!file) return std::nullopt;
-  InputSum sum{std::move(key), input_name(path)};
+  InputSum sum{std::move(key), content};
+  if (path == kStandardInput) sum.path = input_name(path);
   uLong crc = crc32(0, nullptr, 0);
   std::vector<unsigned char> portion(std::size_t{1} << 20);
   while (const std::size_t count = std::fread(portion.data(), 1, portion.size(), file.get())) {

@@ -38,8 +38,8 @@ struct Words {
 void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
   app.footer(kFooter);
   const std::string matrix = fmt::format(
-      "file, also gzipped: {}; -: standard input; or a generated structure as "
-      "NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
+      "file, also gzipped: {}; -: standard input; SuiteSparse:GROUP/NAME; or a generated structure "
+      "as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
       describe_formats(false));
   CLI::Option* A = app.add_option("A", line.A, matrix);
   CLI::Option* B = app.add_option("B", line.B, "the second factor; without it, A A");

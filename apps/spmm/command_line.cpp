@@ -88,10 +88,12 @@ void add_timing_options(CLI::App& app, SpmmCommandLine& line) {
 
 void add_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
   app.footer(kFooter);
-  app.add_option("A", line.matrices,
-                 fmt::format("file, also gzipped: {}; -: standard input; or a generated structure "
-                             "as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY; several to time kernels",
-                             describe_formats(false)));
+  app.add_option(
+      "A", line.matrices,
+      fmt::format("file, also gzipped: {}; -: standard input; SuiteSparse:GROUP/NAME; or "
+                  "a generated structure as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY; "
+                  "several to time kernels",
+                  describe_formats(false)));
   add_product_options(app, line, words);
   add_timing_options(app, line);
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <heddle/apps/input_file.hpp>
 #include <heddle/apps/spmm/product.hpp>
-#include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/formats/formats.hpp>

@@ -23,5 +23,9 @@ def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
     """The matrix in a file of any format that heddle reads (Matrix Market, .npz, .npy, edge lists,
-    also gzipped), as a sparse array of SciPy. Raises InputError."""
-    return _as_scipy(_core.Matrix.read(os.fspath(path)))
+    also gzipped), as a sparse array of SciPy. "SuiteSparse:HB/bcsstk17" is fetched from the
+    SuiteSparse Matrix Collection if it is not in the cache. Raises InputError."""
+    from .data import is_prefixed, resolve
+
+    name = os.fspath(path)
+    return _as_scipy(_core.Matrix.read(os.fspath(resolve(name)) if is_prefixed(name) else name))

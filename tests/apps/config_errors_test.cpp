@@ -324,12 +324,11 @@ TEST(ConfigErrors, MissingValuesAndKeys) {
   EXPECT_EQ(error_of("problem: {matrix: ~}"),
             "case.yaml:1:11: problem.matrix has no value, expected a file name or a map with keys "
             "from {generate, size, density, seed}");
-  EXPECT_EQ(error_of("solver: {nev: 3}"),
-            "case.yaml:1:1: problem.matrix is missing: a file (.mtx, .npy, .npz, .txt), "
-            "relative to the file it is named in, or a structure to generate");
-  EXPECT_EQ(error_of("solver: {nev: 3}\nproblem: {transform: none}"),
-            "case.yaml:2:10: problem.matrix is missing: a file (.mtx, .npy, .npz, .txt), "
-            "relative to the file it is named in, or a structure to generate");
+  const std::string missing =
+      "problem.matrix is missing: a file (.mtx, .npy, .npz, .txt), relative to the file it is "
+      "named in, SuiteSparse:GROUP/NAME, or a structure to generate";
+  EXPECT_EQ(error_of("solver: {nev: 3}"), "case.yaml:1:1: " + missing);
+  EXPECT_EQ(error_of("solver: {nev: 3}\nproblem: {transform: none}"), "case.yaml:2:10: " + missing);
   EXPECT_EQ(error_of("problem: {matrix: {size: [3]}}"),
             "case.yaml:1:19: problem.matrix.generate is missing: structure to generate");
   EXPECT_EQ(error_of("problem: {matrix: {generate: laplace1d}}"),

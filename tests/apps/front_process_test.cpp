@@ -99,6 +99,30 @@ TEST_F(Front, AFileInPlaceOfACommandIsNamed) {
             "solve it, heddle info K.mtx to inspect a matrix\n");
 }
 
+TEST_F(Front, ProgramsOfThePythonPackageAreKnownWhetherOrNotTheyAreThere) {
+  for (const std::string word : {"fetch", "study", "plot"}) {
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{word, "x"}, {"help", word}}) {
+      const ProcessResult run = this->run(words);
+      EXPECT_EQ(run.exit_code, 1);
+      EXPECT_EQ(run.err, "heddle: error: heddle " + word +
+                             " belongs to heddle's Python package, and heddle-" + word +
+                             " is neither beside heddle nor on the path; run pip install . in the "
+                             "folder of heddle's sources\n");
+    }
+    EXPECT_NE(output({"help"}).find("\n  " + word + " "), std::string::npos);
+    EXPECT_NE(output({"man"}).find("\\fB" + word + "\\fR"), std::string::npos);
+    EXPECT_TRUE(holds(completions("heddle " + word.substr(0, 2)), word));
+    EXPECT_NE(output({"completion", "zsh"}).find("'" + word + ":"), std::string::npos);
+  }
+  program("heddle-study", "echo \"study $*\"\n");
+  EXPECT_EQ(output({"study", "study.yaml", "--dry-run"}), "study study.yaml --dry-run\n");
+  EXPECT_EQ(output({"help", "study"}), "study --help\n");
+  EXPECT_EQ(this->run({"stduy"}).err.rfind(
+                "heddle: error: 'stduy' is no command of heddle (did you mean study?)", 0),
+            0u);
+}
+
 TEST_F(Front, HelpAndVersion) {
   const std::string help = output({"help"});
   EXPECT_EQ(output({"--help"}), help);
