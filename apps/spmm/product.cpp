@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/spmm/product.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
@@ -89,8 +90,9 @@ class Products {
     // Values beyond the range of T are refused. Scaling would not be undone.
     const auto& limits = limits_of(precision);
     row_exponents(host_, std::as_const(A_).view(), RangeScaling::none, limits.largest, limits.name);
+    std::vector<std::int32_t> unscaled(static_cast<std::size_t>(B_.cols()));
     column_exponents(host_, std::as_const(B_).view(), RangeScaling::none, limits.largest,
-                     limits.name);
+                     limits.name, unscaled.data());
     const HostCsrMatrix<T> A = convert<T>(host_, std::as_const(A_).view());
     const SpmmPlan<T, HostContext> plan(host_, A.view());
     const MultiVector<T, HostSpace> B = converted<T>(host_, std::as_const(B_).view());
@@ -99,6 +101,7 @@ class Products {
     begin = Clock::now();
     plan.multiply(host_, T{1}, B.view(), T{0}, C.view());
     line.seconds = seconds_since(begin);
+    check_range<T>(precision, std::as_const(C).view());
     finish<T>(line, std::as_const(C).view(), {{}, {}});
     return line;
   }
@@ -115,6 +118,21 @@ class Products {
     line.seconds = seconds_since(begin);
     finish<float>(line, std::as_const(C).view(), {plan.row_exponents(), plan.column_exponents()});
     return line;
+  }
+
+  /// Refuses a product that passes the range of its precision.
+  template <Scalar T>
+  static void check_range(ProductPrecision precision, ConstBlockView<T, HostSpace> C) {
+    for (Index i = 0; i < C.rows(); ++i) {
+      for (Index j = 0; j < C.cols(); ++j) {
+        if (std::isfinite(C(i, j))) continue;
+        throw InvalidArgument(
+            fmt::format("entry ({}, {}) of C = A B is beyond the range of {} precision: {}", i + 1,
+                        j + 1, limits_of(precision).name,
+                        precision == ProductPrecision::single_precision ? "choose double precision"
+                                                                        : "scale A or B"));
+      }
+    }
   }
 
   /// Checks C and writes it.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
@@ -36,8 +37,9 @@ void LowPrecisionPlan<V, HostContext>::multiply(HostContext& context,
                                       A_.rows(), A_.cols(), B.rows(), B.cols(), C.rows(),
                                       C.cols()));
   }
-  column_exponents_ = heddle::column_exponents(context, B, scaling_, V::kLargest,
-                                               limits_of(detail::precision_of<V>()).name);
+  column_exponents_.resize(static_cast<std::size_t>(B.cols()));
+  heddle::column_exponents(context, B, scaling_, V::kLargest,
+                           limits_of(detail::precision_of<V>()).name, column_exponents_.data());
   if (B_.rows() != B.rows() || B_.cols() < B.cols()) B_ = {context, B.rows(), B.cols()};
   const BlockView<float, HostSpace> rounded_B = B_.columns(0, B.cols());
   const Slabs slabs = make_slabs(B.rows(), kLeastRows);
@@ -61,28 +63,23 @@ void LowPrecisionPlan<V, HostContext>::scale_back(HostContext& context,
     return -row_exponents_[static_cast<std::size_t>(i)] -
            column_exponents_[static_cast<std::size_t>(j)];
   };
-  struct Beyond {
-    Index row = -1;
-    Index column = 0;
-    double value = 0;
-  };
-  std::vector<Beyond> beyond(static_cast<std::size_t>(slabs.count()));
+  std::atomic<bool> beyond = false;
   parallel_for(context.threads(), slabs.count(), [&](Index slab) {
-    Beyond& first = beyond[static_cast<std::size_t>(slab)];
     for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
       for (Index j = 0; j < C.cols(); ++j) {
-        const double value = std::ldexp(static_cast<double>(C(i, j)), exponent(i, j));
-        C(i, j) = static_cast<float>(value);
-        if (!std::isfinite(C(i, j)) && first.row < 0) first = {i, j, value};
+        C(i, j) = std::ldexp(C(i, j), exponent(i, j));
+        if (!std::isfinite(C(i, j))) beyond.store(true, std::memory_order_relaxed);
       }
     }
   });
-  for (const Beyond& entry : beyond) {
-    if (entry.row < 0) continue;
-    throw InvalidArgument(fmt::format(
-        "entry ({}, {}) of C = A B is {:g}, beyond the range of single precision, in "
-        "which {} products are stored: choose double precision",
-        entry.row + 1, entry.column + 1, entry.value, limits_of(detail::precision_of<V>()).name));
+  for (Index i = 0; beyond && i < C.rows(); ++i) {
+    for (Index j = 0; j < C.cols(); ++j) {
+      if (std::isfinite(C(i, j))) continue;
+      throw InvalidArgument(
+          fmt::format("entry ({}, {}) of C = A B is beyond the range of single precision, in which "
+                      "{} products are stored: choose double precision",
+                      i + 1, j + 1, limits_of(detail::precision_of<V>()).name));
+    }
   }
 }
 

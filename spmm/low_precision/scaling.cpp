@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
@@ -26,6 +27,18 @@ constexpr Index kLeastRows = 256;
 /// Whether a value cannot be taken.
 bool is_refused(double value, RangeScaling scaling, double largest) {
   return !std::isfinite(value) || (scaling == RangeScaling::none && std::abs(value) > largest);
+}
+
+/// Refuses the first value of B that cannot be taken.
+template <Scalar T>
+void refuse_block(const ConstBlockView<T, HostSpace>& B, RangeScaling scaling, double largest,
+                  std::string_view type) {
+  for (Index i = 0; i < B.rows(); ++i) {
+    for (Index j = 0; j < B.cols(); ++j) {
+      const auto value = static_cast<double>(B(i, j));
+      if (is_refused(value, scaling, largest)) refuse('B', i, j, value, largest, type);
+    }
+  }
 }
 
 std::int32_t exponent_for(double largest_value, RangeScaling scaling) {
@@ -69,48 +82,47 @@ std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, H
 }
 
 template <Scalar T>
-std::vector<std::int32_t> column_exponents(HostContext& context,
-                                           const ConstBlockView<T, HostSpace>& B,
-                                           RangeScaling scaling, double largest,
-                                           std::string_view type) {
-  const auto columns = static_cast<std::size_t>(B.cols());
+void column_exponents(HostContext& context, const ConstBlockView<T, HostSpace>& B,
+                      RangeScaling scaling, double largest, std::string_view type,
+                      std::int32_t* exponents) {
+  const Index columns = B.cols();
   const Slabs slabs = make_slabs(B.rows(), kLeastRows);
-  std::vector<std::vector<double>> most(static_cast<std::size_t>(slabs.count()),
-                                        std::vector<double>(columns, 0));
-  std::vector<Index> refused(static_cast<std::size_t>(slabs.count()), -1);
+  // Per slab the largest magnitude of each column. A negative one: a value is refused.
+  const Index pitch = columns + kThreadGap<double>;
+  auto* const most = static_cast<double*>(
+      context.scratch(static_cast<std::size_t>(slabs.count() * pitch) * sizeof(double)));
   parallel_for(context.threads(), slabs.count(), [&](Index slab) {
-    const auto s = static_cast<std::size_t>(slab);
+    double* const mine = most + slab * pitch;
+    std::fill_n(mine, columns, 0.0);
     for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
-      for (std::size_t j = 0; j < columns; ++j) {
-        const auto value = static_cast<double>(B(i, static_cast<Index>(j)));
-        if (is_refused(value, scaling, largest)) {
-          refused[s] = i;
-          return;
+      for (Index j = 0; j < columns; ++j) {
+        const auto value = static_cast<double>(B(i, j));
+        const bool refused = is_refused(value, scaling, largest);
+        if (refused || mine[j] < 0) {
+          mine[j] = -1;
+        } else {
+          mine[j] = std::max(mine[j], std::abs(value));
         }
-        most[s][j] = std::max(most[s][j], std::abs(value));
       }
     }
   });
-  for (const Index row : refused) {
-    for (Index j = 0; row >= 0 && j < B.cols(); ++j) {
-      const auto value = static_cast<double>(B(row, j));
-      if (is_refused(value, scaling, largest)) refuse('B', row, j, value, largest, type);
-    }
-  }
-  std::vector<std::int32_t> exponents(columns);
-  for (std::size_t j = 0; j < columns; ++j) {
+  std::fill_n(exponents, columns, 0);
+  for (Index j = 0; j < columns; ++j) {
     double of_column = 0;
-    for (const std::vector<double>& of_slab : most) of_column = std::max(of_column, of_slab[j]);
+    for (Index slab = 0; slab < slabs.count(); ++slab) {
+      const double of_slab = most[slab * pitch + j];
+      if (of_slab < 0) refuse_block(B, scaling, largest, type);
+      of_column = std::max(of_column, of_slab);
+    }
     exponents[j] = exponent_for(of_column, scaling);
   }
-  return exponents;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                  \
-  template std::vector<std::int32_t> row_exponents(HostContext&, const CsrView<T, HostSpace>&, \
-                                                   RangeScaling, double, std::string_view);    \
-  template std::vector<std::int32_t> column_exponents(                                         \
-      HostContext&, const ConstBlockView<T, HostSpace>&, RangeScaling, double, std::string_view);
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template std::vector<std::int32_t> row_exponents(HostContext&, const CsrView<T, HostSpace>&,    \
+                                                   RangeScaling, double, std::string_view);       \
+  template void column_exponents(HostContext&, const ConstBlockView<T, HostSpace>&, RangeScaling, \
+                                 double, std::string_view, std::int32_t*);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -27,11 +27,10 @@ std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, H
                                         RangeScaling scaling, double largest,
                                         std::string_view type);
 
-/// The same per column of B.
+/// The same per column of B, into `exponents`, B.cols() numbers. Uses the context's scratch memory.
 template <Scalar T>
-std::vector<std::int32_t> column_exponents(HostContext& context,
-                                           const ConstBlockView<T, HostSpace>& B,
-                                           RangeScaling scaling, double largest,
-                                           std::string_view type);
+void column_exponents(HostContext& context, const ConstBlockView<T, HostSpace>& B,
+                      RangeScaling scaling, double largest, std::string_view type,
+                      std::int32_t* exponents);
 
 }  // namespace heddle

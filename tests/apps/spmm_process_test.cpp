@@ -126,6 +126,11 @@ TEST_F(HeddleSpmm, SaysWhatIsWrong) {
   expect({"large.mtx", "--columns", "1", "--precision", "half", "--no-scaling"}, 1,
          "entry (1, 1) of A is 1e+06, beyond the largest number of half, 65504");
   EXPECT_EQ(run({"large.mtx", "--columns", "1", "--precision", "half"}).exit_code, 0);
+  folder_.write("square.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e30\n");
+  expect({"square.mtx", "--multiply", "square.mtx", "--precision", "single"}, 1,
+         "entry (1, 1) of C = A B is beyond the range of single precision: choose double");
+  expect({"square.mtx", "--multiply", "square.mtx", "--precision", "half"}, 1,
+         "choose double precision");
   folder_.write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e60\n");
   expect({"huge.mtx", "--columns", "1", "--precision", "tf32"}, 1, "choose double precision");
   expect({"huge.mtx", "--columns", "1", "--precision", "single"}, 1,

@@ -7,6 +7,7 @@
 #include <heddle/spmm/low_precision/low_precision.hpp>
 #include <limits>
 #include <string>
+#include <support/allocations.hpp>
 #include <support/matrices.hpp>
 #include <support/random_block.hpp>
 #include <vector>
@@ -177,6 +178,12 @@ TYPED_TEST(LowPrecision, APlanTakesAnyWidth) {
       }
     }
   }
+  const std::size_t before = context.allocation_count().allocations;
+  const std::size_t heap = test::heap_allocations();
+  plan.multiply(context, ConstBlockView<double, HostSpace>(B.view()),
+                BlockView<float, HostSpace>(wide.data(), 30, 9, 9));
+  EXPECT_EQ(test::heap_allocations(), heap);
+  EXPECT_EQ(context.allocation_count().allocations, before);
   const BlockView<float, HostSpace> flat(wide.data(), 20, 9, 9);
   EXPECT_THROW(plan.multiply(context, ConstBlockView<double, HostSpace>(B.view()), flat),
                InvalidArgument);
