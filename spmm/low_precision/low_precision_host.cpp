@@ -7,44 +7,13 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
-#include <type_traits>
+#include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <utility>
 
 namespace heddle {
 namespace {
 
 constexpr Index kLeastRows = 256;
-
-template <class V>
-constexpr ProductPrecision precision_of() {
-  if constexpr (std::is_same_v<V, Half>) return ProductPrecision::half;
-  if constexpr (std::is_same_v<V, Bfloat16>) return ProductPrecision::bf16;
-  return ProductPrecision::tf32;
-}
-
-template <class V>
-float rounded(double value, std::int32_t exponent) noexcept {
-  return V::round(std::ldexp(value, exponent)).value();
-}
-
-/// A with its rows scaled and its values rounded to V.
-template <class V, Scalar T>
-HostCsrMatrix<float> rounded_matrix(HostContext& context, const CsrView<T, HostSpace>& A,
-                                    const std::vector<std::int32_t>& exponents) {
-  HostCsrMatrix<float> result(context, A.rows, A.cols, A.nnz);
-  std::copy_n(A.row_offsets, A.rows + 1, result.row_offsets());
-  const Slabs slabs = make_slabs(A.rows, kLeastRows);
-  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
-    for (Index row = slabs.begin(slab); row < slabs.end(slab); ++row) {
-      for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-        result.columns()[k] = A.columns[k];
-        result.values()[k] =
-            rounded<V>(static_cast<double>(A.values[k]), exponents[static_cast<std::size_t>(row)]);
-      }
-    }
-  });
-  return result;
-}
 
 }  // namespace
 
@@ -54,8 +23,8 @@ LowPrecisionPlan<V, HostContext>::LowPrecisionPlan(HostContext& context, CsrView
                                                    RangeScaling scaling)
     : scaling_(scaling),
       row_exponents_(heddle::row_exponents(context, A, scaling, V::kLargest,
-                                           limits_of(precision_of<V>()).name)),
-      A_(rounded_matrix<V>(context, A, row_exponents_)),
+                                           limits_of(detail::precision_of<V>()).name)),
+      A_(detail::rounded_matrix<V>(context, A, row_exponents_)),
       plan_(context, std::as_const(A_).view()) {}
 
 template <class V>
@@ -69,16 +38,16 @@ void LowPrecisionPlan<V, HostContext>::multiply(HostContext& context,
                                       C.cols()));
   }
   column_exponents_.resize(static_cast<std::size_t>(B.cols()));
-  heddle::column_exponents(context, B, scaling_, V::kLargest, limits_of(precision_of<V>()).name,
-                           column_exponents_.data());
+  heddle::column_exponents(context, B, scaling_, V::kLargest,
+                           limits_of(detail::precision_of<V>()).name, column_exponents_.data());
   if (B_.rows() != B.rows() || B_.cols() < B.cols()) B_ = {context, B.rows(), B.cols()};
   const BlockView<float, HostSpace> rounded_B = B_.columns(0, B.cols());
   const Slabs slabs = make_slabs(B.rows(), kLeastRows);
   parallel_for(context.threads(), slabs.count(), [&](Index slab) {
     for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
       for (Index j = 0; j < B.cols(); ++j) {
-        rounded_B(i, j) = rounded<V>(static_cast<double>(B(i, j)),
-                                     column_exponents_[static_cast<std::size_t>(j)]);
+        rounded_B(i, j) = detail::rounded<V>(static_cast<double>(B(i, j)),
+                                             column_exponents_[static_cast<std::size_t>(j)]);
       }
     }
   });
@@ -109,7 +78,7 @@ void LowPrecisionPlan<V, HostContext>::scale_back(HostContext& context,
       throw InvalidArgument(
           fmt::format("entry ({}, {}) of C = A B is beyond the range of single precision, in which "
                       "{} products are stored: choose double precision",
-                      i + 1, j + 1, limits_of(precision_of<V>()).name));
+                      i + 1, j + 1, limits_of(detail::precision_of<V>()).name));
     }
   }
 }

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/spmm/blocked/block_csr.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
+
+namespace heddle {
+
+/// A piece of a block row that one warp multiplies.
+struct BlockUnit {
+  std::int64_t first;      ///< block
+  std::int64_t end;        ///< block
+  std::int32_t block_row;  ///< whose sums the blocks add to
+  std::int32_t slot;  ///< where the piece's sums are kept. −1: the piece is the whole block row
+};
+
+/// A block row in several pieces.
+struct SplitRow {
+  std::int32_t block_row;
+  std::int32_t first_slot;
+  std::int32_t end_slot;
+};
+
+/// How the blocks are dealt out to warps: block rows of more than `longest` blocks are cut into
+/// pieces of equal length, whose sums a second pass adds in their order.
+struct BlockSchedule {
+  std::vector<BlockUnit> units;
+  std::vector<SplitRow> split_rows;
+  std::int32_t slots = 0;
+};
+
+/// The schedule for block rows with these offsets, one more than there are block rows. Block rows
+/// without blocks have a unit, too: they make rows of C zero.
+BlockSchedule block_schedule(const std::int64_t* row_offsets, Index block_rows, Index longest);
+
+/// C = A B on tensor cores (`mma.sync`, compute capability 8.0 and newer): m16n8k16 for `Half` and
+/// `Bfloat16`, m16n8k8 for `Tf32`, with A in block CSR of 16×16 and 16×8 blocks. Scaling, rounding
+/// and sums are as for the host, but sums of tensor cores cut off instead of rounding;
+/// `product_error` bounds both.
+template <class V>
+class LowPrecisionPlan<V, CudaContext> {
+ public:
+  /// A block's rows have 32 bytes.
+  static constexpr BlockShape kShape{16, 32 / static_cast<Index>(sizeof(V))};
+
+  /// Rounds A on the host, builds its blocks in this order and copies them to the device. Throws
+  /// `InvalidArgument` as `row_exponents` and `check_order`, `DeviceError` for a device without
+  /// these tensor cores, `OutOfMemory`.
+  template <Scalar T>
+  LowPrecisionPlan(CudaContext& context, HostContext& host, CsrView<T, HostSpace> A,
+                   RangeScaling scaling = RangeScaling::powers_of_two,
+                   const BlockOrder& order = {});
+
+  /// C = A B, queued on the context's stream; B cols×N, C rows×N, any N. The result has the same
+  /// bits in every run. Allocates for more columns than before. NaN and Inf in B reach C. Entries
+  /// that single precision cannot hold become infinite. Throws `InvalidArgument` if shapes do not
+  /// fit.
+  template <Scalar T>
+  void multiply(CudaContext& context, ConstBlockView<T, DeviceSpace> B,
+                BlockView<float, DeviceSpace> C);
+
+  /// A row of A was scaled by 2^e with its e here.
+  const std::vector<std::int32_t>& row_exponents() const noexcept { return host_row_exponents_; }
+
+  /// The columns of B, of the last product. Waits for it.
+  std::vector<std::int32_t> column_exponents(CudaContext& context) const;
+
+ private:
+  void prepare(CudaContext& context, Index N);
+
+  RangeScaling scaling_;
+  std::vector<std::int32_t> host_row_exponents_;
+  Index rows_ = 0;
+  Index cols_ = 0;
+  Index padded_cols_ = 0;  ///< of A: whole blocks
+  Index units_ = 0;
+  Index split_rows_ = 0;
+  std::int32_t slots_ = 0;
+  Buffer<V, DeviceSpace> values_;
+  Buffer<std::int32_t, DeviceSpace> columns_;
+  Buffer<std::int32_t, DeviceSpace> row_order_;
+  Buffer<std::int32_t, DeviceSpace> column_order_;
+  Buffer<std::int32_t, DeviceSpace> row_exponents_;
+  Buffer<BlockUnit, DeviceSpace> schedule_;
+  Buffer<SplitRow, DeviceSpace> split_;
+  Index columns_of_B_ = 0;
+  Index prepared_ = 0;  ///< columns that the buffers below hold
+  Buffer<std::int32_t, DeviceSpace> column_exponents_;
+  Buffer<V, DeviceSpace> B_;            ///< rounded, padded with zeros
+  Buffer<float, DeviceSpace> partial_;  ///< sums of pieces, 16 rows per slot
+};
+
+}  // namespace heddle
