@@ -29,16 +29,17 @@ int shared_threads(int threads, const Processes& processes) {
 }  // namespace
 
 #ifdef HEDDLE_HAS_CUDA
-void Device::take_gpu() {
-  auto gpu = std::make_unique<CudaContext>();
+void Device::take_gpu(int ordinal) {
+  const CurrentGpu current(ordinal);  // also where the constructor makes it current and throws
+  auto gpu = std::make_unique<CudaContext>(ordinal);
   name_ = gpu->device().name;
   context_ = std::move(gpu);
 }
 #else
-void Device::take_gpu() { throw DeviceError("this build has no CUDA"); }
+void Device::take_gpu(int) { throw DeviceError("this build has no CUDA"); }
 #endif
 
-Device::Device(DeviceChoice choice, int threads, std::shared_ptr<Processes> processes)
+Device::Device(DeviceChoice choice, int threads, std::shared_ptr<Processes> processes, int gpu)
     : host_(
           std::make_shared<HostContext>(processes ? shared_threads(threads, *processes) : threads)),
       context_(host_.get()) {
@@ -52,7 +53,7 @@ Device::Device(DeviceChoice choice, int threads, std::shared_ptr<Processes> proc
   }
   if (choice == DeviceChoice::host) return;
   try {
-    take_gpu();
+    take_gpu(gpu);
   } catch (const DeviceError& error) {
     if (choice == DeviceChoice::cuda) {
       throw DeviceError(std::string("device: cuda cannot be used: ") + error.what());
@@ -73,7 +74,12 @@ Device::Device(const Request& request, const Problem& problem)
 }
 
 double Device::memory_bytes() const {
-  return std::visit([](const auto& context) { return detail::memory_bytes(*context); }, context_);
+  return std::visit(
+      [](const auto& context) {
+        [[maybe_unused]] const auto current = detail::made_current(*context);
+        return detail::memory_bytes(*context);
+      },
+      context_);
 }
 
 namespace detail {

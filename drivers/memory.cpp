@@ -74,7 +74,8 @@ class SolveBytes {
   /// The bytes of the inner solver for B in block Lanczos.
   double inverse_of_mass() const {
     if (request_.method != Method::block_lanczos || !problem_.B) return 0;
-    if (is_diagonal(problem_.B->view())) return columns(1);
+    const CsrView<double, HostSpace> B = problem_.B->view();  // without values where B is on a GPU
+    if (B.values != nullptr && is_diagonal(B)) return columns(1);
     const Index block = method_.block_size(request_, problem_.sizes());
     return columns(1) +
            block_cg_memory_bytes(problem_.order(), block, static_cast<std::size_t>(scalar_));

@@ -7,9 +7,13 @@
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/drivers/resident.hpp>
 #include <heddle/drivers/solution.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/linalg/sparse/csr_survey.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
@@ -27,21 +31,23 @@
 namespace heddle::detail {
 
 /// An operator that applies a callable given by the caller.
-template <Scalar T>
-class CallableOperator final : public LinearOperator<T, HostContext> {
+template <Scalar T, class Ctx>
+class CallableOperator final : public LinearOperator<T, Ctx> {
  public:
-  explicit CallableOperator(const HostMatrix<T>& A)
-      : LinearOperator<T, HostContext>(A.rows(), A.cols()), apply_(A.apply()) {}
+  using Space = typename Ctx::Space;
+  using Apply = typename ResidentMatrix<T, Ctx>::Apply;
+
+  CallableOperator(Index rows, Index cols, Apply apply)
+      : LinearOperator<T, Ctx>(rows, cols), apply_(std::move(apply)) {}
 
  protected:
-  void apply_block(HostContext& context, ConstBlockView<T, HostSpace> X,
-                   BlockView<T, HostSpace> Y) override {
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
     const PhaseScope phase(context, Phase::spmm);
-    apply_(X, Y);
+    apply_(context, X, Y);
   }
 
  private:
-  typename HostMatrix<T>::Apply apply_;
+  Apply apply_;
 };
 
 /// A matrix as an operator in the memory of a context.
@@ -59,16 +65,36 @@ struct PlacedMatrix {
 template <Scalar T>
 PlacedMatrix<T, HostContext> place_matrix(HostContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
-  if (!A.is_stored()) return {std::make_unique<CallableOperator<T>>(A), nullptr, {}};
+  if (!A.is_stored()) {
+    auto apply = [apply = A.apply()](HostContext&, auto X, auto Y) { apply(X, Y); };
+    return {std::make_unique<CallableOperator<T, HostContext>>(A.rows(), A.cols(), std::move(apply)),
+            nullptr,
+            {}};
+  }
   auto product = std::make_unique<SparseOperator<T, HostContext>>(context, A.view(), spmm);
   SparseOperator<T, HostContext>* const stored = product.get();
   return {std::move(product), stored, std::move(A)};
+}
+
+/// Wraps A, which lies in the memory of the context, as an operator, without a copy.
+template <Scalar T, class Ctx>
+PlacedMatrix<T, Ctx> place_matrix(Ctx& context, ResidentMatrix<T, Ctx> A, const SpmmOptions& spmm) {
+  if (!A.is_stored()) {
+    return {std::make_unique<CallableOperator<T, Ctx>>(A.rows(), A.cols(), A.apply()), nullptr, {}};
+  }
+  auto product = std::make_unique<SparseOperator<T, Ctx>>(context, A.view(), spmm);
+  SparseOperator<T, Ctx>* const stored = product.get();
+  return {std::move(product), stored, {}};
 }
 
 /// Returns X itself, because it already lies in host memory.
 template <Scalar T>
 HostBlock<T> place_block(HostContext&, HostBlock<T> X) {
   return X;
+}
+template <Scalar T>
+HostBlock<T> place_block(HostContext&, ConstBlockView<T, HostSpace> X) {
+  return HostBlock<T>(X);
 }
 
 #ifdef HEDDLE_HAS_CUDA
@@ -100,20 +126,34 @@ MultiVector<T, DeviceSpace> place_block(CudaContext& context, HostBlock<T> X) {
   context.synchronize();
   return copy;
 }
+
+/// A copy of X, with rows that are aligned as kernels like them.
+template <Scalar T>
+MultiVector<T, DeviceSpace> place_block(CudaContext& context, ConstBlockView<T, DeviceSpace> X) {
+  MultiVector<T, DeviceSpace> placed(context, X.rows(), X.cols());
+  if (X.rows() > 0 && X.cols() > 0) copy(context, X, placed.view());
+  return placed;
+}
 #endif
 
-/// diag(A Aᵀ), as a matrix in memory of `context`: the squares of the norms of the rows of A.
-template <Scalar T>
-HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A) {
-  std::vector<Triplet<T>> diagonal;
-  for (Index i = 0; i < A.rows; ++i) {
-    double sum = 0;
-    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      sum += static_cast<double>(A.values[k]) * static_cast<double>(A.values[k]);
-    }
-    diagonal.push_back({i, i, static_cast<T>(sum)});
-  }
-  return csr_from_triplets<T>(context, A.rows, A.rows, diagonal);
+/// diag(A Aᵀ) in the memory of `context`, for a stored A.
+template <Scalar T, class Ctx>
+auto row_norms(Ctx& context, HostContext& host, const HostMatrix<T>& A) {
+  return place(context, squared_row_norms(host, A.view()));
+}
+template <Scalar T, class Ctx>
+auto row_norms(Ctx& context, HostContext&, const ResidentMatrix<T, Ctx>& A) {
+  return squared_row_norms(context, A.view());
+}
+
+/// Whether every off-diagonal entry of a stored A is 0, of a distributed A in all processes.
+template <Scalar T, class Ctx>
+bool is_diagonal_matrix(Ctx& context, const HostMatrix<T>& A) {
+  return !context.agree(!is_diagonal(A.view()));
+}
+template <Scalar T, class Ctx>
+bool is_diagonal_matrix(Ctx& context, const ResidentMatrix<T, Ctx>& A) {
+  return survey(context, A.view()).diagonal;
 }
 
 /// Whether block Lanczos may factor A − σB for `request`, whose method has been chosen.
@@ -128,13 +168,14 @@ class PlacedProblem {
  public:
   using Space = typename Ctx::Space;
 
-  /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
+  /// Moves `problem`, a `HostProblem` or a `ResidentProblem`, to the context's memory, plans the products, and sets up the preconditioner of
   /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
   /// bytes that the method will allocate, which factors leave free. `block`: the columns that A
   /// multiplies at once. `host`: the context of memory
   /// on the host, which is `context` itself where that is a host context. Throws `ProblemError` if
   /// the method needs B⁻¹, or a factor of A − σB, and there is none.
-  PlacedProblem(Ctx& context, HostContext& host, HostProblem<T> problem, const Request& request,
+  template <class Source>
+  PlacedProblem(Ctx& context, HostContext& host, Source problem, const Request& request,
                 const PreconditionerPlan& plan, double solver_bytes, Index block,
                 const Monitor& monitor)
       : sizes_(problem.sizes()),
@@ -149,12 +190,12 @@ class PlacedProblem {
     CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
     if (problem.A_transposed) {
       if (plan.kind != nullptr) {
-        squares = place(context, squared_row_norms(host, problem.A_transposed->view()));
+        squares = row_norms(context, host, *problem.A_transposed);
       }
       A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
     }
     const bool diagonal =
-        problem.B && problem.B->is_stored() && !context.agree(!is_diagonal(problem.B->view()));
+        problem.B && problem.B->is_stored() && is_diagonal_matrix(context, *problem.B);
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
     if (problem.null_space) place_null_vectors(context, host, *problem.null_space, request.nev);
     if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {

@@ -82,6 +82,7 @@ struct CudaContext::State {
   cudaMemPool_t pool = nullptr;
   cublasHandle_t cublas = nullptr;
   cusolverDnHandle_t cusolver = nullptr;
+  cudaEvent_t order = nullptr;  // a place in a stream that another stream waits for
   std::optional<PhaseClock> clock;
   Profile profile;
   AllocationCount allocation_count;
@@ -103,6 +104,7 @@ CudaContext::State::State(int ordinal) : device(describe(ordinal)) {
   check(cublasSetStream(cublas, stream));
   check(cusolverDnCreate(&cusolver));
   check(cusolverDnSetStream(cusolver, stream));
+  check(cudaEventCreateWithFlags(&order, cudaEventDisableTiming));
   clock.emplace(stream);
 }
 
@@ -114,6 +116,7 @@ CudaContext::State::~State() {
   if (cusolver != nullptr) cusolverDnDestroy(cusolver);
   if (cublas != nullptr) cublasDestroy(cublas);
   if (pool != nullptr) cudaMemPoolDestroy(pool);
+  if (order != nullptr) cudaEventDestroy(order);
   if (stream != nullptr) cudaStreamDestroy(stream);
 }
 
@@ -230,6 +233,16 @@ void CudaContext::copy_to_device(void* target, std::size_t target_pitch, const v
   state_->copy_count.bytes_to_device += bytes * count;
 }
 
+void CudaContext::wait_for(CUstream_st* other) {
+  check(cudaEventRecord(state_->order, other));
+  check(cudaStreamWaitEvent(state_->stream, state_->order));
+}
+
+void CudaContext::let_wait(CUstream_st* other) {
+  check(cudaEventRecord(state_->order, state_->stream));
+  check(cudaStreamWaitEvent(other, state_->order));
+}
+
 void CudaContext::synchronize() {
   state_->clock->mark(state_->profile.open_phase(), state_->profile);
   check(cudaStreamSynchronize(state_->stream));
@@ -246,5 +259,15 @@ const AllocationCount& CudaContext::allocation_count() const noexcept {
   return state_->allocation_count;
 }
 const CopyCount& CudaContext::copy_count() const noexcept { return state_->copy_count; }
+
+CurrentGpu::CurrentGpu(int ordinal) {
+  int before = 0;
+  if (cudaGetDevice(&before) != cudaSuccess || before == ordinal) return;
+  if (cudaSetDevice(ordinal) == cudaSuccess) before_ = before;
+}
+
+CurrentGpu::~CurrentGpu() {
+  if (before_ >= 0) cudaSetDevice(before_);
+}
 
 }  // namespace heddle

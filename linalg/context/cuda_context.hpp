@@ -86,6 +86,13 @@ class CudaContext {
   void copy_to_device(void* target, std::size_t target_pitch, const void* source,
                       std::size_t source_pitch, std::size_t bytes, std::size_t count);
 
+  /// All work that is queued from now on waits for the work queued so far on `other`, a stream of
+  /// the same GPU. Null: its default stream. Does not wait itself.
+  void wait_for(CUstream_st* other);
+
+  /// All work that is queued on `other` from now on waits for the work queued so far here.
+  void let_wait(CUstream_st* other);
+
   /// Waits for all queued work, then updates the times of the profile.
   void synchronize();
 
@@ -108,6 +115,19 @@ class CudaContext {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// Makes a GPU the current one of the calling thread, which every use of a context on that GPU
+/// needs, until the end of its life. Then the one before is current again.
+class CurrentGpu {
+ public:
+  explicit CurrentGpu(int ordinal);
+  ~CurrentGpu();
+  CurrentGpu(const CurrentGpu&) = delete;
+  CurrentGpu& operator=(const CurrentGpu&) = delete;
+
+ private:
+  int before_ = -1;  // -1: none was current
 };
 
 template <>

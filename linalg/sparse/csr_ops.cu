@@ -88,6 +88,27 @@ __global__ void absolute_row_sums_kernel(CsrView<T, DeviceSpace> A, T* sums, Ind
   }
 }
 
+/// One warp per row, whose lanes add their sums in the order of a binary tree.
+template <class T>
+__global__ void squared_row_norms_kernel(CsrView<T, DeviceSpace> A, std::int64_t* row_offsets,
+                                         std::int32_t* columns, T* values) {
+  const int lane = lane_index();
+  for (Index i = thread_index() / kWarp; i <= A.rows; i += thread_count() / kWarp) {
+    if (lane == 0) row_offsets[i] = i;
+    if (i == A.rows) return;
+    double sum = 0;
+    for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
+      sum += static_cast<double>(A.values[e]) * static_cast<double>(A.values[e]);
+    }
+    for (int half = kWarp / 2; half > 0; half /= 2) {
+      sum += __shfl_down_sync(0xffffffffu, sum, static_cast<unsigned>(half));
+    }
+    if (lane != 0) continue;
+    columns[i] = static_cast<std::int32_t>(i);
+    values[i] = static_cast<T>(sum);
+  }
+}
+
 /// lengths[j] = the number of entries of column j. *largest = the bits of max|A|. The bits are
 /// ordered like the numbers, with NaN above all.
 template <class T>
@@ -185,6 +206,16 @@ Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceS
 }
 
 template <Scalar T>
+CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext& context, CsrView<T, DeviceSpace> A) {
+  CsrMatrix<T, DeviceSpace> squares(context, A.rows, A.rows, A.rows);
+  const unsigned blocks = grid_for(context, (A.rows + 1) * kWarp);
+  squared_row_norms_kernel<<<blocks, kThreads, 0, context.stream()>>>(
+      A, squares.row_offsets(), squares.columns(), squares.values());
+  check_launch();
+  return squares;
+}
+
+template <Scalar T>
 CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
   require_square("with_stored_diagonal", Shape{A.rows, A.cols});
   Buffer<Count, DeviceSpace> missing(context, 1);
@@ -237,6 +268,7 @@ void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace
   template void absolute_row_sums(CudaContext&, CsrView<T, DeviceSpace>,                          \
                                   BlockView<T, DeviceSpace>, Index);                              \
   template Buffer<T, DeviceSpace> extract_diagonal(CudaContext&, CsrView<T, DeviceSpace>);        \
+  template CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext&, CsrView<T, DeviceSpace>);    \
   template CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext&, CsrView<T, DeviceSpace>); \
   template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,                  \
                                     CsrMatrix<T, DeviceSpace>&);                                  \
