@@ -71,6 +71,10 @@ class Library(Protocol):
         """Where X lies. None if its rows are not contiguous."""
         ...
 
+    def adjoint_product(self, A: Any, X: Any) -> Any:
+        """The transpose of a sparse A times a block."""
+        ...
+
     def address(self, X: Any) -> int: ...
 
     def beside(self, X: Any, Y: Any) -> Any:
@@ -135,6 +139,9 @@ class CuPy:
 
     def block(self, X: Any) -> Block | None:
         return _row_major(self.address(X), X.shape, X.strides, X.itemsize)
+
+    def adjoint_product(self, A: Any, X: Any) -> Any:
+        return A.T @ X
 
     def address(self, X: Any) -> int:
         return int(X.data.ptr)
@@ -206,6 +213,9 @@ class Torch:
         size = X.element_size()
         steps = [step * size for step in X.stride()]
         return _row_major(self.address(X), tuple(X.shape), steps, size)
+
+    def adjoint_product(self, A: Any, X: Any) -> Any:
+        return A.to_sparse_coo().t() @ X
 
     def address(self, X: Any) -> int:
         return int(X.data_ptr())

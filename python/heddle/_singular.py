@@ -116,7 +116,7 @@ def _right_guess(A: Any, operand: AnyOperand, v0: Any) -> Any:
         if is_operator(A):
             product = A.rmatmat(guess)
         elif isinstance(operand, DeviceOperand) and operand.entries is not None:
-            product = operand.entries.source.T @ guess
+            product = operand.library.adjoint_product(operand.entries.source, guess)
         else:
             product = stored(A, "A").T @ guess
         return block(product, "v0", shape[1])[0]

@@ -22,6 +22,9 @@ class Sparse(sp.csr_array):
 
     gpu = 0
 
+    def __matmul__(self, X):
+        return on_device(super().__matmul__(X), self.gpu)
+
 
 class Operator:
     """A linear operator for blocks on the stand-in for a device."""
@@ -82,6 +85,9 @@ class StandIn:
 
     def block(self, X):
         return _row_major(self.address(X), X.shape, X.strides, X.itemsize)
+
+    def adjoint_product(self, A, X):
+        return on_device(sp.csr_array(A).T @ np.asarray(X), self.gpu)
 
     def address(self, X):
         return X.__array_interface__["data"][0]
