@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -25,6 +26,7 @@ struct Rates {
   double row;    ///< per row, for the dense passes beside a product
   double solve;  ///< per entry of L, for a solve
   double host;   ///< a unit of the host
+  double least;  ///< of a product with a block, per column, for any A
 };
 
 /// The host's rates were measured with blocks of 8 columns and two threads on matrices of 2000 to
@@ -166,8 +168,9 @@ const detail::FactorCost& ShiftedInverse<T, Ctx>::estimated(Ctx& context) {
 /// A cost in units of `Rates` as a number of products of A with one column.
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::in_products(double cost) const noexcept {
-  const auto rows = static_cast<double>(A_.rows);
-  return cost / (static_cast<double>(A_.nnz) + kRates<Ctx>.row * rows);
+  constexpr Rates rate = kRates<Ctx>;
+  const double product = static_cast<double>(A_.nnz) + rate.row * static_cast<double>(A_.rows);
+  return cost / std::max(product, rate.least);
 }
 
 /// The cost of the ordering in units of the host. 0 once it is done.
