@@ -7,10 +7,10 @@
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
-#include <heddle/drivers/resident.hpp>
+#include <heddle/drivers/resident_problem.hpp>
 #include <heddle/drivers/solution.hpp>
-#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/linalg/sparse/csr_survey.hpp>
@@ -67,9 +67,10 @@ PlacedMatrix<T, HostContext> place_matrix(HostContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
   if (!A.is_stored()) {
     auto apply = [apply = A.apply()](HostContext&, auto X, auto Y) { apply(X, Y); };
-    return {std::make_unique<CallableOperator<T, HostContext>>(A.rows(), A.cols(), std::move(apply)),
-            nullptr,
-            {}};
+    return {
+        std::make_unique<CallableOperator<T, HostContext>>(A.rows(), A.cols(), std::move(apply)),
+        nullptr,
+        {}};
   }
   auto product = std::make_unique<SparseOperator<T, HostContext>>(context, A.view(), spmm);
   SparseOperator<T, HostContext>* const stored = product.get();
@@ -168,12 +169,12 @@ class PlacedProblem {
  public:
   using Space = typename Ctx::Space;
 
-  /// Moves `problem`, a `HostProblem` or a `ResidentProblem`, to the context's memory, plans the products, and sets up the preconditioner of
-  /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
-  /// bytes that the method will allocate, which factors leave free. `block`: the columns that A
-  /// multiplies at once. `host`: the context of memory
-  /// on the host, which is `context` itself where that is a host context. Throws `ProblemError` if
-  /// the method needs B⁻¹, or a factor of A − σB, and there is none.
+  /// Moves `problem`, a `HostProblem` or a `ResidentProblem`, to the context's memory, plans the
+  /// products, and sets up the preconditioner of `plan` and the inverses that `request` needs. The
+  /// inverses call `monitor`. `solver_bytes`: the bytes that the method will allocate, which
+  /// factors leave free. `block`: the columns that A multiplies at once. `host`: the context of
+  /// memory on the host, which is `context` itself where that is a host context. Throws
+  /// `ProblemError` if the method needs B⁻¹, or a factor of A − σB, and there is none.
   template <class Source>
   PlacedProblem(Ctx& context, HostContext& host, Source problem, const Request& request,
                 const PreconditionerPlan& plan, double solver_bytes, Index block,

@@ -61,8 +61,8 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   problem = share(on.context, std::move(problem));
   const MethodKind& method = method_of(request, problem.sizes());
   const double sharing_seconds = seconds_since(start);
-  Solved<T, typename Ctx::Space> solved = solve_placed<T>(
-      on.context, on.device.host(), std::move(problem), plan, request, monitor);
+  Solved<T, typename Ctx::Space> solved =
+      solve_placed<T>(on.context, on.device.host(), std::move(problem), plan, request, monitor);
   Solution solution = std::move(solved.solution);
   solution.setup_seconds += sharing_seconds;
   solution.vectors = on.fetched(std::move(solved.vectors));

@@ -42,11 +42,10 @@ std::vector<double> frequencies_of(const std::vector<double>& eigenvalues) {
 
 bool is_unfinished(const Request& request, const Solution& first) {
   const bool limited = request.max_iterations < EigenOptions{}.max_iterations;
-  return first.count() > 0 &&
-         (first.status == SolveStatus::stagnated ||
-          first.status == SolveStatus::verification_failed ||
-          (first.status == SolveStatus::max_iterations && !limited) ||
-          first.inverse_reaches_more_digits);
+  return first.count() > 0 && (first.status == SolveStatus::stagnated ||
+                               first.status == SolveStatus::verification_failed ||
+                               (first.status == SolveStatus::max_iterations && !limited) ||
+                               first.inverse_reaches_more_digits);
 }
 
 }  // namespace heddle::detail

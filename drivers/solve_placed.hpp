@@ -30,9 +30,9 @@ std::vector<double> frequencies_of(const std::vector<double>& eigenvalues);
 /// Whether block Lanczos with an inverse may reach what a solve by LOBPCG with `request` did not.
 bool is_unfinished(const Request& request, const Solution& first);
 
-/// Solves `problem`, a `HostProblem` or a `ResidentProblem`, in `context`, and reports all of it but
-/// the vectors, which the result holds in the memory of the context. The method of `request` has
-/// been chosen.
+/// Solves `problem`, a `HostProblem` or a `ResidentProblem`, in `context`, and reports all of it
+/// but the vectors, which the result holds in the memory of the context. The method of `request`
+/// has been chosen.
 template <Scalar T, class Ctx, class Source>
 Solved<T, typename Ctx::Space> solve_placed(Ctx& context, HostContext& host, Source problem,
                                             const PreconditionerPlan& plan, const Request& request,

@@ -116,7 +116,7 @@ CsrSurvey survey(CudaContext& context, CsrView<T, DeviceSpace> A) {
   Findings found{static_cast<Bits>(A.rows), 0, 0, 0, ordered(std::bit_cast<Bits>(kInfinity))};
   const auto run = [&](auto kernel) {
     kernel<<<grid_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(A,
-                                                                                findings.data());
+                                                                                 findings.data());
     check_launch();
     context.copy_to_host(&found, findings.data(), sizeof(found));
   };
@@ -129,9 +129,8 @@ CsrSurvey survey(CudaContext& context, CsrView<T, DeviceSpace> A) {
   return {.largest = std::bit_cast<double>(found.largest),
           .asymmetry = std::bit_cast<double>(found.asymmetry),
           .diagonal = found.off_diagonal == 0,
-          .least_diagonal = A.rows == A.cols
-                                ? std::bit_cast<double>(unordered(found.least_diagonal))
-                                : 0.0};
+          .least_diagonal =
+              A.rows == A.cols ? std::bit_cast<double>(unordered(found.least_diagonal)) : 0.0};
 }
 
 #define HEDDLE_INSTANTIATE(T) template CsrSurvey survey<T>(CudaContext&, CsrView<T, DeviceSpace>);

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cstdint>
-#include <heddle/drivers/resident.hpp>
+#include <heddle/drivers/solve_resident.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <optional>
 #include <string>
@@ -154,16 +154,23 @@ Solution solve_resident(Device& device, const nb::dict& options, bool single, Ad
                         bool normal_equations, const std::optional<Array2>& near_null,
                         const std::optional<Array2>& coordinates, nb::object iteration,
                         nb::object stage) {
-  const Parts parts{A,              B,            rhs,              initial_guess, constraints,
-                    preconditioner, A_transposed, normal_equations, near_null,     coordinates};
+  const Parts parts{A,
+                    B,
+                    rhs,
+                    initial_guess,
+                    constraints,
+                    preconditioner,
+                    A_transposed,
+                    normal_equations,
+                    near_null,
+                    coordinates};
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   const Monitor monitor = python.monitor();
   const CallersStream caller{stream};
   Solution solution = device.with_context([&]<class Ctx>(Ctx& context) {
-    return single
-               ? solve_in<float>(device, context, parts, request, caller, monitor, receive)
-               : solve_in<double>(device, context, parts, request, caller, monitor, receive);
+    return single ? solve_in<float>(device, context, parts, request, caller, monitor, receive)
+                  : solve_in<double>(device, context, parts, request, caller, monitor, receive);
   });
   python.rethrow(true);
   return solution;
@@ -210,7 +217,8 @@ void bind_resident(nb::module_& m) {
           "function(X, Y) writes A X to Y. Both are blocks: address, rows, columns, leading "
           "dimension.")
       .def_ro("values", &DeviceMatrix::values, "The address of the values.")
-      .def_prop_ro("shape", [](const DeviceMatrix& self) { return std::tuple(self.rows, self.cols); })
+      .def_prop_ro("shape",
+                   [](const DeviceMatrix& self) { return std::tuple(self.rows, self.cols); })
       .def_prop_ro("is_stored", [](const DeviceMatrix& self) { return !self.product.is_valid(); });
   m.def("solve_resident", &solve_resident, "device"_a, "options"_a, "single"_a, "stream"_a,
         "receive"_a, "A"_a, nb::kw_only(), "B"_a = nb::none(), "rhs"_a = nb::none(),

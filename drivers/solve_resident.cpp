@@ -4,24 +4,14 @@
 #include <cmath>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
-#include <heddle/drivers/resident.hpp>
 #include <heddle/drivers/solve_placed.hpp>
+#include <heddle/drivers/solve_resident.hpp>
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <type_traits>
 #include <utility>
 
 namespace heddle {
-
-template <Scalar T, class Ctx>
-ResidentMatrix<T, Ctx>::ResidentMatrix(Index rows, Index cols, Apply apply)
-    : view_{rows, cols}, apply_(std::move(apply)) {
-  check_csr_shape(rows, cols, 0);
-  if (!apply_) {
-    throw InvalidArgument(
-        fmt::format("Matrix: {} x {} without entries and without a callable", rows, cols));
-  }
-}
 
 namespace detail {
 namespace {
@@ -48,9 +38,10 @@ CsrSurvey inspected(Ctx& context, const ResidentMatrix<T, Ctx>& A, ProblemPart p
   check_csr_shape(view.rows, view.cols, view.nnz);
   const CsrSurvey found = survey(context, view);
   if (found.invalid_row >= 0) {
-    throw ProblemError(part, fmt::format("row {} is not in compressed sparse rows: offsets must not "
-                                         "fall, columns must ascend and lie in 0 to {}",
-                                         found.invalid_row, view.cols - 1));
+    throw ProblemError(part,
+                       fmt::format("row {} is not in compressed sparse rows: offsets must not "
+                                   "fall, columns must ascend and lie in 0 to {}",
+                                   found.invalid_row, view.cols - 1));
   }
   if (!any_shape && found.asymmetry > kSymmetryTolerance * found.largest) {
     throw ProblemError(part, fmt::format("the matrix is not symmetric: entries (i, j) and (j, i) "
@@ -314,11 +305,10 @@ SpectralDensity spectral_density(Device& device, const ResidentMatrix<T, Ctx>& A
   });
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx)                                                                \
-  template class ResidentMatrix<T, Ctx>;                                                          \
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                                 \
   template ResidentSolution<T, Ctx::Space> solve(Device&, ResidentProblem<T, Ctx>, const Request&, \
-                                                 const Monitor&);                                 \
-  template SpectralDensity spectral_density(Device&, const ResidentMatrix<T, Ctx>&,               \
+                                                 const Monitor&);                                  \
+  template SpectralDensity spectral_density(Device&, const ResidentMatrix<T, Ctx>&,                \
                                             const SpectralDensityOptions&);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
