@@ -39,6 +39,7 @@ constexpr const char* kSummary =
 struct Words {
   std::vector<std::string> precisions = {"double"};
   std::string device = "host";
+  std::string order = "natural";
   bool unscaled = false;
   bool unchecked = false;
 };
@@ -64,6 +65,12 @@ void add_product_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
                  "where to multiply; cuda: half, bf16 and tf32 on tensor cores")
       ->check(CLI::IsMember({"host", "cuda"}).description(""))
       ->type_name("host|cuda");
+  app.add_option(
+         "--order", words.order,
+         "of rows and columns in blocks for tensor cores; fastest: natural or clustered, by "
+         "times measured on the GPU")
+      ->check(CLI::IsMember({"natural", "fastest"}).description(""))
+      ->type_name("natural|fastest");
   app.add_flag(
       "--no-scaling", words.unscaled,
       "do not scale rows of A and columns of B by powers of two to the range of half, bf16 "
@@ -121,7 +128,7 @@ void check_task(const SpmmCommandLine& line, const CLI::App& app) {
           fmt::format("--multiply and --columns take one matrix, not {}", line.matrices.size()));
     }
   } else {
-    refuse({"--output", "--no-scaling", "--no-check", "--threads", "--device"},
+    refuse({"--output", "--no-scaling", "--no-check", "--threads", "--device", "--order"},
            "belongs to a product: give its block by --multiply, or --columns for a random one");
   }
 }
@@ -145,6 +152,10 @@ std::optional<SpmmCommandLine> parse_spmm_command_line(int argc, const char* con
   if (words.unscaled) line.product.scaling = RangeScaling::none;
   line.product.check = !words.unchecked;
   line.product.on_gpu = words.device == "cuda";
+  line.product.fastest_order = words.order == "fastest";
+  if (line.product.fastest_order && !line.product.on_gpu) {
+    throw InvalidArgument("--order fastest is for tensor cores: add --device cuda");
+  }
   line.product.precisions.clear();
   for (const std::string& word : words.precisions) {
     line.product.precisions.push_back(*find_precision(word));

@@ -86,7 +86,7 @@ class Products {
           return finish<float>(precision,
                                narrow_product<V>(context_, host_, std::as_const(A_).view(),
                                                  converted<double>(host_, std::as_const(B_).view()),
-                                                 options_.scaling));
+                                                 {options_.scaling, options_.fastest_order}));
         });
     }
   }

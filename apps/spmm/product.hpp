@@ -18,6 +18,7 @@ struct SpmmProductOptions {
   bool check = true;  ///< compare with the exact product
   int threads = 0;    ///< of the host; 0: by the machine
   bool on_gpu = false;
+  bool fastest_order = false;  ///< on a GPU: rows and columns of A in the fastest order
 };
 
 /// A product in one precision.

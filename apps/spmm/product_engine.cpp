@@ -1,11 +1,12 @@
 #include <chrono>
 #include <heddle/apps/spmm/product_engine.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <utility>
 #ifdef HEDDLE_HAS_CUDA
+#include <heddle/apps/info/blocks.hpp>
+#include <heddle/spmm/low_precision/block_order_cuda.hpp>
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
 #endif
 
@@ -41,8 +42,9 @@ struct OrderedPlan {
 
 template <class V>
 OrderedPlan<V, HostContext> make_plan(HostContext& context, HostContext&,
-                                      CsrView<double, HostSpace> A, Index, RangeScaling scaling) {
-  return {{context, A, scaling}, ""};
+                                      CsrView<double, HostSpace> A, Index,
+                                      const NarrowOptions& options) {
+  return {{context, A, options.scaling}, ""};
 }
 
 template <class V>
@@ -54,8 +56,14 @@ std::vector<std::int32_t> exponents_of_columns(HostContext&,
 #ifdef HEDDLE_HAS_CUDA
 template <class V>
 OrderedPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& host,
-                                      CsrView<double, HostSpace> A, Index, RangeScaling scaling) {
-  return {{context, host, A, scaling}, ""};
+                                      CsrView<double, HostSpace> A, Index N,
+                                      const NarrowOptions& options) {
+  BlockOrdering ordering;
+  if (options.fastest_order) {
+    const RowPattern pattern{A.rows, A.cols, A.nnz, A.row_offsets, A.columns};
+    ordering = fastest_block_order<V>(context, host, pattern, N);
+  }
+  return {{context, host, A, options.scaling, ordering.order}, order_name(ordering.kind)};
 }
 
 template <class V>
@@ -86,11 +94,12 @@ ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<
 
 template <class V, class Ctx>
 ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<double, HostSpace> A,
-                                      MultiVector<double, HostSpace> B, RangeScaling scaling) {
+                                      MultiVector<double, HostSpace> B,
+                                      const NarrowOptions& options) {
   using Space = typename Ctx::Space;
   ComputedProduct<float> product;
   const auto begin = Clock::now();
-  OrderedPlan<V, Ctx> ordered = make_plan<V>(context, host, A, B.cols(), scaling);
+  OrderedPlan<V, Ctx> ordered = make_plan<V>(context, host, A, B.cols(), options);
   const MultiVector<double, Space> X = place(context, std::move(B));
   MultiVector<float, Space> Y(context, A.rows, X.cols());
   product.setup_seconds = seconds_since(begin);
@@ -106,23 +115,22 @@ ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<d
 #define HEDDLE_INSTANTIATE_PLAIN(T, CTX)                                          \
   template ComputedProduct<T> plain_product(CTX&, HostContext&, HostCsrMatrix<T>, \
                                             MultiVector<T, HostSpace>);
-#define HEDDLE_INSTANTIATE_NARROW(V, CTX)                                       \
-  template ComputedProduct<float> narrow_product<V>(CTX&, HostContext&,         \
-                                                    CsrView<double, HostSpace>, \
-                                                    MultiVector<double, HostSpace>, RangeScaling);
-#define HEDDLE_INSTANTIATE(V) HEDDLE_INSTANTIATE_NARROW(V, HostContext)
-HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
-HEDDLE_INSTANTIATE_PLAIN(float, HostContext)
-HEDDLE_INSTANTIATE_PLAIN(double, HostContext)
+#define HEDDLE_INSTANTIATE_NARROW(V, CTX)                                             \
+  template ComputedProduct<float> narrow_product<V>(                                  \
+      CTX&, HostContext&, CsrView<double, HostSpace>, MultiVector<double, HostSpace>, \
+      const NarrowOptions&);
+#define HEDDLE_INSTANTIATE(CTX)            \
+  HEDDLE_INSTANTIATE_PLAIN(float, CTX)     \
+  HEDDLE_INSTANTIATE_PLAIN(double, CTX)    \
+  HEDDLE_INSTANTIATE_NARROW(Half, CTX)     \
+  HEDDLE_INSTANTIATE_NARROW(Bfloat16, CTX) \
+  HEDDLE_INSTANTIATE_NARROW(Tf32, CTX)
+HEDDLE_INSTANTIATE(HostContext)
 #ifdef HEDDLE_HAS_CUDA
-#define HEDDLE_INSTANTIATE(V) HEDDLE_INSTANTIATE_NARROW(V, CudaContext)
-HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
-HEDDLE_INSTANTIATE_PLAIN(float, CudaContext)
-HEDDLE_INSTANTIATE_PLAIN(double, CudaContext)
+HEDDLE_INSTANTIATE(CudaContext)
 #endif
-#undef HEDDLE_INSTANTIATE_PLAIN
+#undef HEDDLE_INSTANTIATE
 #undef HEDDLE_INSTANTIATE_NARROW
+#undef HEDDLE_INSTANTIATE_PLAIN
 
 }  // namespace heddle::apps

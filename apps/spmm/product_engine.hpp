@@ -25,11 +25,17 @@ template <Scalar T, class Ctx>
 ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<T> A,
                                  MultiVector<T, HostSpace> B);
 
-/// With A and B rounded to V; on a GPU on tensor cores, with the order of A's blocks that the
-/// fitted times of this GPU say is the fastest. Throws `InvalidArgument` for values that V cannot
-/// take, `OutOfMemory`, `DeviceError`.
+struct NarrowOptions {
+  RangeScaling scaling = RangeScaling::powers_of_two;
+  /// On a GPU: A in the order that its fitted times say is the fastest. Else in the natural one.
+  bool fastest_order = false;
+};
+
+/// With A and B rounded to V; on a GPU on tensor cores. Throws `InvalidArgument` for values that V
+/// cannot take, `OutOfMemory`, `DeviceError`.
 template <class V, class Ctx>
 ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<double, HostSpace> A,
-                                      MultiVector<double, HostSpace> B, RangeScaling scaling);
+                                      MultiVector<double, HostSpace> B,
+                                      const NarrowOptions& options);
 
 }  // namespace heddle::apps

@@ -52,6 +52,7 @@ class Case {
     result_.nnz = A_.nnz;
     result_.N = N_;
     add_own();
+    if (!options_.opponents) return std::move(result_);
     const Blocks blocks{on_device_.data(), C_.data(), padded(A_.cols), padded(A_.rows), N_};
     add("csr", true, csr_opponents(context_, host_, A_, blocks));
     for (const Index size : {8, 16, 32}) {
@@ -79,20 +80,14 @@ class Case {
       if (A_.nnz > limit) continue;
       BlockOrdering ordering = order_for_blocks(host_, pattern, {16, 16}, kind);
       const Index blocks = ordering.counts.blocks();
-      const char* name = kind == Reordering::none   ? "natural"
-                         : kind == Reordering::rows ? "rows"
-                                                    : "rows and columns";
-      const std::string suffix = fmt::format("; {} blocks; {:.3f} s", blocks, ordering.seconds);
       LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_, RangeScaling::powers_of_two,
                                                ordering.order);
       const ConstBlockView<Half, DeviceSpace> B(on_device_.data(), A_.cols, N_, N_);
       const BlockView<float, DeviceSpace> C(C_.data(), A_.rows, N_, N_);
-      add_line("heddle",
-               {name + suffix, false, false, A_.cols, A_.rows,
-                [&] { plan.multiply(context_, B, C); }, ""},
-               true);
+      add_line("heddle", own(name_of(kind), [&] { plan.multiply(context_, B, C); }), true);
+      result_.orders.push_back({blocks, ordering.counts.deviation(), ordering.seconds,
+                                result_.lines.back().microseconds});
       if (kind == Reordering::none) {
-        result_.blocks = blocks;
         fewest = blocks;
         add_rounded(plan, C);
       } else if (blocks < fewest) {
@@ -100,6 +95,16 @@ class Case {
         clustered_ = std::move(ordering.order);
       }
     }
+  }
+
+  static const char* name_of(Reordering kind) {
+    return kind == Reordering::none   ? "natural"
+           : kind == Reordering::rows ? "rows only"
+                                      : "rows and columns";
+  }
+
+  Opponent own(std::string name, std::function<void()> multiply) const {
+    return {std::move(name), false, false, A_.cols, A_.rows, std::move(multiply), ""};
   }
 
   /// With a B in double precision, which is scaled and rounded first.
@@ -110,10 +115,7 @@ class Case {
     Buffer<double, DeviceSpace> placed(context_, wide.size());
     context_.copy_to_device(placed.data(), wide.data(), wide.size() * sizeof(double));
     const ConstBlockView<double, DeviceSpace> B(placed.data(), A_.cols, N_, N_);
-    add_line(
-        "double B",
-        {"natural", false, false, A_.cols, A_.rows, [&] { plan.multiply(context_, B, C); }, ""},
-        true);
+    add_line("double B", own("natural", [&] { plan.multiply(context_, B, C); }), true);
   }
 
   void add(const std::string& family, bool compare, std::vector<Opponent> opponents,
@@ -247,6 +249,33 @@ double geometric_mean(const std::vector<double>& values) {
   return std::exp(sum / static_cast<double>(values.size()));
 }
 
+std::string orders_head() {
+  return "| matrix | rows | entries | natural | rows | rows and columns | found in, s | product, "
+         "us "
+         "| pays after |\n|---|---|---|---|---|---|---|---|---|";
+}
+
+std::string orders_line(const CaseResult& result) {
+  std::string blocks;
+  std::string found;
+  std::string times;
+  double gain = 0;
+  double spent = 0;
+  for (const OrderLine& order : result.orders) {
+    blocks += fmt::format(" {} ± {:.1f} |", order.blocks, order.deviation);
+    times += fmt::format("{}{:.2f}", times.empty() ? "" : ", ", order.microseconds);
+    if (&order == &result.orders.front()) continue;
+    found += fmt::format("{}{:.3f}", found.empty() ? "" : ", ", order.found_in);
+    const double saved = result.orders.front().microseconds - order.microseconds;
+    if (saved > gain) {
+      gain = saved;
+      spent = 1e6 * order.found_in;
+    }
+  }
+  return fmt::format("| {} | {} | {} |{} {} | {} | {} |", result.matrix, result.rows, result.nnz,
+                     blocks, found, times, gain > 0 ? fmt::format("{:.2g}", spent / gain) : "-");
+}
+
 std::string table_head() {
   return fmt::format("{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>10}",
                      "matrix", "entries", "blocks", "N", "natural", "rows", "rows+col", "double B",
@@ -261,10 +290,10 @@ std::string table_line(const CaseResult& result) {
   return fmt::format(
       "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}"
       "{:>7.2f}{:>10.1e}",
-      result.matrix, result.nnz, result.blocks, result.N, result.best("heddle", "natural"),
-      result.best("heddle", "rows;"), result.best("heddle", "rows and"), result.best("double B"),
-      result.best("csr"), result.best("bsr"), result.best("ell"), result.best("dense"),
-      result.ratio(), error);
+      result.matrix, result.nnz, result.orders.front().blocks, result.N,
+      result.best("heddle", "natural"), result.best("heddle", "rows only"),
+      result.best("heddle", "rows and"), result.best("double B"), result.best("csr"),
+      result.best("bsr"), result.best("ell"), result.best("dense"), result.ratio(), error);
 }
 
 }  // namespace heddle::bench

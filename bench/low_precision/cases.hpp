@@ -17,14 +17,22 @@ struct CaseLine {
   std::string failure;
 };
 
+/// heddle's product with the rows, or rows and columns, of A in one order.
+struct OrderLine {
+  Index blocks = 0;         ///< 16×16
+  double deviation = 0;     ///< of the blocks per block row
+  double found_in = 0;      ///< seconds
+  double microseconds = 0;  ///< of a product
+};
+
 /// The times of C = A B for one A and one N.
 struct CaseResult {
   std::string matrix;
   Index rows = 0;
   Index nnz = 0;
-  Index blocks = 0;  ///< 16×16, in the natural order
   Index N = 0;
   std::vector<CaseLine> lines;
+  std::vector<OrderLine> orders;  ///< natural, rows, rows and columns, as far as they were tried
 
   /// The shortest time of a family whose name begins so. 0: none.
   double best(const std::string& family, const std::string& name = "") const;
@@ -35,7 +43,8 @@ struct CaseResult {
 
 struct CaseOptions {
   Index most_clustered = 60'000'000;  ///< entries
-  bool dense = false;                 ///< also cuBLAS with a dense matrix
+  bool opponents = true;
+  bool dense = false;  ///< also cuBLAS with a dense matrix
 };
 
 /// Times all ways and compares entries of C with sums in double precision.
@@ -49,6 +58,11 @@ HostCsrMatrix<float> with_random_values(HostContext& host, const CsrView<double,
 HostCsrMatrix<float> band(HostContext& host, Index n, Index half_width);
 
 double geometric_mean(const std::vector<double>& values);
+
+/// As in figure 3 of SMaT, in Markdown: blocks per order, seconds for the orders, and after how
+/// many products the fastest one pays.
+std::string orders_head();
+std::string orders_line(const CaseResult& result);
 
 std::string table_head();
 std::string table_line(const CaseResult& result);

@@ -24,6 +24,7 @@ struct Arguments {
   std::vector<Index> widths = {8};
   std::vector<Index> band_widths = {8, 128};
   std::string csv;
+  bool orders = false;
   CaseOptions options;
 };
 
@@ -35,6 +36,8 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
   app.add_option("--band", arguments.half_widths, "half widths of bands")->delimiter(',');
   app.add_option("--band-rows", arguments.band_rows, "rows of the bands");
   app.add_option("--band-widths", arguments.band_widths, "columns of B for bands")->delimiter(',');
+  app.add_flag("--orders", arguments.orders, "also a table of orders, for the matrices");
+  app.add_flag("!--no-opponents", arguments.options.opponents, "heddle's own products alone");
   app.add_option("--csv", arguments.csv, "file for all times");
   app.add_option("--most-clustered", arguments.options.most_clustered,
                  "entries up to which rows are clustered, a tenth of it for columns");
@@ -67,23 +70,29 @@ void run(const Arguments& arguments) {
   fmt::print("{}: microseconds of a product in half precision\n{}\n", context.device().name,
              table_head());
   std::vector<double> ratios;
+  std::string orders = orders_head();
   const auto measure = [&](const std::string& name, const HostCsrMatrix<float>& A, Index N,
                            const CaseOptions& options) {
     const CaseResult result = measure_case(context, host, name, A.view(), N, options);
     fmt::print("{}\n", table_line(result));
     std::fflush(stdout);
     write_csv(csv, result);
-    return result.ratio();
+    return result;
   };
   for (const std::string& name : arguments.matrices) {
     const HostCsrMatrix<double> pattern = detail::load_matrix(host, name);
     const HostCsrMatrix<float> A = with_random_values(host, pattern.view());
     const std::string brief = std::filesystem::path(name).filename().string();
     for (const Index N : arguments.widths) {
-      ratios.push_back(measure(brief.substr(0, brief.find(".mtx")), A, N, arguments.options));
+      const CaseResult result =
+          measure(brief.substr(0, brief.find(".mtx")), A, N, arguments.options);
+      ratios.push_back(result.ratio());
+      orders += "\n" + orders_line(result);
     }
   }
-  if (!ratios.empty()) fmt::print("geometric mean of the ratios: {:.2f}\n", geometric_mean(ratios));
+  if (arguments.orders) fmt::print("{}\n", orders);
+  if (!ratios.empty() && arguments.options.opponents)
+    fmt::print("geometric mean of the ratios: {:.2f}\n", geometric_mean(ratios));
   CaseOptions bands = arguments.options;
   bands.most_clustered = 0;
   bands.dense = true;

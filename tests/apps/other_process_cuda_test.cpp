@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <apps/executable.hpp>
@@ -150,6 +151,28 @@ TEST_F(SpmmOnGpu, EveryPrecisionKeepsItsBound) {
     EXPECT_LE(product["worst_share_of_bound"].get<double>(), 1);
     before = error;
   }
+}
+
+TEST_F(SpmmOnGpu, OrdersAreChosenByTheTimesOfThisGpu) {
+  const test::ProcessResult natural = run(
+      {"band:4000,40", "--columns", "8", "--precision", "bf16", "--order", "fastest", "--json"});
+  ASSERT_EQ(natural.exit_code, 0) << natural.err;
+  EXPECT_EQ(nlohmann::json::parse(natural.out)["products"][0]["order"], "natural");
+  // A mesh in random order: rows i and 2017 i mod 4001 of a band of 4001 rows changed places.
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n4001 4001 28007\n";
+  for (int i = 0; i < 4001; ++i) {
+    for (int d = -3; d <= 3; ++d) {
+      const int row = i * 2017 % 4001 + 1;
+      text += fmt::format("{} {}\n", row, (i + d + 4001) % 4001 * 2017 % 4001 + 1);
+    }
+  }
+  folder_.write("shuffled.mtx", text);
+  const test::ProcessResult clustered = run(
+      {"shuffled.mtx", "--columns", "8", "--precision", "half", "--order", "fastest", "--json"});
+  ASSERT_EQ(clustered.exit_code, 0) << clustered.err;
+  const auto product = nlohmann::json::parse(clustered.out)["products"][0];
+  EXPECT_EQ(product["order"], "rows and columns");
+  EXPECT_LE(product["worst_share_of_bound"].get<double>(), 1);
 }
 
 TEST_F(SpmmOnGpu, WritesTheProductAndRefusesWhatItCannotHold) {

@@ -114,6 +114,7 @@ TEST_F(HeddleSpmm, SaysWhatIsWrong) {
   expect({"A.mtx"}, 5, "--multiply B");
   expect({"A.mtx", "--columns", "2", "--device", "cuda"}, 5,
          "--device host multiplies on the host");
+  expect({"A.mtx", "--columns", "2", "--order", "fastest"}, 1, "add --device cuda");
   expect({"A.mtx", "--device", "host"}, 1, "--device belongs to a product");
   expect({"laplace1d:5", "--multiply", "B.npy"}, 1, "A (laplace1d:5) is 5x5, B (B.npy) is 8x3");
   expect({"A.mtx", "--multiply", "B.npy", "-o", "C.txt"}, 1, "must end in .npy (NumPy) or .mtx");
