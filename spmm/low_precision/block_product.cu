@@ -1,6 +1,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/low_precision/block_mma.cuh>
 #include <heddle/spmm/low_precision/block_product.hpp>
 
@@ -232,6 +233,7 @@ __global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProdu
   const Index column = static_cast<Index>(blockIdx.y) * kTiles * kTileColumns;
   const Index count = work.end - work.first;
   Sums<kTiles> sums = {};
+  cuda::wait_for_first_pass();
   add_blocks<V, kTiles>(p, work.first + (count * member >> p.team_exponent),
                         work.first + (count * (member + 1) >> p.team_exponent), column, lane, sums);
   if (team > 1) add_team<kTiles>(team, member, lane, sums);
@@ -244,6 +246,11 @@ template <class V, int kTiles>
 void launch(CudaContext& context, const BlockProduct<V>& p) {
   const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
                   static_cast<unsigned>(ceil_div(p.N, Index{kTiles * kTileColumns})));
+  if (p.B.fresh) {
+    cuda::launch_second_pass(block_product_kernel<V, kTiles>, grid, dim3(kWarps * kWarp),
+                             context.stream(), p);
+    return;
+  }
   block_product_kernel<V, kTiles><<<grid, kWarps * kWarp, 0, context.stream()>>>(p);
   check_launch();
 }

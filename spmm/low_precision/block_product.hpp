@@ -11,6 +11,7 @@ struct ShortBlock {
   Index rows = 0;                       ///< what lies beyond counts as 0
   Index pitch = 0;                      ///< of a row, in elements: whole 16 bytes
   const std::int32_t* order = nullptr;  ///< the row that column k of A meets; null: row k
+  bool fresh = false;  ///< rounded by the kernel that was queued just before, which may still run
 };
 
 /// What the kernel of a low-precision product reads and writes, in device memory.

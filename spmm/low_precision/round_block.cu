@@ -2,6 +2,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/low_precision/block_product.hpp>
 #include <type_traits>
 
@@ -28,6 +29,7 @@ __device__ int largest_of_column(int mine) {
 /// largest of all. Maxima do not depend on the order.
 template <class V, class T>
 __global__ __launch_bounds__(kThreads) void exponents_kernel(Rounding<V, T> r) {
+  cuda::allow_next_pass();
   const Index column = static_cast<Index>(blockIdx.y) * kWarp + threadIdx.x % kWarp;
   const Index row = threadIdx.x / kWarp;
   const bool inside = column < r.N;
@@ -68,6 +70,8 @@ __device__ V rounded(const T& value, int exponent) {
 template <class V, class T>
 __global__ __launch_bounds__(kThreads) void round_kernel(Rounding<V, T> r, RowLayout layout) {
   constexpr int kValues = static_cast<int>(kPiece) / static_cast<int>(sizeof(V));
+  cuda::allow_next_pass();
+  cuda::wait_for_first_pass();
   if (!layout.has_row()) return;
   const Index step = static_cast<Index>(gridDim.x) * layout.rows_per_block();
   for (Index i = static_cast<Index>(blockIdx.x) * layout.rows_per_block() + layout.row();
@@ -107,7 +111,12 @@ void round_block(CudaContext& context, const Rounding<V, T>& r) {
   const RowLayout layout(r.pitch * static_cast<Index>(sizeof(V)) / kPiece);
   const Index most = Index{16} * context.device().multiprocessors;
   const Index blocks = std::min(ceil_div(r.rows, Index{layout.rows_per_block()}), most);
-  round_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, context.stream()>>>(r, layout);
+  const dim3 grid(static_cast<unsigned>(blocks));
+  if (r.exponents != nullptr) {
+    cuda::launch_second_pass(round_kernel<V, T>, grid, dim3(kThreads), context.stream(), r, layout);
+    return;
+  }
+  round_kernel<<<grid, kThreads, 0, context.stream()>>>(r, layout);
   check_launch();
 }
 
