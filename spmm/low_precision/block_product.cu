@@ -1,4 +1,3 @@
-#include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
@@ -222,6 +221,7 @@ __device__ void store(const BlockProduct<V>& p, const RowsOfC& rows, Index colum
 /// A team of warps multiplies the blocks of a unit by a slab of columns. blockIdx.y is the slab.
 template <class V, int kTiles>
 __global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProduct<V> p) {
+  cuda::allow_next_pass();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int team = 1 << p.team_exponent;
@@ -246,13 +246,8 @@ template <class V, int kTiles>
 void launch(CudaContext& context, const BlockProduct<V>& p) {
   const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
                   static_cast<unsigned>(ceil_div(p.N, Index{kTiles * kTileColumns})));
-  if (p.B.fresh) {
-    cuda::launch_second_pass(block_product_kernel<V, kTiles>, grid, dim3(kWarps * kWarp),
-                             context.stream(), p);
-    return;
-  }
-  block_product_kernel<V, kTiles><<<grid, kWarps * kWarp, 0, context.stream()>>>(p);
-  check_launch();
+  cuda::launch_second_pass(block_product_kernel<V, kTiles>, grid, dim3(kWarps * kWarp),
+                           context.stream(), p);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
 
+/// All kernels here let the next kernel of the stream begin while they still run, and begin so
+/// themselves: what other kernels wrote or still read, they touch only after the wait.
 namespace heddle::detail {
 
 /// B in V, as the product reads it.
@@ -11,7 +13,6 @@ struct ShortBlock {
   Index rows = 0;                       ///< what lies beyond counts as 0
   Index pitch = 0;                      ///< of a row, in elements: whole 16 bytes
   const std::int32_t* order = nullptr;  ///< the row that column k of A meets; null: row k
-  bool fresh = false;  ///< rounded by the kernel that was queued just before, which may still run
 };
 
 /// What the kernel of a low-precision product reads and writes, in device memory.

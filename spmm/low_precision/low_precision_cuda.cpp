@@ -149,7 +149,7 @@ detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& con
     }
   }
   detail::round_block(context, rounding);
-  return {B_.data(), rounding.rows, rounding.pitch, nullptr, rounding.rows > 0};
+  return {B_.data(), rounding.rows, rounding.pitch, nullptr};
 }
 
 template <class V>
@@ -205,9 +205,8 @@ void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
   const bool aligned = reinterpret_cast<std::uintptr_t>(B.data()) % kVectorBytes == 0 &&
                        B.ld() * static_cast<Index>(sizeof(V)) % kVectorBytes == 0;
   multiply_short(context,
-                 aligned
-                     ? detail::ShortBlock<V>{B.data(), cols_, B.ld(), column_order_.data(), false}
-                     : rounded(context, B, false),
+                 aligned ? detail::ShortBlock<V>{B.data(), cols_, B.ld(), column_order_.data()}
+                         : rounded(context, B, false),
                  C, false);
 }
 

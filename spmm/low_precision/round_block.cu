@@ -1,5 +1,4 @@
 #include <climits>
-#include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
@@ -30,6 +29,7 @@ __device__ int largest_of_column(int mine) {
 template <class V, class T>
 __global__ __launch_bounds__(kThreads) void exponents_kernel(Rounding<V, T> r) {
   cuda::allow_next_pass();
+  cuda::wait_for_first_pass();
   const Index column = static_cast<Index>(blockIdx.y) * kWarp + threadIdx.x % kWarp;
   const Index row = threadIdx.x / kWarp;
   const bool inside = column < r.N;
@@ -101,8 +101,7 @@ void find_column_exponents(CudaContext& context, const Rounding<V, T>& r) {
   const Index blocks = std::clamp<Index>(ceil_div(r.B_rows, kLeastRows), 1, kExponentBlocks);
   const dim3 grid(static_cast<unsigned>(blocks),
                   static_cast<unsigned>(ceil_div(r.N, Index{kWarp})));
-  exponents_kernel<<<grid, kThreads, 0, context.stream()>>>(r);
-  check_launch();
+  cuda::launch_second_pass(exponents_kernel<V, T>, grid, dim3(kThreads), context.stream(), r);
 }
 
 template <class V, class T>
@@ -112,12 +111,7 @@ void round_block(CudaContext& context, const Rounding<V, T>& r) {
   const Index most = Index{16} * context.device().multiprocessors;
   const Index blocks = std::min(ceil_div(r.rows, Index{layout.rows_per_block()}), most);
   const dim3 grid(static_cast<unsigned>(blocks));
-  if (r.exponents != nullptr) {
-    cuda::launch_second_pass(round_kernel<V, T>, grid, dim3(kThreads), context.stream(), r, layout);
-    return;
-  }
-  round_kernel<<<grid, kThreads, 0, context.stream()>>>(r, layout);
-  check_launch();
+  cuda::launch_second_pass(round_kernel<V, T>, grid, dim3(kThreads), context.stream(), r, layout);
 }
 
 #define HEDDLE_INSTANTIATE_FOR(V, T)                                        \
