@@ -89,6 +89,14 @@ class Case {
                                 result_.lines.back().microseconds});
       if (kind == Reordering::none) {
         fewest = blocks;
+        for (const BlockStorage storage : {BlockStorage::dense, BlockStorage::packed}) {
+          LowPrecisionPlan<Half, CudaContext> other(
+              context_, host_, A_, RangeScaling::powers_of_two, ordering.order, storage);
+          add_line("storage",
+                   own(storage == BlockStorage::dense ? "dense" : "packed",
+                       [&] { other.multiply(context_, B, C); }),
+                   true);
+        }
         add_rounded(plan, C);
       } else if (blocks < fewest) {
         fewest = blocks;
@@ -277,22 +285,26 @@ std::string orders_line(const CaseResult& result) {
 }
 
 std::string table_head() {
-  return fmt::format("{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>10}",
-                     "matrix", "entries", "blocks", "N", "natural", "rows", "rows+col", "double B",
-                     "csr", "bsr", "ell", "dense", "ratio", "error");
+  return fmt::format(
+      "{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>10}",
+      "matrix", "entries", "blocks", "N", "natural", "rows", "rows+col", "blocks", "packed",
+      "double B", "csr", "bsr", "ell", "dense", "ratio", "error");
 }
 
 std::string table_line(const CaseResult& result) {
   double error = 0;
   for (const CaseLine& line : result.lines) {
-    if (line.family == "heddle" || line.family == "double B") error = std::max(error, line.error);
+    if (line.family == "heddle" || line.family == "double B" || line.family == "storage")
+      error = std::max(error, line.error);
   }
   return fmt::format(
-      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}"
+      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.2f}{:>9."
+      "2f}{:>9.2f}"
       "{:>7.2f}{:>10.1e}",
       result.matrix, result.nnz, result.orders.front().blocks, result.N,
       result.best("heddle", "natural"), result.best("heddle", "rows only"),
-      result.best("heddle", "rows and"), result.best("double B"), result.best("csr"),
+      result.best("heddle", "rows and"), result.best("storage", "dense"),
+      result.best("storage", "packed"), result.best("double B"), result.best("csr"),
       result.best("bsr"), result.best("ell"), result.best("dense"), result.ratio(), error);
 }
 

@@ -33,15 +33,19 @@ __device__ RowsOfC rows_of_C(const BlockProduct<V>& p, Index block_row, int lane
 }
 
 /// A block of A and the rows of B that it meets.
-template <class V, int kTiles>
+template <class V, int kTiles, bool kPacked>
 struct Operands {
   using Layout = SlabLayout<V, kTiles>;
   std::uint32_t a[4];
   std::uint32_t b[2][Layout::kGroups][Layout::kGroup];
 
-  __device__ void load_all(const BlockProduct<V>& p, Index block, int block_column, Index column,
-                           int lane) {
-    load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
+  __device__ void load_all(const BlockProduct<V>& p, Index block, int block_column,
+                           std::uint32_t start, Index column, int lane) {
+    if constexpr (kPacked) {
+      load_packed_block(a, p.masks + 4 * block, p.words + start, lane);
+    } else {
+      load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
+    }
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       Index row = static_cast<Index>(block_column) * Layout::kInner + Layout::row_of_B(lane, h);
@@ -72,19 +76,23 @@ struct Operands {
 
 /// sums += the blocks first … end − 1 times a slab of B. Loads of several blocks are under way at a
 /// time.
-template <class V, int kTiles>
+template <class V, int kTiles, bool kPacked>
 __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Index column, int lane,
                            Sums<kTiles>& sums) {
   constexpr int kAhead = kTiles <= 2 ? 4 : 2;
   for (Index chunk = first; chunk < end; chunk += kWarp) {
     const int count = static_cast<int>(min(end - chunk, Index{kWarp}));
     const int mine = lane < count ? __ldg(p.columns + chunk + lane) : 0;
+    const std::uint32_t my_start = kPacked && lane < count ? __ldg(p.starts + chunk + lane) : 0;
     for (int k = 0; k < count; k += kAhead) {
-      Operands<V, kTiles> operands[kAhead];
+      Operands<V, kTiles, kPacked> operands[kAhead];
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) {
         const int block_column = __shfl_sync(kAllLanes, mine, (k + u) % kWarp);
-        if (k + u < count) operands[u].load_all(p, chunk + k + u, block_column, column, lane);
+        const std::uint32_t start = kPacked ? __shfl_sync(kAllLanes, my_start, (k + u) % kWarp) : 0;
+        if (k + u < count) {
+          operands[u].load_all(p, chunk + k + u, block_column, start, column, lane);
+        }
       }
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) {
@@ -219,7 +227,7 @@ __device__ void store(const BlockProduct<V>& p, const RowsOfC& rows, Index colum
 }
 
 /// A team of warps multiplies the blocks of a unit by a slab of columns. blockIdx.y is the slab.
-template <class V, int kTiles>
+template <class V, int kTiles, bool kPacked>
 __global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProduct<V> p) {
   cuda::allow_next_pass();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -234,8 +242,9 @@ __global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProdu
   const Index count = work.end - work.first;
   Sums<kTiles> sums = {};
   cuda::wait_for_first_pass();
-  add_blocks<V, kTiles>(p, work.first + (count * member >> p.team_exponent),
-                        work.first + (count * (member + 1) >> p.team_exponent), column, lane, sums);
+  add_blocks<V, kTiles, kPacked>(p, work.first + (count * member >> p.team_exponent),
+                                 work.first + (count * (member + 1) >> p.team_exponent), column,
+                                 lane, sums);
   if (team > 1) add_team<kTiles>(team, member, lane, sums);
   if (member > 0 || work.block_row < 0) return;
   if (work.slot >= 0 && !add_pieces<V, kTiles>(p, work, lane, sums)) return;
@@ -246,8 +255,9 @@ template <class V, int kTiles>
 void launch(CudaContext& context, const BlockProduct<V>& p) {
   const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
                   static_cast<unsigned>(ceil_div(p.N, Index{kTiles * kTileColumns})));
-  cuda::launch_second_pass(block_product_kernel<V, kTiles>, grid, dim3(kWarps * kWarp),
-                           context.stream(), p);
+  const auto kernel = p.values != nullptr ? block_product_kernel<V, kTiles, false>
+                                          : block_product_kernel<V, kTiles, true>;
+  cuda::launch_second_pass(kernel, grid, dim3(kWarps * kWarp), context.stream(), p);
 }
 
 }  // namespace

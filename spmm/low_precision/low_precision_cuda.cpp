@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
@@ -11,6 +12,7 @@
 #include <heddle/spmm/low_precision/block_product.hpp>
 #include <heddle/spmm/low_precision/fragment_order.hpp>
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/packed_blocks.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <utility>
 
@@ -38,6 +40,11 @@ Index longest_piece(const CudaContext& context, Index blocks) {
   const Index warps = warps_of(context);
   return kMostWarpsPerUnit * std::max(kLeastPiece, (blocks + warps - 1) / warps);
 }
+
+/// Blocks are packed if they then take at most this share of their bytes, and not where they are so
+/// few that the latency of loads counts, of which packed blocks have one more after another.
+constexpr double kPackedShare = .7;
+constexpr std::size_t kLeastPackedBytes = std::size_t{8} << 20;
 
 /// The values of blocks stored by rows, in `fragment_order`.
 template <class V>
@@ -85,7 +92,7 @@ template <class V>
 template <Scalar T>
 LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostContext& host,
                                                    CsrView<T, HostSpace> A, RangeScaling scaling,
-                                                   const BlockOrder& order)
+                                                   const BlockOrder& order, BlockStorage storage)
     : scaling_(scaling), rows_(A.rows), cols_(A.cols) {
   const std::string_view type = limits_of(detail::precision_of<V>()).name;
   if (context.device().compute_capability < kLeastCapability) {
@@ -107,10 +114,33 @@ LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostCon
   schedule_ = copied(context, schedule.units);
   split_ = copied(context, schedule.split_rows);
   row_exponents_ = copied(context, host_row_exponents_);
-  values_ = place(context, in_fragment_order<V>(host, blocked.values));
+  store_blocks(context, host, blocked.values, storage);
   columns_ = place(context, std::move(blocked.columns));
   row_order_ = place(context, std::move(blocked.row_order));
   column_order_ = place(context, std::move(blocked.column_order));
+}
+
+template <class V>
+void LowPrecisionPlan<V, CudaContext>::store_blocks(CudaContext& context, HostContext& host,
+                                                    const Buffer<V, HostSpace>& values,
+                                                    BlockStorage storage) {
+  Buffer<V, HostSpace> ordered = in_fragment_order<V>(host, values);
+  const std::size_t dense_bytes = ordered.size() * sizeof(V);
+  const bool countable = dense_bytes / sizeof(std::uint32_t) < UINT32_MAX;
+  if (storage != BlockStorage::dense && countable &&
+      (storage == BlockStorage::packed || dense_bytes >= kLeastPackedBytes)) {
+    std::vector<std::uint32_t> words(dense_bytes / sizeof(std::uint32_t));
+    if (!words.empty()) std::memcpy(words.data(), ordered.data(), dense_bytes);
+    detail::PackedBlocks packed = detail::pack_blocks(host, words.data(), blocks_);
+    if (storage == BlockStorage::packed ||
+        static_cast<double>(packed.bytes()) < kPackedShare * static_cast<double>(dense_bytes)) {
+      masks_ = place(context, std::move(packed.masks));
+      starts_ = place(context, std::move(packed.starts));
+      words_ = place(context, std::move(packed.words));
+      return;
+    }
+  }
+  values_ = place(context, std::move(ordered));
 }
 
 template <class V>
@@ -170,6 +200,9 @@ void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
   product.schedule = schedule_.data();
   product.split = split_.data();
   product.values = values_.data();
+  product.masks = masks_.data();
+  product.starts = starts_.data();
+  product.words = words_.data();
   product.columns = columns_.data();
   product.row_order = row_order_.data();
   product.row_exponents = row_exponents_.data();
@@ -221,10 +254,11 @@ std::vector<std::int32_t> LowPrecisionPlan<V, CudaContext>::column_exponents(
   return exponents;
 }
 
-#define HEDDLE_INSTANTIATE_FOR(V, T)                                                       \
-  template LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(                             \
-      CudaContext&, HostContext&, CsrView<T, HostSpace>, RangeScaling, const BlockOrder&); \
-  template void LowPrecisionPlan<V, CudaContext>::multiply(                                \
+#define HEDDLE_INSTANTIATE_FOR(V, T)                                                               \
+  template LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext&, HostContext&,          \
+                                                              CsrView<T, HostSpace>, RangeScaling, \
+                                                              const BlockOrder&, BlockStorage);    \
+  template void LowPrecisionPlan<V, CudaContext>::multiply(                                        \
       CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<float, DeviceSpace>);
 #define HEDDLE_INSTANTIATE(V)                      \
   template class LowPrecisionPlan<V, CudaContext>; \

@@ -46,6 +46,13 @@ inline constexpr int kMostWarpsPerUnit = 8;
 /// two: enough that `warps` warps have work, as long as each has two blocks on average.
 int warps_per_unit(Index units, Index blocks, Index warps) noexcept;
 
+/// How a plan keeps the blocks of A on a GPU.
+enum class BlockStorage {
+  automatic,  ///< packed where this saves enough bytes to be faster
+  dense,
+  packed,  ///< without words of 32 bits that are 0, found by masks of 128 bits per block
+};
+
 /// C = A B on tensor cores (`mma.sync`, compute capability 8.0 and newer): m16n8k16 for `Half` and
 /// `Bfloat16`, m16n8k8 for `Tf32`, with A in block CSR of 16×16 and 16×8 blocks. Scaling, rounding
 /// and sums are as for the host, but sums of tensor cores cut off instead of rounding;
@@ -61,8 +68,8 @@ class LowPrecisionPlan<V, CudaContext> {
   /// these tensor cores, `OutOfMemory`.
   template <Scalar T>
   LowPrecisionPlan(CudaContext& context, HostContext& host, CsrView<T, HostSpace> A,
-                   RangeScaling scaling = RangeScaling::powers_of_two,
-                   const BlockOrder& order = {});
+                   RangeScaling scaling = RangeScaling::powers_of_two, const BlockOrder& order = {},
+                   BlockStorage storage = BlockStorage::automatic);
 
   /// C = A B, queued on the context's stream; B cols×N, C rows×N, any N. The result has the same
   /// bits in every run. Allocates for more columns than before. NaN and Inf in B reach C. Entries
@@ -84,7 +91,15 @@ class LowPrecisionPlan<V, CudaContext> {
   /// The columns of B, of the last product. Waits for it.
   std::vector<std::int32_t> column_exponents(CudaContext& context) const;
 
+  /// Bytes of A's blocks on the GPU.
+  std::size_t block_bytes() const noexcept {
+    return values_.size() * sizeof(V) + columns_.size() * sizeof(std::int32_t) +
+           (masks_.size() + starts_.size() + words_.size()) * sizeof(std::uint32_t);
+  }
+
  private:
+  void store_blocks(CudaContext& context, HostContext& host, const Buffer<V, HostSpace>& values,
+                    BlockStorage storage);
   void check_shapes(const ConstBlockView<float, DeviceSpace>& C, Index rows_of_B,
                     Index columns_of_B) const;
   template <class T>
@@ -102,7 +117,10 @@ class LowPrecisionPlan<V, CudaContext> {
   Index units_ = 0;
   Index split_rows_ = 0;
   std::int32_t slots_ = 0;
-  Buffer<V, DeviceSpace> values_;
+  Buffer<V, DeviceSpace> values_;  ///< of dense blocks
+  Buffer<std::uint32_t, DeviceSpace> masks_;
+  Buffer<std::uint32_t, DeviceSpace> starts_;
+  Buffer<std::uint32_t, DeviceSpace> words_;
   Buffer<std::int32_t, DeviceSpace> columns_;
   Buffer<std::int32_t, DeviceSpace> row_order_;
   Buffer<std::int32_t, DeviceSpace> column_order_;

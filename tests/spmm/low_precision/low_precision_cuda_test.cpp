@@ -45,8 +45,14 @@ class LowPrecisionCuda : public test::CudaTest {
 
   /// Multiplies twice, compares the bits, and compares with the exact product.
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order = {}) {
+    expect_bound(A, N, order, BlockStorage::dense);
+    expect_bound(A, N, order, BlockStorage::packed);
+  }
+
+  void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order,
+                    BlockStorage storage) {
     LowPrecisionPlan<V, CudaContext> plan(context(), host_, A.view(), RangeScaling::powers_of_two,
-                                          order);
+                                          order, storage);
     const MultiVector<double, HostSpace> B = random(A.cols, N);
     MultiVector<double, DeviceSpace> on_device(context(), A.cols, N);
     send<double>(context(), B.view(), on_device.view());
