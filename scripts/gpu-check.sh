@@ -89,7 +89,7 @@ step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CU
   "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
   -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
 step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
-  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench
+  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench low_precision_bench
 
 say "Running the tests labelled cuda"
 step tests 240 ctest --test-dir "$build" --label-regex cuda --output-on-failure
@@ -113,6 +113,9 @@ else
       --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma,node_block
     cat "$logs"/{chebyshev-steps,lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
     tail -n 3 "$logs/spmm.log"
+    step "half precision" 60 "$build/bench/low_precision_bench" elasticity3d:28,28,28 \
+      stencil27:32,32,32 --band 64,512
+    cat "$logs/half-precision.log"
     if python3 -c 'import cupy' 2>/dev/null; then
       step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg laplace3d 100 100
       step "cupy eigsh" 60 python3 bench/compare/cupy_solvers.py eigsh 100 16
