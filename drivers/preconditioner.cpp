@@ -93,9 +93,8 @@ void choose_precision(const Request& request, const PreconditionedProblem& probl
   } else if (!obstacle.empty()) {
     plan.precision_reason = obstacle;
   } else {
-    plan.precision_reason = asks_for_lower(asked)
-                                ? "as asked"
-                                : "LOBPCG needs no more digits of its search directions";
+    plan.precision_reason =
+        asks_for_lower(asked) ? "as asked" : "LOBPCG needs no more digits of its search directions";
   }
 }
 

@@ -14,8 +14,8 @@ struct PreconditionerPlan {
   /// The matrix whose inverse it approximates.
   PreconditionedMatrix matrix = PreconditionedMatrix::A;
   PreconditionerOptions options{"none", {}};
-  /// Whether it is made in lower precision for a solve in double precision, if its matrix allows it.
-  /// Its options name the precision of its products.
+  /// Whether it is made in lower precision for a solve in double precision, if its matrix allows
+  /// it. Its options name the precision of its products.
   bool lowered = false;
   std::string precision_reason{};  ///< why it is lowered or not
   /// The kind that `auto` takes instead where it saves time. Null: there is no choice.

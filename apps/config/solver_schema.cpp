@@ -227,7 +227,8 @@ void SolverSchema::preconditioner() {
   });
   add("solver.preconditioner.precision",
       "of the preconditioner in a solve in double precision; single moves half of the bytes, half, "
-      "bf16 and tf32 (chebyshev, block_jacobi, multigrid) fewer on a GPU; raised to double in steps "
+      "bf16 and tf32 (chebyshev, block_jacobi, multigrid) fewer on a GPU; raised to double in "
+      "steps "
       "where it prevents progress; auto: in lobpcg single for chebyshev, block_jacobi, "
       "incomplete_cholesky and multigrid where their matrix allows it, else double")
       .choice<PreconditionerPrecision>({{"auto", PreconditionerPrecision::automatic},

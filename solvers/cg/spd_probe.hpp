@@ -16,9 +16,9 @@ enum class SpdProbe { passed, asymmetric, indefinite, not_finite };
 inline constexpr double kLoweredAsymmetry = 0.1;
 
 /// Computes G = YᵀM Y for random Y (n×k) with a few columns. Tests whether its diagonal is positive
-/// and whether G is symmetric to half of the digits, or, if M is lowered, to `kLoweredAsymmetry`. The probe detects clear violations, and proves
-/// nothing if it passes. Y and MY, n×k, are scratch memory. The packet must have room for k²
-/// numbers.
+/// and whether G is symmetric to half of the digits, or, if M is lowered, to `kLoweredAsymmetry`.
+/// The probe detects clear violations, and proves nothing if it passes. Y and MY, n×k, are scratch
+/// memory. The packet must have room for k² numbers.
 template <Scalar T, class Ctx>
 SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
                    BlockView<T, typename Ctx::Space> Y, BlockView<T, typename Ctx::Space> MY) {
@@ -34,9 +34,9 @@ SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
     if (!std::isfinite(G(j, j))) return SpdProbe::not_finite;
     if (!(G(j, j) > 0)) return SpdProbe::indefinite;
   }
-  const double rounding =
-      M.is_lowered() ? kLoweredAsymmetry
-                     : std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  const double rounding = M.is_lowered()
+                              ? kLoweredAsymmetry
+                              : std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
   for (Index j = 0; j < k; ++j) {
     for (Index i = 0; i < j; ++i) {
       const double size = std::sqrt(G(i, i)) * std::sqrt(G(j, j));

@@ -13,8 +13,9 @@
 namespace heddle {
 
 /// A preconditioner in lower precision for a solve in double precision: y_j = s_j⁻¹ M(s_j x_j)
-/// with M for blocks in single precision, and products in single precision or a shorter type. s_j is the power of two with 1 ≤ ‖s_j x_j‖ < 2, so columns of any
-/// norm fit into the range of single precision. A column of zeros stays one.
+/// with M for blocks in single precision, and products in single precision or a shorter type. s_j
+/// is the power of two with 1 ≤ ‖s_j x_j‖ < 2, so columns of any norm fit into the range of single
+/// precision. A column of zeros stays one.
 ///
 /// An iteration needs no more digits of a search direction. It computes its residuals, projections
 /// and norms from products with A in double precision. M moves half of the bytes of the same

@@ -55,9 +55,9 @@ class NarrowBlock {
   Index pitch_ = 0;
 };
 
-/// y_j = factors(j, 0)·x_j rounded to V (X n×b in float, factors b×1, Y a view of at least b columns
-/// of a `NarrowBlock`, whose further columns become 0). Numbers beyond the range of V become
-/// infinite.
+/// y_j = factors(j, 0)·x_j rounded to V (X n×b in float, factors b×1, Y a view of at least b
+/// columns of a `NarrowBlock`, whose further columns become 0). Numbers beyond the range of V
+/// become infinite.
 template <class V>
 void narrow(HostContext& context, ConstBlockView<float, HostSpace> X,
             ConstSmallView<double, HostSpace> factors, NarrowView<V, HostSpace> Y);

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <fmt/format.h>
-
-#include <heddle/linalg/base/error.hpp>
 #include <heddle/spmm/narrow/narrow.hpp>
+#include <string_view>
 
-/// What the plans of all backends refuse.
+/// What the plans of all backends refuse. `type` is the name of the number type.
 namespace heddle::detail {
 
 template <class V>
@@ -15,20 +13,23 @@ constexpr std::string_view narrow_name() {
   return "tf32";
 }
 
+[[noreturn]] void refuse_distributed(std::string_view type);
+
+/// Refuses entry (row, column) of A, counted from 0, which is not finite in this type.
+[[noreturn]] void refuse_entry(std::string_view type, Index row, Index column, double value);
+
+/// The shape of a block.
+struct NarrowShape {
+  Index rows = 0;
+  Index columns = 0;
+};
+
+[[noreturn]] void refuse_shapes(std::string_view type, const NarrowShape& A, const NarrowShape& B,
+                                const NarrowShape& X, const NarrowShape& C);
+
 template <class V, Scalar T, class Space>
 void check_narrow_matrix(const CsrView<T, Space>& A) {
-  if (A.remote == nullptr) return;
-  throw InvalidArgument(fmt::format(
-      "products in {}: A is distributed over processes, which products in single and double "
-      "precision serve",
-      narrow_name<V>()));
-}
-
-/// Refuses entry (row, column) of A, whose value was not finite after rounding.
-template <class V>
-[[noreturn]] void refuse_entry(Index row, Index column, double value) {
-  throw InvalidArgument(fmt::format("entry ({}, {}) of A is {:g}, beyond the range of {}", row + 1,
-                                    column + 1, value, narrow_name<V>()));
+  if (A.remote != nullptr) refuse_distributed(narrow_name<V>());
 }
 
 template <class V, class Space>
@@ -38,10 +39,8 @@ void check_narrow_shapes(Index rows, Index cols, const ConstNarrowView<V, Space>
                     (terms.gamma == 0 || rows == cols) &&
                     (terms.delta == 0 || (terms.X.rows() == rows && terms.X.cols() == C.cols()));
   if (fits) return;
-  throw InvalidArgument(
-      fmt::format("C = A B in {} does not fit: A is {}x{}, B is {}x{}, X is {}x{}, C is {}x{}",
-                  narrow_name<V>(), rows, cols, B.rows(), B.cols(), terms.X.rows(), terms.X.cols(),
-                  C.rows(), C.cols()));
+  refuse_shapes(narrow_name<V>(), {rows, cols}, {B.rows(), B.cols()},
+                {terms.X.rows(), terms.X.cols()}, {C.rows(), C.cols()});
 }
 
 }  // namespace heddle::detail

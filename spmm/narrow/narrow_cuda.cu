@@ -43,8 +43,7 @@ __host__ __device__ inline int row_width(Index pieces) {
 /// sum += entries first, first + step, … before `end`, times the rows of B that they meet.
 template <class V>
 __device__ inline void add_entries(const Product<V>& p, std::int64_t first, std::int64_t end,
-                                   int step, Index piece,
-                                   float (&sum)[detail::kPerPiece<V>]) {
+                                   int step, Index piece, float (&sum)[detail::kPerPiece<V>]) {
 #pragma unroll 4
   for (std::int64_t k = first; k < end; k += step) {
     const float a = detail::widened(p.values[k]);
@@ -150,8 +149,8 @@ __global__ void narrow_kernel(const float* X, Index rows, Index cols, Index ld,
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       const Index j = piece * kCount + i;
-      values[i] = j < cols ? static_cast<float>(factors[j] * static_cast<double>(X[row * ld + j]))
-                           : 0.0f;
+      values[i] =
+          j < cols ? static_cast<float>(factors[j] * static_cast<double>(X[row * ld + j])) : 0.0f;
     }
     Y[row * pitch + piece] = detail::pack<V>(values);
   }
@@ -204,8 +203,8 @@ void refuse_entry_at(CudaContext& context, const CsrView<T, DeviceSpace>& A, std
   const std::int64_t* const offsets = there.view().row_offsets;
   const auto k = static_cast<std::int64_t>(place);
   const Index row = std::upper_bound(offsets, offsets + A.rows + 1, k) - offsets - 1;
-  detail::refuse_entry<V>(row, there.view().columns[k],
-                          static_cast<double>(there.view().values[k]));
+  detail::refuse_entry(detail::narrow_name<V>(), row, there.view().columns[k],
+                       static_cast<double>(there.view().values[k]));
 }
 
 template <class V>
@@ -287,10 +286,10 @@ void NarrowPlan<V, CudaContext>::multiply(CudaContext& context, float alpha,
   check_launch();
   const auto block = static_cast<double>(rows_ * C.cols()) * sizeof(V);
   const int blocks = 2 + (terms.beta != 0 ? 1 : 0) + (terms.delta != 0 ? 1 : 0);
-  context.profile().count(
-      static_cast<double>(nnz_) * (sizeof(V) + sizeof(std::int32_t)) +
-          static_cast<double>(rows_ + 1) * sizeof(std::int64_t) + blocks * block,
-      2 * static_cast<double>(nnz_) * static_cast<double>(C.cols()));
+  context.profile().count(static_cast<double>(nnz_) * (sizeof(V) + sizeof(std::int32_t)) +
+                              static_cast<double>(rows_ + 1) * sizeof(std::int64_t) +
+                              blocks * block,
+                          2 * static_cast<double>(nnz_) * static_cast<double>(C.cols()));
   if (long_rows_.size() == 0) return;
   long_rows_kernel<<<dim3(static_cast<unsigned>(long_rows_.size()), slabs), kThreads, 0,
                      context.stream()>>>(p);

@@ -27,12 +27,14 @@ HostCsrMatrix<float> rounded(HostContext& context, const CsrView<T, HostSpace>& 
     for (Index k = slabs.begin(slab); k < slabs.end(slab); ++k) result.values()[k] = round(k);
   });
   const float* const end = result.values() + A.nnz;
-  const float* const beyond =
-      std::find_if_not(result.values(), const_cast<float*>(end), [](float v) { return std::isfinite(v); });
+  const float* const beyond = std::find_if_not(result.values(), const_cast<float*>(end),
+                                               [](float v) { return std::isfinite(v); });
   if (beyond == end) return result;
   const Index k = beyond - result.values();
-  const Index row = std::upper_bound(A.row_offsets, A.row_offsets + A.rows + 1, k) - A.row_offsets - 1;
-  detail::refuse_entry<V>(row, A.columns[k], static_cast<double>(A.values[k]));
+  const Index row =
+      std::upper_bound(A.row_offsets, A.row_offsets + A.rows + 1, k) - A.row_offsets - 1;
+  detail::refuse_entry(detail::narrow_name<V>(), row, A.columns[k],
+                       static_cast<double>(A.values[k]));
 }
 
 /// y_ij = f(x_ij, j) for all entries.
@@ -52,17 +54,15 @@ void map(HostContext& context, const ConstBlockView<float, HostSpace>& X,
 template <class V>
 void narrow(HostContext& context, ConstBlockView<float, HostSpace> X,
             ConstSmallView<double, HostSpace> factors, NarrowView<V, HostSpace> Y) {
-  map(context, X, Y, [&](float x, Index j) {
-    return V::round(factors(j, 0) * static_cast<double>(x)).value();
-  });
+  map(context, X, Y,
+      [&](float x, Index j) { return V::round(factors(j, 0) * static_cast<double>(x)).value(); });
 }
 
 template <class V>
 void widen(HostContext& context, ConstNarrowView<V, HostSpace> X,
            ConstSmallView<double, HostSpace> factors, BlockView<float, HostSpace> Y) {
-  map(context, X.columns(0, Y.cols()), Y, [&](float x, Index j) {
-    return static_cast<float>(factors(j, 0) * static_cast<double>(x));
-  });
+  map(context, X.columns(0, Y.cols()), Y,
+      [&](float x, Index j) { return static_cast<float>(factors(j, 0) * static_cast<double>(x)); });
 }
 
 template <class V>
@@ -76,21 +76,20 @@ void NarrowPlan<V, HostContext>::multiply(HostContext& context, float alpha,
                                           const NarrowTerms<V, HostSpace>& terms,
                                           NarrowView<V, HostSpace> C) const {
   detail::check_narrow_shapes<V, HostSpace>(A_.rows(), A_.cols(), B, terms, C);
-  plan_.multiply(
-      context, alpha, B,
-      {.beta = terms.beta, .gamma = terms.gamma, .delta = terms.delta, .X = terms.X}, C);
+  plan_.multiply(context, alpha, B,
+                 {.beta = terms.beta, .gamma = terms.gamma, .delta = terms.delta, .X = terms.X}, C);
   map(context, C, C, [](float c, Index) { return V::round(static_cast<double>(c)).value(); });
 }
 
 #define HEDDLE_INSTANTIATE_FOR(V, T) \
   template NarrowPlan<V, HostContext>::NarrowPlan(HostContext&, CsrView<T, HostSpace>, double);
-#define HEDDLE_INSTANTIATE(V)                                                                  \
-  template void narrow<V>(HostContext&, ConstBlockView<float, HostSpace>,                      \
-                          ConstSmallView<double, HostSpace>, NarrowView<V, HostSpace>);        \
-  template void widen<V>(HostContext&, ConstNarrowView<V, HostSpace>,                          \
-                         ConstSmallView<double, HostSpace>, BlockView<float, HostSpace>);      \
-  template class NarrowPlan<V, HostContext>;                                                   \
-  HEDDLE_INSTANTIATE_FOR(V, float)                                                             \
+#define HEDDLE_INSTANTIATE(V)                                                             \
+  template void narrow<V>(HostContext&, ConstBlockView<float, HostSpace>,                 \
+                          ConstSmallView<double, HostSpace>, NarrowView<V, HostSpace>);   \
+  template void widen<V>(HostContext&, ConstNarrowView<V, HostSpace>,                     \
+                         ConstSmallView<double, HostSpace>, BlockView<float, HostSpace>); \
+  template class NarrowPlan<V, HostContext>;                                              \
+  HEDDLE_INSTANTIATE_FOR(V, float)                                                        \
   HEDDLE_INSTANTIATE_FOR(V, double)
 HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -27,14 +27,16 @@ ChebyshevSetup<float, Space> in_single(Ctx& context, ChebyshevSetup<double, Spac
 template <Scalar T, class Ctx>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                          int degree, const SpmmOptions& options)
-    : ChebyshevPreconditioner(context, detail::prepare_chebyshev<T>(context, A, degree), degree, options) {}
+    : ChebyshevPreconditioner(context, detail::prepare_chebyshev<T>(context, A, degree), degree,
+                              options) {}
 
 template <Scalar T, class Ctx>
 template <std::same_as<double> U>
 ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A,
                                                          int degree, const SpmmOptions& options)
     : ChebyshevPreconditioner(
-          context, detail::in_single(context, detail::prepare_chebyshev<double>(context, A, degree)), degree,
+          context,
+          detail::in_single(context, detail::prepare_chebyshev<double>(context, A, degree)), degree,
           options) {}
 
 template <Scalar T, class Ctx>
@@ -76,10 +78,10 @@ Index ChebyshevPreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBloc
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   reserve(context, b);
-  return detail::suitable_degree<T>(
-      context, X, energies, {scaling_.data(), X.rows(), 1, 1}, upper_bound_, middle_, kMostDegree,
-      {odd_.columns(0, 1), right_.columns(0, b), norms_.view(b, 1),
-       std::span(ratios_.data(), static_cast<std::size_t>(b))});
+  return detail::suitable_degree<T>(context, X, energies, {scaling_.data(), X.rows(), 1, 1},
+                                    upper_bound_, middle_, kMostDegree,
+                                    {odd_.columns(0, 1), right_.columns(0, b), norms_.view(b, 1),
+                                     std::span(ratios_.data(), static_cast<std::size_t>(b))});
 }
 
 template <Scalar T, class Ctx>

@@ -58,8 +58,7 @@ PreconditionerKind chebyshev_kind() {
                                                                            degree(options), spmm);
             }
             return with_narrow_float(
-                options.products(),
-                [&]<class V>(V) -> std::unique_ptr<Preconditioner<float, Ctx>> {
+                options.products(), [&]<class V>(V) -> std::unique_ptr<Preconditioner<float, Ctx>> {
                   return std::make_unique<NarrowChebyshev<V, Ctx>>(context, A, degree(options));
                 });
           }},

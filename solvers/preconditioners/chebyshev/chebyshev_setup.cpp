@@ -36,13 +36,12 @@ int first_degree(int degree) noexcept {
   return degree > 0 ? degree : ChebyshevPreconditioner<double, HostContext>::kFirstDegree;
 }
 
-double middle_over_half_width(int degree) noexcept {
-  return std::cosh(std::acosh(2.0) / degree);
-}
+double middle_over_half_width(int degree) noexcept { return std::cosh(std::acosh(2.0) / degree); }
 
 template <Scalar T, class Ctx>
-ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(Ctx& context, CsrView<T, typename Ctx::Space> A,
-                                               int degree, double roundoff) {
+ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(Ctx& context,
+                                                         CsrView<T, typename Ctx::Space> A,
+                                                         int degree, double roundoff) {
   if (degree < 0) {
     throw InvalidArgument("ChebyshevPreconditioner: the degree must not be negative, it is " +
                           std::to_string(degree));

@@ -35,10 +35,10 @@ ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(Ctx& context,
 /// Memory for `suitable_degree`, in the memory of `Space`.
 template <Scalar T, class Space>
 struct DegreeScratch {
-  BlockView<T, Space> root;         // n×1
-  BlockView<T, Space> scaled;       // n×b
-  SmallView<double, Space> norms;   // b×1
-  std::span<double> ratios;         // b
+  BlockView<T, Space> root;        // n×1
+  BlockView<T, Space> scaled;      // n×b
+  SmallView<double, Space> norms;  // b×1
+  std::span<double> ratios;        // b
 };
 
 /// The degree, from 1 to `most`, that suits a solve for eigenvectors near the columns of X, see
@@ -47,7 +47,8 @@ template <Scalar T, class Ctx>
 Index suitable_degree(Ctx& context, ConstBlockView<T, typename Ctx::Space> X,
                       std::span<const double> energies,
                       ConstBlockView<T, typename Ctx::Space> scaling, double upper_bound,
-                      double middle, int most, const DegreeScratch<T, typename Ctx::Space>& scratch);
+                      double middle, int most,
+                      const DegreeScratch<T, typename Ctx::Space>& scratch);
 
 /// Runs the steps y_{k+1} = y_{k−1} + ω (y_k − y_{k−1} + x − Â y_k/c) from y₁ = x and returns y_d,
 /// all blocks being c times those of the iteration. multiply(ω, y, β, γ, δ, next) computes

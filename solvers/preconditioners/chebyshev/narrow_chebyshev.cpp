@@ -25,11 +25,10 @@ int checked_degree(int degree, int most) {
 
 template <class V, class Ctx>
 NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, CsrView<double, Space> A, int degree)
-    : NarrowChebyshev(
-          context,
-          detail::prepare_chebyshev<double>(context, A, checked_degree(degree, kMostDegree),
-                                            V::kRoundoff),
-          degree) {}
+    : NarrowChebyshev(context,
+                      detail::prepare_chebyshev<double>(
+                          context, A, checked_degree(degree, kMostDegree), V::kRoundoff),
+                      degree) {}
 
 template <class V, class Ctx>
 NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, detail::ChebyshevSetup<double, Space> setup,
@@ -104,9 +103,9 @@ void NarrowChebyshev<V, Ctx>::apply_block(Ctx& context, ConstBlockView<float, Sp
   scale_rows<float>(context, d, scaled, Y);
 }
 
-#define HEDDLE_INSTANTIATE(Ctx)                    \
-  template class NarrowChebyshev<Half, Ctx>;       \
-  template class NarrowChebyshev<Bfloat16, Ctx>;   \
+#define HEDDLE_INSTANTIATE(Ctx)                  \
+  template class NarrowChebyshev<Half, Ctx>;     \
+  template class NarrowChebyshev<Bfloat16, Ctx>; \
   template class NarrowChebyshev<Tf32, Ctx>;
 HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -20,10 +20,10 @@ struct ChebyshevSetup;
 ///
 ///     x_j = s_j D^(-1/2) X_j,    Y_j = s_j⁻¹ D^(-1/2) p(Â') x_j
 ///
-/// s_j is the power of two with 1 ≤ ‖x_j‖ < 2. Â' is Â with its entries rounded. Equal entries round
-/// equally, so Â' is symmetric. β bounds its spectrum too. p stays positive where rounding moves
-/// eigenvalues below zero, so p(Â') is symmetric positive definite. Rounding of the vectors, to
-/// u ‖y‖ per step, disturbs both: the preconditioner is for iterations that tolerate one that
+/// s_j is the power of two with 1 ≤ ‖x_j‖ < 2. Â' is Â with its entries rounded. Equal entries
+/// round equally, so Â' is symmetric. β bounds its spectrum too. p stays positive where rounding
+/// moves eigenvalues below zero, so p(Â') is symmetric positive definite. Rounding of the vectors,
+/// to u ‖y‖ per step, disturbs both: the preconditioner is for iterations that tolerate one that
 /// changes from step to step.
 ///
 /// The degree is limited to .75/√u: beyond it the interval [β/κ, β] would reach below the errors
@@ -36,8 +36,8 @@ class NarrowChebyshev final : public Preconditioner<float, Ctx> {
 
   static constexpr int kMostDegree = V::kRoundoff > 0x1p-9 ? 12 : 33;
 
-  /// β, Â and D are computed in double, then rounded. A is in the context's memory and is not needed
-  /// afterwards. `degree`: 0 for an automatic one. Throws `InvalidArgument` as
+  /// β, Â and D are computed in double, then rounded. A is in the context's memory and is not
+  /// needed afterwards. `degree`: 0 for an automatic one. Throws `InvalidArgument` as
   /// `ChebyshevPreconditioner`, for a degree beyond `kMostDegree`, and if A is distributed. Throws
   /// `OutOfMemory`.
   NarrowChebyshev(Ctx& context, CsrView<double, Space> A, int degree = 0);
@@ -57,16 +57,16 @@ class NarrowChebyshev final : public Preconditioner<float, Ctx> {
   NarrowChebyshev(Ctx& context, detail::ChebyshevSetup<double, Space> setup, int degree);
   void reserve(Ctx& context, Index b);
 
-  bool automatic_;                               // whether the degree may change
-  int degree_;                                   // d
-  double upper_bound_;                           // β
-  double middle_;                                // c
-  NarrowPlan<V, Ctx> plan_;                      // of (Â + σ I)/c − I
-  Buffer<float, Space> scaling_;                 // D^(-1/2)/√c
-  MultiVector<float, Space> scaled_, root_;      // n×b, n×1
-  NarrowBlock<V, Space> right_, odd_, even_;     // n×b, b ≥ the widest block so far
-  SmallMatrix<double, Space> scales_;            // b×2: s and 1/s
-  std::vector<double> ratios_;                   // b
+  bool automatic_;                            // whether the degree may change
+  int degree_;                                // d
+  double upper_bound_;                        // β
+  double middle_;                             // c
+  NarrowPlan<V, Ctx> plan_;                   // of (Â + σ I)/c − I
+  Buffer<float, Space> scaling_;              // D^(-1/2)/√c
+  MultiVector<float, Space> scaled_, root_;   // n×b, n×1
+  NarrowBlock<V, Space> right_, odd_, even_;  // n×b, b ≥ the widest block so far
+  SmallMatrix<double, Space> scales_;         // b×2: s and 1/s
+  std::vector<double> ratios_;                // b
 };
 
 }  // namespace heddle
