@@ -65,13 +65,15 @@ template <class V>
 void narrow(CudaContext& context, ConstBlockView<float, DeviceSpace> X,
             ConstSmallView<double, DeviceSpace> factors, NarrowView<V, DeviceSpace> Y);
 
-/// y_j = factors(j, 0)·x_j (Y n×b in float, factors b×1, X at least b columns).
+/// y_j = β y_j + factors(j, 0)·x_j (Y n×b in float, factors b×1, X at least b columns). With β = 0,
+/// Y is not read.
 template <class V>
 void widen(HostContext& context, ConstNarrowView<V, HostSpace> X,
-           ConstSmallView<double, HostSpace> factors, BlockView<float, HostSpace> Y);
+           ConstSmallView<double, HostSpace> factors, float beta, BlockView<float, HostSpace> Y);
 template <class V>
 void widen(CudaContext& context, ConstNarrowView<V, DeviceSpace> X,
-           ConstSmallView<double, DeviceSpace> factors, BlockView<float, DeviceSpace> Y);
+           ConstSmallView<double, DeviceSpace> factors, float beta,
+           BlockView<float, DeviceSpace> Y);
 
 /// The terms that a product adds to α A B, as those of `SpmmEpilogue`: C = α A B + β C + γ B + δ X.
 /// A term whose coefficient is 0 is not read.

@@ -157,15 +157,16 @@ __global__ void narrow_kernel(const float* X, Index rows, Index cols, Index ld,
 }
 
 template <class V>
-__global__ void widen_kernel(const V* X, Index pitch, const double* factors, float* Y, Index rows,
-                             Index cols, Index ld) {
+__global__ void widen_kernel(const V* X, Index pitch, const double* factors, float beta, float* Y,
+                             Index rows, Index cols, Index ld) {
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
   for (Index k = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; k < rows * cols;
        k += step) {
     const Index row = k / cols;
     const Index j = k % cols;
     const auto x = static_cast<double>(detail::widened(X[row * pitch + j]));
-    Y[row * ld + j] = static_cast<float>(factors[j] * x);
+    const auto scaled = static_cast<float>(factors[j] * x);
+    Y[row * ld + j] = beta == 0 ? scaled : beta * Y[row * ld + j] + scaled;
   }
 }
 
@@ -227,10 +228,11 @@ void narrow(CudaContext& context, ConstBlockView<float, DeviceSpace> X,
 
 template <class V>
 void widen(CudaContext& context, ConstNarrowView<V, DeviceSpace> X,
-           ConstSmallView<double, DeviceSpace> factors, BlockView<float, DeviceSpace> Y) {
+           ConstSmallView<double, DeviceSpace> factors, float beta,
+           BlockView<float, DeviceSpace> Y) {
   if (Y.empty()) return;
   widen_kernel<V><<<grid_for(Y.rows() * Y.cols()), kThreads, 0, context.stream()>>>(
-      X.data(), X.ld(), factors.data, Y.data(), Y.rows(), Y.cols(), Y.ld());
+      X.data(), X.ld(), factors.data, beta, Y.data(), Y.rows(), Y.cols(), Y.ld());
   check_launch();
 }
 
@@ -298,13 +300,14 @@ void NarrowPlan<V, CudaContext>::multiply(CudaContext& context, float alpha,
 
 #define HEDDLE_INSTANTIATE_FOR(V, T) \
   template NarrowPlan<V, CudaContext>::NarrowPlan(CudaContext&, CsrView<T, DeviceSpace>, double);
-#define HEDDLE_INSTANTIATE(V)                                                                 \
-  template void narrow<V>(CudaContext&, ConstBlockView<float, DeviceSpace>,                   \
-                          ConstSmallView<double, DeviceSpace>, NarrowView<V, DeviceSpace>);   \
-  template void widen<V>(CudaContext&, ConstNarrowView<V, DeviceSpace>,                       \
-                         ConstSmallView<double, DeviceSpace>, BlockView<float, DeviceSpace>); \
-  template class NarrowPlan<V, CudaContext>;                                                  \
-  HEDDLE_INSTANTIATE_FOR(V, float)                                                            \
+#define HEDDLE_INSTANTIATE(V)                                                               \
+  template void narrow<V>(CudaContext&, ConstBlockView<float, DeviceSpace>,                 \
+                          ConstSmallView<double, DeviceSpace>, NarrowView<V, DeviceSpace>); \
+  template void widen<V>(CudaContext&, ConstNarrowView<V, DeviceSpace>,                     \
+                         ConstSmallView<double, DeviceSpace>, float,                        \
+                         BlockView<float, DeviceSpace>);                                    \
+  template class NarrowPlan<V, CudaContext>;                                                \
+  HEDDLE_INSTANTIATE_FOR(V, float)                                                          \
   HEDDLE_INSTANTIATE_FOR(V, double)
 HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -60,9 +60,16 @@ void narrow(HostContext& context, ConstBlockView<float, HostSpace> X,
 
 template <class V>
 void widen(HostContext& context, ConstNarrowView<V, HostSpace> X,
-           ConstSmallView<double, HostSpace> factors, BlockView<float, HostSpace> Y) {
-  map(context, X.columns(0, Y.cols()), Y,
-      [&](float x, Index j) { return static_cast<float>(factors(j, 0) * static_cast<double>(x)); });
+           ConstSmallView<double, HostSpace> factors, float beta, BlockView<float, HostSpace> Y) {
+  const Slabs slabs = make_slabs(Y.rows(), kLeastRows);
+  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+    for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
+      for (Index j = 0; j < Y.cols(); ++j) {
+        const auto x = static_cast<float>(factors(j, 0) * static_cast<double>(X(i, j)));
+        Y(i, j) = beta == 0 ? x : beta * Y(i, j) + x;
+      }
+    }
+  });
 }
 
 template <class V>
@@ -83,13 +90,13 @@ void NarrowPlan<V, HostContext>::multiply(HostContext& context, float alpha,
 
 #define HEDDLE_INSTANTIATE_FOR(V, T) \
   template NarrowPlan<V, HostContext>::NarrowPlan(HostContext&, CsrView<T, HostSpace>, double);
-#define HEDDLE_INSTANTIATE(V)                                                             \
-  template void narrow<V>(HostContext&, ConstBlockView<float, HostSpace>,                 \
-                          ConstSmallView<double, HostSpace>, NarrowView<V, HostSpace>);   \
-  template void widen<V>(HostContext&, ConstNarrowView<V, HostSpace>,                     \
-                         ConstSmallView<double, HostSpace>, BlockView<float, HostSpace>); \
-  template class NarrowPlan<V, HostContext>;                                              \
-  HEDDLE_INSTANTIATE_FOR(V, float)                                                        \
+#define HEDDLE_INSTANTIATE(V)                                                                    \
+  template void narrow<V>(HostContext&, ConstBlockView<float, HostSpace>,                        \
+                          ConstSmallView<double, HostSpace>, NarrowView<V, HostSpace>);          \
+  template void widen<V>(HostContext&, ConstNarrowView<V, HostSpace>,                            \
+                         ConstSmallView<double, HostSpace>, float, BlockView<float, HostSpace>); \
+  template class NarrowPlan<V, HostContext>;                                                     \
+  HEDDLE_INSTANTIATE_FOR(V, float)                                                               \
   HEDDLE_INSTANTIATE_FOR(V, double)
 HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

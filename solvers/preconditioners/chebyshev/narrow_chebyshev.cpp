@@ -39,7 +39,7 @@ NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, detail::ChebyshevSetup<do
       upper_bound_(setup.upper_bound),
       middle_(setup.middle),
       plan_(context, setup.shifted.view(), 1 / setup.middle),
-      scaling_(detail::rounded<float>(context, std::move(setup.scaling))) {}
+      columns_(detail::rounded<float>(context, std::move(setup.scaling))) {}
 
 template <class V, class Ctx>
 void NarrowChebyshev<V, Ctx>::reserve(Ctx& context, Index b) {
@@ -49,10 +49,8 @@ void NarrowChebyshev<V, Ctx>::reserve(Ctx& context, Index b) {
     *block = NarrowBlock<V, Space>();
     *block = NarrowBlock<V, Space>(context, this->rows(), b);
   }
-  scaled_ = {};
-  scaled_ = MultiVector<float, Space>(context, this->rows(), b);
+  columns_.reserve(context, b);
   root_ = MultiVector<float, Space>(context, this->rows(), 1);
-  scales_ = SmallMatrix<double, Space>(context, b, 2);
   ratios_.resize(static_cast<std::size_t>(b));
 }
 
@@ -70,8 +68,8 @@ Index NarrowChebyshev<V, Ctx>::suitable_strength(Ctx& context, ConstBlockView<fl
   const Index b = X.cols();
   reserve(context, b);
   return detail::suitable_degree<float>(
-      context, X, energies, {scaling_.data(), X.rows(), 1, 1}, upper_bound_, middle_, kMostDegree,
-      {root_.columns(0, 1), scaled_.columns(0, b), scales_.view(b, 2).block(0, 0, b, 1),
+      context, X, energies, columns_.diagonal(), upper_bound_, middle_, kMostDegree,
+      {root_.columns(0, 1), columns_.scratch(b), columns_.small_scratch(b),
        std::span(ratios_.data(), static_cast<std::size_t>(b))});
 }
 
@@ -82,13 +80,8 @@ void NarrowChebyshev<V, Ctx>::apply_block(Ctx& context, ConstBlockView<float, Sp
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   reserve(context, b);
-  const ConstBlockView<float, Space> d(scaling_.data(), X.rows(), 1, 1);
-  const BlockView<float, Space> scaled = scaled_.columns(0, b);
-  const SmallView<double, Space> scales = scales_.view(b, 2);
-  scale_rows<float>(context, d, X, scaled);
-  norm_scales<float>(context, scaled, scales);
   const View x = right_.columns(b);
-  narrow<V>(context, scaled, scales.block(0, 0, b, 1), x);
+  columns_.load(context, X, x);
   const auto multiply = [&](double omega, const View& y, double beta, double gamma, double delta,
                             const View& next) {
     plan_.multiply(context, static_cast<float>(-omega), y,
@@ -99,8 +92,7 @@ void NarrowChebyshev<V, Ctx>::apply_block(Ctx& context, ConstBlockView<float, Sp
                    next);
   };
   const View y = detail::chebyshev_steps(degree_, x, odd_.columns(b), even_.columns(b), multiply);
-  widen<V>(context, y, scales.block(0, 1, b, 1), scaled);
-  scale_rows<float>(context, d, scaled, Y);
+  columns_.store(context, y, Y);
 }
 
 #define HEDDLE_INSTANTIATE(Ctx)                  \

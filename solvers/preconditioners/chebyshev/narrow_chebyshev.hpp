@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/narrow_columns.hpp>
 #include <heddle/spmm/narrow/narrow.hpp>
 #include <span>
 #include <vector>
@@ -62,10 +63,9 @@ class NarrowChebyshev final : public Preconditioner<float, Ctx> {
   double upper_bound_;                        // β
   double middle_;                             // c
   NarrowPlan<V, Ctx> plan_;                   // of (Â + σ I)/c − I
-  Buffer<float, Space> scaling_;              // D^(-1/2)/√c
-  MultiVector<float, Space> scaled_, root_;   // n×b, n×1
+  detail::NarrowColumns<V, Ctx> columns_;     // D^(-1/2)/√c
+  MultiVector<float, Space> root_;            // n×1
   NarrowBlock<V, Space> right_, odd_, even_;  // n×b, b ≥ the widest block so far
-  SmallMatrix<double, Space> scales_;         // b×2: s and 1/s
   std::vector<double> ratios_;                // b
 };
 
