@@ -43,8 +43,9 @@ MultiVector<double, HostSpace> applied(Ctx& context, HostContext& host,
 }
 
 /// Random columns, of which one is zero and others have norms near the ends of the range of double.
-inline MultiVector<double, HostSpace> columns_of_all_sizes(HostContext& host, Index n) {
-  const double sizes[] = {1, 0, 1e-300, 1e300, 1e-40, 1e40, 1e-6};
+inline MultiVector<double, HostSpace> columns_of_all_sizes(HostContext& host, Index n,
+                                                           double largest = 1e300) {
+  const double sizes[] = {1, 0, 1 / largest, largest, 1e-40, 1e40, 1e-6};
   auto X = random_vectors<double>(host, n, std::ssize(sizes));
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < X.cols(); ++j) X.view()(i, j) *= sizes[j];
@@ -127,7 +128,7 @@ void expect_narrow_products(Ctx& context, HostContext& host) {
     auto copy = convert<double>(host, elastic.view());
     for (std::int64_t e = 0; e < elastic.nnz(); ++e) elastic.values()[e] /= size;
     const auto A = place(context, std::move(copy));
-    const auto X = columns_of_all_sizes(host, A.rows());
+    const auto X = columns_of_all_sizes(host, A.rows(), 1e250);
     for (const Lowerable& lowerable : with_narrow_products()) {
       const PreconditionerKind& kind = preconditioner_table().get(lowerable.name);
       const auto options = kind.options(lowerable.options);
