@@ -220,8 +220,8 @@ void check_preconditioner_precision(const Request& request, const Problem& probl
   if (preconditioned_problem(request, problem).task == PreconditionedTask::unpreconditioned) return;
   if (all_known(request, problem.sizes())) return;
   const PreconditionerPrecision asked = request.preconditioner.precision;
-  if (asked == PreconditionerPrecision::single && !plan.lowered) {
-    refuse_single_preconditioner(plan.precision_reason);
+  if (asks_for_lower(asked) && !plan.lowered) {
+    refuse_lower_precision(asked, plan.precision_reason);
   }
   if (asked == PreconditionerPrecision::full && request.precision != Precision::full) {
     throw RequestError(
@@ -248,8 +248,9 @@ void check_preconditioner(const Request& request, const Problem& problem) {
     if (request.preconditioner.type != "auto") {
       refuse("the problem brings one, the request names another");
     }
-    if (request.preconditioner.precision == PreconditionerPrecision::single) {
-      refuse_single_preconditioner("the problem brings its own in double precision");
+    if (asks_for_lower(request.preconditioner.precision)) {
+      refuse_lower_precision(request.preconditioner.precision,
+                             "the problem brings its own in double precision");
     }
     return;
   }

@@ -254,8 +254,13 @@ class PlacedProblem {
       const std::string& reason = refusal_.empty() ? plan.precision_reason : refusal_;
       return {std::same_as<T, double> ? "double" : "single", reason};
     }
-    if (made_->get()->is_lowered()) return {"single", plan.precision_reason};
-    return {"single, then double", "in double precision since lower precision prevented progress"};
+    std::string precisions(limits_of(plan.options.products()).name);
+    const Index raised = times_raised();
+    const bool narrow = plan.options.products() != ProductPrecision::single_precision;
+    if (raised == 0) return {precisions, plan.precision_reason};
+    if (narrow) precisions += ", then single";
+    if (raised > (narrow ? 1 : 0)) precisions += ", then double";
+    return {precisions, "raised where lower precision prevented progress"};
   }
 
   /// Whether products with B⁻¹ are iterative solves, which are expensive.
@@ -287,6 +292,19 @@ class PlacedProblem {
   }
 
  private:
+  /// How often the solve has raised the precision of the preconditioner.
+  Index times_raised() const noexcept {
+    if constexpr (std::same_as<T, double>) {
+      const Preconditioner<T, Ctx>* made = preconditioner();
+      if (const auto* both = dynamic_cast<const AdaptivePreconditioner<T, Ctx>*>(made)) {
+        made = &both->current();
+      }
+      const auto* lowered = dynamic_cast<const LoweredPreconditioner<Ctx>*>(made);
+      return lowered != nullptr ? lowered->raised() : 0;
+    }
+    return 0;
+  }
+
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
     return made_ ? made_->get() : own_preconditioner_.product.get();
   }
@@ -308,8 +326,8 @@ class PlacedProblem {
       if (plan.lowered) refusal_ = refuse_single_precision(context, M);
       lowered_ = plan.lowered && refusal_.empty();
     }
-    if (!refusal_.empty() && request.preconditioner.precision == PreconditionerPrecision::single) {
-      refuse_single_preconditioner(refusal_);
+    if (!refusal_.empty() && asks_for_lower(request.preconditioner.precision)) {
+      refuse_lower_precision(request.preconditioner.precision, refusal_);
     }
     if constexpr (std::same_as<Ctx, HostContext>) {
       if (plan.strong != nullptr && A_.stored != nullptr) {

@@ -31,10 +31,12 @@ struct RealInterval {
   double upper = 0;
 };
 
-/// The precision of LOBPCG's preconditioner in a solve in double precision. `automatic` means
-/// single precision for chebyshev, block_jacobi and incomplete_cholesky if the diagonal of their
-/// matrix fits into its range, and double precision near the level of rounding.
-enum class PreconditionerPrecision { automatic, full, single };
+/// The precision of the preconditioner in a solve in double precision. `automatic` means, in
+/// LOBPCG, single precision for chebyshev, block_jacobi, incomplete_cholesky and multigrid if the
+/// diagonal of their matrix fits into its range, and double precision near the level of rounding;
+/// in block CG it means double precision. `half`, `bf16` and `tf32` are products in these types. A
+/// solve raises every lower precision, at last to double, where it prevents progress.
+enum class PreconditionerPrecision { automatic, full, single, half, bf16, tf32 };
 
 /// The choice of a preconditioner by the user.
 struct PreconditionerRequest {

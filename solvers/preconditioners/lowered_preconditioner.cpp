@@ -23,15 +23,23 @@ const Preconditioner<float, Ctx>& require(const std::unique_ptr<Preconditioner<f
 
 template <class Ctx>
 LoweredPreconditioner<Ctx>::LoweredPreconditioner(
-    std::unique_ptr<Preconditioner<float, Ctx>> single, MakeFull make_full)
-    : Preconditioner<double, Ctx>(require(single).row_range(), require(single).column_range()),
+    std::unique_ptr<Preconditioner<float, Ctx>> lowered, MakeFull make_full, MakeSingle make_single)
+    : Preconditioner<double, Ctx>(require(lowered).row_range(), require(lowered).column_range()),
       make_full_(std::move(make_full)),
-      single_(std::move(single)) {}
+      make_single_(std::move(make_single)),
+      single_(std::move(lowered)) {}
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::raise(Ctx& context) {
-  if (!make_full_) return;
+  if (!is_lowered() || !make_full_) return;
   single_.reset();
+  ++raised_;
+  if (make_single_) {
+    const PhaseScope phase(context, Phase::setup);
+    single_ = std::exchange(make_single_, {})(context);
+    single_->set_strength(strength_);
+    return;
+  }
   x_ = {};
   y_ = {};
   energies_.clear();

@@ -50,7 +50,7 @@ template <Scalar T, class Ctx>
 MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                          const MultigridOptions& options,
                                                          const SpmmOptions& spmm)
-    : MultigridPreconditioner(context, detail::hierarchy_of<T>(context, A, options), options.degree,
+    : MultigridPreconditioner(context, detail::hierarchy_of<T>(context, A, options), options,
                               spmm) {}
 
 template <Scalar T, class Ctx>
@@ -58,12 +58,13 @@ template <std::same_as<double> U>
 MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<U, Space> A,
                                                          const MultigridOptions& options,
                                                          const SpmmOptions& spmm)
-    : MultigridPreconditioner(context, detail::hierarchy_of<U>(context, A, options), options.degree,
+    : MultigridPreconditioner(context, detail::hierarchy_of<U>(context, A, options), options,
                               spmm) {}
 
 template <Scalar T, class Ctx>
 MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy,
-                                                         int degree, const SpmmOptions& spmm)
+                                                         const MultigridOptions& options,
+                                                         const SpmmOptions& spmm)
     : Preconditioner<T, Ctx>(hierarchy.levels.front().A.rows(), hierarchy.levels.front().A.rows()) {
   HostContext beside;
   HostContext& host = host_of(context, beside);
@@ -74,8 +75,15 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::H
         made.P.cols() > 0 ? transpose<double>(host, made.P.view()) : HostCsrMatrix<double>();
     auto level =
         std::make_unique<Level>(context, detail::placed<T>(context, std::move(made.A)), spmm);
-    for (const double a : detail::smoothing_polynomial(degree, made.upper_bound)) {
+    for (const double a : detail::smoothing_polynomial(options.degree, made.upper_bound)) {
       level->polynomial.push_back(static_cast<T>(a));
+    }
+    if constexpr (std::same_as<T, float>) {
+      const bool products = options.smoothing != ProductPrecision::single_precision;
+      if (products && level->polynomial.size() > 1) {
+        level->narrow = detail::make_narrow_smoother<Ctx>(
+            context, options.smoothing, level->product.matrix.view(), level->polynomial);
+      }
     }
     if (Pt.rows() > 0) {
       level->prolong.emplace(context, detail::placed<T>(context, std::move(made.P)), spmm);
@@ -101,6 +109,7 @@ void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index width) {
       *block = MultiVector<T, Space>(context, level->product.matrix.rows(), width);
       set_zero(context, block->view());  // the columns beyond b are multiplied, too
     }
+    if (level->narrow != nullptr) level->narrow->reserve(context, width);
   }
   width_ = width;
 }
@@ -112,6 +121,9 @@ void MultigridPreconditioner<T, Ctx>::smooth(Ctx& context, const Level& level,
                                              ConstBlockView<T, Space> r, T beta,
                                              BlockView<T, Space> x,
                                              const std::array<BlockView<T, Space>, 2>& spare) {
+  if constexpr (std::same_as<T, float>) {
+    if (level.narrow != nullptr) return level.narrow->smooth(context, r, beta, x);
+  }
   const std::vector<T>& a = level.polynomial;
   if (a.size() == 1) return axpby<T>(context, a[0], r, beta, x);
   ConstBlockView<T, Space> y = r;

@@ -4,6 +4,7 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/multigrid/narrow_smoother.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
@@ -76,13 +77,14 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
 
     Product product;  // of A
     std::vector<T> polynomial;
+    std::unique_ptr<detail::NarrowSmoother<Ctx>> narrow;  // null: smooths in T
     std::optional<Product> prolong,
         restrict;  // from and to the next coarser level, if there is one
     MultiVector<T, Space> right, solution, residual, work;  // n×b, b ≥ the widest block so far
   };
 
-  MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy, int degree,
-                          const SpmmOptions& spmm);
+  MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy,
+                          const MultigridOptions& options, const SpmmOptions& spmm);
   void reserve(Ctx& context, Index width);
   void cycle(Ctx& context, std::size_t level, Index width);
   void smooth(Ctx& context, const Level& level, ConstBlockView<T, Space> r, T beta,

@@ -14,7 +14,8 @@ MultigridOptions multigrid_options(const PreconditionerOptions& options) {
   const NearNullSpace& known = options.near_null();
   return {.degree = static_cast<int>(options.integer("degree")),
           .unknowns = options.integer("unknowns", known.unknowns),
-          .near_null = known.vectors};
+          .near_null = known.vectors,
+          .smoothing = options.products()};
 }
 
 /// What the levels take relative to A, by the mean row length: all matrices with prolongators and
@@ -67,6 +68,7 @@ PreconditionerKind multigrid_kind() {
                 .aliases = {"block_size", "num_functions", "dofs_per_node"}}},
       .near_inverse = true,
       .takes_near_null = true,
+      .narrow_products = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             return fmt::format(", degree {}", options.integer("degree"));

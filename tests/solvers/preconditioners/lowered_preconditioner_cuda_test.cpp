@@ -14,6 +14,11 @@ TEST_F(LoweredPreconditionerCuda, KeepsTheDigitsOfColumnsOfAnyNorm) {
   test::expect_lowered_products(context(), host);
 }
 
+TEST_F(LoweredPreconditionerCuda, ProductsInShortNumberTypesKeepTheirDigits) {
+  HostContext host(2);
+  test::expect_narrow_products(context(), host);
+}
+
 TEST_F(LoweredPreconditionerCuda, AColumnThatIsNotFiniteLeavesTheOthersAlone) {
   HostContext host(2);
   test::expect_columns_apart(context(), host);
