@@ -6,6 +6,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spgemm/cuda/page_lock.hpp>
 #include <heddle/spgemm/cuda/streamed.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 #include <optional>
@@ -13,24 +14,6 @@
 
 namespace heddle {
 namespace {
-
-/// Makes host memory that copies may use beside kernels, if the system lets it be page-locked.
-class PageLock {
- public:
-  PageLock(void* memory, std::size_t bytes) : memory_(memory) {
-    locked_ = bytes > 0 && cudaHostRegister(memory, bytes, cudaHostRegisterDefault) == cudaSuccess;
-    if (!locked_) static_cast<void>(cudaGetLastError());
-  }
-  ~PageLock() {
-    if (locked_) cudaHostUnregister(memory_);
-  }
-  PageLock(const PageLock&) = delete;
-  PageLock& operator=(const PageLock&) = delete;
-
- private:
-  void* memory_;
-  bool locked_;
-};
 
 /// A second stream, for copies to the host. `record` and `wait` order it with the context's stream.
 class CopyStream {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <heddle/spgemm/plan/product_checks.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 
