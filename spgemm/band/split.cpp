@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/spgemm/band_split.hpp>
+#include <heddle/spgemm/share.hpp>
 #include <limits>
 #include <optional>
 
@@ -94,10 +94,8 @@ BandCost fit_band_cost(std::span<const BandSample> samples) {
 }
 
 double band_split(const BandCosts& costs, const BandWork& work) noexcept {
-  const double host = costs.host.slope(work);
-  const double gpu = costs.gpu.slope(work);
-  if (!(host + gpu > 0)) return 1;
-  return std::clamp((gpu + costs.gpu.latency - costs.host.latency) / (host + gpu), 0.0, 1.0);
+  return balanced_share({costs.host.slope(work), costs.host.latency},
+                        {costs.gpu.slope(work), costs.gpu.latency});
 }
 
 }  // namespace heddle

@@ -93,7 +93,8 @@ CsrView<T, DeviceSpace> rows_of(const CsrView<T, DeviceSpace>& A, const std::vec
 namespace detail {
 
 template <Scalar T>
-void multiply_to_host(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
+void multiply_to_host(CudaContext& context, const SpgemmPlan<T, CudaContext>& plan,
+                      CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
                       const Index* row_offsets, std::size_t device_bytes, std::int32_t* columns,
                       T* values) {
   std::vector<Index> offsets_of_A(static_cast<std::size_t>(A.rows) + 1);
@@ -109,7 +110,9 @@ void multiply_to_host(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T
     CsrMatrix<T, DeviceSpace>& block = blocks[b % 2];
     copy.finish();  // of the block before the last one, whose memory is freed here
     block = {};
-    block = spgemm<T>(context, rows_of(A, offsets_of_A, begins[b], begins[b + 1]), B);
+    block = begins.size() == 2
+                ? plan.multiply(context, A, B)
+                : spgemm<T>(context, rows_of(A, offsets_of_A, begins[b], begins[b + 1]), B);
     const Index at = row_offsets[begins[b]] - row_offsets[0];
     copy.follow(context);
     copy.copy(columns + at, block.columns(), block.nnz());
@@ -123,20 +126,18 @@ void multiply_to_host(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T
 template <Scalar T>
 HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A,
                                 CsrView<T, DeviceSpace> B, std::size_t device_bytes) {
-  HostCsrMatrix<T> C;
-  {
-    const SpgemmPlan<T, CudaContext> whole(context, A, B);
-    C = HostCsrMatrix<T>(host, A.rows, B.cols, whole.counts().nnz);
-    whole.fetch_row_offsets(context, C.row_offsets());
-  }
-  detail::multiply_to_host(context, A, B, C.row_offsets(), device_bytes, C.columns(), C.values());
+  const SpgemmPlan<T, CudaContext> plan(context, A, B);
+  HostCsrMatrix<T> C(host, A.rows, B.cols, plan.counts().nnz);
+  plan.fetch_row_offsets(context, C.row_offsets());
+  detail::multiply_to_host(context, plan, A, B, C.row_offsets(), device_bytes, C.columns(),
+                           C.values());
   return C;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                   \
-  template void detail::multiply_to_host(CudaContext&, CsrView<T, DeviceSpace>,                 \
-                                         CsrView<T, DeviceSpace>, const Index*, std::size_t,    \
-                                         std::int32_t*, T*);                                    \
+  template void detail::multiply_to_host(CudaContext&, const SpgemmPlan<T, CudaContext>&,       \
+                                         CsrView<T, DeviceSpace>, CsrView<T, DeviceSpace>,      \
+                                         const Index*, std::size_t, std::int32_t*, T*);         \
   template HostCsrMatrix<T> spgemm_to_host(CudaContext&, HostContext&, CsrView<T, DeviceSpace>, \
                                            CsrView<T, DeviceSpace>, std::size_t);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
