@@ -1,6 +1,5 @@
 #include <heddle/apps/spgemm/band_comparison.hpp>
 #include <heddle/apps/spgemm/stopwatch.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #ifdef HEDDLE_HAS_CUDA
 #include <heddle/spgemm/hybrid_band.hpp>
 #endif
@@ -85,10 +84,9 @@ void compare_bands(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const Forma
   compare_on_gpu<T>(host, left, right, options, comparison);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                    \
-  template void compare_bands(CsrView<T, HostSpace>, CsrView<T, HostSpace>, const FormatChoice&, \
-                              const SpgemmComparisonOptions&, SpgemmComparison&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
+template void compare_bands(CsrView<float, HostSpace>, CsrView<float, HostSpace>,
+                            const FormatChoice&, const SpgemmComparisonOptions&, SpgemmComparison&);
+template void compare_bands(CsrView<double, HostSpace>, CsrView<double, HostSpace>,
+                            const FormatChoice&, const SpgemmComparisonOptions&, SpgemmComparison&);
 
 }  // namespace heddle::apps

@@ -3,7 +3,6 @@
 #include <heddle/apps/spgemm/comparison.hpp>
 #include <heddle/apps/spgemm/stopwatch.hpp>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
@@ -167,10 +166,9 @@ SpgemmComparison compare_spgemm(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B
   return comparison;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                            \
-  template SpgemmComparison compare_spgemm(CsrView<T, HostSpace>, CsrView<T, HostSpace>, \
-                                           const SpgemmComparisonOptions&, FormatChoice);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
+template SpgemmComparison compare_spgemm(CsrView<float, HostSpace>, CsrView<float, HostSpace>,
+                                         const SpgemmComparisonOptions&, FormatChoice);
+template SpgemmComparison compare_spgemm(CsrView<double, HostSpace>, CsrView<double, HostSpace>,
+                                         const SpgemmComparisonOptions&, FormatChoice);
 
 }  // namespace heddle::apps

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <heddle/apps/spgemm/format.hpp>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 
 namespace heddle::apps {
 namespace {
@@ -63,9 +62,9 @@ FormatChoice choose_format(SpgemmFormat wanted, CsrView<T, HostSpace> A, CsrView
   return choice;
 }
 
-#define HEDDLE_INSTANTIATE(T) \
-  template FormatChoice choose_format(SpgemmFormat, CsrView<T, HostSpace>, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
+template FormatChoice choose_format(SpgemmFormat, CsrView<float, HostSpace>,
+                                    CsrView<float, HostSpace>);
+template FormatChoice choose_format(SpgemmFormat, CsrView<double, HostSpace>,
+                                    CsrView<double, HostSpace>);
 
 }  // namespace heddle::apps

@@ -1,5 +1,4 @@
 #include <heddle/apps/spgemm/product.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/spgemm/spgemm.hpp>
@@ -79,11 +78,11 @@ HostCsrMatrix<T> multiply_on_any(HostContext& host, CsrView<T, HostSpace> A,
   return spgemm<T>(host, A, B);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                    \
-  template HostCsrMatrix<T> multiply_on_any(HostContext&, CsrView<T, HostSpace>, \
-                                            CsrView<T, HostSpace>, std::size_t,  \
-                                            const FormatChoice&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
-#undef HEDDLE_INSTANTIATE
+template HostCsrMatrix<float> multiply_on_any(HostContext&, CsrView<float, HostSpace>,
+                                              CsrView<float, HostSpace>, std::size_t,
+                                              const FormatChoice&);
+template HostCsrMatrix<double> multiply_on_any(HostContext&, CsrView<double, HostSpace>,
+                                               CsrView<double, HostSpace>, std::size_t,
+                                               const FormatChoice&);
 
 }  // namespace heddle::apps
