@@ -56,7 +56,7 @@ class Run {
                             const HostCsrMatrix<T>& B) {
     constexpr double kMegabyte = 1e6;
     const auto limit = static_cast<std::size_t>(line_.device_megabytes * kMegabyte);
-    FormatChoice format = choose_format<T>(line_.format, A.view(), B.view());
+    FormatChoice format = choose_format<T>(host_, line_.format, A.view(), B.view());
     HostCsrMatrix<T> C = multiply_on_any<T>(host_, A.view(), B.view(), limit, format);
     SpgemmComparison comparison =
         compare_spgemm<T>(A.view(), B.view(), line_.comparison, std::move(format));

@@ -56,7 +56,7 @@ using HostDiaMatrix = DiaMatrix<T, HostSpace>;
 
 /// The diagonals of A on which entries are stored.
 template <Scalar T>
-DiaShape dia_shape(CsrView<T, HostSpace> A);
+DiaShape dia_shape(HostContext& context, CsrView<T, HostSpace> A);
 
 /// A in diagonal format. Entries that A does not store become 0. Throws `InvalidArgument` if A has
 /// an entry beside the diagonals of `shape`, `OutOfMemory`.

@@ -33,9 +33,11 @@ bool all_finite(const CsrView<T, HostSpace>& A) {
 }  // namespace
 
 template <Scalar T>
-FormatChoice choose_format(SpgemmFormat wanted, CsrView<T, HostSpace> A, CsrView<T, HostSpace> B) {
+FormatChoice choose_format(HostContext& host, SpgemmFormat wanted, CsrView<T, HostSpace> A,
+                           CsrView<T, HostSpace> B) {
   if (wanted == SpgemmFormat::csr) return {false, "asked for", {}, {}};
-  FormatChoice choice{false, "", dia_shape(A), dia_shape(B)};
+  FormatChoice choice{false, "", dia_shape(host, A), {}};
+  choice.B = A.columns == B.columns ? choice.A : dia_shape(host, B);
   const double least = std::min(fill(choice.A, A.nnz), fill(choice.B, B.nnz));
   choice.reason = describe("A", choice.A, A.nnz) + "; " + describe("B", choice.B, B.nnz);
   const bool finite = all_finite(A) && all_finite(B);
@@ -62,9 +64,9 @@ FormatChoice choose_format(SpgemmFormat wanted, CsrView<T, HostSpace> A, CsrView
   return choice;
 }
 
-template FormatChoice choose_format(SpgemmFormat, CsrView<float, HostSpace>,
+template FormatChoice choose_format(HostContext&, SpgemmFormat, CsrView<float, HostSpace>,
                                     CsrView<float, HostSpace>);
-template FormatChoice choose_format(SpgemmFormat, CsrView<double, HostSpace>,
+template FormatChoice choose_format(HostContext&, SpgemmFormat, CsrView<double, HostSpace>,
                                     CsrView<double, HostSpace>);
 
 }  // namespace heddle::apps

@@ -22,6 +22,7 @@ struct FormatChoice {
 /// `InvalidArgument` if `dia` is asked for and a factor has infinite values, or would need a
 /// hundred times the memory of its entries.
 template <Scalar T>
-FormatChoice choose_format(SpgemmFormat wanted, CsrView<T, HostSpace> A, CsrView<T, HostSpace> B);
+FormatChoice choose_format(HostContext& host, SpgemmFormat wanted, CsrView<T, HostSpace> A,
+                           CsrView<T, HostSpace> B);
 
 }  // namespace heddle::apps

@@ -15,20 +15,26 @@ namespace {
 
 constexpr Index kWordBits = 64;
 
-/// Calls visit(entry, i, diagonal number) for all entries of A, for the rows of each word together.
-template <class T, class Visit>
+/// Rows that a thread takes at a time, a multiple of a word's.
+constexpr Index kSlabRows = 64 * kWordBits;
+
+/// Calls begin(first row, end) and then visit(entry, i, diagonal number) for all entries of slabs
+/// of rows.
+template <class T, class Begin, class Visit>
 void for_each_entry(HostContext& context, const CsrView<T, HostSpace>& A, const DiaShape& shape,
-                    const Visit& visit) {
+                    const Begin& begin, const Visit& visit) {
   std::atomic<bool> beside{shape.rows != A.rows || shape.cols != A.cols};
-  const Slabs slabs{beside ? 0 : A.rows, kWordBits};
+  const Slabs slabs{beside ? 0 : A.rows, kSlabRows};
   parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+    begin(slabs.begin(slab), slabs.end(slab));
     for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
       auto at = shape.offsets.begin();
-      for (Index e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-        at = std::lower_bound(at, shape.offsets.end(), A.columns[e] - i);
-        if (at == shape.offsets.end() || *at != A.columns[e] - i) {
+      for (Index e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e, ++at) {
+        const Index d = A.columns[e] - i;
+        if (at != shape.offsets.end() && *at < d) at = std::lower_bound(at, shape.offsets.end(), d);
+        if (at == shape.offsets.end() || *at != d) {
           beside = true;
-          break;
+          return;
         }
         visit(e, i, at - shape.offsets.begin());
       }
@@ -44,13 +50,18 @@ void for_each_entry(HostContext& context, const CsrView<T, HostSpace>& A, const 
 }  // namespace
 
 template <Scalar T>
-DiaShape dia_shape(CsrView<T, HostSpace> A) {
+DiaShape dia_shape(HostContext& context, CsrView<T, HostSpace> A) {
   std::vector<char> present(static_cast<std::size_t>(A.rows + A.cols), 0);
-  for (Index i = 0; i < A.rows; ++i) {
-    for (Index e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-      present[static_cast<std::size_t>(A.columns[e] - i + A.rows)] = 1;
+  const Slabs slabs{A.rows, kSlabRows};
+  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+    for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
+      for (Index e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+        const std::atomic_ref<char> flag(
+            present[static_cast<std::size_t>(A.columns[e] - i + A.rows)]);
+        if (flag.load(std::memory_order_relaxed) == 0) flag.store(1, std::memory_order_relaxed);
+      }
     }
-  }
+  });
   DiaShape shape{A.rows, A.cols, {}};
   for (Index d = -A.rows; d < A.cols; ++d) {
     if (present[static_cast<std::size_t>(d + A.rows)] != 0) shape.offsets.push_back(d);
@@ -61,10 +72,20 @@ DiaShape dia_shape(CsrView<T, HostSpace> A) {
 template <Scalar T>
 HostDiaMatrix<T> dia_from_csr(HostContext& context, CsrView<T, HostSpace> A, DiaShape shape) {
   HostDiaMatrix<T> result(context, std::move(shape));
-  std::fill_n(result.values(), result.size(), T{0});
-  for_each_entry(context, A, result.shape(), [&](Index e, Index i, Index k) {
+  const Index diagonals = result.shape().diagonals();
+  const auto clear = [&](Index first, Index last) {
+    for (Index k = 0; k < diagonals; ++k) {
+      std::fill(result.values() + (k * result.ld() + first),
+                result.values() + (k * result.ld() + last), T{0});
+    }
+  };
+  for_each_entry(context, A, result.shape(), clear, [&](Index e, Index i, Index k) {
     result.values()[k * result.ld() + i] = A.values[e];
   });
+  for (Index k = 0; k < diagonals; ++k) {
+    std::fill(result.values() + (k * result.ld() + A.rows), result.values() + (k + 1) * result.ld(),
+              T{0});
+  }
   return result;
 }
 
@@ -92,7 +113,8 @@ Index DiaPattern::nnz() const noexcept {
 template <Scalar T>
 DiaPattern dia_pattern(HostContext& context, CsrView<T, HostSpace> A, DiaShape shape) {
   DiaPattern pattern(std::move(shape));
-  for_each_entry(context, A, pattern.shape(), [&](Index, Index i, Index k) {
+  const auto nothing = [](Index, Index) {};
+  for_each_entry(context, A, pattern.shape(), nothing, [&](Index, Index i, Index k) {
     pattern.word(k, i / kWordBits) |= std::uint64_t{1} << (i % kWordBits);
   });
   return pattern;
@@ -154,7 +176,7 @@ HostCsrMatrix<T> csr_from_dia(HostContext& context, const HostDiaMatrix<T>& A,
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                            \
-  template DiaShape dia_shape(CsrView<T, HostSpace>);                                    \
+  template DiaShape dia_shape(HostContext&, CsrView<T, HostSpace>);                      \
   template HostDiaMatrix<T> dia_from_csr(HostContext&, CsrView<T, HostSpace>, DiaShape); \
   template DiaPattern dia_pattern(HostContext&, CsrView<T, HostSpace>, DiaShape);        \
   template HostCsrMatrix<T> csr_from_dia(HostContext&, const HostDiaMatrix<T>&, const DiaPattern&);

@@ -42,12 +42,12 @@ class Band : public Backend::Fixture {
       return fetch(this->on(), host_, A);
     }
   }
-  Matrix banded(const View& A) { return placed(dia_from_csr<T>(host_, A, dia_shape(A))); }
+  Matrix banded(const View& A) { return placed(dia_from_csr<T>(host_, A, dia_shape(host_, A))); }
 
   /// C = A B in CSR, by diagonals.
   HostCsrMatrix<T> csr_of(Matrix C, const View& A, const View& B) {
-    const DiaPattern pattern = product_pattern(host_, dia_pattern(host_, A, dia_shape(A)),
-                                               dia_pattern(host_, B, dia_shape(B)));
+    const DiaPattern pattern = product_pattern(host_, dia_pattern(host_, A, dia_shape(host_, A)),
+                                               dia_pattern(host_, B, dia_shape(host_, B)));
     return csr_from_dia<T>(host_, fetched(std::move(C)), pattern);
   }
 

@@ -20,8 +20,8 @@ class BandOnBoth : public test::CudaTest {
 TEST_F(BandOnBoth, GivesTheProductWithEveryShare) {
   const auto A = test::band_matrix<double>(3000, 2500, 2);
   const auto B = test::band_matrix<double>(2500, 2600, 3);
-  const auto left = dia_from_csr<double>(host_, A.view(), dia_shape(A.view()));
-  const auto right = dia_from_csr<double>(host_, B.view(), dia_shape(B.view()));
+  const auto left = dia_from_csr<double>(host_, A.view(), dia_shape(host_, A.view()));
+  const auto right = dia_from_csr<double>(host_, B.view(), dia_shape(host_, B.view()));
   const DiaPattern pattern = product_pattern(host_, dia_pattern(host_, A.view(), left.shape()),
                                              dia_pattern(host_, B.view(), right.shape()));
   HybridBand<double> product(context(), host_, left, right);
