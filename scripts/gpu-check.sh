@@ -26,7 +26,7 @@ for argument in "$@"; do
 done
 mkdir -p "$logs"
 kernel_tests=(linalg/block_ops_cuda_test linalg/csr_ops_cuda_test linalg/small_dense_cuda_test
-  spmm/spmm_cuda_test spgemm/spgemm_cuda_test
+  spmm/spmm_cuda_test spgemm/spgemm_cuda_test spgemm/band_cuda_test
   spmm/transposed_cuda_test spmm/triangular_cuda_test solvers/incomplete_cholesky_cuda_test)
 solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test)
 : >"$logs/summary.txt"
@@ -56,6 +56,7 @@ sanitize() { # TOOL TEST
   [[ $1-$2 == initcheck-linalg/* || $1-$2 == initcheck-*/incomplete_* ]] && kernels=()
   case $1-$2 in
     *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
+    *-spgemm/band_*) filter='*/1.RectangularOnes:*/1.NoEntries:ColumnRow/1.*' ;;
     *-spgemm/*) filter='*/1.GridsAndBands:*/1.IrregularMatrices:*/1.ADense*:*/1.NoEntries' ;;
     *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
     *-solvers/incomplete_*) filter='*/1.DoesWhatItDoesOnTheHost:*/1.IsPositiveDefinite*' ;;
