@@ -44,6 +44,14 @@ class LobpcgSolve {
   }
 
  private:
+  /// The columns of W: the directions of the columns first … first + active − 1 of X, then `fresh`
+  /// random ones.
+  struct Directions {
+    Index first;
+    Index active;
+    Index fresh;
+  };
+
   // The steps, in the order of the loop.
   Index start();
   void residuals();
@@ -61,8 +69,12 @@ class LobpcgSolve {
   void refresh();
   void queue_residuals();
   void read_residuals();
-  void fill_W(Index first, Index active, Index fresh);
-  bool orthonormal_by_rounds();
+  void fill_W(const Directions& columns);
+  bool residuals_are_directions(const Directions& columns) const;
+  void first_round(const Directions& columns, SmallView<double, Space> status);
+  void next_round(SmallView<double, Space> status);
+  void multiply_W_by_B();
+  bool orthonormal_by_rounds(const Directions& columns);
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
