@@ -94,7 +94,7 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
   subtract(context, basis, X);
   if (!BX.empty() && separate(X, BX)) {
     const SmallView<double, Space> C = small_.view(basis.Q.cols(), b);  // of `subtract`
-    multiply<T>(context, -1, basis.BQ, C, 1, BX);  // BX ← BX − BQ C  n×b
+    multiply<T>(context, -1, basis.BQ, C, 1, BX);                       // BX ← BX − BQ C  n×b
   }
   column_norms(context, ConstBlock(X), norms.block(0, 1, b, 1));
   const Small host = host_norms_.view(b, 2);

@@ -67,7 +67,9 @@ class LobpcgSolve {
   void draw(Block V);
   void set_norms();
   void refresh();
+  SmallView<double, Space> send_theta();
   void queue_residuals();
+  void queue_pencil_norms();
   void read_residuals();
   void fill_W(const Directions& columns);
   bool residuals_are_directions(const Directions& columns) const;
@@ -105,8 +107,9 @@ class LobpcgSolve {
   bool guessed_ = false;        // whether X began with guesses that may lack a wanted pair
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
-  bool residuals_known_ = false;  // whether the residuals of this step are on the host
-  bool finished_ = false;         // whether the engine has finished this iteration
+  bool residuals_queued_ = false;  // whether the last update has queued those of this step
+  bool residuals_known_ = false;   // whether the residuals of this step are on the host
+  bool finished_ = false;          // whether the engine has finished this iteration
 };
 
 }  // namespace heddle::detail

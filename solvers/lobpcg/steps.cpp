@@ -116,6 +116,7 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::set_norms() {
   // If the 1-norm of an operator is not available, it is estimated by max ‖A x‖/‖x‖ over the
   // columns x of X.
+  residuals_queued_ = false;
   s_.packet.clear();
   const auto norms_of = [&](Block V) {
     const auto part = s_.packet.add(V.cols(), 1);
@@ -138,25 +139,40 @@ void LobpcgSolve<T, Ctx>::set_norms() {
                                           std::numeric_limits<T>::epsilon()));
 }
 
+/// Begins an iteration with the residuals of X. The last update has queued them, if nothing has
+/// used the packet since.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::residuals() {
-  queue_residuals();
+  if (!std::exchange(residuals_queued_, false)) queue_residuals();
   residuals_known_ = finished_ = false;
+}
+
+/// Sends Θ, and reserves the norms of the residuals as the first part of the packet.
+template <Scalar T, class Ctx>
+SmallView<double, typename Ctx::Space> LobpcgSolve<T, Ctx>::send_theta() {
+  const std::span<const double> values = ritz_.theta();
+  const Index x = std::ssize(values);
+  const SmallView<double, Space> theta = s_.theta.view(x, 1);
+  send(context_, {values.data(), x, 1, x}, theta);
+  s_.packet.clear();
+  residual_norms_ = s_.packet.add(x, 1);
+  return theta;
 }
 
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::queue_residuals() {
   const PhaseScope phase(context_, Phase::residual);
-  const Index x = blocks_.x();
-  const SmallView<double, Space> theta = s_.theta.view(x, 1);
-  send(context_, {ritz_.theta().data(), x, 1, x}, theta);
-  s_.packet.clear();
-  residual_norms_ = s_.packet.add(x, 1);
+  const SmallView<double, Space> theta = send_theta();
   residual(context_, blocks_.AS().X, blocks_.BS().X, theta, blocks_.R(), residual_norms_.there);
+  queue_pencil_norms();
+}
+
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::queue_pencil_norms() {
   if (!blocks_.pencil()) return;
-  x_norms_ = s_.packet.add(x, 1);
+  x_norms_ = s_.packet.add(blocks_.x(), 1);
   column_norms(context_, blocks_.S().X, x_norms_.there);
-  dual_norms_ = s_.packet.add(x, 1);
+  dual_norms_ = s_.packet.add(blocks_.x(), 1);
   s_.verifier.norms().measure_residuals(context_, blocks_.R(), dual_norms_.there);
 }
 
@@ -359,7 +375,11 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
-  blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
+  const SmallView<double, Space> theta = send_theta();
+  blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions(), theta,
+                 residual_norms_.there);
+  queue_pencil_norms();
+  residuals_queued_ = true;
   ritz_.carry_over();
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
 }
