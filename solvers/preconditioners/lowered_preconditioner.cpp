@@ -19,6 +19,15 @@ const Preconditioner<float, Ctx>& require(const std::unique_ptr<Preconditioner<f
   return *M;
 }
 
+/// Makes `block` n×b unless it has b columns. The memory of a narrower one is released first.
+template <class Ctx>
+void reserve_columns(Ctx& context, Index n, Index b,
+                     MultiVector<float, typename Ctx::Space>& block) {
+  if (block.cols() >= b) return;
+  block = {};
+  block = MultiVector<float, typename Ctx::Space>(context, n, b);
+}
+
 }  // namespace
 
 template <class Ctx>
@@ -26,12 +35,14 @@ LoweredPreconditioner<Ctx>::LoweredPreconditioner(
     std::unique_ptr<Preconditioner<float, Ctx>> single, MakeFull make_full)
     : Preconditioner<double, Ctx>(require(single).row_range(), require(single).column_range()),
       make_full_(std::move(make_full)),
-      single_(std::move(single)) {}
+      single_(std::move(single)),
+      between_(dynamic_cast<BetweenPrecisions<float, Ctx>*>(single_.get())) {}
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::raise(Ctx& context) {
   if (!make_full_) return;
   single_.reset();
+  between_ = nullptr;
   x_ = {};
   y_ = {};
   energies_.clear();
@@ -59,16 +70,15 @@ void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double
   }
 }
 
+/// Writes s_j and 1/s_j to `scales_`.
 template <class Ctx>
-void LoweredPreconditioner<Ctx>::reserve(Ctx& context, Index b) {
-  if (std::ssize(energies_) >= b) return;
-  energies_.clear();  // so that a call after `OutOfMemory` begins anew
-  for (MultiVector<float, Space>* block : {&x_, &y_}) {
-    *block = MultiVector<float, Space>();
-    *block = MultiVector<float, Space>(context, this->rows(), b);
+void LoweredPreconditioner<Ctx>::measure(Ctx& context, ConstBlockView<double, Space> X) {
+  const Index b = X.cols();
+  if (std::ssize(energies_) < b) {
+    scales_ = SmallMatrix<double, Space>(context, b, 2);
+    energies_.resize(static_cast<std::size_t>(b));
   }
-  scales_ = SmallMatrix<double, Space>(context, b, 2);
-  energies_.resize(static_cast<std::size_t>(b));
+  norm_scales<double>(context, X, scales_.view(b, 2));
 }
 
 /// s_j x_j in single precision, in `x_`. Writes s_j and 1/s_j to `scales_`.
@@ -76,9 +86,9 @@ template <class Ctx>
 BlockView<float, typename Ctx::Space> LoweredPreconditioner<Ctx>::rounded(
     Ctx& context, ConstBlockView<double, Space> X) {
   const Index b = X.cols();
-  reserve(context, b);
+  measure(context, X);
+  reserve_columns(context, this->rows(), b, x_);
   const BlockView<float, Space> x = x_.columns(0, b);
-  norm_scales<double>(context, X, scales_.view(b, 2));
   convert<float, double>(context, X, scales_.view(b, 2).block(0, 0, b, 1), x);
   return x;
 }
@@ -88,7 +98,12 @@ void LoweredPreconditioner<Ctx>::apply_single(Ctx& context, ConstBlockView<doubl
                                               BlockView<double, Space> Y) {
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
+  if (between_ != nullptr) {
+    measure(context, X);
+    return between_->apply_between(context, X, scales_.view(b, 2), Y);
+  }
   const BlockView<float, Space> x = rounded(context, X);
+  reserve_columns(context, this->rows(), b, y_);
   const BlockView<float, Space> y = y_.columns(0, b);
   single_->apply(context, x, y);
   convert<double, float>(context, y, scales_.view(b, 2).block(0, 1, b, 1), Y);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -151,7 +152,7 @@ Index ChebyshevPreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBloc
   reserve(context, b);
   const BlockView<T, Space> root = odd_.columns(0, 1);  // √c D^(1/2)
   const BlockView<T, Space> scaled = right_.columns(0, b);
-  reciprocals<T>(context, ConstBlockView<T, Space>(scaling_.data(), X.rows(), 1, 1), root);
+  reciprocals<T>(context, scaling(), root);
   scale_rows<T>(context, root, X, scaled);
   column_norms<T>(context, scaled, norms_.view(b, 1));
   const std::span<double> ratios(ratios_.data(), static_cast<std::size_t>(b));
@@ -172,7 +173,26 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   reserve(context, b);
-  const ConstBlockView<T, Space> d(scaling_.data(), X.rows(), 1, 1);
+  scale_rows<T>(context, scaling(), X, right_.columns(0, b));
+  scale_rows<T>(context, scaling(), iterate(context, b), Y);
+}
+
+template <Scalar T, class Ctx>
+void ChebyshevPreconditioner<T, Ctx>::apply_between(Ctx& context, ConstBlockView<double, Space> X,
+                                                    ConstSmallView<double, Space> scales,
+                                                    BlockView<double, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  const Index b = X.cols();
+  reserve(context, b);
+  convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1), right_.columns(0, b));
+  convert<double, T, T>(context, scaling(), iterate(context, b), scales.block(0, 1, b, 1), Y);
+}
+
+/// The d-th iterate from the right-hand sides in the first b columns of `right_`, all c times those
+/// of the iteration.
+template <Scalar T, class Ctx>
+ConstBlockView<T, typename Ctx::Space> ChebyshevPreconditioner<T, Ctx>::iterate(Ctx& context,
+                                                                                Index b) {
   // A degree beyond the first one moves the lower end of the interval. The upper end stays above β.
   const double sigma = 1 / detail::middle_over_half_width(degree_);  // e/c
   const Index width =
@@ -180,8 +200,7 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const BlockView<T, Space> x = right_.columns(0, width);
   BlockView<T, Space> next = odd_.columns(0, width);
   BlockView<T, Space> other = even_.columns(0, width);  // holds y_{k−1} from k = 3 on
-  scale_rows<T>(context, d, X, x.columns(0, b));
-  ConstBlockView<T, Space> y = x;  // y₁ = x, the blocks being c times those of the iteration
+  ConstBlockView<T, Space> y = x;                       // y₁ = x
   double omega = 2;
   for (int k = 1; k < degree_; ++k) {  // y_{k+1} = y_{k−1} + ω (y_k − y_{k−1} + x − Â y_k/c)
     omega = 1 / (1 - sigma * sigma * omega / 4);
@@ -195,7 +214,7 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
     y = next;
     std::swap(next, other);
   }
-  scale_rows<T>(context, d, y.columns(0, b), Y);
+  return y.columns(0, b);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ChebyshevPreconditioner<T, Ctx>;
