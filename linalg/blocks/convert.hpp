@@ -20,6 +20,13 @@ template <Scalar U, Scalar T>
 void convert(HostContext& context, ConstBlockView<T, HostSpace> X,
              ConstSmallView<double, HostSpace> factors, BlockView<U, HostSpace> Y);
 
+/// Y(i, j) = rows(i, 0)·factors(j, 0)·X(i, j), multiplied in double and rounded to U (X and Y n×b,
+/// rows n×1, factors b×1): the product with a diagonal matrix and the conversion in one pass.
+template <Scalar U, Scalar T, Scalar V>
+void convert(HostContext& context, ConstBlockView<V, HostSpace> rows,
+             ConstBlockView<T, HostSpace> X, ConstSmallView<double, HostSpace> factors,
+             BlockView<U, HostSpace> Y);
+
 class CudaContext;
 
 // The same for blocks in device memory. A call queues its work on the context's stream.
@@ -31,5 +38,10 @@ void norm_scales(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
 template <Scalar U, Scalar T>
 void convert(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
              ConstSmallView<double, DeviceSpace> factors, BlockView<U, DeviceSpace> Y);
+
+template <Scalar U, Scalar T, Scalar V>
+void convert(CudaContext& context, ConstBlockView<V, DeviceSpace> rows,
+             ConstBlockView<T, DeviceSpace> X, ConstSmallView<double, DeviceSpace> factors,
+             BlockView<U, DeviceSpace> Y);
 
 }  // namespace heddle

@@ -35,6 +35,25 @@ void convert(HostContext& context, ConstBlockView<T, HostSpace> X,
   context.profile().count(bytes(X) + bytes<U, HostSpace>(Y), entries(X));
 }
 
+template <Scalar U, Scalar T, Scalar V>
+void convert(HostContext& context, ConstBlockView<V, HostSpace> rows,
+             ConstBlockView<T, HostSpace> X, ConstSmallView<double, HostSpace> factors,
+             BlockView<U, HostSpace> Y) {
+  require_same_shape("convert", Shape{X.rows(), X.cols()}, Shape{Y.rows(), Y.cols()});
+  require_same_shape("convert", Shape{X.rows(), 1}, Shape{rows.rows(), rows.cols()});
+  require_one_per_column("convert", factors, X.cols());
+  for_each_row(context, X, [&](Index i) {
+    const auto row = static_cast<double>(rows(i, 0));
+    const T* x = &X(i, 0);
+    U* y = &Y(i, 0);
+#pragma omp simd
+    for (Index j = 0; j < X.cols(); ++j) {
+      y[j] = static_cast<U>(static_cast<double>(x[j]) * factors.data[j] * row);
+    }
+  });
+  context.profile().count(bytes(rows) + bytes(X) + bytes<U, HostSpace>(Y), 2 * entries(X));
+}
+
 #define HEDDLE_INSTANTIATE(T)                                           \
   template void norm_scales(HostContext&, ConstBlockView<T, HostSpace>, \
                             SmallView<double, HostSpace>);
@@ -45,6 +64,14 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
   template void convert(HostContext&, ConstBlockView<T, HostSpace>, \
                         ConstSmallView<double, HostSpace>, BlockView<U, HostSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(U, T, V)                                                               \
+  template void convert(HostContext&, ConstBlockView<V, HostSpace>, ConstBlockView<T, HostSpace>, \
+                        ConstSmallView<double, HostSpace>, BlockView<U, HostSpace>);
+HEDDLE_INSTANTIATE(float, double, float)
+HEDDLE_INSTANTIATE(double, float, float)
+HEDDLE_INSTANTIATE(double, double, double)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

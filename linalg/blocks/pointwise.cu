@@ -85,6 +85,17 @@ struct Scaled {
   }
 };
 
+/// An entry of diag(rows) X diag(factors), rounded to U.
+template <class T, class U, class V>
+struct BothScaled {
+  Scaled<T, double> scaled;
+  const V* rows;
+  Index rows_ld;
+  __device__ U operator()(Index i, int c) const {
+    return static_cast<U>(scaled(i, c) * static_cast<double>(rows[i * rows_ld]));
+  }
+};
+
 template <class T>
 struct RowScaled {
   const T* data;
@@ -214,6 +225,18 @@ void convert(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
   context.profile().count(bytes(X) + bytes<U, DeviceSpace>(Y), entries(X));
 }
 
+template <Scalar U, Scalar T, Scalar V>
+void convert(CudaContext& context, ConstBlockView<V, DeviceSpace> rows,
+             ConstBlockView<T, DeviceSpace> X, ConstSmallView<double, DeviceSpace> factors,
+             BlockView<U, DeviceSpace> Y) {
+  require_same_shape("convert", Shape{X.rows(), X.cols()}, Shape{Y.rows(), Y.cols()});
+  require_same_shape("convert", Shape{X.rows(), 1}, Shape{rows.rows(), rows.cols()});
+  require_one_per_column("convert", factors, X.cols());
+  launch_assign(context, Y,
+                BothScaled<T, U, V>{{X.data(), X.ld(), factors.data}, rows.data(), rows.ld()});
+  context.profile().count(bytes(rows) + bytes(X) + bytes<U, DeviceSpace>(Y), 2 * entries(X));
+}
+
 #define HEDDLE_INSTANTIATE(T)                                                                      \
   template void set_zero(CudaContext&, BlockView<T, DeviceSpace>);                                 \
   template void set_identity(CudaContext&, BlockView<T, DeviceSpace>, Index);                      \
@@ -237,6 +260,15 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
   template void convert(CudaContext&, ConstBlockView<T, DeviceSpace>, \
                         ConstSmallView<double, DeviceSpace>, BlockView<U, DeviceSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(U, T, V)                                                          \
+  template void convert(CudaContext&, ConstBlockView<V, DeviceSpace>,                        \
+                        ConstBlockView<T, DeviceSpace>, ConstSmallView<double, DeviceSpace>, \
+                        BlockView<U, DeviceSpace>);
+HEDDLE_INSTANTIATE(float, double, float)
+HEDDLE_INSTANTIATE(double, float, float)
+HEDDLE_INSTANTIATE(double, double, double)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -88,16 +88,13 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
                                        Block BX) {
   const PhaseScope phase(context, Phase::orthogonalize);
   const Index b = X.cols();
-  require_room("project", "a block", b, max_cols_);
-  require_room("project", "a basis", basis.Q.cols(), max_basis_);
   if (X.empty() || basis.Q.cols() == 0) return 1;
   const SmallView<double, Space> norms = norms_.view(b, 2);
-  const SmallView<double, Space> C = small_.view(basis.Q.cols(), b);
   column_norms(context, ConstBlock(X), norms.block(0, 0, b, 1));
-  gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
-  multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
+  subtract(context, basis, X);
   if (!BX.empty() && separate(X, BX)) {
-    multiply<T>(context, -1, basis.BQ, C, 1, BX);  // BX ← BX − BQ C  n×b
+    const SmallView<double, Space> C = small_.view(basis.Q.cols(), b);  // of `subtract`
+    multiply<T>(context, -1, basis.BQ, C, 1, BX);                       // BX ← BX − BQ C  n×b
   }
   column_norms(context, ConstBlock(X), norms.block(0, 1, b, 1));
   const Small host = host_norms_.view(b, 2);
@@ -108,6 +105,32 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
     if (host(j, 0) > 0) smallest = std::min(smallest, host(j, 1) / host(j, 0));
   }
   return smallest;
+}
+
+template <Scalar T, class Ctx>
+void Orthogonalizer<T, Ctx>::subtract(Ctx& context, const Basis<T, Space>& basis, Block X) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  require_room("project", "a block", X.cols(), max_cols_);
+  require_room("project", "a basis", basis.Q.cols(), max_basis_);
+  if (X.empty() || basis.Q.cols() == 0) return;
+  const SmallView<double, Space> C = small_.view(basis.Q.cols(), X.cols());
+  gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
+  multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
+}
+
+template <Scalar T, class Ctx>
+void Orthogonalizer<T, Ctx>::cholesky_qr(Ctx& context, ConstBlock X, ConstBlock BX, Block Y,
+                                         SmallView<double, Space> status) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  const Index b = X.cols();
+  require_room("cholesky_qr", "a block", b, max_cols_);
+  require_same_shape("cholesky_qr", X, BX);
+  require_same_shape("cholesky_qr", X, Y);
+  const SmallView<double, Space> G = products_.view(b, b);
+  const SmallView<double, Space> M = coefficients_.view(b, b);
+  gram(context, X, BX, G);
+  cholesky_qr_coefficients(context, G, M, status);
+  multiply<T>(context, 1, X, M, 0, Y);
 }
 
 template <Scalar T, class Ctx>

@@ -49,6 +49,10 @@ class Orthogonalizer {
   double project(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X,
                  BlockView<T, Space> BX);
 
+  /// X ← X − Q (BQ)ᵀX, queued without waiting (X n×b, Q n×c). A B-image of X is not updated. Throws
+  /// `InvalidArgument` as `project` does.
+  void subtract(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X);
+
   /// X ← the part of X that is orthogonal to `bases`, made B-orthonormal by one round of block
   /// Gram–Schmidt with Cholesky QR. The bases must be B-orthonormal and orthogonal to each other.
   /// The call is queued without waiting for its numbers, and `status` receives the outcome (see
@@ -59,6 +63,12 @@ class Orthogonalizer {
   void gram_schmidt(Ctx& context, std::initializer_list<Basis<T, Space>> bases,
                     BlockView<T, Space> X, ConstBlockView<T, Space> BX,
                     SmallView<double, Space> status);
+
+  /// Y ← X M, made B-orthonormal by one round of Cholesky QR. It is `gram_schmidt` without bases
+  /// from one block to another (X, BX and Y n×b). Y may be X, and otherwise shares no memory with X
+  /// or BX. Throws `InvalidArgument` as `project` does.
+  void cholesky_qr(Ctx& context, ConstBlockView<T, Space> X, ConstBlockView<T, Space> BX,
+                   BlockView<T, Space> Y, SmallView<double, Space> status);
 
   /// X ← X M and BX ← BX M with M such that XᵀBX = I, by the rounds that `OrthoLadder` describes (X
   /// n×b, BX its B-image, which is X itself if B = I). max |XᵀBX − I| is then a small multiple of

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/lobpcg/pairs.hpp>
+#include <limits>
 #include <utility>
 
 namespace heddle::detail {
@@ -204,6 +205,15 @@ double LobpcgPairs::worst_residual(const RitzValues& ritz, Index guards) const {
     keep_worst(worst, convergence_.scaled(ritz.theta[j], residuals_[j]));
   }
   return worst;
+}
+
+double LobpcgPairs::least_residual(const RitzValues& ritz, Index first) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (auto j = static_cast<std::size_t>(first); j < ritz.theta.size(); ++j) {
+    const double residual = convergence_.scaled(ritz.theta[j], residuals_[j]);
+    if (!(residual >= least)) least = residual;  // NaN is kept
+  }
+  return least;
 }
 
 void LobpcgPairs::list(const RitzValues& ritz, std::vector<double>& values,

@@ -108,6 +108,10 @@ class LobpcgPairs {
   /// if one is.
   double worst_residual(const RitzValues& ritz, Index guards = 0) const;
 
+  /// The smallest scaled residual of X from column `first` on, as known last. Infinity without one,
+  /// NaN if one is.
+  double least_residual(const RitzValues& ritz, Index first) const;
+
   /// Values and scaled residuals of the locked pairs and of the wanted ones in X.
   void list(const RitzValues& ritz, std::vector<double>& values,
             std::vector<double>& residuals) const;

@@ -44,6 +44,14 @@ class LobpcgSolve {
   }
 
  private:
+  /// The columns of W: the directions of the columns first … first + active − 1 of X, then `fresh`
+  /// random ones.
+  struct Directions {
+    Index first;
+    Index active;
+    Index fresh;
+  };
+
   // The steps, in the order of the loop.
   Index start();
   void residuals();
@@ -59,10 +67,16 @@ class LobpcgSolve {
   void draw(Block V);
   void set_norms();
   void refresh();
+  SmallView<double, Space> send_theta();
   void queue_residuals();
+  void queue_pencil_norms();
   void read_residuals();
-  void fill_W(Index first, Index active, Index fresh);
-  bool orthonormal_by_rounds();
+  void fill_W(const Directions& columns);
+  bool residuals_are_directions(const Directions& columns) const;
+  void first_round(const Directions& columns, SmallView<double, Space> status);
+  void next_round(SmallView<double, Space> status);
+  void multiply_W_by_B();
+  bool orthonormal_by_rounds(const Directions& columns);
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
@@ -93,8 +107,9 @@ class LobpcgSolve {
   bool guessed_ = false;        // whether X began with guesses that may lack a wanted pair
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
-  bool residuals_known_ = false;  // whether the residuals of this step are on the host
-  bool finished_ = false;         // whether the engine has finished this iteration
+  bool residuals_queued_ = false;  // whether the last update has queued those of this step
+  bool residuals_known_ = false;   // whether the residuals of this step are on the host
+  bool finished_ = false;          // whether the engine has finished this iteration
 };
 
 }  // namespace heddle::detail

@@ -19,6 +19,15 @@ const Preconditioner<float, Ctx>& require(const std::unique_ptr<Preconditioner<f
   return *M;
 }
 
+/// Makes `block` n×b unless it has b columns. The memory of a narrower one is released first.
+template <class Ctx>
+void reserve_columns(Ctx& context, Index n, Index b,
+                     MultiVector<float, typename Ctx::Space>& block) {
+  if (block.cols() >= b) return;
+  block = {};
+  block = MultiVector<float, typename Ctx::Space>(context, n, b);
+}
+
 }  // namespace
 
 template <class Ctx>
@@ -26,17 +35,24 @@ LoweredPreconditioner<Ctx>::LoweredPreconditioner(
     std::unique_ptr<Preconditioner<float, Ctx>> lowered, MakeFull make_full, MakeSingle make_single)
     : Preconditioner<double, Ctx>(require(lowered).row_range(), require(lowered).column_range()),
       make_full_(std::move(make_full)),
-      make_single_(std::move(make_single)),
-      single_(std::move(lowered)) {}
+      make_single_(std::move(make_single)) {
+  take(std::move(lowered));
+}
+
+template <class Ctx>
+void LoweredPreconditioner<Ctx>::take(std::unique_ptr<Preconditioner<float, Ctx>> lowered) {
+  single_ = std::move(lowered);
+  between_ = dynamic_cast<BetweenPrecisions<float, Ctx>*>(single_.get());
+}
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::raise(Ctx& context) {
   if (!is_lowered() || !make_full_) return;
-  single_.reset();
+  take(nullptr);
   ++raised_;
   if (make_single_) {
     const PhaseScope phase(context, Phase::setup);
-    single_ = std::exchange(make_single_, {})(context);
+    take(std::exchange(make_single_, {})(context));
     single_->set_strength(strength_);
     return;
   }
@@ -67,16 +83,15 @@ void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double
   }
 }
 
+/// Writes s_j and 1/s_j to `scales_`.
 template <class Ctx>
-void LoweredPreconditioner<Ctx>::reserve(Ctx& context, Index b) {
-  if (std::ssize(energies_) >= b) return;
-  energies_.clear();  // so that a call after `OutOfMemory` begins anew
-  for (MultiVector<float, Space>* block : {&x_, &y_}) {
-    *block = MultiVector<float, Space>();
-    *block = MultiVector<float, Space>(context, this->rows(), b);
+void LoweredPreconditioner<Ctx>::measure(Ctx& context, ConstBlockView<double, Space> X) {
+  const Index b = X.cols();
+  if (std::ssize(energies_) < b) {
+    scales_ = SmallMatrix<double, Space>(context, b, 2);
+    energies_.resize(static_cast<std::size_t>(b));
   }
-  scales_ = SmallMatrix<double, Space>(context, b, 2);
-  energies_.resize(static_cast<std::size_t>(b));
+  norm_scales<double>(context, X, scales_.view(b, 2));
 }
 
 /// s_j x_j in single precision, in `x_`. Writes s_j and 1/s_j to `scales_`.
@@ -84,9 +99,9 @@ template <class Ctx>
 BlockView<float, typename Ctx::Space> LoweredPreconditioner<Ctx>::rounded(
     Ctx& context, ConstBlockView<double, Space> X) {
   const Index b = X.cols();
-  reserve(context, b);
+  measure(context, X);
+  reserve_columns(context, this->rows(), b, x_);
   const BlockView<float, Space> x = x_.columns(0, b);
-  norm_scales<double>(context, X, scales_.view(b, 2));
   convert<float, double>(context, X, scales_.view(b, 2).block(0, 0, b, 1), x);
   return x;
 }
@@ -96,7 +111,12 @@ void LoweredPreconditioner<Ctx>::apply_single(Ctx& context, ConstBlockView<doubl
                                               BlockView<double, Space> Y) {
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
+  if (between_ != nullptr) {
+    measure(context, X);
+    return between_->apply_between(context, X, scales_.view(b, 2), Y);
+  }
   const BlockView<float, Space> x = rounded(context, X);
+  reserve_columns(context, this->rows(), b, y_);
   const BlockView<float, Space> y = y_.columns(0, b);
   single_->apply(context, x, y);
   convert<double, float>(context, y, scales_.view(b, 2).block(0, 1, b, 1), Y);

@@ -5,6 +5,7 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/between_precisions.hpp>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,7 +58,8 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
                    BlockView<double, Space> Y) override;
 
  private:
-  void reserve(Ctx& context, Index b);
+  void take(std::unique_ptr<Preconditioner<float, Ctx>> lowered);
+  void measure(Ctx& context, ConstBlockView<double, Space> X);
   BlockView<float, Space> rounded(Ctx& context, ConstBlockView<double, Space> X);
   void apply_single(Ctx& context, ConstBlockView<double, Space> X, BlockView<double, Space> Y);
   Preconditioner<double, Ctx>& full(Ctx& context);
@@ -67,10 +69,12 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   Index raised_ = 0;
   Index strength_ = 0;                                  // as set last
   std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M, null once it is in double precision
-  std::unique_ptr<Preconditioner<double, Ctx>> full_;   // null until `full` has made it
-  MultiVector<float, Space> x_, y_;                     // n×b, b the widest block so far
-  SmallMatrix<double, Space> scales_;                   // of `norm_scales`
-  std::vector<double> energies_;                        // s_j² x_jᵀAx_j
+  BetweenPrecisions<float, Ctx>* between_ =
+      nullptr;  // M, where it takes blocks in double precision itself
+  std::unique_ptr<Preconditioner<double, Ctx>> full_;  // null until `full` has made it
+  MultiVector<float, Space> x_, y_;                    // n×b, b the widest block so far
+  SmallMatrix<double, Space> scales_;                  // of `norm_scales`, for b columns
+  std::vector<double> energies_;                       // s_j² x_jᵀAx_j
 };
 
 /// The reason why a preconditioner of A cannot be in single precision: a diagonal entry of A that

@@ -1,4 +1,5 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -78,8 +79,8 @@ Index ChebyshevPreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBloc
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   reserve(context, b);
-  return detail::suitable_degree<T>(context, X, energies, {scaling_.data(), X.rows(), 1, 1},
-                                    upper_bound_, middle_, kMostDegree,
+  return detail::suitable_degree<T>(context, X, energies, scaling(), upper_bound_, middle_,
+                                    kMostDegree,
                                     {odd_.columns(0, 1), right_.columns(0, b), norms_.view(b, 1),
                                      std::span(ratios_.data(), static_cast<std::size_t>(b))});
 }
@@ -90,11 +91,29 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   reserve(context, b);
-  const ConstBlockView<T, Space> d(scaling_.data(), X.rows(), 1, 1);
+  scale_rows<T>(context, scaling(), X, right_.columns(0, b));
+  scale_rows<T>(context, scaling(), iterate(context, b), Y);
+}
+
+template <Scalar T, class Ctx>
+void ChebyshevPreconditioner<T, Ctx>::apply_between(Ctx& context, ConstBlockView<double, Space> X,
+                                                    ConstSmallView<double, Space> scales,
+                                                    BlockView<double, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  const Index b = X.cols();
+  reserve(context, b);
+  convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1), right_.columns(0, b));
+  convert<double, T, T>(context, scaling(), iterate(context, b), scales.block(0, 1, b, 1), Y);
+}
+
+/// The d-th iterate from the right-hand sides in the first b columns of `right_`, all c times those
+/// of the iteration.
+template <Scalar T, class Ctx>
+ConstBlockView<T, typename Ctx::Space> ChebyshevPreconditioner<T, Ctx>::iterate(Ctx& context,
+                                                                                Index b) {
   const Index width =
       detail::padded_width<T, Space>(b);  // columns from b on hold what was there before
   const BlockView<T, Space> x = right_.columns(0, width);
-  scale_rows<T>(context, d, X, x.columns(0, b));
   const auto multiply = [&](double omega, const BlockView<T, Space>& y, double beta, double gamma,
                             double delta, const BlockView<T, Space>& next) {
     plan_.multiply(context, static_cast<T>(-omega / middle_), y,
@@ -106,7 +125,7 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   };
   const BlockView<T, Space> y = detail::chebyshev_steps(degree_, x, odd_.columns(0, width),
                                                         even_.columns(0, width), multiply);
-  scale_rows<T>(context, d, y.columns(0, b), Y);
+  return y.columns(0, b);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ChebyshevPreconditioner<T, Ctx>;

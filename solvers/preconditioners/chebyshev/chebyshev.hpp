@@ -3,6 +3,7 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/between_precisions.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <span>
 #include <vector>
@@ -37,7 +38,8 @@ struct ChebyshevSetup;
 /// form); Saad, Iterative Methods for Sparse Linear Systems, 2003, section 12.3 (as a
 /// preconditioner).
 template <Scalar T, class Ctx>
-class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
+class ChebyshevPreconditioner final : public Preconditioner<T, Ctx>,
+                                      public BetweenPrecisions<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
@@ -68,6 +70,9 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
   Index suitable_strength(Ctx& context, ConstBlockView<T, Space> X,
                           std::span<const double> energies) override;
 
+  void apply_between(Ctx& context, ConstBlockView<double, Space> X,
+                     ConstSmallView<double, Space> scales, BlockView<double, Space> Y) override;
+
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
@@ -75,6 +80,10 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx> {
   ChebyshevPreconditioner(Ctx& context, detail::ChebyshevSetup<T, Space> setup, int degree,
                           const SpmmOptions& options);
   void reserve(Ctx& context, Index b);
+  ConstBlockView<T, Space> scaling() const {
+    return ConstBlockView<T, Space>(scaling_.data(), this->rows(), 1, 1);
+  }
+  ConstBlockView<T, Space> iterate(Ctx& context, Index b);
 
   bool automatic_;                            // whether the degree may change
   int degree_;                                // d
