@@ -41,29 +41,38 @@ struct Case {
   bool on_host = false;
 };
 
-/// The result of the second call of `body`, and its seconds.
+/// The result of the second call of `body`, and the seconds of both.
+template <class T>
+struct Timed {
+  T made;
+  double first = 0;
+  double second = 0;
+};
+
 template <class Ctx, class Body>
 auto timed_twice(Ctx& context, const Body& body) {
-  const auto timed = [&] {
+  const auto now = [&] {
     context.synchronize();
-    const auto begin = std::chrono::steady_clock::now();
-    auto made = body();
-    context.synchronize();
-    return std::pair(
-        std::move(made),
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    return std::chrono::steady_clock::now();
   };
-  (void)timed();
-  return timed();
+  const auto seconds = [](auto duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
+  const auto begin = now();
+  { const auto unused = body(); }
+  const auto middle = now();
+  auto made = body();
+  const auto end = now();
+  return Timed<decltype(made)>{std::move(made), seconds(middle - begin), seconds(end - middle)};
 }
 
 /// The steps that make the second level, one after the other. The matrix is not scaled.
 void time_setup(CudaContext& context, CsrView<double, DeviceSpace> A,
                 ConstBlockView<double, HostSpace> motions) {
   const auto step = [&](const char* name, const auto& body) {
-    auto [made, seconds] = timed_twice(context, body);
-    fmt::print("    {:<24} {:>9.3f} ms\n", name, seconds * 1e3);
-    return std::move(made);
+    auto timed = timed_twice(context, body);
+    fmt::print("    {:<24} {:>9.3f} ms\n", name, timed.second * 1e3);
+    return std::move(timed.made);
   };
   detail::Grid<DeviceSpace> grid;
   const Index unknowns = step("unknowns", [&] { return detail::unknowns_per_node(context, A); });
@@ -119,9 +128,14 @@ void run(Ctx& context, const Case& asked) {
   const PreconditionerKind& kind = preconditioner_table().get("multigrid");
   PreconditionerOptions options = kind.options({});
   options.set_near_null({.vectors = motions.view()});
-  const auto [M, seconds] =
+  const std::size_t before = context.allocation_count().live_bytes;
+  const auto timed =
       timed_twice(context, [&] { return kind.make_lowered(context, A.matrix(), options); });
-  fmt::print("  setup {:.4f} s, of which levels:\n", seconds);
+  const auto& M = timed.made;
+  const double bytes = static_cast<double>(matrix.nnz()) * 12 + static_cast<double>(A.rows()) * 8;
+  fmt::print("  setup {:.4f} s, the first one {:.4f} s, at most {:.2f} times the bytes of A\n",
+             timed.second, timed.first,
+             static_cast<double>(context.allocation_count().peak_bytes - before) / bytes);
   for (const OperatorLevel& level : M.get()->hierarchy()) {
     fmt::print("    {:>10} rows {:>11} entries {:>9} aggregates {:.4f} s\n", level.rows, level.nnz,
                level.aggregates, level.seconds);
