@@ -59,7 +59,7 @@ auto timed_twice(Ctx& context, const Body& body) {
     return std::chrono::duration<double>(duration).count();
   };
   const auto begin = now();
-  { const auto unused = body(); }
+  (void)body();
   const auto middle = now();
   auto made = body();
   const auto end = now();
