@@ -41,6 +41,10 @@ struct Case {
   bool on_host = false;
 };
 
+double since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// The result of the second call of `body`, and the seconds of both.
 template <class T>
 struct Timed {
@@ -113,6 +117,39 @@ void print_phases(const Profile& profile) {
 }
 
 template <class Ctx>
+void solve_eigenproblem(Ctx& context, LinearOperator<double, Ctx>& A,
+                        LinearOperator<double, Ctx>& M, Index pairs) {
+  EigenProblem<double, Ctx> problem;
+  problem.A = &A;
+  problem.preconditioner = &M;
+  LobpcgOptions options;
+  options.nev = pairs;
+  options.criterion = Criterion::norm;
+  LobpcgWorkspace<double, Ctx> workspace;
+  lobpcg(context, problem, options, workspace);
+  context.synchronize();
+  context.profile().reset();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto& result = lobpcg(context, problem, options, workspace);
+  context.synchronize();
+  fmt::print("  LOBPCG, {} pairs: {} after {} iterations, {:.4f} s\n", pairs,
+             status_name(result.status), result.iterations, since(begin));
+  print_phases(context.profile());
+}
+
+template <class Ctx>
+void solve_systems(Ctx& context, const LinearSystem<double, Ctx>& system) {
+  BlockCgWorkspace<double, Ctx> workspace;
+  block_cg(context, system, BlockCgOptions{}, workspace);
+  context.synchronize();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto& result = block_cg(context, system, BlockCgOptions{}, workspace);
+  context.synchronize();
+  fmt::print("  block CG, {} columns: {} after {} iterations, {:.4f} s\n", system.B.cols(),
+             status_name(result.status), result.iterations, since(begin));
+}
+
+template <class Ctx>
 void run(Ctx& context, const Case& asked) {
   using Space = typename Ctx::Space;
   HostContext host;
@@ -151,39 +188,10 @@ void run(Ctx& context, const Case& asked) {
                         }).second;
   fmt::print("  cycle of {} columns: {:.3f} ms\n", width, cycles * 100);
 
-  if (asked.pairs > 0) {
-    EigenProblem<double, Ctx> problem;
-    problem.A = &A;
-    problem.preconditioner = M.get();
-    LobpcgOptions lobpcg_options;
-    lobpcg_options.nev = asked.pairs;
-    lobpcg_options.criterion = Criterion::norm;
-    LobpcgWorkspace<double, Ctx> workspace;
-    lobpcg(context, problem, lobpcg_options, workspace);
-    context.synchronize();
-    context.profile().reset();
-    const auto begin = std::chrono::steady_clock::now();
-    const auto& result = lobpcg(context, problem, lobpcg_options, workspace);
-    context.synchronize();
-    const double passed =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    fmt::print("  LOBPCG, {} pairs: {} after {} iterations, {:.4f} s\n", asked.pairs,
-               status_name(result.status), result.iterations, passed);
-    print_phases(context.profile());
-  }
+  if (asked.pairs > 0) solve_eigenproblem(context, A, *M.get(), asked.pairs);
   if (asked.columns > 0) {
     const auto exact = kind.make<double>(context, A.matrix(), options);
-    BlockCgWorkspace<double, Ctx> workspace;
-    const LinearSystem<double, Ctx> system{&A, exact.get(), X.view()};
-    block_cg(context, system, BlockCgOptions{}, workspace);
-    context.synchronize();
-    const auto begin = std::chrono::steady_clock::now();
-    const auto& result = block_cg(context, system, BlockCgOptions{}, workspace);
-    context.synchronize();
-    const double passed =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    fmt::print("  block CG, {} columns: {} after {} iterations, {:.4f} s\n", asked.columns,
-               status_name(result.status), result.iterations, passed);
+    solve_systems<Ctx>(context, {&A, exact.get(), X.view()});
   }
   std::fflush(stdout);
 }

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/linalg/small/dense_eigen.hpp>
-#include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
+#include <heddle/solvers/preconditioners/multigrid/coarse_inverse.hpp>
 #include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/hierarchy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
@@ -46,17 +45,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
-
-[[noreturn]] void refuse_indefinite(double value) {
-  throw InvalidArgument(
-      fmt::format("MultigridPreconditioner: A must be positive semidefinite, it has an eigenvalue "
-                  "below {:.3g} times its largest one",
-                  value));
-}
-
-[[noreturn]] void refuse_infinite() {
-  throw InvalidArgument("MultigridPreconditioner: A has entries that are not finite");
-}
 
 /// Bounds the spectrum of A, whose diagonal is one. On coarser levels the rounding errors of PᵀAP,
 /// divided by small diagonal entries, may be negative eigenvalues, so that only the finest level
@@ -154,46 +142,6 @@ CoarserGrid<Space> coarser_grid(Ctx& context, const Grid<Space>& grid, double th
   return made;
 }
 
-/// The pseudoinverse of A with all its entries. Eigenvalues count as zero if they are not larger
-/// than rounding, or than the size of negative ones, which come from rounding on all levels but the
-/// finest. If A is the `only` level, its null vectors are kept with the factor 1/λ_max, for the
-/// preconditioner to be definite.
-template <class Ctx, class Space = typename Ctx::Space>
-CsrMatrix<double, Space> dense_inverse(Ctx& context, CsrView<double, Space> A, bool only) {
-  const Index n = A.rows;
-  if (n == 0) return {};
-  HostContext beside;
-  HostContext& host = host_of(context, beside);
-  SmallMatrix<double, HostSpace> H(host, n, n), Z(host, n, n), theta(host, n, 1);
-  fetch_dense(context, host, A, H.view(n, n));
-  DenseEigensolver solver(context, n);
-  if (solver.solve(H.view(n, n), theta.view(n, 1), Z.view(n, n)) != DenseFailure::none) {
-    refuse_infinite();
-  }
-  const double* const values = theta.view(n, 1).data;
-  const double largest = std::max(std::abs(values[0]), std::abs(values[n - 1]));
-  const double rounding = static_cast<double>(n) * 1e-14 * largest;
-  if (only && values[0] < -std::max(rounding, 1e-10 * largest)) {
-    refuse_indefinite(values[0] / largest);
-  }
-  const double zero = std::max(rounding, -2 * values[0]);
-  const double of_zero = !only ? 0 : largest > 0 ? 1 / std::sqrt(largest) : 1;
-  for (Index k = 0; k < n; ++k) {  // Z Θ^(-1/2)
-    const double factor = values[k] > zero ? 1 / std::sqrt(values[k]) : of_zero;
-    for (Index i = 0; i < n; ++i) Z.view(n, n)(i, k) *= factor;
-  }
-  small_multiply(host, 1, Z.view(n, n), false, Z.view(n, n), true, 0, H.view(n, n));
-  HostCsrMatrix<double> inverse(host, n, n, n * n);
-  for (Index i = 0; i <= n; ++i) inverse.row_offsets()[i] = i * n;
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < n; ++j) {
-      inverse.columns()[i * n + j] = static_cast<std::int32_t>(j);
-      inverse.values()[i * n + j] = H.view(n, n)(std::min(i, j), std::max(i, j));
-    }
-  }
-  return place(context, std::move(inverse));
-}
-
 }  // namespace
 
 template <class Ctx>
@@ -231,7 +179,7 @@ Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, type
   }
   const CsrView<double, Space> coarsest = made.levels.back().A.view();
   if (coarsest.rows <= kMostDenseRows) {
-    made.coarse_inverse = dense_inverse(context, coarsest, made.levels.size() == 1);
+    made.coarse_inverse = coarse_inverse(context, coarsest, made.levels.size() == 1);
     made.levels.back().seconds += stopwatch.lap();
   }
   return made;
