@@ -15,32 +15,14 @@ namespace heddle {
 namespace detail {
 namespace {
 
-/// A in host memory, in double precision.
-template <Scalar U>
-Hierarchy hierarchy_of(HostContext& context, CsrView<U, HostSpace> A,
-                       const MultigridOptions& options) {
+/// The levels of A, made in double precision.
+template <Scalar U, class Ctx, class Space = typename Ctx::Space>
+Hierarchy<Space> hierarchy_of(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options) {
   if constexpr (std::same_as<U, double>) {
     return make_hierarchy(context, A, options);
   } else {
     return make_hierarchy(context, convert<double>(context, A).view(), options);
   }
-}
-
-template <Scalar U>
-Hierarchy hierarchy_of(CudaContext& context, CsrView<U, DeviceSpace> A,
-                       const MultigridOptions& options) {
-  OwnedHostContext host(HostContext().threads());
-  Hierarchy made = hierarchy_of<U>(*host, fetch<U>(context, *host, A).view(), options);
-  made.host = std::move(host);
-  return made;
-}
-
-/// A rounded to T in the context's memory.
-template <Scalar T, class Ctx>
-CsrMatrix<T, typename Ctx::Space> placed(Ctx& context, HostCsrMatrix<double> A) {
-  HostContext beside;
-  HostContext& host = host_of(context, beside);
-  return place(context, rounded<T>(host, std::move(A)));
 }
 
 }  // namespace
@@ -62,19 +44,19 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<U
                               spmm) {}
 
 template <Scalar T, class Ctx>
-MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy,
+MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
+                                                         detail::Hierarchy<Space> hierarchy,
                                                          const MultigridOptions& options,
                                                          const SpmmOptions& spmm)
     : Preconditioner<T, Ctx>(hierarchy.levels.front().A.rows(), hierarchy.levels.front().A.rows()) {
-  HostContext beside;
-  HostContext& host = host_of(context, beside);
-  scaling_ = place(context, detail::rounded<T>(host, std::move(hierarchy.scaling)));
-  for (detail::HierarchyLevel& made : hierarchy.levels) {
+  const auto rounded = [&](CsrMatrix<double, Space>& A) {
+    return detail::rounded<T>(context, std::move(A));
+  };
+  scaling_ = detail::rounded<T>(context, std::move(hierarchy.scaling));
+  for (detail::HierarchyLevel<Space>& made : hierarchy.levels) {
     sizes_.push_back({made.A.rows(), made.A.nnz(), made.aggregates, made.seconds});
-    HostCsrMatrix<double> Pt =
-        made.P.cols() > 0 ? transpose<double>(host, made.P.view()) : HostCsrMatrix<double>();
-    auto level =
-        std::make_unique<Level>(context, detail::placed<T>(context, std::move(made.A)), spmm);
+    const bool coarsest = made.P.cols() == 0;
+    auto level = std::make_unique<Level>(context, rounded(made.A), spmm);
     for (const double a : detail::smoothing_polynomial(options.degree, made.upper_bound)) {
       level->polynomial.push_back(static_cast<T>(a));
     }
@@ -85,15 +67,14 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::H
             context, options.smoothing, level->product.matrix.view(), level->polynomial);
       }
     }
-    if (Pt.rows() > 0) {
-      level->prolong.emplace(context, detail::placed<T>(context, std::move(made.P)), spmm);
-      level->restrict.emplace(context, detail::placed<T>(context, std::move(Pt)), spmm);
+    if (!coarsest) {
+      level->prolong.emplace(context, rounded(made.P), spmm);
+      level->restrict.emplace(context, rounded(made.Pt), spmm);
     }
     levels_.push_back(std::move(level));
   }
   if (hierarchy.coarse_inverse.rows() > 0) {
-    inverse_.emplace(context, detail::placed<T>(context, std::move(hierarchy.coarse_inverse)),
-                     spmm);
+    inverse_.emplace(context, rounded(hierarchy.coarse_inverse), spmm);
   }
 }
 

@@ -14,6 +14,7 @@
 namespace heddle {
 
 namespace detail {
+template <class Space>
 struct Hierarchy;
 }  // namespace detail
 
@@ -30,8 +31,8 @@ struct Hierarchy;
 ///
 /// With p of degree k − 1, a cycle costs 2k products with each A_l and one with each P_l and P_lᵀ.
 /// Iterations of a solver hardly depend on the order of a discretised elliptic problem. The levels
-/// are made on the host, also for a matrix in device memory. Their number, their pattern and, up to
-/// rounding, their values are the same on all backends.
+/// are made where the matrix lies. Their number, their pattern and, up to rounding, their values
+/// are the same on all backends.
 ///
 /// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
 /// (1996) 179.
@@ -83,7 +84,7 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
     MultiVector<T, Space> right, solution, residual, work;  // n×b, b ≥ the widest block so far
   };
 
-  MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy,
+  MultigridPreconditioner(Ctx& context, detail::Hierarchy<Space> hierarchy,
                           const MultigridOptions& options, const SpmmOptions& spmm);
   void reserve(Ctx& context, Index width);
   void cycle(Ctx& context, std::size_t level, Index width);
