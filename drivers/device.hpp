@@ -24,11 +24,11 @@ class Device {
   /// is the number of host threads, 0 for the default of `HostContext`. Throws `DeviceError` with
   /// the reason if `choice` is a GPU and none can be used.
   ///
-  /// `processes`: the processes that solve together, as `started_processes` gives them. They solve
-  /// on the host, and by default share its threads with those on the same machine. Then throws
-  /// `DeviceError` also if `choice` is a GPU. Null: this process alone.
+  /// `processes`: the processes that solve together, as `started_processes` gives them. Each takes
+  /// a GPU of its own, or all of them take the host. By default, they share the threads of their
+  /// machine. Process 0 makes a device while all others are in `serve`. Null: this process alone.
   explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0,
-                  std::shared_ptr<Processes> processes = nullptr);
+                  const std::shared_ptr<Processes>& processes = nullptr);
 
   /// The device that `request` chooses for `problem`. A problem with a callable is solved on the
   /// host. Throws `RequestError` if the request chooses a GPU for such a problem.
@@ -48,6 +48,9 @@ class Device {
 
   /// The context for whole problems and solutions.
   HostContext& host() noexcept { return *host_; }
+
+  /// The context of host memory for the rows of this process, which is `host()` of one process.
+  HostContext& team() noexcept { return team_ ? *team_ : *host_; }
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
 
   /// Bytes of device memory that a solve may use. For a GPU, this is the memory that is free now.
@@ -69,7 +72,9 @@ class Device {
   using AnyContext = std::variant<HostContext*>;
 #endif
 
-  void take_gpu();
+  /// Makes a GPU the device. Returns the reason if none can be used, which is the same on all
+  /// processes.
+  std::string take_gpu(const std::shared_ptr<Processes>& processes);
 
   std::shared_ptr<HostContext> host_;
   std::unique_ptr<HostContext> team_;  // of several processes, else null

@@ -83,8 +83,8 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
 }
 
 void pass(Archive& archive, Order& order) {
-  archive.values(order.solve, order.code, order.single);
-  if (!order.solve) return;
+  archive.values(order.duty, order.code, order.device, order.threads, order.single);
+  if (order.duty != Order::Duty::solve) return;
   pass(archive, order.request);
   pass(archive, order.request, order.plan);
 }

@@ -10,11 +10,18 @@ namespace heddle::detail {
 
 /// The next duty of all processes but 0.
 struct Order {
-  /// Whether there is a solve to take part in. If not, there will be none any more.
-  bool solve = false;
-  int code = 0;         ///< without a solve: the exit code for the program
-  bool single = false;  ///< the solve is in single precision
-  Request request{};    ///< with its method chosen
+  enum class Duty {
+    end,     ///< there is nothing more to do
+    device,  ///< to take a device
+    solve,   ///< to take part in a solve on the device
+  };
+
+  Duty duty = Duty::end;
+  int code = 0;                                   ///< `end`: the exit code for the program
+  DeviceChoice device = DeviceChoice::automatic;  ///< `device`
+  int threads = 0;                                ///< `device`
+  bool single = false;                            ///< `solve`: in single precision
+  Request request{};                              ///< with its method chosen
   PreconditionerPlan plan{};
 };
 

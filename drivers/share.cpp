@@ -47,31 +47,30 @@ std::shared_ptr<const GraphNullSpace> share_null_space(
 }  // namespace
 
 template <Scalar T>
-HostProblem<T> share(HostContext& context, HostProblem<T> problem) {
-  Processes* const processes = context.processes();
+HostProblem<T> share(HostContext& team, HostProblem<T> problem) {
+  Processes* const processes = team.processes();
   if (processes == nullptr) return problem;
   RowRanges ranges;
   if (processes->leads()) ranges = balanced_rows(problem.A.view(), processes->size());
-  const RowRanges rows = shared_ranges(context, std::move(ranges));
+  const RowRanges rows = shared_ranges(team, std::move(ranges));
   HostProblem<T> part;
   part.processes = processes->size();
-  part.A = share_matrix(context, std::exchange(problem.A, {}), rows);
-  part.B = share_matrix(context, std::exchange(problem.B, std::nullopt), rows);
-  part.preconditioner = share_matrix(context, std::exchange(problem.preconditioner, {}), rows);
-  part.constraints = share_block(context, std::exchange(problem.constraints, {}), rows);
-  part.initial_guess = share_block(context, std::exchange(problem.initial_guess, {}), rows);
-  part.rhs = share_block(context, std::exchange(problem.rhs, {}), rows);
-  part.guess_from_random = of_leader(context, problem.guess_from_random);
-  const Index infinite = of_leader(context, problem.infinite_eigenvalues.value_or(-1));
+  part.A = share_matrix(team, std::exchange(problem.A, {}), rows);
+  part.B = share_matrix(team, std::exchange(problem.B, std::nullopt), rows);
+  part.preconditioner = share_matrix(team, std::exchange(problem.preconditioner, {}), rows);
+  part.constraints = share_block(team, std::exchange(problem.constraints, {}), rows);
+  part.initial_guess = share_block(team, std::exchange(problem.initial_guess, {}), rows);
+  part.rhs = share_block(team, std::exchange(problem.rhs, {}), rows);
+  part.guess_from_random = of_leader(team, problem.guess_from_random);
+  const Index infinite = of_leader(team, problem.infinite_eigenvalues.value_or(-1));
   if (infinite >= 0) part.infinite_eigenvalues = infinite;
-  part.null_space = share_null_space(context, problem.null_space, rows);
+  part.null_space = share_null_space(team, problem.null_space, rows);
   return part;
 }
 
 template <Scalar T>
-MultiVector<T, HostSpace> whole(HostContext& context, HostContext& host,
-                                MultiVector<T, HostSpace> X) {
-  return context.processes() == nullptr ? std::move(X) : gather(context, X, host);
+MultiVector<T, HostSpace> whole(HostContext& team, HostContext& host, MultiVector<T, HostSpace> X) {
+  return team.processes() == nullptr ? std::move(X) : gather(team, X, host);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                  \

@@ -37,7 +37,8 @@ struct Place {
   /// Copies X to a block in host memory that keeps its context alive.
   template <Scalar T>
   HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
-    return {whole(context, device.host(), std::move(X)), device.shared_host()};
+    return {whole(device.team(), device.host(), fetch(context, device.team(), std::move(X))),
+            device.shared_host()};
   }
 };
 
@@ -55,24 +56,19 @@ void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice
 }
 
 /// The request as this process carries it out.
-Request request_in(const HostContext& context, const Request& request) {
-  return context.processes() == nullptr ? request : own_request(*context.processes(), request);
+Request request_in(const HostContext& team, const Request& request) {
+  return team.processes() == nullptr ? request : own_request(*team.processes(), request);
 }
-#ifdef HEDDLE_HAS_CUDA
-Request request_in(const CudaContext&, const Request& request) { return request; }
-#endif
 
-/// Calls the other processes of the context to a solve in T.
+/// Calls the other processes of the team to a solve in T.
 template <Scalar T>
-void call_others(HostContext& context, const Request& request, const PreconditionerPlan& plan) {
-  if (context.processes() == nullptr) return;
-  send_order(*context.processes(),
-             {.solve = true, .single = std::same_as<T, float>, .request = request, .plan = plan});
+void call_others(HostContext& team, const Request& request, const PreconditionerPlan& plan) {
+  if (team.processes() == nullptr) return;
+  send_order(*team.processes(), {.duty = Order::Duty::solve,
+                                 .single = std::same_as<T, float>,
+                                 .request = request,
+                                 .plan = plan});
 }
-#ifdef HEDDLE_HAS_CUDA
-template <Scalar T>
-void call_others(CudaContext&, const Request&, const PreconditionerPlan&) {}
-#endif
 
 /// Solves `problem` together with the other processes of the context. Only process 0 has a problem
 /// and gets vectors.
@@ -81,13 +77,13 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
                   const Request& asked, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
   monitor.begin_stage("setting up");
-  const Request request = request_in(on.context, asked);
-  problem = share(on.context, std::move(problem));
+  const Request request = request_in(on.device.team(), asked);
+  problem = share(on.device.team(), std::move(problem));
   const ProblemSizes sizes = problem.sizes();
   const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, on.device.host(), std::move(problem), request, plan,
+    return PlacedProblem<T, Ctx>(on.context, on.device.team(), std::move(problem), request, plan,
                                  method.memory_bytes(request, sizes, sizeof(T)),
                                  method.block_size(request, sizes), monitor);
   }();
@@ -133,11 +129,11 @@ template <class Ctx>
 Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
-    call_others<double>(on.context, asked, plan);
+    call_others<double>(on.device.team(), asked, plan);
     return solve_in<double>(on, std::move(exact), plan, asked, watch);
   };
   const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
-    call_others<float>(on.context, asked, plan);
+    call_others<float>(on.device.team(), asked, plan);
     return solve_in<float>(on, std::move(rounded), plan, asked, watch);
   };
   switch (request.precision) {
@@ -261,20 +257,35 @@ Solution solve(const Problem& problem, const Request& request, const Monitor& mo
   return solve(device, problem, request, monitor);
 }
 
+namespace {
+
+/// The choice of the other processes where that of process 0 is `choice`. Where there is no GPU for
+/// each, process 0 alone reports it.
+DeviceChoice followed(DeviceChoice choice) {
+  return choice == DeviceChoice::cuda ? DeviceChoice::automatic : choice;
+}
+
+}  // namespace
+
 int serve(const std::shared_ptr<Processes>& processes) {
   std::unique_ptr<Device> device;
   for (;;) {
     const detail::Order order = detail::receive_order(*processes);
-    if (!order.solve) return order.code;
-    if (!device) {
-      device = std::make_unique<Device>(DeviceChoice::host, order.request.threads, processes);
+    switch (order.duty) {
+      case detail::Order::Duty::end:
+        return order.code;
+      case detail::Order::Duty::device:
+        device.reset();
+        device = std::make_unique<Device>(followed(order.device), order.threads, processes);
+        break;
+      case detail::Order::Duty::solve:
+        detail::take_part(*device, order);
     }
-    detail::take_part(*device, order);
   }
 }
 
 void dismiss(Processes& processes, int code) {
-  detail::send_order(processes, {.solve = false, .code = code});
+  detail::send_order(processes, {.duty = detail::Order::Duty::end, .code = code});
 }
 
 }  // namespace heddle
