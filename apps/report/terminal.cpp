@@ -249,6 +249,12 @@ std::string profile_table(const Profile& profile) {
                    all.seconds > 0 ? 100 * totals.seconds / all.seconds : 0, totals.bytes / kGiga,
                    a_second(totals.bytes), a_second(totals.flops));
   }
+  const Travel& travel = profile.travel();
+  if (travel.seconds > 0) {
+    fmt::format_to(std::back_inserter(text),
+                   "halo travelled  {:>10.4f} s beside other work, {:.3f} GB sent, {:.1f} GB/s\n",
+                   travel.seconds, travel.bytes / kGiga, travel.bytes / kGiga / travel.seconds);
+  }
   return text;
 }
 

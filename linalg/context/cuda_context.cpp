@@ -7,6 +7,7 @@
 #include <heddle/linalg/context/gpu_connection.hpp>
 #include <heddle/linalg/context/phase_clock.hpp>
 #include <heddle/linalg/context/probe.hpp>
+#include <heddle/linalg/context/travel_clock.hpp>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -88,7 +89,8 @@ struct Traffic {
   std::shared_ptr<detail::GpuConnection> connection;
   cudaStream_t stream = nullptr;  // beside that of the context
   cudaEvent_t ready = nullptr;    // what is sent has been written
-  cudaEvent_t arrived = nullptr;  // all messages of an exchange have
+  cudaEvent_t arrived = nullptr;  // all messages of the last exchange have. Of `clock`
+  std::optional<TravelClock> clock;
   Reserve gathered;
 };
 
@@ -105,11 +107,11 @@ Traffic::Traffic(std::shared_ptr<Processes> those) : processes(std::move(those))
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
   check(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
-  check(cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming));
+  clock.emplace(stream);
 }
 
 Traffic::~Traffic() {
-  if (arrived != nullptr) cudaEventDestroy(arrived);
+  clock.reset();
   if (ready != nullptr) cudaEventDestroy(ready);
   if (stream != nullptr) cudaStreamDestroy(stream);
 }
@@ -286,6 +288,7 @@ void CudaContext::synchronize() {
   state_->clock->mark(state_->profile.open_phase(), state_->profile);
   check(cudaStreamSynchronize(state_->stream));
   state_->clock->read(state_->profile);
+  if (state_->traffic) state_->traffic->clock->read(state_->profile);
 }
 
 Processes* CudaContext::processes() const noexcept {
@@ -312,8 +315,11 @@ void CudaContext::begin_exchange(std::span<const Processes::Message> receive,
   Traffic& traffic = *state_->traffic;
   check(cudaEventRecord(traffic.ready, state_->stream));
   check(cudaStreamWaitEvent(traffic.stream, traffic.ready, 0));
+  std::size_t bytes = 0;
+  for (const Processes::Message& message : send) bytes += message.bytes;
+  traffic.clock->begin(static_cast<double>(bytes), state_->profile);
   traffic.connection->exchange(receive, send, traffic.stream);
-  check(cudaEventRecord(traffic.arrived, traffic.stream));
+  traffic.arrived = traffic.clock->end();
 }
 
 void CudaContext::end_exchange() {
