@@ -19,6 +19,11 @@ if(HEDDLE_HAS_CHOLMOD)
   configure_file(
     ${PROJECT_SOURCE_DIR}/cmake/FindCHOLMOD.cmake ${PROJECT_BINARY_DIR}/FindCHOLMOD.cmake COPYONLY)
 endif()
+if(HEDDLE_HAS_NCCL)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindNCCL.cmake DESTINATION ${package_dir})
+  configure_file(
+    ${PROJECT_SOURCE_DIR}/cmake/FindNCCL.cmake ${PROJECT_BINARY_DIR}/FindNCCL.cmake COPYONLY)
+endif()
 export(EXPORT heddleTargets NAMESPACE heddle:: FILE ${PROJECT_BINARY_DIR}/heddleTargets.cmake)
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CITATION.cff
