@@ -32,7 +32,8 @@ void send_order(Processes& processes, Order order);
 Order receive_order(Processes& processes);
 
 /// `request` as the process carries it out. Each process keeps a checkpoint of its own: process 0
-/// in the file of the request, process k in FILE.k. They fit the same number of processes only.
-Request own_request(const Processes& processes, Request request);
+/// in the file of the request, process k in FILE.k. They fit the same number of processes and the
+/// same distribution of rows only. `reordered`: whether this one has an order of its own.
+Request own_request(const Processes& processes, Request request, bool reordered);
 
 }  // namespace heddle::detail

@@ -36,8 +36,9 @@ struct Place {
 
   /// Copies X to a block in host memory that keeps its context alive.
   template <Scalar T>
-  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
-    return {whole(device.team(), device.host(), fetch(context, device.team(), std::move(X))),
+  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X, const Partition& rows) const {
+    return {whole(device.team(), device.host(), fetch(context, device.team(), std::move(X)),
+                  rows.order),
             device.shared_host()};
   }
 };
@@ -55,9 +56,9 @@ void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice
   }
 }
 
-/// The request as this process carries it out.
-Request request_in(const HostContext& team, const Request& request) {
-  return team.processes() == nullptr ? request : own_request(*team.processes(), request);
+/// The request as this process carries it out. `reordered`: as in `SharedProblem`.
+Request request_in(const HostContext& team, const Request& request, bool reordered) {
+  return team.processes() == nullptr ? request : own_request(*team.processes(), request, reordered);
 }
 
 /// Calls the other processes of the team to a solve in T.
@@ -77,14 +78,14 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
                   const Request& asked, const Monitor& monitor) {
   const Clock::time_point start = Clock::now();
   monitor.begin_stage("setting up");
-  const Request request = request_in(on.device.team(), asked);
-  problem = share(on.device.team(), std::move(problem));
-  const ProblemSizes sizes = problem.sizes();
+  SharedProblem<T> shared = share(on.device.team(), std::move(problem), asked.distribution);
+  const Request request = request_in(on.device.team(), asked, shared.reordered);
+  const ProblemSizes sizes = shared.problem.sizes();
   const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {
     const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, on.device.team(), std::move(problem), request, plan,
-                                 method.memory_bytes(request, sizes, sizeof(T)),
+    return PlacedProblem<T, Ctx>(on.context, on.device.team(), std::move(shared.problem), request,
+                                 plan, method.memory_bytes(request, sizes, sizeof(T)),
                                  method.block_size(request, sizes), monitor);
   }();
   on.context.synchronize();
@@ -109,6 +110,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
         "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
         solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");
   }
+  solution.distribution = shared.partition.reason;
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
   if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
@@ -120,8 +122,9 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   solution.preconditioner_strength = placed.preconditioner_strength();
   report_choice(plan, placed.preconditioner_choice(), solution);
   solution.preconditioner_levels = placed.preconditioner_levels();
-  solution.vectors = on.fetched(std::move(solved.vectors));
-  if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
+  solution.vectors = on.fetched(std::move(solved.vectors), shared.partition);
+  if (method.both_sides)
+    solution.left_vectors = on.fetched(std::move(solved.left_vectors), shared.partition);
   return solution;
 }
 

@@ -220,6 +220,7 @@ std::string result_json(const Config& config, const Report& report) {
   json["threads"] = problem.threads;
   json["processes"] = problem.processes;
   json["phases"] = phases_json(report.result.profile);
+  json["distribution"] = report.result.distribution;
   json["halo_travel"] = travel_json(report.result.profile.travel());
   json["orthogonalization"] = orthogonalization_json(result.orthogonalization);
   json["memory"] = memory_json(report);

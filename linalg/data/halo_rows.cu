@@ -1,7 +1,8 @@
+#include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/halo_rows.hpp>
-#include <heddle/linalg/sparse/csr_kernels.cuh>
 
 namespace heddle {
 namespace {
@@ -9,7 +10,8 @@ namespace {
 template <class T>
 __global__ void pack_kernel(Index count, int cols, const std::int32_t* rows, const T* X, Index ld,
                             T* packed) {
-  for (Index e = detail::thread_index(); e < count; e += detail::thread_count()) {
+  const Index step = Index{gridDim.x} * kThreads;
+  for (Index e = Index{blockIdx.x} * kThreads + threadIdx.x; e < count; e += step) {
     packed[e] = X[rows[e / cols] * ld + e % cols];
   }
 }
@@ -21,7 +23,10 @@ void pack_rows(CudaContext& context, const Buffer<std::int32_t, DeviceSpace>& ro
                ConstBlockView<T, DeviceSpace> X, T* packed) {
   const Index count = static_cast<Index>(rows.size()) * X.cols();
   if (count == 0) return;
-  pack_kernel<<<detail::grid_for(context, count), kThreads, 0, context.stream()>>>(
+  constexpr Index kBlocksPerMultiprocessor = 16;
+  const Index blocks = std::min(ceil_div<Index>(count, kThreads),
+                                kBlocksPerMultiprocessor * context.device().multiprocessors);
+  pack_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, context.stream()>>>(
       count, static_cast<int>(X.cols()), rows.data(), X.data(), X.ld(), packed);
   check_launch();
 }

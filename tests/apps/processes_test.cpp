@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <apps/processes.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <heddle/linalg/formats/formats.hpp>
@@ -78,6 +80,41 @@ TEST_F(CgOnProcesses, SameSolutions) {
   ASSERT_EQ(Y.rows(), 990);
   ASSERT_EQ(Y.cols(), 2);
   for (Index i = 0; i < X.rows(); ++i) EXPECT_NEAR(X.view()(i, 1), Y.view()(i, 1), 1e-5);
+}
+
+/// A partition by METIS gives the rows another order, which shows nowhere but in the halo.
+TEST_F(CgOnProcesses, DistributionsGiveTheSameSolutions) {
+  const std::string random = problem(generated("wathen", "9, 11") + ", rhs: {random: 2}", "") +
+                             "output: {solution: npy}\n";
+  ASSERT_EQ(solve(random, {"--set", "output.directory=one"}).exit_code, 0);
+  HostContext context(1);
+  const auto X = read_block<double>(context, folder_.path() / "one/solution.npy");
+  for (const std::string asked : {"metis", "rows", "auto"}) {
+    const ProcessResult run =
+        together(3, random, {"--set", "output.directory=three", "--set", "distribution=" + asked});
+    if (run.err.find("this build has no METIS") != std::string::npos) continue;
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto reason = result("three").at("distribution").get<std::string>();
+    EXPECT_EQ(reason.starts_with("METIS"), asked == "metis") << reason;
+    const auto Y = read_block<double>(context, folder_.path() / "three/solution.npy");
+    ASSERT_EQ(Y.rows(), X.rows());
+    double largest = 0, difference = 0;
+    for (Index i = 0; i < X.rows(); ++i) {
+      largest = std::max(largest, std::abs(X.view()(i, 1)));
+      difference = std::max(difference, std::abs(X.view()(i, 1) - Y.view()(i, 1)));
+    }
+    EXPECT_LE(difference, 1e-6 * largest) << asked;
+  }
+}
+
+TEST_F(LobpcgOnProcesses, DistributionsGiveTheSamePairs) {
+  const std::string first = problem(kGrid, "nev: 3") + "output: {eigenvectors: npy}\n";
+  ASSERT_EQ(solve(first, {"--set", "output.directory=a"}).exit_code, 0);
+  const std::string parts = ", constraints: a/eigenvectors.npy, initial_guess: a/eigenvectors.npy";
+  for (const std::string metis : {"distribution: metis\n", ""}) {
+    expect_same(2, problem(kGrid + parts, "nev: 3") + metis, 3);
+    expect_same(3, problem(kBeam, "nev: 4, preconditioner: {type: none}") + metis, 5);
+  }
 }
 
 TEST_F(LobpcgOnProcesses, CheckpointsPerProcess) {
