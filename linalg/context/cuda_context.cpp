@@ -89,6 +89,7 @@ struct Traffic {
   std::shared_ptr<detail::GpuConnection> connection;
   cudaStream_t stream = nullptr;  // beside that of the context
   cudaEvent_t ready = nullptr;    // what is sent has been written
+  cudaEvent_t go = nullptr;       // an exchange is about to begin
   cudaEvent_t arrived = nullptr;  // all messages of the last exchange have. Of `clock`
   std::optional<TravelClock> clock;
   Reserve gathered;
@@ -107,11 +108,13 @@ Traffic::Traffic(std::shared_ptr<Processes> those) : processes(std::move(those))
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
   check(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
+  check(cudaEventCreateWithFlags(&go, cudaEventDisableTiming));
   clock.emplace(stream);
 }
 
 Traffic::~Traffic() {
   clock.reset();
+  if (go != nullptr) cudaEventDestroy(go);
   if (ready != nullptr) cudaEventDestroy(ready);
   if (stream != nullptr) cudaStreamDestroy(stream);
 }
@@ -318,6 +321,9 @@ void CudaContext::begin_exchange(std::span<const Processes::Message> receive,
   std::size_t bytes = 0;
   for (const Processes::Message& message : send) bytes += message.bytes;
   traffic.clock->begin(static_cast<double>(bytes), state_->profile);
+  // The kernel that sends must get its multiprocessors before a product takes all of them.
+  check(cudaEventRecord(traffic.go, traffic.stream));
+  check(cudaStreamWaitEvent(state_->stream, traffic.go, 0));
   traffic.connection->exchange(receive, send, traffic.stream);
   traffic.arrived = traffic.clock->end();
 }

@@ -36,6 +36,9 @@ class GpuConnection {
 
  private:
   struct State;
+
+  void connect_neighbours(const Processes& processes);
+
   int device_;
   std::unique_ptr<State> state_;
 };

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
@@ -8,12 +7,12 @@ namespace heddle {
 namespace {
 
 template <class T>
-__global__ void pack_kernel(Index count, int cols, const std::int32_t* rows, const T* X, Index ld,
-                            T* packed) {
-  const Index step = Index{gridDim.x} * kThreads;
-  for (Index e = Index{blockIdx.x} * kThreads + threadIdx.x; e < count; e += step) {
-    packed[e] = X[rows[e / cols] * ld + e % cols];
-  }
+__global__ void pack_kernel(Index count, int cols, RowLayout layout, const std::int32_t* rows,
+                            const T* X, Index ld, T* packed) {
+  const Index k = Index{blockIdx.x} * layout.rows_per_block() + layout.row();
+  if (k >= count || !layout.has_row()) return;
+  const T* const from = X + rows[k] * ld;
+  for (int j = layout.column(); j < cols; j += layout.width()) packed[k * cols + j] = from[j];
 }
 
 }  // namespace
@@ -21,13 +20,12 @@ __global__ void pack_kernel(Index count, int cols, const std::int32_t* rows, con
 template <Scalar T>
 void pack_rows(CudaContext& context, const Buffer<std::int32_t, DeviceSpace>& rows,
                ConstBlockView<T, DeviceSpace> X, T* packed) {
-  const Index count = static_cast<Index>(rows.size()) * X.cols();
-  if (count == 0) return;
-  constexpr Index kBlocksPerMultiprocessor = 16;
-  const Index blocks = std::min(ceil_div<Index>(count, kThreads),
-                                kBlocksPerMultiprocessor * context.device().multiprocessors);
-  pack_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, context.stream()>>>(
-      count, static_cast<int>(X.cols()), rows.data(), X.data(), X.ld(), packed);
+  if (rows.size() == 0 || X.cols() == 0) return;
+  const RowLayout layout(X.cols());
+  const auto count = static_cast<Index>(rows.size());
+  const auto blocks = static_cast<unsigned>(ceil_div<Index>(count, layout.rows_per_block()));
+  pack_kernel<<<blocks, kThreads, 0, context.stream()>>>(count, static_cast<int>(X.cols()), layout,
+                                                         rows.data(), X.data(), X.ld(), packed);
   check_launch();
 }
 

@@ -1,3 +1,4 @@
+#include <cassert>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/process_sums.hpp>
@@ -5,64 +6,77 @@
 namespace heddle {
 namespace {
 
-/// part(i, j) = the sum of entry i + rows·j of the `processes` groups of `stride` numbers, added in
-/// the order of the groups.
-__global__ void add_kernel(const double* groups, Index stride, int processes,
-                           SmallView<double, DeviceSpace> part) {
-  const Index e = Index{blockIdx.x} * kThreads + threadIdx.x;
-  if (e >= part.rows * part.cols) return;
-  double sum = groups[e];
-  for (int k = 1; k < processes; ++k) sum += groups[k * stride + e];
-  part.data[e / part.rows * part.ld + e % part.rows] = sum;
-}
+/// The parts of a sum as a kernel argument.
+struct Parts {
+  static constexpr int kMost = 4;
 
-/// Whether the entries lie one after another.
-bool is_packed(const SmallView<double, DeviceSpace>& part) {
-  return part.ld == part.rows || part.cols == 1;
-}
+  SmallView<double, DeviceSpace> part[kMost];
+  Index begin[kMost + 1] = {};  ///< the numbers of part k are begin[k] … begin[k + 1] − 1
+  int count = 0;
 
-/// Copies the entries of `part`, column by column, to `target`.
-void pack(CudaContext& context, const SmallView<double, DeviceSpace>& part, double* target) {
-  if (part.rows * part.cols == 0) return;
-  const std::size_t column = static_cast<std::size_t>(part.rows) * sizeof(double);
-  check(cudaMemcpy2DAsync(
-      target, column, part.data, static_cast<std::size_t>(part.ld) * sizeof(double), column,
-      static_cast<std::size_t>(part.cols), cudaMemcpyDeviceToDevice, context.stream()));
-}
-
-/// The entries of all parts, one after another.
-const double* packed(CudaContext& context,
-                     std::initializer_list<SmallView<double, DeviceSpace>> parts, Index size) {
-  if (parts.size() == 1 && is_packed(*parts.begin())) return parts.begin()->data;
-  auto* const numbers =
-      static_cast<double*>(context.scratch(static_cast<std::size_t>(size) * sizeof(double)));
-  double* next = numbers;
-  for (const auto& part : parts) {
-    pack(context, part, next);
-    next += part.rows * part.cols;
+  explicit Parts(std::initializer_list<SmallView<double, DeviceSpace>> parts) {
+    assert(parts.size() <= kMost);
+    for (const auto& each : parts) {
+      part[count] = each;
+      begin[count + 1] = begin[count] + each.rows * each.cols;
+      ++count;
+    }
   }
-  return numbers;
+
+  Index size() const { return begin[count]; }
+
+  /// Whether the numbers lie one after another as they are.
+  bool is_packed() const { return count == 1 && (part[0].ld == part[0].rows || part[0].cols == 1); }
+
+  /// Number e of all parts.
+  __device__ double& at(Index e) const {
+    int k = 0;
+    while (e >= begin[k + 1]) ++k;
+    const Index place = e - begin[k];
+    return part[k].data[place / part[k].rows * part[k].ld + place % part[k].rows];
+  }
+};
+
+__device__ Index thread_in_grid() { return Index{blockIdx.x} * kThreads + threadIdx.x; }
+
+__global__ void pack_kernel(const __grid_constant__ Parts parts, Index size, double* packed) {
+  const Index e = thread_in_grid();
+  if (e < size) packed[e] = parts.at(e);
+}
+
+/// Number e of all parts ← its sum over `processes` groups of `size` numbers, added in the order of
+/// the groups.
+__global__ void add_kernel(const double* groups, Index size, int processes,
+                           const __grid_constant__ Parts parts) {
+  const Index e = thread_in_grid();
+  if (e >= size) return;
+  double sum = groups[e];
+  for (int k = 1; k < processes; ++k) sum += groups[k * size + e];
+  parts.at(e) = sum;
 }
 
 }  // namespace
 
 void sum_over_processes(CudaContext& context,
-                        std::initializer_list<SmallView<double, DeviceSpace>> parts) {
+                        std::initializer_list<SmallView<double, DeviceSpace>> list) {
   if (context.processes() == nullptr) return;
   const PhaseScope phase(context, Phase::sums);
-  Index size = 0;
-  for (const auto& part : parts) size += part.rows * part.cols;
+  const Parts parts(list);
+  const Index size = parts.size();
   if (size == 0) return;
-  const double* all =
-      context.gather_all(packed(context, parts, size), static_cast<std::size_t>(size));
-  for (const auto& part : parts) {
-    const Index entries = part.rows * part.cols;
-    if (entries == 0) continue;
-    add_kernel<<<static_cast<unsigned>(ceil_div<Index>(entries, kThreads)), kThreads, 0,
-                 context.stream()>>>(all, size, context.processes()->size(), part);
+  const auto blocks = static_cast<unsigned>(ceil_div<Index>(size, kThreads));
+  const double* numbers = parts.part[0].data;
+  if (!parts.is_packed()) {
+    auto* const packed =
+        static_cast<double*>(context.scratch(static_cast<std::size_t>(size) * sizeof(double)));
+    pack_kernel<<<blocks, kThreads, 0, context.stream()>>>(parts, size, packed);
     check_launch();
-    all += entries;
+    numbers = packed;
   }
+  const double* const all = context.gather_all(numbers, static_cast<std::size_t>(size));
+  add_kernel<<<blocks, kThreads, 0, context.stream()>>>(all, size, context.processes()->size(),
+                                                        parts);
+  check_launch();
 }
 
 Index total_rows(CudaContext& context, Index rows) {

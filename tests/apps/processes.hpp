@@ -15,12 +15,14 @@ using test::ProcessResult;
 /// Runs a solver on several processes, started by the launcher of MPI.
 class Processes : public test::SolverProcess {
  protected:
-  explicit Processes(const std::string& name = "heddle-lobpcg") : SolverProcess(name) {}
+  /// `gpu`: whether the processes may see GPUs.
+  explicit Processes(const std::string& name = "heddle-lobpcg", bool gpu = false)
+      : SolverProcess(name), gpu_(gpu) {}
 
   std::vector<std::string> launch(int count, const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words = command(arguments);
+    std::vector<std::string> words = command(arguments, gpu_);
     // MPI keeps memory to its end.
-    words.insert(words.begin() + 1,
+    words.insert(words.begin() + (gpu_ ? 0 : 1),
                  {"ASAN_OPTIONS=detect_leaks=0", HEDDLE_MPIEXEC, "--oversubscribe",
                   "--allow-run-as-root", "-n", std::to_string(count)});
     return words;
@@ -35,7 +37,7 @@ class Processes : public test::SolverProcess {
 
   /// Several processes end as one does, with the same values and as many iterations, ±`most`.
   void expect_same(int count, const std::string& yaml, int most = 1) {
-    const int code = solve(yaml, {"-q"}).exit_code;
+    const int code = solve(yaml, {"-q"}, gpu_).exit_code;
     const nlohmann::json one = result();
     const ProcessResult run = together(count, yaml, {"-q"});
     EXPECT_EQ(run.exit_code, code) << run.err << yaml;
@@ -63,6 +65,9 @@ class Processes : public test::SolverProcess {
     EXPECT_NE(run.err.find(": error: "), std::string::npos) << run.err;
     EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
   }
+
+ private:
+  bool gpu_;
 };
 
 inline std::string generated(const std::string& name, const std::string& size) {

@@ -12,7 +12,7 @@ namespace {
 /// A solver on two processes with a GPU each. Skipped where there are not two.
 class OnGpus : public Processes {
  protected:
-  explicit OnGpus(const std::string& name = "heddle-lobpcg") : Processes(name) {}
+  explicit OnGpus(const std::string& name = "heddle-lobpcg") : Processes(name, true) {}
 
   void SetUp() override {
     const std::string reason = cuda_unavailable_reason(1);

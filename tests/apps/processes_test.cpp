@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <apps/processes.hpp>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <heddle/linalg/formats/formats.hpp>
 #include <string>
@@ -165,9 +164,7 @@ TEST_F(LobpcgOnProcesses, Refusals) {
                  "multigrid needs the whole matrix in one process; use chebyshev");
   expect_refused(problem(kGrid + ", transform: normal_equations", "nev: 2"), 1,
                  "several processes");
-  setenv("CUDA_VISIBLE_DEVICES", "", 1);
   expect_refused(problem(kGrid, "nev: 2") + "device: cuda\n", 5, "device: cuda cannot be used: ");
-  unsetenv("CUDA_VISIBLE_DEVICES");
   const ProcessResult run = together(4, problem(generated("laplace1d", "3"), "nev: 1"));
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("there are 4 processes, but the matrix has 3 rows"), std::string::npos)
