@@ -8,7 +8,7 @@ also the shares of the phases `halo` (packing, and what other work does not hide
 the time in which the halo travels.
 
 usage: bench/scaling/run.py [--build build/dev] [--device cuda] [--ranks 1,2] [--size 200] [--strong 256]
-                            [--solvers lobpcg,cg] [--kinds weak,strong] [--iterations 30]
+                            [--solvers lobpcg,cg] [--kinds weak,strong] [--iterations 30] [--phases]
 """
 
 import argparse
@@ -58,6 +58,7 @@ def main():
     parser.add_argument("--solvers", default="lobpcg,cg")
     parser.add_argument("--kinds", default="weak,strong")
     parser.add_argument("--iterations", type=int, default=30)
+    parser.add_argument("--phases", action="store_true", help="milliseconds per iteration of each phase")
     parser.add_argument("--timeout", type=int, default=300, help="seconds of one run")
     arguments = parser.parse_args()
     counts = [int(count) for count in arguments.ranks.split(",")]
@@ -79,6 +80,11 @@ def main():
                 print(f"{solver:<8}{kind:<8}{ranks:>6}{result['n']:>12}{result['iterations']:>11}"
                       f"{1e3 * step:>14.3f}{first / step:>8.3f}{share[0]:>8.1%}{share[1]:>8.1%}{share[2]:>8.1%}"
                       f"{seconds['setup']:>9.2f}{seconds['load']:>8.2f}", flush=True)
+                if arguments.phases:
+                    per_step = {name: 1e3 * phase["seconds"] / result["iterations"]
+                                for name, phase in result["phases"].items() if name != "setup"}
+                    print("        " + ", ".join(f"{name} {value:.3f}" for name, value
+                                                  in per_step.items() if value > 0.001), flush=True)
 
 
 if __name__ == "__main__":
