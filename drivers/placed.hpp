@@ -342,7 +342,9 @@ class PlacedProblem {
   /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
   /// factored.
   void invert_mass(Ctx& context, const Monitor& monitor) {
-    constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
+    // Products with B per column that CG takes at least. For small matrices on a GPU the ten
+    // launches of an iteration cost as much as ten products.
+    constexpr double kInnerProducts = std::same_as<Ctx, HostContext> ? 30 : 300;
     std::unique_ptr<ShiftedInverse<T, Ctx>> factor;
     if (sizes_.processes == 1) {
       factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},

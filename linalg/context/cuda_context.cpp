@@ -195,7 +195,11 @@ std::size_t CudaContext::free_bytes() const {
 void* CudaContext::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* pointer = nullptr;
-  const cudaError_t status = cudaMallocFromPoolAsync(&pointer, bytes, state_->pool, state_->stream);
+  // Before the pool refuses more than the device has, it takes all that other processes left.
+  const bool hopeless = bytes > state_->device.memory_bytes;
+  const cudaError_t status =
+      hopeless ? cudaErrorMemoryAllocation
+               : cudaMallocFromPoolAsync(&pointer, bytes, state_->pool, state_->stream);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw OutOfMemory(

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/matrix_dir.hpp"
+
 namespace heddle::apps {
 namespace {
 
@@ -56,6 +58,18 @@ TEST_F(LanczosOnGpu, FindsTheEigenvaluesThatTheHostFinds) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       EXPECT_NEAR(found[i], expected[i], 1e-10 * 100 * 100) << text << i;
     }
+  }
+}
+
+/// CG with this mass matrix takes hundreds of iterations per product, each of ten launches.
+TEST_F(LanczosOnGpu, FactorsAMassMatrixThatIsSmall) {
+  const auto folder = test::matrix_dir();
+  if (!folder) GTEST_SKIP() << "no matrix folder";
+  const std::string pencil = "problem: {matrix: " + (*folder / "bcsstk07.mtx").string() +
+                             ", mass: " + (*folder / "bcsstm07.mtx").string() + "}\n";
+  for (const std::string end : {"smallest", "largest"}) {
+    ASSERT_EQ(solve_on("cuda", pencil + "solver: {nev: 6, which: " + end + "}\n").exit_code, 0);
+    EXPECT_GT(result().at("phases").at("factorization").at("seconds"), 0) << end;
   }
 }
 
