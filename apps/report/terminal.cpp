@@ -35,8 +35,11 @@ std::string describe_tolerance(const Config& config) {
 
 std::string describe_device(const ProblemFacts& problem) {
   if (problem.processes > 1) {
-    return fmt::format("{}, {} processes of {} threads", problem.device, problem.processes,
-                       problem.threads);
+    return problem.device_name.empty()
+               ? fmt::format("{}, {} processes of {} threads", problem.device, problem.processes,
+                             problem.threads)
+               : fmt::format("{}, {} processes with one {} each", problem.device, problem.processes,
+                             problem.device_name);
   }
   return problem.device_name.empty()
              ? fmt::format("{}, {} threads", problem.device, problem.threads)

@@ -71,6 +71,18 @@ TEST_F(LobpcgOnGpus, CheckpointsPerProcess) {
   }
 }
 
+TEST_F(LobpcgOnGpus, ASignalEndsTheSolveWithResults) {
+  folder_.write("case.yaml", on_gpu(generated("laplace3d", "60, 60, 60"),
+                                    "nev: 8, tolerance: 1e-13, max_iterations: 1000000, "
+                                    "criterion: absolute, preconditioner: {type: none}"));
+  test::Process process(folder_.path(), launch(2, {"case.yaml"}));
+  EXPECT_TRUE(wait_for_iterations(process)) << process.err();
+  process.signal(SIGUSR1);
+  const ProcessResult run = process.wait();
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+  EXPECT_EQ(result().at("status"), "interrupted");
+}
+
 TEST_F(LobpcgOnGpus, TwoProcessesWithOneGpu) {
   setenv("CUDA_VISIBLE_DEVICES", "0", 1);
   expect_refused(on_gpu(kGrid, "nev: 2"), 5,
