@@ -9,6 +9,7 @@
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/regular_pencil.hpp>
+#include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -205,6 +206,10 @@ void check_distributed(const Request& request, const Problem& problem) {
     throw RequestError("filter",
                        ": inverse factors A - sigma B, which needs a whole matrix in one "
                        "process: use auto, or start one process");
+  }
+  const std::string missing = no_parts_reason(problem.order(), problem.nnz());
+  if (request.distribution == Distribution::metis && !missing.empty()) {
+    throw RequestError("distribution", ": metis cannot be used: " + missing);
   }
   if (problem.order() >= problem.processes) return;
   throw ProblemError(ProblemPart::matrix,

@@ -101,8 +101,10 @@ class SolveBytes {
 };
 
 MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounded,
-                               const Request& request) {
-  const auto device = [](const SolveBytes& bytes) { return bytes.solve() + bytes.plans(); };
+                               const Request& request, int processes) {
+  const auto device = [processes](const SolveBytes& bytes) {
+    return (bytes.solve() + bytes.plans()) / processes;
+  };
   const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.vectors(); };
   switch (request.precision) {
     case Precision::full:
@@ -142,7 +144,7 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
 MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu) {
   const SolveBytes exact(problem, request, sizeof(double));
   const SolveBytes rounded(problem, request, sizeof(float));
-  return on_gpu ? estimate_on_gpu(exact, rounded, request)
+  return on_gpu ? estimate_on_gpu(exact, rounded, request, problem.processes)
                 : estimate_on_host(exact, rounded, request, problem.processes);
 }
 

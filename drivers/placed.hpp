@@ -104,15 +104,7 @@ template <Scalar T>
 PlacedMatrix<T, CudaContext> place_matrix(CudaContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
   if (!A.is_stored()) throw InvalidArgument("a callable on host blocks is not for a GPU");
-  const CsrView<T, HostSpace> view = A.view();
-  CsrMatrix<T, DeviceSpace> copy(context, view.rows, view.cols, view.nnz);
-  const auto send_array = [&context]<class Value>(Value* to, const Value* from, Index count) {
-    context.copy_to_device(to, from, static_cast<std::size_t>(count) * sizeof(Value));
-  };
-  send_array(copy.row_offsets(), view.row_offsets, view.rows + 1);
-  send_array(copy.columns(), view.columns, view.nnz);
-  send_array(copy.values(), view.values, view.nnz);
-  context.synchronize();
+  CsrMatrix<T, DeviceSpace> copy = place(context, A.view());
   A = {};
   auto product = std::make_unique<SparseOperator<T, CudaContext>>(context, std::move(copy), spmm);
   SparseOperator<T, CudaContext>* const stored = product.get();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
@@ -73,6 +74,7 @@ struct Request {
   Precision precision = Precision::full;
   DeviceChoice device = DeviceChoice::automatic;
   int threads = 0;  ///< on the host. 0: the default of `HostContext`
+  Distribution distribution = Distribution::automatic;  ///< of rows over several processes
   CheckpointOptions checkpoint{};
 };
 

@@ -26,30 +26,27 @@ struct Place {
 
   /// Copies X to a block in host memory that keeps its context alive.
   template <Scalar T>
-  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
-    return {whole(context, device.host(), std::move(X)), device.shared_host()};
+  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X, const Partition& rows) const {
+    return {whole(device.team(), device.host(), fetch(context, device.team(), std::move(X)),
+                  rows.order),
+            device.shared_host()};
   }
 };
 
-/// The request as this process carries it out.
-Request request_in(const HostContext& context, const Request& request) {
-  return context.processes() == nullptr ? request : own_request(*context.processes(), request);
+/// The request as this process carries it out. `reordered`: as in `SharedProblem`.
+Request request_in(const HostContext& team, const Request& request, bool reordered) {
+  return team.processes() == nullptr ? request : own_request(*team.processes(), request, reordered);
 }
-#ifdef HEDDLE_HAS_CUDA
-Request request_in(const CudaContext&, const Request& request) { return request; }
-#endif
 
-/// Calls the other processes of the context to a solve in T.
+/// Calls the other processes of the team to a solve in T.
 template <Scalar T>
-void call_others(HostContext& context, const Request& request, const PreconditionerPlan& plan) {
-  if (context.processes() == nullptr) return;
-  send_order(*context.processes(),
-             {.solve = true, .single = std::same_as<T, float>, .request = request, .plan = plan});
+void call_others(HostContext& team, const Request& request, const PreconditionerPlan& plan) {
+  if (team.processes() == nullptr) return;
+  send_order(*team.processes(), {.duty = Order::Duty::solve,
+                                 .single = std::same_as<T, float>,
+                                 .request = request,
+                                 .plan = plan});
 }
-#ifdef HEDDLE_HAS_CUDA
-template <Scalar T>
-void call_others(CudaContext&, const Request&, const PreconditionerPlan&) {}
-#endif
 
 /// Solves `problem` together with the other processes of the context. Only process 0 has a problem
 /// and gets vectors.
@@ -57,16 +54,19 @@ template <Scalar T, class Ctx>
 Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                   const Request& asked, const Monitor& monitor) {
   const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  const Request request = request_in(on.context, asked);
-  problem = share(on.context, std::move(problem));
-  const MethodKind& method = method_of(request, problem.sizes());
+  SharedProblem<T> shared = share(on.device.team(), std::move(problem), asked.distribution);
+  const Request request = request_in(on.device.team(), asked, shared.reordered);
+  const MethodKind& method = method_of(request, shared.problem.sizes());
   const double sharing_seconds = seconds_since(start);
-  Solved<T, typename Ctx::Space> solved =
-      solve_placed<T>(on.context, on.device.host(), std::move(problem), plan, request, monitor);
+  Solved<T, typename Ctx::Space> solved = solve_placed<T>(
+      on.context, on.device.team(), std::move(shared.problem), plan, request, monitor);
   Solution solution = std::move(solved.solution);
   solution.setup_seconds += sharing_seconds;
-  solution.vectors = on.fetched(std::move(solved.vectors));
-  if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
+  solution.distribution = shared.partition.reason;
+  solution.vectors = on.fetched(std::move(solved.vectors), shared.partition);
+  if (method.both_sides) {
+    solution.left_vectors = on.fetched(std::move(solved.left_vectors), shared.partition);
+  }
   return solution;
 }
 
@@ -74,11 +74,11 @@ template <class Ctx>
 Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
-    call_others<double>(on.context, asked, plan);
+    call_others<double>(on.device.team(), asked, plan);
     return solve_in<double>(on, std::move(exact), plan, asked, watch);
   };
   const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
-    call_others<float>(on.context, asked, plan);
+    call_others<float>(on.device.team(), asked, plan);
     return solve_in<float>(on, std::move(rounded), plan, asked, watch);
   };
   switch (request.precision) {
@@ -187,20 +187,35 @@ Solution solve(const Problem& problem, const Request& request, const Monitor& mo
   return solve(device, problem, request, monitor);
 }
 
+namespace {
+
+/// The choice of the other processes where that of process 0 is `choice`. Where there is no GPU for
+/// each, process 0 alone reports it.
+DeviceChoice followed(DeviceChoice choice) {
+  return choice == DeviceChoice::cuda ? DeviceChoice::automatic : choice;
+}
+
+}  // namespace
+
 int serve(const std::shared_ptr<Processes>& processes) {
   std::unique_ptr<Device> device;
   for (;;) {
     const detail::Order order = detail::receive_order(*processes);
-    if (!order.solve) return order.code;
-    if (!device) {
-      device = std::make_unique<Device>(DeviceChoice::host, order.request.threads, processes);
+    switch (order.duty) {
+      case detail::Order::Duty::end:
+        return order.code;
+      case detail::Order::Duty::device:
+        device.reset();
+        device = std::make_unique<Device>(followed(order.device), order.threads, processes);
+        break;
+      case detail::Order::Duty::solve:
+        detail::take_part(*device, order);
     }
-    detail::take_part(*device, order);
   }
 }
 
 void dismiss(Processes& processes, int code) {
-  detail::send_order(processes, {.solve = false, .code = code});
+  detail::send_order(processes, {.duty = detail::Order::Duty::end, .code = code});
 }
 
 }  // namespace heddle

@@ -2,8 +2,9 @@
 # Checks heddle on a GPU: builds, runs every test labelled cuda, kernel and solver tests under
 # compute-sanitizer, and the GPU benchmarks; closes with a summary.
 #
-# usage: scripts/gpu-check.sh [--quick] [LOGS]
+# usage: scripts/gpu-check.sh [--quick] [--multi] [LOGS]
 #   --quick   tests and memcheck only
+#   --multi   the tests and benchmarks of several GPUs only
 #   LOGS      folder for the full output, by default build/gpu/logs
 #
 # Needs a CUDA toolkit. Without a GPU it compiles everything, the tests say that they were skipped,
@@ -16,11 +17,13 @@ source scripts/lib/common.sh
 
 build=build/gpu
 quick=false
+multi=false
 logs=$build/logs
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
-    -*) fail "unknown option $argument; usage: scripts/gpu-check.sh [--quick] [LOGS]" ;;
+    --multi) multi=true ;;
+    -*) fail "unknown option $argument; usage: scripts/gpu-check.sh [--quick] [--multi] [LOGS]" ;;
     *) logs=$argument ;;
   esac
 done
@@ -89,11 +92,22 @@ mkdir -p "$build"
 step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CUDA=ON \
   "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
   -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
+if $multi; then
+  step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_multi_tests \
+    heddle-lobpcg heddle-lanczos heddle-cg
+  step tests 300 ctest --test-dir "$build" --label-regex '^cuda_multi$' --output-on-failure
+  $quick || step "scaling on two GPUs" 300 bench/scaling/run.py --build "$build"
+  cat "$logs"/tests.log "$logs"/scaling-*.log 2>/dev/null || true
+  say "Summary (full output in $logs)"
+  cat "$logs/summary.txt"
+  ! grep -q '^FAILED' "$logs/summary.txt"
+  exit
+fi
 step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
   heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench low_precision_bench
 
 say "Running the tests labelled cuda"
-step tests 240 ctest --test-dir "$build" --label-regex cuda --output-on-failure
+step tests 240 ctest --test-dir "$build" --label-regex '^cuda$' --output-on-failure
 grep -E 'tests passed|Skipped' "$logs/tests.log" | tail -n 3 || true
 
 if ! have_gpu; then

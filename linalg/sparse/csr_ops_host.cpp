@@ -71,7 +71,7 @@ template <Scalar T>
 std::shared_ptr<const RemoteColumns<T, HostSpace>> scaled_remote(
     HostContext& context, const Buffer<T, HostSpace>& d,
     const RemoteColumns<T, HostSpace>& source) {
-  HaloExchange<T> exchange(*source.lists);
+  HaloExchange<T, HostContext> exchange(context, *source.lists);
   exchange.begin(context, {d.data(), static_cast<Index>(d.size()), 1, 1});
   RemoteColumns<T, HostSpace> scaled = copy_of<T>(context, source);
   const CsrView<T, HostSpace> view = scaled.entries.view();
