@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
@@ -129,9 +128,7 @@ void LowPrecisionPlan<V, CudaContext>::store_blocks(CudaContext& context, HostCo
   const bool countable = dense_bytes / sizeof(std::uint32_t) < UINT32_MAX;
   if (storage != BlockStorage::dense && countable &&
       (storage == BlockStorage::packed || dense_bytes >= kLeastPackedBytes)) {
-    std::vector<std::uint32_t> words(dense_bytes / sizeof(std::uint32_t));
-    if (!words.empty()) std::memcpy(words.data(), ordered.data(), dense_bytes);
-    detail::PackedBlocks packed = detail::pack_blocks(host, words.data(), blocks_);
+    detail::PackedBlocks packed = detail::pack_blocks(host, ordered.data(), blocks_);
     if (storage == BlockStorage::packed ||
         static_cast<double>(packed.bytes()) < kPackedShare * static_cast<double>(dense_bytes)) {
       masks_ = place(context, std::move(packed.masks));

@@ -91,12 +91,6 @@ class LowPrecisionPlan<V, CudaContext> {
   /// The columns of B, of the last product. Waits for it.
   std::vector<std::int32_t> column_exponents(CudaContext& context) const;
 
-  /// Bytes of A's blocks on the GPU.
-  std::size_t block_bytes() const noexcept {
-    return values_.size() * sizeof(V) + columns_.size() * sizeof(std::int32_t) +
-           (masks_.size() + starts_.size() + words_.size()) * sizeof(std::uint32_t);
-  }
-
  private:
   void store_blocks(CudaContext& context, HostContext& host, const Buffer<V, HostSpace>& values,
                     BlockStorage storage);

@@ -1,10 +1,20 @@
 #include <bit>
+#include <cstddef>
+#include <cstring>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/spmm/low_precision/packed_blocks.hpp>
 
 namespace heddle::detail {
 
-PackedBlocks pack_blocks(HostContext& context, const std::uint32_t* words, Index blocks) {
+PackedBlocks pack_blocks(HostContext& context, const void* words, Index blocks) {
+  const auto word_of = [&](Index block, Index lane, Index r) {
+    std::uint32_t word = 0;
+    std::memcpy(&word,
+                static_cast<const std::byte*>(words) +
+                    (block * kBlockWords + 4 * lane + r) * static_cast<Index>(sizeof word),
+                sizeof word);
+    return word;
+  };
   constexpr Index kLeastBlocks = 64;
   const Slabs slabs = make_slabs(blocks, kLeastBlocks);
   const auto for_each_block = [&](const auto& body) {
@@ -20,7 +30,7 @@ PackedBlocks pack_blocks(HostContext& context, const std::uint32_t* words, Index
     for (Index r = 0; r < 4; ++r) {
       std::uint32_t mask = 0;
       for (Index lane = 0; lane < 32; ++lane) {
-        if (words[block * kBlockWords + 4 * lane + r] != 0) mask |= std::uint32_t{1} << lane;
+        if (word_of(block, lane, r) != 0) mask |= std::uint32_t{1} << lane;
       }
       packed.masks.data()[4 * block + r] = mask;
       count += static_cast<std::uint32_t>(std::popcount(mask));
@@ -38,7 +48,7 @@ PackedBlocks pack_blocks(HostContext& context, const std::uint32_t* words, Index
     std::uint32_t* to = packed.words.data() + packed.starts.data()[block];
     for (Index r = 0; r < 4; ++r) {
       for (Index lane = 0; lane < 32; ++lane) {
-        const std::uint32_t word = words[block * kBlockWords + 4 * lane + r];
+        const std::uint32_t word = word_of(block, lane, r);
         if (word != 0) *to++ = word;
       }
     }

@@ -21,8 +21,8 @@ struct PackedBlocks {
   }
 };
 
-/// Packs the blocks, in parallel with the same result for every number of threads. There must be
-/// fewer than 2³² words that are not 0. Throws `OutOfMemory`.
-PackedBlocks pack_blocks(HostContext& context, const std::uint32_t* words, Index blocks);
+/// Packs the words of so many blocks, in parallel with the same result for every number of threads.
+/// There must be fewer than 2³² words that are not 0. Throws `OutOfMemory`.
+PackedBlocks pack_blocks(HostContext& context, const void* words, Index blocks);
 
 }  // namespace heddle::detail
