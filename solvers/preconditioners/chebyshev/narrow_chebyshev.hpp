@@ -27,9 +27,9 @@ struct ChebyshevSetup;
 /// to u ‖y‖ per step, disturbs both: the preconditioner is for iterations that tolerate one that
 /// changes from step to step.
 ///
-/// The degree is limited to .75/√u: beyond it the interval [β/κ, β] would reach below the errors
-/// u β of the eigenvalues of Â', near which p grows like cosh(2 d √u). With this limit all numbers
-/// stay below 2 d², in the range of half precision.
+/// The degree is limited to .75/√u, however much strength is set: beyond it the interval [β/κ, β]
+/// would reach below the errors u β of the eigenvalues of Â', near which p grows like cosh(2 d √u).
+/// With this limit all numbers stay below 2 d², in the range of half precision.
 template <class V, class Ctx>
 class NarrowChebyshev final : public Preconditioner<float, Ctx> {
  public:
