@@ -69,5 +69,44 @@ TEST(NarrowPreconditioner, ChebyshevStaysPositiveDefinite) {
   }
 }
 
+/// Y = factor·X in single precision.
+class Multiple final : public Preconditioner<float, HostContext> {
+ public:
+  Multiple(Index n, float factor) : Preconditioner<float, HostContext>(n, n), factor_(factor) {}
+
+ protected:
+  void apply_block(HostContext& context, ConstBlockView<float, HostSpace> X,
+                   BlockView<float, HostSpace> Y) override {
+    axpby<float>(context, factor_, X, 0, Y);
+  }
+
+ private:
+  float factor_;
+};
+
+/// Block CG leaves a lowered preconditioner that is useless: negative, not finite, or so weak that
+/// the solve is slow.
+TEST(NarrowPreconditioner, BlockCgRaisesOneThatIsUseless) {
+  HostContext context(2);
+  auto A = test::make_operator<double>(context, {"laplace1d", {600}});
+  const auto B = test::random_vectors<double>(context, A.rows(), 2);
+  const PreconditionerKind& kind = preconditioner_table().get("multigrid");
+  const auto make_full = [&](HostContext& later) {
+    return kind.make<double>(later, A.matrix(), kind.options()).preconditioner;
+  };
+  for (const auto algorithm : {CgAlgorithm::breakdown_free, CgAlgorithm::pseudo_block}) {
+    for (const float factor : {-1.0f, std::numeric_limits<float>::quiet_NaN(), 1.0f}) {
+      SCOPED_TRACE(factor);
+      LoweredPreconditioner<HostContext> M(std::make_unique<Multiple>(A.rows(), factor), make_full);
+      BlockCgOptions options;
+      options.algorithm = algorithm;
+      const auto solved = block_cg<double, HostContext>(context, {&A, &M, B.view()}, options);
+      EXPECT_EQ(solved.status, SolveStatus::converged) << solved.reason;
+      EXPECT_EQ(M.raised(), 1);
+      EXPECT_LE(solved.iterations, 40);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heddle
