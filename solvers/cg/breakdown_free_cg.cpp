@@ -56,7 +56,7 @@ void BreakdownFreeCg<T, Ctx>::restart() {
   column_norms<T>(context_, columns_.R(), norms_.there);
   directions();
   if (directions_.count > 0 || columns_.ended()) return;
-  if (columns_.raise_preconditioner()) return;
+  if (columns_.products().raise_preconditioner()) return columns_.request_restart();
   columns_.end(Stop{SolveStatus::breakdown, "no search direction is left"});
 }
 

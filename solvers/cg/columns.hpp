@@ -81,10 +81,6 @@ class LinearColumns {
   /// requests a restart, or ends the solve where it is in full precision, and returns false.
   bool measure(ConstSmallView<double, HostSpace> norms);
 
-  /// Raises the precision of the preconditioner by a step and requests a restart. False if it is in
-  /// full precision.
-  bool raise_preconditioner();
-
   /// Ends the solve because there is no search direction p with pᵀAp > 0. That may be due to
   /// rounding if the fresh residuals are as small as rounding allows, and is due to a singular A
   /// otherwise.
