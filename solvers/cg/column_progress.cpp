@@ -6,7 +6,7 @@ namespace {
 
 constexpr Index kPatience = 200;
 constexpr double kProgress = 0.9;
-constexpr Index kSlowIterations = 30;
+constexpr Index kSlowIterations = 15;
 constexpr double kSlowProgress = 0.1;
 
 }  // namespace

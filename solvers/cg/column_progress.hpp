@@ -18,7 +18,7 @@ class ColumnProgress {
   /// least one so far.
   bool fruitless_claim(double excess) noexcept;
 
-  /// Takes the excess of an iteration. True if it has not fallen to a tenth within 30 iterations.
+  /// Takes the excess of an iteration. True if it has not fallen to a tenth within 15 iterations.
   /// The count then starts afresh. With a preconditioner in lower precision, slow solves lose the
   /// orthogonality of their directions early.
   bool slow(Index iteration, double excess) noexcept;

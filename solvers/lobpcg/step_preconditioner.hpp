@@ -36,8 +36,6 @@ class StepPreconditioner {
     if (preconditioner_ == nullptr || !preconditioner_->is_lowered()) return false;
     preconditioner_->raise(context);
     ++raised_;
-    // A type shorter than single precision may have limited the strength.
-    if (preconditioner_->is_lowered()) next_choice_ = kInfinity;
     return true;
   }
 

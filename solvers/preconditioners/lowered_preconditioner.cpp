@@ -48,6 +48,14 @@ void LoweredPreconditioner<Ctx>::take(std::unique_ptr<Preconditioner<float, Ctx>
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::raise(Ctx& context) {
   if (!is_lowered() || !make_full_) return;
+  if (outgrown_) replace(context);
+  replace(context);
+}
+
+/// Replaces M by that of the next higher precision.
+template <class Ctx>
+void LoweredPreconditioner<Ctx>::replace(Ctx& context) {
+  outgrown_ = false;
   take(nullptr);
   ++raised_;
   if (make_single_) {
@@ -76,6 +84,7 @@ Preconditioner<double, Ctx>& LoweredPreconditioner<Ctx>::full(Ctx& context) {
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double, Space> X,
                                              BlockView<double, Space> Y) {
+  if (outgrown_) replace(context);
   if (single_ != nullptr) {
     apply_single(context, X, Y);
   } else {
@@ -138,6 +147,7 @@ template <class Ctx>
 void LoweredPreconditioner<Ctx>::set_strength(Index strength) {
   strength_ = strength;
   if (single_ != nullptr) single_->set_strength(strength);
+  outgrown_ = make_single_ && single_->strength() > 0 && single_->strength() < strength;
   if (full_ != nullptr) full_->set_strength(strength);
 }
 

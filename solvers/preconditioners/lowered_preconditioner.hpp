@@ -41,10 +41,11 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
 
   /// Replaces M by the preconditioner in the next higher precision, for all further products:
   /// single precision if its products are in a shorter type, then double. The memory of M is
-  /// released first. Throws `OutOfMemory`.
+  /// released first. Does the same at the next product after `set_strength` with more strength than
+  /// a shorter type allows. Throws `OutOfMemory`.
   void raise(Ctx& context) override;
 
-  /// How often `raise` has replaced M.
+  /// How often M was replaced.
   Index raised() const noexcept { return raised_; }
 
   std::vector<OperatorLevel> hierarchy() const override;
@@ -58,6 +59,7 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
                    BlockView<double, Space> Y) override;
 
  private:
+  void replace(Ctx& context);
   void take(std::unique_ptr<Preconditioner<float, Ctx>> lowered);
   void measure(Ctx& context, ConstBlockView<double, Space> X);
   BlockView<float, Space> rounded(Ctx& context, ConstBlockView<double, Space> X);
@@ -67,6 +69,7 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   MakeFull make_full_;
   MakeSingle make_single_;  // empty once it was called
   Index raised_ = 0;
+  bool outgrown_ = false;                               // whether M has less strength than was set
   Index strength_ = 0;                                  // as set last
   std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M, null once it is in double precision
   BetweenPrecisions<float, Ctx>* between_ =

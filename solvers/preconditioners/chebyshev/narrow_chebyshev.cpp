@@ -5,6 +5,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev_setup.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/narrow_chebyshev.hpp>
 #include <heddle/solvers/preconditioners/rounded.hpp>
@@ -68,7 +69,8 @@ Index NarrowChebyshev<V, Ctx>::suitable_strength(Ctx& context, ConstBlockView<fl
   const Index b = X.cols();
   reserve(context, b);
   return detail::suitable_degree<float>(
-      context, X, energies, columns_.diagonal(), upper_bound_, middle_, kMostDegree,
+      context, X, energies, columns_.diagonal(), upper_bound_, middle_,
+      ChebyshevPreconditioner<float, Ctx>::kMostDegree,
       {root_.columns(0, 1), columns_.scratch(b), columns_.small_scratch(b),
        std::span(ratios_.data(), static_cast<std::size_t>(b))});
 }

@@ -27,15 +27,16 @@ struct ChebyshevSetup;
 /// to u ‖y‖ per step, disturbs both: the preconditioner is for iterations that tolerate one that
 /// changes from step to step.
 ///
-/// The degree is limited to .75/√u: beyond it the interval [β/κ, β] would reach below the errors
-/// u β of the eigenvalues of Â', near which p grows like cosh(2 d √u). With this limit all numbers
-/// stay below 2 d², in the range of half precision.
+/// The degree is limited to .9/√u, however much strength is set: beyond it the interval [β/κ, β]
+/// would reach far below the errors u β of the eigenvalues of Â', near which p grows like
+/// cosh(2 d √u). With this limit all numbers stay below 3 d², in the range of half precision.
 template <class V, class Ctx>
 class NarrowChebyshev final : public Preconditioner<float, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  static constexpr int kMostDegree = V::kRoundoff > 0x1p-9 ? 12 : 33;
+  /// .9/√u
+  static constexpr int kMostDegree = V::kRoundoff > 0x1p-9 ? 14 : 40;
 
   /// β, Â and D are computed in double, then rounded. A is in the context's memory and is not
   /// needed afterwards. `degree`: 0 for an automatic one. Throws `InvalidArgument` as
