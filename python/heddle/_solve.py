@@ -289,10 +289,12 @@ def _solved_on_host(
 ) -> Result:
     if problem.dtype == np.float32 and problem.all_stored:
         request.setdefault("precision", "single")
+    A = _core_of(problem.A)
+    assert A is not None
     solution = _core.solve(
         device,
         request,
-        _core_of(problem.A),
+        A,
         B=_core_of(problem.B),
         rhs=problem.rhs,
         initial_guess=problem.initial_guess,
