@@ -268,7 +268,7 @@ def _check_places(problem: Prepared, names: dict[str, str]) -> None:
     """Checks that all parts lie on the device of A, as arrays of one library."""
     for field in _PARTS:
         part = getattr(problem, field)
-        if part is None or isinstance(part, Operand) and problem.library is None:
+        if part is None or (isinstance(part, Operand) and problem.library is None):
             continue
         name = names.get(field, field)
         found = part.library if isinstance(part, DeviceOperand) else None
