@@ -29,10 +29,21 @@ class Entries:
 class Library(Protocol):
     """A library of arrays, and the device on which the arrays of a call lie."""
 
-    name: str  # of the library
-    device: str  # as `_core.Device` names it
-    gpu: int
-    way_to_host: str  # how an array x is copied to the host
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def device(self) -> str:
+        """As `_core.Device` names it."""
+        ...
+
+    @property
+    def gpu(self) -> int: ...
+
+    @property
+    def way_to_host(self) -> str:
+        """How an array x is copied to the host."""
+        ...
 
     def current(self) -> AbstractContextManager[Any]:
         """Makes the device the current one."""
@@ -287,7 +298,7 @@ def library_of(x: Any, name: str) -> Library | None:
 def _library_of(x: Any) -> Library | None:
     package = type(x).__module__.partition(".")[0]
     if package in ("cupy", "cupyx"):
-        values = x if hasattr(x, "device") else getattr(x, "data", None)
+        values: Any = x if hasattr(x, "device") else getattr(x, "data", None)
         if hasattr(values, "device"):
             return CuPy(int(values.device.id))
         if hasattr(x, "shape"):  # a linear operator, whose arrays lie on the current device

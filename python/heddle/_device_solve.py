@@ -51,16 +51,20 @@ def solved(
         vectors[name] = library.empty(rows, cols, problem.dtype)
         return library.address(vectors[name])
 
+    A: Any = parts.matrix(problem.A)
+    others: dict[str, Any] = {
+        **{name: parts.matrix(getattr(problem, name)) for name in _MATRICES},
+        **{name: parts.block(getattr(problem, name)) for name in _BLOCKS},
+        **{name: getattr(problem, name) for name in _HOST_PARTS},
+    }
     solution = _core.solve_resident(
         device,
         request,
         problem.dtype == np.float32,
         library.stream(),
         receive,
-        parts.matrix(problem.A),
-        **{name: parts.matrix(getattr(problem, name)) for name in _MATRICES},
-        **{name: parts.block(getattr(problem, name)) for name in _BLOCKS},
-        **{name: getattr(problem, name) for name in _HOST_PARTS},
+        A,
+        **others,
         normal_equations=problem.normal_equations,
         **watch,
     )

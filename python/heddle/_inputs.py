@@ -59,6 +59,21 @@ def _graph_matrix(G: Any) -> Any:
     return networkx.to_scipy_sparse_array(G, dtype=np.float64, format="csr")
 
 
+def _without_torch(A: Any) -> Any:
+    """A tensor of PyTorch in host memory as an array or a sparse array on the same memory. What is no
+    tensor is returned."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(A, torch.Tensor):
+        return A
+    A = A.detach()
+    if A.layout == torch.strided:
+        return A.numpy()
+    if A.layout != torch.sparse_csr:
+        A = A.to_sparse_csr()
+    parts = (A.values().numpy(), A.col_indices().numpy(), A.crow_indices().numpy())
+    return sp.csr_array(parts, shape=tuple(A.shape))
+
+
 def _check_host(A: Any, name: str) -> None:
     library = library_of(A, name)
     if library is not None:
@@ -154,8 +169,11 @@ def matrix(
         return A
     if isinstance(A, _core.Matrix):
         return Operand(A, np.dtype(np.float64))
+    own = library_of(A, name)
+    if own is None:
+        A = _without_torch(A)
     host = _lies_on_host(A) or isinstance(A, LinearOperator)
-    library = library_of(A, name) or (None if host else library)
+    library = own or (None if host else library)
     if is_operator(A):
         return operator(A.matmat, A.shape, A.dtype, name, library)
     if callable(A) and not _is_graph(A):
@@ -171,7 +189,7 @@ def matrix(
         return csr(A, name, symmetric)
     raise TypeError(
         f"{name} is a {type(A).__name__}; heddle takes sparse matrices of SciPy, arrays, graphs "
-        "of networkx, linear operators and functions of blocks"
+        "of networkx, linear operators, functions of blocks, and tensors"
     )
 
 
@@ -208,6 +226,7 @@ def block(X: Any, name: str, rows: int | None = None) -> tuple[Any, np.dtype]:
     library = library_of(X, name)
     if library is not None:
         return device.block(library, X, name, rows)
+    X = _without_torch(X)
     if sp.issparse(X):
         raise TypeError(f"{name} is sparse, it must be an array: pass {name}.toarray()")
     X = np.asarray(X)

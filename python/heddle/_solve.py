@@ -268,7 +268,7 @@ def _check_places(problem: Prepared, names: dict[str, str]) -> None:
     """Checks that all parts lie on the device of A, as arrays of one library."""
     for field in _PARTS:
         part = getattr(problem, field)
-        if part is None or isinstance(part, Operand) and problem.library is None:
+        if part is None or (isinstance(part, Operand) and problem.library is None):
             continue
         name = names.get(field, field)
         found = part.library if isinstance(part, DeviceOperand) else None
@@ -289,10 +289,12 @@ def _solved_on_host(
 ) -> Result:
     if problem.dtype == np.float32 and problem.all_stored:
         request.setdefault("precision", "single")
+    A = _core_of(problem.A)
+    assert A is not None
     solution = _core.solve(
         device,
         request,
-        _core_of(problem.A),
+        A,
         B=_core_of(problem.B),
         rhs=problem.rhs,
         initial_guess=problem.initial_guess,

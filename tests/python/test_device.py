@@ -302,6 +302,21 @@ def test_refusals(library):
         heddle.eigsh(library.matrix(sp.csr_array(np.eye(4) * 1e-200)), 2, which="SA")
 
 
+def test_tensors_in_host_memory():
+    """They are taken as arrays of NumPy and SciPy on the same memory."""
+    torch = pytest.importorskip("torch")
+    A, truth = path_laplacian(100), path_eigenvalues(100)
+    parts = [torch.from_numpy(part.astype(np.int32)) for part in (A.indptr, A.indices)]
+    tensor = torch.sparse_csr_tensor(*parts, torch.from_numpy(A.data), size=A.shape)
+    values = _inputs.matrix(tensor, "A").core.arrays()[2]
+    assert values.__array_interface__["data"][0] == tensor.values().data_ptr()
+    for given in (tensor, tensor.to_dense(), tensor.to_sparse_coo()):
+        w = heddle.eigsh(given, 3, which="SA", return_eigenvectors=False)
+        np.testing.assert_allclose(w, truth[:3], rtol=1e-9)
+    x, info = heddle.cg(tensor, torch.ones(100, dtype=torch.float64, requires_grad=True))
+    assert info == 0 and isinstance(x, np.ndarray)
+
+
 def test_invalid_sparse_rows(monkeypatch):
     install(monkeypatch)
     A = on_device(path_laplacian(20))
