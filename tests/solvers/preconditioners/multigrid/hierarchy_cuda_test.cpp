@@ -5,6 +5,7 @@
 #include <heddle/solvers/preconditioners/multigrid/hierarchy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 #include <numeric>
 #include <random>
 #include <string>
@@ -245,6 +246,32 @@ TEST_F(HierarchyCuda, DoesEachStepAsTheHostDoes) {
       expect_near(smoothed_prolongator(context(), there, strong_there, tentative_there.T.view(), 3),
                   P, kRounding);
     }
+  }
+}
+
+/// The estimate of the peak, in both precisions, holds within the bounds that `PreconditionerBytes`
+/// names.
+TEST_F(HierarchyCuda, TakesTheMemoryThatIsEstimated) {
+  const PreconditionerKind& kind = preconditioner_table().get("multigrid");
+  for (const GallerySpec& spec : {GallerySpec{"laplace3d", {40, 40, 40}},
+                                  {"laplace2d", {200, 200}},
+                                  {"elasticity3d", {14, 14, 14}}}) {
+    SCOPED_TRACE(spec.name);
+    const HostCsrMatrix<double> A = generate<double>(host_, spec);
+    const auto check = [&]<Scalar T>(T) {
+      CudaContext fresh;
+      const auto own = place(fresh, convert<T>(host_, A.view()));
+      const std::size_t before = fresh.allocation_count().live_bytes;
+      const auto made = kind.make<T>(fresh, own.view(), kind.options());
+      const auto peak = static_cast<double>(fresh.allocation_count().peak_bytes - before);
+      const double estimate =
+          kind.bytes({.rows = A.rows(), .nnz = A.nnz(), .scalar_size = sizeof(T)}, kind.options())
+              .setup;
+      EXPECT_GE(estimate, 0.75 * peak);
+      EXPECT_LE(estimate, 2 * peak);
+    };
+    check(double{});
+    check(float{});
   }
 }
 
