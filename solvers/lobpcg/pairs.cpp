@@ -30,6 +30,7 @@ LobpcgPairs::LobpcgPairs(Index nev, Index block)
       residuals_(static_cast<std::size_t>(block)),
       residuals_before_(static_cast<std::size_t>(block)),
       dual_residuals_(static_cast<std::size_t>(block)),
+      value_bounds_(static_cast<std::size_t>(block)),
       roundings_(static_cast<std::size_t>(block)) {
   for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
     list->reserve(static_cast<std::size_t>(nev + block));
@@ -68,7 +69,7 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool ex
   if (!convergence_.passes(theta, residuals_[column], strictness_ * factor)) return false;
   const double noise = convergence_.noise_floor() * convergence_.scale(theta);
   if (exact && residuals_[column] <= noise) return true;
-  const bool value = convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
+  const bool value = convergence_.value_passes(theta, value_bounds_[column], roundings_[column],
                                                strictness_ * factor) ||
                      convergence_.is_zero(theta, residuals_[column]);
   return value && (exact || convergence_.settled(theta, ritz.change[column]));
@@ -88,11 +89,12 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
   bounds_.compute(smallest ? ErrorBounds::kNoneBeyond : inner,
                   smallest ? inner : ErrorBounds::kNoneBeyond);
   for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
+    value_bounds_[j] = bounds_.bound(static_cast<Index>(j));
+  }
+  for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
     const double theta = ritz.theta[j];
     if (!convergence_.passes(theta, residuals_[j], strictness_)) return false;
-    if (!convergence_.value_passes(theta, bounds_.bound(static_cast<Index>(j)), 0, strictness_)) {
-      return true;
-    }
+    if (!convergence_.value_passes(theta, value_bounds_[j], 0, strictness_)) return true;
   }
   return false;
 }
@@ -116,9 +118,16 @@ bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
   if (comparable_steps_ < 2 || iteration >= options_->max_iterations) return true;
   const auto may_arrive = [&](Index pairs, double factor) {
     for (std::size_t j = 0; j < static_cast<std::size_t>(pairs); ++j) {
-      const double rate = std::min(1.0, residuals_[j] / residuals_before_[j]);
-      const double expected = 0.5 * rate * residuals_[j];
-      if (!convergence_.passes(ritz.theta[j], expected, strictness_ * factor)) return false;
+      const double theta = ritz.theta[j];
+      const double fall = 0.5 * std::min(1.0, residuals_[j] / residuals_before_[j]);
+      const double expected = fall * residuals_[j];
+      if (!convergence_.passes(theta, expected, strictness_ * factor)) return false;
+      if (expected <= convergence_.noise_floor() * convergence_.scale(theta)) continue;
+      // Bounds of values fall like squares of residuals, or like residuals.
+      const double bound = fall * fall * value_bounds_[j];
+      if (!convergence_.value_passes(theta, bound, roundings_[j], strictness_ * factor)) {
+        return false;
+      }
     }
     return true;
   };
@@ -211,7 +220,8 @@ double LobpcgPairs::least_residual(const RitzValues& ritz, Index first) const {
   double least = std::numeric_limits<double>::infinity();
   for (auto j = static_cast<std::size_t>(first); j < ritz.theta.size(); ++j) {
     const double residual = convergence_.scaled(ritz.theta[j], residuals_[j]);
-    if (!(residual >= least)) least = residual;  // NaN is kept
+    if (std::isnan(residual)) return residual;
+    least = std::min(least, residual);
   }
   return least;
 }
@@ -253,8 +263,8 @@ Index LobpcgPairs::block_wanted(Index block) const noexcept {
 void LobpcgPairs::archive(Archive& archive) {
   archive.values(convergence_, leading_, wanted_in_X_, comparable_steps_, last_lock_, strictness_);
   evidence_.archive(archive);
-  for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &locked_values_,
-                     &locked_residuals_, &locked_dual_residuals_}) {
+  for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &value_bounds_, &roundings_,
+                     &locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
     archive.list(*list);
   }
 }
