@@ -19,6 +19,16 @@ Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
 }
 
+/// The factor on what the criterion allows at which pairs are locked, `waited` steps after the last
+/// ones.
+double locking_factor(const EigenConvergence& convergence, double tolerance,
+                      Index waited) noexcept {
+  if (kLockingFactor * tolerance < convergence.noise_floor()) return 1;
+  // Locked vectors are not improved any more. Their errors couple to X and may keep its residuals
+  // above a tenth of the tolerance.
+  return waited > kLockingPatience ? kPatientLockingFactor : kLockingFactor;
+}
+
 bool better(Which which, double a, double b) noexcept {
   return which == Which::smallest ? a < b : a > b;
 }
@@ -53,14 +63,6 @@ LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   ++comparable_steps_;
   std::swap(residuals_, residuals_before_);
   return {residuals_, dual_residuals_, roundings_};
-}
-
-double LobpcgPairs::locking_factor(Index iteration) const noexcept {
-  if (kLockingFactor * options_->tolerance < convergence_.noise_floor()) return 1;
-  // Locked vectors are not improved any more. Their errors couple to X and may keep its residuals
-  // above a tenth of the tolerance.
-  const bool waited = iteration - last_lock_ > kLockingPatience;
-  return waited ? kPatientLockingFactor : kLockingFactor;
 }
 
 bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool exact) const {
@@ -102,7 +104,10 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
-  const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
+  const double factor =
+      more_to_come(ritz.count())
+          ? locking_factor(convergence_, options_->tolerance, iteration - last_lock_)
+          : 1;
   leading_ = wanted_in_X_ = 0;
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
@@ -133,7 +138,9 @@ bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
   };
   const Index enough = enough_to_lock(options_->nev, block_, ritz.count());
   return may_arrive(wanted_in_X_, 1) ||
-         (enough <= wanted_in_X_ && may_arrive(enough, locking_factor(iteration - 1)));
+         (enough <= wanted_in_X_ &&
+          may_arrive(enough, locking_factor(convergence_, options_->tolerance,
+                                            iteration - 1 - last_lock_)));
 }
 
 bool LobpcgPairs::more_to_come(Index columns) const noexcept {
@@ -173,7 +180,7 @@ Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
   if (guessed && !more_to_come(ritz.count()) && !evidence_.shows_all(guards(ritz), guessed)) {
     return 0;
   }
-  const double factor = locking_factor(iteration);
+  const double factor = locking_factor(convergence_, options_->tolerance, iteration - last_lock_);
   Index k = 0;
   while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, factor, exact)) ++k;
   return k < enough_to_lock(options_->nev, block_, ritz.count()) ? 0 : k;

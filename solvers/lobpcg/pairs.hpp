@@ -128,7 +128,6 @@ class LobpcgPairs {
 
  private:
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
-  double locking_factor(Index iteration) const noexcept;
 
   const EigenOptions* options_ = nullptr;
   Index block_ = 0;
