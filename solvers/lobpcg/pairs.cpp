@@ -19,6 +19,16 @@ Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
 }
 
+/// The factor on what the criterion allows at which pairs are locked, `waited` steps after the last
+/// ones.
+double locking_factor(const EigenConvergence& convergence, double tolerance,
+                      Index waited) noexcept {
+  if (kLockingFactor * tolerance < convergence.noise_floor()) return 1;
+  // Locked vectors are not improved any more. Their errors couple to X and may keep its residuals
+  // above a tenth of the tolerance.
+  return waited > kLockingPatience ? kPatientLockingFactor : kLockingFactor;
+}
+
 bool better(Which which, double a, double b) noexcept {
   return which == Which::smallest ? a < b : a > b;
 }
@@ -30,6 +40,7 @@ LobpcgPairs::LobpcgPairs(Index nev, Index block)
       residuals_(static_cast<std::size_t>(block)),
       residuals_before_(static_cast<std::size_t>(block)),
       dual_residuals_(static_cast<std::size_t>(block)),
+      value_bounds_(static_cast<std::size_t>(block)),
       roundings_(static_cast<std::size_t>(block)) {
   for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
     list->reserve(static_cast<std::size_t>(nev + block));
@@ -54,21 +65,13 @@ LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   return {residuals_, dual_residuals_, roundings_};
 }
 
-double LobpcgPairs::locking_factor(Index iteration) const noexcept {
-  if (kLockingFactor * options_->tolerance < convergence_.noise_floor()) return 1;
-  // Locked vectors are not improved any more. Their errors couple to X and may keep its residuals
-  // above a tenth of the tolerance.
-  const bool waited = iteration - last_lock_ > kLockingPatience;
-  return waited ? kPatientLockingFactor : kLockingFactor;
-}
-
 bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool exact) const {
   const auto column = static_cast<std::size_t>(j);
   const double theta = ritz.theta[column];
   if (!convergence_.passes(theta, residuals_[column], strictness_ * factor)) return false;
   const double noise = convergence_.noise_floor() * convergence_.scale(theta);
   if (exact && residuals_[column] <= noise) return true;
-  const bool value = convergence_.value_passes(theta, bounds_.bound(j), roundings_[column],
+  const bool value = convergence_.value_passes(theta, value_bounds_[column], roundings_[column],
                                                strictness_ * factor) ||
                      convergence_.is_zero(theta, residuals_[column]);
   return value && (exact || convergence_.settled(theta, ritz.change[column]));
@@ -88,11 +91,12 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
   bounds_.compute(smallest ? ErrorBounds::kNoneBeyond : inner,
                   smallest ? inner : ErrorBounds::kNoneBeyond);
   for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
+    value_bounds_[j] = bounds_.bound(static_cast<Index>(j));
+  }
+  for (std::size_t j = 0; j < ritz.theta.size(); ++j) {
     const double theta = ritz.theta[j];
     if (!convergence_.passes(theta, residuals_[j], strictness_)) return false;
-    if (!convergence_.value_passes(theta, bounds_.bound(static_cast<Index>(j)), 0, strictness_)) {
-      return true;
-    }
+    if (!convergence_.value_passes(theta, value_bounds_[j], 0, strictness_)) return true;
   }
   return false;
 }
@@ -100,7 +104,10 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
-  const double factor = more_to_come(ritz.count()) ? locking_factor(iteration) : 1;
+  const double factor =
+      more_to_come(ritz.count())
+          ? locking_factor(convergence_, options_->tolerance, iteration - last_lock_)
+          : 1;
   leading_ = wanted_in_X_ = 0;
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
@@ -116,15 +123,24 @@ bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
   if (comparable_steps_ < 2 || iteration >= options_->max_iterations) return true;
   const auto may_arrive = [&](Index pairs, double factor) {
     for (std::size_t j = 0; j < static_cast<std::size_t>(pairs); ++j) {
-      const double rate = std::min(1.0, residuals_[j] / residuals_before_[j]);
-      const double expected = 0.5 * rate * residuals_[j];
-      if (!convergence_.passes(ritz.theta[j], expected, strictness_ * factor)) return false;
+      const double theta = ritz.theta[j];
+      const double fall = 0.5 * std::min(1.0, residuals_[j] / residuals_before_[j]);
+      const double expected = fall * residuals_[j];
+      if (!convergence_.passes(theta, expected, strictness_ * factor)) return false;
+      if (expected <= convergence_.noise_floor() * convergence_.scale(theta)) continue;
+      // Bounds of values fall like squares of residuals, or like residuals.
+      const double bound = fall * fall * value_bounds_[j];
+      if (!convergence_.value_passes(theta, bound, roundings_[j], strictness_ * factor)) {
+        return false;
+      }
     }
     return true;
   };
   const Index enough = enough_to_lock(options_->nev, block_, ritz.count());
   return may_arrive(wanted_in_X_, 1) ||
-         (enough <= wanted_in_X_ && may_arrive(enough, locking_factor(iteration - 1)));
+         (enough <= wanted_in_X_ &&
+          may_arrive(enough, locking_factor(convergence_, options_->tolerance,
+                                            iteration - 1 - last_lock_)));
 }
 
 bool LobpcgPairs::more_to_come(Index columns) const noexcept {
@@ -164,7 +180,7 @@ Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
   if (guessed && !more_to_come(ritz.count()) && !evidence_.shows_all(guards(ritz), guessed)) {
     return 0;
   }
-  const double factor = locking_factor(iteration);
+  const double factor = locking_factor(convergence_, options_->tolerance, iteration - last_lock_);
   Index k = 0;
   while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, factor, exact)) ++k;
   return k < enough_to_lock(options_->nev, block_, ritz.count()) ? 0 : k;
@@ -211,7 +227,8 @@ double LobpcgPairs::least_residual(const RitzValues& ritz, Index first) const {
   double least = std::numeric_limits<double>::infinity();
   for (auto j = static_cast<std::size_t>(first); j < ritz.theta.size(); ++j) {
     const double residual = convergence_.scaled(ritz.theta[j], residuals_[j]);
-    if (!(residual >= least)) least = residual;  // NaN is kept
+    if (std::isnan(residual)) return residual;
+    least = std::min(least, residual);
   }
   return least;
 }
@@ -253,8 +270,8 @@ Index LobpcgPairs::block_wanted(Index block) const noexcept {
 void LobpcgPairs::archive(Archive& archive) {
   archive.values(convergence_, leading_, wanted_in_X_, comparable_steps_, last_lock_, strictness_);
   evidence_.archive(archive);
-  for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &locked_values_,
-                     &locked_residuals_, &locked_dual_residuals_}) {
+  for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &value_bounds_, &roundings_,
+                     &locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
     archive.list(*list);
   }
 }

@@ -128,7 +128,6 @@ class LobpcgPairs {
 
  private:
   bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
-  double locking_factor(Index iteration) const noexcept;
 
   const EigenOptions* options_ = nullptr;
   Index block_ = 0;
@@ -136,8 +135,9 @@ class LobpcgPairs {
   std::vector<double> residuals_;         // ‖r_j‖/‖x_j‖ of X
   std::vector<double> residuals_before_;  // one step earlier
   std::vector<double> dual_residuals_;    // ‖r_j‖ of X in the norm of B⁻¹
+  std::vector<double> value_bounds_;      // error bounds of the values of X
   std::vector<double> roundings_;         // rounding errors of the values of X, 0 if not measured
-  ErrorBounds bounds_;                    // of the values of X, then of the locked ones
+  ErrorBounds bounds_;                    // of the values of X and of the locked ones
   std::vector<double> locked_values_;     // in the order of locking
   std::vector<double> locked_residuals_;
   std::vector<double> locked_dual_residuals_;

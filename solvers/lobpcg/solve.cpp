@@ -38,7 +38,9 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
               result_.history, kMostRefuted),
       verification_(context, problem_, options, storage),
       missed_pairs_(context, problem_, options, storage),
-      preconditioner_(problem.preconditioner, options.which) {
+      preconditioner_(problem.preconditioner, options.which),
+      step_residuals_(storage),
+      directions_(context, problem_, storage, preconditioner_, options.seed) {
   if (problem.constraints.cols() > 0) problem_.A = &constrained_A_;
   applications_before_ = problem_.A->columns_applied();
   pairs_.reset(options, problem.null_vectors.cols());

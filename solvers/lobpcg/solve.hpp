@@ -3,8 +3,10 @@
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
 #include <heddle/solvers/lobpcg/constrained_operator.hpp>
+#include <heddle/solvers/lobpcg/directions.hpp>
 #include <heddle/solvers/lobpcg/missed_pairs.hpp>
 #include <heddle/solvers/lobpcg/step_preconditioner.hpp>
+#include <heddle/solvers/lobpcg/step_residuals.hpp>
 #include <heddle/solvers/lobpcg/verification.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
 #include <initializer_list>
@@ -44,14 +46,6 @@ class LobpcgSolve {
   }
 
  private:
-  /// The columns of W: the directions of the columns first … first + active − 1 of X, then `fresh`
-  /// random ones.
-  struct Directions {
-    Index first;
-    Index active;
-    Index fresh;
-  };
-
   // The steps, in the order of the loop.
   Index start();
   void residuals();
@@ -67,16 +61,8 @@ class LobpcgSolve {
   void draw(Block V);
   void set_norms();
   void refresh();
-  SmallView<double, Space> send_theta();
-  void queue_residuals();
-  void queue_pencil_norms();
   void read_residuals();
-  void fill_W(const Directions& columns);
-  bool residuals_are_directions(const Directions& columns) const;
-  void first_round(const Directions& columns, SmallView<double, Space> status);
-  void next_round(SmallView<double, Space> status);
-  void multiply_W_by_B();
-  bool orthonormal_by_rounds(const Directions& columns);
+  bool orthonormal_by_rounds(const DirectionColumns& columns);
   void orthonormalize_W();
   void rayleigh_ritz_afresh();
   Index make_orthonormal(Block V, Block BV, std::initializer_list<Basis<T, Space>> bases);
@@ -95,10 +81,9 @@ class LobpcgSolve {
   LobpcgVerification<T, Ctx> verification_;
   MissedPairs<T, Ctx> missed_pairs_;
   StepPreconditioner<T, Ctx> preconditioner_;
+  StepResiduals<T, Ctx> step_residuals_;
+  Directions<T, Ctx> directions_;
   Index applications_before_ = 0;
-  Part residual_norms_{};  // ‖r_j‖ of the step, in the packet
-  Part x_norms_{};         // ‖x_j‖, if B ≠ I
-  Part dual_norms_{};  // from which ErrorNorms derives ‖r_j‖ in the norm of B⁻¹, if B ≠ I
   Index constraints_ = 0;      // leading columns of Y
   std::uint64_t streams_ = 0;  // random blocks drawn
   Index steps_since_refresh_ = 0;
@@ -107,9 +92,8 @@ class LobpcgSolve {
   bool guessed_ = false;        // whether X began with guesses that may lack a wanted pair
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;
-  bool residuals_queued_ = false;  // whether the last update has queued those of this step
-  bool residuals_known_ = false;   // whether the residuals of this step are on the host
-  bool finished_ = false;          // whether the engine has finished this iteration
+  bool residuals_known_ = false;  // whether the residuals of this step are on the host
+  bool finished_ = false;         // whether the engine has finished this iteration
 };
 
 }  // namespace heddle::detail

@@ -15,11 +15,6 @@ namespace {
 /// precision turns its rounding errors into a part of W that no projection removes.
 constexpr double kNearRounding = 100;
 
-/// The ratio of residuals to the noise floor from which rounding leaves their parts along [X P]
-/// far below `kOneRoundIsEnough`, if they are directions themselves. ‖[X P]ᵀR‖ ≈ ε‖A‖, so that
-/// ‖SᵀS − I‖_F was 10⁻⁷ at this ratio without a projection (7-point Laplacians).
-constexpr double kFarFromRounding = 1e5;
-
 /// The largest ‖SᵀBS − I‖_F at which no second round on W follows the first one. The Rayleigh–Ritz
 /// step can correct more, but then leaves errors in stiff problems that keep values from
 /// converging: parts of stiffness 10⁶ beside each other ended as stagnated. On meshes it is not
@@ -116,7 +111,7 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::set_norms() {
   // If the 1-norm of an operator is not available, it is estimated by max ‖A x‖/‖x‖ over the
   // columns x of X.
-  residuals_queued_ = false;
+  step_residuals_.forget();
   s_.packet.clear();
   const auto norms_of = [&](Block V) {
     const auto part = s_.packet.add(V.cols(), 1);
@@ -139,41 +134,10 @@ void LobpcgSolve<T, Ctx>::set_norms() {
                                           std::numeric_limits<T>::epsilon()));
 }
 
-/// Begins an iteration with the residuals of X. The last update has queued them, if nothing has
-/// used the packet since.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::residuals() {
-  if (!std::exchange(residuals_queued_, false)) queue_residuals();
+  step_residuals_.queue(context_);
   residuals_known_ = finished_ = false;
-}
-
-/// Sends Θ, and reserves the norms of the residuals as the first part of the packet.
-template <Scalar T, class Ctx>
-SmallView<double, typename Ctx::Space> LobpcgSolve<T, Ctx>::send_theta() {
-  const std::span<const double> values = ritz_.theta();
-  const Index x = std::ssize(values);
-  const SmallView<double, Space> theta = s_.theta.view(x, 1);
-  send(context_, {values.data(), x, 1, x}, theta);
-  s_.packet.clear();
-  residual_norms_ = s_.packet.add(x, 1);
-  return theta;
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::queue_residuals() {
-  const PhaseScope phase(context_, Phase::residual);
-  const SmallView<double, Space> theta = send_theta();
-  residual(context_, blocks_.AS().X, blocks_.BS().X, theta, blocks_.R(), residual_norms_.there);
-  queue_pencil_norms();
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::queue_pencil_norms() {
-  if (!blocks_.pencil()) return;
-  x_norms_ = s_.packet.add(blocks_.x(), 1);
-  column_norms(context_, blocks_.S().X, x_norms_.there);
-  dual_norms_ = s_.packet.add(blocks_.x(), 1);
-  s_.verifier.norms().measure_residuals(context_, blocks_.R(), dual_norms_.there);
 }
 
 template <Scalar T, class Ctx>
@@ -181,15 +145,8 @@ void LobpcgSolve<T, Ctx>::read_residuals() {
   s_.packet.fetch(context_);
   if (residuals_known_) return;
   residuals_known_ = true;
-  const ErrorNorms<T, Ctx>& norms = s_.verifier.norms();
   const LobpcgPairs::Numbers numbers = pairs_.next_numbers();
-  for (Index j = 0; j < blocks_.x(); ++j) {
-    const auto column = static_cast<std::size_t>(j);
-    const double norm = residual_norms_.here(j, 0);
-    const bool pencil = blocks_.pencil();
-    numbers.residuals[column] = pencil ? norm / x_norms_.here(j, 0) : norm;
-    numbers.dual_residuals[column] = pencil ? norms.dual_norm(dual_norms_.here(j, 0)) : norm;
-  }
+  step_residuals_.list(numbers);
   if (pairs_.bound_errors(ritz_.values(), s_.spans_space())) {  // only in the last steps of a solve
     const std::span<const double> roundings =
         s_.verifier.roundings(context_, pairs_.convergence(), blocks_.S().X, ritz_.theta());
@@ -244,11 +201,11 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   // The block Krylov space of b start vectors holds at most b directions of an eigenspace. Random
   // directions replace the locked ones, so that further copies of a multiple eigenvalue are found.
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
-  const Directions directions{first, active, fresh};
-  if (orthonormal_by_rounds(directions)) return;
+  const DirectionColumns columns{first, active, fresh};
+  if (orthonormal_by_rounds(columns)) return;
   if (blocks_.w() > 0) preconditioner_.raise(context_);  // which may have overflowed
-  queue_residuals();  // again, because A W has overwritten the residuals
-  fill_W(directions);
+  step_residuals_.queue_again(context_);  // because A W has overwritten the residuals
+  directions_.fill(columns, streams_);
   orthonormalize_W();
   if (engine_.ended()) return;
   problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
@@ -256,61 +213,12 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   read_residuals();
 }
 
-/// W ← [T⁻¹R_J V] with V random columns.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::fill_W(const Directions& columns) {
-  const Index active = columns.active;
-  blocks_.set_w(active + columns.fresh);
-  preconditioner_.apply(context_, blocks_.R().columns(columns.first, active),
-                        blocks_.S().W.columns(0, active));
-  if (columns.fresh > 0) draw(blocks_.S().W.columns(active, columns.fresh));
-}
-
-/// Whether W = R_J is orthogonal to X and P but for rounding, and Y is empty. By the Rayleigh–Ritz
-/// step XᵀR = XᵀAX − Θ = 0 and PᵀR = PᵀAX − PᵀXΘ = 0 if B = I, and T = I keeps that. Locked pairs
-/// belong to earlier steps: yᵀR has the size of their residuals.
-template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::residuals_are_directions(const Directions& columns) const {
-  return problem_.B == nullptr && problem_.preconditioner == nullptr && blocks_.locked() == 0 &&
-         columns.fresh == 0 &&
-         pairs_.least_residual(ritz_.values(), columns.first) >=
-             kFarFromRounding * pairs_.convergence().noise_floor();
-}
-
-/// Queues the first round on W, with W from `columns`.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::first_round(const Directions& columns, SmallView<double, Space> status) {
-  if (residuals_are_directions(columns)) {
-    blocks_.set_w(columns.active);
-    const ConstBlockView<T, Space> R_J = blocks_.R().columns(columns.first, columns.active);
-    s_.orthogonalizer.cholesky_qr(context_, R_J, R_J, blocks_.S().W, status);
-  } else {
-    fill_W(columns);
-    multiply_W_by_B();
-    next_round(status);
-  }
-}
-
-/// Queues a round of Gram–Schmidt with Cholesky QR on W.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::next_round(SmallView<double, Space> status) {
-  s_.orthogonalizer.gram_schmidt(context_, {blocks_.locked_basis(), blocks_.XP_basis()},
-                                 blocks_.S().W, blocks_.BS().W, status);
-}
-
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::multiply_W_by_B() {
-  if (problem_.B != nullptr) problem_.B->apply(context_, blocks_.S().W, blocks_.BS().W);
-}
-
 /// Makes W, from `columns`, nearly orthonormal by rounds of Gram–Schmidt with Cholesky QR: first
 /// `kRoundsUnseen`, queued together with the projection of A. Only then are the results read. A
 /// second round follows where one was not enough. If W is not nearly orthonormal then, it returns
-/// false, and the contents of W are invalid. The Rayleigh–Ritz step corrects what is left beside X
-/// and P. It cannot correct parts along Y, so these are subtracted once more from the normalised W:
-/// rounding errors of a round grow with the condition of W.
+/// false, and the contents of W are invalid. The Rayleigh–Ritz step corrects what is left.
 template <Scalar T, class Ctx>
-bool LobpcgSolve<T, Ctx>::orthonormal_by_rounds(const Directions& columns) {
+bool LobpcgSolve<T, Ctx>::orthonormal_by_rounds(const DirectionColumns& columns) {
   constexpr Index kRounds = 2;
   constexpr Index kNumbers = CholeskyQrStatus::rows;
   if (columns.active + columns.fresh == 0) {
@@ -323,12 +231,10 @@ bool LobpcgSolve<T, Ctx>::orthonormal_by_rounds(const Directions& columns) {
     for (Index round = 0; round < batch; ++round) {
       const SmallView<double, Space> numbers = status.there.block(0, round, kNumbers, 1);
       if (done + round == 0) {
-        first_round(columns, numbers);
+        directions_.first_round(columns, streams_, numbers);
       } else {
-        next_round(numbers);
+        directions_.next_round(numbers);
       }
-      s_.orthogonalizer.subtract(context_, blocks_.locked_basis(), blocks_.S().W);
-      multiply_W_by_B();
     }
     problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
     ritz_.project(context_, blocks_.S().all, blocks_.BS().all, blocks_.AS().all, s_.packet);
@@ -375,11 +281,7 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
-  const SmallView<double, Space> theta = send_theta();
-  blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions(), theta,
-                 residual_norms_.there);
-  queue_pencil_norms();
-  residuals_queued_ = true;
+  step_residuals_.queue_update(context_);
   ritz_.carry_over();
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
 }

@@ -329,6 +329,25 @@ class Orthogonalizer<T, test::OnDevice> {
     mirror.download();
   }
 
+  void subtract(test::OnDevice on, const Basis<T, HostSpace>& basis, BlockView<T, HostSpace> X) {
+    test::mirrored(
+        on,
+        [&](CudaContext& c, auto q, auto bq, auto x) {
+          there_.subtract(c, {q, bq}, x);
+        },
+        basis.Q, basis.BQ, X);
+  }
+
+  void cholesky_qr(test::OnDevice on, BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX,
+                   BlockView<T, HostSpace> Y, SmallView<double, HostSpace> status) {
+    test::mirrored(
+        on,
+        [&](CudaContext& c, auto x, auto bx, auto y, auto s) {
+          there_.cholesky_qr(c, x, bx, y, s);
+        },
+        X, BX, Y, status);
+  }
+
   OrthoReport orthonormalize(test::OnDevice on, BlockView<T, HostSpace> X,
                              BlockView<T, HostSpace> BX) {
     OrthoReport report;

@@ -73,6 +73,27 @@ TEST(Convert, RoundsScaledColumns) {
   }
 }
 
+TEST(Convert, RoundsOnceWhereRowsAreScaledToo) {
+  HostContext context(2);
+  const Index n = 1000, b = 5;
+  test::RandomBlock<double> X(n, b, b + 2, 1), back(n, b, b + 1, 2);
+  test::RandomBlock<float> Y(n, b, b + 3, 3), rows(n, 1, 2, 4);
+  test::RandomSmall factors(b, 1, 5);
+  convert<float, double, float>(context, rows.view(), X.view(), factors.view(), Y.view());
+  convert<double, float, float>(context, rows.view(), Y.view(), factors.view(), back.view());
+  for (Index i = 0; i < n; ++i) {
+    const auto row = static_cast<double>(rows.view()(i, 0));
+    for (Index j = 0; j < b; ++j) {
+      const double factor = factors.view()(j, 0);
+      ASSERT_EQ(Y.view()(i, j), static_cast<float>(X.view()(i, j) * factor * row));
+      ASSERT_EQ(back.view()(i, j), static_cast<double>(Y.view()(i, j)) * factor * row);
+    }
+  }
+  EXPECT_THROW(
+      (convert<float, double, float>(context, Y.view(), X.view(), factors.view(), Y.view())),
+      InvalidArgument);
+}
+
 TEST(Convert, ShapesThatDoNotFitAreNamed) {
   HostContext context(1);
   test::RandomBlock<double> X(4, 3, 3, 1);

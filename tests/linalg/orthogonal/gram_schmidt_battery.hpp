@@ -150,6 +150,52 @@ TYPED_TEST_P(GramSchmidt, TwoRoundsMakeABlockOrthonormal) {
   }
 }
 
+TYPED_TEST_P(GramSchmidt, FromOneBlockToAnotherItHasTheSameBits) {
+  using T = typename TypeParam::Scalar;
+  for (const Tridiagonal* B : kInnerProducts) {
+    for (const Index b : {1, 3, 20, 130}) {
+      auto problem = random_problem<T>({0, 0, b}, B);
+      auto before = problem;
+      RandomBlock<T> Y(problem.X().rows(), b, b + 3, 5);
+      RandomSmall status(CholeskyQrStatus::rows, 1, 6);
+      Orthogonalizer<T, typename TypeParam::Context> orthogonalizer(this->on(), b, 1);
+      orthogonalizer.cholesky_qr(this->on(), problem.X(), problem.BX(), Y.view(), status.view());
+      EXPECT_TRUE(same_bits(problem.beside_and_X.X.data(), before.beside_and_X.X.data()));
+      RandomSmall in_place = this->round(problem);
+      EXPECT_EQ(status.data(), in_place.data());
+      for (Index i = 0; i < Y.view().rows(); ++i) {
+        for (Index j = 0; j < b; ++j) ASSERT_EQ(Y.view()(i, j), problem.X()(i, j));
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(GramSchmidt, PartsAlongABasisAreSubtracted) {
+  using T = typename TypeParam::Scalar;
+  for (const Tridiagonal* B : kInnerProducts) {
+    auto problem = random_problem<T>({40, 0, 20}, B);
+    auto before = problem;
+    Orthogonalizer<T, typename TypeParam::Context> orthogonalizer(this->on(), 20, 40);
+    orthogonalizer.subtract(this->on(), problem.Q1(), problem.X());
+    expect_bases_untouched(problem, before);
+    const double rounding = tolerance<T>(1, static_cast<double>(problem.X().rows()));
+    for (Index j = 0; j < 20; ++j) {
+      std::vector<double> parts(static_cast<std::size_t>(problem.X().rows()));  // Q (BQ)ᵀx_j
+      for (Index q = 0; q < 40; ++q) {
+        const auto c = static_cast<double>(test::dot<T>(problem.Q1().BQ, q, before.X(), j));
+        for (Index i = 0; i < problem.X().rows(); ++i) {
+          parts[static_cast<std::size_t>(i)] += c * static_cast<double>(problem.Q1().Q(i, q));
+        }
+      }
+      for (Index i = 0; i < problem.X().rows(); ++i) {
+        ASSERT_NEAR(static_cast<double>(problem.X()(i, j)),
+                    static_cast<double>(before.X()(i, j)) - parts[static_cast<std::size_t>(i)],
+                    20 * rounding);
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(GramSchmidt, TheOrderOfTheBasesDoesNotMatter) {
   using T = typename TypeParam::Scalar;
   auto problem = random_problem<T>({5, 40, 20}, &test::kMass);
@@ -259,6 +305,7 @@ TYPED_TEST_P(GramSchmidt, NanAndInfGiveNoCoefficients) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(GramSchmidt, TwoRoundsMakeABlockOrthonormal,
+                            FromOneBlockToAnotherItHasTheSameBits, PartsAlongABasisAreSubtracted,
                             TheOrderOfTheBasesDoesNotMatter, StatusSaysWhatIsNotInTheBases,
                             OrthogonalColumnsOfAnyLengthAreOnlyScaled, StatusTellsADependentColumn,
                             StatusTellsAColumnInsideTheBases, NanAndInfGiveNoCoefficients);

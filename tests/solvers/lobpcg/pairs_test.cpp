@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/solvers/lobpcg/pairs.hpp>
 #include <limits>
 #include <vector>
@@ -201,6 +202,15 @@ TEST_F(LobpcgPairsTest, DecisionsAreDueWhenResidualsMayArrive) {
   EXPECT_TRUE(pairs_.decision_due(values(), 3));
   pairs_.forget_order();
   EXPECT_TRUE(pairs_.decision_due(values(), 4));
+}
+
+TEST_F(LobpcgPairsTest, TheLeastResidualIsScaledAndKeepsNaN) {
+  step({1e-9, 4, 1, 2, 1, 1});
+  EXPECT_DOUBLE_EQ(pairs_.least_residual(values(), 0), 1e-9 / (10 + 1));
+  EXPECT_DOUBLE_EQ(pairs_.least_residual(values(), 1), 1.0 / (10 + 6));
+  EXPECT_EQ(pairs_.least_residual(values(), 6), std::numeric_limits<double>::infinity());
+  step({1, 1, std::numeric_limits<double>::quiet_NaN(), 1, 1, 1});
+  EXPECT_TRUE(std::isnan(pairs_.least_residual(values(), 0)));
 }
 
 TEST_F(LobpcgPairsTest, ARefutedClaimHalvesWhatIsAllowed) {
