@@ -32,35 +32,73 @@ __device__ RowsOfC rows_of_C(const BlockProduct<V>& p, Index block_row, int lane
   return result;
 }
 
-/// A block of A and the rows of B that it meets.
-template <class V, int kTiles, bool kPacked>
-struct Operands {
+/// Where a lane finds its part of a slab of B. What does not depend on the block is computed once.
+template <class V, int kTiles>
+class SlabOfB {
+ public:
   using Layout = SlabLayout<V, kTiles>;
-  std::uint32_t a[4];
-  std::uint32_t b[2][Layout::kGroups][Layout::kGroup];
+  using Registers = std::uint32_t[2][Layout::kGroups][Layout::kGroup];
 
-  __device__ void load_all(const BlockProduct<V>& p, Index block, int block_column,
-                           std::uint32_t start, Index column, int lane) {
-    if constexpr (kPacked) {
-      load_packed_block(a, p.masks + 4 * block, p.words + start, lane);
-    } else {
-      load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
-    }
+  __device__ SlabOfB(const BlockProduct<V>& p, Index column, int lane)
+      : B_(p.B), step_(Layout::kInner * p.B.pitch) {
+    const Index at = column + Layout::column_of_B(lane);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      Index row = static_cast<Index>(block_column) * Layout::kInner + Layout::row_of_B(lane, h);
-      const bool inside = row < p.B.rows;
-      if (inside && p.B.order != nullptr) row = __ldg(p.B.order + row);
+      row_[h] = Layout::row_of_B(lane, h);
+      first_[h] = B_.values + row_[h] * B_.pitch + at;
+      end_[h] = static_cast<int>((B_.rows - row_[h] + Layout::kInner - 1) / Layout::kInner);
+    }
+#pragma unroll
+    for (int group = 0; group < Layout::kGroups; ++group) {
+      inside_[group] = at + group * Layout::kGroupColumns < p.N;
+    }
+  }
+
+  /// The rows that a block in this block column meets; zeros beyond B.
+  __device__ void load_rows(Registers& b, int block_column) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const bool row_inside = block_column < end_[h];
+      const V* from = first_[h] + block_column * step_;
+      if (B_.order != nullptr && row_inside) {
+        const int position = block_column * Layout::kInner + row_[h];
+        from = first_[h] + (__ldg(B_.order + position) - row_[h]) * B_.pitch;
+      }
 #pragma unroll
       for (int group = 0; group < Layout::kGroups; ++group) {
-        const Index at = column + group * Layout::kGroupColumns + Layout::column_of_B(lane);
-        if (inside && at < p.N) {
-          load(b[h][group], p.B.values + row * p.B.pitch + at);
+        if (row_inside && inside_[group]) {
+          load(b[h][group], from + group * Layout::kGroupColumns);
         } else {
           for (std::uint32_t& value : b[h][group]) value = 0;
         }
       }
     }
+  }
+
+ private:
+  const ShortBlock<V>& B_;
+  Index step_;         ///< from a block column to the next
+  int row_[2];         ///< of the lane, in a block column
+  const V* first_[2];  ///< the lane's entries in the first block column
+  int end_[2];         ///< block columns from here on have no such row
+  bool inside_[Layout::kGroups];
+};
+
+/// A block of A and the rows of B that it meets.
+template <class V, int kTiles, bool kPacked>
+struct Operands {
+  using Layout = SlabLayout<V, kTiles>;
+  std::uint32_t a[4];
+  typename SlabOfB<V, kTiles>::Registers b;
+
+  __device__ void load_all(const BlockProduct<V>& p, const SlabOfB<V, kTiles>& slab, Index block,
+                           int block_column, std::uint32_t start, int lane) {
+    if constexpr (kPacked) {
+      load_packed_block(a, p.masks + 4 * block, p.words + start, lane);
+    } else {
+      load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
+    }
+    slab.load_rows(b, block_column);
   }
 
   __device__ void multiply(Sums<kTiles>& sums) const {
@@ -80,6 +118,7 @@ template <class V, int kTiles, bool kPacked>
 __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Index column, int lane,
                            Sums<kTiles>& sums) {
   constexpr int kAhead = kTiles <= 2 ? 4 : 2;
+  const SlabOfB<V, kTiles> slab(p, column, lane);
   for (Index chunk = first; chunk < end; chunk += kWarp) {
     const int count = static_cast<int>(min(end - chunk, Index{kWarp}));
     const int mine = lane < count ? __ldg(p.columns + chunk + lane) : 0;
@@ -91,7 +130,7 @@ __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Ind
         const int block_column = __shfl_sync(kAllLanes, mine, (k + u) % kWarp);
         const std::uint32_t start = kPacked ? __shfl_sync(kAllLanes, my_start, (k + u) % kWarp) : 0;
         if (k + u < count) {
-          operands[u].load_all(p, chunk + k + u, block_column, start, column, lane);
+          operands[u].load_all(p, slab, chunk + k + u, block_column, start, lane);
         }
       }
 #pragma unroll
