@@ -109,8 +109,9 @@ class NarrowPlan<V, HostContext> {
   SpmmPlan<float, HostContext> plan_;
 };
 
-/// A thread computes 16 bytes of a row of C. Rows of more than `kLongRow` entries are summed by a
-/// thread block each.
+/// A thread computes 16 bytes of a row of C. Where all rows come in groups of up to four that have
+/// entries in the same columns, as the unknowns of a node have, it computes those of a group. Rows
+/// of more than `kLongRow` entries are summed by a thread block each.
 template <class V>
 class NarrowPlan<V, CudaContext> {
  public:
@@ -128,6 +129,7 @@ class NarrowPlan<V, CudaContext> {
   Index rows_ = 0;
   Index cols_ = 0;
   Index nnz_ = 0;
+  int rows_at_once_ = 1;  // rows of a group
   Buffer<std::int64_t, DeviceSpace> row_offsets_;
   Buffer<std::int32_t, DeviceSpace> columns_;
   Buffer<V, DeviceSpace> values_;

@@ -9,6 +9,7 @@
 #include <heddle/spmm/narrow/narrow.hpp>
 #include <heddle/spmm/narrow/narrow_checks.hpp>
 #include <heddle/spmm/narrow/narrow_values.cuh>
+#include <type_traits>
 #include <vector>
 
 namespace heddle {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int kMostPieces = 32;  // of a row per thread block: blockIdx.y counts on
 constexpr Index kMostBlocks = 1 << 16;
+constexpr int kMostRows = 4;  // that a thread computes at once
 
 /// A product with all blocks in pieces of 16 bytes. Pitches are in pieces.
 template <class V>
@@ -77,20 +79,42 @@ __device__ inline void finish(const Product<V>& p, Index row, Index piece,
   *C = detail::pack<V>(sum);
 }
 
-template <class V>
+/// The values of R rows in one column, aligned for one load.
+template <class V, int R>
+struct alignas(sizeof(V) * (R == 3 ? 4 : R)) RowValues {
+  V of_row[R == 3 ? 4 : R];
+};
+
+/// A thread computes a piece of R rows that have their entries in the same columns.
+template <class V, int R>
 __global__ __launch_bounds__(kThreads) void rows_kernel(Product<V> p) {
+  constexpr int kCount = detail::kPerPiece<V>;
   const int width = row_width(p.pieces);
   const int in_block = static_cast<int>(threadIdx.x) / width;
-  const Index row = static_cast<Index>(blockIdx.x) * (kThreads / width) + in_block;
+  const Index row = R * (static_cast<Index>(blockIdx.x) * (kThreads / width) + in_block);
   const Index piece =
       static_cast<Index>(blockIdx.y) * kMostPieces + static_cast<int>(threadIdx.x) % width;
   if (in_block >= kThreads / width || row >= p.rows || piece >= p.pieces) return;
   const std::int64_t first = __ldg(p.row_offsets + row);
-  const std::int64_t end = __ldg(p.row_offsets + row + 1);
-  if (end - first > NarrowPlan<V, CudaContext>::kLongRow) return;
-  float sum[detail::kPerPiece<V>] = {};
-  add_entries(p, first, end, 1, piece, sum);
-  finish(p, row, piece, sum);
+  const std::int64_t count = __ldg(p.row_offsets + row + 1) - first;
+  if (R == 1 && count > NarrowPlan<V, CudaContext>::kLongRow) return;
+  const auto* values = reinterpret_cast<const RowValues<V, R>*>(p.values) + first / R;
+  const std::int32_t* columns = p.columns + first;
+  float sums[R][kCount] = {};
+#pragma unroll 4
+  for (std::int64_t k = 0; k < count; ++k) {
+    const RowValues<V, R> a = values[k];
+    float b[kCount];
+    detail::unpack<V>(__ldg(p.B + __ldg(columns + k) * p.pitch_of_B + piece), b);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const float a_r = detail::widened(a.of_row[r]);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sums[r][i] = fmaf(a_r, b[i], sums[r][i]);
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < R; ++r) finish(p, row + r, piece, sums[r]);
 }
 
 /// A thread block per row. Groups of threads take every so many entries; their sums are added in
@@ -120,17 +144,40 @@ __global__ __launch_bounds__(kThreads) void long_rows_kernel(Product<V> p) {
   finish(p, row, piece, sum);
 }
 
-/// values = factor·A rounded. `first_refused` becomes the place of the first entry that is not
-/// finite then.
-template <class V, class T>
-__global__ void round_kernel(const T* source, Index count, double factor, V* values,
+/// values = factor·A rounded, those of R rows beside each other. `first_refused` becomes the place
+/// of the first entry that is not finite then.
+template <class V, class T, int R>
+__global__ void round_kernel(CsrView<T, DeviceSpace> A, double factor, V* values,
                              unsigned long long* first_refused) {
+  auto* const grouped = reinterpret_cast<RowValues<V, R>*>(values);
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
-  for (Index k = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; k < count; k += step) {
-    const V value = V::round(factor * static_cast<double>(source[k]));
-    values[k] = value;
-    if (!isfinite(detail::widened(value))) {
-      atomicMin(first_refused, static_cast<unsigned long long>(k));
+  for (Index row = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; row < A.rows;
+       row += step) {
+    const std::int64_t of_group = A.row_offsets[row - row % R] / R;
+    for (std::int64_t k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      const V value = V::round(factor * static_cast<double>(A.values[k]));
+      grouped[of_group + k - A.row_offsets[row]].of_row[row % R] = value;
+      if (!isfinite(detail::widened(value))) {
+        atomicMin(first_refused, static_cast<unsigned long long>(k));
+      }
+    }
+  }
+}
+
+/// broken[R] ← 1 if a row has entries in other columns than the first one of its R rows.
+__global__ void compare_rows_kernel(Index rows, const std::int64_t* row_offsets,
+                                    const std::int32_t* columns, int* broken) {
+  const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
+  for (Index row = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x + 1; row < rows;
+       row += step) {
+    const std::int32_t* const before = columns + row_offsets[row - 1];
+    const std::int32_t* const mine = columns + row_offsets[row];
+    const std::int64_t count = row_offsets[row + 1] - row_offsets[row];
+    bool same = count == row_offsets[row] - row_offsets[row - 1];
+    for (std::int64_t k = 0; same && k < count; ++k) same = before[k] == mine[k];
+    if (same) continue;
+    for (int R = 2; R <= kMostRows; ++R) {
+      if (row % R != 0) broken[R] = 1;
     }
   }
 }
@@ -197,6 +244,38 @@ Buffer<std::int32_t, DeviceSpace> rows_beyond(CudaContext& context,
   return rows;
 }
 
+/// The largest R ≤ `kMostRows` for which each R rows from 0 on have entries in the same columns, as
+/// the unknowns of a node have.
+int rows_alike(CudaContext& context, Index rows, const Buffer<std::int64_t, DeviceSpace>& offsets,
+               const Buffer<std::int32_t, DeviceSpace>& columns) {
+  int broken[kMostRows + 1] = {};
+  Buffer<int, DeviceSpace> there(context, kMostRows + 1);
+  context.copy_to_device(there.data(), broken, sizeof broken);
+  compare_rows_kernel<<<grid_for(rows), kThreads, 0, context.stream()>>>(
+      rows, offsets.data(), columns.data(), there.data());
+  check_launch();
+  context.copy_to_host(broken, there.data(), sizeof broken);
+  for (int R = kMostRows; R > 1; --R) {
+    if (rows % R == 0 && broken[R] == 0) return R;
+  }
+  return 1;
+}
+
+/// Calls body with the integral constant R, from 1 to `kMostRows`.
+template <class Body>
+void with_rows(int R, const Body& body) {
+  switch (R) {
+    case 2:
+      return body(std::integral_constant<int, 2>{});
+    case 3:
+      return body(std::integral_constant<int, 3>{});
+    case 4:
+      return body(std::integral_constant<int, 4>{});
+    default:
+      return body(std::integral_constant<int, 1>{});
+  }
+}
+
 template <class V, Scalar T>
 void refuse_entry_at(CudaContext& context, const CsrView<T, DeviceSpace>& A, std::uint64_t place) {
   HostContext host(1);
@@ -244,15 +323,19 @@ NarrowPlan<V, CudaContext>::NarrowPlan(CudaContext& context, CsrView<T, DeviceSp
   detail::check_narrow_matrix<V>(A);
   row_offsets_ = copied(context, A.row_offsets, A.rows + 1);
   columns_ = copied(context, A.columns, A.nnz);
-  values_ = {context, static_cast<std::size_t>(A.nnz)};
   long_rows_ = rows_beyond(context, row_offsets_, kLongRow);
   if (A.nnz == 0) return;
+  if (long_rows_.size() == 0) rows_at_once_ = rows_alike(context, A.rows, row_offsets_, columns_);
   unsigned long long refused = ULLONG_MAX;
   Buffer<unsigned long long, DeviceSpace> first_refused(context, 1);
   context.copy_to_device(first_refused.data(), &refused, sizeof refused);
-  round_kernel<<<grid_for(A.nnz), kThreads, 0, context.stream()>>>(
-      A.values, A.nnz, factor, values_.data(), first_refused.data());
-  check_launch();
+  with_rows(rows_at_once_, [&]<int R>(std::integral_constant<int, R>) {
+    constexpr Index kStored = sizeof(RowValues<V, R>) / sizeof(V);
+    values_ = {context, static_cast<std::size_t>(A.nnz / R * kStored)};
+    round_kernel<V, T, R><<<grid_for(A.rows), kThreads, 0, context.stream()>>>(
+        A, factor, values_.data(), first_refused.data());
+    check_launch();
+  });
   context.copy_to_host(&refused, first_refused.data(), sizeof refused);
   if (refused != ULLONG_MAX) refuse_entry_at<V>(context, A, refused);
 }
@@ -282,10 +365,12 @@ void NarrowPlan<V, CudaContext>::multiply(CudaContext& context, float alpha,
                      terms.delta,
                      long_rows_.data()};
   const auto slabs = static_cast<unsigned>(ceil_div(p.pieces, Index{kMostPieces}));
-  const Index rows_per_block = kThreads / row_width(p.pieces);
-  const dim3 grid(static_cast<unsigned>(ceil_div(rows_, rows_per_block)), slabs);
-  rows_kernel<<<grid, kThreads, 0, context.stream()>>>(p);
-  check_launch();
+  const Index groups_per_block = kThreads / row_width(p.pieces);
+  with_rows(rows_at_once_, [&]<int R>(std::integral_constant<int, R>) {
+    const dim3 grid(static_cast<unsigned>(ceil_div(rows_ / R, groups_per_block)), slabs);
+    rows_kernel<V, R><<<grid, kThreads, 0, context.stream()>>>(p);
+    check_launch();
+  });
   const auto block = static_cast<double>(rows_ * C.cols()) * sizeof(V);
   const int blocks = 2 + (terms.beta != 0 ? 1 : 0) + (terms.delta != 0 ? 1 : 0);
   context.profile().count(static_cast<double>(nnz_) * (sizeof(V) + sizeof(std::int32_t)) +

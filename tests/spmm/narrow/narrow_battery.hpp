@@ -37,6 +37,25 @@ inline HostCsrMatrix<double> uneven_matrix(HostContext& host, Index n) {
   return csr_from_triplets<double>(host, n, n, entries);
 }
 
+/// A matrix of b×b blocks, in which the rows of a node have entries in the same columns. Some nodes
+/// have none.
+inline HostCsrMatrix<double> node_matrix(HostContext& host, Index nodes, Index b) {
+  std::vector<Triplet<double>> entries;
+  const auto add = [&](Index I, Index J) {
+    for (Index r = 0; r < b; ++r) {
+      for (Index c = 0; c < b; ++c) {
+        entries.push_back(
+            {b * I + r, b * J + c, std::sin(static_cast<double>(I + 2 * J + 3 * r + c))});
+      }
+    }
+  };
+  for (Index I = 0; I < nodes; ++I) {
+    if (I % 11 == 5) continue;
+    for (const Index J : {I, (I + 1) % nodes, (7 * I + 3) % nodes}) add(I, J);
+  }
+  return csr_from_triplets<double>(host, b * nodes, b * nodes, entries);
+}
+
 /// A block of V in the context's memory, and its values as doubles.
 template <class V, class Ctx>
 struct NarrowCase {
@@ -88,32 +107,32 @@ MultiVector<float, HostSpace> widened(Ctx& context, HostContext& host,
 /// C = α A B + β C + γ B + δ X is the sum in double of the rounded factors, rounded to V, up to the
 /// rounding of sums in single precision, and has the same bits twice.
 template <class V, class Ctx>
-void expect_narrow_products(Ctx& context, HostContext& host) {
-  constexpr Index kRows = 700;
-  const HostCsrMatrix<double> A = uneven_matrix(host, kRows);
+void expect_narrow_products(Ctx& context, HostContext& host, const HostCsrMatrix<double>& A,
+                            std::initializer_list<Index> widths) {
+  const Index rows = A.rows();
   HostCsrMatrix<double> copy = convert<double>(host, A.view());
   const auto there = place(context, std::move(copy));
   const NarrowPlan<V, Ctx> plan(context, there.view(), 0.5);
-  for (const Index cols : {1, 7, 20, 40, 300}) {
+  for (const Index cols : widths) {
     SCOPED_TRACE(cols);
     const float alpha = -1.25f;
     const double terms[][3] = {{0, 0, 0}, {0.75, 0, 0}, {0, -0.5, 0}, {0.5, 0.25, -2}};
     for (const auto& [beta, gamma, delta] : terms) {
-      NarrowCase<V, Ctx> B(context, host, kRows, cols, 1), X(context, host, kRows, cols, 2);
+      NarrowCase<V, Ctx> B(context, host, rows, cols, 1), X(context, host, rows, cols, 2);
       std::vector<MultiVector<float, HostSpace>> found;
-      NarrowCase<V, Ctx> C(context, host, kRows, cols, 3);
+      NarrowCase<V, Ctx> C(context, host, rows, cols, 3);
       for (int run = 0; run < 2; ++run) {
-        NarrowCase<V, Ctx> result(context, host, kRows, cols, 3);
+        NarrowCase<V, Ctx> result(context, host, rows, cols, 3);
         plan.multiply(context, alpha, B.block.columns(cols),
                       {.beta = static_cast<float>(beta),
                        .gamma = static_cast<float>(gamma),
                        .delta = static_cast<float>(delta),
                        .X = X.block.columns(cols)},
                       result.block.columns(cols));
-        found.push_back(widened<V, Ctx>(context, host, result.block, kRows, cols));
+        found.push_back(widened<V, Ctx>(context, host, result.block, rows, cols));
       }
       double worst = 0;
-      for (Index i = 0; i < kRows; ++i) {
+      for (Index i = 0; i < rows; ++i) {
         for (Index j = 0; j < cols; ++j) {
           double sum = 0, size = 0;
           const auto add = [&](double term) {
@@ -136,6 +155,15 @@ void expect_narrow_products(Ctx& context, HostContext& host) {
       EXPECT_LE(worst, 1);
       EXPECT_GE(worst, 0.1) << "the result was not rounded to the type";
     }
+  }
+}
+
+template <class V, class Ctx>
+void expect_narrow_products(Ctx& context, HostContext& host) {
+  expect_narrow_products<V>(context, host, uneven_matrix(host, 700), {1, 7, 20, 40, 300});
+  for (const Index b : {2, 3, 4, 5, 6, 8}) {
+    SCOPED_TRACE(b);
+    expect_narrow_products<V>(context, host, node_matrix(host, 40, b), {3, 20});
   }
 }
 
