@@ -57,6 +57,8 @@ class Library(Protocol):
         """The type of the numbers of X, or its name where NumPy does not know it."""
         ...
 
+    def is_dense(self, X: Any) -> bool: ...
+
     def entries(self, A: Any, symmetric: bool) -> Entries:
         """A sparse or dense matrix in compressed sparse rows. Rows and columns of a symmetric one may
         be exchanged."""
@@ -118,6 +120,9 @@ class CuPy:
 
     def scalar(self, X: Any) -> np.dtype | str:
         return np.dtype(X.dtype)
+
+    def is_dense(self, X: Any) -> bool:
+        return isinstance(X, self._cupy.ndarray)
 
     def entries(self, A: Any, symmetric: bool) -> Entries:
         from cupyx.scipy import sparse
@@ -190,6 +195,9 @@ class Torch:
             return np.dtype(name)
         except TypeError:
             return name
+
+    def is_dense(self, X: Any) -> bool:
+        return bool(X.layout == self._torch.strided)
 
     def entries(self, A: Any, symmetric: bool) -> Entries:
         torch, A = self._torch, A.detach()
@@ -298,11 +306,12 @@ def library_of(x: Any, name: str) -> Library | None:
 def _library_of(x: Any) -> Library | None:
     package = type(x).__module__.partition(".")[0]
     if package in ("cupy", "cupyx"):
-        values: Any = x if hasattr(x, "device") else getattr(x, "data", None)
-        if hasattr(values, "device"):
+        cupy = sys.modules["cupy"]
+        values = x if isinstance(x, cupy.ndarray) else getattr(x, "data", None)
+        if isinstance(values, cupy.ndarray):
             return CuPy(int(values.device.id))
-        if hasattr(x, "shape"):  # a linear operator, whose arrays lie on the current device
-            return CuPy(int(sys.modules["cupy"].cuda.Device().id))
+        if hasattr(x, "matmat"):  # a linear operator, whose arrays lie on the current device
+            return CuPy(int(cupy.cuda.Device().id))
         return None
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):

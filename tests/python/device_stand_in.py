@@ -64,6 +64,9 @@ class StandIn:
     def scalar(self, X):
         return np.dtype(X.dtype)
 
+    def is_dense(self, X):
+        return not sp.issparse(X)
+
     def entries(self, A, symmetric):
         A = A if sp.issparse(A) else Sparse(np.asarray(A))
         return Entries(self.cast(A.indptr, np.int64), self.cast(A.indices, np.int32), A.data, A)

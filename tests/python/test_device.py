@@ -283,6 +283,8 @@ def test_refusals(library):
         heddle.cg(A, b, device="host")
     with pytest.raises(TypeError, match="b has the type int64"):
         heddle.cg(A, library.array(np.ones(40, dtype=np.int64)))
+    with pytest.raises(TypeError, match="b is sparse, it must be an array"):
+        heddle.cg(A, A)
     with pytest.raises(ValueError, match="b has 39 rows where 40 are needed"):
         heddle.cg(A, b[:39])
     with pytest.raises(ValueError, match="precision: arrays on a device are used as they are"):
