@@ -180,6 +180,10 @@ class Torch:
     way_to_host = "x.cpu()"
 
     @property
+    def _place(self) -> str:
+        return f"{self.device}:{self.gpu}"
+
+    @property
     def _torch(self) -> Any:
         return sys.modules["torch"]
 
@@ -216,14 +220,14 @@ class Torch:
         return X.detach().to(self._scalar_type(dtype))
 
     def array(self, values: np.ndarray) -> Any:
-        return self._torch.tensor(values, device=f"cuda:{self.gpu}")
+        return self._torch.tensor(values, device=self._place)
 
     def host(self, X: Any) -> np.ndarray:
         return X.detach().cpu().numpy()  # type: ignore[no-any-return]
 
     def empty(self, rows: int, cols: int, dtype: np.dtype) -> Any:
         scalar = self._scalar_type(dtype)
-        return self._torch.empty((rows, cols), dtype=scalar, device=f"cuda:{self.gpu}")
+        return self._torch.empty((rows, cols), dtype=scalar, device=self._place)
 
     def copy(self, X: Any) -> Any:
         return X.detach().clone(memory_format=self._torch.contiguous_format)
@@ -243,7 +247,7 @@ class Torch:
         return self._torch.cat([X, Y], dim=1)
 
     def view(self, interface: Any) -> Any:
-        return self._torch.as_tensor(interface, device=f"cuda:{self.gpu}")
+        return self._torch.as_tensor(interface, device=self._place)
 
     def column_norms(self, X: Any) -> np.ndarray:
         return self.host(self._torch.linalg.norm(X, dim=0))
@@ -287,7 +291,7 @@ def library_of(x: Any, name: str) -> Library | None:
     owned = library is not None and library.device == "cuda"
     if library is not None and not owned:
         return library
-    if not owned and not hasattr(x, "__cuda_array_interface__"):
+    if not owned and (_is_tensor(x) or not hasattr(x, "__cuda_array_interface__")):
         return None
     if not _core.has_cuda:
         way = library.way_to_host if library else "a copy"
@@ -303,6 +307,11 @@ def library_of(x: Any, name: str) -> Library | None:
     return library
 
 
+def _is_tensor(x: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
 def _library_of(x: Any) -> Library | None:
     package = type(x).__module__.partition(".")[0]
     if package in ("cupy", "cupyx"):
@@ -313,8 +322,7 @@ def _library_of(x: Any) -> Library | None:
         if hasattr(x, "matmat"):  # a linear operator, whose arrays lie on the current device
             return CuPy(int(cupy.cuda.Device().id))
         return None
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(x, torch.Tensor):
+    if _is_tensor(x):
         if x.device.type == "cuda":
             return Torch(int(x.device.index))
         if x.device.type != "cpu":
@@ -342,7 +350,9 @@ class DeviceOperand:
     def times(self, X: Any) -> Any:
         """The product with a block of the library."""
         if self.entries is not None:
-            return self.library.cast(self.entries.source @ self.library.cast(X, self.dtype), X.dtype)
+            library = self.library
+            Y = self.entries.source @ library.cast(X, self.dtype)
+            return library.cast(Y, library.scalar(X))
         assert self.product is not None
         return self.product(X)
 

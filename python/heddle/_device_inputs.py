@@ -64,7 +64,7 @@ def function(
                 f"{tuple(X.shape)}, not {(rows, X.shape[1])}"
             )
         _scalar(library, Y, f"the result of {name}")
-        return library.cast(Y, X.dtype)
+        return library.cast(Y, library.scalar(X))
 
     scalar = np.dtype(np.float64) if dtype is None else check_scalar(dtype, name)
     return DeviceOperand(library, (rows, cols), scalar, product=checked)

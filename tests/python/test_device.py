@@ -57,18 +57,18 @@ class Cupy:
 
 
 class Torch:
-    def __init__(self):
+    def __init__(self, place):
         import torch
 
-        self.torch, self.kind = torch, torch.Tensor
+        self.torch, self.kind, self.place = torch, torch.Tensor, place
 
     def array(self, x):
-        return self.torch.from_numpy(np.ascontiguousarray(x)).cuda()
+        return self.torch.from_numpy(np.ascontiguousarray(x)).to(self.place)
 
     def matrix(self, A, index=np.int64):
         parts = [self.torch.from_numpy(part.astype(index)) for part in (A.indptr, A.indices)]
         values = self.torch.from_numpy(A.data)
-        return self.torch.sparse_csr_tensor(*parts, values, size=A.shape).cuda()
+        return self.torch.sparse_csr_tensor(*parts, values, size=A.shape).to(self.place)
 
     @staticmethod
     def address(A):
@@ -89,16 +89,20 @@ def _gpu_is_missing():
     return ""
 
 
-@pytest.fixture(params=["stand-in", "cupy", "torch"])
+@pytest.fixture(params=["stand-in", "torch-on-host", "cupy", "torch"])
 def library(request, monkeypatch):
     """A library of arrays, and how the tests make arrays of it."""
     if request.param == "stand-in":
         install(monkeypatch)
         return Stand()
+    if request.param == "torch-on-host":
+        pytest.importorskip("torch")
+        install(monkeypatch)
+        return Torch("cpu")
     module = pytest.importorskip(request.param)
     if reason := _gpu_is_missing():
         pytest.skip(reason)
-    return Cupy() if module.__name__ == "cupy" else Torch()
+    return Cupy() if module.__name__ == "cupy" else Torch("cuda")
 
 
 @pytest.mark.parametrize("which", ["SA", "LA", "LM", "BE"])
