@@ -57,6 +57,8 @@ class Library(Protocol):
         """The type of the numbers of X, or its name where NumPy does not know it."""
         ...
 
+    def is_dense(self, X: Any) -> bool: ...
+
     def entries(self, A: Any, symmetric: bool) -> Entries:
         """A sparse or dense matrix in compressed sparse rows. Rows and columns of a symmetric one may
         be exchanged."""
@@ -119,6 +121,9 @@ class CuPy:
     def scalar(self, X: Any) -> np.dtype | str:
         return np.dtype(X.dtype)
 
+    def is_dense(self, X: Any) -> bool:
+        return isinstance(X, self._cupy.ndarray)
+
     def entries(self, A: Any, symmetric: bool) -> Entries:
         from cupyx.scipy import sparse
 
@@ -175,6 +180,10 @@ class Torch:
     way_to_host = "x.cpu()"
 
     @property
+    def _place(self) -> str:
+        return f"{self.device}:{self.gpu}"
+
+    @property
     def _torch(self) -> Any:
         return sys.modules["torch"]
 
@@ -190,6 +199,9 @@ class Torch:
             return np.dtype(name)
         except TypeError:
             return name
+
+    def is_dense(self, X: Any) -> bool:
+        return bool(X.layout == self._torch.strided)
 
     def entries(self, A: Any, symmetric: bool) -> Entries:
         torch, A = self._torch, A.detach()
@@ -208,14 +220,14 @@ class Torch:
         return X.detach().to(self._scalar_type(dtype))
 
     def array(self, values: np.ndarray) -> Any:
-        return self._torch.tensor(values, device=f"cuda:{self.gpu}")
+        return self._torch.tensor(values, device=self._place)
 
     def host(self, X: Any) -> np.ndarray:
         return X.detach().cpu().numpy()  # type: ignore[no-any-return]
 
     def empty(self, rows: int, cols: int, dtype: np.dtype) -> Any:
         scalar = self._scalar_type(dtype)
-        return self._torch.empty((rows, cols), dtype=scalar, device=f"cuda:{self.gpu}")
+        return self._torch.empty((rows, cols), dtype=scalar, device=self._place)
 
     def copy(self, X: Any) -> Any:
         return X.detach().clone(memory_format=self._torch.contiguous_format)
@@ -235,7 +247,7 @@ class Torch:
         return self._torch.cat([X, Y], dim=1)
 
     def view(self, interface: Any) -> Any:
-        return self._torch.as_tensor(interface, device=f"cuda:{self.gpu}")
+        return self._torch.as_tensor(interface, device=self._place)
 
     def column_norms(self, X: Any) -> np.ndarray:
         return self.host(self._torch.linalg.norm(X, dim=0))
@@ -279,7 +291,7 @@ def library_of(x: Any, name: str) -> Library | None:
     owned = library is not None and library.device == "cuda"
     if library is not None and not owned:
         return library
-    if not owned and not hasattr(x, "__cuda_array_interface__"):
+    if not owned and (_is_tensor(x) or not hasattr(x, "__cuda_array_interface__")):
         return None
     if not _core.has_cuda:
         way = library.way_to_host if library else "a copy"
@@ -295,17 +307,22 @@ def library_of(x: Any, name: str) -> Library | None:
     return library
 
 
+def _is_tensor(x: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
 def _library_of(x: Any) -> Library | None:
     package = type(x).__module__.partition(".")[0]
     if package in ("cupy", "cupyx"):
-        values: Any = x if hasattr(x, "device") else getattr(x, "data", None)
-        if hasattr(values, "device"):
+        cupy = sys.modules["cupy"]
+        values = x if isinstance(x, cupy.ndarray) else getattr(x, "data", None)
+        if isinstance(values, cupy.ndarray):
             return CuPy(int(values.device.id))
-        if hasattr(x, "shape"):  # a linear operator, whose arrays lie on the current device
-            return CuPy(int(sys.modules["cupy"].cuda.Device().id))
+        if hasattr(x, "matmat"):  # a linear operator, whose arrays lie on the current device
+            return CuPy(int(cupy.cuda.Device().id))
         return None
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(x, torch.Tensor):
+    if _is_tensor(x):
         if x.device.type == "cuda":
             return Torch(int(x.device.index))
         if x.device.type != "cpu":
@@ -333,7 +350,9 @@ class DeviceOperand:
     def times(self, X: Any) -> Any:
         """The product with a block of the library."""
         if self.entries is not None:
-            return self.library.cast(self.entries.source @ self.library.cast(X, self.dtype), X.dtype)
+            library = self.library
+            Y = self.entries.source @ library.cast(X, self.dtype)
+            return library.cast(Y, library.scalar(X))
         assert self.product is not None
         return self.product(X)
 

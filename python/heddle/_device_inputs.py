@@ -54,6 +54,8 @@ def function(
     def checked(X: Any) -> Any:
         Y = product(X)
         _check_lies(library, Y, f"the result of {name}")
+        if not library.is_dense(Y):
+            raise TypeError(f"the result of {name} is sparse, it must be an array")
         if tuple(Y.shape) == (rows,) and X.shape[1] == 1:
             Y = Y.reshape(rows, 1)
         if tuple(Y.shape) != (rows, X.shape[1]):
@@ -62,7 +64,7 @@ def function(
                 f"{tuple(X.shape)}, not {(rows, X.shape[1])}"
             )
         _scalar(library, Y, f"the result of {name}")
-        return library.cast(Y, X.dtype)
+        return library.cast(Y, library.scalar(X))
 
     scalar = np.dtype(np.float64) if dtype is None else check_scalar(dtype, name)
     return DeviceOperand(library, (rows, cols), scalar, product=checked)
@@ -71,7 +73,7 @@ def function(
 def block(library: Library, X: Any, name: str, rows: int | None) -> tuple[Any, np.dtype]:
     """X as a row-major block, and its scalar. A vector becomes one column. Contiguous rows are not
     copied."""
-    if not hasattr(X, "reshape") or getattr(X, "is_sparse", False):
+    if not library.is_dense(X):
         raise TypeError(f"{name} is sparse, it must be an array")
     dtype = _scalar(library, X, name)
     if len(X.shape) == 1:

@@ -163,11 +163,13 @@ def columns_of(vectors: Any, chosen: np.ndarray) -> Any:
     everything = np.arange(vectors.shape[1])
     if np.array_equal(chosen, everything):
         return vectors
-    if isinstance(vectors, np.ndarray) and np.array_equal(chosen, everything[::-1]):
-        return vectors[:, ::-1]
+    library = library_of(vectors, "vectors")
+    if library is None:
+        return vectors[:, ::-1] if np.array_equal(chosen, everything[::-1]) else vectors[:, chosen]
     if not len(chosen):
         return vectors[:, :0]
-    return vectors[:, chosen if isinstance(vectors, np.ndarray) else chosen.tolist()]
+    with library.current():
+        return vectors[:, library.array(np.ascontiguousarray(chosen))]
 
 
 def beside(X: Any, Y: Any) -> Any:

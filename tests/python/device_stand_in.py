@@ -1,13 +1,15 @@
 """Arrays of a library that has a device of its own, on a machine without a GPU: NumPy's memory serves
 as the device. All that heddle does with arrays on a GPU is done with these, except CUDA itself."""
 
+import sys
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from heddle import _device_arrays
-from heddle._device_arrays import Entries, _row_major
+from heddle._device_arrays import Entries, Torch, _row_major
 
 
 class Array(np.ndarray):
@@ -46,6 +48,13 @@ def on_device(x, gpu=0):
     return moved
 
 
+def _on_host(interface):
+    class Memory:
+        __array_interface__ = {**interface.__cuda_array_interface__, "version": 3}
+
+    return np.asarray(Memory())
+
+
 class StandIn:
     name, device, way_to_host = "StandIn", "host", "x.get()"
 
@@ -63,6 +72,9 @@ class StandIn:
 
     def scalar(self, X):
         return np.dtype(X.dtype)
+
+    def is_dense(self, X):
+        return not sp.issparse(X)
 
     def entries(self, A, symmetric):
         A = A if sp.issparse(A) else Sparse(np.asarray(A))
@@ -96,20 +108,37 @@ class StandIn:
         return on_device(np.concatenate([X, Y], axis=1), self.gpu)
 
     def view(self, interface):
-        class Memory:
-            __array_interface__ = {**interface.__cuda_array_interface__, "version": 3}
-
-        return on_device(np.asarray(Memory()), self.gpu)
+        return on_device(_on_host(interface), self.gpu)
 
     def column_norms(self, X):
         return np.linalg.norm(np.asarray(X), axis=0)
 
 
+@dataclass(frozen=True)
+class TorchOnHost(Torch):
+    """PyTorch with host memory as its device."""
+
+    device = "host"
+    _place = "cpu"
+
+    def current(self):
+        return nullcontext()
+
+    def stream(self):
+        return 0
+
+    def view(self, interface):
+        return self._torch.from_numpy(_on_host(interface))
+
+
 def install(monkeypatch):
-    """Makes heddle know the arrays above."""
+    """Makes heddle take the arrays above, and tensors in host memory, as arrays on a device."""
     known = _device_arrays._library_of
 
     def library_of(x):
-        return StandIn(x.gpu) if isinstance(x, (Array, Sparse, Operator)) else known(x)
+        if isinstance(x, (Array, Sparse, Operator)):
+            return StandIn(x.gpu)
+        torch = sys.modules.get("torch")
+        return TorchOnHost(0) if torch and isinstance(x, torch.Tensor) else known(x)
 
     monkeypatch.setattr(_device_arrays, "_library_of", library_of)

@@ -57,18 +57,18 @@ class Cupy:
 
 
 class Torch:
-    def __init__(self):
+    def __init__(self, place):
         import torch
 
-        self.torch, self.kind = torch, torch.Tensor
+        self.torch, self.kind, self.place = torch, torch.Tensor, place
 
     def array(self, x):
-        return self.torch.from_numpy(np.ascontiguousarray(x)).cuda()
+        return self.torch.from_numpy(np.ascontiguousarray(x)).to(self.place)
 
     def matrix(self, A, index=np.int64):
         parts = [self.torch.from_numpy(part.astype(index)) for part in (A.indptr, A.indices)]
         values = self.torch.from_numpy(A.data)
-        return self.torch.sparse_csr_tensor(*parts, values, size=A.shape).cuda()
+        return self.torch.sparse_csr_tensor(*parts, values, size=A.shape).to(self.place)
 
     @staticmethod
     def address(A):
@@ -89,16 +89,20 @@ def _gpu_is_missing():
     return ""
 
 
-@pytest.fixture(params=["stand-in", "cupy", "torch"])
+@pytest.fixture(params=["stand-in", "torch-on-host", "cupy", "torch"])
 def library(request, monkeypatch):
     """A library of arrays, and how the tests make arrays of it."""
     if request.param == "stand-in":
         install(monkeypatch)
         return Stand()
+    if request.param == "torch-on-host":
+        pytest.importorskip("torch")
+        install(monkeypatch)
+        return Torch("cpu")
     module = pytest.importorskip(request.param)
     if reason := _gpu_is_missing():
         pytest.skip(reason)
-    return Cupy() if module.__name__ == "cupy" else Torch()
+    return Cupy() if module.__name__ == "cupy" else Torch("cuda")
 
 
 @pytest.mark.parametrize("which", ["SA", "LA", "LM", "BE"])
@@ -283,6 +287,8 @@ def test_refusals(library):
         heddle.cg(A, b, device="host")
     with pytest.raises(TypeError, match="b has the type int64"):
         heddle.cg(A, library.array(np.ones(40, dtype=np.int64)))
+    with pytest.raises(TypeError, match="b is sparse, it must be an array"):
+        heddle.cg(A, A)
     with pytest.raises(ValueError, match="b has 39 rows where 40 are needed"):
         heddle.cg(A, b[:39])
     with pytest.raises(ValueError, match="precision: arrays on a device are used as they are"):

@@ -1,6 +1,8 @@
 """What may be passed as a matrix or a block, and what is copied of it."""
 
 import resource
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -236,6 +238,7 @@ def test_arrays_of_cupy_without_cuda_name_the_way_out(monkeypatch):
         device = type("Device", (), {"id": 0})()
 
     ndarray.__module__ = "cupy"
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(ndarray=ndarray))
     monkeypatch.setattr(heddle._core, "has_cuda", False)
     with pytest.raises(TypeError, match=r"b lies in the memory of a GPU.* pass x.get\(\), in host memory"):
         heddle.cg(path_laplacian(3), ndarray())
