@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
@@ -22,7 +23,7 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
   using Space = typename Ctx::Space;
 
   BorrowedMatrix(Ctx& context, CsrView<T, Space> A)
-      : LinearOperator<T, Ctx>(row_range(A), column_range(A)), plan_(context, A) {}
+      : LinearOperator<T, Ctx>(row_range(A), column_range(A)), plan_(context, A, kernel()) {}
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
@@ -30,6 +31,11 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
   }
 
  private:
+  /// On a GPU, one that suits a single column and builds little beside A: there are few products.
+  static SpmmOptions kernel() {
+    return {.kernel = std::same_as<Ctx, HostContext> ? "auto" : "narrow_merge"};
+  }
+
   SpmmPlan<T, Ctx> plan_;
 };
 

@@ -9,7 +9,6 @@
 #include <heddle/spmm/features/row_grid_cuda.hpp>
 #include <heddle/spmm/features/row_runs.hpp>
 #include <heddle/spmm/features/row_tiles_cuda.hpp>
-#include <vector>
 
 namespace heddle::detail::cuda {
 namespace {
@@ -81,6 +80,29 @@ RowLengths row_lengths(CudaContext& context, const std::int64_t* row_offsets, In
   return all;
 }
 
+/// Of the sampled panels. They are integers, as above.
+struct PanelSums {
+  unsigned long long entries;
+  unsigned long long columns;  ///< distinct ones of each panel
+};
+
+/// Adds the entries and distinct columns of the panels 0, stride, 2 stride, … to `sums`.
+__global__ void panel_sums_kernel(const Index* distinct, const std::int64_t* row_offsets,
+                                  Index stride, Index samples, PanelSums* sums) {
+  PanelSums own{};
+  for (Index k = Index{blockIdx.x} * blockDim.x + threadIdx.x; k < samples;
+       k += Index{blockDim.x} * gridDim.x) {
+    const Index row = k * stride * kPanelRows;
+    own.entries +=
+        static_cast<unsigned long long>(row_offsets[row + kPanelRows] - row_offsets[row]);
+    own.columns += static_cast<unsigned long long>(distinct[k]);
+  }
+  own = {warp_sum(own.entries), warp_sum(own.columns)};
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(&sums->entries, own.entries);
+  atomicAdd(&sums->columns, own.columns);
+}
+
 /// R(8): entries divided by distinct columns, over evenly spaced whole panels. 1 if there is none.
 template <class T>
 double panel_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
@@ -94,18 +116,16 @@ double panel_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   Buffer<Index, DeviceSpace> distinct(context, static_cast<std::size_t>(samples));
   launch_count_panel_columns(context, whole, stride, 1, distinct.data());
 
-  const auto sum = [&](const Index* device, Index pitch) {
-    std::vector<Index> host(static_cast<std::size_t>(samples));
-    context.copy_to_host(host.data(), sizeof(Index), device,
-                         static_cast<std::size_t>(pitch) * sizeof(Index), sizeof(Index),
-                         static_cast<std::size_t>(samples));
-    double total = 0;
-    for (const Index value : host) total += static_cast<double>(value);
-    return total;
-  };
-  const double columns = sum(distinct.data(), 1);
-  const double entries = sum(A.row_offsets + kPanelRows, stride * kPanelRows) -
-                         sum(A.row_offsets, stride * kPanelRows);
+  // Of copies of single numbers to the host, each would take a transfer of its own.
+  Buffer<PanelSums, DeviceSpace> device(context, 1);
+  check(cudaMemsetAsync(device.data(), 0, sizeof(PanelSums), context.stream()));
+  panel_sums_kernel<<<4, RowLengthsConfig::kThreads, 0, context.stream()>>>(
+      distinct.data(), A.row_offsets, stride, samples, device.data());
+  check_launch();
+  PanelSums sums{};
+  context.copy_to_host(&sums, device.data(), sizeof sums);
+  const auto columns = static_cast<double>(sums.columns);
+  const auto entries = static_cast<double>(sums.entries);
   return columns > 0 ? entries / columns : 1;
 }
 

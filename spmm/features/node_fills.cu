@@ -1,9 +1,10 @@
+#include <array>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/node_fills.hpp>
 #include <limits>
-#include <vector>
+#include <tuple>
 
 namespace heddle::detail::cuda {
 namespace {
@@ -51,45 +52,49 @@ __device__ NodeRowCount count_node_row(const std::int64_t* row_offsets, const st
   return count;
 }
 
-/// counts[(b − kSmallestNode)·kSamples + s] = the count of the s-th sampled node row for size b. A
-/// thread per sample, a row of the grid per size.
+__device__ NodeRowCount count_node_row(int b, const std::int64_t* row_offsets,
+                                       const std::int32_t* columns, Index rows, Index node) {
+  switch (b) {
+    case 2:
+      return count_node_row<2>(row_offsets, columns, rows, node);
+    case 3:
+      return count_node_row<3>(row_offsets, columns, rows, node);
+    case 4:
+      return count_node_row<4>(row_offsets, columns, rows, node);
+    case 5:
+      return count_node_row<5>(row_offsets, columns, rows, node);
+    case 6:
+      return count_node_row<6>(row_offsets, columns, rows, node);
+    case 7:
+      return count_node_row<7>(row_offsets, columns, rows, node);
+    default:
+      return count_node_row<8>(row_offsets, columns, rows, node);
+  }
+}
+
+/// Adds `value` of all lanes of a warp to *sum. Sums of integers do not depend on their order.
+__device__ void add_of_warp(Index value, Index* sum) {
+  constexpr unsigned kAllLanes = 0xffffffffU;
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+  }
+}
+
+/// sums[b − kSmallestNode] += the counts of the sampled node rows for size b. A thread per sample,
+/// a row of the grid per size.
 template <class Config>
 __global__ __launch_bounds__(Config::kThreads) void node_fills_kernel(
-    const std::int64_t* row_offsets, const std::int32_t* columns, Index rows,
-    NodeRowCount* counts) {
+    const std::int64_t* row_offsets, const std::int32_t* columns, Index rows, NodeRowCount* sums) {
   const Index sample = static_cast<Index>(blockIdx.x) * Config::kThreads + threadIdx.x;
   const int b = kSmallestNode + static_cast<int>(blockIdx.y);
   const Index nodes = (rows + b - 1) / b;
   const Index stride = (nodes + Config::kSamples - 1) / Config::kSamples;
   const Index node = sample * stride;
-  NodeRowCount& count = counts[blockIdx.y * Config::kSamples + sample];
-  if (node >= nodes) {
-    count = {0, 0};
-    return;
-  }
-  switch (b) {
-    case 2:
-      count = count_node_row<2>(row_offsets, columns, rows, node);
-      break;
-    case 3:
-      count = count_node_row<3>(row_offsets, columns, rows, node);
-      break;
-    case 4:
-      count = count_node_row<4>(row_offsets, columns, rows, node);
-      break;
-    case 5:
-      count = count_node_row<5>(row_offsets, columns, rows, node);
-      break;
-    case 6:
-      count = count_node_row<6>(row_offsets, columns, rows, node);
-      break;
-    case 7:
-      count = count_node_row<7>(row_offsets, columns, rows, node);
-      break;
-    default:
-      count = count_node_row<8>(row_offsets, columns, rows, node);
-      break;
-  }
+  const NodeRowCount count =
+      node < nodes ? count_node_row(b, row_offsets, columns, rows, node) : NodeRowCount{0, 0};
+  add_of_warp(count.entries, &sums[blockIdx.y].entries);
+  add_of_warp(count.blocks, &sums[blockIdx.y].blocks);
 }
 
 }  // namespace
@@ -99,21 +104,17 @@ NodeFills device_node_fills(CudaContext& context, const CsrView<T, DeviceSpace>&
   using Config = NodeFillsConfig;
   NodeFills fills{};
   if (A.rows == 0) return fills;
-  const std::size_t size = fills.size() * Config::kSamples;
-  Buffer<NodeRowCount, DeviceSpace> counts(context, size);
+  Buffer<NodeRowCount, DeviceSpace> sums(context, fills.size());
+  check(cudaMemsetAsync(sums.data(), 0, sums.size() * sizeof(NodeRowCount), context.stream()));
   const dim3 grid(Config::kSamples / Config::kThreads, static_cast<unsigned>(fills.size()));
   node_fills_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-      A.row_offsets, A.columns, A.rows, counts.data());
+      A.row_offsets, A.columns, A.rows, sums.data());
   check_launch();
-  std::vector<NodeRowCount> host(size);
-  context.copy_to_host(host.data(), counts.data(), size * sizeof(NodeRowCount));
+  std::array<NodeRowCount, std::tuple_size_v<NodeFills>> found{};
+  context.copy_to_host(found.data(), sums.data(), sizeof found);
   for (std::size_t i = 0; i < fills.size(); ++i) {
-    double entries = 0;
-    double blocks = 0;
-    for (std::size_t s = 0; s < Config::kSamples; ++s) {
-      entries += static_cast<double>(host[i * Config::kSamples + s].entries);
-      blocks += static_cast<double>(host[i * Config::kSamples + s].blocks);
-    }
+    const auto entries = static_cast<double>(found[i].entries);
+    const auto blocks = static_cast<double>(found[i].blocks);
     const auto b = static_cast<double>(i + kSmallestNode);
     fills[i] = blocks > 0 ? entries / (blocks * b * b) : 0;
   }

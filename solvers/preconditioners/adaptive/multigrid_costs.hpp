@@ -11,7 +11,7 @@ struct MultigridSetupBytes {
   double constant;  ///< that a small matrix takes as well
 };
 inline constexpr MultigridSetupBytes kHostSetup{120, 3e8};
-inline constexpr MultigridSetupBytes kDeviceSetup{400, 4e10};
+inline constexpr MultigridSetupBytes kDeviceSetup{450, 7e10};
 
 /// The work of multigrid against chebyshev for one matrix and block width, in products
 /// of the matrix with the block. It is counted, not measured, so that equal problems get equal

@@ -26,7 +26,7 @@ struct Edges {
 struct RootSearch {
   std::int32_t* closed;      ///< 1: a root is within two edges
   std::int32_t* candidates;  ///< kNone where no node of the neighbourhood is open
-  std::int32_t* votes;       ///< the nodes whose candidate this one is
+  std::int32_t* missing;     ///< the nodes of the neighbourhood whose candidate this one is not
   Index* is_root;            ///< 0 or 1
   std::int32_t* roots;       ///< list: found last, not yet entered
   std::int32_t* closings;    ///< list: the nodes that these roots have closed
@@ -36,10 +36,15 @@ struct RootSearch {
 using ListSize = int;
 
 /// A vote for node i. With the last one it is a root of the next round.
-__device__ void vote_for(const Edges& graph, const RootSearch& search, std::int32_t i,
-                         ListSize* roots) {
-  const Index needed = graph.offsets[i + 1] - graph.offsets[i] + 1;
-  if (atomicAdd(search.votes + i, 1) + 1 == needed) search.roots[atomicAdd(roots, 1)] = i;
+__device__ void vote_for(const RootSearch& search, std::int32_t i, ListSize* roots) {
+  if (atomicSub(search.missing + i, 1) == 1) search.roots[atomicAdd(roots, 1)] = i;
+}
+
+/// missing[v] = the nodes of the neighbourhood of v.
+__global__ void neighbourhoods_kernel(Edges graph, std::int32_t* missing) {
+  for (Index v = thread_index(); v < graph.nodes; v += thread_count()) {
+    missing[v] = static_cast<std::int32_t>(graph.offsets[v + 1] - graph.offsets[v] + 1);
+  }
 }
 
 /// The first candidates, and their votes. A node without neighbours takes no part.
@@ -53,7 +58,7 @@ __global__ void first_candidates_kernel(Edges graph, RootSearch search, ListSize
     }
     const std::int32_t first = min(static_cast<std::int32_t>(v), graph.neighbours[begin]);
     search.candidates[v] = first;
-    vote_for(graph, search, first, roots);
+    vote_for(search, first, roots);
   }
 }
 
@@ -111,7 +116,7 @@ __global__ void pass_closed_kernel(Edges graph, RootSearch search, const ListSiz
       if (search.candidates[u] != w) continue;
       const std::int32_t next = next_candidate(graph, search, u, w);
       search.candidates[u] = next;
-      if (next != kNone) vote_for(graph, search, next, roots);
+      if (next != kNone) vote_for(search, next, roots);
     }
   }
 }
@@ -156,21 +161,27 @@ __global__ void join_neighbours_kernel(Edges graph, const std::int32_t* near_roo
 
 /// Queues rounds until no new root is found. Returns false where too many would be needed.
 bool run_rounds(CudaContext& context, const Edges& graph, const RootSearch& search) {
-  constexpr int kBatch = 64;  // rounds between two looks at the number of new roots
+  // Rounds between two looks at the number of new roots. Those that find none cost as much as a
+  // look.
+  constexpr int kFirstBatch = 16;
+  constexpr int kLargestBatch = 128;
   const Index most_rounds = std::max<Index>(1024, graph.nodes / 64);
   const auto blocks = static_cast<unsigned>(2 * context.device().multiprocessors);
-  Buffer<ListSize, DeviceSpace> sizes = zeros<ListSize>(context, 2 * kBatch + 1);
+  Buffer<ListSize, DeviceSpace> sizes = zeros<ListSize>(context, 2 * kLargestBatch + 1);
+  launch(context, grid_for(context, graph.nodes), neighbourhoods_kernel, graph, search.missing);
   launch(context, grid_for(context, graph.nodes), first_candidates_kernel, graph, search,
          sizes.data());
-  for (Index rounds = 0; rounds < most_rounds; rounds += kBatch) {
-    for (int k = 0; k < kBatch; ++k) {
+  int batch = kFirstBatch;
+  for (Index rounds = 0; rounds < most_rounds; rounds += batch) {
+    batch = static_cast<int>(std::clamp<Index>(rounds, kFirstBatch, kLargestBatch));
+    for (int k = 0; k < batch; ++k) {
       ListSize* const size = sizes.data() + 2 * k;
       launch(context, blocks, enter_roots_kernel, graph, search, size, size + 1);
       launch(context, blocks, pass_closed_kernel, graph, search, size + 1, size + 2);
     }
-    const ListSize found = fetched(context, sizes.data() + 2 * kBatch);
+    const ListSize found = fetched(context, sizes.data() + 2 * batch);
     if (found == 0) return true;
-    sizes = zeros<ListSize>(context, 2 * kBatch + 1);
+    sizes = zeros<ListSize>(context, 2 * kLargestBatch + 1);
     context.copy_to_device(sizes.data(), &found, sizeof found);
   }
   return false;
@@ -180,12 +191,11 @@ bool run_rounds(CudaContext& context, const Edges& graph, const RootSearch& sear
 std::optional<Buffer<Index, DeviceSpace>> find_roots(CudaContext& context, const Edges& graph) {
   const auto nodes = static_cast<std::size_t>(graph.nodes);
   Buffer<std::int32_t, DeviceSpace> closed = zeros<std::int32_t>(context, graph.nodes);
-  Buffer<std::int32_t, DeviceSpace> votes = zeros<std::int32_t>(context, graph.nodes);
-  Buffer<std::int32_t, DeviceSpace> candidates(context, nodes), roots(context, nodes),
-      closings(context, nodes);
+  Buffer<std::int32_t, DeviceSpace> missing(context, nodes), candidates(context, nodes),
+      roots(context, nodes), closings(context, nodes);
   Buffer<Index, DeviceSpace> is_root = zeros<Index>(context, graph.nodes + 1);
   if (!run_rounds(context, graph,
-                  {closed.data(), candidates.data(), votes.data(), is_root.data(), roots.data(),
+                  {closed.data(), candidates.data(), missing.data(), is_root.data(), roots.data(),
                    closings.data()})) {
     return {};
   }

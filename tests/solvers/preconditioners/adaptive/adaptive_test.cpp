@@ -186,6 +186,9 @@ TEST(MultigridCosts, FallWithTheWidthAndDecideByTheCondition) {
   EXPECT_GT(narrow.least_degree(), wide.least_degree());
   EXPECT_FALSE(wide.pays_for(5));
   EXPECT_TRUE(wide.pays_for(60));
+  const MultigridCosts there(kDeviceSetup, 1000000, 7000000, 16, 8);
+  EXPECT_GT(there.setup(), wide.setup()) << "products are faster there by more than setup is";
+  EXPECT_TRUE(there.pays_for(200));
   EXPECT_FALSE(MultigridCosts(kHostSetup, 500, 3400, 16, 8).pays_for(60))
       << "a small matrix is not worth it";
 }
