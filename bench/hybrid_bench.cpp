@@ -115,6 +115,13 @@ HostDiaMatrix<double> full_band(HostContext& host, Index rows, Index count) {
   return A;
 }
 
+std::string describe(const char* side, const BandCost& cost) {
+  constexpr double kNanoPerMilli = 1e6;
+  return fmt::format("{} {:.4f} R + {:.4f} S ns + {:.3f} ms", side,
+                     cost.per_multiplication * kNanoPerMilli, cost.per_entry * kNanoPerMilli,
+                     cost.latency);
+}
+
 /// The sizes of the paper's figure 11: the share of the rows that the costs give for the host, and
 /// the best one.
 void compare_bands(CudaContext& gpu, HostContext& host, const std::vector<Index>& sizes) {
@@ -125,12 +132,9 @@ void compare_bands(CudaContext& gpu, HostContext& host, const std::vector<Index>
   for (const Index rows : sizes) {
     const auto begin = std::chrono::steady_clock::now();
     const BandCosts costs = measure_band_costs<double>(gpu, host, rows);
-    fmt::print(
-        "{} rows: host {:.4f} R + {:.4f} S ns + {:.4f} ms, GPU {:.4f} R + {:.4f} S ns + {:.4f} ms "
-        "(fitted in {:.0f} ms)\n",
-        rows, costs.host.per_multiplication * 1e6, costs.host.per_entry * 1e6, costs.host.latency,
-        costs.gpu.per_multiplication * 1e6, costs.gpu.per_entry * 1e6, costs.gpu.latency,
-        apps::elapsed_ms(begin));
+    fmt::print("{} rows, fitted in {:.0f} ms: {}, {}; alone {}, {}\n", rows,
+               apps::elapsed_ms(begin), describe("host", costs.host), describe("GPU", costs.gpu),
+               describe("host", costs.host_alone), describe("GPU", costs.gpu_alone));
     for (const auto& [left, right] :
          {Bands{3, 4}, Bands{3, 5}, Bands{3, 6}, Bands{2, 5}, Bands{4, 5}, Bands{5, 5}}) {
       const HostDiaMatrix<double> A = full_band(host, rows, left);

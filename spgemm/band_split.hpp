@@ -35,16 +35,20 @@ struct BandSample {
 /// Throws `InvalidArgument` without samples and for a time that is not positive.
 BandCost fit_band_cost(std::span<const BandSample> samples);
 
-/// The costs of both sides.
+/// The costs of both sides while the other one works too, and of each one alone. Both use the
+/// memory of the host, so a side is slower beside the other one.
 struct BandCosts {
   BandCost host;
   BandCost gpu;
+  BandCost host_alone;
+  BandCost gpu_alone;
 };
 
 /// The share t of the rows, 0 … 1, with which the host finishes when the GPU does: with
 /// c = slope of the host and g = slope of the GPU, t c + latency_host = (1 − t) g + latency_gpu.
 /// Without latencies and with host.per_entry = 0 it is the paper's (β R + γ S)/((α + β) R + γ S). A
-/// bandwidth-bound host needs its per_entry, a small product the latencies.
+/// bandwidth-bound host needs its per_entry, a small product the latencies. 1 or 0 where one side
+/// alone is faster.
 double band_split(const BandCosts& costs, const BandWork& work) noexcept;
 
 }  // namespace heddle

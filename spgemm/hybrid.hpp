@@ -39,9 +39,10 @@ class HybridSpgemm {
   /// and as `spgemm_to_host` does.
   HostCsrMatrix<T> multiply(double gpu_share, std::size_t device_bytes, HybridReport& report);
 
-  /// The share of the GPU with which both sides should finish together, t_c/(t_c + t_g), where t_c
-  /// and t_g are the times that the host and the GPU would need for all rows (the paper's heuristic
-  /// II). They are estimated by both sides computing the rows with `sample` of the multiplications.
+  /// The share of the GPU with which both sides should finish together, or 0 or 1 if one side alone
+  /// should be about as fast (the paper's heuristic II, t_c/(t_c + t_g) for the times t_c of the
+  /// host and t_g of the GPU, with latencies and with both sides at work). The times come from rows
+  /// all over A that have the part `sample` of the multiplications, and a quarter of it.
   double measure_share(double sample, std::size_t device_bytes);
 
  private:

@@ -34,8 +34,8 @@ class HybridBand {
 };
 
 /// The costs of products of band matrices with about `rows` rows in the precision T, from products
-/// of bands of two to six diagonals on each side alone. They depend on the rows, because small
-/// matrices stay in the host's caches. Takes as long as some hundred products. Throws
+/// of bands of two to six diagonals on each side alone and on both. They depend on the rows,
+/// because small matrices stay in the host's caches. Takes as long as some hundred products. Throws
 /// `InvalidArgument` for a number of rows that is not positive, `OutOfMemory`.
 template <Scalar T>
 BandCosts measure_band_costs(CudaContext& gpu, HostContext& host, Index rows);

@@ -14,17 +14,26 @@ struct SideCost {
   double ms() const noexcept { return slope + latency; }
 };
 
+/// The costs of both sides while the other one works too, which shares the memory of the host, and
+/// their times for all of the work alone.
+struct SharedCosts {
+  SideCost host;
+  SideCost gpu;
+  double host_alone_ms = 0;
+  double gpu_alone_ms = 0;
+};
+
 /// The host's share x of the work, 0 … 1, with which both sides finish together:
 /// x·host.slope + host.latency = (1 − x)·gpu.slope + gpu.latency. 1 or 0 if one side alone is
 /// faster, or if sharing saves less than the part `least_gain` of its time.
-inline double balanced_share(const SideCost& host, const SideCost& gpu,
-                             double least_gain = 0) noexcept {
-  const double alone = host.ms() <= gpu.ms() ? 1 : 0;
+inline double balanced_share(const SharedCosts& costs, double least_gain = 0) noexcept {
+  const auto& [host, gpu, host_alone_ms, gpu_alone_ms] = costs;
+  const double alone = host_alone_ms <= gpu_alone_ms ? 1 : 0;
   if (!(host.slope + gpu.slope > 0)) return alone;
   const double share = (gpu.ms() - host.latency) / (host.slope + gpu.slope);
   const double together = share * host.slope + host.latency;
-  const bool pays =
-      share > 0 && share < 1 && together <= (1 - least_gain) * std::min(host.ms(), gpu.ms());
+  const bool pays = share > 0 && share < 1 &&
+                    together <= (1 - least_gain) * std::min(host_alone_ms, gpu_alone_ms);
   return pays ? share : alone;
 }
 

@@ -94,8 +94,10 @@ BandCost fit_band_cost(std::span<const BandSample> samples) {
 }
 
 double band_split(const BandCosts& costs, const BandWork& work) noexcept {
-  return balanced_share({costs.host.slope(work), costs.host.latency},
-                        {costs.gpu.slope(work), costs.gpu.latency});
+  return balanced_share({{costs.host.slope(work), costs.host.latency},
+                         {costs.gpu.slope(work), costs.gpu.latency},
+                         costs.host_alone.ms(work),
+                         costs.gpu_alone.ms(work)});
 }
 
 }  // namespace heddle

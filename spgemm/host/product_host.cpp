@@ -220,8 +220,10 @@ void compute_values(HostContext& context, const ProductSchedule<HostSpace>& sche
                     bool /*with_columns*/) {
   // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
   const auto members = static_cast<std::size_t>(members_for(context, schedule.piece_begins));
-  std::vector<std::vector<T>> sums(members, std::vector<T>(static_cast<std::size_t>(B.cols)));
+  // Each thread makes its own, so that none waits for all of them.
+  std::vector<std::vector<T>> sums(members);
   for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member, bool) {
+    if (sums[member].empty()) sums[member].resize(static_cast<std::size_t>(B.cols));
     T* const sum = sums[member].data();
     for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
       const T factor = A.values[a];

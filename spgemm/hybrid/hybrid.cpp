@@ -16,6 +16,7 @@
 #include <heddle/spgemm/share.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -36,21 +37,6 @@ CsrView<T, Space> rows_of(const CsrView<T, Space>& A, const Index* offsets, Inde
           A.row_offsets + first, A.columns, A.values};
 }
 
-/// The shortest time of `work`, which runs once more before, because kernels are loaded when they
-/// first run.
-template <class Work>
-double least_ms(const Work& work) {
-  constexpr int kRuns = 3;
-  work();
-  double least = std::numeric_limits<double>::infinity();
-  for (int run = 0; run < kRuns; ++run) {
-    const Clock::time_point begin = Clock::now();
-    work();
-    least = std::min(least, since(begin));
-  }
-  return least;
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -60,7 +46,7 @@ struct HybridSpgemm<T>::State {
   CsrView<T, HostSpace> A;
   CsrView<T, HostSpace> B;
   CsrMatrix<T, DeviceSpace> A_on_gpu;
-  CsrMatrix<T, DeviceSpace> B_on_gpu;
+  std::shared_ptr<const CsrMatrix<T, DeviceSpace>> B_on_gpu;
   std::vector<Index> work;  ///< multiplications of the rows before each row
 
   /// The number of first rows that have this share of the multiplications.
@@ -124,6 +110,75 @@ struct HybridSpgemm<T>::State {
     sample.row_offsets()[rows.size()] = next;
     return sample;
   }
+
+  /// See `HybridSpgemm::multiply`.
+  HostCsrMatrix<T> multiply(double gpu_share, std::size_t device_bytes, HybridReport& report) {
+    const Index rows = A.rows;
+    const Index middle = rows_of_share(gpu_share);
+    report = {};
+    report.gpu_rows = middle;
+    const auto part = static_cast<double>(work[static_cast<std::size_t>(middle)]);
+    report.gpu_share = work.back() > 0 ? part / static_cast<double>(work.back()) : gpu_share;
+
+    // The places of both parts in C are known once the entries of the first one are counted.
+    std::vector<Index> offsets(static_cast<std::size_t>(rows) + 1);
+    std::optional<SpgemmPlan<T, CudaContext>> gpu_plan;
+    std::optional<SpgemmPlan<T, HostContext>> host_plan;
+    const auto count_on_gpu = [&] {
+      gpu_plan.emplace(gpu, gpu_rows(0, middle), B_on_gpu->view());
+      gpu_plan->fetch_row_offsets(gpu, offsets.data());
+    };
+    run_both(
+        count_on_gpu, [&] { host_plan.emplace(host, host_rows(middle, rows), B); }, report);
+    const Index first_part = offsets[static_cast<std::size_t>(middle)];
+    HostCsrMatrix<T> C(host, rows, B.cols, first_part + (host_plan ? host_plan->counts().nnz : 0));
+    const auto multiply_on_gpu = [&] {
+      std::copy_n(offsets.begin(), middle + 1, C.row_offsets());
+      detail::multiply_to_host(gpu, *gpu_plan, gpu_rows(0, middle), B_on_gpu->view(),
+                               offsets.data(), device_bytes, C.columns(), C.values());
+    };
+    const auto multiply_on_host = [&] {
+      std::vector<Index> own(static_cast<std::size_t>(rows - middle) + 1);
+      host_plan->multiply_into(host, host_rows(middle, rows), B, own.data(),
+                               C.columns() + first_part, C.values() + first_part);
+      for (Index i = middle + 1; i <= rows; ++i) {
+        C.row_offsets()[i] = first_part + own[static_cast<std::size_t>(i - middle)];
+      }
+    };
+    C.row_offsets()[0] = 0;
+    run_both(multiply_on_gpu, multiply_on_host, report);
+    return C;
+  }
+
+  /// The shortest times of this product on each side alone and on both, as parts of a product with
+  /// `total` multiplications.
+  detail::SampledTimes sample_times(double total, std::size_t device_bytes) {
+    constexpr int kRuns = 3;
+    const double all = static_cast<double>(work.back()) / total;
+    const auto best_of = [&](double share, HybridReport& best) {
+      double least = std::numeric_limits<double>::infinity();
+      for (int run = 0; run <= kRuns; ++run) {
+        HybridReport report;
+        const Clock::time_point begin = Clock::now();
+        multiply(share, device_bytes, report);
+        const double ms = since(begin);
+        if (run == 0 || ms >= least) continue;  // kernels are loaded when they first run
+        least = ms;
+        best = report;
+      }
+      return least;
+    };
+    HybridReport both;
+    const double host_alone = best_of(0, both);
+    const double gpu_alone = best_of(1, both);
+    constexpr double kHalf = 0.5;
+    // What neither side does counts for both.
+    const double rest = best_of(kHalf, both) - std::max(both.cpu_ms, both.gpu_ms);
+    return {{all * (1 - both.gpu_share), both.cpu_ms + rest},
+            {all * both.gpu_share, both.gpu_ms + rest},
+            {all, host_alone},
+            {all, gpu_alone}};
+  }
 };
 
 template <Scalar T>
@@ -132,7 +187,8 @@ HybridSpgemm<T>::HybridSpgemm(CudaContext& gpu, HostContext& host, CsrView<T, Ho
     : state_(new State{gpu, host, A, B, {}, {}, {}}) {
   detail::require_factors(A, B);
   state_->A_on_gpu = place(gpu, convert<T>(host, A));
-  state_->B_on_gpu = place(gpu, convert<T>(host, B));
+  state_->B_on_gpu =
+      std::make_shared<const CsrMatrix<T, DeviceSpace>>(place(gpu, convert<T>(host, B)));
   state_->work = detail::work_before_rows(A, B);
 }
 
@@ -146,43 +202,7 @@ HostCsrMatrix<T> HybridSpgemm<T>::multiply(double gpu_share, std::size_t device_
     throw InvalidArgument(fmt::format(
         "C = A B on host and GPU: the share of the GPU is {}, it must lie in 0 … 1", gpu_share));
   }
-  State& s = *state_;
-  const Index rows = s.A.rows;
-  const Index middle = s.rows_of_share(gpu_share);
-  report = {};
-  report.gpu_rows = middle;
-  const auto part = static_cast<double>(s.work[static_cast<std::size_t>(middle)]);
-  report.gpu_share = s.work.back() > 0 ? part / static_cast<double>(s.work.back()) : gpu_share;
-
-  // The places of both parts in C are known once the entries of the first one are counted.
-  std::vector<Index> offsets(static_cast<std::size_t>(rows) + 1);
-  std::optional<SpgemmPlan<T, CudaContext>> gpu_plan;
-  std::optional<SpgemmPlan<T, HostContext>> host_plan;
-  const auto count_on_gpu = [&] {
-    gpu_plan.emplace(s.gpu, s.gpu_rows(0, middle), s.B_on_gpu.view());
-    gpu_plan->fetch_row_offsets(s.gpu, offsets.data());
-  };
-  s.run_both(
-      count_on_gpu, [&] { host_plan.emplace(s.host, s.host_rows(middle, rows), s.B); }, report);
-  const Index first_part = offsets[static_cast<std::size_t>(middle)];
-  HostCsrMatrix<T> C(s.host, rows, s.B.cols,
-                     first_part + (host_plan ? host_plan->counts().nnz : 0));
-  const auto multiply_on_gpu = [&] {
-    std::copy_n(offsets.begin(), middle + 1, C.row_offsets());
-    detail::multiply_to_host(s.gpu, *gpu_plan, s.gpu_rows(0, middle), s.B_on_gpu.view(),
-                             offsets.data(), device_bytes, C.columns(), C.values());
-  };
-  const auto multiply_on_host = [&] {
-    std::vector<Index> own(static_cast<std::size_t>(rows - middle) + 1);
-    host_plan->multiply_into(s.host, s.host_rows(middle, rows), s.B, own.data(),
-                             C.columns() + first_part, C.values() + first_part);
-    for (Index i = middle + 1; i <= rows; ++i) {
-      C.row_offsets()[i] = first_part + own[static_cast<std::size_t>(i - middle)];
-    }
-  };
-  C.row_offsets()[0] = 0;
-  s.run_both(multiply_on_gpu, multiply_on_host, report);
-  return C;
+  return state_->multiply(gpu_share, device_bytes, report);
 }
 
 template <Scalar T>
@@ -201,22 +221,24 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
   const auto total = static_cast<double>(s.work.back());
   if (total == 0) return 0;
   const double share = std::min(1.0, std::max(sample, kLeastWork / total));
-  std::vector<detail::TimedPart> host_times;
-  std::vector<detail::TimedPart> gpu_times;
-  for (const double part : {share, share * kPart}) {
+  const auto times_of = [&](double part) {
     const HostCsrMatrix<T> rows = s.sample_rows(part);
-    const auto on_gpu = place(s.gpu, convert<T>(s.host, rows.view()));
-    const double work =
-        static_cast<double>(detail::work_before_rows(rows.view(), s.B).back()) / total;
-    host_times.push_back({work, least_ms([&] { spgemm<T>(s.host, rows.view(), s.B); })});
-    gpu_times.push_back({work, least_ms([&] {
-                           spgemm_to_host<T>(s.gpu, s.host, on_gpu.view(), s.B_on_gpu.view(),
-                                             device_bytes);
-                         })});
-  }
-  const SideCost host = detail::line_through(host_times[0], host_times[1]);
-  const SideCost gpu = detail::line_through(gpu_times[0], gpu_times[1]);
-  return 1 - balanced_share(host, gpu, kLeastGain);
+    State sampled{s.gpu,
+                  s.host,
+                  rows.view(),
+                  s.B,
+                  place(s.gpu, convert<T>(s.host, rows.view())),
+                  s.B_on_gpu,
+                  detail::work_before_rows(rows.view(), s.B)};
+    return sampled.sample_times(total, device_bytes);
+  };
+  const detail::SampledTimes large = times_of(share);
+  const detail::SampledTimes small = times_of(share * kPart);
+  const SharedCosts costs{detail::line_through(large.host, small.host),
+                          detail::line_through(large.gpu, small.gpu),
+                          detail::line_through(large.host_alone, small.host_alone).ms(),
+                          detail::line_through(large.gpu_alone, small.gpu_alone).ms()};
+  return 1 - balanced_share(costs, kLeastGain);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class HybridSpgemm<T>;

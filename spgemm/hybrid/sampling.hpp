@@ -29,6 +29,14 @@ struct TimedPart {
   double ms = 0;
 };
 
+/// The times of a sample on both sides at once, with the part of each, and on each side alone.
+struct SampledTimes {
+  TimedPart host;
+  TimedPart gpu;
+  TimedPart host_alone;
+  TimedPart gpu_alone;
+};
+
 /// The cost with these two times. Neither its slope nor its latency is negative: where noise would
 /// make one so, the larger part decides.
 inline SideCost line_through(const TimedPart& large, const TimedPart& small) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -110,13 +109,13 @@ const HostDiaMatrix<T>& HybridBand<T>::multiply(double host_share, HybridReport&
   constexpr double kRowsTogether = 32;  // the host's vectors then begin at the same rows as A's
   State& s = *state_;
   const auto rows = static_cast<double>(s.C.shape().rows);
-  const double wanted = std::round((1 - host_share) * rows / kRowsTogether) * kRowsTogether;
+  const double wanted = std::ceil((1 - host_share) * rows / kRowsTogether) * kRowsTogether;
   const auto middle = static_cast<Index>(std::min(wanted, rows));
-  if (middle > 0) s.start_gpu(middle);
   const Clock::time_point begin = Clock::now();
+  if (middle > 0) s.start_gpu(middle);
   s.host_plan.update(s.host, s.A, s.B, s.C, middle, s.C.shape().rows);
   report = {};
-  report.cpu_ms = since(begin);
+  report.cpu_ms = middle < s.C.shape().rows ? since(begin) : 0;
   report.gpu_rows = middle;
   report.gpu_share = rows > 0 ? static_cast<double>(middle) / rows : 1 - host_share;
   if (middle > 0) {
@@ -141,43 +140,71 @@ HostDiaMatrix<T> sample_band(HostContext& host, Index rows, Index count) {
   return A;
 }
 
-/// The median time of a product with this share.
+double median(std::vector<double>& times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+/// The median times of a product with this share: of the host, of the GPU, and of all.
+struct Times {
+  double host = 0;
+  double gpu = 0;
+  double all = 0;
+};
+
 template <class T>
-double median_ms(HybridBand<T>& product, double host_share) {
-  constexpr std::size_t kRuns = 7;
+Times time_share(HybridBand<T>& product, double host_share) {
+  constexpr int kRuns = 7;
   HybridReport report;
   product.multiply(host_share, report);
-  std::array<double, kRuns> times{};
-  for (double& ms : times) {
+  std::vector<double> host;
+  std::vector<double> gpu;
+  std::vector<double> all;
+  for (int run = 0; run < kRuns; ++run) {
     const Clock::time_point begin = Clock::now();
     product.multiply(host_share, report);
-    ms = since(begin);
+    all.push_back(since(begin));
+    host.push_back(report.cpu_ms);
+    gpu.push_back(report.gpu_ms);
   }
-  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
-  return times[kRuns / 2];
+  return {median(host), median(gpu), median(all)};
+}
+
+BandWork part_of(const BandWork& work, double part) {
+  return {part * work.multiplications, part * work.entries};
 }
 
 }  // namespace
 
 template <Scalar T>
-BandCosts measure_band_costs(CudaContext& gpu, HostContext& host, Index rows) {
+BandCosts measure_band_costs(CudaContext& context_gpu, HostContext& context_host, Index rows) {
   if (rows <= 0) throw InvalidArgument("the costs of band products need at least one row");
   struct Bands {
     Index A;
     Index B;
   };
-  std::vector<BandSample> on_host;
-  std::vector<BandSample> on_gpu;
+  constexpr double kHalf = 0.5;
+  std::vector<BandSample> host, gpu, host_alone, gpu_alone;
   for (const auto& [left, right] : {Bands{2, 3}, Bands{4, 4}, Bands{3, 6}, Bands{6, 6}}) {
     for (const Index height : {rows, (rows + 1) / 2}) {
-      const HostDiaMatrix<T> A = sample_band<T>(host, height, left);
-      const HostDiaMatrix<T> B = sample_band<T>(host, height, right);
-      HybridBand<T> product(gpu, host, A, B);
-      on_host.push_back({product.work(), median_ms(product, 1)});
-      on_gpu.push_back({product.work(), median_ms(product, 0)});
+      const HostDiaMatrix<T> A = sample_band<T>(context_host, height, left);
+      const HostDiaMatrix<T> B = sample_band<T>(context_host, height, right);
+      HybridBand<T> product(context_gpu, context_host, A, B);
+      const Times both = time_share(product, kHalf);
+      if (both.host > 0 && both.gpu > 0) {
+        host.push_back({part_of(product.work(), kHalf), both.host});
+        gpu.push_back({part_of(product.work(), 1 - kHalf), both.gpu});
+      }
+      host_alone.push_back({product.work(), time_share(product, 1).all});
+      gpu_alone.push_back({product.work(), time_share(product, 0).all});
     }
   }
-  return {fit_band_cost(on_host), fit_band_cost(on_gpu)};
+  // Few rows are not shared.
+  if (host.empty()) host = host_alone;
+  if (gpu.empty()) gpu = gpu_alone;
+  return {fit_band_cost(host), fit_band_cost(gpu), fit_band_cost(host_alone),
+          fit_band_cost(gpu_alone)};
 }
 
 #define HEDDLE_INSTANTIATE(T)   \

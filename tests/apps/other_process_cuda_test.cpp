@@ -5,8 +5,10 @@
 #include <apps/process.hpp>
 #include <apps/solver_process.hpp>
 #include <filesystem>
+#include <fstream>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/formats/formats.hpp>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <support/temporary_folder.hpp>
@@ -204,6 +206,39 @@ TEST_F(SpmmOnGpu, WritesTheProductAndRefusesWhatItCannotHold) {
       run({"A.mtx", "--multiply", "B.mtx", "--precision", "half", "--no-scaling"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_NE(refused.err.find("entry (2, 1) of A is 1e+09"), std::string::npos) << refused.err;
+}
+
+class SpgemmOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = cuda_unavailable_reason();
+    if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  }
+  heddle::test::TemporaryFolder folder_;
+};
+
+/// All implementations in both formats, and the same product with small integers.
+TEST_F(SpgemmOnGpu, TimesAllImplementations) {
+  std::vector<std::string> products;
+  for (const std::string format : {"csr", "dia"}) {
+    SCOPED_TRACE(format);
+    const test::ProcessResult run = test::run_process(
+        folder_.path(), {test::executable("heddle-spgemm"), "laplace2d:60,50", "--format", format,
+                         "--implementations", "cpu,gpu,hybrid,cusparse,column-row", "--json", "-o",
+                         format + ".mtx"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto product = nlohmann::json::parse(run.out).at("products").at(0);
+    EXPECT_EQ(product.at("format"), format);
+    ASSERT_EQ(product.at("implementations").size(), 5U);
+    for (const auto& timing : product.at("implementations")) {
+      EXPECT_FALSE(timing.contains("failure")) << timing;
+      EXPECT_GT(timing.value("total_ms", 0.0), 0) << timing;
+    }
+    std::ifstream file(folder_.path() / (format + ".mtx"));
+    products.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    EXPECT_FALSE(products.back().empty());
+  }
+  EXPECT_EQ(products.front(), products.back());
 }
 
 }  // namespace

@@ -18,15 +18,15 @@ class BandOnBoth : public test::CudaTest {
 };
 
 TEST_F(BandOnBoth, GivesTheProductWithEveryShare) {
-  const auto A = test::band_matrix<double>(3000, 2500, 2);
+  const auto A = test::band_matrix<double>(3010, 2500, 2);
   const auto B = test::band_matrix<double>(2500, 2600, 3);
   const auto left = dia_from_csr<double>(host_, A.view(), dia_shape(host_, A.view()));
   const auto right = dia_from_csr<double>(host_, B.view(), dia_shape(host_, B.view()));
   const DiaPattern pattern = product_pattern(host_, dia_pattern(host_, A.view(), left.shape()),
                                              dia_pattern(host_, B.view(), right.shape()));
   HybridBand<double> product(context(), host_, left, right);
-  EXPECT_EQ(product.work().multiplications, 3000.0 * 5 * 7);
-  EXPECT_EQ(product.work().entries, 3000.0 * 11);
+  EXPECT_EQ(product.work().multiplications, 3010.0 * 5 * 7);
+  EXPECT_EQ(product.work().entries, 3010.0 * 11);
   for (const double share : {0.0, 0.3, 1.0, 0.6}) {
     SCOPED_TRACE(share);
     HybridReport report;
@@ -34,6 +34,8 @@ TEST_F(BandOnBoth, GivesTheProductWithEveryShare) {
     EXPECT_EQ(fault_of_product(host_, A.view(), B.view(), C.view()), "");
     EXPECT_NEAR(report.gpu_share, 1 - share, 0.01);
     EXPECT_EQ(report.gpu_ms > 0, share < 1);
+    EXPECT_EQ(report.cpu_ms > 0, share > 0);
+    EXPECT_EQ(report.gpu_rows == 3010, share == 0);
   }
   HybridReport report;
   EXPECT_THROW(product.multiply(-0.1, report), InvalidArgument);
@@ -45,6 +47,9 @@ TEST_F(BandOnBoth, MeasuresCosts) {
   const BandWork work{20000.0 * 15, 20000.0 * 7};
   EXPECT_GT(costs.host.ms(work), 0);
   EXPECT_GT(costs.gpu.ms(work), 0);
+  EXPECT_GT(costs.host_alone.ms(work), 0);
+  EXPECT_GT(costs.gpu_alone.ms(work), 0);
+  EXPECT_GT(measure_band_costs<float>(context(), host_, 3).host.ms(work), 0);
   EXPECT_THROW(measure_band_costs<double>(context(), host_, 0), InvalidArgument);
 }
 

@@ -51,14 +51,20 @@ TEST(BandSplit, IsThatOfThePaper) {
   constexpr double kBeta = 0.5;
   constexpr double kGamma = 0.8;
   const double g = kBeta * 10 + kGamma * 7;
-  EXPECT_DOUBLE_EQ(band_split({{kAlpha, 0, 0}, {kBeta, kGamma, 0}}, work), g / (kAlpha * 10 + g));
+  const auto split = [&](const BandCost& on_host, const BandCost& on_gpu) {
+    return band_split({on_host, on_gpu, on_host, on_gpu}, work);
+  };
+  EXPECT_DOUBLE_EQ(split({kAlpha, 0, 0}, {kBeta, kGamma, 0}), g / (kAlpha * 10 + g));
   // With latencies, both sides finish together.
-  const BandCosts costs{{3, 0.1, 1}, {0.5, 0.8, 4}};
-  const double t = band_split(costs, work);
-  EXPECT_NEAR(t * costs.host.slope(work) + 1, (1 - t) * costs.gpu.slope(work) + 4, 1e-12);
-  EXPECT_EQ(band_split({{3, 0, 0}, {0.5, 0.8, 100}}, work), 1);
-  EXPECT_EQ(band_split({{3, 0, 100}, {0.5, 0.8, 0}}, work), 0);
+  const BandCost on_host{3, 0.1, 1};
+  const BandCost on_gpu{0.5, 0.8, 4};
+  const double t = split(on_host, on_gpu);
+  EXPECT_NEAR(t * on_host.slope(work) + 1, (1 - t) * on_gpu.slope(work) + 4, 1e-12);
+  EXPECT_EQ(split({3, 0, 0}, {0.5, 0.8, 100}), 1);
+  EXPECT_EQ(split({3, 0, 100}, {0.5, 0.8, 0}), 0);
   EXPECT_EQ(band_split({}, work), 1);
+  // A host that is much faster alone.
+  EXPECT_EQ(band_split({on_host, on_gpu, {0.1, 0, 0}, on_gpu}, work), 1);
 }
 
 TEST(BandCostFit, FindsTheCoefficientsAndNoNegativeOnes) {

@@ -18,19 +18,22 @@ TEST(BalancedShare, IsTheBestOfAllShares) {
         const double on_gpu = share < 1 ? (1 - share) * gpu.slope + gpu.latency : 0;
         return std::max(on_host, on_gpu);
       };
-      const double chosen = ms(balanced_share(host, gpu));
+      const double chosen = ms(balanced_share({host, gpu, host.ms(), gpu.ms()}));
       for (int i = 0; i <= 100; ++i) EXPECT_LE(chosen, ms(i / 100.0) * (1 + 1e-12)) << i;
     }
   }
 }
 
 TEST(BalancedShare, IsOneSideAloneWhereLittleIsGained) {
-  EXPECT_GT(balanced_share({100, 0}, {5, 0}), 0);
-  EXPECT_EQ(balanced_share({100, 0}, {5, 0}, 0.1), 0);
-  EXPECT_EQ(balanced_share({5, 0}, {100, 0}, 0.1), 1);
-  EXPECT_DOUBLE_EQ(balanced_share({5, 0}, {5, 0}, 0.1), 0.5);
-  EXPECT_EQ(balanced_share({0, 0}, {0, 1}), 1);
-  EXPECT_EQ(balanced_share({0, 1}, {0, 0}), 0);
+  EXPECT_GT(balanced_share({{100, 0}, {5, 0}, 100, 5}), 0);
+  EXPECT_EQ(balanced_share({{100, 0}, {5, 0}, 100, 5}, 0.1), 0);
+  EXPECT_EQ(balanced_share({{5, 0}, {100, 0}, 5, 100}, 0.1), 1);
+  EXPECT_DOUBLE_EQ(balanced_share({{5, 0}, {5, 0}, 5, 5}, 0.1), 0.5);
+  // A side that is twice as fast alone as beside the other one.
+  EXPECT_EQ(balanced_share({{5, 0}, {5, 0}, 2.4, 5}), 1);
+  EXPECT_EQ(balanced_share({{5, 0}, {5, 0}, 5, 2.4}), 0);
+  EXPECT_EQ(balanced_share({{0, 0}, {0, 1}, 0, 1}), 1);
+  EXPECT_EQ(balanced_share({{0, 1}, {0, 0}, 1, 0}), 0);
 }
 
 TEST(LineThrough, HasNoNegativePart) {
