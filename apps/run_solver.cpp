@@ -85,9 +85,11 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
 
 /// What -v adds to the log after a solve.
 std::string describe_run(const Solution& result, const StageSeconds& seconds) {
+  const std::string rows =
+      result.distribution.empty() ? "" : "  distribution    " + result.distribution + "\n";
   return fmt::format(
-      "  kernel          {} ({})\n  seconds         load {:.3f}, setup {:.3f}, solve {:.3f}",
-      result.spmm_kernel, result.spmm_reason, seconds.load, result.setup_seconds,
+      "  kernel          {} ({})\n{}  seconds         load {:.3f}, setup {:.3f}, solve {:.3f}",
+      result.spmm_kernel, result.spmm_reason, rows, seconds.load, result.setup_seconds,
       result.solve_seconds);
 }
 

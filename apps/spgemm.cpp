@@ -56,10 +56,11 @@ class Run {
                             const HostCsrMatrix<T>& B) {
     constexpr double kMegabyte = 1e6;
     const auto limit = static_cast<std::size_t>(line_.device_megabytes * kMegabyte);
-    HostCsrMatrix<T> C = multiply_on_any<T>(host_, A.view(), B.view(), limit);
-    SpgemmComparison comparison = compare_spgemm<T>(A.view(), B.view(), line_.comparison);
-    comparison.product_bytes = static_cast<double>(C.nnz()) * (sizeof(T) + sizeof(std::int32_t)) +
-                               static_cast<double>(C.rows() + 1) * sizeof(std::int64_t);
+    FormatChoice format = choose_format<T>(host_, line_.format, A.view(), B.view());
+    HostCsrMatrix<T> C = multiply_on_any<T>(host_, A.view(), B.view(), limit, format);
+    SpgemmComparison comparison =
+        compare_spgemm<T>(A.view(), B.view(), line_.comparison, std::move(format));
+    if (!comparison.format.dia) comparison.product_bytes = csr_bytes<T>(C.rows(), C.nnz());
     comparison.counts = SpgemmCounts{C.rows(), C.cols(), C.nnz(), multiplications(A, B)};
     reports_.push_back({std::move(formula), std::move(comparison)});
     return C;

@@ -18,7 +18,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::apps;
 
-void multiply_on_host(const SpmmCommandLine& line) {
+void multiply_once(const SpmmCommandLine& line) {
   const SpmmProductReport report = multiply(line.product);
   if (line.json != "-") std::fputs(to_text(report).c_str(), stdout);
   if (line.json == "-") std::fputs(to_json(report).c_str(), stdout);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     const auto line = parse_spmm_command_line(argc, argv);
     if (!line) return ExitCode::converged;
     if (line->multiplies()) {
-      multiply_on_host(*line);
+      multiply_once(*line);
     } else {
       time_kernels(*line);
     }

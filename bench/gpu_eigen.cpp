@@ -64,19 +64,22 @@ struct Case {
   std::string structure;
   Index size = 0;
   std::string degree = "none";
-  bool lowered = true;
+  std::string precision = "single";
   EigenOptions options;
 };
 
 /// A Chebyshev preconditioner, none for the degree "none".
 MadePreconditioner<double, CudaContext> chebyshev(CudaContext& context,
                                                   CsrView<double, DeviceSpace> A,
-                                                  const std::string& degree, bool lowered) {
+                                                  const Case& asked) {
+  const std::string& degree = asked.degree;
   if (degree == "none") return {nullptr, SetupCost(context)};
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
   const OptionValue value = degree == "auto" ? OptionValue(degree) : OptionValue(std::stol(degree));
-  const PreconditionerOptions options = kind.options({{"degree", value}});
-  return lowered ? kind.make_lowered(context, A, options) : kind.make<double>(context, A, options);
+  PreconditionerOptions options = kind.options({{"degree", value}});
+  if (asked.precision == "double") return kind.make<double>(context, A, options);
+  options.set_products(*find_precision(asked.precision));
+  return kind.make_lowered(context, A, options);
 }
 
 void run(const Case& asked) {
@@ -85,7 +88,7 @@ void run(const Case& asked) {
   SparseOperator<double, CudaContext> A(
       context, place(context, generate<double>(
                                   host, {asked.structure, {asked.size, asked.size, asked.size}})));
-  const auto M = chebyshev(context, A.matrix(), asked.degree, asked.lowered);
+  const auto M = chebyshev(context, A.matrix(), asked);
   Problem problem;
   problem.A = &A;
   const std::string title = fmt::format("{} {} {}³, {} pairs", asked.solver, asked.structure,
@@ -102,6 +105,10 @@ void run(const Case& asked) {
     measure(context, title, [&]() -> const Result& {
       return lobpcg(context, problem, LobpcgOptions{asked.options}, workspace);
     });
+    const auto* lowered = dynamic_cast<const LoweredPreconditioner<CudaContext>*>(M.get());
+    if (lowered != nullptr && lowered->raised() > 0) {
+      fmt::print("  the precision of the preconditioner was raised {} times\n", lowered->raised());
+    }
   }
 }
 
@@ -119,9 +126,8 @@ int main(int argc, char** argv) try {
   app.add_option("-n,--nev", asked.options.nev);
   app.add_option("--block-size", asked.options.block_size, "0: chosen from nev");
   app.add_option("--degree", asked.degree, "of LOBPCG's Chebyshev preconditioner, auto or none");
-  app.add_option("--precision", asked.lowered, "of the preconditioner")
-      ->transform(
-          CLI::Transformer(std::map<std::string, bool>{{"single", true}, {"double", false}}));
+  app.add_option("--precision", asked.precision, "of the preconditioner")
+      ->check(CLI::IsMember({"double", "single", "half", "bf16", "tf32"}));
   app.add_option("--criterion", asked.options.criterion)
       ->transform(CLI::Transformer(std::map<std::string, heddle::Criterion>{
           {"eigenvalue", heddle::Criterion::eigenvalue}, {"norm", heddle::Criterion::norm}}));

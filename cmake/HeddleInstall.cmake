@@ -14,11 +14,13 @@ install(EXPORT heddleTargets NAMESPACE heddle:: DESTINATION ${package_dir})
 install(FILES
   ${PROJECT_BINARY_DIR}/heddleConfig.cmake ${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake
   DESTINATION ${package_dir})
-if(HEDDLE_HAS_CHOLMOD)
-  install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindCHOLMOD.cmake DESTINATION ${package_dir})
-  configure_file(
-    ${PROJECT_SOURCE_DIR}/cmake/FindCHOLMOD.cmake ${PROJECT_BINARY_DIR}/FindCHOLMOD.cmake COPYONLY)
-endif()
+foreach(found CHOLMOD METIS NCCL)
+  if(HEDDLE_HAS_${found})
+    install(FILES ${PROJECT_SOURCE_DIR}/cmake/Find${found}.cmake DESTINATION ${package_dir})
+    configure_file(
+      ${PROJECT_SOURCE_DIR}/cmake/Find${found}.cmake ${PROJECT_BINARY_DIR}/Find${found}.cmake COPYONLY)
+  endif()
+endforeach()
 export(EXPORT heddleTargets NAMESPACE heddle:: FILE ${PROJECT_BINARY_DIR}/heddleTargets.cmake)
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CITATION.cff

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
@@ -12,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-/// The choice between chebyshev and multigrid, which `preconditioner: auto` makes on the host.
+/// The choice between chebyshev and multigrid, which `preconditioner: auto` makes.
 namespace heddle::detail {
 
 /// What `auto` chose, and why. LOBPCG may change it during the solve.
@@ -24,16 +27,16 @@ struct AutomaticChoice {
 };
 
 /// Makes the preconditioners of a plan that has a `strong` kind, for a stored A.
-template <Scalar T>
+template <Scalar T, class Ctx>
 class AutomaticPreconditioner {
  public:
-  using Ctx = HostContext;
+  using Space = typename Ctx::Space;
   using Made = MadePreconditioner<T, Ctx>;
 
   /// A and its matrix must outlive what is made. `lowered`: whether it is made in single precision.
   /// `block`: the columns that it is applied to. `null_space`: all null vectors of A, null if none
   /// are known.
-  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, HostSpace> matrix,
+  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, Space> matrix,
                           const PreconditionerPlan& plan, bool lowered, const SpmmOptions& spmm,
                           Index block, std::shared_ptr<const GraphNullSpace> null_space)
       : A_(&A),
@@ -42,7 +45,8 @@ class AutomaticPreconditioner {
         lowered_(lowered),
         spmm_(spmm),
         null_space_(std::move(null_space)),
-        costs_(matrix.rows, matrix.nnz, block, lowered ? sizeof(float) : sizeof(T)),
+        costs_(std::same_as<Ctx, HostContext> ? kHostSetup : kDeviceSetup, matrix.rows, matrix.nnz,
+               block, lowered ? sizeof(float) : sizeof(T)),
         choice_(std::make_shared<AutomaticChoice>()) {}
 
   std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
@@ -113,7 +117,7 @@ class AutomaticPreconditioner {
   std::string strong_into(Ctx& context, std::unique_ptr<Preconditioner<T, Ctx>>& made) const {
     const double bytes =
         plan_.strong->bytes({.rows = matrix_.rows, .nnz = matrix_.nnz}, plan_.strong_options).setup;
-    if (bytes > kFactorShare * host_memory_bytes()) {
+    if (bytes > std::min(kFactorShare * memory_bytes(context), unused_bytes(context))) {
       return fmt::format("multigrid would take {:.1e} bytes", bytes);
     }
     try {
@@ -121,10 +125,11 @@ class AutomaticPreconditioner {
     } catch (const InvalidArgument& error) {
       return error.what();
     }
-    const MultiVector<T, HostSpace> Z =
-        null_space_
-            ? null_vectors<T, Ctx>(context, context, *null_space_, null_space_->dimension, nullptr)
-            : MultiVector<T, HostSpace>();
+    HostContext beside;
+    const MultiVector<T, Space> Z =
+        null_space_ ? null_vectors<T, Ctx>(context, host_of(context, beside), *null_space_,
+                                           null_space_->dimension, nullptr)
+                    : MultiVector<T, Space>();
     const double condition =
         condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps, Z.view()).whole;
     if (condition < kMostCondition) return "";
@@ -135,7 +140,7 @@ class AutomaticPreconditioner {
   }
 
   LinearOperator<T, Ctx>* A_;
-  CsrView<T, HostSpace> matrix_;
+  CsrView<T, Space> matrix_;
   PreconditionerPlan plan_;
   bool lowered_;
   SpmmOptions spmm_;

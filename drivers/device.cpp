@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/order.hpp>
 #include <heddle/linalg/base/available_memory.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
+#ifdef HEDDLE_HAS_CUDA
+#include <heddle/linalg/context/gpu_share.hpp>
+#endif
 
 namespace heddle {
 namespace {
@@ -29,36 +33,47 @@ int shared_threads(int threads, const Processes& processes) {
 }  // namespace
 
 #ifdef HEDDLE_HAS_CUDA
-void Device::take_gpu() {
-  auto gpu = std::make_unique<CudaContext>();
-  name_ = gpu->device().name;
-  context_ = std::move(gpu);
+std::string Device::take_gpu(const std::shared_ptr<Processes>& processes, int ordinal) {
+  if (processes) {
+    const detail::GpuShare share = detail::share_gpus(*processes);
+    if (!share.refusal.empty()) return share.refusal;
+    ordinal = share.device;
+  }
+  try {
+    const CurrentGpu current(ordinal);  // also where the constructor makes it current and throws
+    auto gpu = std::make_unique<CudaContext>(ordinal, processes);
+    name_ = gpu->device().name;
+    context_ = std::move(gpu);
+    return {};
+  } catch (const DeviceError& error) {
+    if (processes) throw;  // the other processes would wait for this one
+    return error.what();
+  }
 }
 #else
-void Device::take_gpu() { throw DeviceError("this build has no CUDA"); }
+std::string Device::take_gpu(const std::shared_ptr<Processes>&, int) {
+  return "this build has no CUDA";
+}
 #endif
 
-Device::Device(DeviceChoice choice, int threads, std::shared_ptr<Processes> processes)
+Device::Device(DeviceChoice choice, int threads, const std::shared_ptr<Processes>& processes,
+               int gpu)
     : host_(
           std::make_shared<HostContext>(processes ? shared_threads(threads, *processes) : threads)),
       context_(host_.get()) {
   if (processes) {
-    if (choice == DeviceChoice::cuda) {
-      throw DeviceError("device: cuda cannot be used: several processes solve on the host");
+    if (processes->leads()) {
+      detail::send_order(
+          *processes, {.duty = detail::Order::Duty::device, .device = choice, .threads = threads});
     }
-    team_ = std::make_unique<HostContext>(host_->threads(), std::move(processes));
+    team_ = std::make_unique<HostContext>(host_->threads(), processes);
     context_ = team_.get();
-    return;
   }
   if (choice == DeviceChoice::host) return;
-  try {
-    take_gpu();
-  } catch (const DeviceError& error) {
-    if (choice == DeviceChoice::cuda) {
-      throw DeviceError(std::string("device: cuda cannot be used: ") + error.what());
-    }
-    note_ = std::string("auto: ") + error.what();
-  }
+  const std::string refusal = take_gpu(processes, gpu);
+  if (refusal.empty()) return;
+  if (choice == DeviceChoice::cuda) throw DeviceError("device: cuda cannot be used: " + refusal);
+  note_ = "auto: " + refusal;
 }
 
 Device::Device(const Request& request, const Problem& problem)
@@ -73,7 +88,12 @@ Device::Device(const Request& request, const Problem& problem)
 }
 
 double Device::memory_bytes() const {
-  return std::visit([](const auto& context) { return detail::memory_bytes(*context); }, context_);
+  return std::visit(
+      [](const auto& context) {
+        [[maybe_unused]] const auto current = detail::made_current(*context);
+        return detail::memory_bytes(*context);
+      },
+      context_);
 }
 
 namespace detail {

@@ -15,6 +15,17 @@
 
 /// The device of a solve. Only this header chooses between the host and a GPU.
 namespace heddle {
+namespace detail {
+
+/// Makes the device of `context` current as long as the result lives.
+inline std::monostate made_current(const HostContext&) { return {}; }
+#ifdef HEDDLE_HAS_CUDA
+inline CurrentGpu made_current(const CudaContext& context) {
+  return CurrentGpu(context.device().ordinal);
+}
+#endif
+
+}  // namespace detail
 
 /// The device that a solve runs on, and the context of the host memory that holds problems and
 /// solutions.
@@ -24,11 +35,13 @@ class Device {
   /// is the number of host threads, 0 for the default of `HostContext`. Throws `DeviceError` with
   /// the reason if `choice` is a GPU and none can be used.
   ///
-  /// `processes`: the processes that solve together, as `started_processes` gives them. They solve
-  /// on the host, and by default share its threads with those on the same machine. Then throws
-  /// `DeviceError` also if `choice` is a GPU. Null: this process alone.
+  /// `processes`: the processes that solve together, as `started_processes` gives them. Each takes
+  /// a GPU of its own, or all of them take the host. By default, they share the threads of their
+  /// machine. Process 0 makes a device while all others are in `serve`. Null: this process alone.
+  ///
+  /// `gpu` is the number of the GPU of a process alone, counted from 0.
   explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0,
-                  std::shared_ptr<Processes> processes = nullptr);
+                  const std::shared_ptr<Processes>& processes = nullptr, int gpu = 0);
 
   /// The device that `request` chooses for `problem`. A problem with a callable is solved on the
   /// host. Throws `RequestError` if the request chooses a GPU for such a problem.
@@ -48,16 +61,25 @@ class Device {
 
   /// The context for whole problems and solutions.
   HostContext& host() noexcept { return *host_; }
+
+  /// The context of host memory for the rows of this process, which is `host()` of one process.
+  HostContext& team() noexcept { return team_ ? *team_ : *host_; }
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
 
   /// Bytes of device memory that a solve may use. For a GPU, this is the memory that is free now.
   /// For the host, see `detail::host_memory_bytes`.
   double memory_bytes() const;
 
-  /// Calls body(context) with the context of the device, a `HostContext` or a `CudaContext`.
+  /// Calls body(context) with the context of the device, a `HostContext` or a `CudaContext`, whose
+  /// GPU is the current one meanwhile.
   template <class Body>
   decltype(auto) with_context(Body&& body) {
-    return std::visit([&](auto& context) -> decltype(auto) { return body(*context); }, context_);
+    return std::visit(
+        [&](auto& context) -> decltype(auto) {
+          [[maybe_unused]] const auto current = detail::made_current(*context);
+          return body(*context);
+        },
+        context_);
   }
 
  private:
@@ -69,7 +91,10 @@ class Device {
   using AnyContext = std::variant<HostContext*>;
 #endif
 
-  void take_gpu();
+  /// Makes a GPU the device: that of the number `ordinal` or, of several processes, the one that
+  /// each of them has for itself. Returns the reason if none can be used, which is the same on all
+  /// processes.
+  std::string take_gpu(const std::shared_ptr<Processes>& processes, int ordinal);
 
   std::shared_ptr<HostContext> host_;
   std::unique_ptr<HostContext> team_;  // of several processes, else null

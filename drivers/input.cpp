@@ -9,6 +9,7 @@
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/regular_pencil.hpp>
+#include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -48,13 +49,7 @@ void check_singular_mass(const Request& request, const Problem& problem) {
 
 void check_B(HostContext& context, Problem& problem) {
   const Matrix& B = *problem.B;
-  const Index order = problem.order();
-  check_square(ProblemPart::mass, B);
-  if (B.rows() != order) {
-    throw ProblemError(
-        ProblemPart::mass,
-        fmt::format("the mass matrix has order {}, the matrix has order {}", B.rows(), order));
-  }
+  check_order_of_mass(problem);
   if (!B.is_stored()) return;
   if (problem.infinite_eigenvalues) return;
   check_symmetric(context, ProblemPart::mass, B);
@@ -212,6 +207,10 @@ void check_distributed(const Request& request, const Problem& problem) {
                        ": inverse factors A - sigma B, which needs a whole matrix in one "
                        "process: use auto, or start one process");
   }
+  const std::string missing = no_parts_reason(problem.order(), problem.nnz());
+  if (request.distribution == Distribution::metis && !missing.empty()) {
+    throw RequestError("distribution", ": metis cannot be used: " + missing);
+  }
   if (problem.order() >= problem.processes) return;
   throw ProblemError(ProblemPart::matrix,
                      fmt::format("there are {} processes, but the matrix has {} rows: start fewer "
@@ -226,8 +225,8 @@ void check_preconditioner_precision(const Request& request, const Problem& probl
   if (preconditioned_problem(request, problem).task == PreconditionedTask::unpreconditioned) return;
   if (all_known(request, problem.sizes())) return;
   const PreconditionerPrecision asked = request.preconditioner.precision;
-  if (asked == PreconditionerPrecision::single && !plan.lowered) {
-    refuse_single_preconditioner(plan.precision_reason);
+  if (asks_for_lower(asked) && !plan.lowered) {
+    refuse_lower_precision(asked, plan.precision_reason);
   }
   if (asked == PreconditionerPrecision::full && request.precision != Precision::full) {
     throw RequestError(
@@ -254,8 +253,9 @@ void check_preconditioner(const Request& request, const Problem& problem) {
     if (request.preconditioner.type != "auto") {
       refuse("the problem brings one, the request names another");
     }
-    if (request.preconditioner.precision == PreconditionerPrecision::single) {
-      refuse_single_preconditioner("the problem brings its own in double precision");
+    if (asks_for_lower(request.preconditioner.precision)) {
+      refuse_lower_precision(request.preconditioner.precision,
+                             "the problem brings its own in double precision");
     }
     return;
   }
@@ -270,6 +270,15 @@ void check_preconditioner(const Request& request, const Problem& problem) {
 }
 
 }  // namespace
+
+void check_order_of_mass(const Problem& problem) {
+  const Matrix& B = *problem.B;
+  check_square(ProblemPart::mass, B);
+  if (B.rows() == problem.order()) return;
+  throw ProblemError(ProblemPart::mass,
+                     fmt::format("the mass matrix has order {}, the matrix has order {}", B.rows(),
+                                 problem.order()));
+}
 
 void inspect_mass(HostContext& context, Problem& problem) {
   if (problem.B) check_B(context, problem);
@@ -287,8 +296,7 @@ std::string describe_rows(const Problem& problem) {
                                   : fmt::format("has order {}", problem.A.rows());
 }
 
-void prepare(HostContext& context, Problem& problem, const Request& request,
-             const Monitor& monitor) {
+void check_kind(Problem& problem, const Request& request) {
   if (!problem.normal_equations) problem.A_transposed.reset();
   check_method(request, problem);
   check_unused(request, problem);
@@ -296,16 +304,11 @@ void prepare(HostContext& context, Problem& problem, const Request& request,
   check_callables(request, problem);
   check_distributed(request, problem);
   check_shape(problem.A, problem.normal_equations);
-  if (problem.A.is_stored() && !problem.normal_equations) {
-    check_symmetric(context, ProblemPart::matrix, problem.A);
-  }
-  const Index order = problem.order();
-  if (problem.B) check_B(context, problem);
-  if (problem.B && problem.B->is_stored() && problem.A.is_stored()) {
-    check_regular(context, problem.A.view(), problem.B->view(),
-                  problem.infinite_eigenvalues.value_or(0) > 0, monitor);
-  }
+}
+
+void check_parts(HostContext& context, Problem& problem, const Request& request) {
   check_singular_mass(request, problem);
+  const Index order = problem.order();
   const std::string rows = describe_rows(problem);
   check_block(problem.constraints, ProblemPart::constraints, order, rows);
   check_block(problem.initial_guess, ProblemPart::initial_guess, problem.A.cols(),
@@ -314,9 +317,6 @@ void prepare(HostContext& context, Problem& problem, const Request& request,
   if (problem.A_transposed) check_transpose(problem.A, *problem.A_transposed);
   prepare_near_null(context, problem);
   check_preconditioner(request, problem);
-  if (problem.normal_equations && !problem.A_transposed) {
-    problem.A_transposed = Matrix(transpose(context, problem.A.view()));
-  }
   if (!is_eigensolver(request.method)) {
     check_guess(problem);
   } else if (problem.normal_equations) {
@@ -324,6 +324,23 @@ void prepare(HostContext& context, Problem& problem, const Request& request,
   } else {
     check_nev(request, problem);
     check_basis(request, problem.sizes());
+  }
+}
+
+void prepare(HostContext& context, Problem& problem, const Request& request,
+             const Monitor& monitor) {
+  check_kind(problem, request);
+  if (problem.A.is_stored() && !problem.normal_equations) {
+    check_symmetric(context, ProblemPart::matrix, problem.A);
+  }
+  if (problem.B) check_B(context, problem);
+  if (problem.B && problem.B->is_stored() && problem.A.is_stored()) {
+    check_regular(context, problem.A.view(), problem.B->view(),
+                  problem.infinite_eigenvalues.value_or(0) > 0, monitor);
+  }
+  check_parts(context, problem, request);
+  if (problem.normal_equations && !problem.A_transposed) {
+    problem.A_transposed = Matrix(transpose(context, problem.A.view()));
   }
   check_precision(problem, request);
 }

@@ -19,6 +19,12 @@ void check_shape(const Matrix& A, bool normal_equations);
 /// The part of a message that names the length of a right-hand side, such as "has order 3".
 std::string describe_rows(const Problem& problem);
 
+/// The parts of `prepare` that read no entry of a matrix or a block: the kind of the problem, the
+/// order of B, then sizes and options.
+void check_kind(Problem& problem, const Request& request);
+void check_order_of_mass(const Problem& problem);
+void check_parts(HostContext& context, Problem& problem, const Request& request);
+
 /// Checks `problem` and completes it with the transpose of A if `request` needs it. The method of
 /// `request` has been chosen. Throws `ProblemError` if A is not square or not symmetric (unless
 /// `normal_equations`), B has another order or cannot be positive semidefinite (see

@@ -28,6 +28,9 @@ class HostMatrix {
   /// Takes ownership of A, whose context must outlive every copy.
   HostMatrix(HostCsrMatrix<T> A);
 
+  /// The caller's matrix A, which is neither copied nor checked.
+  explicit HostMatrix(CsrView<T, HostSpace> A) noexcept : view_(A) {}
+
   /// The caller's rows×cols matrix in compressed sparse rows: row i holds the entries
   /// row_offsets[i] … row_offsets[i+1] − 1 of `columns` (0-based, ascending in a row) and `values`.
   /// Row offsets are 64-bit or 32-bit integers, columns are 32-bit integers, values are floats or

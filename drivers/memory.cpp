@@ -74,7 +74,8 @@ class SolveBytes {
   /// The bytes of the inner solver for B in block Lanczos.
   double inverse_of_mass() const {
     if (request_.method != Method::block_lanczos || !problem_.B) return 0;
-    if (is_diagonal(problem_.B->view())) return columns(1);
+    const CsrView<double, HostSpace> B = problem_.B->view();  // without values where B is on a GPU
+    if (B.values != nullptr && is_diagonal(B)) return columns(1);
     const Index block = method_.block_size(request_, problem_.sizes());
     return columns(1) +
            block_cg_memory_bytes(problem_.order(), block, static_cast<std::size_t>(scalar_));
@@ -100,8 +101,10 @@ class SolveBytes {
 };
 
 MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounded,
-                               const Request& request) {
-  const auto device = [](const SolveBytes& bytes) { return bytes.solve() + bytes.plans(); };
+                               const Request& request, int processes) {
+  const auto device = [processes](const SolveBytes& bytes) {
+    return (bytes.solve() + bytes.plans()) / processes;
+  };
   const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.vectors(); };
   switch (request.precision) {
     case Precision::full:
@@ -141,7 +144,7 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
 MemoryEstimate estimate_memory(const Problem& problem, const Request& request, bool on_gpu) {
   const SolveBytes exact(problem, request, sizeof(double));
   const SolveBytes rounded(problem, request, sizeof(float));
-  return on_gpu ? estimate_on_gpu(exact, rounded, request)
+  return on_gpu ? estimate_on_gpu(exact, rounded, request, problem.processes)
                 : estimate_on_host(exact, rounded, request, problem.processes);
 }
 

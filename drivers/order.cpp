@@ -83,8 +83,8 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
 }
 
 void pass(Archive& archive, Order& order) {
-  archive.values(order.solve, order.code, order.single);
-  if (!order.solve) return;
+  archive.values(order.duty, order.code, order.device, order.threads, order.single);
+  if (order.duty != Order::Duty::solve) return;
   pass(archive, order.request);
   pass(archive, order.request, order.plan);
 }
@@ -111,11 +111,12 @@ Order receive_order(Processes& processes) {
   return order;
 }
 
-Request own_request(const Processes& processes, Request request) {
+Request own_request(const Processes& processes, Request request, bool reordered) {
   CheckpointOptions& checkpoint = request.checkpoint;
   if (checkpoint.file.empty()) return request;
   checkpoint.identity.push_back(
       fmt::format("process: {} of {}", processes.rank(), processes.size()));
+  checkpoint.identity.emplace_back(reordered ? "distribution: metis" : "distribution: rows");
   if (processes.leads()) return request;
   checkpoint.file += fmt::format(".{}", processes.rank());
   // Process 0 reports a failure. Others mostly fail with it, and the next checkpoint may succeed.

@@ -10,11 +10,18 @@ namespace heddle::detail {
 
 /// The next duty of all processes but 0.
 struct Order {
-  /// Whether there is a solve to take part in. If not, there will be none any more.
-  bool solve = false;
-  int code = 0;         ///< without a solve: the exit code for the program
-  bool single = false;  ///< the solve is in single precision
-  Request request{};    ///< with its method chosen
+  enum class Duty {
+    end,     ///< there is nothing more to do
+    device,  ///< to take a device
+    solve,   ///< to take part in a solve on the device
+  };
+
+  Duty duty = Duty::end;
+  int code = 0;                                   ///< `end`: the exit code for the program
+  DeviceChoice device = DeviceChoice::automatic;  ///< `device`
+  int threads = 0;                                ///< `device`
+  bool single = false;                            ///< `solve`: in single precision
+  Request request{};                              ///< with its method chosen
   PreconditionerPlan plan{};
 };
 
@@ -25,7 +32,8 @@ void send_order(Processes& processes, Order order);
 Order receive_order(Processes& processes);
 
 /// `request` as the process carries it out. Each process keeps a checkpoint of its own: process 0
-/// in the file of the request, process k in FILE.k. They fit the same number of processes only.
-Request own_request(const Processes& processes, Request request);
+/// in the file of the request, process k in FILE.k. They fit the same number of processes and the
+/// same distribution of rows only. `reordered`: whether this one has an order of its own.
+Request own_request(const Processes& processes, Request request, bool reordered);
 
 }  // namespace heddle::detail

@@ -7,9 +7,13 @@
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/drivers/resident_problem.hpp>
 #include <heddle/drivers/solution.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/linalg/sparse/csr_survey.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
@@ -27,21 +31,23 @@
 namespace heddle::detail {
 
 /// An operator that applies a callable given by the caller.
-template <Scalar T>
-class CallableOperator final : public LinearOperator<T, HostContext> {
+template <Scalar T, class Ctx>
+class CallableOperator final : public LinearOperator<T, Ctx> {
  public:
-  explicit CallableOperator(const HostMatrix<T>& A)
-      : LinearOperator<T, HostContext>(A.rows(), A.cols()), apply_(A.apply()) {}
+  using Space = typename Ctx::Space;
+  using Apply = typename ResidentMatrix<T, Ctx>::Apply;
+
+  CallableOperator(Index rows, Index cols, Apply apply)
+      : LinearOperator<T, Ctx>(rows, cols), apply_(std::move(apply)) {}
 
  protected:
-  void apply_block(HostContext& context, ConstBlockView<T, HostSpace> X,
-                   BlockView<T, HostSpace> Y) override {
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
     const PhaseScope phase(context, Phase::spmm);
-    apply_(X, Y);
+    apply_(context, X, Y);
   }
 
  private:
-  typename HostMatrix<T>::Apply apply_;
+  Apply apply_;
 };
 
 /// A matrix as an operator in the memory of a context.
@@ -59,16 +65,37 @@ struct PlacedMatrix {
 template <Scalar T>
 PlacedMatrix<T, HostContext> place_matrix(HostContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
-  if (!A.is_stored()) return {std::make_unique<CallableOperator<T>>(A), nullptr, {}};
+  if (!A.is_stored()) {
+    auto apply = [apply = A.apply()](HostContext&, auto X, auto Y) { apply(X, Y); };
+    return {
+        std::make_unique<CallableOperator<T, HostContext>>(A.rows(), A.cols(), std::move(apply)),
+        nullptr,
+        {}};
+  }
   auto product = std::make_unique<SparseOperator<T, HostContext>>(context, A.view(), spmm);
   SparseOperator<T, HostContext>* const stored = product.get();
   return {std::move(product), stored, std::move(A)};
+}
+
+/// Wraps A, which lies in the memory of the context, as an operator, without a copy.
+template <Scalar T, class Ctx>
+PlacedMatrix<T, Ctx> place_matrix(Ctx& context, ResidentMatrix<T, Ctx> A, const SpmmOptions& spmm) {
+  if (!A.is_stored()) {
+    return {std::make_unique<CallableOperator<T, Ctx>>(A.rows(), A.cols(), A.apply()), nullptr, {}};
+  }
+  auto product = std::make_unique<SparseOperator<T, Ctx>>(context, A.view(), spmm);
+  SparseOperator<T, Ctx>* const stored = product.get();
+  return {std::move(product), stored, {}};
 }
 
 /// Returns X itself, because it already lies in host memory.
 template <Scalar T>
 HostBlock<T> place_block(HostContext&, HostBlock<T> X) {
   return X;
+}
+template <Scalar T>
+HostBlock<T> place_block(HostContext&, ConstBlockView<T, HostSpace> X) {
+  return HostBlock<T>(X);
 }
 
 #ifdef HEDDLE_HAS_CUDA
@@ -77,15 +104,7 @@ template <Scalar T>
 PlacedMatrix<T, CudaContext> place_matrix(CudaContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
   if (!A.is_stored()) throw InvalidArgument("a callable on host blocks is not for a GPU");
-  const CsrView<T, HostSpace> view = A.view();
-  CsrMatrix<T, DeviceSpace> copy(context, view.rows, view.cols, view.nnz);
-  const auto send_array = [&context]<class Value>(Value* to, const Value* from, Index count) {
-    context.copy_to_device(to, from, static_cast<std::size_t>(count) * sizeof(Value));
-  };
-  send_array(copy.row_offsets(), view.row_offsets, view.rows + 1);
-  send_array(copy.columns(), view.columns, view.nnz);
-  send_array(copy.values(), view.values, view.nnz);
-  context.synchronize();
+  CsrMatrix<T, DeviceSpace> copy = place(context, A.view());
   A = {};
   auto product = std::make_unique<SparseOperator<T, CudaContext>>(context, std::move(copy), spmm);
   SparseOperator<T, CudaContext>* const stored = product.get();
@@ -100,20 +119,34 @@ MultiVector<T, DeviceSpace> place_block(CudaContext& context, HostBlock<T> X) {
   context.synchronize();
   return copy;
 }
+
+/// A copy of X, with rows that are aligned as kernels like them.
+template <Scalar T>
+MultiVector<T, DeviceSpace> place_block(CudaContext& context, ConstBlockView<T, DeviceSpace> X) {
+  MultiVector<T, DeviceSpace> placed(context, X.rows(), X.cols());
+  if (X.rows() > 0 && X.cols() > 0) copy(context, X, placed.view());
+  return placed;
+}
 #endif
 
-/// diag(A Aᵀ), as a matrix in memory of `context`: the squares of the norms of the rows of A.
-template <Scalar T>
-HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A) {
-  std::vector<Triplet<T>> diagonal;
-  for (Index i = 0; i < A.rows; ++i) {
-    double sum = 0;
-    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      sum += static_cast<double>(A.values[k]) * static_cast<double>(A.values[k]);
-    }
-    diagonal.push_back({i, i, static_cast<T>(sum)});
-  }
-  return csr_from_triplets<T>(context, A.rows, A.rows, diagonal);
+/// diag(A Aᵀ) in the memory of `context`, for a stored A.
+template <Scalar T, class Ctx>
+auto row_norms(Ctx& context, HostContext& host, const HostMatrix<T>& A) {
+  return place(context, squared_row_norms(host, A.view()));
+}
+template <Scalar T, class Ctx>
+auto row_norms(Ctx& context, HostContext&, const ResidentMatrix<T, Ctx>& A) {
+  return squared_row_norms(context, A.view());
+}
+
+/// Whether every off-diagonal entry of a stored A is 0, of a distributed A in all processes.
+template <Scalar T, class Ctx>
+bool is_diagonal_matrix(Ctx& context, const HostMatrix<T>& A) {
+  return !context.agree(!is_diagonal(A.view()));
+}
+template <Scalar T, class Ctx>
+bool is_diagonal_matrix(Ctx& context, const ResidentMatrix<T, Ctx>& A) {
+  return survey(context, A.view()).diagonal;
 }
 
 /// Whether block Lanczos may factor A − σB for `request`, whose method has been chosen.
@@ -128,13 +161,14 @@ class PlacedProblem {
  public:
   using Space = typename Ctx::Space;
 
-  /// Moves `problem` to the context's memory, plans the products, and sets up the preconditioner of
-  /// `plan` and the inverses that `request` needs. The inverses call `monitor`. `solver_bytes`: the
-  /// bytes that the method will allocate, which factors leave free. `block`: the columns that A
-  /// multiplies at once. `host`: the context of memory
-  /// on the host, which is `context` itself where that is a host context. Throws `ProblemError` if
-  /// the method needs B⁻¹, or a factor of A − σB, and there is none.
-  PlacedProblem(Ctx& context, HostContext& host, HostProblem<T> problem, const Request& request,
+  /// Moves `problem`, a `HostProblem` or a `ResidentProblem`, to the context's memory, plans the
+  /// products, and sets up the preconditioner of `plan` and the inverses that `request` needs. The
+  /// inverses call `monitor`. `solver_bytes`: the bytes that the method will allocate, which
+  /// factors leave free. `block`: the columns that A multiplies at once. `host`: the context of
+  /// memory on the host, which is `context` itself where that is a host context. Throws
+  /// `ProblemError` if the method needs B⁻¹, or a factor of A − σB, and there is none.
+  template <class Source>
+  PlacedProblem(Ctx& context, HostContext& host, Source problem, const Request& request,
                 const PreconditionerPlan& plan, double solver_bytes, Index block,
                 const Monitor& monitor)
       : sizes_(problem.sizes()),
@@ -149,12 +183,12 @@ class PlacedProblem {
     CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
     if (problem.A_transposed) {
       if (plan.kind != nullptr) {
-        squares = place(context, squared_row_norms(host, problem.A_transposed->view()));
+        squares = row_norms(context, host, *problem.A_transposed);
       }
       A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
     }
     const bool diagonal =
-        problem.B && problem.B->is_stored() && !context.agree(!is_diagonal(problem.B->view()));
+        problem.B && problem.B->is_stored() && is_diagonal_matrix(context, *problem.B);
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
     if (problem.null_space) place_null_vectors(context, host, *problem.null_space, request.nev);
     if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
@@ -212,8 +246,13 @@ class PlacedProblem {
       const std::string& reason = refusal_.empty() ? plan.precision_reason : refusal_;
       return {std::same_as<T, double> ? "double" : "single", reason};
     }
-    if (made_->get()->is_lowered()) return {"single", plan.precision_reason};
-    return {"single, then double", "in double precision since lower precision prevented progress"};
+    std::string precisions(limits_of(plan.options.products()).name);
+    const Index raised = times_raised();
+    const bool narrow = plan.options.products() != ProductPrecision::single_precision;
+    if (raised == 0) return {precisions, plan.precision_reason};
+    if (narrow) precisions += ", then single";
+    if (raised > (narrow ? 1 : 0)) precisions += ", then double";
+    return {precisions, "raised where lower precision prevented progress"};
   }
 
   /// Whether products with B⁻¹ are iterative solves, which are expensive.
@@ -245,6 +284,19 @@ class PlacedProblem {
   }
 
  private:
+  /// How often the solve has raised the precision of the preconditioner.
+  Index times_raised() const noexcept {
+    if constexpr (std::same_as<T, double>) {
+      const Preconditioner<T, Ctx>* made = preconditioner();
+      if (const auto* both = dynamic_cast<const AdaptivePreconditioner<T, Ctx>*>(made)) {
+        made = &both->current();
+      }
+      const auto* lowered = dynamic_cast<const LoweredPreconditioner<Ctx>*>(made);
+      return lowered != nullptr ? lowered->raised() : 0;
+    }
+    return 0;
+  }
+
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
     return made_ ? made_->get() : own_preconditioner_.product.get();
   }
@@ -261,23 +313,21 @@ class PlacedProblem {
 
   void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
                            const PreconditionerPlan& plan,
-                           [[maybe_unused]] std::shared_ptr<const GraphNullSpace> null_space) {
+                           std::shared_ptr<const GraphNullSpace> null_space) {
     if constexpr (std::same_as<T, double>) {
       if (plan.lowered) refusal_ = refuse_single_precision(context, M);
       lowered_ = plan.lowered && refusal_.empty();
     }
-    if (!refusal_.empty() && request.preconditioner.precision == PreconditionerPrecision::single) {
-      refuse_single_preconditioner(refusal_);
+    if (!refusal_.empty() && asks_for_lower(request.preconditioner.precision)) {
+      refuse_lower_precision(request.preconditioner.precision, refusal_);
     }
-    if constexpr (std::same_as<Ctx, HostContext>) {
-      if (plan.strong != nullptr && A_.stored != nullptr) {
-        const AutomaticPreconditioner<T> automatic(*A_.product, M, plan, lowered_, request.spmm,
-                                                   block_, std::move(null_space));
-        choice_ = automatic.choice();
-        made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
-                                               : automatic.for_linear_system(context);
-        return;
-      }
+    if (plan.strong != nullptr && A_.stored != nullptr) {
+      const AutomaticPreconditioner<T, Ctx> automatic(*A_.product, M, plan, lowered_, request.spmm,
+                                                      block_, std::move(null_space));
+      choice_ = automatic.choice();
+      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                             : automatic.for_linear_system(context);
+      return;
     }
     if constexpr (std::same_as<T, double>) {
       if (lowered_) {
@@ -350,7 +400,9 @@ class PlacedProblem {
   /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
   /// factored.
   void invert_mass(Ctx& context, const Monitor& monitor) {
-    constexpr double kInnerProducts = 30;  // products with B per column that CG takes at least
+    // Products with B per column that CG takes at least. For small matrices on a GPU the ten
+    // launches of an iteration cost as much as ten products.
+    constexpr double kInnerProducts = std::same_as<Ctx, HostContext> ? 30 : 300;
     std::unique_ptr<ShiftedInverse<T, Ctx>> factor;
     if (sizes_.processes == 1) {
       factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},

@@ -3,6 +3,7 @@
 #include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -22,34 +23,78 @@ PreconditionedTask task_of(Method method, bool normal_equations) {
   return PreconditionedTask::unpreconditioned;
 }
 
-/// The reason why `plan` cannot be lowered in a solve by `request`. Empty if it can.
-std::string obstacle_to_single(const Request& request, const PreconditionedProblem& problem,
+ProductPrecision products_of(PreconditionerPrecision precision) noexcept {
+  switch (precision) {
+    case PreconditionerPrecision::half:
+      return ProductPrecision::half;
+    case PreconditionerPrecision::bf16:
+      return ProductPrecision::bf16;
+    case PreconditionerPrecision::tf32:
+      return ProductPrecision::tf32;
+    default:
+      return ProductPrecision::single_precision;
+  }
+}
+
+/// The reason why block CG cannot use a lowered preconditioner in a solve by `request`, else empty.
+std::string obstacle_in_cg(const Request& request) {
+  if (!asks_for_lower(request.preconditioner.precision)) {
+    return "block CG takes fewer iterations with a preconditioner that is symmetric to the digits "
+           "of double precision";
+  }
+  if (request.algorithm == CgAlgorithm::breakdown_free) return "";
+  return "algorithm pseudo_block needs a preconditioner that is symmetric to the digits of double "
+         "precision, breakdown_free does not";
+}
+
+/// The reason why `plan` has no products in a type shorter than single precision, else empty.
+std::string obstacle_to_narrow(const PreconditionedProblem& problem,
                                const PreconditionerPlan& plan) {
+  if (!plan.kind->narrow_products) {
+    std::vector<std::string_view> others;
+    for (const std::string_view name : preconditioner_table().names()) {
+      if (preconditioner_table().get(name).narrow_products) others.push_back(name);
+    }
+    return fmt::format("{} has no products in half, bf16 or tf32; {} have", plan.name(),
+                       fmt::join(others, ", "));
+  }
+  if (problem.distributed) return "products in half, bf16 and tf32 serve one process";
+  return "";
+}
+
+/// The reason why `plan` cannot be lowered in a solve by `request`. Empty if it can.
+std::string obstacle_to_lower(const Request& request, const PreconditionedProblem& problem,
+                              const PreconditionerPlan& plan) {
   if (plan.kind == nullptr) return "there is no preconditioner";
   if (request.precision == Precision::single) return "the whole solve is in single precision";
   if (request.precision == Precision::mixed) return "each stage of mixed precision has its own";
-  if (problem.task != PreconditionedTask::eigenpairs) {
-    return "block CG needs a preconditioner that is symmetric to the digits of double precision";
+  if (problem.task == PreconditionedTask::linear_system) {
+    if (std::string reason = obstacle_in_cg(request); !reason.empty()) return reason;
   }
   if (!plan.kind->can_be_lowered<HostContext>()) {
     return fmt::format("{} has no form in single precision", plan.name());
   }
-  return "";
+  const bool narrow =
+      products_of(request.preconditioner.precision) != ProductPrecision::single_precision;
+  return narrow ? obstacle_to_narrow(problem, plan) : "";
 }
 
 void choose_precision(const Request& request, const PreconditionedProblem& problem,
                       PreconditionerPlan& plan) {
   const PreconditionerPrecision asked = request.preconditioner.precision;
-  const std::string obstacle = obstacle_to_single(request, problem, plan);
+  const std::string obstacle = obstacle_to_lower(request, problem, plan);
   plan.lowered = asked != PreconditionerPrecision::full && obstacle.empty();
+  if (plan.lowered) {
+    plan.options.set_products(products_of(asked));
+    plan.strong_options.set_products(products_of(asked));
+  }
   if (asked == PreconditionerPrecision::full) {
     plan.precision_reason = "as asked";
   } else if (!obstacle.empty()) {
     plan.precision_reason = obstacle;
   } else {
-    plan.precision_reason = asked == PreconditionerPrecision::single
-                                ? "as asked"
-                                : "LOBPCG needs no more digits of its search directions";
+    plan.precision_reason =
+        asks_for_lower(asked) ? "as asked" : "LOBPCG needs no more digits of its search directions";
   }
 }
 
@@ -130,9 +175,27 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Problem& pr
   return plan;
 }
 
-void refuse_single_preconditioner(std::string_view reason) {
+bool asks_for_lower(PreconditionerPrecision precision) noexcept {
+  return precision != PreconditionerPrecision::automatic &&
+         precision != PreconditionerPrecision::full;
+}
+
+std::string_view name_of(PreconditionerPrecision precision) noexcept {
+  switch (precision) {
+    case PreconditionerPrecision::automatic:
+      return "auto";
+    case PreconditionerPrecision::full:
+      return "double";
+    case PreconditionerPrecision::single:
+      return "single";
+    default:
+      return limits_of(products_of(precision)).name;
+  }
+}
+
+void refuse_lower_precision(PreconditionerPrecision asked, std::string_view reason) {
   throw RequestError("preconditioner.precision",
-                     fmt::format(": single: {}; use auto or double", reason));
+                     fmt::format(": {}: {}; use auto or double", name_of(asked), reason));
 }
 
 std::string describe_preconditioner(const Request& request, const Problem& problem) {

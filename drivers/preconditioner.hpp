@@ -14,8 +14,8 @@ struct PreconditionerPlan {
   /// The matrix whose inverse it approximates.
   PreconditionedMatrix matrix = PreconditionedMatrix::A;
   PreconditionerOptions options{"none", {}};
-  /// Whether it is made in single precision for a solve in double precision, if its matrix allows
-  /// it.
+  /// Whether it is made in lower precision for a solve in double precision, if its matrix allows
+  /// it. Its options name the precision of its products.
   bool lowered = false;
   std::string precision_reason{};  ///< why it is lowered or not
   /// The kind that `auto` takes instead where it saves time. Null: there is no choice.
@@ -49,16 +49,21 @@ PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
 /// contains one, or all wanted pairs are known. It is lowered, unless the request asks for double
 /// precision, if
 ///
-/// - LOBPCG uses it. The recurrences of block CG need a preconditioner that is linear and symmetric
-/// to
-///   the digits of the solve.
+/// - LOBPCG uses it, or block CG on request. The recurrences of block CG converge faster with a
+///   preconditioner that is linear and symmetric to the digits of the solve.
 /// - the whole solve is in double precision,
-/// - it can be made in single precision.
+/// - it can be made in the precision.
 PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem);
 
-/// Throws the `RequestError` of a request for a preconditioner in single precision that `reason`
-/// rules out.
-[[noreturn]] void refuse_single_preconditioner(std::string_view reason);
+/// Whether `precision` asks for less than double precision.
+bool asks_for_lower(PreconditionerPrecision precision) noexcept;
+
+/// The name of a precision in requests and reports.
+std::string_view name_of(PreconditionerPrecision precision) noexcept;
+
+/// Throws the `RequestError` of a request for a preconditioner in the lower precision `asked` that
+/// `reason` rules out.
+[[noreturn]] void refuse_lower_precision(PreconditionerPrecision asked, std::string_view reason);
 
 /// The name of the preconditioner of a solve in reports.
 std::string describe_preconditioner(const Request& request, const Problem& problem);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
@@ -31,10 +32,12 @@ struct RealInterval {
   double upper = 0;
 };
 
-/// The precision of LOBPCG's preconditioner in a solve in double precision. `automatic` means
-/// single precision for chebyshev, block_jacobi and incomplete_cholesky if the diagonal of their
-/// matrix fits into its range, and double precision near the level of rounding.
-enum class PreconditionerPrecision { automatic, full, single };
+/// The precision of the preconditioner in a solve in double precision. `automatic` means, in
+/// LOBPCG, single precision for chebyshev, block_jacobi, incomplete_cholesky and multigrid if the
+/// diagonal of their matrix fits into its range, and double precision near the level of rounding;
+/// in block CG it means double precision. `half`, `bf16` and `tf32` are products in these types. A
+/// solve raises every lower precision, at last to double, where it prevents progress.
+enum class PreconditionerPrecision { automatic, full, single, half, bf16, tf32 };
 
 /// The choice of a preconditioner by the user.
 struct PreconditionerRequest {
@@ -71,6 +74,7 @@ struct Request {
   Precision precision = Precision::full;
   DeviceChoice device = DeviceChoice::automatic;
   int threads = 0;  ///< on the host. 0: the default of `HostContext`
+  Distribution distribution = Distribution::automatic;  ///< of rows over several processes
   CheckpointOptions checkpoint{};
 };
 

@@ -3,6 +3,7 @@
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -44,39 +45,85 @@ std::shared_ptr<const GraphNullSpace> share_null_space(
                      scatter(context, source.entries, rows), of_leader(context, source.complete)});
 }
 
+using Order = std::vector<std::int32_t>;
+
+template <Scalar T>
+void reorder(HostContext& host, const Order& order, HostMatrix<T>& A) {
+  A = HostMatrix<T>(reordered(host, A.view(), order));
+}
+
+template <Scalar T>
+void reorder(HostContext& host, const Order& order, HostBlock<T>& X) {
+  if (X.cols() > 0) X = HostBlock<T>(reordered(host, X.view(), order));
+}
+
+template <class Value>
+std::vector<Value> reordered_values(const std::vector<Value>& values, const Order& order) {
+  std::vector<Value> result;
+  result.reserve(values.size());
+  for (const std::int32_t row : order) result.push_back(values[static_cast<std::size_t>(row)]);
+  return result;
+}
+
+/// Gives the rows of a problem, and the columns of its matrices, another order.
+template <Scalar T>
+void reorder(HostContext& host, const Order& order, HostProblem<T>& problem) {
+  reorder(host, order, problem.A);
+  if (problem.B) reorder(host, order, *problem.B);
+  if (problem.preconditioner) reorder(host, order, *problem.preconditioner);
+  reorder(host, order, problem.constraints);
+  reorder(host, order, problem.initial_guess);
+  reorder(host, order, problem.rhs);
+  if (problem.null_space) {
+    const GraphNullSpace& found = *problem.null_space;
+    problem.null_space = std::make_shared<const GraphNullSpace>(
+        GraphNullSpace{found.dimension, reordered_values(found.vector, order),
+                       reordered_values(found.entries, order), found.complete});
+  }
+}
+
 }  // namespace
 
 template <Scalar T>
-HostProblem<T> share(HostContext& context, HostProblem<T> problem) {
-  Processes* const processes = context.processes();
-  if (processes == nullptr) return problem;
-  RowRanges ranges;
-  if (processes->leads()) ranges = balanced_rows(problem.A.view(), processes->size());
-  const RowRanges rows = shared_ranges(context, std::move(ranges));
-  HostProblem<T> part;
+SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution distribution) {
+  Processes* const processes = team.processes();
+  if (processes == nullptr) return {std::move(problem)};
+  SharedProblem<T> shared;
+  if (processes->leads()) {
+    shared.partition = partition(problem.A.view(), processes->size(), distribution);
+    if (!shared.partition.order.empty()) reorder(team, shared.partition.order, problem);
+  }
+  shared.reordered = of_leader(team, !shared.partition.order.empty());
+  shared.partition.ranges = shared_ranges(team, std::move(shared.partition.ranges));
+  const RowRanges& rows = shared.partition.ranges;
+  HostProblem<T>& part = shared.problem;
   part.processes = processes->size();
-  part.A = share_matrix(context, std::exchange(problem.A, {}), rows);
-  part.B = share_matrix(context, std::exchange(problem.B, std::nullopt), rows);
-  part.preconditioner = share_matrix(context, std::exchange(problem.preconditioner, {}), rows);
-  part.constraints = share_block(context, std::exchange(problem.constraints, {}), rows);
-  part.initial_guess = share_block(context, std::exchange(problem.initial_guess, {}), rows);
-  part.rhs = share_block(context, std::exchange(problem.rhs, {}), rows);
-  part.guess_from_random = of_leader(context, problem.guess_from_random);
-  const Index infinite = of_leader(context, problem.infinite_eigenvalues.value_or(-1));
+  part.A = share_matrix(team, std::exchange(problem.A, {}), rows);
+  part.B = share_matrix(team, std::exchange(problem.B, std::nullopt), rows);
+  part.preconditioner = share_matrix(team, std::exchange(problem.preconditioner, {}), rows);
+  part.constraints = share_block(team, std::exchange(problem.constraints, {}), rows);
+  part.initial_guess = share_block(team, std::exchange(problem.initial_guess, {}), rows);
+  part.rhs = share_block(team, std::exchange(problem.rhs, {}), rows);
+  part.guess_from_random = of_leader(team, problem.guess_from_random);
+  const Index infinite = of_leader(team, problem.infinite_eigenvalues.value_or(-1));
   if (infinite >= 0) part.infinite_eigenvalues = infinite;
-  part.null_space = share_null_space(context, problem.null_space, rows);
-  return part;
+  part.null_space = share_null_space(team, problem.null_space, rows);
+  return shared;
 }
 
 template <Scalar T>
-MultiVector<T, HostSpace> whole(HostContext& context, HostContext& host,
-                                MultiVector<T, HostSpace> X) {
-  return context.processes() == nullptr ? std::move(X) : gather(context, X, host);
+MultiVector<T, HostSpace> whole(HostContext& team, HostContext& host, MultiVector<T, HostSpace> X,
+                                const std::vector<std::int32_t>& order) {
+  if (team.processes() == nullptr) return X;
+  MultiVector<T, HostSpace> all = gather(team, X, host);
+  if (order.empty()) return all;
+  return reordered<T>(host, std::as_const(all).view(), order, true);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                  \
-  template HostProblem<T> share(HostContext&, HostProblem<T>); \
-  template MultiVector<T, HostSpace> whole(HostContext&, HostContext&, MultiVector<T, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)                                                                     \
+  template SharedProblem<T> share(HostContext&, HostProblem<T>, Distribution);                    \
+  template MultiVector<T, HostSpace> whole(HostContext&, HostContext&, MultiVector<T, HostSpace>, \
+                                           const std::vector<std::int32_t>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

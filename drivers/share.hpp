@@ -1,34 +1,32 @@
 #pragma once
 
 #include <heddle/drivers/problem.hpp>
-#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
+#include <vector>
 
-/// Problems and solutions between process 0, which has the whole of them, and the processes of a
-/// context, which solve together. With one process, all of these return their argument.
+/// Problems and solutions between process 0, which has the whole of them, and the processes of the
+/// context `team`, which solve together. With one process, all of these return their argument.
 namespace heddle::detail {
+
+/// The part of a problem in the rows of this process, and the partition of its rows. The order and
+/// the reason of the partition are set on process 0 alone.
+template <Scalar T>
+struct SharedProblem {
+  HostProblem<T> problem;
+  Partition partition{};
+  bool reordered = false;  ///< whether the partition has an order, on all processes
+};
 
 /// The part of `problem` in the rows of this process. Only the problem of process 0 is read, and
 /// released when its rows are sent. All processes call it together.
 template <Scalar T>
-HostProblem<T> share(HostContext& context, HostProblem<T> problem);
+SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution distribution);
 
+/// X in host memory: on process 0 with the rows of all processes in the order of the problem, on
+/// the others empty. `host`: the context of the result. `order`: that of the partition.
 template <Scalar T>
-HostProblem<T> share(CudaContext&, HostProblem<T> problem) {
-  return problem;
-}
-
-/// X in host memory: on process 0 with the rows of all processes, on the others empty. `host`: the
-/// context of the result.
-template <Scalar T>
-MultiVector<T, HostSpace> whole(HostContext& context, HostContext& host,
-                                MultiVector<T, HostSpace> X);
-
-template <Scalar T>
-MultiVector<T, HostSpace> whole(CudaContext& context, HostContext& host,
-                                MultiVector<T, DeviceSpace> X) {
-  return fetch(context, host, std::move(X));
-}
+MultiVector<T, HostSpace> whole(HostContext& team, HostContext& host, MultiVector<T, HostSpace> X,
+                                const std::vector<std::int32_t>& order);
 
 }  // namespace heddle::detail

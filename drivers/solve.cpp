@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include <chrono>
-#include <cmath>
 #include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
@@ -9,24 +6,17 @@
 #include <heddle/drivers/mixed.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/order.hpp>
-#include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/share.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/solve_placed.hpp>
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <numbers>
 #include <utility>
 
 namespace heddle {
 namespace detail {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The context that a solve runs in, and the host context beside it.
 template <class Ctx>
@@ -36,96 +26,47 @@ struct Place {
 
   /// Copies X to a block in host memory that keeps its context alive.
   template <Scalar T>
-  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X) const {
-    return {whole(context, device.host(), std::move(X)), device.shared_host()};
+  HostBlock<T> fetched(MultiVector<T, typename Ctx::Space> X, const Partition& rows) const {
+    return {whole(device.team(), device.host(), fetch(context, device.team(), std::move(X)),
+                  rows.order),
+            device.shared_host()};
   }
 };
 
-/// Names the preconditioner that `plan` led to. `choice`: null if `auto` had none.
-void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
-                   Solution& solution) {
-  if (plan.kind == nullptr) return;
-  const bool strong = choice != nullptr && choice->strong;
-  solution.preconditioner_name = strong ? plan.describe_strong() : plan.describe();
-  if (choice != nullptr) {
-    solution.preconditioner_reason = choice->reason;
-  } else if (plan.strong != nullptr) {
-    solution.preconditioner_reason = "the levels of multigrid would be made on the host";
-  }
+/// The request as this process carries it out. `reordered`: as in `SharedProblem`.
+Request request_in(const HostContext& team, const Request& request, bool reordered) {
+  return team.processes() == nullptr ? request : own_request(*team.processes(), request, reordered);
 }
 
-/// The request as this process carries it out.
-Request request_in(const HostContext& context, const Request& request) {
-  return context.processes() == nullptr ? request : own_request(*context.processes(), request);
-}
-#ifdef HEDDLE_HAS_CUDA
-Request request_in(const CudaContext&, const Request& request) { return request; }
-#endif
-
-/// Calls the other processes of the context to a solve in T.
+/// Calls the other processes of the team to a solve in T.
 template <Scalar T>
-void call_others(HostContext& context, const Request& request, const PreconditionerPlan& plan) {
-  if (context.processes() == nullptr) return;
-  send_order(*context.processes(),
-             {.solve = true, .single = std::same_as<T, float>, .request = request, .plan = plan});
+void call_others(HostContext& team, const Request& request, const PreconditionerPlan& plan) {
+  if (team.processes() == nullptr) return;
+  send_order(*team.processes(), {.duty = Order::Duty::solve,
+                                 .single = std::same_as<T, float>,
+                                 .request = request,
+                                 .plan = plan});
 }
-#ifdef HEDDLE_HAS_CUDA
-template <Scalar T>
-void call_others(CudaContext&, const Request&, const PreconditionerPlan&) {}
-#endif
 
 /// Solves `problem` together with the other processes of the context. Only process 0 has a problem
 /// and gets vectors.
 template <Scalar T, class Ctx>
 Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                   const Request& asked, const Monitor& monitor) {
-  const Clock::time_point start = Clock::now();
-  monitor.begin_stage("setting up");
-  const Request request = request_in(on.context, asked);
-  problem = share(on.context, std::move(problem));
-  const ProblemSizes sizes = problem.sizes();
-  const MethodKind& method = method_of(request, sizes);
-  PlacedProblem<T, Ctx> placed = [&] {
-    const PhaseScope phase(on.context, Phase::setup);
-    return PlacedProblem<T, Ctx>(on.context, on.device.host(), std::move(problem), request, plan,
-                                 method.memory_bytes(request, sizes, sizeof(T)),
-                                 method.block_size(request, sizes), monitor);
-  }();
-  on.context.synchronize();
-  const double setup_seconds = seconds_since(start);
-
-  monitor.begin_stage("first iteration");
-  Solved<T, typename Ctx::Space> solved =
-      std::get<MethodCall<T, Ctx>>(method.calls)(on.context, placed, request, monitor);
-  on.context.synchronize();
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  SharedProblem<T> shared = share(on.device.team(), std::move(problem), asked.distribution);
+  const Request request = request_in(on.device.team(), asked, shared.reordered);
+  const MethodKind& method = method_of(request, shared.problem.sizes());
+  const double sharing_seconds = seconds_since(start);
+  Solved<T, typename Ctx::Space> solved = solve_placed<T>(
+      on.context, on.device.team(), std::move(shared.problem), plan, request, monitor);
   Solution solution = std::move(solved.solution);
-  solution.setup_seconds = setup_seconds;
-  solution.solve_seconds = seconds_since(start) - setup_seconds;
-  solution.infinite_eigenvalues = placed.sizes().infinite_eigenvalues;
-  if (solution.infinite_eigenvalues > 0) {
-    solution.reason +=
-        fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
-                    solution.infinite_eigenvalues);
+  solution.setup_seconds += sharing_seconds;
+  solution.distribution = shared.partition.reason;
+  solution.vectors = on.fetched(std::move(solved.vectors), shared.partition);
+  if (method.both_sides) {
+    solution.left_vectors = on.fetched(std::move(solved.left_vectors), shared.partition);
   }
-  solution.null_vectors = placed.sizes().null_vectors;
-  if (solution.null_vectors > 0) {
-    solution.reason += fmt::format(
-        "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
-        solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");
-  }
-  solution.method = method.name;
-  solution.block_size = method.block_size(request, placed.sizes());
-  if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
-    solution.spmm_kernel = A->plan().kernel(solution.block_size);
-    solution.spmm_reason = A->plan().reason(solution.block_size);
-  }
-  solution.preconditioner = placed.preconditioner_cost();
-  solution.preconditioner_precision = placed.preconditioner_precision(plan);
-  solution.preconditioner_strength = placed.preconditioner_strength();
-  report_choice(plan, placed.preconditioner_choice(), solution);
-  solution.preconditioner_levels = placed.preconditioner_levels();
-  solution.vectors = on.fetched(std::move(solved.vectors));
-  if (method.both_sides) solution.left_vectors = on.fetched(std::move(solved.left_vectors));
   return solution;
 }
 
@@ -133,11 +74,11 @@ template <class Ctx>
 Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
-    call_others<double>(on.context, asked, plan);
+    call_others<double>(on.device.team(), asked, plan);
     return solve_in<double>(on, std::move(exact), plan, asked, watch);
   };
   const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
-    call_others<float>(on.context, asked, plan);
+    call_others<float>(on.device.team(), asked, plan);
     return solve_in<float>(on, std::move(rounded), plan, asked, watch);
   };
   switch (request.precision) {
@@ -152,16 +93,6 @@ Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const 
       return solve_mixed(on.device.host(), std::move(problem), request, monitor, single, full);
   }
   return {};
-}
-
-/// √λ/2π with the sign of λ, for eigenvalues λ = ω².
-std::vector<double> frequencies_of(const std::vector<double>& eigenvalues) {
-  std::vector<double> frequencies;
-  for (const double lambda : eigenvalues) {
-    frequencies.push_back(std::copysign(std::sqrt(std::abs(lambda)), lambda) /
-                          (2 * std::numbers::pi));
-  }
-  return frequencies;
 }
 
 }  // namespace
@@ -198,12 +129,7 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
   }
   Solution first = solve_prepared(device, problem, choice.request, monitor);
   first.method_reason = choice.reason;
-  const bool limited = choice.request.max_iterations < EigenOptions{}.max_iterations;
-  const bool unfinished = first.status == SolveStatus::stagnated ||
-                          first.status == SolveStatus::verification_failed ||
-                          (first.status == SolveStatus::max_iterations && !limited) ||
-                          first.inverse_reaches_more_digits;
-  if (!unfinished || first.count() == 0) return first;
+  if (!is_unfinished(choice.request, first)) return first;
   try {
     Request rest = remaining(choice.request, first);
     rest.max_iterations = choice.request.max_iterations;
@@ -261,20 +187,35 @@ Solution solve(const Problem& problem, const Request& request, const Monitor& mo
   return solve(device, problem, request, monitor);
 }
 
+namespace {
+
+/// The choice of the other processes where that of process 0 is `choice`. Where there is no GPU for
+/// each, process 0 alone reports it.
+DeviceChoice followed(DeviceChoice choice) {
+  return choice == DeviceChoice::cuda ? DeviceChoice::automatic : choice;
+}
+
+}  // namespace
+
 int serve(const std::shared_ptr<Processes>& processes) {
   std::unique_ptr<Device> device;
   for (;;) {
     const detail::Order order = detail::receive_order(*processes);
-    if (!order.solve) return order.code;
-    if (!device) {
-      device = std::make_unique<Device>(DeviceChoice::host, order.request.threads, processes);
+    switch (order.duty) {
+      case detail::Order::Duty::end:
+        return order.code;
+      case detail::Order::Duty::device:
+        device.reset();
+        device = std::make_unique<Device>(followed(order.device), order.threads, processes);
+        break;
+      case detail::Order::Duty::solve:
+        detail::take_part(*device, order);
     }
-    detail::take_part(*device, order);
   }
 }
 
 void dismiss(Processes& processes, int code) {
-  detail::send_order(processes, {.solve = false, .code = code});
+  detail::send_order(processes, {.duty = detail::Order::Duty::end, .code = code});
 }
 
 }  // namespace heddle

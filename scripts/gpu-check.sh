@@ -2,8 +2,9 @@
 # Checks heddle on a GPU: builds, runs every test labelled cuda, kernel and solver tests under
 # compute-sanitizer, and the GPU benchmarks; closes with a summary.
 #
-# usage: scripts/gpu-check.sh [--quick] [LOGS]
+# usage: scripts/gpu-check.sh [--quick] [--multi] [LOGS]
 #   --quick   tests and memcheck only
+#   --multi   the tests and benchmarks of several GPUs only
 #   LOGS      folder for the full output, by default build/gpu/logs
 #
 # Needs a CUDA toolkit. Without a GPU it compiles everything, the tests say that they were skipped,
@@ -16,17 +17,19 @@ source scripts/lib/common.sh
 
 build=build/gpu
 quick=false
+multi=false
 logs=$build/logs
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
-    -*) fail "unknown option $argument; usage: scripts/gpu-check.sh [--quick] [LOGS]" ;;
+    --multi) multi=true ;;
+    -*) fail "unknown option $argument; usage: scripts/gpu-check.sh [--quick] [--multi] [LOGS]" ;;
     *) logs=$argument ;;
   esac
 done
 mkdir -p "$logs"
 kernel_tests=(linalg/block_ops_cuda_test linalg/csr_ops_cuda_test linalg/small_dense_cuda_test
-  spmm/spmm_cuda_test spgemm/spgemm_cuda_test
+  spmm/spmm_cuda_test spgemm/spgemm_cuda_test spgemm/band_cuda_test
   spmm/transposed_cuda_test spmm/triangular_cuda_test solvers/incomplete_cholesky_cuda_test)
 solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test)
 : >"$logs/summary.txt"
@@ -56,6 +59,7 @@ sanitize() { # TOOL TEST
   [[ $1-$2 == initcheck-linalg/* || $1-$2 == initcheck-*/incomplete_* ]] && kernels=()
   case $1-$2 in
     *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
+    *-spgemm/band_*) filter='*/1.RectangularOnes:*/1.NoEntries:ColumnRow/1.*' ;;
     *-spgemm/*) filter='*/1.GridsAndBands:*/1.IrregularMatrices:*/1.ADense*:*/1.NoEntries' ;;
     *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
     *-solvers/incomplete_*) filter='*/1.DoesWhatItDoesOnTheHost:*/1.IsPositiveDefinite*' ;;
@@ -88,11 +92,22 @@ mkdir -p "$build"
 step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CUDA=ON \
   "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
   -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
+if $multi; then
+  step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_multi_tests \
+    heddle-lobpcg heddle-lanczos heddle-cg
+  step tests 300 ctest --test-dir "$build" --label-regex '^cuda_multi$' --output-on-failure
+  $quick || step "scaling on two GPUs" 300 bench/scaling/run.py --build "$build"
+  cat "$logs"/tests.log "$logs"/scaling-*.log 2>/dev/null || true
+  say "Summary (full output in $logs)"
+  cat "$logs/summary.txt"
+  ! grep -q '^FAILED' "$logs/summary.txt"
+  exit
+fi
 step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
-  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench
+  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench low_precision_bench
 
 say "Running the tests labelled cuda"
-step tests 240 ctest --test-dir "$build" --label-regex cuda --output-on-failure
+step tests 240 ctest --test-dir "$build" --label-regex '^cuda$' --output-on-failure
 grep -E 'tests passed|Skipped' "$logs/tests.log" | tail -n 3 || true
 
 if ! have_gpu; then
@@ -113,6 +128,9 @@ else
       --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma,node_block
     cat "$logs"/{chebyshev-steps,lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
     tail -n 3 "$logs/spmm.log"
+    step "half precision" 60 "$build/bench/low_precision_bench" elasticity3d:28,28,28 \
+      stencil27:32,32,32 --band 64,512
+    cat "$logs/half-precision.log"
     if python3 -c 'import cupy' 2>/dev/null; then
       step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg laplace3d 100 100
       step "cupy eigsh" 60 python3 bench/compare/cupy_solvers.py eigsh 100 16

@@ -57,6 +57,11 @@ class SpgemmPlan {
   /// `InvalidArgument` if the shapes or numbers of entries are others, and `OutOfMemory`.
   CsrMatrix<T, Space> multiply(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B) const;
 
+  /// `multiply` into arrays of the caller in the memory of the context: rows + 1 row offsets from
+  /// 0, and as many columns and values as `counts().nnz`.
+  void multiply_into(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B,
+                     std::int64_t* row_offsets, std::int32_t* columns, T* values) const;
+
   /// The values of C = A B for matrices with the patterns of the plan and new values. C is a result
   /// of `multiply`. Allocates nothing of the size of C. Throws as `multiply` does.
   void update(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B, CsrMatrix<T, Space>& C) const;
@@ -64,7 +69,8 @@ class SpgemmPlan {
  private:
   void require_planned(const CsrView<T, Space>& A, const CsrView<T, Space>& B) const;
   void compute(Ctx& context, const CsrView<T, Space>& A, const CsrView<T, Space>& B,
-               CsrMatrix<T, Space>& C, bool with_columns) const;
+               std::int64_t* row_offsets, std::int32_t* columns, T* values,
+               bool with_columns) const;
 
   SpgemmCounts counts_;
   Index nnz_A_;

@@ -273,6 +273,15 @@ void Schema::machine() {
       .store([](Node node, Config& config) {
         config.request.threads = static_cast<int>(*as_integer(node));
       });
+  add("distribution",
+      "of rows over several processes; rows: in the order of the matrix; metis: by a partition of "
+      "its graph; auto: metis where rows need many rows of other processes")
+      .choice<Distribution>(
+          {{"auto", Distribution::automatic},
+           {"rows", Distribution::rows},
+           {"metis", Distribution::metis}},
+          [](Config& config) -> Distribution& { return config.request.distribution; })
+      .fallback("auto");
   add("seed", "of the random start: the same seed gives the same bits")
       .integer(kNatural)
       .fallback("42")

@@ -226,18 +226,22 @@ void SolverSchema::preconditioner() {
     config.request.preconditioner.type = node.text;
   });
   add("solver.preconditioner.precision",
-      "of the preconditioner in a solve in double precision; single moves half of the bytes; auto: "
-      "single for chebyshev, block_jacobi, incomplete_cholesky and multigrid where their matrix "
-      "allows it, "
-      "double near the level of rounding")
+      "of the preconditioner in a solve in double precision; single moves half of the bytes, half, "
+      "bf16 and tf32 (chebyshev, block_jacobi, multigrid) fewer on a GPU; raised to double in "
+      "steps "
+      "where it prevents progress; auto: in lobpcg single for chebyshev, block_jacobi, "
+      "incomplete_cholesky and multigrid where their matrix allows it, else double")
       .choice<PreconditionerPrecision>({{"auto", PreconditionerPrecision::automatic},
                                         {"double", PreconditionerPrecision::full},
-                                        {"single", PreconditionerPrecision::single}},
+                                        {"single", PreconditionerPrecision::single},
+                                        {"half", PreconditionerPrecision::half},
+                                        {"bf16", PreconditionerPrecision::bf16},
+                                        {"tf32", PreconditionerPrecision::tf32}},
                                        [](Config& config) -> PreconditionerPrecision& {
                                          return config.request.preconditioner.precision;
                                        })
       .fallback("auto")
-      .only_for({SolverType::lobpcg, SolverType::automatic});
+      .only_for({SolverType::lobpcg, SolverType::block_cg, SolverType::automatic});
   // The options of the preconditioner that auto uses by default are listed first.
   std::stable_partition(names.begin(), names.end(),
                         [](std::string_view name) { return name == automatic_preconditioner({}); });

@@ -36,6 +36,10 @@ Json phases_json(const Profile& profile) {
   return phases;
 }
 
+Json travel_json(const Travel& travel) {
+  return {{"seconds", travel.seconds}, {"bytes", bytes_json(travel.bytes)}};
+}
+
 Json seconds_json(const Report& report) {
   const auto phase = [&report](Phase p) { return report.result.profile[p].seconds; };
   return {{"total", report.seconds.total},
@@ -216,6 +220,8 @@ std::string result_json(const Config& config, const Report& report) {
   json["threads"] = problem.threads;
   json["processes"] = problem.processes;
   json["phases"] = phases_json(report.result.profile);
+  json["distribution"] = report.result.distribution;
+  json["halo_travel"] = travel_json(report.result.profile.travel());
   json["orthogonalization"] = orthogonalization_json(result.orthogonalization);
   json["memory"] = memory_json(report);
   json["inputs"] = inputs_json(report.inputs);

@@ -35,8 +35,11 @@ std::string describe_tolerance(const Config& config) {
 
 std::string describe_device(const ProblemFacts& problem) {
   if (problem.processes > 1) {
-    return fmt::format("{}, {} processes of {} threads", problem.device, problem.processes,
-                       problem.threads);
+    return problem.device_name.empty()
+               ? fmt::format("{}, {} processes of {} threads", problem.device, problem.processes,
+                             problem.threads)
+               : fmt::format("{}, {} processes with one {} each", problem.device, problem.processes,
+                             problem.device_name);
   }
   return problem.device_name.empty()
              ? fmt::format("{}, {} threads", problem.device, problem.threads)
@@ -248,6 +251,12 @@ std::string profile_table(const Profile& profile) {
                    "{:<16}{:>10.4f}{:>7.1f} %{:>10.3f}{:>9.1f}{:>10.1f}\n", name, totals.seconds,
                    all.seconds > 0 ? 100 * totals.seconds / all.seconds : 0, totals.bytes / kGiga,
                    a_second(totals.bytes), a_second(totals.flops));
+  }
+  const Travel& travel = profile.travel();
+  if (travel.seconds > 0) {
+    fmt::format_to(std::back_inserter(text),
+                   "halo travelled  {:>10.4f} s beside other work, {:.3f} GB sent, {:.1f} GB/s\n",
+                   travel.seconds, travel.bytes / kGiga, travel.bytes / kGiga / travel.seconds);
   }
   return text;
 }

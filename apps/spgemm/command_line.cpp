@@ -19,6 +19,7 @@ Examples:
   heddle-spgemm laplace3d:64,64,64 --power 3
   heddle-spgemm K.mtx --galerkin P.mtx -o coarse.mtx
   heddle-spgemm rmat:16:8 --implementations cpu --json
+  heddle-spgemm band:100000,2 --format dia           by diagonals; auto does so for bands
 
 Exit codes:
     0  done
@@ -33,6 +34,7 @@ constexpr const char* kSummary =
 struct Words {
   std::vector<std::string> implementations = {"cpu", "gpu", "hybrid", "cusparse"};
   std::string precision = "double";
+  std::string format = "auto";
 };
 
 void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
@@ -60,11 +62,18 @@ void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
                  "those to time; none: the result alone")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"cpu", "gpu", "hybrid", "cusparse", "none"}).description(""))
-      ->type_name("cpu|gpu|hybrid|cusparse|none");
+      ->check(
+          CLI::IsMember({"cpu", "gpu", "hybrid", "cusparse", "column-row", "none"}).description(""))
+      ->type_name("cpu|gpu|hybrid|cusparse|column-row|none");
   app.add_option("--precision", words.precision, "of the factors and the product")
       ->check(CLI::IsMember({"double", "single"}).description(""))
       ->type_name("double|single")
+      ->capture_default_str();
+  app.add_option("--format", words.format,
+                 "csr: compressed rows; dia: diagonals; auto: diagonals where both factors are "
+                 "bands. Of cpu, gpu, hybrid and the result's computation")
+      ->check(CLI::IsMember({"auto", "csr", "dia"}).description(""))
+      ->type_name("auto|csr|dia")
       ->capture_default_str();
   app.add_option("--threads", line.comparison.threads, "threads of the host; 0: by the machine")
       ->check(CLI::NonNegativeNumber.description(""))
@@ -101,6 +110,10 @@ std::optional<SpgemmCommandLine> parse_spgemm_command_line(int argc, const char*
   line.comparison.gpu = !none && contains(words.implementations, "gpu");
   line.comparison.hybrid = !none && contains(words.implementations, "hybrid");
   line.comparison.cusparse = !none && contains(words.implementations, "cusparse");
+  line.comparison.column_row = !none && contains(words.implementations, "column-row");
+  if (words.format != "auto") {
+    line.format = words.format == "dia" ? SpgemmFormat::dia : SpgemmFormat::csr;
+  }
   line.single = words.precision == "single";
   return line;
 }

@@ -10,12 +10,13 @@ namespace heddle::apps {
 /// The command line of heddle-spgemm.
 struct SpgemmCommandLine {
   std::string A;
-  std::string B;                ///< empty: A itself, or what an option below says
-  bool self = false;            ///< A A, the default without B
-  bool transpose = false;       ///< A Aᵀ
-  int power = 0;                ///< A^power, at least 2. 0: not asked for
-  std::string galerkin;         ///< P of Pᵀ A P. Empty: not asked for
-  bool single = false;          ///< in single precision
+  std::string B;           ///< empty: A itself, or what an option below says
+  bool self = false;       ///< A A, the default without B
+  bool transpose = false;  ///< A Aᵀ
+  int power = 0;           ///< A^power, at least 2. 0: not asked for
+  std::string galerkin;    ///< P of Pᵀ A P. Empty: not asked for
+  bool single = false;     ///< in single precision
+  SpgemmFormat format = SpgemmFormat::automatic;
   double device_megabytes = 0;  ///< of C on a GPU at a time. 0: what is free
   SpgemmComparisonOptions comparison;
   std::string output;  ///< a Matrix Market file for the result. Empty: none

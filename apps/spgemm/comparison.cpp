@@ -1,12 +1,15 @@
 #include <exception>
+#include <heddle/apps/spgemm/band_comparison.hpp>
 #include <heddle/apps/spgemm/comparison.hpp>
 #include <heddle/apps/spgemm/stopwatch.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
 #include <utility>
 #ifdef HEDDLE_HAS_CUDA
 #include <heddle/apps/spgemm/cusparse_product.hpp>
+#include <heddle/spgemm/column_row.hpp>
 #include <heddle/spgemm/hybrid.hpp>
 #endif
 
@@ -36,19 +39,6 @@ void time_plan(Ctx& context, CsrView<T, typename Ctx::Space> A, CsrView<T, typen
     const auto C = spgemm<T>(context, A, B);
     context.synchronize();
   });
-}
-
-/// Adds the timing of `work(timing)`, or the reason why it failed.
-template <class Work>
-void add_timing(SpgemmComparison& comparison, std::string name, const Work& work) {
-  SpgemmTiming timing;
-  timing.name = std::move(name);
-  try {
-    work(timing);
-  } catch (const std::exception& error) {
-    timing.failure = error.what();
-  }
-  comparison.timings.push_back(std::move(timing));
 }
 
 #ifdef HEDDLE_HAS_CUDA
@@ -106,42 +96,79 @@ void compare_on_gpu(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B,
       });
     });
   }
+  if (options.column_row) {
+    add_timing(comparison, "column-row", [&](SpgemmTiming& timing) {
+      with_factors([&](CudaContext& context, auto left, auto right) {
+        const std::size_t before = context.allocation_count().live_bytes;
+        timing.total_ms = median_ms([&] {
+          const auto C = spgemm_column_row<T>(context, left, right);
+          context.synchronize();
+        });
+        timing.peak_bytes = static_cast<double>(context.allocation_count().peak_bytes - before);
+      });
+    });
+  }
 }
 #else
 template <Scalar T>
 void compare_on_gpu(CsrView<T, HostSpace>, CsrView<T, HostSpace>,
                     const SpgemmComparisonOptions& options, SpgemmComparison& comparison) {
-  const auto missing = [](SpgemmTiming& timing) {
-    timing.failure = "heddle was built without the CUDA backend";
-  };
-  if (options.gpu) add_timing(comparison, "gpu", missing);
-  if (options.hybrid) add_timing(comparison, "hybrid", missing);
-  if (options.cusparse) add_timing(comparison, "cusparse", missing);
+  if (options.gpu) add_timing(comparison, "gpu", fail_without_cuda);
+  if (options.hybrid) add_timing(comparison, "hybrid", fail_without_cuda);
+  if (options.cusparse) add_timing(comparison, "cusparse", fail_without_cuda);
+  if (options.column_row) add_timing(comparison, "column-row", fail_without_cuda);
 }
 #endif
 
 }  // namespace
 
+void add_timing(SpgemmComparison& comparison, std::string name,
+                const std::function<void(SpgemmTiming&)>& work) {
+  SpgemmTiming timing;
+  timing.name = std::move(name);
+  try {
+    work(timing);
+  } catch (const std::exception& error) {
+    timing.failure = error.what();
+  }
+  comparison.timings.push_back(std::move(timing));
+}
+
+void fail_without_cuda(SpgemmTiming&) {
+  throw DeviceError("heddle was built without the CUDA backend");
+}
+
 template <Scalar T>
 SpgemmComparison compare_spgemm(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B,
-                                const SpgemmComparisonOptions& options) {
+                                const SpgemmComparisonOptions& options, FormatChoice format) {
   SpgemmComparison comparison;
-  if (options.cpu) {
+  comparison.format = std::move(format);
+  SpgemmComparisonOptions by_rows = options;
+  if (comparison.format.dia) {
+    compare_bands<T>(A, B, comparison.format, options, comparison);
+    by_rows.cpu = by_rows.gpu = by_rows.hybrid = false;
+  }
+  if (by_rows.cpu) {
     add_timing(comparison, "cpu", [&](SpgemmTiming& timing) {
       HostContext context(options.threads);
       time_plan<T>(context, A, B, comparison.counts, timing);
     });
   }
-  compare_on_gpu<T>(A, B, options, comparison);
-  comparison.product_bytes =
-      static_cast<double>(comparison.counts.nnz) * (sizeof(T) + sizeof(std::int32_t)) +
-      static_cast<double>(A.rows + 1) * sizeof(std::int64_t);
+  compare_on_gpu<T>(A, B, by_rows, comparison);
+  if (comparison.format.dia) {
+    HostContext context(1);
+    const BandPlan<T, HostContext> plan(context, comparison.format.A, comparison.format.B);
+    const Index places = plan.product().rows * plan.product().diagonals();
+    comparison.product_bytes = static_cast<double>(places) * sizeof(T);
+  } else {
+    comparison.product_bytes = csr_bytes<T>(A.rows, comparison.counts.nnz);
+  }
   return comparison;
 }
 
 template SpgemmComparison compare_spgemm(CsrView<float, HostSpace>, CsrView<float, HostSpace>,
-                                         const SpgemmComparisonOptions&);
+                                         const SpgemmComparisonOptions&, FormatChoice);
 template SpgemmComparison compare_spgemm(CsrView<double, HostSpace>, CsrView<double, HostSpace>,
-                                         const SpgemmComparisonOptions&);
+                                         const SpgemmComparisonOptions&, FormatChoice);
 
 }  // namespace heddle::apps

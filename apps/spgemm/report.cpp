@@ -15,6 +15,10 @@ double gflops(const SpgemmComparison& comparison, const SpgemmTiming& timing) {
   return timing.total_ms > 0 ? comparison.flops() / timing.total_ms * kGigaPerMilli : 0;
 }
 
+const char* format_name(const SpgemmComparison& comparison) {
+  return comparison.format.dia ? "dia" : "csr";
+}
+
 std::string milliseconds(double ms) { return ms > 0 ? fmt::format("{:.3f}", ms) : "-"; }
 
 }  // namespace
@@ -30,6 +34,10 @@ std::string to_text(const std::vector<ProductReport>& products) {
                    formula, counts.rows, counts.cols, counts.nnz,
                    comparison.product_bytes / kMegabyte, counts.multiplications,
                    counts.compression());
+    fmt::format_to(out, "  format: {} ({})\n", format_name(comparison), comparison.format.reason);
+    if (comparison.convert_ms > 0) {
+      fmt::format_to(out, "  {:.3f} ms to convert the factors, once\n", comparison.convert_ms);
+    }
     if (!comparison.device.empty()) fmt::format_to(out, "  GPU: {}\n", comparison.device);
     if (comparison.timings.empty()) continue;
     fmt::format_to(out, "  {:<10}{:>12}{:>12}{:>12}{:>10}{:>12}\n", "", "total ms", "inspect ms",
@@ -64,6 +72,9 @@ std::string to_json(const std::vector<ProductReport>& products) {
                                       {"multiplications", counts.multiplications},
                                       {"compression", counts.compression()},
                                       {"bytes", comparison.product_bytes},
+                                      {"format", format_name(comparison)},
+                                      {"format_reason", comparison.format.reason},
+                                      {"convert_ms", comparison.convert_ms},
                                       {"device", comparison.device},
                                       {"implementations", nlohmann::ordered_json::array()}};
     for (const SpgemmTiming& timing : comparison.timings) {

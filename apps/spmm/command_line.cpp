@@ -16,10 +16,11 @@ Examples:
   heddle-spmm A.mtx --multiply B.npy --output C.npy          the product, in double precision
   heddle-spmm A.mtx --multiply B.npy --output C.mtx --precision bf16
   heddle-spmm laplace3d:64,64,64 --columns 8 --precision half,bf16,tf32,single,double
+  heddle-spmm A.mtx --columns 8 --precision half --device cuda          on tensor cores
   heddle-spmm A.mtx laplace3d:160,160,160 --widths 8,32 --explain
 
 half, bf16 and tf32 round A and B to these types; sums and C are in single precision. Products with
---multiply or --columns are computed on the host.
+--multiply or --columns are computed on the host, with --device cuda on a GPU.
 
 Exit codes:
     0  done
@@ -37,6 +38,8 @@ constexpr const char* kSummary =
 /// What the options of the parser cannot store in a `SpmmCommandLine` themselves.
 struct Words {
   std::vector<std::string> precisions = {"double"};
+  std::string device = "host";
+  std::string order = "natural";
   bool unscaled = false;
   bool unchecked = false;
 };
@@ -58,6 +61,16 @@ void add_product_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"half", "bf16", "tf32", "single", "double"}).description(""))
       ->type_name("half|bf16|tf32|single|double");
+  app.add_option("--device", words.device,
+                 "where to multiply; cuda: half, bf16 and tf32 on tensor cores")
+      ->check(CLI::IsMember({"host", "cuda"}).description(""))
+      ->type_name("host|cuda");
+  app.add_option(
+         "--order", words.order,
+         "of rows and columns in blocks for tensor cores; fastest: natural or clustered, by "
+         "times measured on the GPU")
+      ->check(CLI::IsMember({"natural", "fastest"}).description(""))
+      ->type_name("natural|fastest");
   app.add_flag(
       "--no-scaling", words.unscaled,
       "do not scale rows of A and columns of B by powers of two to the range of half, bf16 "
@@ -115,7 +128,7 @@ void check_task(const SpmmCommandLine& line, const CLI::App& app) {
           fmt::format("--multiply and --columns take one matrix, not {}", line.matrices.size()));
     }
   } else {
-    refuse({"--output", "--no-scaling", "--no-check", "--threads"},
+    refuse({"--output", "--no-scaling", "--no-check", "--threads", "--device", "--order"},
            "belongs to a product: give its block by --multiply, or --columns for a random one");
   }
 }
@@ -138,6 +151,11 @@ std::optional<SpmmCommandLine> parse_spmm_command_line(int argc, const char* con
   line.product.matrix = line.matrices.front();
   if (words.unscaled) line.product.scaling = RangeScaling::none;
   line.product.check = !words.unchecked;
+  line.product.on_gpu = words.device == "cuda";
+  line.product.fastest_order = words.order == "fastest";
+  if (line.product.fastest_order && !line.product.on_gpu) {
+    throw InvalidArgument("--order fastest is for tensor cores: add --device cuda");
+  }
   line.product.precisions.clear();
   for (const std::string& word : words.precisions) {
     line.product.precisions.push_back(*find_precision(word));

@@ -9,8 +9,8 @@
 
 namespace heddle::apps {
 
-/// The command line of heddle-spmm. With a block to multiply, one product is computed on the host.
-/// Without, kernels are timed on a GPU.
+/// The command line of heddle-spmm. With a block to multiply, products are computed. Without,
+/// kernels are timed on a GPU.
 struct SpmmCommandLine {
   std::vector<std::string> matrices;
   SpmmProductOptions product;

@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/spmm/product.hpp>
+#include <heddle/apps/spmm/product_engine.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/spmm/low_precision/low_precision.hpp>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -19,12 +19,6 @@ namespace heddle::apps {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 template <Scalar T>
 MultiVector<T, HostSpace> converted(HostContext& context, ConstBlockView<double, HostSpace> B) {
@@ -35,16 +29,23 @@ MultiVector<T, HostSpace> converted(HostContext& context, ConstBlockView<double,
   return result;
 }
 
+std::string name_of(const HostContext&) { return "the host"; }
+#ifdef HEDDLE_HAS_CUDA
+std::string name_of(const CudaContext& context) { return context.device().name; }
+#endif
+
 template <Scalar T>
 void write_block(const std::string& path, ConstBlockView<T, HostSpace> C) {
   if (path.ends_with(".npy")) return write_npy(path, C);
   write_matrix_market(path, C);
 }
 
-/// The products of one run.
+/// The products of one run, computed where the context does.
+template <class Ctx>
 class Products {
  public:
-  explicit Products(const SpmmProductOptions& options) : options_(options), host_(options.threads) {
+  Products(Ctx& context, HostContext& host, const SpmmProductOptions& options)
+      : context_(context), host_(host), options_(options) {
     A_ = read_input(options.matrix, "A", [this](const std::filesystem::path& path) {
       return detail::load_matrix(host_, path.string());
     });
@@ -64,7 +65,8 @@ class Products {
   }
 
   SpmmProductReport report() {
-    SpmmProductReport report{A_.rows(), A_.cols(), A_.nnz(), B_.cols(), options_.check, {}};
+    SpmmProductReport report{name_of(context_), A_.rows(),      A_.cols(), A_.nnz(),
+                             B_.cols(),         options_.check, {}};
     for (const ProductPrecision precision : options_.precisions) {
       report.lines.push_back(line(precision));
     }
@@ -79,81 +81,71 @@ class Products {
       case ProductPrecision::double_precision:
         return plain<double>(precision);
       default:
-        return with_narrow_float(precision, [&]<class V>(V) { return narrow<V>(precision); });
+        check_values(precision, options_.scaling);
+        return with_narrow_float(precision, [&]<class V>(V) {
+          return finish<float>(precision,
+                               narrow_product<V>(context_, host_, std::as_const(A_).view(),
+                                                 converted<double>(host_, std::as_const(B_).view()),
+                                                 {options_.scaling, options_.fastest_order}));
+        });
     }
   }
 
   template <Scalar T>
   SpmmProductLine plain(ProductPrecision precision) {
-    SpmmProductLine line{precision, 0, 0, {}};
-    auto begin = Clock::now();
     // Values beyond the range of T are refused. Scaling would not be undone.
+    check_values(precision, RangeScaling::none);
+    return finish<T>(precision,
+                     plain_product(context_, host_, convert<T>(host_, std::as_const(A_).view()),
+                                   converted<T>(host_, std::as_const(B_).view())));
+  }
+
+  /// Refuses values of A and B that the precision cannot take.
+  void check_values(ProductPrecision precision, RangeScaling scaling) {
     const auto& limits = limits_of(precision);
-    row_exponents(host_, std::as_const(A_).view(), RangeScaling::none, limits.largest, limits.name);
-    std::vector<std::int32_t> unscaled(static_cast<std::size_t>(B_.cols()));
-    column_exponents(host_, std::as_const(B_).view(), RangeScaling::none, limits.largest,
-                     limits.name, unscaled.data());
-    const HostCsrMatrix<T> A = convert<T>(host_, std::as_const(A_).view());
-    const SpmmPlan<T, HostContext> plan(host_, A.view());
-    const MultiVector<T, HostSpace> B = converted<T>(host_, std::as_const(B_).view());
-    line.setup_seconds = seconds_since(begin);
-    MultiVector<T, HostSpace> C(host_, A_.rows(), B_.cols());
-    begin = Clock::now();
-    plan.multiply(host_, T{1}, B.view(), T{0}, C.view());
-    line.seconds = seconds_since(begin);
-    check_range<T>(precision, std::as_const(C).view());
-    finish<T>(line, std::as_const(C).view(), {{}, {}});
-    return line;
+    row_exponents(host_, std::as_const(A_).view(), scaling, limits.largest, limits.name);
+    std::vector<std::int32_t> unused(static_cast<std::size_t>(B_.cols()));
+    column_exponents(host_, std::as_const(B_).view(), scaling, limits.largest, limits.name,
+                     unused.data());
   }
 
-  template <class V>
-  SpmmProductLine narrow(ProductPrecision precision) {
-    SpmmProductLine line{precision, 0, 0, {}};
-    auto begin = Clock::now();
-    LowPrecisionPlan<V, HostContext> plan(host_, std::as_const(A_).view(), options_.scaling);
-    line.setup_seconds = seconds_since(begin);
-    MultiVector<float, HostSpace> C(host_, A_.rows(), B_.cols());
-    begin = Clock::now();
-    plan.multiply(host_, std::as_const(B_).view(), C.view());
-    line.seconds = seconds_since(begin);
-    finish<float>(line, std::as_const(C).view(), {plan.row_exponents(), plan.column_exponents()});
-    return line;
-  }
-
-  /// Refuses a product that passes the range of its precision.
+  /// Refuses a product that passes the range of its sums.
   template <Scalar T>
-  static void check_range(ProductPrecision precision, ConstBlockView<T, HostSpace> C) {
+  static void check_range(ConstBlockView<T, HostSpace> C) {
+    constexpr bool single = std::is_same_v<T, float>;
     for (Index i = 0; i < C.rows(); ++i) {
       for (Index j = 0; j < C.cols(); ++j) {
         if (std::isfinite(C(i, j))) continue;
-        throw InvalidArgument(
-            fmt::format("entry ({}, {}) of C = A B is beyond the range of {} precision: {}", i + 1,
-                        j + 1, limits_of(precision).name,
-                        precision == ProductPrecision::single_precision ? "choose double precision"
-                                                                        : "scale A or B"));
+        throw InvalidArgument(fmt::format(
+            "entry ({}, {}) of C = A B is beyond the range of {} precision: {}", i + 1, j + 1,
+            single ? "single" : "double", single ? "choose double precision" : "scale A or B"));
       }
     }
   }
 
   /// Checks C and writes it.
   template <Scalar T>
-  void finish(SpmmProductLine& line, ConstBlockView<T, HostSpace> C,
-              const ProductExponents& exponents) {
+  SpmmProductLine finish(ProductPrecision precision, const ComputedProduct<T>& product) {
+    const ConstBlockView<T, HostSpace> C = product.C.view();
+    check_range<T>(C);
+    SpmmProductLine line{precision, product.setup_seconds, product.seconds, product.order, {}};
     if (options_.check) {
       line.error = product_error<T>(host_, std::as_const(A_).view(), std::as_const(B_).view(), C,
-                                    line.precision, exponents);
+                                    precision, {product.row_exponents, product.column_exponents});
       if (!(line.error.share <= 1)) {
         throw Error(fmt::format(
             "the {} product is wrong: entry ({}, {}) of C is off by {:.3g} times its error bound",
-            limits_of(line.precision).name, line.error.row + 1, line.error.column + 1,
+            limits_of(precision).name, line.error.row + 1, line.error.column + 1,
             line.error.share));
       }
     }
     if (!options_.output.empty()) write_block(options_.output, C);
+    return line;
   }
 
+  Ctx& context_;
+  HostContext& host_;
   const SpmmProductOptions& options_;
-  HostContext host_;
   HostCsrMatrix<double> A_;
   MultiVector<double, HostSpace> B_;
 };
@@ -166,16 +158,29 @@ void check_output_name(const std::string& path) {
       fmt::format("--output {}: the name must end in .npy (NumPy) or .mtx (Matrix Market)", path));
 }
 
-SpmmProductReport multiply(const SpmmProductOptions& options) { return Products(options).report(); }
+SpmmProductReport multiply(const SpmmProductOptions& options) {
+  HostContext host(options.threads);
+  if (!options.on_gpu) return Products<HostContext>(host, host, options).report();
+#ifdef HEDDLE_HAS_CUDA
+  const std::string reason = cuda_unavailable_reason();
+  if (reason.empty()) {
+    CudaContext context;
+    return Products<CudaContext>(context, host, options).report();
+  }
+#else
+  const std::string reason = "this build has no CUDA";
+#endif
+  throw DeviceError("--device cuda: " + reason + "; --device host multiplies on the host");
+}
 
 std::string to_text(const SpmmProductReport& report) {
   std::string text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out,
-                 "C = A B on the host: A {}x{} with {} entries, B {}x{}\n"
+                 "C = A B on {}: A {}x{} with {} entries, B {}x{}\n"
                  "{:<10}{:>12}{:>12}{:>10}",
-                 report.rows, report.cols, report.nnz, report.cols, report.columns, "precision",
-                 "setup ms", "product ms", "GFLOP/s");
+                 report.device, report.rows, report.cols, report.nnz, report.cols, report.columns,
+                 "precision", "setup ms", "product ms", "GFLOP/s");
   if (report.checked) {
     fmt::format_to(out, "{:>16}{:>14}{:>18}", "largest error", "its bound", "worst error/bound");
   }
@@ -189,7 +194,7 @@ std::string to_text(const SpmmProductReport& report) {
       fmt::format_to(out, "{:>16.3e}{:>14.3e}{:>18.4f}", line.error.largest, line.error.bound,
                      line.error.share);
     }
-    fmt::format_to(out, "\n");
+    fmt::format_to(out, "{}{}\n", line.order.empty() ? "" : "  order: ", line.order);
   }
   return text;
 }
@@ -200,6 +205,7 @@ std::string to_json(const SpmmProductReport& report) {
     nlohmann::ordered_json entry = {{"precision", limits_of(line.precision).name},
                                     {"setup_seconds", line.setup_seconds},
                                     {"seconds", line.seconds}};
+    if (!line.order.empty()) entry["order"] = line.order;
     if (report.checked) {
       entry["largest_error"] = line.error.largest;
       entry["bound"] = line.error.bound;
@@ -207,11 +213,9 @@ std::string to_json(const SpmmProductReport& report) {
     }
     lines.push_back(std::move(entry));
   }
-  return nlohmann::ordered_json{{"rows", report.rows},
-                                {"cols", report.cols},
-                                {"nnz", report.nnz},
-                                {"columns", report.columns},
-                                {"products", std::move(lines)}}
+  return nlohmann::ordered_json{{"device", report.device},   {"rows", report.rows},
+                                {"cols", report.cols},       {"nnz", report.nnz},
+                                {"columns", report.columns}, {"products", std::move(lines)}}
              .dump(2) +
          "\n";
 }

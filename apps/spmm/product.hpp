@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// Products C = A B of heddle-spmm on the host.
+/// Products C = A B of heddle-spmm.
 namespace heddle::apps {
 
 struct SpmmProductOptions {
@@ -16,18 +16,22 @@ struct SpmmProductOptions {
   std::vector<ProductPrecision> precisions = {ProductPrecision::double_precision};
   RangeScaling scaling = RangeScaling::powers_of_two;
   bool check = true;  ///< compare with the exact product
-  int threads = 0;    ///< 0: by the machine
+  int threads = 0;    ///< of the host; 0: by the machine
+  bool on_gpu = false;
+  bool fastest_order = false;  ///< on a GPU: rows and columns of A in the fastest order
 };
 
 /// A product in one precision.
 struct SpmmProductLine {
   ProductPrecision precision = ProductPrecision::double_precision;
-  double setup_seconds = 0;  ///< A is inspected, and rounded
+  double setup_seconds = 0;  ///< A is inspected, rounded and copied to the GPU, B is copied to it
   double seconds = 0;        ///< of the product, B's rounding and C's scaling included
+  std::string order;         ///< of A's rows and columns in blocks; empty: not in blocks
   ProductError error;
 };
 
 struct SpmmProductReport {
+  std::string device;  ///< "the host", or the GPU's name
   Index rows = 0;
   Index cols = 0;
   Index nnz = 0;
@@ -40,8 +44,8 @@ struct SpmmProductReport {
 void check_output_name(const std::string& path);
 
 /// Computes the products and writes C of the only precision. Throws `InvalidArgument` if shapes do
-/// not fit and for values that a precision cannot take, `InputError` for files, `Error` if a
-/// product passes its error bound.
+/// not fit and for values that a precision cannot take, `InputError` for files, `DeviceError` if a
+/// GPU is asked for and cannot be used, `Error` if a product passes its error bound.
 SpmmProductReport multiply(const SpmmProductOptions& options);
 
 std::string to_text(const SpmmProductReport& report);

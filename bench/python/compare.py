@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """heddle beside scipy.sparse.linalg and PRIMME: times, accuracy, and tables for docs/performance.md.
 
-usage: bench/python/compare.py [--matrices DIR] [--rounds N] [--limit SECONDS] [--only TASK] [--few]
+usage: bench/python/compare.py [--gpu] [--matrices DIR] [--rounds N] [--limit SECONDS] [--only TASK]
+                               [--few]
 
 Each solve runs N times in turns with the others, and the median counts. A solve that takes longer
 than the limit counts as failed. Accuracy is the largest relative residual of a solve, by which both
-sides are judged alike. Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
+sides are judged alike. With --gpu CuPy stands for SciPy, and all arrays lie on the GPU; see on_gpu.py.
+Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
 
 import argparse
 import os
@@ -222,13 +224,13 @@ def report(task, results):
                   f"over {len(values)} of {len(results)} matrices")
 
 
-def matrices(folder, few):
-    for name in REAL[: 3 if few else None]:
+def matrices(folder, few, real=REAL, generated=GENERATED):
+    for name in real[: 3 if few else None]:
         paths = [Path(folder, name + ending) for ending in (".mtx", ".mtx.gz")]
         path = next((path for path in paths if path.exists()), None)
         if path is not None:
             yield name, heddle.read_matrix(path)
-    for name, (structure, *size) in list(GENERATED.items())[: 1 if few else None]:
+    for name, (structure, *size) in list(generated.items())[: 1 if few else None]:
         yield name, heddle.generate(structure, *size)
 
 
@@ -250,14 +252,26 @@ def main():
     parser.add_argument("--limit", type=float, default=30)
     parser.add_argument("--only", default="", help="tasks whose names contain this")
     parser.add_argument("--few", action="store_true", help="three real matrices, one generated")
+    parser.add_argument("--gpu", action="store_true", help="beside CuPy, with arrays on the GPU")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    overhead()
-    for task, solvers in TASKS.items():
+    if arguments.gpu:
+        import on_gpu
+
+        on_gpu.warm_up()
+        on_gpu.overhead()
+        found = matrices(arguments.matrices, arguments.few, on_gpu.REAL, on_gpu.GENERATED)
+        operands = {name: on_gpu.on_device(A) for name, A in found}
+        tasks = on_gpu.TASKS
+    else:
+        overhead()
+        operands = dict(matrices(arguments.matrices, arguments.few))
+        tasks = TASKS
+    for task, solvers in tasks.items():
         if arguments.only in task:
             results = {
                 name: measure(solvers(A), arguments.rounds, arguments.limit)
-                for name, A in matrices(arguments.matrices, arguments.few)
+                for name, A in operands.items()
             }
             report(task, results)
 

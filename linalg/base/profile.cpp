@@ -13,6 +13,7 @@ std::string_view phase_name(Phase phase) noexcept {
 
 void Profile::reset() noexcept {
   totals_ = {};
+  travel_ = {};
   open_ = Phase::other;
   since_ = Clock::now();
 }

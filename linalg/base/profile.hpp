@@ -39,6 +39,13 @@ struct PhaseTotals {
   double flops = 0;
 };
 
+/// Rows of vectors that were sent to other processes beside other work. What is not hidden by that
+/// work counts in `Phase::halo` too.
+struct Travel {
+  double seconds = 0;  ///< from the first byte to the last, with the time the others let wait
+  double bytes = 0;    ///< sent by this process
+};
+
 /// Sums of seconds, bytes and flops per phase. Every context owns a profile, and operations add
 /// their traffic and arithmetic to the phase that is open. Never allocates.
 class Profile {
@@ -62,6 +69,13 @@ class Profile {
     totals_[static_cast<std::size_t>(open_)].flops += flops;
   }
 
+  void add_travel(double seconds, double bytes) noexcept {
+    travel_.seconds += seconds;
+    travel_.bytes += bytes;
+  }
+  /// Known on a GPU only: MPI does not tell when its messages travel.
+  const Travel& travel() const noexcept { return travel_; }
+
   /// Totals of `phase` up to the last change of phase.
   const PhaseTotals& operator[](Phase phase) const noexcept {
     return totals_[static_cast<std::size_t>(phase)];
@@ -70,6 +84,7 @@ class Profile {
  private:
   using Clock = std::chrono::steady_clock;
   std::array<PhaseTotals, kPhaseCount> totals_{};
+  Travel travel_;
   Phase open_ = Phase::other;
   Clock::time_point since_ = Clock::now();
 };

@@ -6,6 +6,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
 
 namespace heddle {
 namespace {
@@ -212,12 +213,10 @@ bool is_wide(Index a, Index b) {
   return narrow > 32 || (narrow > 16 && std::max(a, b) > 48);
 }
 
-}  // namespace
-
+/// G = XᵀY over the rows of this process.
 template <Scalar T>
-void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
-          SmallView<double, DeviceSpace> G) {
-  require_gram_shapes(X, Y, G);
+void local_gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                ConstBlockView<T, DeviceSpace> Y, SmallView<double, DeviceSpace> G) {
   if (G.rows == 0 || G.cols == 0) return;
   const bool same = same_block(X, Y);
   const Operand<T> x{X.data(), X.ld(), static_cast<int>(X.cols())};
@@ -241,19 +240,30 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
                           same ? rows * a * (a + 1) : 2 * rows * a * b);
 }
 
+}  // namespace
+
+template <Scalar T>
+void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
+          SmallView<double, DeviceSpace> G) {
+  require_gram_shapes(X, Y, G);
+  local_gram(context, X, Y, G);
+  sum_over_processes(context, {G});
+}
+
 template <Scalar T>
 void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
           SmallView<double, DeviceSpace> G, ConstBlockView<T, DeviceSpace> Z,
           SmallView<double, DeviceSpace> H) {
   require_gram_shapes(X, Y, G);
   require_gram_shapes(X, Z, H);
-  if (!staged_gram<T>(context, X, Y, G, Z, H)) {
-    gram(context, X, Y, G);
-    gram(context, X, Z, H);
-    return;
+  if (staged_gram<T>(context, X, Y, G, Z, H)) {
+    const double b = static_cast<double>(Y.cols() + Z.cols());
+    context.profile().count(bytes(X) + bytes(Y) + bytes(Z), 2 * entries(X) * b);
+  } else {
+    local_gram(context, X, Y, G);
+    local_gram(context, X, Z, H);
   }
-  const double b = static_cast<double>(Y.cols() + Z.cols());
-  context.profile().count(bytes(X) + bytes(Y) + bytes(Z), 2 * entries(X) * b);
+  sum_over_processes(context, {G, H});
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                      \

@@ -4,10 +4,13 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/gpu_connection.hpp>
 #include <heddle/linalg/context/phase_clock.hpp>
 #include <heddle/linalg/context/probe.hpp>
+#include <heddle/linalg/context/travel_clock.hpp>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -73,6 +76,51 @@ std::string cuda_unavailable_reason(int device) {
   return {};
 }
 
+namespace {
+
+/// How a context passes data to and from the GPUs of other processes.
+struct Traffic {
+  explicit Traffic(std::shared_ptr<Processes> those);
+  ~Traffic();
+  Traffic(const Traffic&) = delete;
+  Traffic& operator=(const Traffic&) = delete;
+
+  std::shared_ptr<Processes> processes;
+  std::shared_ptr<detail::GpuConnection> connection;
+  cudaStream_t stream = nullptr;  // beside that of the context
+  cudaEvent_t ready = nullptr;    // what is sent has been written
+  cudaEvent_t go = nullptr;       // an exchange is about to begin
+  cudaEvent_t arrived = nullptr;  // all messages of the last exchange have. Of `clock`
+  std::optional<TravelClock> clock;
+  Reserve gathered;
+};
+
+Traffic::Traffic(std::shared_ptr<Processes> those) : processes(std::move(those)) {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  std::shared_ptr<detail::GpuConnection>& gpus = processes->gpus();
+  if (!gpus || gpus->device() != device) {
+    gpus = std::make_shared<detail::GpuConnection>(*processes, device);
+  }
+  connection = gpus;
+  int least = 0;
+  int greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
+  check(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
+  check(cudaEventCreateWithFlags(&go, cudaEventDisableTiming));
+  clock.emplace(stream);
+}
+
+Traffic::~Traffic() {
+  clock.reset();
+  if (go != nullptr) cudaEventDestroy(go);
+  if (ready != nullptr) cudaEventDestroy(ready);
+  if (stream != nullptr) cudaStreamDestroy(stream);
+}
+
+}  // namespace
+
 struct CudaContext::State {
   explicit State(int ordinal);
   ~State();
@@ -82,6 +130,8 @@ struct CudaContext::State {
   cudaMemPool_t pool = nullptr;
   cublasHandle_t cublas = nullptr;
   cusolverDnHandle_t cusolver = nullptr;
+  cudaEvent_t order = nullptr;     // a place in a stream that another stream waits for
+  std::optional<Traffic> traffic;  // of several processes
   std::optional<PhaseClock> clock;
   Profile profile;
   AllocationCount allocation_count;
@@ -103,24 +153,28 @@ CudaContext::State::State(int ordinal) : device(describe(ordinal)) {
   check(cublasSetStream(cublas, stream));
   check(cusolverDnCreate(&cusolver));
   check(cusolverDnSetStream(cusolver, stream));
+  check(cudaEventCreateWithFlags(&order, cudaEventDisableTiming));
   clock.emplace(stream);
 }
 
 CudaContext::State::~State() {
   if (stream != nullptr) cudaStreamSynchronize(stream);
   clock.reset();
+  if (traffic && traffic->gathered.data != nullptr) cudaFreeAsync(traffic->gathered.data, stream);
   if (scratch.data != nullptr) cudaFreeAsync(scratch.data, stream);
   if (staging.data != nullptr) cudaFreeHost(staging.data);
   if (cusolver != nullptr) cusolverDnDestroy(cusolver);
   if (cublas != nullptr) cublasDestroy(cublas);
   if (pool != nullptr) cudaMemPoolDestroy(pool);
+  if (order != nullptr) cudaEventDestroy(order);
   if (stream != nullptr) cudaStreamDestroy(stream);
 }
 
-CudaContext::CudaContext(int device) {
+CudaContext::CudaContext(int device, std::shared_ptr<Processes> processes) {
   const std::string reason = cuda_unavailable_reason(device);
   if (!reason.empty()) throw DeviceError(reason);
   state_ = std::make_unique<State>(device);
+  if (processes) state_->traffic.emplace(std::move(processes));
 }
 
 CudaContext::~CudaContext() = default;
@@ -144,7 +198,11 @@ std::size_t CudaContext::free_bytes() const {
 void* CudaContext::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   void* pointer = nullptr;
-  const cudaError_t status = cudaMallocFromPoolAsync(&pointer, bytes, state_->pool, state_->stream);
+  // Before the pool refuses more than the device has, it takes all that other processes left.
+  const bool hopeless = bytes > state_->device.memory_bytes;
+  const cudaError_t status =
+      hopeless ? cudaErrorMemoryAllocation
+               : cudaMallocFromPoolAsync(&pointer, bytes, state_->pool, state_->stream);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw OutOfMemory(
@@ -165,16 +223,22 @@ void CudaContext::deallocate(void* pointer, std::size_t bytes) noexcept {
   state_->allocation_count.live_bytes -= bytes;
 }
 
-void* CudaContext::scratch(std::size_t bytes) {
-  Reserve& reserve = state_->scratch;
+namespace {
+
+/// Memory of the context for at least `bytes` bytes, kept in `reserve`.
+void* reserved(CudaContext& context, Reserve& reserve, std::size_t bytes) {
   if (bytes > reserve.bytes) {
-    deallocate(reserve.data, reserve.bytes);
+    context.deallocate(reserve.data, reserve.bytes);
     reserve = {};
     const std::size_t size = reserve_size(bytes);
-    reserve = {allocate(size), size};
+    reserve = {context.allocate(size), size};
   }
   return reserve.data;
 }
+
+}  // namespace
+
+void* CudaContext::scratch(std::size_t bytes) { return reserved(*this, state_->scratch, bytes); }
 
 void* CudaContext::staging(std::size_t bytes) {
   Reserve& reserve = state_->staging;
@@ -230,10 +294,59 @@ void CudaContext::copy_to_device(void* target, std::size_t target_pitch, const v
   state_->copy_count.bytes_to_device += bytes * count;
 }
 
+void CudaContext::wait_for(CUstream_st* other) {
+  check(cudaEventRecord(state_->order, other));
+  check(cudaStreamWaitEvent(state_->stream, state_->order));
+}
+
+void CudaContext::let_wait(CUstream_st* other) {
+  check(cudaEventRecord(state_->order, state_->stream));
+  check(cudaStreamWaitEvent(other, state_->order));
+}
+
 void CudaContext::synchronize() {
   state_->clock->mark(state_->profile.open_phase(), state_->profile);
   check(cudaStreamSynchronize(state_->stream));
   state_->clock->read(state_->profile);
+  if (state_->traffic) state_->traffic->clock->read(state_->profile);
+}
+
+Processes* CudaContext::processes() const noexcept {
+  return state_->traffic ? state_->traffic->processes.get() : nullptr;
+}
+
+bool CudaContext::agree(bool here) const { return processes() ? processes()->any(here) : here; }
+
+bool CudaContext::same(std::uint64_t number) const {
+  return processes() == nullptr || processes()->same(number);
+}
+
+const double* CudaContext::gather_all(const double* here, std::size_t count) {
+  Traffic& traffic = *state_->traffic;
+  const std::size_t bytes = count * sizeof(double);
+  const auto size = static_cast<std::size_t>(traffic.processes->size());
+  void* const all = reserved(*this, traffic.gathered, size * bytes);
+  traffic.connection->gather_all(here, all, bytes, state_->stream);
+  return static_cast<const double*>(all);
+}
+
+void CudaContext::begin_exchange(std::span<const Processes::Message> receive,
+                                 std::span<const Processes::Message> send) {
+  Traffic& traffic = *state_->traffic;
+  check(cudaEventRecord(traffic.ready, state_->stream));
+  check(cudaStreamWaitEvent(traffic.stream, traffic.ready, 0));
+  std::size_t bytes = 0;
+  for (const Processes::Message& message : send) bytes += message.bytes;
+  traffic.clock->begin(static_cast<double>(bytes), state_->profile);
+  // The kernel that sends must get its multiprocessors before a product takes all of them.
+  check(cudaEventRecord(traffic.go, traffic.stream));
+  check(cudaStreamWaitEvent(state_->stream, traffic.go, 0));
+  traffic.connection->exchange(receive, send, traffic.stream);
+  traffic.arrived = traffic.clock->end();
+}
+
+void CudaContext::end_exchange() {
+  check(cudaStreamWaitEvent(state_->stream, state_->traffic->arrived, 0));
 }
 
 Phase CudaContext::enter(Phase phase) noexcept {
@@ -246,5 +359,15 @@ const AllocationCount& CudaContext::allocation_count() const noexcept {
   return state_->allocation_count;
 }
 const CopyCount& CudaContext::copy_count() const noexcept { return state_->copy_count; }
+
+CurrentGpu::CurrentGpu(int ordinal) {
+  int before = 0;
+  if (cudaGetDevice(&before) != cudaSuccess || before == ordinal) return;
+  if (cudaSetDevice(ordinal) == cudaSuccess) before_ = before;
+}
+
+CurrentGpu::~CurrentGpu() {
+  if (before_ >= 0) cudaSetDevice(before_);
+}
 
 }  // namespace heddle

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <heddle/linalg/context/device_sizes.hpp>
+#include <heddle/linalg/context/processes.hpp>
 #include <memory>
+#include <span>
 #include <string>
 
 // Forward declarations of the toolkit's handle types, so that this header does not include the
@@ -40,12 +42,17 @@ std::string cuda_unavailable_reason(int device = 0);
 /// A call returns when its work is queued. A call that returns numbers to the host waits until they
 /// are computed. Memory comes from a pool that keeps it until the context is destroyed, so a freed
 /// allocation is reused without a call to the driver. Only one thread at a time may use a context.
+///
+/// With `processes`, blocks hold the rows of this process, as those of a `HostContext` do. Each
+/// process has a GPU of its own, and data passes between GPUs over NCCL.
 class CudaContext {
  public:
   using Space = DeviceSpace;
 
-  /// Throws `DeviceError` with the reason that `cuda_unavailable_reason` gives.
-  explicit CudaContext(int device = 0);
+  /// `processes`: the processes that share the rows, which make their contexts together. Null: this
+  /// process holds all rows. Throws `DeviceError` with the reason that `cuda_unavailable_reason`
+  /// gives.
+  explicit CudaContext(int device = 0, std::shared_ptr<Processes> processes = nullptr);
   ~CudaContext();
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
@@ -86,14 +93,35 @@ class CudaContext {
   void copy_to_device(void* target, std::size_t target_pitch, const void* source,
                       std::size_t source_pitch, std::size_t bytes, std::size_t count);
 
+  /// All work that is queued from now on waits for the work queued so far on `other`, a stream of
+  /// the same GPU. Null: its default stream. Does not wait itself.
+  void wait_for(CUstream_st* other);
+
+  /// All work that is queued on `other` from now on waits for the work queued so far here.
+  void let_wait(CUstream_st* other);
+
   /// Waits for all queued work, then updates the times of the profile.
   void synchronize();
 
+  /// The processes that share the rows. Null: this process holds all rows.
+  Processes* processes() const noexcept;
+
   /// A logical OR over all processes of the context. See `HostContext::agree`.
-  bool agree(bool here) const noexcept { return here; }
+  bool agree(bool here) const;
 
   /// Whether a number is the same on all processes of the context. See `HostContext::same`.
-  bool same(std::uint64_t) const noexcept { return true; }
+  bool same(std::uint64_t number) const;
+
+  /// Queues the gathering of `count` numbers of each process, in device memory. Returns those of
+  /// all processes in their order. They are valid until the next call. Needs processes.
+  const double* gather_all(const double* here, std::size_t count);
+
+  /// Queues an exchange of messages in device memory beside the work that is queued until
+  /// `end_exchange`. See `Processes::begin_exchange`. Work that is queued after `end_exchange`
+  /// begins when all messages have arrived. Needs processes.
+  void begin_exchange(std::span<const Processes::Message> receive,
+                      std::span<const Processes::Message> send);
+  void end_exchange();
 
   /// Opens `phase` at this point of the stream and returns the phase that was open. Times are
   /// measured on the device by events, which are read without waiting for them. The phase is an
@@ -108,6 +136,19 @@ class CudaContext {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// Makes a GPU the current one of the calling thread, which every use of a context on that GPU
+/// needs, until the end of its life. Then the one before is current again.
+class CurrentGpu {
+ public:
+  explicit CurrentGpu(int ordinal);
+  ~CurrentGpu();
+  CurrentGpu(const CurrentGpu&) = delete;
+  CurrentGpu& operator=(const CurrentGpu&) = delete;
+
+ private:
+  int before_ = -1;  // -1: none was current
 };
 
 template <>

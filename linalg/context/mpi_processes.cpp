@@ -29,13 +29,19 @@ int size_of(MPI_Comm group) noexcept {
   return size;
 }
 
-int size_on_this_machine(MPI_Comm group) noexcept {
-  MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, rank_in(group), MPI_INFO_NULL, &machine);
-  const int size = size_of(machine);
-  MPI_Comm_free(&machine);
-  return size;
-}
+/// The processes of a group that run on this machine.
+struct OnThisMachine {
+  int size;
+  int rank;
+
+  explicit OnThisMachine(MPI_Comm group) noexcept {
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, rank_in(group), MPI_INFO_NULL, &machine);
+    size = size_of(machine);
+    rank = rank_in(machine);
+    MPI_Comm_free(&machine);
+  }
+};
 
 /// Waits for all requests. MPI itself would spin, and take the time of processes and threads that
 /// share the core. A wait for a message of a step takes some microseconds, one for the next solve
@@ -78,11 +84,10 @@ void for_each_piece(void* data, std::size_t bytes, const Body& body) {
 class MpiProcesses final : public Processes {
  public:
   MpiProcesses(MPI_Comm group, bool ends_mpi) noexcept
-      : Processes(rank_in(group), size_of(group), size_on_this_machine(group)),
-        group_(group),
-        ends_mpi_(ends_mpi) {}
+      : MpiProcesses(group, ends_mpi, OnThisMachine(group)) {}
 
   ~MpiProcesses() override {
+    gpus().reset();
     MPI_Comm_free(&group_);
     if (ends_mpi_) MPI_Finalize();
   }
@@ -126,6 +131,11 @@ class MpiProcesses final : public Processes {
   }
 
  private:
+  MpiProcesses(MPI_Comm group, bool ends_mpi, OnThisMachine machine) noexcept
+      : Processes(rank_in(group), size_of(group), machine.size, machine.rank),
+        group_(group),
+        ends_mpi_(ends_mpi) {}
+
   void broadcast_from(int process, void* data, std::size_t bytes) {
     for_each_piece(data, bytes, [&](void* piece, int count) {
       MPI_Request request = MPI_REQUEST_NULL;

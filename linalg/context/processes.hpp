@@ -2,10 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace heddle {
+namespace detail {
+class GpuConnection;
+}
 
 /// The processes that solve one problem together. Process k holds the k-th range of the rows of
 /// every distributed matrix and block. All processes make the same calls in the same order: each
@@ -20,8 +24,14 @@ class Processes {
   int size() const noexcept { return size_; }  ///< number of processes
   bool leads() const noexcept { return rank_ == 0; }
 
-  /// The number of these processes that run on this machine, this one included.
+  /// The number of these processes that run on this machine, this one included, and the number of
+  /// this one among them, from 0.
   int on_this_machine() const noexcept { return on_this_machine_; }
+  int rank_on_this_machine() const noexcept { return rank_on_this_machine_; }
+
+  /// The connection between the GPUs of these processes. Null until the first context on a GPU. It
+  /// is kept here because its end waits for all processes, as that of MPI does.
+  std::shared_ptr<detail::GpuConnection>& gpus() noexcept { return gpus_; }
 
   /// all[k·bytes …] ← the `bytes` at `here` of process k, for all k.
   virtual void gather_all(const void* here, void* all, std::size_t bytes) = 0;
@@ -60,8 +70,11 @@ class Processes {
   bool same(std::uint64_t number);
 
  protected:
-  Processes(int rank, int size, int on_this_machine) noexcept
-      : rank_(rank), size_(size), on_this_machine_(on_this_machine) {}
+  Processes(int rank, int size, int on_this_machine, int rank_on_this_machine) noexcept
+      : rank_(rank),
+        size_(size),
+        on_this_machine_(on_this_machine),
+        rank_on_this_machine_(rank_on_this_machine) {}
 
  private:
   std::span<const double> gathered(std::span<const double> values);
@@ -69,6 +82,8 @@ class Processes {
   int rank_;
   int size_;
   int on_this_machine_;
+  int rank_on_this_machine_;
+  std::shared_ptr<detail::GpuConnection> gpus_;
   std::vector<double> all_;  // kept, so that a sum allocates at its first size only
 };
 

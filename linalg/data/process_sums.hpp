@@ -13,8 +13,13 @@ namespace heddle {
 void sum_over_processes(HostContext& context,
                         std::initializer_list<SmallView<double, HostSpace>> parts);
 
+/// The same on a GPU, queued like all its work. A part may lie in the scratch memory if it is the
+/// only one and its entries lie one after another.
+void sum_over_processes(CudaContext& context,
+                        std::initializer_list<SmallView<double, DeviceSpace>> parts);
+
 /// The number of rows on all processes of the context, of blocks with `rows` rows on this one.
 Index total_rows(HostContext& context, Index rows);
-inline Index total_rows(CudaContext&, Index rows) noexcept { return rows; }
+Index total_rows(CudaContext& context, Index rows);
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
+#include <utility>
 
 /// Copies between host memory and a context's memory. Code templated on the context copies small
 /// matrices to the host with `fetch`, decides there, and copies coefficients back with `send`. With
@@ -85,7 +86,12 @@ void send(CudaContext& context, ConstSmallView<double, HostSpace> source,
           SmallView<double, DeviceSpace> target);
 
 template <Scalar T>
-CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A);
+CsrMatrix<T, DeviceSpace> place(CudaContext& context, CsrView<T, HostSpace> A);
+
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A) {
+  return place(context, std::as_const(A).view());
+}
 
 template <class T>
 Buffer<T, DeviceSpace> place(CudaContext& context, Buffer<T, HostSpace> values) {
@@ -126,7 +132,7 @@ MultiVector<T, HostSpace> fetch(CudaContext& context, HostContext& host,
   return fetched;
 }
 
-/// A copy of A in host memory.
+/// A copy of A in host memory, without its remote columns.
 template <Scalar T>
 HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A);
 

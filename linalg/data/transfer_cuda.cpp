@@ -1,5 +1,6 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 
 namespace heddle {
@@ -41,13 +42,22 @@ void send(CudaContext& context, ConstBlockView<T, HostSpace> source,
 }
 
 template <Scalar T>
-CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A) {
-  CsrMatrix<T, DeviceSpace> placed(context, A.rows(), A.cols(), A.nnz());
-  const auto rows = static_cast<std::size_t>(A.rows());
-  const auto nnz = static_cast<std::size_t>(A.nnz());
-  context.copy_to_device(placed.row_offsets(), A.row_offsets(), (rows + 1) * sizeof(std::int64_t));
-  context.copy_to_device(placed.columns(), A.columns(), nnz * sizeof(std::int32_t));
-  context.copy_to_device(placed.values(), A.values(), nnz * sizeof(T));
+CsrMatrix<T, DeviceSpace> place(CudaContext& context, CsrView<T, HostSpace> A) {
+  CsrMatrix<T, DeviceSpace> placed(context, A.rows, A.cols, A.nnz);
+  const auto send_array = [&context]<class Value>(Value* to, const Value* from, Index count) {
+    context.copy_to_device(to, from, static_cast<std::size_t>(count) * sizeof(Value));
+  };
+  send_array(placed.row_offsets(), A.row_offsets, A.rows + 1);
+  send_array(placed.columns(), A.columns, A.nnz);
+  send_array(placed.values(), A.values, A.nnz);
+  if (A.remote != nullptr) {
+    RemoteColumns<T, DeviceSpace> remote{place(context, A.remote->entries.view()),
+                                         {context, A.remote->rows.size()},
+                                         A.remote->lists};
+    send_array(remote.rows.data(), A.remote->rows.data(),
+               static_cast<Index>(A.remote->rows.size()));
+    placed.set_remote(std::make_shared<const RemoteColumns<T, DeviceSpace>>(std::move(remote)));
+  }
   context.synchronize();
   return placed;
 }
@@ -66,7 +76,7 @@ HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, Devic
 #define HEDDLE_INSTANTIATE(T)                                                                 \
   template void fetch(CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<T, HostSpace>); \
   template void send(CudaContext&, ConstBlockView<T, HostSpace>, BlockView<T, DeviceSpace>);  \
-  template CsrMatrix<T, DeviceSpace> place(CudaContext&, HostCsrMatrix<T>);                   \
+  template CsrMatrix<T, DeviceSpace> place(CudaContext&, CsrView<T, HostSpace>);              \
   template HostCsrMatrix<T> fetch(CudaContext&, HostContext&, CsrView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -12,6 +12,11 @@ constexpr Index kRowEntries = 16;
 
 }  // namespace
 
+template <Scalar T>
+Index row_cost(const CsrView<T, HostSpace>& A, Index row) noexcept {
+  return A.row_offsets[row + 1] - A.row_offsets[row] + kRowEntries;
+}
+
 int RowRanges::owner(Index row) const noexcept {
   return static_cast<int>(std::upper_bound(begins.begin(), begins.end(), row) - begins.begin()) - 1;
 }
@@ -41,7 +46,9 @@ RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes) {
   return ranges;
 }
 
-#define HEDDLE_INSTANTIATE(T) template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int);
+#define HEDDLE_INSTANTIATE(T)                                            \
+  template Index row_cost(const CsrView<T, HostSpace>&, Index) noexcept; \
+  template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

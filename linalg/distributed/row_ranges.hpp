@@ -21,8 +21,12 @@ struct RowRanges {
   int owner(Index row) const noexcept;
 };
 
+/// The work that a row of A makes: its entries, and more for its share of the vectors.
+template <Scalar T>
+Index row_cost(const CsrView<T, HostSpace>& A, Index row) noexcept;
+
 /// Ranges of rows of A for `processes` processes, each with a row at least. The processes get about
-/// equal numbers of entries, of which a row counts `kRowEntries` more for its share of the vectors.
+/// equal sums of `row_cost`.
 /// Throws `InvalidArgument` if A has fewer rows than there are processes.
 template <Scalar T>
 RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes);

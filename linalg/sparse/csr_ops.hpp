@@ -25,6 +25,10 @@ void absolute_row_sums(HostContext& context, CsrView<T, HostSpace> A, BlockView<
 template <Scalar T>
 Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace> A);
 
+/// diag(A Aᵀ), as a matrix: the squares of the norms of the rows of A, summed in double.
+template <Scalar T>
+HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A);
+
 /// A copy of A in which every diagonal entry is stored. Throws `InvalidArgument` if A is not
 /// square.
 template <Scalar T>
@@ -53,6 +57,9 @@ void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
 
 template <Scalar T>
 Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A);
+
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext& context, CsrView<T, DeviceSpace> A);
 
 /// Copies A through the host where A does not store its whole diagonal.
 template <Scalar T>

@@ -71,7 +71,7 @@ template <Scalar T>
 std::shared_ptr<const RemoteColumns<T, HostSpace>> scaled_remote(
     HostContext& context, const Buffer<T, HostSpace>& d,
     const RemoteColumns<T, HostSpace>& source) {
-  HaloExchange<T> exchange(*source.lists);
+  HaloExchange<T, HostContext> exchange(context, *source.lists);
   exchange.begin(context, {d.data(), static_cast<Index>(d.size()), 1, 1});
   RemoteColumns<T, HostSpace> scaled = copy_of<T>(context, source);
   const CsrView<T, HostSpace> view = scaled.entries.view();
@@ -176,6 +176,22 @@ HostCsrMatrix<T> with_stored_diagonal(HostContext& context, CsrView<T, HostSpace
 }
 
 template <Scalar T>
+HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A) {
+  HostCsrMatrix<T> squares(context, A.rows, A.rows, A.rows);
+  for (Index i = 0; i < A.rows; ++i) {
+    double sum = 0;
+    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+      sum += static_cast<double>(A.values[e]) * static_cast<double>(A.values[e]);
+    }
+    squares.row_offsets()[i] = i;
+    squares.columns()[i] = static_cast<std::int32_t>(i);
+    squares.values()[i] = static_cast<T>(sum);
+  }
+  squares.row_offsets()[A.rows] = A.rows;
+  return squares;
+}
+
+template <Scalar T>
 void scale_symmetrically(HostContext& context, const Buffer<T, HostSpace>& d, HostCsrMatrix<T>& A) {
   const CsrView<T, HostSpace> view = A.view();
   require_square("scale_symmetrically", Shape{A.rows(), A.cols()});
@@ -203,6 +219,7 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
   template void absolute_row_sums(HostContext&, CsrView<T, HostSpace>, BlockView<T, HostSpace>,    \
                                   Index);                                                          \
   template Buffer<T, HostSpace> extract_diagonal(HostContext&, CsrView<T, HostSpace>);             \
+  template HostCsrMatrix<T> squared_row_norms(HostContext&, CsrView<T, HostSpace>);                \
   template HostCsrMatrix<T> with_stored_diagonal(HostContext&, CsrView<T, HostSpace>);             \
   template void scale_symmetrically(HostContext&, const Buffer<T, HostSpace>&, HostCsrMatrix<T>&); \
   template void shift_diagonal(HostContext&, double, HostCsrMatrix<T>&);

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._inputs import Operand, block, matrix, optional_block, optional_matrix, stored
+from ._device_arrays import library_of
+from ._inputs import block, matrix, optional_block, optional_matrix, stored
 from ._pencil import Pencil
 from ._result import Result
 from ._seed import seed_of
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 _WHICH = ("LM", "SM", "LA", "SA", "BE")
 
 
-def _ascending(result: Result, dtype: np.dtype, vectors: bool) -> tuple[np.ndarray, ...]:
+def _ascending(result: Result, problem: Prepared, vectors: bool) -> tuple[Any, ...]:
     order = np.argsort(result.eigenvalues, kind="stable")
     ordered = result.select(order)
-    values = ordered.eigenvalues.astype(dtype)
+    values = problem.returned(ordered.eigenvalues.astype(problem.dtype))
     return (values, ordered.vectors) if vectors else (values,)
 
 
@@ -56,8 +57,9 @@ def _check_sizes(ncv: int | None, k: int, order: int) -> None:
 
 def _pencil(A: Any, M: Any, v0: Any, name: str = "M") -> Prepared:
     order = np.shape(v0)[0] if v0 is not None and np.ndim(v0) else None
-    operand = matrix(A, "A", order=order)
-    mass = optional_matrix(M, name, operand.shape[0])
+    operand = matrix(A, "A", order=order, library=library_of(v0, "v0"))
+    library = getattr(operand, "library", None)
+    mass = optional_matrix(M, name, operand.shape[0], library)
     dtype = operand.dtype if mass is None else np.promote_types(operand.dtype, mass.dtype)
     return Prepared(
         A=operand, B=mass, initial_guess=optional_block(v0, "v0", operand.shape[0]), dtype=dtype
@@ -117,7 +119,7 @@ def eigsh(
     else:
         result = pencil.end("largest" if which == "LA" else "smallest")
     judge(result, options)
-    return with_stats(_ascending(result, problem.dtype, return_eigenvectors), result, options)
+    return with_stats(_ascending(result, problem, return_eigenvectors), result, options)
 
 
 def eigsh_interval(
@@ -147,7 +149,7 @@ def eigsh_interval(
     )
     options.default_tolerance(problem.dtype)
     result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
-    return with_stats(_ascending(result, problem.dtype, return_eigenvectors), result, options)
+    return with_stats(_ascending(result, problem, return_eigenvectors), result, options)
 
 
 class _LobpcgHistory:
@@ -214,15 +216,16 @@ def lobpcg(
     if restartControl != 20:
         raise ValueError("restartControl: heddle restarts where it loses accuracy; leave it out")
     guess, _ = block(X, "X")
-    operand: Operand = matrix(A, "A", order=guess.shape[0])
-    mass = optional_matrix(B, "B", operand.shape[0])
+    operand = matrix(A, "A", order=guess.shape[0], library=library_of(X, "X"))
+    library = getattr(operand, "library", None)
+    mass = optional_matrix(B, "B", operand.shape[0], library)
     parts = [operand] if mass is None else [operand, mass]
     problem = Prepared(
         A=operand,
         B=mass,
         initial_guess=block(X, "X", operand.shape[0])[0],
         constraints=optional_block(Y, "Y", operand.shape[0]),
-        preconditioner=optional_matrix(M, "M", operand.shape[0]),
+        preconditioner=optional_matrix(M, "M", operand.shape[0], library),
         dtype=np.result_type(*(part.dtype for part in parts)),
     )
     options = Options(
@@ -244,7 +247,7 @@ def lobpcg(
     result = judge(run(problem, options, names), options)
     if verbosityLevel > 0:
         print(result)
-    values = result.eigenvalues.astype(problem.dtype)
+    values = problem.returned(result.eigenvalues.astype(problem.dtype))
     returned: tuple[Any, ...] = (values, result.vectors)
     if retLambdaHistory:
         returned += (np.array(history.values),)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from . import _core
-
-INT32_MAX = np.iinfo(np.int32).max
-
+from . import _device_inputs as device
+from ._device_arrays import DeviceOperand, Library, library_of
+from ._scalars import INT32_MAX, check_scalar
 
 @dataclass(frozen=True)
 class Operand:
@@ -40,13 +41,7 @@ class Operand:
         return result
 
 
-def check_scalar(dtype: Any, name: str) -> np.dtype:
-    """float32 or float64 in the byte order of this machine. Other types are refused by name."""
-    found = np.dtype(dtype)
-    if found.kind == "f" and found.itemsize in (4, 8):
-        return np.dtype(f"f{found.itemsize}")
-    hint = f"pass {name}.astype(float)" if found.kind in "biu" else "its numbers would be changed"
-    raise TypeError(f"{name} has the type {found}; heddle takes float32 and float64: {hint}")
+AnyOperand = Union[Operand, DeviceOperand]
 
 
 def _is_graph(A: Any) -> bool:
@@ -64,12 +59,25 @@ def _graph_matrix(G: Any) -> Any:
     return networkx.to_scipy_sparse_array(G, dtype=np.float64, format="csr")
 
 
+def _without_torch(A: Any) -> Any:
+    """A tensor of PyTorch in host memory as an array or a sparse array on the same memory. What is no
+    tensor is returned."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(A, torch.Tensor):
+        return A
+    A = A.detach()
+    if A.layout == torch.strided:
+        return A.numpy()
+    if A.layout != torch.sparse_csr:
+        A = A.to_sparse_csr()
+    parts = (A.values().numpy(), A.col_indices().numpy(), A.crow_indices().numpy())
+    return sp.csr_array(parts, shape=tuple(A.shape))
+
+
 def _check_host(A: Any, name: str) -> None:
-    if hasattr(A, "__cuda_array_interface__") or type(A).__module__.startswith("cupyx"):
-        raise TypeError(
-            f"{name} lies in the memory of a GPU; pass it by .get(). device='cuda' solves "
-            "on the GPU what lies in host memory"
-        )
+    library = library_of(A, name)
+    if library is not None:
+        raise TypeError(f"{name} lies in the memory of a GPU; here it must be in host memory")
 
 
 def _check_2d(A: Any, name: str) -> None:
@@ -80,6 +88,7 @@ def _check_2d(A: Any, name: str) -> None:
 def stored(A: Any, name: str, symmetric: bool = False) -> Any:
     """A as a sparse array of SciPy whose rows are sorted, without duplicates. Of a symmetric A the
     columns are as good as the rows, so CSC needs no conversion. The caller's A is never changed."""
+    _check_host(A, name)
     if _is_graph(A):
         return _graph_matrix(A)
     if sp.issparse(A):
@@ -146,33 +155,61 @@ def is_operator(A: Any) -> bool:
     return hasattr(A, "matmat") and hasattr(A, "shape") and not sp.issparse(A)
 
 
-def matrix(A: Any, name: str, order: int | None = None, symmetric: bool = True) -> Operand:
+def matrix(
+    A: Any,
+    name: str,
+    order: int | None = None,
+    symmetric: bool = True,
+    library: Library | None = None,
+) -> AnyOperand:
     """What a caller may pass as a matrix: sparse or dense matrices, graphs, linear operators, and,
-    where the order is known, functions of blocks."""
-    _check_host(A, name)
-    if isinstance(A, Operand):
+    where the order is known, functions of blocks. `library`: of the blocks of functions and
+    operators that do not say where they work, if they work on a device."""
+    if isinstance(A, (Operand, DeviceOperand)):
         return A
     if isinstance(A, _core.Matrix):
         return Operand(A, np.dtype(np.float64))
+    own = library_of(A, name)
+    if own is None:
+        A = _without_torch(A)
+    host = _lies_on_host(A) or isinstance(A, LinearOperator)
+    library = own or (None if host else library)
     if is_operator(A):
-        return function(A.matmat, A.shape, A.dtype, name)
-    if sp.issparse(A) or _is_graph(A) or isinstance(A, (np.ndarray, list, tuple)):
+        return operator(A.matmat, A.shape, A.dtype, name, library)
+    if callable(A) and not _is_graph(A):
+        if order is None:
+            raise TypeError(
+                f"the order of the function {name} is not known: pass "
+                f"scipy.sparse.linalg.LinearOperator((n, n), matvec={name}, matmat={name})"
+            )
+        return operator(A, (order, order), None, name, library)
+    if library is not None:
+        return device.operand(library, A, name, symmetric)
+    if _lies_on_host(A):
         return csr(A, name, symmetric)
-    if not callable(A):
-        raise TypeError(
-            f"{name} is a {type(A).__name__}; heddle takes sparse matrices of SciPy, arrays, graphs "
-            "of networkx, linear operators and functions of blocks"
-        )
-    if order is None:
-        raise TypeError(
-            f"the order of the function {name} is not known: pass "
-            f"scipy.sparse.linalg.LinearOperator((n, n), matvec={name}, matmat={name})"
-        )
-    return function(A, (order, order), None, name)
+    raise TypeError(
+        f"{name} is a {type(A).__name__}; heddle takes sparse matrices of SciPy, arrays, graphs "
+        "of networkx, linear operators, functions of blocks, and tensors"
+    )
 
 
-def optional_matrix(A: Any, name: str, order: int) -> Operand | None:
-    return None if A is None else matrix(A, name, order)
+def _lies_on_host(A: Any) -> bool:
+    return sp.issparse(A) or _is_graph(A) or isinstance(A, (np.ndarray, list, tuple))
+
+
+def operator(
+    product: Callable[[Any], Any], shape: Any, dtype: Any, name: str, library: Library | None
+) -> AnyOperand:
+    """A matrix given by its product with blocks of the library, of NumPy if that is None."""
+    if library is None:
+        return function(product, shape, dtype, name)
+    return device.function(library, product, shape, dtype, name)
+
+
+def optional_matrix(
+    A: Any, name: str, order: int, library: Library | None = None
+) -> AnyOperand | None:
+    return None if A is None else matrix(A, name, order, library=library)
 
 
 def _rows_are_contiguous(X: np.ndarray) -> bool:
@@ -183,10 +220,13 @@ def _rows_are_contiguous(X: np.ndarray) -> bool:
     return fits and (cols <= 1 or column_step == size)
 
 
-def block(X: Any, name: str, rows: int | None = None) -> tuple[np.ndarray, np.dtype]:
+def block(X: Any, name: str, rows: int | None = None) -> tuple[Any, np.dtype]:
     """X as a row-major block of doubles, and the scalar of X. A vector becomes one column. Doubles
-    whose rows are contiguous are not copied."""
-    _check_host(X, name)
+    whose rows are contiguous are not copied. On a device the block keeps its scalar."""
+    library = library_of(X, name)
+    if library is not None:
+        return device.block(library, X, name, rows)
+    X = _without_torch(X)
     if sp.issparse(X):
         raise TypeError(f"{name} is sparse, it must be an array: pass {name}.toarray()")
     X = np.asarray(X)
@@ -202,5 +242,5 @@ def block(X: Any, name: str, rows: int | None = None) -> tuple[np.ndarray, np.dt
     return np.array(X, dtype=np.float64, order="C"), dtype
 
 
-def optional_block(X: Any, name: str, rows: int) -> np.ndarray | None:
+def optional_block(X: Any, name: str, rows: int) -> Any:
     return None if X is None else block(X, name, rows)[0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._device_arrays import library_of
 from ._inputs import block, matrix, optional_block, optional_matrix
 from ._result import Result
 from ._singular import adjoint_pair
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
 _NAMES = {"rhs": "b", "initial_guess": "x0", "preconditioner": "M", "max_iterations": "maxiter"}
 
 
-def _tolerance(b: np.ndarray, rtol: float, atol: float) -> float:
+def _tolerance(b: Any, rtol: float, atol: float) -> float:
     """The relative tolerance that implies |r| <= max(rtol |b|, atol) for each column."""
     if not (rtol >= 0 and atol >= 0 and np.isfinite(rtol) and np.isfinite(atol)):
         raise ValueError(f"rtol is {rtol} and atol is {atol}, both must be 0 or more")
     if rtol == 0 and atol == 0:
         raise ValueError("rtol and atol are both 0: one of them must say how accurate x is to be")
-    norms = np.linalg.norm(b, axis=0)
+    library = library_of(b, "b")
+    norms = np.linalg.norm(b, axis=0) if library is None else library.column_norms(b)
     norms = norms[norms > 0]
     relative = [max(rtol, atol / norm) for norm in norms]
     return float(min(relative, default=0.5))
@@ -48,7 +50,7 @@ def _solutions(problem: Prepared, options: Options) -> Result:
     rows, count = problem.rhs.shape
     if count:
         return run(problem, options, _NAMES)
-    zero = replace(problem, rhs=np.zeros((rows, 1)), initial_guess=None)
+    zero = replace(problem, rhs=problem.returned(np.zeros((rows, 1))), initial_guess=None)
     return run(zero, options, _NAMES).select(np.arange(0))
 
 
@@ -72,7 +74,8 @@ def cg(
     blocks; without one, `preconditioner` chooses. `callback` gets a `State` rather than x.
     `extras`: see `Extras`. Failures are told by info unless `on_failure` says otherwise.
     """
-    operand = matrix(A, "A", order=np.shape(b)[0] if np.ndim(b) else None)
+    library = library_of(b, "b")
+    operand = matrix(A, "A", order=np.shape(b)[0] if np.ndim(b) else None, library=library)
     rhs, scalar = block(b, "b", operand.shape[0])
     guess = optional_block(x0, "x0", operand.shape[1])
     if guess is not None and guess.shape != rhs.shape:
@@ -82,7 +85,7 @@ def cg(
         A=operand,
         rhs=rhs,
         initial_guess=guess,
-        preconditioner=optional_matrix(M, "M", operand.shape[0]),
+        preconditioner=optional_matrix(M, "M", operand.shape[0], library),
         dtype=dtype,
     )
     tolerance = min(_tolerance(rhs, rtol, atol), 0.5)  # above 1 even x = 0 would meet it
@@ -124,4 +127,5 @@ def lstsq(
     options = Options(dict(extras), "raise", tolerance=rtol, max_iterations=iteration_limit(maxiter))
     result = judge(_solutions(problem, options), options)
     x = result.vectors[:, 0] if np.ndim(b) == 1 else result.vectors
-    return with_stats((x, result.residual_norms**2, None, None), result, options)
+    squares = problem.returned(result.residual_norms**2)
+    return with_stats((x, squares, None, None), result, options)

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.linalg as dense
 
 from . import _core
+from . import _device_solve as on_device
+from ._device_arrays import DeviceOperand
 from ._result import Result, joined
 from ._solve import Options, Prepared, callers_names, run
 
@@ -85,22 +87,25 @@ class Pencil:
             reason="the vectors found at the two ends of the spectrum are linearly dependent",
         )
 
-    def _complement(self, V: np.ndarray, W: np.ndarray) -> np.ndarray | None:
+    def _complement(self, V: Any, W: Any) -> Any:
         """W with columns that are B-orthonormal, to each other and to the B-orthonormal ones of V.
         None if W and V are linearly dependent. Columns with different eigenvalues are orthogonal
         up to their residuals, so that only those of one eigenspace are mixed."""
-        B = self.problem.B
-        X = W.astype(np.float64)
-        if not np.isfinite(X).all():
-            return None
+        B, library = self.problem.B, self.problem.library
+        cast = np.asarray if library is None else library.cast
+        V, X = cast(V, np.float64), cast(W, np.float64)
         for _ in range(2):  # the first one leaves rounding errors that it has enlarged
             X = X - V @ (V.T @ (X if B is None else B.times(X)))
             gram = X.T @ (X if B is None else B.times(X))
+            gram = gram if library is None else library.host(gram)
+            if not np.isfinite(gram).all():
+                return None
             if not np.linalg.eigvalsh(gram).min(initial=1) > _DEPENDENT**2:
                 return None
             factor = np.linalg.cholesky(gram)
-            X = dense.solve_triangular(factor, X.T, lower=True).T
-        return X.astype(W.dtype)
+            inverse = dense.solve_triangular(factor, np.eye(len(gram)), lower=True)
+            X = X @ self.problem.returned(inverse.T)
+        return cast(X, self.problem.dtype)
 
     def bounds(self) -> tuple[float, float]:
         """An interval that contains the eigenvalues of A and is hardly wider."""
@@ -109,9 +114,15 @@ class Pencil:
 
     def density(self, **settings: Any) -> _core.SpectralDensity:
         seed = self.options.request.get("seed", 42)
-        stored = self.problem.all_stored
-        with callers_names(_NAMES), self.options.device_for(stored) as device:
-            density = _core.spectral_density(device, self.problem.A.core, seed=seed, **settings)
+        A, library = self.problem.A, self.problem.library
+        if isinstance(A, DeviceOperand) and library is not None:
+            with callers_names(_NAMES), self.options.device_of(library) as device:
+                density = on_device.density(A, device, seed=seed, **settings)
+        else:
+            assert not isinstance(A, DeviceOperand)
+            stored = self.problem.all_stored
+            with callers_names(_NAMES), self.options.device_for(stored) as device:
+                density = _core.spectral_density(device, A.core, seed=seed, **settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")
         return density

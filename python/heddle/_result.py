@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._device_arrays import library_of
 
 HISTORY = np.dtype(
     [
@@ -41,7 +42,8 @@ class Result:
 
     `status` is "converged", "max_iterations", "time_limit", "breakdown", "stagnated", "indefinite",
     "verification_failed" or "interrupted", and `reason` says why in a sentence. `vectors` has one
-    eigenvector, right singular vector or solution per column. `residuals` are relative:
+    eigenvector, right singular vector or solution per column. They and `left_vectors` are arrays of
+    NumPy, or, for a problem on a GPU, of the caller's library there. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
     `error_bounds` bound the errors of the eigenvalues or singular values. `null_vectors` counts the
     leading pairs with lambda = 0 that the graph of A showed before the solve."""
@@ -58,8 +60,8 @@ class Result:
     eigenvalues: np.ndarray
     singular_values: np.ndarray
     frequencies: np.ndarray
-    vectors: np.ndarray
-    left_vectors: np.ndarray
+    vectors: Any
+    left_vectors: Any
     residuals: np.ndarray
     error_bounds: np.ndarray
     passed: np.ndarray
@@ -142,8 +144,8 @@ class Result:
             eigenvalues=part(self.eigenvalues),
             singular_values=part(self.singular_values),
             frequencies=part(self.frequencies),
-            vectors=_columns_of(self.vectors, chosen),
-            left_vectors=_columns_of(self.left_vectors, chosen),
+            vectors=columns_of(self.vectors, chosen),
+            left_vectors=columns_of(self.left_vectors, chosen),
             residuals=part(self.residuals),
             error_bounds=part(self.error_bounds),
             passed=part(self.passed),
@@ -153,16 +155,25 @@ class Result:
         )
 
 
-def _columns_of(vectors: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The chosen columns: all of them, forwards or backwards, are a view."""
-    if not vectors.size:
+def columns_of(vectors: Any, chosen: np.ndarray) -> Any:
+    """The chosen columns: all of them, forwards or backwards, are a view. PyTorch has no view of
+    columns backwards."""
+    if 0 in vectors.shape:
         return vectors
     everything = np.arange(vectors.shape[1])
     if np.array_equal(chosen, everything):
         return vectors
-    if np.array_equal(chosen, everything[::-1]):
+    if isinstance(vectors, np.ndarray) and np.array_equal(chosen, everything[::-1]):
         return vectors[:, ::-1]
-    return vectors[:, chosen]
+    if not len(chosen):
+        return vectors[:, :0]
+    return vectors[:, chosen if isinstance(vectors, np.ndarray) else chosen.tolist()]
+
+
+def beside(X: Any, Y: Any) -> Any:
+    """The columns of X, then those of Y."""
+    library = library_of(X, "X")
+    return np.concatenate([X, Y], axis=1) if library is None else library.beside(X, Y)
 
 
 def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
@@ -246,5 +257,5 @@ def joined(first: Result, second: Result) -> Result:
     both.limited_by_rounding = np.concatenate(
         [first.limited_by_rounding, second.limited_by_rounding]
     )
-    both.vectors = np.concatenate([first.vectors, second.vectors], axis=1)
+    both.vectors = beside(first.vectors, second.vectors)
     return both

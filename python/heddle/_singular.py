@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._inputs import Operand, block, csr, function, is_operator, matrix, stored
+from ._device_arrays import DeviceOperand, library_of
+from ._inputs import AnyOperand, block, csr, is_operator, matrix, operator, stored
+from ._result import columns_of
 from ._seed import seed_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
@@ -19,16 +21,17 @@ if TYPE_CHECKING:
 _NAMES = {"nev": "k", "initial_guess": "v0", "tolerance": "tol", "max_iterations": "maxiter"}
 
 
-def adjoint_pair(A: Any) -> tuple[Operand, Operand | None]:
+def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
     """A and, where it costs nothing or cannot be made from A, its transpose."""
     if is_operator(A):
         adjoint = getattr(A, "rmatmat", None)
         if adjoint is None:
             raise TypeError("A has no rmatmat, by which the transpose multiplies")
         rows, cols = A.shape
+        library = library_of(A, "A")
         return (
-            function(A.matmat, (rows, cols), A.dtype, "A"),
-            function(adjoint, (cols, rows), A.dtype, "the transpose of A"),
+            operator(A.matmat, (rows, cols), A.dtype, "A", library),
+            operator(adjoint, (cols, rows), A.dtype, "the transpose of A", library),
         )
     operand = matrix(A, "A", symmetric=False)
     if sp.issparse(A) and A.format == "csc":
@@ -88,12 +91,13 @@ def svds(
         A=operand, A_transposed=transposed, normal_equations=True, dtype=operand.dtype
     )
     if v0 is not None:
-        problem.initial_guess = _right_guess(A, v0, operand.shape)
+        problem.initial_guess = _right_guess(A, operand, v0)
     result = judge(run(problem, asked, _NAMES), asked)
-    backwards = slice(None, None, -1) if which == "LM" else slice(None)
-    s = result.singular_values[backwards].astype(operand.dtype)
-    u = result.left_vectors[:, backwards]
-    vh = result.vectors[:, backwards].T
+    order = np.arange(len(result.singular_values))
+    order = order[::-1] if which == "LM" else order
+    s = problem.returned(result.singular_values[order].astype(operand.dtype))
+    u = columns_of(result.left_vectors, order)
+    vh = columns_of(result.vectors, order).T
     if not return_singular_vectors:
         return with_stats((s,), result, asked)
     if return_singular_vectors == "u":
@@ -103,12 +107,17 @@ def svds(
     return with_stats((u, s, vh), result, asked)
 
 
-def _right_guess(A: Any, v0: Any, shape: tuple[int, int]) -> np.ndarray:
+def _right_guess(A: Any, operand: AnyOperand, v0: Any) -> Any:
     """A start vector as SciPy takes it, on the side of the shorter singular vectors, as a right one."""
-    guess, _ = block(v0, "v0")
+    guess, shape = block(v0, "v0")[0], operand.shape
     if guess.shape == (shape[1], 1):
         return guess
     if guess.shape == (shape[0], 1):
-        product = A.rmatmat(guess) if is_operator(A) else stored(A, "A").T @ guess
+        if is_operator(A):
+            product = A.rmatmat(guess)
+        elif isinstance(operand, DeviceOperand) and operand.entries is not None:
+            product = operand.library.adjoint_product(operand.entries.source, guess)
+        else:
+            product = stored(A, "A").T @ guess
         return block(product, "v0", shape[1])[0]
     raise ValueError(f"v0 has the shape {np.shape(v0)}, A has the shape {shape}")

@@ -13,8 +13,10 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from . import _core
+from . import _device_solve as on_device
+from ._device_arrays import DeviceOperand, Library, library_of
 from ._errors import ConvergenceWarning, FieldError, Interrupted, NotConverged
-from ._inputs import Operand, block, matrix, optional_matrix
+from ._inputs import AnyOperand, Operand, block, matrix, optional_matrix
 from ._result import Result, result_of
 from ._seed import seed_of
 
@@ -29,7 +31,7 @@ class Extras(TypedDict, total=False):
     method: "auto", "lobpcg", "block_lanczos" or "block_cg".
     preconditioner: "auto", "none", a name such as "chebyshev", or a dictionary with options,
         {"type": "chebyshev", "degree": 8}.
-    device: "auto", "host" or "cuda".
+    device: "auto", "host" or "cuda". Arrays on a GPU are solved there.
     threads: on the host, 0 for as many as there are CPUs. Results do not depend on it.
     seed: of random start vectors. Equal seeds give equal bits.
     time_limit: in seconds.
@@ -93,22 +95,35 @@ class Problem:
 
 @dataclass
 class Prepared:
-    """A problem in the types of the library."""
+    """A problem in the types of the library, in host memory or in that of a GPU."""
 
-    A: Operand
-    B: Operand | None = None
-    rhs: np.ndarray | None = None
-    initial_guess: np.ndarray | None = None
-    constraints: np.ndarray | None = None
-    preconditioner: Operand | None = None
+    A: AnyOperand
+    B: AnyOperand | None = None
+    rhs: Any = None
+    initial_guess: Any = None
+    constraints: Any = None
+    preconditioner: AnyOperand | None = None
     normal_equations: bool = False
-    A_transposed: Operand | None = None
+    A_transposed: AnyOperand | None = None
     null_vector_sizes: np.ndarray | None = None
     near_null: np.ndarray | None = None
     coordinates: np.ndarray | None = None
     dtype: np.dtype = np.dtype(np.float64)
 
-    def matrices(self) -> list[Operand]:
+    @property
+    def library(self) -> Library | None:
+        """The owner of the arrays on a GPU. None for a problem in host memory."""
+        return self.A.library if isinstance(self.A, DeviceOperand) else None
+
+    def returned(self, values: np.ndarray) -> Any:
+        """Numbers as an array of the caller's library."""
+        library = self.library
+        if library is None:
+            return values
+        with library.current():
+            return library.array(values)
+
+    def matrices(self) -> list[AnyOperand]:
         parts = (self.A, self.B, self.preconditioner, self.A_transposed)
         return [part for part in parts if part is not None]
 
@@ -121,14 +136,14 @@ _idle_gpus = threading.local()
 
 
 @contextmanager
-def borrowed_device(name: str, threads: int) -> Iterator[_core.Device]:
+def borrowed_device(name: str, threads: int, gpu: int = 0) -> Iterator[_core.Device]:
     """A device for one solve. The context of a GPU takes long to make, so each thread keeps one for
     its next solve, unless this one has failed. A solve within a solve gets one of its own."""
     if not _core.has_cuda or name in ("host", "cpu"):
         yield _core.Device(name, threads)
         return
-    idle, key = _idle_gpus.__dict__, f"{name} {threads}"
-    device = idle.pop(key, None) or _core.Device(name, threads)
+    idle, key = _idle_gpus.__dict__, f"{name} {threads} {gpu}"
+    device = idle.pop(key, None) or _core.Device(name, threads, gpu)
     yield device
     idle[key] = device
 
@@ -170,6 +185,17 @@ class Options:
             single = self.request.get("precision", precision) == "single"
             self.request["tolerance"] = 1e-6 if single else 1e-14
             self.rounding = 100 * self.request["tolerance"]
+
+    @contextmanager
+    def device_of(self, library: Library) -> Iterator[_core.Device]:
+        """The device of a solve, where its arrays lie, which is the current one meanwhile."""
+        if self.device in ("host", "cpu"):
+            raise ValueError(
+                f"device is {self.device!r}, but the problem lies on GPU {library.gpu}: copy its "
+                f"parts to the host by {library.way_to_host}"
+            )
+        with library.current(), borrowed_device(library.device, self.threads, library.gpu) as found:
+            yield found
 
     def device_for(self, all_stored: bool) -> AbstractContextManager[_core.Device]:
         """The device of a solve. A GPU cannot multiply by a function of host blocks."""
@@ -230,39 +256,75 @@ def callers_names(names: dict[str, str]) -> Iterator[None]:
         raise ValueError(names.get(error.field, error.field) + error.message) from None
 
 
-def _core_of(operand: Operand | None) -> _core.Matrix | None:
+def _core_of(operand: AnyOperand | None) -> _core.Matrix | None:
+    assert not isinstance(operand, DeviceOperand)
     return None if operand is None else operand.core
+
+
+_PARTS = ("B", "rhs", "initial_guess", "constraints", "preconditioner", "A_transposed")
+
+
+def _check_places(problem: Prepared, names: dict[str, str]) -> None:
+    """Checks that all parts lie on the device of A, as arrays of one library."""
+    for field in _PARTS:
+        part = getattr(problem, field)
+        if part is None or (isinstance(part, Operand) and problem.library is None):
+            continue
+        name = names.get(field, field)
+        found = part.library if isinstance(part, DeviceOperand) else None
+        if not isinstance(part, (Operand, DeviceOperand)):
+            found = library_of(part, name)
+        if found == problem.library:
+            continue
+        places = [_place(each) for each in (problem.library, found)]
+        raise TypeError(f"A lies {places[0]}, but {name} {places[1]}: all parts must lie together")
+
+
+def _place(library: Library | None) -> str:
+    return "in host memory" if library is None else f"on GPU {library.gpu}, in {library.name}"
+
+
+def _solved_on_host(
+    problem: Prepared, device: _core.Device, request: dict[str, Any], **watch: Any
+) -> Result:
+    if problem.dtype == np.float32 and problem.all_stored:
+        request.setdefault("precision", "single")
+    A = _core_of(problem.A)
+    assert A is not None
+    solution = _core.solve(
+        device,
+        request,
+        A,
+        B=_core_of(problem.B),
+        rhs=problem.rhs,
+        initial_guess=problem.initial_guess,
+        constraints=problem.constraints,
+        preconditioner=_core_of(problem.preconditioner),
+        A_transposed=_core_of(problem.A_transposed),
+        normal_equations=problem.normal_equations,
+        null_vector_sizes=problem.null_vector_sizes,
+        near_null=problem.near_null,
+        coordinates=problem.coordinates,
+        **watch,
+    )
+    return result_of(solution, problem.dtype)
 
 
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
     """Solves the problem. `names`: the caller's names for the library's fields, for messages."""
-    request = dict(options.request)
-    if problem.dtype == np.float32 and problem.all_stored:
-        request.setdefault("precision", "single")
+    request, library = dict(options.request), problem.library
+    _check_places(problem, names or {})
     with (
         callers_names(names or {}),
         closing(_Watch(options)) as watch,
-        options.device_for(problem.all_stored) as device,
+        options.device_of(library) if library else options.device_for(problem.all_stored) as device,
     ):
-        solution = _core.solve(
-            device,
-            request,
-            problem.A.core,
-            B=_core_of(problem.B),
-            rhs=problem.rhs,
-            initial_guess=problem.initial_guess,
-            constraints=problem.constraints,
-            preconditioner=_core_of(problem.preconditioner),
-            A_transposed=_core_of(problem.A_transposed),
-            normal_equations=problem.normal_equations,
-            null_vector_sizes=problem.null_vector_sizes,
-            near_null=problem.near_null,
-            coordinates=problem.coordinates,
-            iteration=watch.iteration,
-            stage=watch.stage,
-        )
+        told = {"iteration": watch.iteration, "stage": watch.stage}
+        if library is None:
+            result = _solved_on_host(problem, device, request, **told)
+        else:
+            result = on_device.solved(problem, library, device, request, **told)
     options.stopped = watch.ended_by_callback
-    result = result_of(solution, problem.dtype)
     logger.info("%s: %s (%s)", result.status, result.reason, ", ".join(result._facts()))
     interrupted = result.status == "interrupted" and not watch.ended_by_callback
     if interrupted and options.explicit_failure in (None, "raise"):
@@ -320,7 +382,7 @@ def prepared(problem: Problem) -> Prepared:
     A = matrix(problem.A, "A", symmetric=not normal)
     rows, cols = A.shape
     dtype = A.dtype
-    blocks: dict[str, np.ndarray | None] = {}
+    blocks: dict[str, Any] = {}
     for name, length in (("rhs", rows), ("initial_guess", cols), ("constraints", rows)):
         given = getattr(problem, name)
         blocks[name] = None
@@ -328,16 +390,17 @@ def prepared(problem: Problem) -> Prepared:
             blocks[name], scalar = block(given, name, length)
             if name == "rhs":
                 dtype = np.promote_types(dtype, scalar)
-    B = optional_matrix(problem.B, "B", rows)
+    library = getattr(A, "library", None)
+    B = optional_matrix(problem.B, "B", rows, library)
     if B is not None:
         dtype = np.promote_types(dtype, B.dtype)
     A_transposed = problem.A_transposed
     if A_transposed is not None:
-        A_transposed = matrix(A_transposed, "A_transposed", symmetric=False)
+        A_transposed = matrix(A_transposed, "A_transposed", symmetric=False, library=library)
     return Prepared(
         A=A,
         B=B,
-        preconditioner=optional_matrix(problem.preconditioner, "preconditioner", cols),
+        preconditioner=optional_matrix(problem.preconditioner, "preconditioner", cols, library),
         normal_equations=normal,
         A_transposed=A_transposed,
         null_vector_sizes=_sizes(problem.null_vector_sizes),

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from . import _device_solve as on_device
+from ._device_arrays import DeviceOperand
 from ._inputs import matrix
-from ._solve import borrowed_device, callers_names
+from ._solve import Options, callers_names
 
 
 class SpectralDensity:
@@ -64,16 +66,16 @@ def spectral_density(
     with random vectors. resolution 0: a 300th of the spectrum's width. Raises ValueError if products
     with A are not finite."""
     operand = matrix(A, "A")
-    name = "host" if device == "auto" and not operand.is_stored else device
-    with callers_names({}), borrowed_device(name, threads) as found:
-        density = _core.spectral_density(
-            found,
-            operand.core,
-            resolution=resolution,
-            vectors=vectors,
-            max_degree=max_degree,
-            seed=seed,
-        )
+    options = Options({"device": device, "threads": threads}, "raise")
+    settings: dict[str, Any] = dict(
+        resolution=resolution, vectors=vectors, max_degree=max_degree, seed=seed
+    )
+    if isinstance(operand, DeviceOperand):
+        with callers_names({}), options.device_of(operand.library) as found:
+            density = on_device.density(operand, found, **settings)
+    else:
+        with callers_names({}), options.device_for(operand.is_stored) as found:
+            density = _core.spectral_density(found, operand.core, **settings)
     if not density.finite:
         raise ValueError("A: products with A are not finite")
     return SpectralDensity(density)

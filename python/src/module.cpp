@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
   bind_monitor(m);
   bind_solution(m);
   bind_solve(m);
+  bind_resident(m);
 }

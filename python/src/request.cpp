@@ -69,7 +69,10 @@ PreconditionerRequest preconditioner(std::string_view field, nb::handle given) {
           word<PreconditionerPrecision>("preconditioner.precision", value,
                                         {{"auto", PreconditionerPrecision::automatic},
                                          {"double", PreconditionerPrecision::full},
-                                         {"single", PreconditionerPrecision::single}});
+                                         {"single", PreconditionerPrecision::single},
+                                         {"half", PreconditionerPrecision::half},
+                                         {"bf16", PreconditionerPrecision::bf16},
+                                         {"tf32", PreconditionerPrecision::tf32}});
     } else if (nb::isinstance<nb::str>(value)) {
       request.options[name] = nb::cast<std::string>(value);
     } else {

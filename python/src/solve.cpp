@@ -101,10 +101,10 @@ void bind_solve(nb::module_& m) {
   nb::class_<Device>(m, "Device", "The host or a GPU. It may serve several solves, one at a time.")
       .def(
           "__init__",
-          [](Device* self, const std::string& name, int threads) {
-            new (self) Device(device_choice(name), threads);
+          [](Device* self, const std::string& name, int threads, int gpu) {
+            new (self) Device(device_choice(name), threads, nullptr, gpu);
           },
-          "name"_a = "auto", "threads"_a = 0)
+          "name"_a = "auto", "threads"_a = 0, "gpu"_a = 0)
       .def_prop_ro("kind", [](const Device& self) { return std::string(self.kind()); })
       .def_prop_ro("name", &Device::name)
       .def_prop_ro("note", &Device::note)

@@ -41,7 +41,7 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::run() {
   // R = B − A X                                                                n×s
   for (Index k = columns_.start(); !columns_.finish_iteration(k); ++k) {
-    if (columns_.take_restart()) restart();  // P = orth(M⁻¹R)                   n×r, r ≤ s
+    while (columns_.take_restart()) restart();  // P = orth(M⁻¹R)                n×r, r ≤ s
     step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α        α r×s
     directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)             β r×s
   }
@@ -56,6 +56,7 @@ void BreakdownFreeCg<T, Ctx>::restart() {
   column_norms<T>(context_, columns_.R(), norms_.there);
   directions();
   if (directions_.count > 0 || columns_.ended()) return;
+  if (columns_.products().raise_preconditioner()) return columns_.request_restart();
   columns_.end(Stop{SolveStatus::breakdown, "no search direction is left"});
 }
 

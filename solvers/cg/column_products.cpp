@@ -10,11 +10,30 @@ namespace {
 
 constexpr Index kProbes = 4;
 
+/// Steps of precision above the lowest one: single and double.
+constexpr Index kMostRaised = 2;
+
 }  // namespace
 
 template <Scalar T, class Ctx>
 auto ColumnProducts<T, Ctx>::probe_preconditioner() -> std::optional<Stop> {
   if (system_.preconditioner == nullptr) return std::nullopt;
+  std::optional<Stop> stop = probe();
+  while (stop && raise_preconditioner()) stop = probe();
+  return stop;
+}
+
+template <Scalar T, class Ctx>
+bool ColumnProducts<T, Ctx>::raise_preconditioner() {
+  Preconditioner<T, Ctx>* M = system_.preconditioner;
+  if (M == nullptr || !M->is_lowered() || raised_ == kMostRaised) return false;
+  M->raise(context_);
+  ++raised_;
+  return true;
+}
+
+template <Scalar T, class Ctx>
+auto ColumnProducts<T, Ctx>::probe() -> std::optional<Stop> {
   const Index k = std::min<Index>(kProbes, system_.B.cols());
   switch (probe_spd(context_, *system_.preconditioner, s_.packet, s_.scratch.columns(0, k),
                     s_.R.columns(0, k))) {
@@ -95,8 +114,11 @@ void ColumnProducts<T, Ctx>::fresh_residuals(Index count) {
 template <Scalar T, class Ctx>
 void ColumnProducts<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
-  archive.values(applied);
-  if (archive.loading()) applications_before_ = system_.A->columns_applied() - applied;
+  Index raised = raised_;
+  archive.values(applied, raised);
+  if (!archive.loading()) return;
+  applications_before_ = system_.A->columns_applied() - applied;
+  while (raised_ < raised && raise_preconditioner()) continue;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ColumnProducts<T, Ctx>;

@@ -25,8 +25,11 @@ class ColumnProducts {
         applications_before_(system.A->columns_applied()) {}
 
   /// Returns a stop if products with random columns show that the preconditioner is not symmetric
-  /// positive definite. R is scratch memory.
+  /// positive definite, also in full precision. R is scratch memory.
   std::optional<Stop> probe_preconditioner();
+
+  /// Raises the precision of the preconditioner by a step. False if it is in full precision.
+  bool raise_preconditioner();
 
   /// Q = A P, counted as a matrix pass.
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
@@ -45,16 +48,19 @@ class ColumnProducts {
   /// Columns multiplied by A since the solve began.
   Index applications() const { return system_.A->columns_applied() - applications_before_; }
 
-  /// Saves or loads `applications()`.
+  /// Saves or loads `applications()`, and how often the preconditioner was raised.
   void archive(Archive& archive);
 
  private:
+  std::optional<Stop> probe();
+
   Ctx& context_;
   const LinearSystem<T, Ctx>& system_;
   ColumnOrder<T, Ctx>& order_;
   Storage& s_;
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, if M ≠ I
   Index applications_before_;
+  Index raised_ = 0;  // steps by which the precision of the preconditioner was raised
 };
 
 }  // namespace heddle::detail

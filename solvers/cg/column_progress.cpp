@@ -6,6 +6,8 @@ namespace {
 
 constexpr Index kPatience = 200;
 constexpr double kProgress = 0.9;
+constexpr Index kSlowIterations = 15;
+constexpr double kSlowProgress = 0.1;
 
 }  // namespace
 
@@ -17,6 +19,16 @@ bool ColumnProgress::stalled(Index iteration, double excess) noexcept {
   if (iteration - best_iteration_ < std::max(kPatience, iteration / 3)) return false;
   best_iteration_ = iteration;
   return true;
+}
+
+bool ColumnProgress::slow(Index iteration, double excess) noexcept {
+  const bool late = iteration - slow_iteration_ >= kSlowIterations;
+  const bool fallen = excess <= kSlowProgress * slow_excess_;
+  if (late || fallen) {
+    slow_excess_ = excess;
+    slow_iteration_ = iteration;
+  }
+  return late && !fallen;
 }
 
 bool ColumnProgress::fruitless_claim(double excess) noexcept {

@@ -18,12 +18,21 @@ class ColumnProgress {
   /// least one so far.
   bool fruitless_claim(double excess) noexcept;
 
-  void archive(Archive& archive) { archive.values(best_excess_, best_iteration_, best_claim_); }
+  /// Takes the excess of an iteration. True if it has not fallen to a tenth within 15 iterations.
+  /// The count then starts afresh. With a preconditioner in lower precision, slow solves lose the
+  /// orthogonality of their directions early.
+  bool slow(Index iteration, double excess) noexcept;
+
+  void archive(Archive& archive) {
+    archive.values(best_excess_, best_iteration_, best_claim_, slow_excess_, slow_iteration_);
+  }
 
  private:
   double best_excess_ = std::numeric_limits<double>::infinity();
   Index best_iteration_ = 0;  // of best_excess_
   double best_claim_ = std::numeric_limits<double>::infinity();
+  double slow_excess_ = std::numeric_limits<double>::infinity();  // at slow_iteration_
+  Index slow_iteration_ = 0;
 };
 
 }  // namespace heddle::detail

@@ -180,6 +180,9 @@ bool LinearColumns<T, Ctx>::finish_iteration(Index iteration) {
   engine_.capture(*this);
   s_.result.iterations = iteration;
   engine_.finish_iteration(*this, "all columns converged and passed verification");
+  if (!ended() && progress_.slow(iteration, s_.ledger.worst_excess())) {
+    restart_requested_ |= products_.raise_preconditioner();
+  }
   if (!ended()) shrink();
   return ended();
 }
@@ -291,6 +294,10 @@ void LinearColumns<T, Ctx>::end_without_energy() {
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::stagnated() {
   if (!progress_.stalled(s_.result.iterations, s_.ledger.worst_excess())) return false;
+  if (products_.raise_preconditioner()) {
+    restart_requested_ = true;
+    return false;
+  }
   refresh();
   return at_rounding_errors<T>(s_.ledger, norm_A_, true);
 }
@@ -309,8 +316,13 @@ void LinearColumns<T, Ctx>::archive(Archive& archive) {
 
 template <Scalar T, class Ctx>
 bool LinearColumns<T, Ctx>::measure(ConstSmallView<double, HostSpace> norms) {
-  end(products_.measure(norms));
   measured_ = false;
+  const std::optional<Stop> stop = products_.measure(norms);
+  if (stop && products_.raise_preconditioner()) {
+    restart_requested_ = true;
+    return false;
+  }
+  end(stop);
   return !ended();
 }
 

@@ -77,7 +77,8 @@ class LinearColumns {
   ColumnProducts<T, Ctx>& products() noexcept { return products_; }
   OperatorNorm<T, Ctx>& norm_A() noexcept { return norm_A_; }
 
-  /// Calls `ColumnProducts::measure`. Ends the solve and returns false if that returns a stop.
+  /// Calls `ColumnProducts::measure`. If that returns a stop, raises the preconditioner and
+  /// requests a restart, or ends the solve where it is in full precision, and returns false.
   bool measure(ConstSmallView<double, HostSpace> norms);
 
   /// Ends the solve because there is no search direction p with pᵀAp > 0. That may be due to

@@ -15,7 +15,7 @@ template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::run() {
   // R = B − A X                                                                        n×s
   for (Index k = columns_.start(); !columns_.finish_iteration(k); ++k) {
-    if (columns_.take_restart()) restart();  // P = M⁻¹R                                 n×s
+    while (columns_.take_restart()) restart();  // P = M⁻¹R                              n×s
     step();  // Q = A P, α_j = r_jᵀz_j/p_jᵀq_j;  x_j ← x_j + α_j p_j, r_j ← r_j − α_j q_j
     directions();  // Z = M⁻¹R, β_j = r_jᵀz_j/(r_jᵀz_j before);  p_j ← z_j + β_j p_j
   }

@@ -11,10 +11,14 @@ namespace heddle::detail {
 /// The outcome of a probe of an operator that should be symmetric positive definite.
 enum class SpdProbe { passed, asymmetric, indefinite, not_finite };
 
+/// How far from symmetric an operator in lower precision may be. Bfloat16 has errors of 1/250 per
+/// product, of which such an operator has some dozens.
+inline constexpr double kLoweredAsymmetry = 0.1;
+
 /// Computes G = YᵀM Y for random Y (n×k) with a few columns. Tests whether its diagonal is positive
-/// and whether G is symmetric to half of the digits. The probe detects clear violations, and proves
-/// nothing if it passes. Y and MY, n×k, are scratch memory. The packet must have room for k²
-/// numbers.
+/// and whether G is symmetric to half of the digits, or, if M is lowered, to `kLoweredAsymmetry`.
+/// The probe detects clear violations, and proves nothing if it passes. Y and MY, n×k, are scratch
+/// memory. The packet must have room for k² numbers.
 template <Scalar T, class Ctx>
 SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
                    BlockView<T, typename Ctx::Space> Y, BlockView<T, typename Ctx::Space> MY) {
@@ -30,7 +34,9 @@ SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
     if (!std::isfinite(G(j, j))) return SpdProbe::not_finite;
     if (!(G(j, j) > 0)) return SpdProbe::indefinite;
   }
-  const double rounding = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  const double rounding = M.is_lowered()
+                              ? kLoweredAsymmetry
+                              : std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
   for (Index j = 0; j < k; ++j) {
     for (Index i = 0; i < j; ++i) {
       const double size = std::sqrt(G(i, i)) * std::sqrt(G(j, j));

@@ -77,6 +77,10 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
                              pairs_.convergence().noise_floor())) {
     return false;
   }
+  if (preconditioner_.raise(context_)) {
+    stagnation_.restart(iteration);
+    return false;
+  }
   // Pairs at the level of rounding need the same evidence as those that pass.
   const GuardVectors behind = pairs_.guards(values);
   if (guards > 0 || (guessed_ && !pairs_.evidence().shows_all(behind, guessed_))) {

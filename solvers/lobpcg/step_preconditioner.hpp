@@ -31,10 +31,12 @@ class StepPreconditioner {
     }
   }
 
-  /// Computes T⁻¹ in full precision from now on.
-  void raise(Ctx& context) {
-    if (preconditioner_ != nullptr && preconditioner_->is_lowered())
-      preconditioner_->raise(context);
+  /// Computes T⁻¹ in the next higher precision from now on. False if it is in full precision.
+  bool raise(Ctx& context) {
+    if (preconditioner_ == nullptr || !preconditioner_->is_lowered()) return false;
+    preconditioner_->raise(context);
+    ++raised_;
+    return true;
   }
 
   /// Raises the strength to what suits the wanted Ritz vectors X, once the last of their Ritz
@@ -60,10 +62,15 @@ class StepPreconditioner {
   void archive(Ctx& context, Archive& archive) {
     if (preconditioner_ == nullptr) return;
     bool lowered = preconditioner_->is_lowered();
-    archive.values(strength_, next_choice_, lowered);
+    Index raised = raised_;
+    archive.values(strength_, next_choice_, lowered, raised);
     if (!archive.loading()) return;
     preconditioner_->set_strength(strength_);
-    if (!lowered) return raise(context);
+    while (raised_ < raised && raise(context)) continue;
+    if (!lowered) {
+      while (raise(context)) continue;
+      return;
+    }
     if (preconditioner_->is_lowered()) return;
     throw ArchiveError(
         "belongs to a solve with a preconditioner in lower precision, this one is in full "
@@ -77,6 +84,7 @@ class StepPreconditioner {
   Preconditioner<T, Ctx>* preconditioner_;
   Which which_;
   Index strength_ = 0;  // 0: that of a new preconditioner
+  Index raised_ = 0;    // how often the precision was raised
   // The strength is chosen again when the last wanted Ritz value is below this.
   double next_choice_ = kInfinity;
 };

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -25,13 +26,15 @@ struct Rates {
   double row;    ///< per row, for the dense passes beside a product
   double solve;  ///< per entry of L, for a solve
   double host;   ///< a unit of the host
+  double least;  ///< of a product with a block, per column, for any A
 };
 
 /// The host's rates were measured with blocks of 8 columns and two threads on matrices of 2000 to
 /// 27000 rows: 8 to 19 per entry of L. Those of a GPU are estimates: levels of rows wait for each
-/// other.
+/// other, and a launch takes 5 µs, that is 10⁵ units per column of a block of 8.
 template <class Ctx>
-constexpr Rates kRates = std::same_as<Ctx, HostContext> ? Rates{5, 12, 1} : Rates{5, 300, 33};
+constexpr Rates kRates =
+    std::same_as<Ctx, HostContext> ? Rates{5, 12, 1, 0} : Rates{5, 300, 33, 1e5};
 
 /// Seconds per unit of the host: 10⁹ operations of Eigen's factorisation per second.
 constexpr double kSecondsPerUnit = 1 / 6e9;
@@ -166,8 +169,9 @@ const detail::FactorCost& ShiftedInverse<T, Ctx>::estimated(Ctx& context) {
 /// A cost in units of `Rates` as a number of products of A with one column.
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::in_products(double cost) const noexcept {
-  const auto rows = static_cast<double>(A_.rows);
-  return cost / (static_cast<double>(A_.nnz) + kRates<Ctx>.row * rows);
+  constexpr Rates rate = kRates<Ctx>;
+  const double product = static_cast<double>(A_.nnz) + rate.row * static_cast<double>(A_.rows);
+  return cost / std::max(product, rate.least);
 }
 
 /// The cost of the ordering in units of the host. 0 once it is done.

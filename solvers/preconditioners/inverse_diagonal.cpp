@@ -3,17 +3,24 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
+#include <heddle/solvers/preconditioners/invert_normal.hpp>
 #include <span>
+#include <utility>
 
 namespace heddle::detail {
 namespace {
 
-/// f(1/|d_i|), computed on the host, with the replacements that the header describes.
-template <Scalar T, class Ctx, class F>
-Buffer<T, typename Ctx::Space> inverted(Ctx& context, CsrView<T, typename Ctx::Space> A,
-                                        const F& f) {
+/// 1/|d_i|, with `root` its square root. Entries that need a replacement, see the header, are seen
+/// to on the host.
+template <Scalar T, class Ctx, class Space = typename Ctx::Space>
+Buffer<T, Space> inverted(Ctx& context, CsrView<T, Space> A, bool root) {
+  Buffer<T, Space> there = extract_diagonal(context, A);
+  if constexpr (!std::same_as<Space, HostSpace>) {
+    Buffer<T, Space> inverse(context, there.size());
+    if (invert_normal(context, there, root, inverse)) return inverse;
+  }
   HostContext beside(1);
-  Buffer<T, HostSpace> diagonal = fetch(context, beside, extract_diagonal(context, A));
+  Buffer<T, HostSpace> diagonal = fetch(context, beside, std::move(there));
   const std::span<T> d(diagonal.data(), diagonal.size());
   double mean = 0;  // updated as a mean, because a sum of large entries could overflow
   double count = 0;
@@ -23,7 +30,7 @@ Buffer<T, typename Ctx::Space> inverted(Ctx& context, CsrView<T, typename Ctx::S
   if (count == 0) mean = 1;
   for (T& value : d) {
     const double size = std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean;
-    value = static_cast<T>(f(1 / size));
+    value = static_cast<T>(root ? std::sqrt(1 / size) : 1 / size);
   }
   return place(context, std::move(diagonal));
 }
@@ -32,13 +39,13 @@ Buffer<T, typename Ctx::Space> inverted(Ctx& context, CsrView<T, typename Ctx::S
 
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A) {
-  return inverted<T>(context, A, [](double inverse) { return inverse; });
+  return inverted<T>(context, A, false);
 }
 
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
                                                      CsrView<T, typename Ctx::Space> A) {
-  return inverted<T>(context, A, [](double inverse) { return std::sqrt(inverse); });
+  return inverted<T>(context, A, true);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                                 \

@@ -122,6 +122,8 @@ struct PreconditionerKind {
   bool distributed = false;
   /// Whether it reads `PreconditionerOptions::near_null`.
   bool takes_near_null = false;
+  /// Whether its maker that rounds serves `PreconditionerOptions::products` in half, bf16 and tf32.
+  bool narrow_products = false;
   /// The text that reports add to the name, such as ", degree 12". Empty: reports add nothing.
   std::function<std::string(const PreconditionerOptions&)> describe_options{};
   /// The function behind `bytes`. Empty: the preconditioner keeps only negligible memory.
@@ -169,18 +171,28 @@ struct PreconditionerKind {
     return static_cast<bool>(maker.template get<float, Ctx, double>());
   }
 
-  /// Makes it in single precision for blocks and an A in double precision. A must outlive it,
-  /// because `raise` makes it in double precision. Conditions and errors as for `make`.
+  /// Makes it for blocks and an A in double precision, with products in the precision that the
+  /// options name. A must outlive it, because `raise` makes it in single precision, if its products
+  /// are in a shorter type, and at last in double precision. Conditions and errors as for `make`.
   template <class Ctx>
   MadePreconditioner<double, Ctx> make_lowered(Ctx& context, CsrView<double, typename Ctx::Space> A,
                                                const PreconditionerOptions& options,
                                                const SpmmOptions& spmm = {}) const {
     SetupCost cost(context);
+    PreconditionerOptions single = options;
+    single.set_products(ProductPrecision::single_precision);
+    typename LoweredPreconditioner<Ctx>::MakeSingle make_single;
+    if (options.products() != single.products()) {
+      make_single = [make = maker.template get<float, Ctx, double>(), A, single, spmm](Ctx& later) {
+        return make(later, A, single, spmm);
+      };
+    }
     auto made = std::make_unique<LoweredPreconditioner<Ctx>>(
         made_by(maker.template get<float, Ctx, double>(), context, A, options, spmm),
-        [make_full = maker.template get<double, Ctx>(), A, options, spmm](Ctx& later) {
-          return make_full(later, A, options, spmm);
-        });
+        [make_full = maker.template get<double, Ctx>(), A, single, spmm](Ctx& later) {
+          return make_full(later, A, single, spmm);
+        },
+        std::move(make_single));
     cost.stop(context);
     return {std::move(made), cost};
   }

@@ -32,17 +32,38 @@ void reserve_columns(Ctx& context, Index n, Index b,
 
 template <class Ctx>
 LoweredPreconditioner<Ctx>::LoweredPreconditioner(
-    std::unique_ptr<Preconditioner<float, Ctx>> single, MakeFull make_full)
-    : Preconditioner<double, Ctx>(require(single).row_range(), require(single).column_range()),
+    std::unique_ptr<Preconditioner<float, Ctx>> lowered, MakeFull make_full, MakeSingle make_single)
+    : Preconditioner<double, Ctx>(require(lowered).row_range(), require(lowered).column_range()),
       make_full_(std::move(make_full)),
-      single_(std::move(single)),
-      between_(dynamic_cast<BetweenPrecisions<float, Ctx>*>(single_.get())) {}
+      make_single_(std::move(make_single)) {
+  take(std::move(lowered));
+}
+
+template <class Ctx>
+void LoweredPreconditioner<Ctx>::take(std::unique_ptr<Preconditioner<float, Ctx>> lowered) {
+  single_ = std::move(lowered);
+  between_ = dynamic_cast<BetweenPrecisions<float, Ctx>*>(single_.get());
+}
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::raise(Ctx& context) {
-  if (!make_full_) return;
-  single_.reset();
-  between_ = nullptr;
+  if (!is_lowered() || !make_full_) return;
+  if (outgrown_) replace(context);
+  replace(context);
+}
+
+/// Replaces M by that of the next higher precision.
+template <class Ctx>
+void LoweredPreconditioner<Ctx>::replace(Ctx& context) {
+  outgrown_ = false;
+  take(nullptr);
+  ++raised_;
+  if (make_single_) {
+    const PhaseScope phase(context, Phase::setup);
+    take(std::exchange(make_single_, {})(context));
+    single_->set_strength(strength_);
+    return;
+  }
   x_ = {};
   y_ = {};
   energies_.clear();
@@ -63,6 +84,7 @@ Preconditioner<double, Ctx>& LoweredPreconditioner<Ctx>::full(Ctx& context) {
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double, Space> X,
                                              BlockView<double, Space> Y) {
+  if (outgrown_) replace(context);
   if (single_ != nullptr) {
     apply_single(context, X, Y);
   } else {
@@ -125,6 +147,7 @@ template <class Ctx>
 void LoweredPreconditioner<Ctx>::set_strength(Index strength) {
   strength_ = strength;
   if (single_ != nullptr) single_->set_strength(strength);
+  outgrown_ = make_single_ && single_->strength() > 0 && single_->strength() < strength;
   if (full_ != nullptr) full_->set_strength(strength);
 }
 

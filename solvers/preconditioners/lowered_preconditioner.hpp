@@ -13,9 +13,10 @@
 
 namespace heddle {
 
-/// A preconditioner in single precision for a solve in double precision: y_j = s_j⁻¹ M(s_j x_j)
-/// with M in single precision. s_j is the power of two with 1 ≤ ‖s_j x_j‖ < 2, so columns of any
-/// norm fit into the range of single precision. A column of zeros stays one.
+/// A preconditioner in lower precision for a solve in double precision: y_j = s_j⁻¹ M(s_j x_j)
+/// with M for blocks in single precision, and products in single precision or a shorter type. s_j
+/// is the power of two with 1 ≤ ‖s_j x_j‖ < 2, so columns of any norm fit into the range of single
+/// precision. A column of zeros stays one.
 ///
 /// An iteration needs no more digits of a search direction. It computes its residuals, projections
 /// and norms from products with A in double precision. M moves half of the bytes of the same
@@ -28,16 +29,24 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   /// Makes the preconditioner in double precision.
   using MakeFull = std::function<std::unique_ptr<Preconditioner<double, Ctx>>(Ctx&)>;
 
-  /// `make_full` is called by `raise`. If it is empty, M stays in single precision. Throws
-  /// `InvalidArgument` if `single` is null.
-  explicit LoweredPreconditioner(std::unique_ptr<Preconditioner<float, Ctx>> single,
-                                 MakeFull make_full = {});
+  /// Makes the preconditioner in single precision.
+  using MakeSingle = std::function<std::unique_ptr<Preconditioner<float, Ctx>>(Ctx&)>;
+
+  /// `raise` calls `make_single`, if there is one, and then `make_full`. If that is empty, M stays
+  /// as it is. Throws `InvalidArgument` if `lowered` is null.
+  explicit LoweredPreconditioner(std::unique_ptr<Preconditioner<float, Ctx>> lowered,
+                                 MakeFull make_full = {}, MakeSingle make_single = {});
 
   bool is_lowered() const noexcept override { return single_ != nullptr; }
 
-  /// Replaces M by the preconditioner in double precision, for all further products. The memory of
-  /// M is released first. Throws `OutOfMemory`.
+  /// Replaces M by the preconditioner in the next higher precision, for all further products:
+  /// single precision if its products are in a shorter type, then double. The memory of M is
+  /// released first. Does the same at the next product after `set_strength` with more strength than
+  /// a shorter type allows. Throws `OutOfMemory`.
   void raise(Ctx& context) override;
+
+  /// How often M was replaced.
+  Index raised() const noexcept { return raised_; }
 
   std::vector<OperatorLevel> hierarchy() const override;
   Index strength() const noexcept override;
@@ -50,15 +59,21 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
                    BlockView<double, Space> Y) override;
 
  private:
+  void replace(Ctx& context);
+  void take(std::unique_ptr<Preconditioner<float, Ctx>> lowered);
   void measure(Ctx& context, ConstBlockView<double, Space> X);
   BlockView<float, Space> rounded(Ctx& context, ConstBlockView<double, Space> X);
   void apply_single(Ctx& context, ConstBlockView<double, Space> X, BlockView<double, Space> Y);
   Preconditioner<double, Ctx>& full(Ctx& context);
 
   MakeFull make_full_;
+  MakeSingle make_single_;  // empty once it was called
+  Index raised_ = 0;
+  bool outgrown_ = false;                               // whether M has less strength than was set
   Index strength_ = 0;                                  // as set last
   std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M, null once it is in double precision
-  BetweenPrecisions<float, Ctx>* between_;  // M, where it takes blocks in double precision itself
+  BetweenPrecisions<float, Ctx>* between_ =
+      nullptr;  // M, where it takes blocks in double precision itself
   std::unique_ptr<Preconditioner<double, Ctx>> full_;  // null until `full` has made it
   MultiVector<float, Space> x_, y_;                    // n×b, b the widest block so far
   SmallMatrix<double, Space> scales_;                  // of `norm_scales`, for b columns

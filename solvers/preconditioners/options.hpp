@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -74,11 +75,17 @@ class PreconditionerOptions {
   const NearNullSpace& near_null() const noexcept { return near_null_; }
   void set_near_null(const NearNullSpace& known) noexcept { near_null_ = known; }
 
+  /// The precision of the products of a preconditioner that is made in lower precision. Only kinds
+  /// with such products (`PreconditionerKind::narrow_products`) read it.
+  ProductPrecision products() const noexcept { return products_; }
+  void set_products(ProductPrecision precision) noexcept { products_ = precision; }
+
  private:
   const OptionValue& value(std::string_view name) const;
 
   OptionValues values_;
   NearNullSpace near_null_;
+  ProductPrecision products_ = ProductPrecision::single_precision;
 };
 
 }  // namespace heddle

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
+#include <heddle/linalg/blocks/convert.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
@@ -20,15 +21,21 @@ CsrMatrix<T, Space> rounded(Ctx& context, CsrMatrix<U, Space> A) {
   }
 }
 
-/// The values rounded to T, in the context's memory. The host rounds them.
+/// The values rounded to T, in the context's memory.
 template <Scalar T, class Ctx, class Space = typename Ctx::Space>
 Buffer<T, Space> rounded(Ctx& context, Buffer<double, Space> values) {
-  HostContext beside(1);
-  const Buffer<double, HostSpace> source = fetch(context, beside, std::move(values));
-  Buffer<T, HostSpace> target(host_of(context, beside), source.size());
-  std::transform(source.data(), source.data() + source.size(), target.data(),
-                 [](double value) { return static_cast<T>(value); });
-  return place(context, std::move(target));
+  if constexpr (std::same_as<T, double>) {
+    return values;
+  } else {
+    const auto size = static_cast<Index>(values.size());
+    Buffer<T, Space> target(context, values.size());
+    SmallMatrix<double, Space> one(context, 1, 1);
+    const double factor = 1;
+    send(context, ConstSmallView<double, HostSpace>{&factor, 1, 1, 1}, one.view(1, 1));
+    convert<T, double>(context, {values.data(), size, 1, 1}, one.view(1, 1),
+                       {target.data(), size, 1, 1});
+    return target;
+  }
 }
 
 }  // namespace heddle::detail

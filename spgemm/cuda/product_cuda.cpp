@@ -122,24 +122,23 @@ void fetch_offsets(CudaContext& context, const ProductSchedule<DeviceSpace>& sch
 
 template <Scalar T>
 void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
-                  CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                  CsrMatrix<T, DeviceSpace>& C) {
-  check(cudaMemcpyAsync(C.row_offsets(), schedule.row_offsets.data(),
+                  CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C) {
+  check(cudaMemcpyAsync(C.row_offsets, schedule.row_offsets.data(),
                         schedule.row_offsets.size() * sizeof(Index), cudaMemcpyDeviceToDevice,
                         context.stream()));
-  if (C.nnz() == 0) return;
-  fill_rows(context, factors_of(A, B, schedule.blocks_of_B), schedule.pattern_rows, C.row_offsets(),
-            C.columns());
-  copy_patterns(context, schedule.leaders, C.row_offsets(), C.columns());
+  if (C.nnz == 0) return;
+  fill_rows(context, factors_of(A, B, schedule.blocks_of_B), schedule.pattern_rows, C.row_offsets,
+            C.columns);
+  copy_patterns(context, schedule.leaders, C.row_offsets, C.columns);
 }
 
 template <Scalar T>
 void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
-                    CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                    CsrMatrix<T, DeviceSpace>& C, bool with_columns) {
-  if (C.nnz() == 0) return;
+                    CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C,
+                    bool with_columns) {
+  if (C.nnz == 0) return;
   compute_rows<T>(context, A, B, schedule.value_rows, schedule.leaders, schedule.longest_of_B,
-                  {C.row_offsets(), C.columns(), C.values()}, with_columns);
+                  {C.row_offsets, C.columns, C.values}, with_columns);
 }
 
 }  // namespace detail

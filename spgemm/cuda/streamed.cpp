@@ -6,6 +6,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/spgemm/cuda/page_lock.hpp>
 #include <heddle/spgemm/cuda/streamed.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 #include <optional>
@@ -13,24 +14,6 @@
 
 namespace heddle {
 namespace {
-
-/// Makes host memory that copies may use beside kernels, if the system lets it be page-locked.
-class PageLock {
- public:
-  PageLock(void* memory, std::size_t bytes) : memory_(memory) {
-    locked_ = bytes > 0 && cudaHostRegister(memory, bytes, cudaHostRegisterDefault) == cudaSuccess;
-    if (!locked_) static_cast<void>(cudaGetLastError());
-  }
-  ~PageLock() {
-    if (locked_) cudaHostUnregister(memory_);
-  }
-  PageLock(const PageLock&) = delete;
-  PageLock& operator=(const PageLock&) = delete;
-
- private:
-  void* memory_;
-  bool locked_;
-};
 
 /// A second stream, for copies to the host. `record` and `wait` order it with the context's stream.
 class CopyStream {
@@ -110,7 +93,8 @@ CsrView<T, DeviceSpace> rows_of(const CsrView<T, DeviceSpace>& A, const std::vec
 namespace detail {
 
 template <Scalar T>
-void multiply_to_host(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
+void multiply_to_host(CudaContext& context, const SpgemmPlan<T, CudaContext>& plan,
+                      CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
                       const Index* row_offsets, std::size_t device_bytes, std::int32_t* columns,
                       T* values) {
   std::vector<Index> offsets_of_A(static_cast<std::size_t>(A.rows) + 1);
@@ -126,7 +110,9 @@ void multiply_to_host(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T
     CsrMatrix<T, DeviceSpace>& block = blocks[b % 2];
     copy.finish();  // of the block before the last one, whose memory is freed here
     block = {};
-    block = spgemm<T>(context, rows_of(A, offsets_of_A, begins[b], begins[b + 1]), B);
+    block = begins.size() == 2
+                ? plan.multiply(context, A, B)
+                : spgemm<T>(context, rows_of(A, offsets_of_A, begins[b], begins[b + 1]), B);
     const Index at = row_offsets[begins[b]] - row_offsets[0];
     copy.follow(context);
     copy.copy(columns + at, block.columns(), block.nnz());
@@ -140,20 +126,18 @@ void multiply_to_host(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T
 template <Scalar T>
 HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A,
                                 CsrView<T, DeviceSpace> B, std::size_t device_bytes) {
-  HostCsrMatrix<T> C;
-  {
-    const SpgemmPlan<T, CudaContext> whole(context, A, B);
-    C = HostCsrMatrix<T>(host, A.rows, B.cols, whole.counts().nnz);
-    whole.fetch_row_offsets(context, C.row_offsets());
-  }
-  detail::multiply_to_host(context, A, B, C.row_offsets(), device_bytes, C.columns(), C.values());
+  const SpgemmPlan<T, CudaContext> plan(context, A, B);
+  HostCsrMatrix<T> C(host, A.rows, B.cols, plan.counts().nnz);
+  plan.fetch_row_offsets(context, C.row_offsets());
+  detail::multiply_to_host(context, plan, A, B, C.row_offsets(), device_bytes, C.columns(),
+                           C.values());
   return C;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                   \
-  template void detail::multiply_to_host(CudaContext&, CsrView<T, DeviceSpace>,                 \
-                                         CsrView<T, DeviceSpace>, const Index*, std::size_t,    \
-                                         std::int32_t*, T*);                                    \
+  template void detail::multiply_to_host(CudaContext&, const SpgemmPlan<T, CudaContext>&,       \
+                                         CsrView<T, DeviceSpace>, CsrView<T, DeviceSpace>,      \
+                                         const Index*, std::size_t, std::int32_t*, T*);         \
   template HostCsrMatrix<T> spgemm_to_host(CudaContext&, HostContext&, CsrView<T, DeviceSpace>, \
                                            CsrView<T, DeviceSpace>, std::size_t);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

@@ -199,13 +199,13 @@ void fetch_offsets(HostContext&, const ProductSchedule<HostSpace>& schedule, Ind
 
 template <Scalar T>
 void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedule,
-                  CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C) {
-  std::copy(schedule.row_offsets.begin(), schedule.row_offsets.end(), C.row_offsets());
+                  CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const ProductArrays<T>& C) {
+  std::copy(schedule.row_offsets.begin(), schedule.row_offsets.end(), C.row_offsets);
   std::vector<ColumnSet> sets = sets_for(members_for(context, schedule.piece_begins), B.cols);
   for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member, bool begins) {
-    std::int32_t* const columns = C.columns() + C.row_offsets()[i];
+    std::int32_t* const columns = C.columns + C.row_offsets[i];
     if (!begins && schedule.repeats_in_A[static_cast<std::size_t>(i)] != 0) {
-      const Index length = C.row_offsets()[i + 1] - C.row_offsets()[i];
+      const Index length = C.row_offsets[i + 1] - C.row_offsets[i];
       std::copy_n(columns - length, length, columns);
       return;
     }
@@ -216,7 +216,7 @@ void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedu
 
 template <Scalar T>
 void compute_values(HostContext& context, const ProductSchedule<HostSpace>& schedule,
-                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C,
+                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const ProductArrays<T>& C,
                     bool /*with_columns*/) {
   // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
   const auto members = static_cast<std::size_t>(members_for(context, schedule.piece_begins));
@@ -230,8 +230,8 @@ void compute_values(HostContext& context, const ProductSchedule<HostSpace>& sche
         sum[B.columns[b]] += factor * B.values[b];
       }
     }
-    for (Index c = C.row_offsets()[i]; c < C.row_offsets()[i + 1]; ++c) {
-      C.values()[c] = std::exchange(sum[C.columns()[c]], T{0});
+    for (Index c = C.row_offsets[i]; c < C.row_offsets[i + 1]; ++c) {
+      C.values[c] = std::exchange(sum[C.columns[c]], T{0});
     }
   });
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <heddle/spgemm/plan/product_checks.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 
@@ -28,25 +30,33 @@ void fetch_offsets(HostContext& context, const ProductSchedule<HostSpace>& sched
 void fetch_offsets(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
                    Index* row_offsets);
 
-/// Writes the row offsets of C, which has been allocated, and its columns, but for those that
-/// `compute_values` writes with the values.
+/// The arrays of C in the memory of a context.
+template <class T>
+struct ProductArrays {
+  Index nnz = 0;
+  std::int64_t* row_offsets = nullptr;
+  std::int32_t* columns = nullptr;
+  T* values = nullptr;
+};
+
+/// Writes the row offsets of C and its columns, but for those that `compute_values` writes with the
+/// values.
 template <Scalar T>
 void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedule,
-                  CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C);
+                  CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const ProductArrays<T>& C);
 template <Scalar T>
 void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
-                  CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                  CsrMatrix<T, DeviceSpace>& C);
+                  CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C);
 
 /// Writes the values of C, and with `with_columns` the columns that `fill_pattern` has left out.
 template <Scalar T>
 void compute_values(HostContext& context, const ProductSchedule<HostSpace>& schedule,
-                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, CsrMatrix<T, HostSpace>& C,
+                    CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const ProductArrays<T>& C,
                     bool with_columns);
 template <Scalar T>
 void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
-                    CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                    CsrMatrix<T, DeviceSpace>& C, bool with_columns);
+                    CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C,
+                    bool with_columns);
 
 /// Bytes of the arrays of a matrix.
 template <class T, class Space>
@@ -76,9 +86,17 @@ CsrMatrix<T, typename Ctx::Space> SpgemmPlan<T, Ctx>::multiply(Ctx& context, Csr
                                                                CsrView<T, Space> B) const {
   require_planned(A, B);
   CsrMatrix<T, Space> C(context, counts_.rows, counts_.cols, counts_.nnz);
-  detail::fill_pattern(context, *schedule_, A, B, C);
-  compute(context, A, B, C, true);
+  multiply_into(context, A, B, C.row_offsets(), C.columns(), C.values());
   return C;
+}
+
+template <Scalar T, class Ctx>
+void SpgemmPlan<T, Ctx>::multiply_into(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B,
+                                       std::int64_t* row_offsets, std::int32_t* columns,
+                                       T* values) const {
+  require_planned(A, B);
+  detail::fill_pattern<T>(context, *schedule_, A, B, {counts_.nnz, row_offsets, columns, values});
+  compute(context, A, B, row_offsets, columns, values, true);
 }
 
 template <Scalar T, class Ctx>
@@ -91,7 +109,7 @@ void SpgemmPlan<T, Ctx>::update(Ctx& context, CsrView<T, Space> A, CsrView<T, Sp
         "multiply returned",
         C.rows(), C.cols(), C.nnz(), counts_.rows, counts_.cols, counts_.nnz));
   }
-  compute(context, A, B, C, false);
+  compute(context, A, B, C.row_offsets(), C.columns(), C.values(), false);
 }
 
 template <Scalar T, class Ctx>
@@ -110,12 +128,13 @@ void SpgemmPlan<T, Ctx>::require_planned(const CsrView<T, Space>& A,
 
 template <Scalar T, class Ctx>
 void SpgemmPlan<T, Ctx>::compute(Ctx& context, const CsrView<T, Space>& A,
-                                 const CsrView<T, Space>& B, CsrMatrix<T, Space>& C,
-                                 bool with_columns) const {
-  detail::compute_values(context, *schedule_, A, B, C, with_columns);
+                                 const CsrView<T, Space>& B, std::int64_t* row_offsets,
+                                 std::int32_t* columns, T* values, bool with_columns) const {
+  detail::compute_values<T>(context, *schedule_, A, B, {counts_.nnz, row_offsets, columns, values},
+                            with_columns);
   context.profile().count(
       detail::stored_bytes(A) + detail::stored_bytes(B) +
-          detail::stored_bytes(static_cast<const CsrMatrix<T, Space>&>(C).view()),
+          detail::stored_bytes(CsrView<T, Space>{.rows = counts_.rows, .nnz = counts_.nnz}),
       2 * static_cast<double>(counts_.multiplications));
 }
 

@@ -1,19 +1,21 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <string>
 
 namespace heddle::detail {
 
-/// Throws `InvalidArgument` unless A has as many columns as B has rows.
-template <class T, class Space>
-void require_factors(const CsrView<T, Space>& A, const CsrView<T, Space>& B) {
+/// Throws `InvalidArgument` unless A has as many columns as B has rows. `Matrix`: what has `rows`
+/// and `cols`. Without fmt, which nvcc does not compile.
+template <class Matrix>
+void require_factors(const Matrix& A, const Matrix& B) {
   if (A.cols == B.rows) return;
-  throw InvalidArgument(fmt::format(
-      "C = A B does not fit: A is {}x{}, B is {}x{}; A must have as many columns as B has rows",
-      A.rows, A.cols, B.rows, B.cols));
+  const auto shape = [](const Matrix& M) {
+    return std::to_string(M.rows) + "x" + std::to_string(M.cols);
+  };
+  throw InvalidArgument("C = A B does not fit: A is " + shape(A) + ", B is " + shape(B) +
+                        "; A must have as many columns as B has rows");
 }
 
 }  // namespace heddle::detail

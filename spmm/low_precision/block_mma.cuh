@@ -1,83 +1,90 @@
 #pragma once
 
-#include <cuda_pipeline.h>
-
 #include <cstdint>
 #include <heddle/linalg/precision/narrow_float.hpp>
+#include <heddle/spmm/low_precision/fragment_order.hpp>
 
-/// What a warp does with a block of A, for all number types: copies into shared memory, loads of
-/// matrix fragments, products on the tensor cores. Source of the fragments' layout: NVIDIA, PTX
-/// ISA, sections on mma.m16n8k8, mma.m16n8k16 and ldmatrix.
+/// What a warp does with a block of A and the rows of B that it meets: loads into registers and
+/// products on the tensor cores. With g = lane / 4 and t = lane mod 4. Source of the fragments'
+/// layout: NVIDIA, PTX ISA, sections on mma.m16n8k8, mma.m16n8k16 and movmatrix.
 namespace heddle::detail {
 
-/// A block of A has 16 rows of 32 bytes, two pieces of 16 bytes each.
-inline constexpr int kBlockRows = 16;
-inline constexpr int kRowBytes = 32;
-inline constexpr int kPiece = 16;
 inline constexpr int kTileColumns = 8;  ///< of B and C in a product
 
-/// Sizes in shared memory for kTiles tiles of columns. An odd number of pieces between rows keeps
-/// loads of eight rows free of bank conflicts.
+/// How a slab of kTiles·8 columns of B and C is spread over a warp. Tiles are taken in groups, so
+/// that a lane's entries of a group are neighbours in memory: tile j of a group does not have the
+/// columns 8j … 8j + 7, but those that the lanes have in their registers j. C's columns follow.
 template <class V, int kTiles>
-struct BlockSizes {
-  static constexpr int kInner = kRowBytes / static_cast<int>(sizeof(V));  ///< columns of a block
-  static constexpr int kPitchOfA = kRowBytes + kPiece;
-  static constexpr int kBytesOfA = kBlockRows * kPitchOfA;
-  static constexpr int kRowOfB = kTiles * kTileColumns * static_cast<int>(sizeof(V));
-  static constexpr int kPitchOfB = (kTiles | 1) * kTileColumns * static_cast<int>(sizeof(V));
-  static constexpr int kBytesOfB = kInner * kPitchOfB;
-  static constexpr int kStage = kBytesOfA + kBytesOfB;
+struct SlabLayout {
+  static constexpr int kInner = kBlockRowBytes / static_cast<int>(sizeof(V));  ///< rows of B
+  static constexpr int kPacked = 4 / static_cast<int>(sizeof(V));              ///< per register
+  static constexpr int kGroup = kTiles < 4 ? kTiles : 4;                       ///< tiles
+  static constexpr int kGroups = kTiles / kGroup;
+  static constexpr int kGroupColumns = kGroup * kTileColumns;
+
+  /// The lane's row of B in the half h of the block's rows.
+  static __device__ int row_of_B(int lane, int h) {
+    return (kPacked == 2 ? lane / 4 : lane % 4) + h * kInner / 2;
+  }
+  /// The first of the kGroup·kPacked columns of B that the lane loads from this row.
+  static __device__ int column_of_B(int lane) {
+    return kGroup * (kPacked == 2 ? 2 * (lane % 4) : lane / 4);
+  }
+  /// The first of the 2·kGroup columns of C that the lane holds sums of.
+  static __device__ int column_of_C(int lane) { return 2 * kGroup * (lane % 4); }
+  /// Which of them is entry e of tile j.
+  static __device__ constexpr int offset_in_C(int j, int e) {
+    return kPacked == 2 ? 2 * j + e : kGroup * e + j;
+  }
 };
 
-/// Begins to copy a block of A and the rows of B that it meets. All lanes of the warp take part.
-template <class V, int kTiles>
-__device__ inline void copy_block(char* stage, const char* block, const char* rows_of_B,
-                                  std::int64_t pitch, int lane) {
-  using Sizes = BlockSizes<V, kTiles>;
-  __pipeline_memcpy_async(stage + lane / 2 * Sizes::kPitchOfA + lane % 2 * kPiece,
-                          block + lane * kPiece, kPiece);
-  constexpr int kPieces = Sizes::kRowOfB / kPiece;
-  char* to = stage + Sizes::kBytesOfA;
-#pragma unroll
-  for (int first = 0; first < kPieces * Sizes::kInner; first += 32) {
-    const int k = first + lane;
-    if (kPieces * Sizes::kInner % 32 != 0 && k >= kPieces * Sizes::kInner) break;
-    const int row = k / kPieces;
-    const int piece = k % kPieces;
-    __pipeline_memcpy_async(to + row * Sizes::kPitchOfB + piece * kPiece,
-                            rows_of_B + row * pitch + piece * kPiece, kPiece);
+/// Registers in one load of 4, 8 or 16 bytes, which `from` must be aligned to.
+template <int kCount>
+__device__ inline void load(std::uint32_t (&to)[kCount], const void* from) {
+  if constexpr (kCount == 4) {
+    const uint4 loaded = __ldg(static_cast<const uint4*>(from));
+    to[0] = loaded.x;
+    to[1] = loaded.y;
+    to[2] = loaded.z;
+    to[3] = loaded.w;
+  } else if constexpr (kCount == 2) {
+    const uint2 loaded = __ldg(static_cast<const uint2*>(from));
+    to[0] = loaded.x;
+    to[1] = loaded.y;
+  } else {
+    to[0] = __ldg(static_cast<const std::uint32_t*>(from));
   }
 }
 
-/// The fragments of A: four 8×8 matrices of 16-bit elements, or 8×4 of 32 bits, in the order upper
-/// left, lower left, upper right, lower right.
-__device__ inline void load_fragments_of_A(std::uint32_t (&a)[4], const char* stage, int pitch,
-                                           int lane) {
-  const auto address = static_cast<std::uint32_t>(
-      __cvta_generic_to_shared(stage + lane % 16 * pitch + lane / 16 * kPiece));
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+/// A lane's 16 bytes of a block of A, past the first-level cache: other warps don't need them.
+__device__ inline void load_block(std::uint32_t (&a)[4], const void* from) {
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-               : "r"(address)
-               : "memory");
+               : "l"(from));
 }
 
-/// The fragments of one tile of B, 16×8 of 16 bits: stored by rows, wanted by columns.
-__device__ inline void load_fragments_of_B(std::uint32_t (&b)[2], const char* tile, int pitch,
-                                           int lane, std::uint16_t) {
-  const auto address =
-      static_cast<std::uint32_t>(__cvta_generic_to_shared(tile + lane % 16 * pitch));
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-               : "=r"(b[0]), "=r"(b[1])
-               : "r"(address)
-               : "memory");
+/// The same of a packed block whose words begin at `words`.
+__device__ inline void load_packed_block(std::uint32_t (&a)[4], const std::uint32_t* masks,
+                                         const std::uint32_t* words, int lane) {
+  const uint4 loaded = __ldg(reinterpret_cast<const uint4*>(masks));
+  const std::uint32_t mask[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
+  const std::uint32_t below = (std::uint32_t{1} << lane) - 1;
+#pragma unroll
+  for (int r = 0; r < 4; ++r) {
+    a[r] = (mask[r] >> lane & 1) != 0 ? __ldg(words + __popc(mask[r] & below)) : 0;
+    words += __popc(mask[r]);
+  }
 }
 
-/// The same for 8×8 of 32 bits.
-__device__ inline void load_fragments_of_B(std::uint32_t (&b)[2], const char* tile, int pitch,
-                                           int lane, std::uint32_t) {
-  const char* column = tile + lane / 4 * static_cast<int>(sizeof(std::uint32_t));
-  b[0] = *reinterpret_cast<const std::uint32_t*>(column + lane % 4 * pitch);
-  b[1] = *reinterpret_cast<const std::uint32_t*>(column + (lane % 4 + 4) * pitch);
+/// What a lane holds of a tile's 8 rows of B as a fragment of a product. 16 bits: two neighbours of
+/// a row are loaded, two of a column are wanted.
+__device__ inline std::uint32_t fragment_of_B(std::uint32_t loaded, std::uint16_t) {
+  std::uint32_t transposed;
+  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(loaded));
+  return transposed;
+}
+__device__ inline std::uint32_t fragment_of_B(std::uint32_t loaded, std::uint32_t) {
+  return loaded;
 }
 
 #define HEDDLE_MMA(SHAPE, TYPE)                                         \
@@ -85,19 +92,19 @@ __device__ inline void load_fragments_of_B(std::uint32_t (&b)[2], const char* ti
       ".f32 "                                                           \
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                  \
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(upper), "r"(lower))
 
-/// C += A B of 16×8 tiles. c[2h + k] is C(lane/4 + 8h, 2(lane mod 4) + k).
-__device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
-                                    const std::uint32_t (&b)[2], Half) {
+/// C += A B of 16×8 tiles. c[2h + e] is C(g + 8h, 2t + e).
+__device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t upper,
+                                    std::uint32_t lower, Half) {
   HEDDLE_MMA("m16n8k16", "f16");
 }
-__device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
-                                    const std::uint32_t (&b)[2], Bfloat16) {
+__device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t upper,
+                                    std::uint32_t lower, Bfloat16) {
   HEDDLE_MMA("m16n8k16", "bf16");
 }
-__device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
-                                    const std::uint32_t (&b)[2], Tf32) {
+__device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t upper,
+                                    std::uint32_t lower, Tf32) {
   HEDDLE_MMA("m16n8k8", "tf32");
 }
 

@@ -1,155 +1,263 @@
-#include <climits>
-#include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
 #include <heddle/spmm/low_precision/block_mma.cuh>
 #include <heddle/spmm/low_precision/block_product.hpp>
 
 namespace heddle::detail {
 namespace {
 
-constexpr int kWarps = 4;   // per thread block
-constexpr int kStages = 3;  // one block is multiplied while two are copied
-constexpr Index kMostBlocks = 1 << 16;
+constexpr int kWarps = 8;  // per thread block
+static_assert(kWarps == kMostWarpsPerUnit);
+constexpr unsigned kAllLanes = 0xffffffffu;
 
-unsigned blocks_for(Index items, Index per_block) {
-  return static_cast<unsigned>(ceil_div(items, per_block));
-}
+template <int kTiles>
+using Sums = float[kTiles][4];
 
-/// Stores the sum of row `position` of the order in C.
+/// The rows of C that a lane holds sums of, and the exponents by which they were scaled.
+struct RowsOfC {
+  Index row[2] = {-1, -1};
+  int exponent[2] = {0, 0};
+};
+
 template <class V>
-__device__ void store(const BlockProduct<V>& p, Index position, Index column, float sum) {
-  if (position >= p.rows || column >= p.N) return;
-  const Index row = p.row_order == nullptr ? position : p.row_order[position];
-  p.C[row * p.ldc + column] = ldexpf(sum, -p.row_exponents[row] - p.column_exponents[column]);
+__device__ RowsOfC rows_of_C(const BlockProduct<V>& p, Index block_row, int lane) {
+  RowsOfC result;
+  for (int h = 0; h < 2; ++h) {
+    const Index position = block_row * kBlockRows + lane / 4 + 8 * h;
+    if (block_row < 0 || position >= p.rows) continue;
+    result.row[h] = p.row_order == nullptr ? position : __ldg(p.row_order + position);
+    result.exponent[h] = __ldg(p.row_exponents + result.row[h]);
+  }
+  return result;
 }
 
-/// A warp multiplies the blocks of a unit by a slab of columns. blockIdx.y is the slab.
-template <class V, int kTiles>
-__global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProduct<V> p) {
-  using Sizes = BlockSizes<V, kTiles>;
-  __shared__ __align__(16) char memory[kWarps * kStages * Sizes::kStage];
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const Index unit = static_cast<Index>(blockIdx.x) * kWarps + warp;
-  if (unit >= p.units) return;  // the warps of a thread block share nothing
-  const BlockUnit work = p.schedule[unit];
-  const Index column = static_cast<Index>(blockIdx.y) * kTiles * kTileColumns;
-  char* stages = memory + warp * kStages * Sizes::kStage;
+/// A block of A and the rows of B that it meets.
+template <class V, int kTiles, bool kPacked>
+struct Operands {
+  using Layout = SlabLayout<V, kTiles>;
+  std::uint32_t a[4];
+  std::uint32_t b[2][Layout::kGroups][Layout::kGroup];
 
-  const auto begin_copy = [&](Index block) {
-    if (block < work.end) {
-      const Index row_of_B = static_cast<Index>(__ldg(p.columns + block)) * Sizes::kInner;
-      copy_block<V, kTiles>(
-          stages + (block - work.first) % kStages * Sizes::kStage,
-          reinterpret_cast<const char*>(p.values + block * kBlockRows * Sizes::kInner),
-          reinterpret_cast<const char*>(p.B + row_of_B * p.pitch + column),
-          p.pitch * static_cast<Index>(sizeof(V)), lane);
+  __device__ void load_all(const BlockProduct<V>& p, Index block, int block_column,
+                           std::uint32_t start, Index column, int lane) {
+    if constexpr (kPacked) {
+      load_packed_block(a, p.masks + 4 * block, p.words + start, lane);
+    } else {
+      load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
     }
-    __pipeline_commit();
-  };
-
-  float sums[kTiles][4] = {};
 #pragma unroll
-  for (int ahead = 0; ahead < kStages - 1; ++ahead) begin_copy(work.first + ahead);
-  for (Index block = work.first; block < work.end; ++block) {
-    __pipeline_wait_prior(kStages - 2);
-    __syncwarp();  // all lanes' copies have come, and all lanes are done with the oldest stage
-    begin_copy(block + kStages - 1);
-    const char* stage = stages + (block - work.first) % kStages * Sizes::kStage;
-    std::uint32_t a[4];
-    load_fragments_of_A(a, stage, Sizes::kPitchOfA, lane);
+    for (int h = 0; h < 2; ++h) {
+      Index row = static_cast<Index>(block_column) * Layout::kInner + Layout::row_of_B(lane, h);
+      const bool inside = row < p.B.rows;
+      if (inside && p.B.order != nullptr) row = __ldg(p.B.order + row);
 #pragma unroll
-    for (int tile = 0; tile < kTiles; ++tile) {
-      std::uint32_t b[2];
-      const char* of_tile =
-          stage + Sizes::kBytesOfA + tile * kTileColumns * static_cast<int>(sizeof(V));
-      load_fragments_of_B(b, of_tile, Sizes::kPitchOfB, lane, decltype(V::bits){});
-      multiply_add(sums[tile], a, b, V{});
+      for (int group = 0; group < Layout::kGroups; ++group) {
+        const Index at = column + group * Layout::kGroupColumns + Layout::column_of_B(lane);
+        if (inside && at < p.N) {
+          load(b[h][group], p.B.values + row * p.B.pitch + at);
+        } else {
+          for (std::uint32_t& value : b[h][group]) value = 0;
+        }
+      }
     }
   }
-  __pipeline_wait_prior(0);
 
+  __device__ void multiply(Sums<kTiles>& sums) const {
 #pragma unroll
-  for (int tile = 0; tile < kTiles; ++tile) {
+    for (int tile = 0; tile < kTiles; ++tile) {
+      constexpr int kGroup = Layout::kGroup;
+      using Bits = decltype(V::bits);
+      multiply_add(sums[tile], a, fragment_of_B(b[0][tile / kGroup][tile % kGroup], Bits{}),
+                   fragment_of_B(b[1][tile / kGroup][tile % kGroup], Bits{}), V{});
+    }
+  }
+};
+
+/// sums += the blocks first … end − 1 times a slab of B. Loads of several blocks are under way at a
+/// time.
+template <class V, int kTiles, bool kPacked>
+__device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Index column, int lane,
+                           Sums<kTiles>& sums) {
+  constexpr int kAhead = kTiles <= 2 ? 4 : 2;
+  for (Index chunk = first; chunk < end; chunk += kWarp) {
+    const int count = static_cast<int>(min(end - chunk, Index{kWarp}));
+    const int mine = lane < count ? __ldg(p.columns + chunk + lane) : 0;
+    const std::uint32_t my_start = kPacked && lane < count ? __ldg(p.starts + chunk + lane) : 0;
+    for (int k = 0; k < count; k += kAhead) {
+      Operands<V, kTiles, kPacked> operands[kAhead];
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const int row = lane / 4 + k / 2 * 8;
-      const Index at = column + tile * kTileColumns + lane % 4 * 2 + k % 2;
-      if (work.slot >= 0) {
-        p.partial[(static_cast<Index>(work.slot) * kBlockRows + row) * p.pitch + at] =
-            sums[tile][k];
-      } else {
-        store(p, static_cast<Index>(work.block_row) * kBlockRows + row, at, sums[tile][k]);
+      for (int u = 0; u < kAhead; ++u) {
+        const int block_column = __shfl_sync(kAllLanes, mine, (k + u) % kWarp);
+        const std::uint32_t start = kPacked ? __shfl_sync(kAllLanes, my_start, (k + u) % kWarp) : 0;
+        if (k + u < count) {
+          operands[u].load_all(p, chunk + k + u, block_column, start, column, lane);
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < kAhead; ++u) {
+        if (k + u < count) operands[u].multiply(sums);
       }
     }
   }
 }
 
-/// Adds the sums of the pieces of block rows, in the order of the pieces. A thread per entry of C.
-template <class V>
-__global__ void add_pieces_kernel(BlockProduct<V> p) {
-  const SplitRow split = p.split[blockIdx.x];
-  for (Index k = threadIdx.x; k < kBlockRows * p.N; k += blockDim.x) {
-    const Index row = k / p.N;
-    const Index column = k % p.N;
-    float sum = 0;
-    for (Index slot = split.first_slot; slot < split.end_slot; ++slot) {
-      sum += p.partial[(slot * kBlockRows + row) * p.pitch + column];
+/// Adds the sums of the other warps of a team to those of its first one, in their order.
+template <int kTiles>
+__device__ void add_team(int team, int member, int lane, Sums<kTiles>& sums) {
+  __shared__ float4 shared[kWarps][kTiles][kWarp];
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  if (member > 0) {
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const float(&c)[4] = sums[tile];
+      shared[warp][tile][lane] = make_float4(c[0], c[1], c[2], c[3]);
     }
-    store(p, static_cast<Index>(split.block_row) * kBlockRows + row, column, sum);
   }
-}
-
-/// Largest exponents. Maxima do not depend on the order in which atomics take them.
-template <class T>
-__global__ void exponents_kernel(const T* B, Index rows, Index N, Index ld, std::int32_t* largest) {
-  const Index column = static_cast<Index>(blockIdx.y) * kWarp + threadIdx.x % kWarp;
-  if (column >= N) return;
-  int most = INT_MIN;
-  const Index step = static_cast<Index>(gridDim.x) * (blockDim.x / kWarp);
-  for (Index row = static_cast<Index>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp;
-       row < rows; row += step) {
-    const T value = B[row * ld + column];
-    if (value != T{0} && isfinite(value)) most = max(most, ilogb(value));
-  }
-  if (most != INT_MIN) atomicMax(largest + column, most);
-}
-
-__global__ void fill_kernel(std::int32_t* exponents, Index N, std::int32_t value) {
-  const Index column = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (column < N) exponents[column] = value;
-}
-
-__global__ void scaling_kernel(std::int32_t* exponents, Index N) {
-  const Index column = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (column >= N) return;
-  exponents[column] = exponents[column] == INT_MIN ? 0 : kScaledExponent - exponents[column];
-}
-
-template <class V, class T>
-__global__ void round_kernel(BlockProduct<V> p, const T* B, Index ld) {
-  const Index entries = p.padded_rows * p.pitch;
-  const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
-  for (Index k = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; k < entries;
-       k += step) {
-    const Index position = k / p.pitch;
-    const Index column = k % p.pitch;
-    double value = 0;
-    if (position < p.cols && column < p.N) {
-      const Index row = p.column_order == nullptr ? position : p.column_order[position];
-      value = ldexp(static_cast<double>(B[row * ld + column]), p.column_exponents[column]);
+  __syncthreads();
+  if (member > 0) return;
+  for (int other = 1; other < team; ++other) {
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const float4 c = shared[warp + other][tile][lane];
+      sums[tile][0] += c.x;
+      sums[tile][1] += c.y;
+      sums[tile][2] += c.z;
+      sums[tile][3] += c.w;
     }
-    p.B[k] = V::round(value);
   }
+}
+
+/// Keeps the sums of a piece of a block row. The warp that comes last adds the sums of all pieces
+/// in the order of the pieces and gets true.
+template <class V, int kTiles>
+__device__ bool add_pieces(const BlockProduct<V>& p, const BlockUnit& work, int lane,
+                           Sums<kTiles>& sums) {
+  const Index slot_size = static_cast<Index>(gridDim.y) * kTiles * kWarp;
+  float4* const partial =
+      reinterpret_cast<float4*>(p.partial) + static_cast<Index>(blockIdx.y) * kTiles * kWarp + lane;
+#pragma unroll
+  for (int tile = 0; tile < kTiles; ++tile) {
+    const float(&c)[4] = sums[tile];
+    partial[work.slot * slot_size + tile * kWarp] = make_float4(c[0], c[1], c[2], c[3]);
+  }
+  const SplitRow split = p.split[work.split];
+  const auto last = static_cast<unsigned>(split.end_slot - split.first_slot - 1);
+  __threadfence();
+  __syncwarp();
+  unsigned before = 0;
+  if (lane == 0) {
+    before = atomicInc(p.arrived + static_cast<Index>(work.split) * gridDim.y + blockIdx.y, last);
+  }
+  if (__shfl_sync(kAllLanes, before, 0) != last) return false;
+  __threadfence();
+#pragma unroll
+  for (int tile = 0; tile < kTiles; ++tile) {
+    for (float& sum : sums[tile]) sum = 0;
+  }
+  for (Index slot = split.first_slot; slot < split.end_slot; ++slot) {
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const float4 c = __ldcg(partial + slot * slot_size + tile * kWarp);
+      sums[tile][0] += c.x;
+      sums[tile][1] += c.y;
+      sums[tile][2] += c.z;
+      sums[tile][3] += c.w;
+    }
+  }
+  return true;
+}
+
+/// Stores the neighbouring entries at `to`, in vectors if it is aligned to them.
+template <int kCount>
+__device__ void store_entries(float* to, const float (&entries)[kCount], int inside) {
+  constexpr int kVector = kCount < 4 ? 2 : 4;
+  if (inside >= kCount && reinterpret_cast<std::uintptr_t>(to) % (kVector * sizeof(float)) == 0) {
+#pragma unroll
+    for (int k = 0; k < kCount; k += kVector) {
+      if constexpr (kVector == 4) {
+        *reinterpret_cast<float4*>(to + k) =
+            make_float4(entries[k], entries[k + 1], entries[k + 2], entries[k + 3]);
+      } else {
+        *reinterpret_cast<float2*>(to + k) = make_float2(entries[k], entries[k + 1]);
+      }
+    }
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) {
+    if (k < inside) to[k] = entries[k];
+  }
+}
+
+/// Scales the sums back and stores them.
+template <class V, int kTiles>
+__device__ void store(const BlockProduct<V>& p, const RowsOfC& rows, Index column, int lane,
+                      const Sums<kTiles>& sums) {
+  using Layout = SlabLayout<V, kTiles>;
+  constexpr int kEntries = 2 * Layout::kGroup;
+#pragma unroll
+  for (int group = 0; group < Layout::kGroups; ++group) {
+    const Index at = column + group * Layout::kGroupColumns + Layout::column_of_C(lane);
+    if (at >= p.N) continue;
+    const int inside = static_cast<int>(min(p.N - at, Index{kEntries}));
+    int exponents[kEntries] = {};
+    if (p.column_exponents != nullptr) {
+#pragma unroll
+      for (int k = 0; k < kEntries; ++k) {
+        if (k < inside) exponents[k] = p.column_exponents[at + k];
+      }
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (rows.row[h] < 0) continue;
+      float entries[kEntries];
+#pragma unroll
+      for (int j = 0; j < Layout::kGroup; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int k = Layout::offset_in_C(j, e);
+          entries[k] =
+              ldexpf(sums[group * Layout::kGroup + j][2 * h + e], -rows.exponent[h] - exponents[k]);
+        }
+      }
+      store_entries(p.C + rows.row[h] * p.ldc + at, entries, inside);
+    }
+  }
+}
+
+/// A team of warps multiplies the blocks of a unit by a slab of columns. blockIdx.y is the slab.
+template <class V, int kTiles, bool kPacked>
+__global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProduct<V> p) {
+  cuda::allow_next_pass();
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int team = 1 << p.team_exponent;
+  const int member = warp & (team - 1);
+  const Index unit =
+      ((static_cast<Index>(blockIdx.x) * kWarps) >> p.team_exponent) + (warp >> p.team_exponent);
+  const BlockUnit work = unit < p.units ? p.schedule[unit] : BlockUnit{0, 0, -1, -1, -1};
+  const RowsOfC rows = rows_of_C(p, work.block_row, lane);
+  const Index column = static_cast<Index>(blockIdx.y) * kTiles * kTileColumns;
+  const Index count = work.end - work.first;
+  Sums<kTiles> sums = {};
+  cuda::wait_for_first_pass();
+  add_blocks<V, kTiles, kPacked>(p, work.first + (count * member >> p.team_exponent),
+                                 work.first + (count * (member + 1) >> p.team_exponent), column,
+                                 lane, sums);
+  if (team > 1) add_team<kTiles>(team, member, lane, sums);
+  if (member > 0 || work.block_row < 0) return;
+  if (work.slot >= 0 && !add_pieces<V, kTiles>(p, work, lane, sums)) return;
+  store<V, kTiles>(p, rows, column, lane, sums);
 }
 
 template <class V, int kTiles>
 void launch(CudaContext& context, const BlockProduct<V>& p) {
-  const dim3 grid(blocks_for(p.units, kWarps), blocks_for(p.N, kTiles * kTileColumns));
-  block_product_kernel<V, kTiles><<<grid, kWarps * kWarp, 0, context.stream()>>>(p);
-  check_launch();
+  const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
+                  static_cast<unsigned>(ceil_div(p.N, Index{kTiles * kTileColumns})));
+  const auto kernel = p.values != nullptr ? block_product_kernel<V, kTiles, false>
+                                          : block_product_kernel<V, kTiles, true>;
+  cuda::launch_second_pass(kernel, grid, dim3(kWarps * kWarp), context.stream(), p);
 }
 
 }  // namespace
@@ -160,70 +268,23 @@ Index slab_columns(Index N) noexcept {
   return columns;
 }
 
-template <class V, Scalar T>
-void find_column_exponents(CudaContext& context, const BlockProduct<V>& p,
-                           ConstBlockView<T, DeviceSpace> B, RangeScaling scaling) {
-  if (p.N == 0) return;
-  const bool none = scaling == RangeScaling::none;
-  const unsigned blocks = blocks_for(p.N, kThreads);
-  fill_kernel<<<blocks, kThreads, 0, context.stream()>>>(p.column_exponents, p.N,
-                                                         none ? 0 : INT_MIN);
-  check_launch();
-  if (none) return;
-  constexpr Index kRows = kThreads / kWarp;
-  if (B.rows() > 0) {
-    const dim3 grid(static_cast<unsigned>(std::min(ceil_div(B.rows(), 16 * kRows),
-                                                   Index{4} * context.device().multiprocessors)),
-                    blocks_for(p.N, kWarp));
-    exponents_kernel<<<grid, kThreads, 0, context.stream()>>>(B.data(), B.rows(), p.N, B.ld(),
-                                                              p.column_exponents);
-    check_launch();
-  }
-  scaling_kernel<<<blocks, kThreads, 0, context.stream()>>>(p.column_exponents, p.N);
-  check_launch();
-}
-
-template <class V, Scalar T>
-void round_block(CudaContext& context, const BlockProduct<V>& p, ConstBlockView<T, DeviceSpace> B) {
-  const Index entries = p.padded_rows * p.pitch;
-  if (entries == 0) return;
-  const auto blocks =
-      static_cast<unsigned>(std::min(ceil_div(entries, Index{kThreads}), kMostBlocks));
-  round_kernel<<<blocks, kThreads, 0, context.stream()>>>(p, B.data(), B.ld());
-  check_launch();
-}
-
 template <class V>
 void multiply_blocks(CudaContext& context, const BlockProduct<V>& p) {
   if (p.units == 0 || p.N == 0) return;
   switch (slab_columns(p.N) / kTileColumns) {
     case 1:
-      launch<V, 1>(context, p);
-      break;
+      return launch<V, 1>(context, p);
     case 2:
-      launch<V, 2>(context, p);
-      break;
+      return launch<V, 2>(context, p);
     case 4:
-      launch<V, 4>(context, p);
-      break;
+      return launch<V, 4>(context, p);
     default:
-      launch<V, 8>(context, p);
+      return launch<V, 8>(context, p);
   }
-  if (p.split_rows == 0) return;
-  add_pieces_kernel<<<static_cast<unsigned>(p.split_rows), kThreads, 0, context.stream()>>>(p);
-  check_launch();
 }
 
-#define HEDDLE_INSTANTIATE_FOR(V, T)                                                 \
-  template void find_column_exponents(CudaContext&, const BlockProduct<V>&,          \
-                                      ConstBlockView<T, DeviceSpace>, RangeScaling); \
-  template void round_block(CudaContext&, const BlockProduct<V>&, ConstBlockView<T, DeviceSpace>);
-#define HEDDLE_INSTANTIATE(V)                                          \
-  template void multiply_blocks(CudaContext&, const BlockProduct<V>&); \
-  HEDDLE_INSTANTIATE_FOR(V, float)                                     \
-  HEDDLE_INSTANTIATE_FOR(V, double)
+#define HEDDLE_INSTANTIATE(V) template void multiply_blocks(CudaContext&, const BlockProduct<V>&);
 HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
-#undef HEDDLE_INSTANTIATE_FOR
 
 }  // namespace heddle::detail

@@ -1,11 +1,17 @@
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/block_product.hpp>
+#include <heddle/spmm/low_precision/fragment_order.hpp>
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/packed_blocks.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <utility>
 
@@ -15,14 +21,61 @@ namespace {
 /// The oldest device whose tensor cores take these types.
 constexpr int kLeastCapability = 80;
 
-/// Block rows are cut where one would keep a warp busy for longer than this many blocks, or longer
-/// than the other blocks keep all warps.
-constexpr Index kLeastPiece = 32;
-constexpr Index kWarpsPerMultiprocessor = 16;
+/// The kernels read B by so many bytes.
+constexpr Index kVectorBytes = 16;
+
+/// Warps that a multiprocessor can keep busy.
+constexpr Index kWarpsPerMultiprocessor = 32;
+
+Index warps_of(const CudaContext& context) {
+  return kWarpsPerMultiprocessor * context.device().multiprocessors;
+}
+
+/// Block rows are cut where one would keep the warps of a team busy for longer than this many
+/// blocks each, or longer than the other blocks keep all warps.
+constexpr Index kLeastPiece = 8;
 
 Index longest_piece(const CudaContext& context, Index blocks) {
-  const Index warps = kWarpsPerMultiprocessor * context.device().multiprocessors;
-  return std::max(kLeastPiece, (blocks + warps - 1) / warps);
+  const Index warps = warps_of(context);
+  return kMostWarpsPerUnit * std::max(kLeastPiece, (blocks + warps - 1) / warps);
+}
+
+/// Blocks are packed if they then take at most this share of their bytes, and not where they are so
+/// few that the latency of loads counts, of which packed blocks have one more after another.
+constexpr double kPackedShare = .7;
+constexpr std::size_t kLeastPackedBytes = std::size_t{8} << 20;
+
+/// The values of blocks stored by rows, in `fragment_order`.
+template <class V>
+Buffer<V, HostSpace> in_fragment_order(HostContext& host, const Buffer<V, HostSpace>& values) {
+  static constexpr auto kOrder = detail::fragment_order<V>();
+  Buffer<V, HostSpace> ordered(host, values.size());
+  const auto blocks = static_cast<Index>(values.size() / kOrder.size());
+  constexpr Index kLeastBlocks = 64;
+  const Slabs slabs = make_slabs(blocks, kLeastBlocks);
+  parallel_for(host.threads(), slabs.count(), [&](Index slab) {
+    for (Index block = slabs.begin(slab); block < slabs.end(slab); ++block) {
+      const std::size_t first = static_cast<std::size_t>(block) * kOrder.size();
+      for (std::size_t k = 0; k < kOrder.size(); ++k) {
+        ordered.data()[first + k] = values.data()[first + static_cast<std::size_t>(kOrder[k])];
+      }
+    }
+  });
+  return ordered;
+}
+
+/// A buffer of at least `size` entries: this one if it has them.
+template <class T>
+void grow(CudaContext& context, Buffer<T, DeviceSpace>& buffer, Index size) {
+  if (static_cast<Index>(buffer.size()) >= size) return;
+  buffer = {context, static_cast<std::size_t>(size)};
+}
+
+/// The same for counters, which begin at 0.
+void grow_counters(CudaContext& context, Buffer<unsigned, DeviceSpace>& counters, Index size) {
+  if (static_cast<Index>(counters.size()) >= size) return;
+  grow(context, counters, size);
+  check(cudaMemsetAsync(counters.data(), 0, counters.size() * sizeof(unsigned), context.stream()));
 }
 
 template <class T>
@@ -38,7 +91,7 @@ template <class V>
 template <Scalar T>
 LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostContext& host,
                                                    CsrView<T, HostSpace> A, RangeScaling scaling,
-                                                   const BlockOrder& order)
+                                                   const BlockOrder& order, BlockStorage storage)
     : scaling_(scaling), rows_(A.rows), cols_(A.cols) {
   const std::string_view type = limits_of(detail::precision_of<V>()).name;
   if (context.device().compute_capability < kLeastCapability) {
@@ -53,27 +106,110 @@ LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostCon
   padded_cols_ = (A.cols + kShape.width - 1) / kShape.width * kShape.width;
   const BlockSchedule schedule = block_schedule(blocked.row_offsets.data(), blocked.block_rows(),
                                                 longest_piece(context, blocked.blocks()));
+  blocks_ = blocked.blocks();
   units_ = static_cast<Index>(schedule.units.size());
   split_rows_ = static_cast<Index>(schedule.split_rows.size());
   slots_ = schedule.slots;
   schedule_ = copied(context, schedule.units);
   split_ = copied(context, schedule.split_rows);
   row_exponents_ = copied(context, host_row_exponents_);
-  values_ = place(context, std::move(blocked.values));
+  store_blocks(context, host, blocked.values, storage);
   columns_ = place(context, std::move(blocked.columns));
   row_order_ = place(context, std::move(blocked.row_order));
   column_order_ = place(context, std::move(blocked.column_order));
 }
 
 template <class V>
-void LowPrecisionPlan<V, CudaContext>::prepare(CudaContext& context, Index N) {
-  const Index slab = detail::slab_columns(N);
-  const Index columns = (N + slab - 1) / slab * slab;
-  if (columns <= prepared_) return;
-  column_exponents_ = {context, static_cast<std::size_t>(columns)};
-  B_ = {context, static_cast<std::size_t>(padded_cols_ * columns)};
-  partial_ = {context, static_cast<std::size_t>(kShape.height * slots_ * columns)};
-  prepared_ = columns;
+void LowPrecisionPlan<V, CudaContext>::store_blocks(CudaContext& context, HostContext& host,
+                                                    const Buffer<V, HostSpace>& values,
+                                                    BlockStorage storage) {
+  Buffer<V, HostSpace> ordered = in_fragment_order<V>(host, values);
+  const std::size_t dense_bytes = ordered.size() * sizeof(V);
+  const bool countable = dense_bytes / sizeof(std::uint32_t) < UINT32_MAX;
+  if (storage != BlockStorage::dense && countable &&
+      (storage == BlockStorage::packed || dense_bytes >= kLeastPackedBytes)) {
+    detail::PackedBlocks packed = detail::pack_blocks(host, ordered.data(), blocks_);
+    if (storage == BlockStorage::packed ||
+        static_cast<double>(packed.bytes()) < kPackedShare * static_cast<double>(dense_bytes)) {
+      masks_ = place(context, std::move(packed.masks));
+      starts_ = place(context, std::move(packed.starts));
+      words_ = place(context, std::move(packed.words));
+      return;
+    }
+  }
+  values_ = place(context, std::move(ordered));
+}
+
+template <class V>
+void LowPrecisionPlan<V, CudaContext>::check_shapes(const ConstBlockView<float, DeviceSpace>& C,
+                                                    Index rows_of_B, Index columns_of_B) const {
+  if (rows_of_B == cols_ && C.rows() == rows_ && C.cols() == columns_of_B) return;
+  throw InvalidArgument(fmt::format("C = A B does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
+                                    rows_, cols_, rows_of_B, columns_of_B, C.rows(), C.cols()));
+}
+
+template <class V>
+template <class T>
+detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& context,
+                                                                ConstBlockView<T, DeviceSpace> B,
+                                                                bool scaled) {
+  constexpr Index kPiece = kVectorBytes / static_cast<Index>(sizeof(V));
+  detail::Rounding<V, T> rounding;
+  rounding.B = B.data();
+  rounding.B_rows = B.rows();
+  rounding.N = B.cols();
+  rounding.ldb = B.ld();
+  rounding.order = column_order_.data();
+  rounding.rows = padded_cols_;
+  rounding.pitch = (B.cols() + kPiece - 1) / kPiece * kPiece;
+  grow(context, B_, rounding.rows * rounding.pitch);
+  rounding.result = B_.data();
+  if constexpr (!std::is_same_v<T, V>) {
+    if (scaled) {
+      grow(context, column_exponents_, B.cols());
+      grow(context, largest_exponents_, B.cols() * detail::kExponentBlocks);
+      grow_counters(context, arrived_blocks_, B.cols());
+      rounding.exponents = column_exponents_.data();
+      rounding.largest = largest_exponents_.data();
+      rounding.arrived = arrived_blocks_.data();
+      detail::find_column_exponents(context, rounding);
+    }
+  }
+  detail::round_block(context, rounding);
+  return {B_.data(), rounding.rows, rounding.pitch, nullptr};
+}
+
+template <class V>
+void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
+                                                      const detail::ShortBlock<V>& B,
+                                                      BlockView<float, DeviceSpace> C,
+                                                      bool scaled) {
+  const Index slab = detail::slab_columns(C.cols());
+  const Index slabs = (C.cols() + slab - 1) / slab;
+  grow(context, partial_, kShape.height * slots_ * slabs * slab);
+  grow_counters(context, arrived_pieces_, split_rows_ * slabs);
+  const int team = warps_per_unit(units_ * slabs, blocks_ * slabs, warps_of(context));
+  detail::BlockProduct<V> product;
+  product.rows = rows_;
+  product.N = C.cols();
+  product.units = units_;
+  product.team_exponent = std::countr_zero(static_cast<unsigned>(team));
+  product.schedule = schedule_.data();
+  product.split = split_.data();
+  product.values = values_.data();
+  product.masks = masks_.data();
+  product.starts = starts_.data();
+  product.words = words_.data();
+  product.columns = columns_.data();
+  product.row_order = row_order_.data();
+  product.row_exponents = row_exponents_.data();
+  product.column_exponents = scaled ? column_exponents_.data() : nullptr;
+  product.B = B;
+  product.partial = partial_.data();
+  product.arrived = arrived_pieces_.data();
+  product.C = C.data();
+  product.ldc = C.ld();
+  detail::multiply_blocks<V>(context, product);
 }
 
 template <class V>
@@ -81,54 +217,45 @@ template <Scalar T>
 void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
                                                 ConstBlockView<T, DeviceSpace> B,
                                                 BlockView<float, DeviceSpace> C) {
-  if (B.rows() != cols_ || C.rows() != rows_ || C.cols() != B.cols()) {
-    throw InvalidArgument(fmt::format("C = A B does not fit: A is {}x{}, B is {}x{}, C is {}x{}",
-                                      rows_, cols_, B.rows(), B.cols(), C.rows(), C.cols()));
-  }
+  check_shapes(C, B.rows(), B.cols());
   columns_of_B_ = B.cols();
+  scaled_ = scaling_ == RangeScaling::powers_of_two;
   if (C.empty()) return;
-  prepare(context, B.cols());
-  const Index slab = detail::slab_columns(B.cols());
-  detail::BlockProduct<V> product;
-  product.rows = rows_;
-  product.cols = cols_;
-  product.N = B.cols();
-  product.padded_rows = padded_cols_;
-  product.pitch = (B.cols() + slab - 1) / slab * slab;
-  product.units = units_;
-  product.split_rows = split_rows_;
-  product.schedule = schedule_.data();
-  product.split = split_.data();
-  product.values = values_.data();
-  product.columns = columns_.data();
-  product.row_order = row_order_.data();
-  product.column_order = column_order_.data();
-  product.row_exponents = row_exponents_.data();
-  product.column_exponents = column_exponents_.data();
-  product.B = B_.data();
-  product.partial = partial_.data();
-  product.C = C.data();
-  product.ldc = C.ld();
-  detail::find_column_exponents<V, T>(context, product, B, scaling_);
-  detail::round_block<V, T>(context, product, B);
-  detail::multiply_blocks<V>(context, product);
+  multiply_short(context, rounded(context, B, scaled_), C, scaled_);
+}
+
+template <class V>
+void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
+                                                ConstBlockView<V, DeviceSpace> B,
+                                                BlockView<float, DeviceSpace> C) {
+  check_shapes(C, B.rows(), B.cols());
+  columns_of_B_ = B.cols();
+  scaled_ = false;
+  if (C.empty()) return;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(B.data()) % kVectorBytes == 0 &&
+                       B.ld() * static_cast<Index>(sizeof(V)) % kVectorBytes == 0;
+  multiply_short(context,
+                 aligned ? detail::ShortBlock<V>{B.data(), cols_, B.ld(), column_order_.data()}
+                         : rounded(context, B, false),
+                 C, false);
 }
 
 template <class V>
 std::vector<std::int32_t> LowPrecisionPlan<V, CudaContext>::column_exponents(
     CudaContext& context) const {
   std::vector<std::int32_t> exponents(static_cast<std::size_t>(columns_of_B_));
-  if (column_exponents_.size() > 0) {
+  if (scaled_ && !exponents.empty()) {
     context.copy_to_host(exponents.data(), column_exponents_.data(),
                          exponents.size() * sizeof(std::int32_t));
   }
   return exponents;
 }
 
-#define HEDDLE_INSTANTIATE_FOR(V, T)                                                       \
-  template LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(                             \
-      CudaContext&, HostContext&, CsrView<T, HostSpace>, RangeScaling, const BlockOrder&); \
-  template void LowPrecisionPlan<V, CudaContext>::multiply(                                \
+#define HEDDLE_INSTANTIATE_FOR(V, T)                                                               \
+  template LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext&, HostContext&,          \
+                                                              CsrView<T, HostSpace>, RangeScaling, \
+                                                              const BlockOrder&, BlockStorage);    \
+  template void LowPrecisionPlan<V, CudaContext>::multiply(                                        \
       CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<float, DeviceSpace>);
 #define HEDDLE_INSTANTIATE(V)                      \
   template class LowPrecisionPlan<V, CudaContext>; \

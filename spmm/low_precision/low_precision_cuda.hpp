@@ -5,13 +5,18 @@
 #include <heddle/spmm/low_precision/low_precision.hpp>
 
 namespace heddle {
+namespace detail {
+template <class V>
+struct ShortBlock;
+}
 
-/// A piece of a block row that one warp multiplies.
+/// A piece of a block row that a team of warps multiplies.
 struct BlockUnit {
   std::int64_t first;      ///< block
   std::int64_t end;        ///< block
   std::int32_t block_row;  ///< whose sums the blocks add to
-  std::int32_t slot;  ///< where the piece's sums are kept. −1: the piece is the whole block row
+  std::int32_t slot;   ///< where the piece's sums are kept. −1: the piece is the whole block row
+  std::int32_t split;  ///< its `BlockSchedule::split_rows`. −1: the piece is the whole block row
 };
 
 /// A block row in several pieces.
@@ -21,8 +26,9 @@ struct SplitRow {
   std::int32_t end_slot;
 };
 
-/// How the blocks are dealt out to warps: block rows of more than `longest` blocks are cut into
-/// pieces of equal length, whose sums a second pass adds in their order.
+/// How the blocks are dealt out to teams of warps: block rows of more than `longest` blocks are cut
+/// into pieces of equal length, whose sums are added in their order. Long units come first, up to a
+/// factor of 2.
 struct BlockSchedule {
   std::vector<BlockUnit> units;
   std::vector<SplitRow> split_rows;
@@ -32,6 +38,20 @@ struct BlockSchedule {
 /// The schedule for block rows with these offsets, one more than there are block rows. Block rows
 /// without blocks have a unit, too: they make rows of C zero.
 BlockSchedule block_schedule(const std::int64_t* row_offsets, Index block_rows, Index longest);
+
+/// The most warps that share a unit.
+inline constexpr int kMostWarpsPerUnit = 8;
+
+/// The number of warps that share each of `units` units with `blocks` blocks together, a power of
+/// two: enough that `warps` warps have work, as long as each has two blocks on average.
+int warps_per_unit(Index units, Index blocks, Index warps) noexcept;
+
+/// How a plan keeps the blocks of A on a GPU.
+enum class BlockStorage {
+  automatic,  ///< packed where this saves enough bytes to be faster
+  dense,
+  packed,  ///< without words of 32 bits that are 0, found by masks of 128 bits per block
+};
 
 /// C = A B on tensor cores (`mma.sync`, compute capability 8.0 and newer): m16n8k16 for `Half` and
 /// `Bfloat16`, m16n8k8 for `Tf32`, with A in block CSR of 16×16 and 16×8 blocks. Scaling, rounding
@@ -48,8 +68,8 @@ class LowPrecisionPlan<V, CudaContext> {
   /// these tensor cores, `OutOfMemory`.
   template <Scalar T>
   LowPrecisionPlan(CudaContext& context, HostContext& host, CsrView<T, HostSpace> A,
-                   RangeScaling scaling = RangeScaling::powers_of_two,
-                   const BlockOrder& order = {});
+                   RangeScaling scaling = RangeScaling::powers_of_two, const BlockOrder& order = {},
+                   BlockStorage storage = BlockStorage::automatic);
 
   /// C = A B, queued on the context's stream; B cols×N, C rows×N, any N. The result has the same
   /// bits in every run. Allocates for more columns than before. NaN and Inf in B reach C. Entries
@@ -59,6 +79,12 @@ class LowPrecisionPlan<V, CudaContext> {
   void multiply(CudaContext& context, ConstBlockView<T, DeviceSpace> B,
                 BlockView<float, DeviceSpace> C);
 
+  /// The same for a B that is in V already. It is not scaled, and it is read where it lies, by one
+  /// kernel, if B.data() and B.ld()·sizeof(V) are multiples of 16 bytes and all B.ld() entries of
+  /// each row can be read. Else it is copied first.
+  void multiply(CudaContext& context, ConstBlockView<V, DeviceSpace> B,
+                BlockView<float, DeviceSpace> C);
+
   /// A row of A was scaled by 2^e with its e here.
   const std::vector<std::int32_t>& row_exponents() const noexcept { return host_row_exponents_; }
 
@@ -66,17 +92,29 @@ class LowPrecisionPlan<V, CudaContext> {
   std::vector<std::int32_t> column_exponents(CudaContext& context) const;
 
  private:
-  void prepare(CudaContext& context, Index N);
+  void store_blocks(CudaContext& context, HostContext& host, const Buffer<V, HostSpace>& values,
+                    BlockStorage storage);
+  void check_shapes(const ConstBlockView<float, DeviceSpace>& C, Index rows_of_B,
+                    Index columns_of_B) const;
+  template <class T>
+  detail::ShortBlock<V> rounded(CudaContext& context, ConstBlockView<T, DeviceSpace> B,
+                                bool scaled);
+  void multiply_short(CudaContext& context, const detail::ShortBlock<V>& B,
+                      BlockView<float, DeviceSpace> C, bool scaled);
 
   RangeScaling scaling_;
   std::vector<std::int32_t> host_row_exponents_;
   Index rows_ = 0;
   Index cols_ = 0;
   Index padded_cols_ = 0;  ///< of A: whole blocks
+  Index blocks_ = 0;
   Index units_ = 0;
   Index split_rows_ = 0;
   std::int32_t slots_ = 0;
-  Buffer<V, DeviceSpace> values_;
+  Buffer<V, DeviceSpace> values_;  ///< of dense blocks
+  Buffer<std::uint32_t, DeviceSpace> masks_;
+  Buffer<std::uint32_t, DeviceSpace> starts_;
+  Buffer<std::uint32_t, DeviceSpace> words_;
   Buffer<std::int32_t, DeviceSpace> columns_;
   Buffer<std::int32_t, DeviceSpace> row_order_;
   Buffer<std::int32_t, DeviceSpace> column_order_;
@@ -84,10 +122,13 @@ class LowPrecisionPlan<V, CudaContext> {
   Buffer<BlockUnit, DeviceSpace> schedule_;
   Buffer<SplitRow, DeviceSpace> split_;
   Index columns_of_B_ = 0;
-  Index prepared_ = 0;  ///< columns that the buffers below hold
+  bool scaled_ = false;  ///< whether the last B was
   Buffer<std::int32_t, DeviceSpace> column_exponents_;
-  Buffer<V, DeviceSpace> B_;            ///< rounded, padded with zeros
-  Buffer<float, DeviceSpace> partial_;  ///< sums of pieces, 16 rows per slot
+  Buffer<std::int32_t, DeviceSpace> largest_exponents_;
+  Buffer<V, DeviceSpace> B_;                      ///< rounded, padded with zeros
+  Buffer<float, DeviceSpace> partial_;            ///< sums of pieces
+  Buffer<unsigned, DeviceSpace> arrived_pieces_;  ///< counters, 0 between products
+  Buffer<unsigned, DeviceSpace> arrived_blocks_;  ///< likewise
 };
 
 }  // namespace heddle

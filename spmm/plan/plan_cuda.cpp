@@ -7,6 +7,7 @@
 #include <heddle/spmm/kernels/cuda/epilogue.hpp>
 #include <heddle/spmm/kernels/matrix_kernels.hpp>
 #include <heddle/spmm/plan/product_checks.hpp>
+#include <heddle/spmm/plan/remote_product.hpp>
 #include <heddle/spmm/select/measure.hpp>
 #include <heddle/spmm/select/pattern_hash.hpp>
 #include <heddle/spmm/select/verdicts.hpp>
@@ -68,6 +69,7 @@ struct SpmmPlan<T, CudaContext>::State {
   std::optional<std::uint64_t> pattern = {};  ///< hash, for `by_measuring`
   std::optional<detail::cuda::IndexedTranspose<T>> indexed = {};
   std::optional<detail::StoredTranspose<T, CudaContext>> stored = {};
+  std::unique_ptr<detail::RemoteProduct<T, CudaContext>> remote = {};  ///< null: no remote columns
 
   KernelChoice choose(Index N) const {
     switch (asked.choosing) {
@@ -162,7 +164,8 @@ SpmmPlan<T, CudaContext>::SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace>
           State{detail::MatrixKernels<T, DeviceSpace>(A, detail::cuda::device_features(context, A)),
                 device_speed(context), parse_kernel(options.kernel), options})) {
   if (A.remote == nullptr) return;
-  throw InvalidArgument("SpMM on a GPU: A is distributed, which only the host multiplies");
+  state_->remote =
+      std::make_unique<detail::RemoteProduct<T, CudaContext>>(context, *A.remote, options);
 }
 
 template <Scalar T>
@@ -175,6 +178,7 @@ SpmmPlan<T, CudaContext>& SpmmPlan<T, CudaContext>::operator=(SpmmPlan&&) noexce
 template <Scalar T>
 void SpmmPlan<T, CudaContext>::prepare(CudaContext& context, Index N) const {
   State& state = *state_;
+  if (state.remote != nullptr) state.remote->prepare(context, N);
   const bool by_measuring = state.asked.choosing == Choosing::by_measuring;
   if (N <= 0 || by_measuring || state.prepared.contains(N)) return;
   state.prepare(context, N, state.choose(N));
@@ -198,8 +202,11 @@ void SpmmPlan<T, CudaContext>::multiply(CudaContext& context, T alpha,
   check_pitch(B);
   if (C.empty()) return;
   const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
+  const bool remote = state_->remote != nullptr && alpha != T{0};
+  if (remote) state_->remote->begin(context, B);
   state_->run(context, product);
   detail::count_product(context, product, compulsory_bytes(C.cols()));
+  if (remote) state_->remote->add(context, alpha, epilogue, C);
 }
 
 template <Scalar T>
@@ -218,6 +225,9 @@ void SpmmPlan<T, CudaContext>::multiply_transposed(CudaContext& context, T alpha
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
   detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
   check_pitch(B);
+  if (A.remote != nullptr) {
+    throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");
+  }
   if (C.empty()) return;
   if (state_->options.transpose == SpmmTranspose::stored && alpha != T{0}) {
     return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);

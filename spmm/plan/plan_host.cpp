@@ -53,7 +53,8 @@ struct SpmmPlan<T, HostContext>::State {
   std::unique_ptr<detail::KernelPlan<T, HostSpace>> kernel;  ///< that of `row`
   std::optional<detail::IndexedTranspose<T>> indexed = {};
   std::optional<detail::StoredTranspose<T, HostContext>> stored = {};
-  std::unique_ptr<detail::RemoteProduct<T>> remote = {};  ///< null: A has no remote columns
+  std::unique_ptr<detail::RemoteProduct<T, HostContext>> remote =
+      {};  ///< null: A has no remote columns
 
   detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) {
     if (!indexed) indexed.emplace(context, A);
@@ -73,7 +74,8 @@ SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, CsrView<T, HostSpace> A
   detail::KernelMatrix<T, HostSpace> matrix{A, {}};
   state_->kernel = state_->row.make(context, matrix);
   if (A.remote != nullptr) {
-    state_->remote = std::make_unique<detail::RemoteProduct<T>>(context, *A.remote, options);
+    state_->remote =
+        std::make_unique<detail::RemoteProduct<T, HostContext>>(context, *A.remote, options);
   }
 }
 

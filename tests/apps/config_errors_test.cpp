@@ -245,9 +245,9 @@ TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(solver_value("which", "smalest"),
             "case.yaml:2:17: solver.which: expected smallest or largest, got 'smalest' (did you "
             "mean 'smallest'?)");
-  EXPECT_EQ(solver_value("preconditioner", "{precision: half}"),
-            "case.yaml:2:38: solver.preconditioner.precision: expected auto, double or single, got "
-            "'half'");
+  EXPECT_EQ(solver_value("preconditioner", "{precision: quarter}"),
+            "case.yaml:2:38: solver.preconditioner.precision: expected auto, double, single, half, "
+            "bf16 or tf32, got 'quarter'");
   EXPECT_EQ(
       solver_value("preconditioner", "jacobi"),
       "case.yaml:2:26: solver.preconditioner: expected a map with keys from {type, precision, "

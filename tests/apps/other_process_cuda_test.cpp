@@ -1,10 +1,18 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <apps/executable.hpp>
+#include <apps/process.hpp>
 #include <apps/solver_process.hpp>
 #include <filesystem>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/formats/formats.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <support/temporary_folder.hpp>
 #include <vector>
+
+#include "support/matrix_dir.hpp"
 
 namespace heddle::apps {
 namespace {
@@ -59,6 +67,18 @@ TEST_F(LanczosOnGpu, FindsTheEigenvaluesThatTheHostFinds) {
   }
 }
 
+/// CG with this mass matrix takes hundreds of iterations per product, each of ten launches.
+TEST_F(LanczosOnGpu, FactorsAMassMatrixThatIsSmall) {
+  const auto folder = heddle::test::matrix_dir();
+  if (!folder) GTEST_SKIP() << "no matrix folder";
+  const std::string pencil = "problem: {matrix: " + (*folder / "bcsstk07.mtx").string() +
+                             ", mass: " + (*folder / "bcsstm07.mtx").string() + "}\n";
+  for (const std::string end : {"smallest", "largest"}) {
+    ASSERT_EQ(solve_on("cuda", pencil + "solver: {nev: 6, which: " + end + "}\n").exit_code, 0);
+    EXPECT_GT(result().at("phases").at("factorization").at("seconds"), 0) << end;
+  }
+}
+
 TEST_F(CgOnGpu, SolvesWithEachPreconditionerAndPrecision) {
   const std::string cube =
       "problem: {matrix: {generate: laplace3d, size: [12, 13, 14]}, rhs: {random: 8}}\n";
@@ -110,6 +130,80 @@ TEST_F(CgOnGpu, TrianglesAreSolvedByLevelsOrIterated) {
     EXPECT_EQ(result().at("device"), "cuda");
     EXPECT_LE(worst_residual(), 1e-8);
   }
+}
+
+/// `heddle spmm --device cuda`; skipped, saying why, where there is no GPU.
+class SpmmOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = cuda_unavailable_reason();
+    if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  }
+
+  test::ProcessResult run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {test::executable("heddle"), "spmm"});
+    arguments.insert(arguments.end(), {"--device", "cuda"});
+    return test::run_process(folder_.path(), arguments);
+  }
+
+  heddle::test::TemporaryFolder folder_;
+};
+
+TEST_F(SpmmOnGpu, EveryPrecisionKeepsItsBound) {
+  const test::ProcessResult result = run({"stencil27:9,8,7", "--columns", "11", "--precision",
+                                          "half,bf16,tf32,single,double", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json json = nlohmann::json::parse(result.out);
+  EXPECT_NE(json["device"], "the host");
+  ASSERT_EQ(json["products"].size(), 5u);
+  double before = 1;
+  for (const std::size_t k : {1u, 0u, 3u, 4u}) {  // from the roundest type to the finest
+    const auto& product = json["products"][k];
+    const double error = product["largest_error"];
+    EXPECT_GT(error, 0);
+    EXPECT_LT(error, before);
+    EXPECT_LE(product["worst_share_of_bound"].get<double>(), 1);
+    before = error;
+  }
+}
+
+TEST_F(SpmmOnGpu, OrdersAreChosenByTheTimesOfThisGpu) {
+  const test::ProcessResult natural = run(
+      {"band:4000,40", "--columns", "8", "--precision", "bf16", "--order", "fastest", "--json"});
+  ASSERT_EQ(natural.exit_code, 0) << natural.err;
+  EXPECT_EQ(nlohmann::json::parse(natural.out)["products"][0]["order"], "natural");
+  // A mesh in random order: rows i and 2017 i mod 4001 of a band of 4001 rows changed places.
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n4001 4001 28007\n";
+  for (int i = 0; i < 4001; ++i) {
+    for (int d = -3; d <= 3; ++d) {
+      const int row = i * 2017 % 4001 + 1;
+      text += fmt::format("{} {}\n", row, (i + d + 4001) % 4001 * 2017 % 4001 + 1);
+    }
+  }
+  folder_.write("shuffled.mtx", text);
+  const test::ProcessResult clustered = run(
+      {"shuffled.mtx", "--columns", "8", "--precision", "half", "--order", "fastest", "--json"});
+  ASSERT_EQ(clustered.exit_code, 0) << clustered.err;
+  const auto product = nlohmann::json::parse(clustered.out)["products"][0];
+  EXPECT_EQ(product["order"], "rows and columns");
+  EXPECT_LE(product["worst_share_of_bound"].get<double>(), 1);
+}
+
+TEST_F(SpmmOnGpu, WritesTheProductAndRefusesWhatItCannotHold) {
+  folder_.write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 1 2\n1 1 3\n2 1 1e9\n");
+  folder_.write("B.mtx", "%%MatrixMarket matrix array real general\n1 2\n0.5\n-2\n");
+  ASSERT_EQ(run({"A.mtx", "--multiply", "B.mtx", "-o", "C.npy", "--precision", "half"}).exit_code,
+            0);
+  HostContext host;
+  const auto C = read_block<double>(host, folder_.path() / "C.npy");
+  EXPECT_EQ(C.view()(0, 0), 1.5);
+  EXPECT_EQ(C.view()(0, 1), -6);
+  EXPECT_NEAR(C.view()(1, 0), 5e8, 5e8 * 0x1p-10);
+  EXPECT_NEAR(C.view()(1, 1), -2e9, 2e9 * 0x1p-10);
+  const test::ProcessResult refused =
+      run({"A.mtx", "--multiply", "B.mtx", "--precision", "half", "--no-scaling"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("entry (2, 1) of A is 1e+09"), std::string::npos) << refused.err;
 }
 
 }  // namespace

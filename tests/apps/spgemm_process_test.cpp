@@ -96,6 +96,48 @@ TEST_F(HeddleSpgemm, ReportsAsJsonAndNamesWhatIsMissing) {
   EXPECT_EQ(implementations[3].at("name"), "cusparse");
 }
 
+/// By diagonals the product has the same pattern and, with small integers, the same values.
+TEST_F(HeddleSpgemm, MultipliesBandsByDiagonals) {
+  const auto L = generate<double>(context_, {"laplace2d", {30, 20}});
+  const auto LL = product(L.view(), L.view());
+  expect_product({"laplace2d:30,20"}, LL.view());
+  expect_product({"laplace2d:30,20", "--format", "dia"}, LL.view());
+  expect_product({"laplace2d:30,20", "--format", "csr", "--power", "3"},
+                 product(LL.view(), L.view()).view());
+  expect_product({"laplace2d:30,20", "--power", "3"}, product(LL.view(), L.view()).view());
+
+  const auto report = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--implementations", "cpu,column-row", "--json"});
+    const ProcessResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out).at("products").at(0);
+  };
+  const auto band = report({"laplace2d:30,20"});
+  EXPECT_EQ(band.at("format"), "dia");
+  EXPECT_NE(band.at("format_reason").get<std::string>().find("A has 5 diagonals, 96.7 % full"),
+            std::string::npos)
+      << band;
+  EXPECT_GT(band.at("convert_ms"), 0.0);
+  EXPECT_EQ(band.at("nnz"), LL.nnz());
+  EXPECT_GT(band.at("implementations").at(0).at("total_ms"), 0.0);
+  EXPECT_EQ(band.at("implementations").at(1).at("name"), "column-row");
+  EXPECT_EQ(report({"laplace2d:30,20", "--format", "csr"}).at("format"), "csr");
+  const auto graph = report({"rmat:7:4"});
+  EXPECT_EQ(graph.at("format"), "csr");
+  EXPECT_NE(graph.at("format_reason").get<std::string>().find("bands from 75 % on"),
+            std::string::npos);
+}
+
+TEST_F(HeddleSpgemm, RefusesDiagonalsOfAScatteredMatrix) {
+  const ProcessResult result = run({"random_uniform:3000:2", "--format", "dia"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("use --format csr"), std::string::npos) << result.err;
+  const ProcessResult shapes = run({"A.mtx", "A.mtx", "--format", "dia"});
+  EXPECT_EQ(shapes.exit_code, 1);
+  EXPECT_NE(shapes.err.find("A is 12x8, B is 12x8"), std::string::npos) << shapes.err;
+  EXPECT_EQ(run({"A.mtx", "B.mtx", "--format", "ell"}).exit_code, 1);
+}
+
 TEST_F(HeddleSpgemm, WorksInSinglePrecision) {
   const ProcessResult result =
       run({"A.mtx", "B.mtx", "--precision", "single", "--implementations", "none", "-o", "C.mtx"});

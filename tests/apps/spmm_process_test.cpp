@@ -112,6 +112,10 @@ TEST_F(HeddleSpmm, SaysWhatIsWrong) {
   };
   expect({}, 1, "a matrix is missing");
   expect({"A.mtx"}, 5, "--multiply B");
+  expect({"A.mtx", "--columns", "2", "--device", "cuda"}, 5,
+         "--device host multiplies on the host");
+  expect({"A.mtx", "--columns", "2", "--order", "fastest"}, 1, "add --device cuda");
+  expect({"A.mtx", "--device", "host"}, 1, "--device belongs to a product");
   expect({"laplace1d:5", "--multiply", "B.npy"}, 1, "A (laplace1d:5) is 5x5, B (B.npy) is 8x3");
   expect({"A.mtx", "--multiply", "B.npy", "-o", "C.txt"}, 1, "must end in .npy (NumPy) or .mtx");
   expect({"A.mtx", "--multiply", "B.npy", "-o", "C.npy", "--precision", "half,bf16"}, 1,

@@ -102,16 +102,46 @@ TEST(Refusals, Requests) {
             "precision: mixed does not go with an interval");
 }
 
+TEST(Refusals, PreconditionersInShortNumberTypes) {
+  const Problem problem{.A = kChain.matrix()};
+  const auto refused = [&](std::string type, PreconditionerPrecision precision,
+                           OptionValues options = {}) {
+    return refusal(problem, {.method = Method::lobpcg,
+                             .nev = 1,
+                             .preconditioner = {.type = std::move(type),
+                                                .options = std::move(options),
+                                                .precision = precision}});
+  };
+  for (const auto precision : {PreconditionerPrecision::half, PreconditionerPrecision::bf16,
+                               PreconditionerPrecision::tf32}) {
+    for (const char* type : {"auto", "chebyshev", "block_jacobi", "multigrid"}) {
+      EXPECT_EQ(refused(type, precision), "") << type;
+    }
+  }
+  EXPECT_EQ(refused("incomplete_cholesky", PreconditionerPrecision::half),
+            "preconditioner.precision: half: incomplete_cholesky has no products in half, bf16 or "
+            "tf32; block_jacobi, chebyshev, multigrid have; use auto or double");
+  EXPECT_EQ(refused("jacobi", PreconditionerPrecision::tf32),
+            "preconditioner.precision: tf32: jacobi has no form in single precision; use auto or "
+            "double");
+  EXPECT_EQ(refused("chebyshev", PreconditionerPrecision::bf16, {{"degree", Index{15}}}),
+            "chebyshev of degree 15 needs more digits: this precision takes degrees up to 14, or "
+            "auto");
+  EXPECT_EQ(refused("chebyshev", PreconditionerPrecision::half, {{"degree", Index{40}}}), "");
+}
+
 TEST(Refusals, PrecisionsOfPreconditioners) {
   const PreconditionerRequest single{.precision = PreconditionerPrecision::single};
   const Problem problem{.A = kChain.matrix()};
   EXPECT_EQ(refusal(problem, {.method = Method::lobpcg, .nev = 1, .preconditioner = single}), "");
   EXPECT_EQ(refusal(problem, {.method = Method::block_lanczos, .nev = 1, .preconditioner = single}),
             "");
-  EXPECT_EQ(
-      refusal({.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)}, {.preconditioner = single}),
-      "preconditioner.precision: single: block CG needs a preconditioner that is symmetric to "
-      "the digits of double precision; use auto or double");
+  const Problem system{.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)};
+  EXPECT_EQ(refusal(system, {.preconditioner = single}), "");
+  EXPECT_EQ(refusal(system, {.algorithm = CgAlgorithm::pseudo_block, .preconditioner = single}),
+            "preconditioner.precision: single: algorithm pseudo_block needs a preconditioner that "
+            "is symmetric to the digits of double precision, breakdown_free does not; use auto or "
+            "double");
   EXPECT_EQ(refusal(problem, {.method = Method::lobpcg,
                               .nev = 1,
                               .preconditioner = {.type = "jacobi", .precision = single.precision}}),

@@ -119,6 +119,28 @@ TEST(Solve, PrecisionsOfPreconditioners) {
   EXPECT_EQ(reported(request).precision, "single, then double");
 }
 
+TEST(Solve, PreconditionersInShortNumberTypes) {
+  const std::vector<Index> size{12, 11, 10};
+  const Matrix A = Matrix::generate({.name = "laplace3d", .size = size});
+  const std::vector<double> exact = laplace_smallest_eigenvalues(size, 4);
+  const std::pair<PreconditionerPrecision, std::string> cases[] = {
+      {PreconditionerPrecision::half, "half"},
+      {PreconditionerPrecision::bf16, "bf16"},
+      {PreconditionerPrecision::tf32, "tf32"}};
+  for (const auto& [precision, name] : cases) {
+    Request request{.method = Method::lobpcg, .nev = 4};
+    request.preconditioner = {.type = "chebyshev", .precision = precision};
+    const Solution found = solve({.A = A}, request);
+    expect_near(found.eigenvalues, exact);
+    EXPECT_EQ(found.preconditioner_precision.precision, name);
+    EXPECT_EQ(found.preconditioner_precision.reason, "as asked");
+    request.criterion = Criterion::norm;
+    request.tolerance = 1e-13;
+    EXPECT_EQ(solve({.A = A}, request).preconditioner_precision.precision,
+              name + ", then single, then double");
+  }
+}
+
 TEST(Solve, APreconditionerThatDoesNotFitIntoSinglePrecisionStaysInDouble) {
   test::Chain<std::int64_t> graded(60);
   graded.values.back() = 1e-25;

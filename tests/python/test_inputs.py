@@ -213,13 +213,32 @@ def test_functions_without_an_order_and_on_a_gpu():
         heddle.eigsh(operator, 2, which="SA", device="cuda")
 
 
-def test_arrays_of_a_gpu_are_refused_by_name():
+@pytest.mark.parametrize("has_cuda", [False, True])
+def test_arrays_of_an_unknown_library_on_a_gpu_are_refused_by_name(monkeypatch, has_cuda):
     class OnDevice:
         __cuda_array_interface__ = {"shape": (3, 3)}
         shape = (3, 3)
 
-    with pytest.raises(TypeError, match="A lies in the memory of a GPU"):
+    monkeypatch.setattr(heddle._core, "has_cuda", has_cuda)
+    reason = "of CuPy and PyTorch there: pass cupy.asarray" if has_cuda else "build of heddle has no CUDA"
+    with pytest.raises(TypeError, match=f"A .* in the memory of a GPU.*{reason}"):
         heddle.eigsh(OnDevice(), 1)
+    with pytest.raises(TypeError, match=f"b .* in the memory of a GPU.*{reason}"):
+        heddle.cg(path_laplacian(3), OnDevice())
+
+
+def test_arrays_of_cupy_without_cuda_name_the_way_out(monkeypatch):
+    """The class stands for `cupy.ndarray`: heddle knows it by the package that it comes from."""
+
+    class ndarray:  # noqa: N801
+        __cuda_array_interface__ = {"shape": (3,)}
+        shape, dtype = (3,), np.dtype(float)
+        device = type("Device", (), {"id": 0})()
+
+    ndarray.__module__ = "cupy"
+    monkeypatch.setattr(heddle._core, "has_cuda", False)
+    with pytest.raises(TypeError, match=r"b lies in the memory of a GPU.* pass x.get\(\), in host memory"):
+        heddle.cg(path_laplacian(3), ndarray())
 
 
 def test_files_and_generated_matrices(tmp_path):

@@ -286,7 +286,7 @@ def draw_roofline(
 def draw_spy(axes: Axes, grid: np.ndarray, rows: int, columns: int) -> None:
     """Shares of stored entries (0 to 1, on a logarithmic scale) in equal parts of the matrix."""
     shown = np.ceil(grid * SHADE_LEVELS) / SHADE_LEVELS
-    axes.imshow(shown, cmap=SHADES, vmin=0, vmax=1, interpolation="nearest", aspect="equal",
+    axes.imshow(shown, cmap=SHADES, vmin=0, vmax=1, interpolation="none", aspect="equal",
                 extent=(0.5, columns + 0.5, rows + 0.5, 0.5))  # fmt: skip
     axes.grid(visible=False)
     axes.spines[["top", "right"]].set_visible(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .accuracy import Accuracy, accuracy_of
@@ -84,10 +84,11 @@ def rows(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def to_csv(table: list[dict[str, Any]]) -> str:
+def to_csv(table: list[dict[str, Any]], columns: Iterable[str] = tuple(COLUMNS)) -> str:
     """With all digits of numbers, empty fields for what is not known, and lines that end in \\n."""
+    names = list(columns)
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([text(row[name]) for name in COLUMNS] for row in table)
+    writer.writerow(names)
+    writer.writerows([text(row[name]) for name in names] for row in table)
     return buffer.getvalue()

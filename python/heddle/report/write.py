@@ -1,4 +1,4 @@
-"""Writes a study's report: the page, the pictures and the table."""
+"""Writes a study's report: the page, the pictures and the tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 
-from . import page, sheets, style, table
+from . import page, sheets, style, table, values
 from .collect import Problem, Study, read_study, slug_of
 from .machine import Machine, machine_of
 from .matrices import Portrait, portrait_of
@@ -41,6 +41,7 @@ def write_report(folder: Path) -> Path:
         if old.name not in {picture.file for picture in pictures}:
             old.unlink()
     write(target / "table.csv", table.to_csv(table.rows(study)))
+    write(target / "values.csv", values.to_text(study))
     text = page.render(study, outcomes, decision, overview, matrices, roof_of(machine))
     write(target / "report.html", text)
     return target / "report.html"

@@ -209,6 +209,11 @@ def _how_wrong(claim: Claim, place: int, claims: list[Claim], enclosures: Enclos
     eigenvalue that the reference knows."""
     low, high = enclosures[place] or (0.0, 0.0)
     centre, distance = (low + high) / 2, max(low - claim.value, claim.value - high)
+    if (high - low) / 2 > _fine_enough(claim):
+        return (
+            f"eigenvalue number {place + 1} lies between {low:.10g} and {high:.10g}; "
+            f"{claim.value:.10g} is outside by {distance:.1e}, its bound is {claim.bound:.1e}"
+        )
     here = f"eigenvalue number {place + 1} is {centre:.10g}{_missed(claims, enclosures, place)}"
     for at, other in enumerate(enclosures):
         if at != place and other is not None and _meet(claim, other):

@@ -33,6 +33,9 @@ class AdaptivePreconditioner final : public Preconditioner<T, Ctx> {
   /// The strength of the preconditioner in use, as that one counts it.
   Index own_strength() const noexcept { return current().strength(); }
 
+  /// The preconditioner in use.
+  Preconditioner<T, Ctx>& current() const noexcept { return is_strong() ? *strong_ : *first_; }
+
   bool is_lowered() const noexcept override { return current().is_lowered(); }
   void raise(Ctx& context) override { made(context).raise(context); }
   std::vector<OperatorLevel> hierarchy() const override { return current().hierarchy(); }
@@ -47,7 +50,6 @@ class AdaptivePreconditioner final : public Preconditioner<T, Ctx> {
   }
 
  private:
-  Preconditioner<T, Ctx>& current() const noexcept { return is_strong() ? *strong_ : *first_; }
   bool make(Ctx& context);
   Preconditioner<T, Ctx>& made(Ctx& context);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi/narrow_block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/kind.hpp>
 
 namespace heddle::detail {
@@ -34,6 +35,7 @@ PreconditionerKind block_jacobi_kind() {
                 .fallback = "auto",
                 .aliases = {"block", "block_rows"}}},
       .distributed = true,
+      .narrow_products = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             const Index rows = block_size(options);
@@ -47,9 +49,17 @@ PreconditionerKind block_jacobi_kind() {
                                                                        block_size(options), spmm);
           },
           []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
-                        const PreconditionerOptions& options, const SpmmOptions& spmm) {
-            return std::make_unique<BlockJacobiPreconditioner<float, Ctx>>(
-                context, A, block_size(options), spmm);
+                        const PreconditionerOptions& options,
+                        const SpmmOptions& spmm) -> std::unique_ptr<Preconditioner<float, Ctx>> {
+            if (options.products() == ProductPrecision::single_precision) {
+              return std::make_unique<BlockJacobiPreconditioner<float, Ctx>>(
+                  context, A, block_size(options), spmm);
+            }
+            return with_narrow_float(
+                options.products(), [&]<class V>(V) -> std::unique_ptr<Preconditioner<float, Ctx>> {
+                  return std::make_unique<NarrowBlockJacobi<V, Ctx>>(context, A,
+                                                                     block_size(options));
+                });
           }},
   };
 }

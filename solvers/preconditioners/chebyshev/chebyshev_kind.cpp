@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/narrow_chebyshev.hpp>
 #include <heddle/solvers/preconditioners/kind.hpp>
 
 namespace heddle::detail {
@@ -36,6 +37,7 @@ PreconditionerKind chebyshev_kind() {
                 .aliases = {"order", "poly_deg", "polynomial_degree"}}},
       .near_inverse = true,
       .distributed = true,
+      .narrow_products = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             const int fixed = degree(options);
@@ -49,9 +51,16 @@ PreconditionerKind chebyshev_kind() {
                                                                      spmm);
           },
           []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
-                        const PreconditionerOptions& options, const SpmmOptions& spmm) {
-            return std::make_unique<ChebyshevPreconditioner<float, Ctx>>(context, A,
-                                                                         degree(options), spmm);
+                        const PreconditionerOptions& options,
+                        const SpmmOptions& spmm) -> std::unique_ptr<Preconditioner<float, Ctx>> {
+            if (options.products() == ProductPrecision::single_precision) {
+              return std::make_unique<ChebyshevPreconditioner<float, Ctx>>(context, A,
+                                                                           degree(options), spmm);
+            }
+            return with_narrow_float(
+                options.products(), [&]<class V>(V) -> std::unique_ptr<Preconditioner<float, Ctx>> {
+                  return std::make_unique<NarrowChebyshev<V, Ctx>>(context, A, degree(options));
+                });
           }},
   };
 }

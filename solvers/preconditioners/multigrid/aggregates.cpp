@@ -8,7 +8,7 @@ constexpr std::int32_t kNone = -1;
 
 /// The neighbours of a node, and the weights of its edges.
 template <class Visit>
-void for_each_neighbour(const NodeGraph& graph, std::size_t node, const Visit& visit) {
+void for_each_neighbour(const NodeGraph<HostSpace>& graph, std::size_t node, const Visit& visit) {
   for (std::int64_t e = graph.offsets[node]; e < graph.offsets[node + 1]; ++e) {
     visit(static_cast<std::size_t>(graph.neighbours[static_cast<std::size_t>(e)]),
           graph.weights[static_cast<std::size_t>(e)]);
@@ -17,9 +17,9 @@ void for_each_neighbour(const NodeGraph& graph, std::size_t node, const Visit& v
 
 }  // namespace
 
-Aggregates aggregate(const NodeGraph& graph) {
+Aggregates<HostSpace> aggregate(HostContext&, const NodeGraph<HostSpace>& graph) {
   const auto nodes = static_cast<std::size_t>(graph.size());
-  Aggregates aggregates;
+  Aggregates<HostSpace> aggregates;
   aggregates.of_node.assign(nodes, kNone);
   std::vector<bool> near_root(nodes, false);  // a root is within two edges
   for (std::size_t root = 0; root < nodes; ++root) {

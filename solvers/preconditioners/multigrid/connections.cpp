@@ -9,7 +9,7 @@ namespace {
 /// The norms of the blocks of one node's rows.
 class BlockRow {
  public:
-  BlockRow(const Grid& grid, const std::vector<std::int32_t>& of_row)
+  BlockRow(const Grid<HostSpace>& grid, const std::vector<std::int32_t>& of_row)
       : A_(grid.A.view()),
         nodes_(grid.nodes),
         of_row_(of_row),
@@ -45,8 +45,8 @@ class BlockRow {
 
 /// Calls body(I, row) for all nodes on all threads, with the blocks of the rows of I in `row`.
 template <class Body>
-void for_each_node(HostContext& context, const Grid& grid, const std::vector<std::int32_t>& of_row,
-                   const Body& body) {
+void for_each_node(HostContext& context, const Grid<HostSpace>& grid,
+                   const std::vector<std::int32_t>& of_row, const Body& body) {
   constexpr Index kNodes = 4096;  // a thread takes so many at once
   const Index nodes = grid.node_count();
   const Index parts = (nodes + kNodes - 1) / kNodes;
@@ -76,7 +76,8 @@ struct Weights {
 
 }  // namespace
 
-NodeGraph strong_connections(HostContext& context, const Grid& grid, double threshold) {
+NodeGraph<HostSpace> strong_connections(HostContext& context, const Grid<HostSpace>& grid,
+                                        double threshold) {
   const auto nodes = static_cast<std::size_t>(grid.node_count());
   const std::vector<std::int32_t> of_row = node_of_rows(grid);
   Weights weights{std::vector<double>(nodes), std::vector<float>(nodes, 0.0F)};
@@ -94,7 +95,7 @@ NodeGraph strong_connections(HostContext& context, const Grid& grid, double thre
       if (weight > 0 && weight > static_cast<float>(threshold) * least) visit(J, weight);
     }
   };
-  NodeGraph strong;
+  NodeGraph<HostSpace> strong;
   strong.offsets.assign(nodes + 1, 0);
   for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
     for_each_strong(I, row, [&](std::size_t, float) { ++strong.offsets[I + 1]; });

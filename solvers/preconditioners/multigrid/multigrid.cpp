@@ -15,32 +15,14 @@ namespace heddle {
 namespace detail {
 namespace {
 
-/// A in host memory, in double precision.
-template <Scalar U>
-Hierarchy hierarchy_of(HostContext& context, CsrView<U, HostSpace> A,
-                       const MultigridOptions& options) {
+/// The levels of A, made in double precision.
+template <Scalar U, class Ctx, class Space = typename Ctx::Space>
+Hierarchy<Space> hierarchy_of(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options) {
   if constexpr (std::same_as<U, double>) {
     return make_hierarchy(context, A, options);
   } else {
     return make_hierarchy(context, convert<double>(context, A).view(), options);
   }
-}
-
-template <Scalar U>
-Hierarchy hierarchy_of(CudaContext& context, CsrView<U, DeviceSpace> A,
-                       const MultigridOptions& options) {
-  OwnedHostContext host(HostContext().threads());
-  Hierarchy made = hierarchy_of<U>(*host, fetch<U>(context, *host, A).view(), options);
-  made.host = std::move(host);
-  return made;
-}
-
-/// A rounded to T in the context's memory.
-template <Scalar T, class Ctx>
-CsrMatrix<T, typename Ctx::Space> placed(Ctx& context, HostCsrMatrix<double> A) {
-  HostContext beside;
-  HostContext& host = host_of(context, beside);
-  return place(context, rounded<T>(host, std::move(A)));
 }
 
 }  // namespace
@@ -50,7 +32,7 @@ template <Scalar T, class Ctx>
 MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<T, Space> A,
                                                          const MultigridOptions& options,
                                                          const SpmmOptions& spmm)
-    : MultigridPreconditioner(context, detail::hierarchy_of<T>(context, A, options), options.degree,
+    : MultigridPreconditioner(context, detail::hierarchy_of<T>(context, A, options), options,
                               spmm) {}
 
 template <Scalar T, class Ctx>
@@ -58,34 +40,41 @@ template <std::same_as<double> U>
 MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<U, Space> A,
                                                          const MultigridOptions& options,
                                                          const SpmmOptions& spmm)
-    : MultigridPreconditioner(context, detail::hierarchy_of<U>(context, A, options), options.degree,
+    : MultigridPreconditioner(context, detail::hierarchy_of<U>(context, A, options), options,
                               spmm) {}
 
 template <Scalar T, class Ctx>
-MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy,
-                                                         int degree, const SpmmOptions& spmm)
+MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
+                                                         detail::Hierarchy<Space> hierarchy,
+                                                         const MultigridOptions& options,
+                                                         const SpmmOptions& spmm)
     : Preconditioner<T, Ctx>(hierarchy.levels.front().A.rows(), hierarchy.levels.front().A.rows()) {
-  HostContext beside;
-  HostContext& host = host_of(context, beside);
-  scaling_ = place(context, detail::rounded<T>(host, std::move(hierarchy.scaling)));
-  for (detail::HierarchyLevel& made : hierarchy.levels) {
+  const auto rounded = [&](CsrMatrix<double, Space>& A) {
+    return detail::rounded<T>(context, std::move(A));
+  };
+  scaling_ = detail::rounded<T>(context, std::move(hierarchy.scaling));
+  for (detail::HierarchyLevel<Space>& made : hierarchy.levels) {
     sizes_.push_back({made.A.rows(), made.A.nnz(), made.aggregates, made.seconds});
-    HostCsrMatrix<double> Pt =
-        made.P.cols() > 0 ? transpose<double>(host, made.P.view()) : HostCsrMatrix<double>();
-    auto level =
-        std::make_unique<Level>(context, detail::placed<T>(context, std::move(made.A)), spmm);
-    for (const double a : detail::smoothing_polynomial(degree, made.upper_bound)) {
+    const bool coarsest = made.P.cols() == 0;
+    auto level = std::make_unique<Level>(context, rounded(made.A), spmm);
+    for (const double a : detail::smoothing_polynomial(options.degree, made.upper_bound)) {
       level->polynomial.push_back(static_cast<T>(a));
     }
-    if (Pt.rows() > 0) {
-      level->prolong.emplace(context, detail::placed<T>(context, std::move(made.P)), spmm);
-      level->restrict.emplace(context, detail::placed<T>(context, std::move(Pt)), spmm);
+    if constexpr (std::same_as<T, float>) {
+      const bool products = options.smoothing != ProductPrecision::single_precision;
+      if (products && level->polynomial.size() > 1) {
+        level->narrow = detail::make_narrow_smoother<Ctx>(
+            context, options.smoothing, level->product.matrix.view(), level->polynomial);
+      }
+    }
+    if (!coarsest) {
+      level->prolong.emplace(context, rounded(made.P), spmm);
+      level->restrict.emplace(context, rounded(made.Pt), spmm);
     }
     levels_.push_back(std::move(level));
   }
   if (hierarchy.coarse_inverse.rows() > 0) {
-    inverse_.emplace(context, detail::placed<T>(context, std::move(hierarchy.coarse_inverse)),
-                     spmm);
+    inverse_.emplace(context, rounded(hierarchy.coarse_inverse), spmm);
   }
 }
 
@@ -101,6 +90,7 @@ void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index width) {
       *block = MultiVector<T, Space>(context, level->product.matrix.rows(), width);
       set_zero(context, block->view());  // the columns beyond b are multiplied, too
     }
+    if (level->narrow != nullptr) level->narrow->reserve(context, width);
   }
   width_ = width;
 }
@@ -112,6 +102,9 @@ void MultigridPreconditioner<T, Ctx>::smooth(Ctx& context, const Level& level,
                                              ConstBlockView<T, Space> r, T beta,
                                              BlockView<T, Space> x,
                                              const std::array<BlockView<T, Space>, 2>& spare) {
+  if constexpr (std::same_as<T, float>) {
+    if (level.narrow != nullptr) return level.narrow->smooth(context, r, beta, x);
+  }
   const std::vector<T>& a = level.polynomial;
   if (a.size() == 1) return axpby<T>(context, a[0], r, beta, x);
   ConstBlockView<T, Space> y = r;

@@ -4,6 +4,7 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/multigrid/narrow_smoother.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
@@ -13,6 +14,7 @@
 namespace heddle {
 
 namespace detail {
+template <class Space>
 struct Hierarchy;
 }  // namespace detail
 
@@ -29,8 +31,8 @@ struct Hierarchy;
 ///
 /// With p of degree k − 1, a cycle costs 2k products with each A_l and one with each P_l and P_lᵀ.
 /// Iterations of a solver hardly depend on the order of a discretised elliptic problem. The levels
-/// are made on the host, also for a matrix in device memory. Their number, their pattern and, up to
-/// rounding, their values are the same on all backends.
+/// are made where the matrix lies. Their number, their pattern and, up to rounding, their values
+/// are the same on all backends.
 ///
 /// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
 /// (1996) 179.
@@ -76,13 +78,14 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
 
     Product product;  // of A
     std::vector<T> polynomial;
+    std::unique_ptr<detail::NarrowSmoother<Ctx>> narrow;  // null: smooths in T
     std::optional<Product> prolong,
         restrict;  // from and to the next coarser level, if there is one
     MultiVector<T, Space> right, solution, residual, work;  // n×b, b ≥ the widest block so far
   };
 
-  MultigridPreconditioner(Ctx& context, detail::Hierarchy hierarchy, int degree,
-                          const SpmmOptions& spmm);
+  MultigridPreconditioner(Ctx& context, detail::Hierarchy<Space> hierarchy,
+                          const MultigridOptions& options, const SpmmOptions& spmm);
   void reserve(Ctx& context, Index width);
   void cycle(Ctx& context, std::size_t level, Index width);
   void smooth(Ctx& context, const Level& level, ConstBlockView<T, Space> r, T beta,

@@ -14,7 +14,8 @@ MultigridOptions multigrid_options(const PreconditionerOptions& options) {
   const NearNullSpace& known = options.near_null();
   return {.degree = static_cast<int>(options.integer("degree")),
           .unknowns = options.integer("unknowns", known.unknowns),
-          .near_null = known.vectors};
+          .near_null = known.vectors,
+          .smoothing = options.products()};
 }
 
 /// What the levels take relative to A, by the mean row length: all matrices with prolongators and
@@ -31,7 +32,8 @@ Growth growth(double row_mean) {
 }
 
 /// The levels, three blocks per level, four from degree 4 on, and the dense inverse of the coarsest
-/// level. The levels are made in double precision before they are rounded or copied.
+/// level. Setup has the levels in double precision, and while the second one is made, the smoother
+/// I − ω D⁻¹ Ā and the strong connections of the first one.
 PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
                                    const PreconditionerOptions& options) {
   constexpr double kCoarsestRows = 300;
@@ -43,10 +45,14 @@ PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
   const Growth of = growth(static_cast<double>(sizes.nnz) / std::max(rows, 1.0));
   const double blocks = (options.integer("degree") >= 4 ? 4 : 3) * (single ? 1 : of.rows) *
                         sizes.vector_bytes(sizes.block);
-  const double levels = (single ? 1 : of.matrices) * matrix;
+  const double of_levels = single ? 1 : of.matrices;  // bytes per byte of A
+  const double levels = of_levels * matrix;
+  PreconditionerSizes full = sizes;
+  full.scalar_size = sizeof(double);
+  const double in_double = of_levels * full.matrix_bytes(sizes.nnz + sizes.rows);
   return {.matrix = matrix,
           .kept = levels + inverse + blocks + sizes.vector_bytes(1),
-          .setup = 1.5 * levels + inverse + 2 * order * order * sizeof(double)};
+          .setup = 1.5 * in_double + inverse + 2 * order * order * sizeof(double)};
 }
 
 }  // namespace
@@ -67,6 +73,7 @@ PreconditionerKind multigrid_kind() {
                 .aliases = {"block_size", "num_functions", "dofs_per_node"}}},
       .near_inverse = true,
       .takes_near_null = true,
+      .narrow_products = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             return fmt::format(", degree {}", options.integer("degree"));

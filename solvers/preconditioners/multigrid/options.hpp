@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 
 namespace heddle {
 
@@ -12,6 +13,10 @@ struct MultigridOptions {
   /// rigid body motions of an elastic body. They must outlive the constructor. Empty: for each
   /// unknown of a node, the vector that is 1 there.
   ConstBlockView<double, HostSpace> near_null = {};
+  /// The precision of the smoothing in a preconditioner for single precision that is made from an A
+  /// in double precision: single_precision, half, bf16 or tf32. Residuals, prolongation and the
+  /// coarsest level are in single precision.
+  ProductPrecision smoothing = ProductPrecision::single_precision;
 };
 
 }  // namespace heddle

@@ -16,7 +16,8 @@ struct AggregateRows {
   Index row(std::size_t a, Index i) const { return rows[static_cast<std::size_t>(offsets[a] + i)]; }
 };
 
-AggregateRows rows_of_aggregates(const Grid& grid, const Aggregates& aggregates) {
+AggregateRows rows_of_aggregates(const Grid<HostSpace>& grid,
+                                 const Aggregates<HostSpace>& aggregates) {
   AggregateRows sorted;
   sorted.offsets.assign(static_cast<std::size_t>(aggregates.count) + 1, 0);
   const auto nodes = static_cast<std::size_t>(grid.node_count());
@@ -61,7 +62,6 @@ class ColumnFactors {
   }
 
   void add_column(std::vector<double>& X, Index rows, Index j) {
-    constexpr double kDependent = 1e-8;
     double* const x = X.data() + j * rows;
     const double norm = std::sqrt(dot(x, x, rows));
     for (int round = 0; round < 2; ++round) {
@@ -147,7 +147,7 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, const AggregateRow
 /// Whether connections between nodes are strong, asked row by row.
 class StrongEntries {
  public:
-  StrongEntries(const Grid& grid, const NodeGraph& strong)
+  StrongEntries(const Grid<HostSpace>& grid, const NodeGraph<HostSpace>& strong)
       : strong_(strong), of_row_(node_of_rows(grid)) {}
 
   bool contains(Index row, Index column) const {
@@ -159,7 +159,7 @@ class StrongEntries {
   }
 
  private:
-  const NodeGraph& strong_;
+  const NodeGraph<HostSpace>& strong_;
   std::vector<std::int32_t> of_row_;
 };
 
@@ -176,11 +176,8 @@ struct FilteredRow {
   Index kept = 0;  // entries
 };
 
-FilteredMatrix filtered_matrix(HostContext& context, const Grid& grid, const NodeGraph& strong,
-                               double upper_bound) {
-  // Where the weak entries outweigh the diagonal, Ā keeps the diagonal of A. A diagonal entry is 1,
-  // or rounding in the row of a null vector.
-  constexpr double kLeastDiagonal = 0.1;
+FilteredMatrix filtered_matrix(HostContext& context, const Grid<HostSpace>& grid,
+                               const NodeGraph<HostSpace>& strong, double upper_bound) {
   const CsrView<double, HostSpace> A = grid.A.view();
   const auto n = static_cast<std::size_t>(A.rows);
   const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
@@ -226,11 +223,12 @@ FilteredMatrix filtered_matrix(HostContext& context, const Grid& grid, const Nod
 
 }  // namespace
 
-TentativeProlongator tentative_prolongator(HostContext& context, const Grid& grid,
-                                           const Aggregates& aggregates) {
+TentativeProlongator<HostSpace> tentative_prolongator(HostContext& context,
+                                                      const Grid<HostSpace>& grid,
+                                                      const Aggregates<HostSpace>& aggregates) {
   const AggregateRows sorted = rows_of_aggregates(grid, aggregates);
   AggregateFactors factors = factor(grid.near_null.view(), sorted);
-  TentativeProlongator made;
+  TentativeProlongator<HostSpace> made;
   made.T = assemble(context, grid.A.rows(), sorted, factors);
   made.near_null = MultiVector<double, HostSpace>(context, made.T.cols(), grid.near_null.cols());
   const BlockView<double, HostSpace> X_c = made.near_null.view();
@@ -243,8 +241,8 @@ TentativeProlongator tentative_prolongator(HostContext& context, const Grid& gri
   return made;
 }
 
-HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid& grid,
-                                           const NodeGraph& strong,
+HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<HostSpace>& grid,
+                                           const NodeGraph<HostSpace>& strong,
                                            CsrView<double, HostSpace> tentative,
                                            double upper_bound) {
   FilteredMatrix made = filtered_matrix(context, grid, strong, upper_bound);

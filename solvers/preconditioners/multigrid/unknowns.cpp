@@ -4,8 +4,6 @@
 namespace heddle::detail {
 namespace {
 
-constexpr Index kMostUnknowns = 6;
-
 /// Whether the b rows from `first` on have equal columns, which are whole nodes.
 bool is_node(const CsrView<double, HostSpace>& A, Index first, Index b) {
   const std::int32_t* const columns = A.columns + A.row_offsets[first];
@@ -23,16 +21,12 @@ bool is_node(const CsrView<double, HostSpace>& A, Index first, Index b) {
 
 }  // namespace
 
-Index unknowns_per_node(CsrView<double, HostSpace> A) {
-  constexpr Index kSample = 4096;  // nodes
+Index unknowns_per_node(HostContext&, CsrView<double, HostSpace> A) {
   for (Index b = kMostUnknowns; b > 1; --b) {
-    const Index nodes = A.rows / b;
-    if (A.rows % b != 0 || nodes < 2 * b) continue;
-    const Index step = std::max<Index>(1, nodes / kSample);
-    Index seen = 0;
+    const NodeSample sample = node_sample(A.rows, b);
     Index full = 0;
-    for (Index node = 0; node < nodes; node += step, ++seen) full += is_node(A, node * b, b);
-    if (20 * full >= 19 * seen) return b;
+    for (Index k = 0; k < sample.count; ++k) full += is_node(A, k * sample.step * b, b);
+    if (sample.has_enough(full)) return b;
   }
   return 1;
 }

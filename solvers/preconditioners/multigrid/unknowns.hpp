@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 
 namespace heddle::detail {
@@ -7,6 +8,26 @@ namespace heddle::detail {
 /// The unknowns per node of a discretisation, from the pattern of A: the largest b = 2 … 6 for
 /// which A consists of full b×b blocks in at least 19 of 20 rows. In such a row's node, all b rows
 /// have equal columns, and these are whole nodes. 1 if there is no such b.
-Index unknowns_per_node(CsrView<double, HostSpace> A);
+Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A);
+Index unknowns_per_node(CudaContext& context, CsrView<double, DeviceSpace> A);
+
+inline constexpr Index kMostUnknowns = 6;
+
+/// The nodes of b unknowns that `unknowns_per_node` looks at: `count` nodes, `step` apart.
+struct NodeSample {
+  Index step = 1;
+  Index count = 0;  ///< 0: A cannot have b unknowns per node
+
+  /// Whether `full` nodes of full blocks are enough.
+  constexpr bool has_enough(Index full) const { return count > 0 && 20 * full >= 19 * count; }
+};
+
+constexpr NodeSample node_sample(Index rows, Index b) {
+  constexpr Index kSample = 4096;
+  const Index nodes = rows / b;
+  if (rows % b != 0 || nodes < 2 * b) return {};
+  const Index step = nodes / kSample > 1 ? nodes / kSample : 1;
+  return {step, (nodes + step - 1) / step};
+}
 
 }  // namespace heddle::detail

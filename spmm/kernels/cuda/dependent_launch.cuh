@@ -25,7 +25,7 @@ __device__ inline void wait_for_first_pass() {
 }
 
 /// Launches the second pass `kernel` after the kernel launched last on `stream`. The second pass
-/// must call `wait_for_first_pass`, the first one `allow_next_pass`.
+/// must call `wait_for_first_pass`. It begins early if the first one calls `allow_next_pass`.
 template <class... Parameters, class... Arguments>
 void launch_second_pass(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
                         Arguments&&... arguments) {

@@ -1,3 +1,4 @@
+#include <heddle/spmm/kernels/cuda/csrmm/csrmm_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/cusparse/cusparse_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
@@ -33,6 +34,7 @@ KernelTable<DeviceSpace>& cuda_kernel_table() {
       row_of<cuda::RowParallelKernel>(),
       row_of<cuda::RowCachedKernel>(),
       row_of<cuda::RowBroadcastKernel>(),
+      row_of<cuda::CsrmmKernel>(),
       row_of<cuda::MergeKernel>(),
       row_of<cuda::MergePathKernel>(),
       row_of<cuda::NonzeroParallelKernel>(),

@@ -121,6 +121,37 @@ TEST_F(CudaContextTest, MatricesTravelThereAndBack) {
   EXPECT_TRUE(std::equal(matrix.values.begin(), matrix.values.end(), back.view().values));
 }
 
+/// One context writes while another one reads, on streams that do not wait for each other unless
+/// told.
+TEST_F(CudaContextTest, WaitsForAnotherStreamAndLetsItWait) {
+  CudaContext other;
+  HostContext host(1);
+  const Index rows = 1 << 22;
+  MultiVector<double, DeviceSpace> X(other, rows, 8);
+  MultiVector<double, DeviceSpace> Y(context(), rows, 8);
+  MultiVector<double, HostSpace> found(host, 1, 8);
+  const auto last = [&](const MultiVector<double, DeviceSpace>& Z) {
+    const ConstBlockView<double, DeviceSpace> row(Z.view().data() + (rows - 1) * Z.ld(), 1, 8,
+                                                  Z.ld());
+    fetch<double>(context(), row, found.view());
+    return found.view()(0, 0);
+  };
+  for (int round = 1; round <= 5; ++round) {
+    for (int k = 0; k < 20; ++k) set_zero(other, X.view());
+    fill_random(other, static_cast<std::uint64_t>(round), 0, X.view());
+    context().wait_for(other.stream());
+    copy(context(), std::as_const(X).view(), Y.view());
+    context().let_wait(other.stream());
+    set_zero(other, X.view());  // must not overtake the copy
+    const double copied = last(Y);
+    other.synchronize();
+    fill_random(other, static_cast<std::uint64_t>(round), 0, X.view());
+    other.synchronize();
+    EXPECT_EQ(copied, last(X)) << round;
+    EXPECT_NE(copied, 0);
+  }
+}
+
 TEST_F(CudaContextTest, TimesPhasesOnTheDevice) {
   MultiVector<double, DeviceSpace> X(context(), 1 << 20, 8);
   set_zero(context(), X.view());

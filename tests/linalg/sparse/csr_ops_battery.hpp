@@ -7,6 +7,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/linalg/sparse/csr_survey.hpp>
 #include <limits>
 #include <string>
 #include <utility>
@@ -202,7 +203,71 @@ TYPED_TEST_P(CsrOps, TransposesOfEveryShapeAreExact) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CsrOps, TransposesOfEveryShapeAreExact,
+TYPED_TEST_P(CsrOps, SquaredRowNormsAreThoseOfTheRows) {
+  using T = typename TypeParam::Scalar;
+  for (const auto& A : {test::random_matrix<T>(300, 40, 5), test::random_matrix<T>(40, 300, 50)}) {
+    const auto squares = squared_row_norms(this->context(), this->placed(A.view()).view());
+    const Eigen::VectorXd expected = to_dense(A.view()).rowwise().squaredNorm();
+    const Eigen::MatrixXd found = this->dense(squares);
+    EXPECT_TRUE(found.isDiagonal(0));
+    for (Index i = 0; i < A.rows; ++i) {
+      EXPECT_NEAR(found(i, i), expected(i), test::tolerance<T>(expected(i), 50)) << i;
+    }
+  }
+}
+
+TYPED_TEST_P(CsrOps, SurveyFindsWhatTheEntriesShow) {
+  using T = typename TypeParam::Scalar;
+  const auto surveyed = [&](const std::vector<Triplet<T>>& entries, Index cols = 3) {
+    return survey(this->context(), this->from(3, cols, entries).view());
+  };
+  const CsrSurvey symmetric = surveyed({{0, 0, 2}, {0, 2, -5}, {2, 0, -5}, {1, 1, 4}, {2, 2, 3}});
+  EXPECT_EQ(symmetric.invalid_row, -1);
+  EXPECT_EQ(symmetric.largest, 5);
+  EXPECT_EQ(symmetric.asymmetry, 0);
+  EXPECT_EQ(symmetric.least_diagonal, 2);
+  EXPECT_FALSE(symmetric.diagonal);
+  const CsrSurvey diagonal = surveyed({{0, 0, 2}, {0, 1, 0}, {1, 1, -4}, {2, 2, 3}});
+  EXPECT_TRUE(diagonal.diagonal);
+  EXPECT_EQ(diagonal.least_diagonal, -4);
+  EXPECT_EQ(diagonal.asymmetry, 0);
+  EXPECT_EQ(surveyed({{0, 1, 7}, {1, 0, 4}, {1, 1, 2}}).asymmetry, 3);
+  EXPECT_EQ(surveyed({{0, 1, 7}, {2, 2, 2}}).asymmetry, 7);
+  EXPECT_EQ(surveyed({{1, 1, 2}}).least_diagonal, 0);
+  EXPECT_EQ(surveyed({{0, 3, 7}}, 4).asymmetry, 0);  // not square
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const T inf = std::numeric_limits<T>::infinity();
+  EXPECT_EQ(surveyed({{0, 1, nan}, {1, 0, nan}, {2, 2, 1}}).asymmetry, 0);
+  EXPECT_EQ(surveyed({{0, 1, nan}, {1, 0, 3}}).asymmetry, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(surveyed({{0, 1, inf}, {1, 0, inf}, {2, 2, 6}}).largest, 6);
+  EXPECT_EQ(survey(this->context(), this->from(0, 0, {}).view()).largest, 0);
+}
+
+/// Rows that are no compressed sparse rows are found before an entry outside of the arrays is read.
+TYPED_TEST_P(CsrOps, SurveyFindsInvalidRows) {
+  using T = typename TypeParam::Scalar;
+  using Offsets = std::vector<std::int64_t>;
+  using Columns = std::vector<std::int32_t>;
+  const auto invalid_row = [&](const Offsets& offsets, const Columns& columns) {
+    HostCsrMatrix<T> A(this->host_, 3, 3, static_cast<Index>(columns.size()));
+    std::copy(offsets.begin(), offsets.end(), A.row_offsets());
+    std::copy(columns.begin(), columns.end(), A.columns());
+    std::fill_n(A.values(), columns.size(), T{1});
+    return survey(this->context(), place(this->context(), std::move(A)).view()).invalid_row;
+  };
+  EXPECT_EQ(invalid_row({0, 1, 2, 3}, {0, 1, 2}), -1);
+  EXPECT_EQ(invalid_row({1, 1, 2, 3}, {0, 1, 2}), 0);
+  EXPECT_EQ(invalid_row({0, 2, 1, 3}, {0, 1, 2}), 1);
+  EXPECT_EQ(invalid_row({0, 1, 1, 2}, {0, 1, 2}), 2);
+  EXPECT_EQ(invalid_row({0, 1'000'000'000'000, 2, 3}, {0, 1, 2}), 0);
+  EXPECT_EQ(invalid_row({0, 1, 2, 3}, {0, 3, 2}), 1);
+  EXPECT_EQ(invalid_row({0, 1, 2, 3}, {0, 1, -1}), 2);
+  EXPECT_EQ(invalid_row({0, 1, 3, 3}, {0, 2, 1}), 1);
+  EXPECT_EQ(invalid_row({0, 1, 3, 3}, {0, 1, 1}), 1);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CsrOps, SquaredRowNormsAreThoseOfTheRows, SurveyFindsWhatTheEntriesShow,
+                            SurveyFindsInvalidRows, TransposesOfEveryShapeAreExact,
                             AbsoluteRowSumsAreThoseOfTheRows, Norm1IsTheLargestColumnSum,
                             Norm1OfSmallWholeNumbersIsExact, Norm1ShowsNaNAndInf,
                             Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,

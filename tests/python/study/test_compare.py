@@ -105,7 +105,9 @@ def test_a_reference_that_knows_too_little(judge, tmp_path):
     (tmp_path / "m-1.json").write_text(json.dumps(answer))
     finding = judge({"a": [1.0, 2.0]})["a"]
     assert finding["verdict"] == "unchecked" and "±1.0e-03" in finding["detail"]
-    assert judge({"a": [1.1, 2.0]})["a"]["verdict"] == "proven wrong"  # excluded all the same
+    finding = judge({"a": [1.1, 2.0]})["a"]
+    assert finding["verdict"] == "proven wrong"  # excluded all the same
+    assert "number 1 lies between 0.999 and 1.001; 1.1 is outside by 9.9e-02" in finding["detail"]
 
 
 def test_zero_is_confirmed_to_the_rounding_of_the_reference(judge, tmp_path):

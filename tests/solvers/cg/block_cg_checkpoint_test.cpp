@@ -3,6 +3,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 
 #include "solvers/eigen_test_support.hpp"
 #include "solvers/iteration/checkpoint_battery.hpp"
@@ -48,6 +49,28 @@ TEST(BlockCgCheckpoint, BreakdownFree) {
   test::expect_resumes_with_the_same_bits(
       [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
         return solve<double>({"laplace2d", {25, 27}}, {}, true, checkpoint, monitor);
+      });
+}
+
+/// Block Jacobi with blocks of one row in bfloat16 makes the solve so slow that it is raised twice.
+TEST(BlockCgCheckpoint, APreconditionerThatIsRaisedOnTheWay) {
+  test::expect_resumes_with_the_same_bits(
+      [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
+        HostContext context;
+        auto A = make_operator<double>(context, {"laplace2d", {45, 47}});
+        const auto B = right_hand_sides<double>(context, A, 5);
+        const PreconditionerKind& kind = preconditioner_table().get("block_jacobi");
+        PreconditionerOptions chosen = kind.options({{"block_size", Index{1}}});
+        chosen.set_products(ProductPrecision::bf16);
+        const auto M = kind.make_lowered(context, A.matrix(), chosen);
+        BlockCgOptions options;
+        options.checkpoint = checkpoint;
+        const LinearSystem<double, HostContext> system{&A, M.get(), B.view(), {}};
+        const auto solved = block_cg<double, HostContext>(context, system, options, monitor);
+        if (solved.status == SolveStatus::converged) {
+          EXPECT_FALSE(M.get()->is_lowered());
+        }
+        return test::outcome_of(solved);
       });
 }
 

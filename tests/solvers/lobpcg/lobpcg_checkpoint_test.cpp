@@ -57,12 +57,15 @@ TEST(LobpcgCheckpoint, PencilWithPreconditionerAndConstraints) {
 /// LOBPCG with a preconditioner in single precision that is raised on the way, or in double
 /// precision from the start.
 Outcome solve_lowered(bool lowered, Index max_iterations, const CheckpointOptions& checkpoint,
-                      const Monitor& monitor) {
+                      const Monitor& monitor,
+                      ProductPrecision products = ProductPrecision::single_precision) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace2d", {31, 33}});
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
-  const auto M = lowered ? kind.make_lowered(context, A.matrix(), kind.options())
-                         : kind.make<double>(context, A.matrix(), kind.options());
+  PreconditionerOptions chosen = kind.options();
+  chosen.set_products(products);
+  const auto M = lowered ? kind.make_lowered(context, A.matrix(), chosen)
+                         : kind.make<double>(context, A.matrix(), chosen);
   LobpcgOptions options;
   options.nev = 3;
   options.criterion = Criterion::norm;
@@ -80,6 +83,13 @@ TEST(LobpcgCheckpoint, APreconditionerThatIsRaisedOnTheWay) {
   test::expect_resumes_with_the_same_bits(
       [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
         return solve_lowered(true, 1000, checkpoint, monitor);
+      });
+}
+
+TEST(LobpcgCheckpoint, APreconditionerThatIsRaisedTwice) {
+  test::expect_resumes_with_the_same_bits(
+      [](const CheckpointOptions& checkpoint, const Monitor& monitor) {
+        return solve_lowered(true, 1000, checkpoint, monitor, ProductPrecision::half);
       });
 }
 

@@ -8,22 +8,30 @@
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 #include <memory>
 
 #include "solvers/reference_table.hpp"
 
 namespace heddle::test {
 
-/// Solves a row of the table as the executable would and compares.
+/// Solves a row of the table as the executable would and compares. `products`: the precision of the
+/// preconditioner of the smallest end.
 template <class Ctx>
-void solve_and_compare(Ctx& context, const Reference& reference) {
-  SCOPED_TRACE(reference.problem);
+void solve_and_compare(Ctx& context, const Reference& reference,
+                       ProductPrecision products = ProductPrecision::double_precision) {
+  SCOPED_TRACE(reference.problem + " " + std::string(limits_of(products).name));
   ReferenceProblem<Ctx> problem(context, reference.problem);
   auto& A = *problem.A;
   const auto& B = problem.B;
   const bool smallest = reference.which == Which::smallest;
   std::unique_ptr<Preconditioner<double, Ctx>> T;
-  if (smallest) {
+  if (smallest && products != ProductPrecision::double_precision) {
+    const PreconditionerKind& chebyshev = preconditioner_table().get("chebyshev");
+    PreconditionerOptions options = chebyshev.options();
+    options.set_products(products);
+    T = chebyshev.make_lowered<Ctx>(context, A.matrix(), options).preconditioner;
+  } else if (smallest) {
     T = std::make_unique<ChebyshevPreconditioner<double, Ctx>>(context, A.matrix());
   } else if (B) {
     T = std::make_unique<JacobiPreconditioner<double, Ctx>>(context, B->matrix());

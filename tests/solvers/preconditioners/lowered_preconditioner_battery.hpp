@@ -43,8 +43,9 @@ MultiVector<double, HostSpace> applied(Ctx& context, HostContext& host,
 }
 
 /// Random columns, of which one is zero and others have norms near the ends of the range of double.
-inline MultiVector<double, HostSpace> columns_of_all_sizes(HostContext& host, Index n) {
-  const double sizes[] = {1, 0, 1e-300, 1e300, 1e-40, 1e40, 1e-6};
+inline MultiVector<double, HostSpace> columns_of_all_sizes(HostContext& host, Index n,
+                                                           double largest = 1e300) {
+  const double sizes[] = {1, 0, 1 / largest, largest, 1e-40, 1e40, 1e-6};
   auto X = random_vectors<double>(host, n, std::ssize(sizes));
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < X.cols(); ++j) X.view()(i, j) *= sizes[j];
@@ -99,6 +100,69 @@ void expect_lowered_products(Ctx& context, HostContext& host) {
   }
 }
 
+/// The kinds with products in short number types.
+inline std::vector<Lowerable> with_narrow_products() {
+  return {{"chebyshev"}, {"block_jacobi", {{"block_size", 3}}}, {"multigrid"}};
+}
+
+/// A lowered preconditioner with products in this precision.
+template <class Ctx>
+MadePreconditioner<double, Ctx> make_narrow(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                                            const Lowerable& lowerable, ProductPrecision products) {
+  const PreconditionerKind& kind = preconditioner_table().get(lowerable.name);
+  PreconditionerOptions options = kind.options(lowerable.options);
+  options.set_products(products);
+  return kind.make_lowered(context, A, options);
+}
+
+inline const ProductPrecision kNarrow[] = {ProductPrecision::half, ProductPrecision::bf16,
+                                           ProductPrecision::tf32};
+
+/// Short number types keep their digits of columns of any norm, also for a matrix whose diagonal
+/// is far beyond the range of half precision. `raise` brings single and then double precision.
+template <class Ctx>
+void expect_narrow_products(Ctx& context, HostContext& host) {
+  auto elastic = generate<double>(host, {"elasticity3d", {5, 4, 4}});
+  for (const double size : {1e-12, 1.0, 1e12}) {
+    for (std::int64_t e = 0; e < elastic.nnz(); ++e) elastic.values()[e] *= size;
+    auto copy = convert<double>(host, elastic.view());
+    for (std::int64_t e = 0; e < elastic.nnz(); ++e) elastic.values()[e] /= size;
+    const auto A = place(context, std::move(copy));
+    const auto X = columns_of_all_sizes(host, A.rows(), 1e250);
+    for (const Lowerable& lowerable : with_narrow_products()) {
+      const PreconditionerKind& kind = preconditioner_table().get(lowerable.name);
+      const auto options = kind.options(lowerable.options);
+      const auto expected =
+          applied(context, host, *kind.make<double>(context, A.view(), options).get(), X);
+      const auto single =
+          applied(context, host, *kind.make_lowered(context, A.view(), options).get(), X);
+      for (const ProductPrecision products : kNarrow) {
+        SCOPED_TRACE(lowerable.name + " " + std::string(limits_of(products).name));
+        const auto M = make_narrow(context, A.view(), lowerable, products);
+        const auto found = applied(context, host, *M.get(), X);
+        const double u = limits_of(products).roundoff;
+        for (Index j = 0; j < X.cols(); ++j) {
+          const double difference = column_difference(expected, found, j);
+          if (j == 1) {
+            EXPECT_EQ(column_difference(X, found, j), 0);  // zeros stay zeros
+          } else {
+            EXPECT_LE(difference, 20 * u) << "column " << j;
+            EXPECT_GE(difference, u / 50) << "column " << j << " was computed in more digits";
+          }
+        }
+        M.get()->raise(context);
+        EXPECT_TRUE(M.get()->is_lowered());
+        EXPECT_EQ(all_entries<double>(applied(context, host, *M.get(), X).view()),
+                  all_entries<double>(single.view()));
+        M.get()->raise(context);
+        EXPECT_FALSE(M.get()->is_lowered());
+        EXPECT_EQ(all_entries<double>(applied(context, host, *M.get(), X).view()),
+                  all_entries<double>(expected.view()));
+      }
+    }
+  }
+}
+
 /// A column that is not finite does not change the others.
 template <class Ctx>
 void expect_columns_apart(Ctx& context, HostContext& host) {
@@ -115,6 +179,17 @@ void expect_columns_apart(Ctx& context, HostContext& host) {
     EXPECT_EQ(column_difference(expected, found, 0), 0);
     EXPECT_EQ(column_difference(expected, found, 2), 0);
     EXPECT_TRUE(std::isnan(found.view()(7, 1)));
+  }
+  for (const Lowerable& lowerable : with_narrow_products()) {
+    SCOPED_TRACE("narrow " + lowerable.name);
+    const auto M = make_narrow(context, A.view(), lowerable, ProductPrecision::half);
+    X.view()(7, 1) = 0.5;
+    const auto expected = applied(context, host, *M.get(), X);
+    X.view()(7, 1) = std::numeric_limits<double>::infinity();
+    const auto found = applied(context, host, *M.get(), X);
+    EXPECT_EQ(column_difference(expected, found, 0), 0);
+    EXPECT_EQ(column_difference(expected, found, 2), 0);
+    EXPECT_FALSE(std::isfinite(found.view()(7, 1)));
   }
 }
 

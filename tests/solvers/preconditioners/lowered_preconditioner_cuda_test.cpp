@@ -2,6 +2,7 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 
 #include "solvers/preconditioners/lowered_preconditioner_battery.hpp"
+#include "solvers/preconditioners/narrow_solves.hpp"
 #include "support/cuda_test.hpp"
 
 namespace heddle {
@@ -12,6 +13,19 @@ using LoweredPreconditionerCuda = test::CudaTest;
 TEST_F(LoweredPreconditionerCuda, KeepsTheDigitsOfColumnsOfAnyNorm) {
   HostContext host(2);
   test::expect_lowered_products(context(), host);
+}
+
+TEST_F(LoweredPreconditionerCuda, ProductsInShortNumberTypesKeepTheirDigits) {
+  HostContext host(2);
+  test::expect_narrow_products(context(), host);
+}
+
+TEST_F(LoweredPreconditionerCuda, SolvesWithShortNumberTypesEndAsThoseInDouble) {
+  HostContext host(2);
+  for (const test::NamedMatrix& matrix : test::narrow_test_matrices(host)) {
+    test::expect_values_of_double(context(), host, matrix);
+    test::expect_residuals_of_double(context(), host, matrix);
+  }
 }
 
 TEST_F(LoweredPreconditionerCuda, AColumnThatIsNotFiniteLeavesTheOthersAlone) {

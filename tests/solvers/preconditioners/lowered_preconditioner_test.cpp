@@ -16,6 +16,11 @@ TEST(LoweredPreconditioner, KeepsTheDigitsOfColumnsOfAnyNorm) {
   test::expect_lowered_products(context, context);
 }
 
+TEST(LoweredPreconditioner, ProductsInShortNumberTypesKeepTheirDigits) {
+  HostContext context(2);
+  test::expect_narrow_products(context, context);
+}
+
 TEST(LoweredPreconditioner, AColumnThatIsNotFiniteLeavesTheOthersAlone) {
   HostContext context(2);
   test::expect_columns_apart(context, context);

@@ -5,6 +5,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/low_precision/error_bound.hpp>
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <support/cuda_test.hpp>
@@ -44,8 +45,14 @@ class LowPrecisionCuda : public test::CudaTest {
 
   /// Multiplies twice, compares the bits, and compares with the exact product.
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order = {}) {
+    expect_bound(A, N, order, BlockStorage::dense);
+    expect_bound(A, N, order, BlockStorage::packed);
+  }
+
+  void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order,
+                    BlockStorage storage) {
     LowPrecisionPlan<V, CudaContext> plan(context(), host_, A.view(), RangeScaling::powers_of_two,
-                                          order);
+                                          order, storage);
     const MultiVector<double, HostSpace> B = random(A.cols, N);
     MultiVector<double, DeviceSpace> on_device(context(), A.cols, N);
     send<double>(context(), B.view(), on_device.view());
@@ -71,6 +78,28 @@ class LowPrecisionCuda : public test::CudaTest {
                                 << ", column " << error.column;
       EXPECT_GT(error.largest, 0);
     }
+  }
+
+  /// The product with a B that is in V already, its rows `ld` apart. What lies between its rows is
+  /// NaN, which must not reach C.
+  MultiVector<float, HostSpace> short_product(LowPrecisionPlan<V, CudaContext>& plan,
+                                              const TestMatrix<double>& A,
+                                              const MultiVector<double, HostSpace>& B, Index ld) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<V> values(static_cast<std::size_t>(A.cols * ld), V::round(nan));
+    for (Index i = 0; i < A.cols; ++i) {
+      for (Index j = 0; j < B.cols(); ++j) {
+        values[static_cast<std::size_t>(i * ld + j)] = V::round(B.view()(i, j));
+      }
+    }
+    Buffer<V, DeviceSpace> placed(context(), values.size());
+    context().copy_to_device(placed.data(), values.data(), values.size() * sizeof(V));
+    MultiVector<float, DeviceSpace> C(context(), A.rows, B.cols());
+    plan.multiply(context(), ConstBlockView<V, DeviceSpace>(placed.data(), A.cols, B.cols(), ld),
+                  C.view());
+    MultiVector<float, HostSpace> result(host_, A.rows, B.cols());
+    fetch<float>(context(), C.view(), result.view());
+    return result;
   }
 
   HostContext host_{2};
@@ -100,6 +129,60 @@ TYPED_TEST(LowPrecisionCuda, OrdersChangeNothingButTheSums) {
   const auto A = test::random_matrix<double>(120, 150, 7);
   this->expect_bound(A, 8, {shuffled(A.rows, 1), {}});
   this->expect_bound(A, 8, {shuffled(A.rows, 1), shuffled(A.cols, 2)});
+}
+
+TYPED_TEST(LowPrecisionCuda, ShortBlocksAreReadWhereTheyLieOrCopied) {
+  // Columns that end inside a block, orders of both, and a block row that is cut.
+  const auto A = test::power_law_matrix<double>(200, 3001, 2900);
+  for (const BlockOrder& order : {BlockOrder{}, BlockOrder{shuffled(200, 3), shuffled(3001, 4)}}) {
+    LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
+                                                  RangeScaling::powers_of_two, order);
+    for (const Index N : {3, 8, 20, 70}) {
+      MultiVector<double, HostSpace> B(this->host_, A.cols, N);
+      test::RandomBlock<double> entries(A.cols, N, N, 5);
+      for (Index i = 0; i < A.cols; ++i) {
+        for (Index j = 0; j < N; ++j) B.view()(i, j) = entries.view()(i, j);
+      }
+      const Index whole = (N + 7) / 8 * 8;
+      const auto in_place = this->short_product(plan, A, B, whole);
+      const auto copied = this->short_product(plan, A, B, whole + 1);
+      for (Index i = 0; i < A.rows; ++i) {
+        for (Index j = 0; j < N; ++j) {
+          ASSERT_EQ(in_place.view()(i, j), copied.view()(i, j)) << N << ' ' << i << ' ' << j;
+        }
+      }
+      const std::vector<std::int32_t> columns = plan.column_exponents(this->context());
+      EXPECT_EQ(columns, std::vector<std::int32_t>(static_cast<std::size_t>(N), 0));
+      const ProductError error =
+          product_error<float>(this->host_, A.view(), B.view(), in_place.view(), this->precision(),
+                               {plan.row_exponents(), columns});
+      EXPECT_LE(error.share, 1) << N;
+      EXPECT_GT(error.largest, 0);
+    }
+  }
+}
+
+TYPED_TEST(LowPrecisionCuda, WithoutScalingNumbersInTheRangeKeepTheirBound) {
+  const auto A = test::random_matrix<double>(90, 110, 6);
+  LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
+                                                RangeScaling::none);
+  MultiVector<double, HostSpace> B(this->host_, A.cols, 9);
+  test::RandomBlock<double> entries(A.cols, 9, 9, 6);
+  for (Index i = 0; i < A.cols; ++i) {
+    for (Index j = 0; j < 9; ++j) B.view()(i, j) = entries.view()(i, j);
+  }
+  MultiVector<double, DeviceSpace> placed(this->context(), A.cols, 9);
+  send<double>(this->context(), B.view(), placed.view());
+  MultiVector<float, DeviceSpace> C(this->context(), A.rows, 9);
+  plan.multiply(this->context(), ConstBlockView<double, DeviceSpace>(placed.view()), C.view());
+  MultiVector<float, HostSpace> result(this->host_, A.rows, 9);
+  fetch<float>(this->context(), C.view(), result.view());
+  const std::vector<std::int32_t> columns = plan.column_exponents(this->context());
+  EXPECT_EQ(columns, std::vector<std::int32_t>(9, 0));
+  EXPECT_LE(product_error<float>(this->host_, A.view(), B.view(), result.view(), this->precision(),
+                                 {plan.row_exponents(), columns})
+                .share,
+            1);
 }
 
 TYPED_TEST(LowPrecisionCuda, EmptyRowsBecomeZero) {

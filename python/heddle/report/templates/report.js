@@ -101,7 +101,11 @@
     print();
   });
 
-  // Copying. The older way serves pages from disk in browsers that refuse the newer one.
+  // Copying the command of a run from the list of all. The older way serves pages from disk in
+  // browsers that refuse the newer one.
+  const listed = document.querySelector("#commands pre");
+  const commands = listed ? listed.textContent.split("\n") : [];
+  all("button.copy").forEach((each) => { each.title = "copy the command that runs it again"; });
   const copy = async (text) => {
     try {
       await navigator.clipboard.writeText(text);
@@ -117,8 +121,9 @@
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button.copy");
     if (!button) return;
-    await copy(button.dataset.copy);
-    say("copied: " + button.dataset.copy);
+    const command = commands[Number(button.dataset.line)];
+    await copy(command);
+    say("copied: " + command);
   });
 
   // Light, dark, or what the system says.

@@ -17,8 +17,9 @@ namespace {
 using namespace detail;
 
 /// The grid of a matrix with `unknowns` per node, and near null vectors of ones and random numbers.
-Grid grid_of(HostContext& context, HostCsrMatrix<double> A, Index unknowns = 1, Index vectors = 1) {
-  Grid grid;
+Grid<HostSpace> grid_of(HostContext& context, HostCsrMatrix<double> A, Index unknowns = 1,
+                        Index vectors = 1) {
+  Grid<HostSpace> grid;
   for (Index row = 0; row <= A.rows(); row += unknowns) grid.nodes.push_back(row);
   grid.near_null = MultiVector<double, HostSpace>(context, A.rows(), vectors);
   std::mt19937 engine(3);
@@ -78,8 +79,8 @@ TEST(Aggregates, AreNeighbourhoodsOfRootsWithWhatIsNextToThem) {
         grid_of(context, generate<double>(context, {"stencil27", {9, 8, 7}})),
         grid_of(context, generate<double>(context, {"elasticity3d", {4, 5, 3}}), 3),
         grid_of(context, random_graph(context, 400, 700, 5))}) {
-    const NodeGraph graph = strong_connections(context, grid, 0);
-    const Aggregates made = aggregate(graph);
+    const NodeGraph<HostSpace> graph = strong_connections(context, grid, 0);
+    const Aggregates<HostSpace> made = aggregate(context, graph);
     std::vector<std::set<std::size_t>> members(static_cast<std::size_t>(made.count));
     const auto neighbours = [&](std::size_t I) {
       return std::set<std::size_t>(graph.neighbours.begin() + graph.offsets[I],
@@ -118,8 +119,9 @@ TEST(Connections, AreStrongAlongTheStiffDirection) {
       if (y > 0) entries.insert(entries.end(), {{i, i - n, -.01}, {i - n, i, -.01}});
     }
   }
-  const Grid grid = grid_of(context, csr_from_triplets<double>(context, n * n, n * n, entries));
-  const NodeGraph strong = strong_connections(context, grid, 0.08);
+  const Grid<HostSpace> grid =
+      grid_of(context, csr_from_triplets<double>(context, n * n, n * n, entries));
+  const NodeGraph<HostSpace> strong = strong_connections(context, grid, 0.08);
   EXPECT_EQ(std::ssize(strong.neighbours), 2 * n * (n - 1));
   for (Index i = 0; i < n * n; ++i) {
     for (auto e = strong.offsets[static_cast<std::size_t>(i)];
@@ -132,7 +134,7 @@ TEST(Connections, AreStrongAlongTheStiffDirection) {
 TEST(UnknownsPerNode, AreFoundInThePattern) {
   HostContext context;
   const auto found = [&](const GallerySpec& spec) {
-    return unknowns_per_node(generate<double>(context, spec).view());
+    return unknowns_per_node(context, generate<double>(context, spec).view());
   };
   EXPECT_EQ(found({"elasticity3d", {6, 5, 4}}), 3);
   EXPECT_EQ(found({"laplace3d", {8, 9, 10}}), 1);
@@ -143,12 +145,14 @@ TEST(UnknownsPerNode, AreFoundInThePattern) {
 /// T is orthonormal and T X_c = X, also where columns of X depend on each other.
 TEST(Prolongator, RepresentsTheNearNullVectors) {
   HostContext context;
-  Grid grid = grid_of(context, generate<double>(context, {"elasticity3d", {5, 4, 6}}), 3, 4);
+  Grid<HostSpace> grid =
+      grid_of(context, generate<double>(context, {"elasticity3d", {5, 4, 6}}), 3, 4);
   for (Index i = 0; i < grid.A.rows(); ++i) {
     grid.near_null.view()(i, 2) = 3 * grid.near_null.view()(i, 0);
   }
-  const NodeGraph strong = strong_connections(context, grid, 0);
-  const TentativeProlongator made = tentative_prolongator(context, grid, aggregate(strong));
+  const NodeGraph<HostSpace> strong = strong_connections(context, grid, 0);
+  const TentativeProlongator<HostSpace> made =
+      tentative_prolongator(context, grid, aggregate(context, strong));
   const CsrView<double, HostSpace> T = made.T.view();
   ASSERT_EQ(T.cols, made.nodes.back());
   ASSERT_EQ(T.cols, made.near_null.rows());
@@ -173,10 +177,11 @@ TEST(Prolongator, RepresentsTheNearNullVectors) {
 /// out.
 TEST(Prolongator, KeepsNullVectorsWhenItIsSmoothed) {
   HostContext context;
-  const Grid grid = grid_of(context, random_graph(context, 500, 2500, 0));
+  const Grid<HostSpace> grid = grid_of(context, random_graph(context, 500, 2500, 0));
   for (const double threshold : {0.0, 0.3}) {
-    const NodeGraph strong = strong_connections(context, grid, threshold);
-    const TentativeProlongator made = tentative_prolongator(context, grid, aggregate(strong));
+    const NodeGraph<HostSpace> strong = strong_connections(context, grid, threshold);
+    const TentativeProlongator<HostSpace> made =
+        tentative_prolongator(context, grid, aggregate(context, strong));
     const HostCsrMatrix<double> P =
         smoothed_prolongator(context, grid, strong, made.T.view(), 2 * 60.0);
     Index wider = 0;  // rows that smoothing has given further entries

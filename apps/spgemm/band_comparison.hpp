@@ -1,0 +1,14 @@
+#pragma once
+
+#include <heddle/apps/spgemm/comparison.hpp>
+#include <heddle/apps/spgemm/format.hpp>
+
+namespace heddle::apps {
+
+/// Adds the times of C = A B in diagonal format, by those of cpu, gpu and hybrid that are asked
+/// for, and sets `comparison.convert_ms`.
+template <Scalar T>
+void compare_bands(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const FormatChoice& format,
+                   const SpgemmComparisonOptions& options, SpgemmComparison& comparison);
+
+}  // namespace heddle::apps

@@ -1,0 +1,136 @@
+#include <chrono>
+#include <heddle/apps/spmm/product_engine.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
+#include <heddle/spmm/spmm.hpp>
+#include <utility>
+#ifdef HEDDLE_HAS_CUDA
+#include <heddle/apps/info/blocks.hpp>
+#include <heddle/spmm/low_precision/block_order_cuda.hpp>
+#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#endif
+
+namespace heddle::apps {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Seconds of `work`. On a GPU it is run once before, so that its memory is there and the clock
+/// counts the product alone.
+template <class Ctx, class Work>
+double seconds_of(Ctx& context, const Work& work) {
+  if constexpr (!std::is_same_v<Ctx, HostContext>) {
+    work();
+    context.synchronize();
+  }
+  const auto begin = Clock::now();
+  work();
+  context.synchronize();
+  return seconds_since(begin);
+}
+
+/// A plan and what its blocks are ordered by.
+template <class V, class Ctx>
+struct OrderedPlan {
+  LowPrecisionPlan<V, Ctx> plan;
+  std::string order;
+};
+
+template <class V>
+OrderedPlan<V, HostContext> make_plan(HostContext& context, HostContext&,
+                                      CsrView<double, HostSpace> A, Index,
+                                      const NarrowOptions& options) {
+  return {{context, A, options.scaling}, ""};
+}
+
+template <class V>
+std::vector<std::int32_t> exponents_of_columns(HostContext&,
+                                               const LowPrecisionPlan<V, HostContext>& plan) {
+  return plan.column_exponents();
+}
+
+#ifdef HEDDLE_HAS_CUDA
+template <class V>
+OrderedPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& host,
+                                      CsrView<double, HostSpace> A, Index N,
+                                      const NarrowOptions& options) {
+  BlockOrdering ordering;
+  if (options.fastest_order) {
+    const RowPattern pattern{A.rows, A.cols, A.nnz, A.row_offsets, A.columns};
+    ordering = fastest_block_order<V>(context, host, pattern, N);
+  }
+  return {{context, host, A, options.scaling, ordering.order}, order_name(ordering.kind)};
+}
+
+template <class V>
+std::vector<std::int32_t> exponents_of_columns(CudaContext& context,
+                                               const LowPrecisionPlan<V, CudaContext>& plan) {
+  return plan.column_exponents(context);
+}
+#endif
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<T> A,
+                                 MultiVector<T, HostSpace> B) {
+  using Space = typename Ctx::Space;
+  ComputedProduct<T> product;
+  const auto begin = Clock::now();
+  const auto placed = place(context, std::move(A));
+  const SpmmPlan<T, Ctx> plan(context, placed.view());
+  const auto X = place(context, std::move(B));
+  MultiVector<T, Space> Y(context, placed.rows(), X.cols());
+  product.setup_seconds = seconds_since(begin);
+  product.seconds =
+      seconds_of(context, [&] { plan.multiply(context, T{1}, X.view(), T{0}, Y.view()); });
+  product.C = fetch(context, host, std::move(Y));
+  return product;
+}
+
+template <class V, class Ctx>
+ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<double, HostSpace> A,
+                                      MultiVector<double, HostSpace> B,
+                                      const NarrowOptions& options) {
+  using Space = typename Ctx::Space;
+  ComputedProduct<float> product;
+  const auto begin = Clock::now();
+  OrderedPlan<V, Ctx> ordered = make_plan<V>(context, host, A, B.cols(), options);
+  const MultiVector<double, Space> X = place(context, std::move(B));
+  MultiVector<float, Space> Y(context, A.rows, X.cols());
+  product.setup_seconds = seconds_since(begin);
+  product.seconds =
+      seconds_of(context, [&] { ordered.plan.multiply(context, X.view(), Y.view()); });
+  product.C = fetch(context, host, std::move(Y));
+  product.order = std::move(ordered.order);
+  product.row_exponents = ordered.plan.row_exponents();
+  product.column_exponents = exponents_of_columns(context, ordered.plan);
+  return product;
+}
+
+#define HEDDLE_INSTANTIATE_PLAIN(T, CTX)                                          \
+  template ComputedProduct<T> plain_product(CTX&, HostContext&, HostCsrMatrix<T>, \
+                                            MultiVector<T, HostSpace>);
+#define HEDDLE_INSTANTIATE_NARROW(V, CTX)                                             \
+  template ComputedProduct<float> narrow_product<V>(                                  \
+      CTX&, HostContext&, CsrView<double, HostSpace>, MultiVector<double, HostSpace>, \
+      const NarrowOptions&);
+#define HEDDLE_INSTANTIATE(CTX)            \
+  HEDDLE_INSTANTIATE_PLAIN(float, CTX)     \
+  HEDDLE_INSTANTIATE_PLAIN(double, CTX)    \
+  HEDDLE_INSTANTIATE_NARROW(Half, CTX)     \
+  HEDDLE_INSTANTIATE_NARROW(Bfloat16, CTX) \
+  HEDDLE_INSTANTIATE_NARROW(Tf32, CTX)
+HEDDLE_INSTANTIATE(HostContext)
+#ifdef HEDDLE_HAS_CUDA
+HEDDLE_INSTANTIATE(CudaContext)
+#endif
+#undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_NARROW
+#undef HEDDLE_INSTANTIATE_PLAIN
+
+}  // namespace heddle::apps

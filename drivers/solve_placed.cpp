@@ -1,0 +1,47 @@
+#include <cmath>
+#include <heddle/drivers/solve_placed.hpp>
+#include <numbers>
+
+namespace heddle::detail {
+
+void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
+                   Solution& solution) {
+  if (plan.kind == nullptr) return;
+  const bool strong = choice != nullptr && choice->strong;
+  solution.preconditioner_name = strong ? plan.describe_strong() : plan.describe();
+  if (choice != nullptr) solution.preconditioner_reason = choice->reason;
+}
+
+void report_sizes(const ProblemSizes& sizes, Solution& solution) {
+  solution.infinite_eigenvalues = sizes.infinite_eigenvalues;
+  if (solution.infinite_eigenvalues > 0) {
+    solution.reason +=
+        fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
+                    solution.infinite_eigenvalues);
+  }
+  solution.null_vectors = sizes.null_vectors;
+  if (solution.null_vectors > 0) {
+    solution.reason += fmt::format(
+        "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
+        solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");
+  }
+}
+
+std::vector<double> frequencies_of(const std::vector<double>& eigenvalues) {
+  std::vector<double> frequencies;
+  for (const double lambda : eigenvalues) {
+    frequencies.push_back(std::copysign(std::sqrt(std::abs(lambda)), lambda) /
+                          (2 * std::numbers::pi));
+  }
+  return frequencies;
+}
+
+bool is_unfinished(const Request& request, const Solution& first) {
+  const bool limited = request.max_iterations < EigenOptions{}.max_iterations;
+  return first.count() > 0 && (first.status == SolveStatus::stagnated ||
+                               first.status == SolveStatus::verification_failed ||
+                               (first.status == SolveStatus::max_iterations && !limited) ||
+                               first.inverse_reaches_more_digits);
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <heddle/drivers/device.hpp>
+#include <heddle/drivers/request.hpp>
+#include <heddle/drivers/resident_problem.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
+#include <heddle/solvers/spectrum/spectral_density.hpp>
+
+/// Solves in the memory of a device.
+namespace heddle {
+
+/// Solves `problem` on `device`, whose context holds it, in the precision T. Returns when the
+/// vectors are computed. `device` must outlive the solution.
+///
+/// `Method::automatic` chooses as for a problem in host memory. For the smallest end it copies the
+/// patterns of A and B, without their values, to the host, to estimate the cost of a factorisation.
+/// A method that factors A − σB does so on the host.
+///
+/// Differences from problems in host memory: null vectors that the graph of A shows are not looked
+/// for. Entries that are so large or small that squares leave the range of T are refused, not
+/// scaled. A mass matrix with a zero or negative diagonal entry is refused; any other one that is
+/// not positive definite is found out by the solve, if at all.
+///
+/// Throws as `solve` of a host problem does, `RequestError` if `request.precision` is not that of T
+/// or its default, and `InvalidArgument` if the device is of another kind than Ctx or solves with
+/// several processes.
+template <Scalar T, class Ctx>
+ResidentSolution<T, typename Ctx::Space> solve(Device& device, ResidentProblem<T, Ctx> problem,
+                                               const Request& request, const Monitor& monitor = {});
+
+/// The spectral density of a symmetric A, as of one in host memory.
+template <Scalar T, class Ctx>
+SpectralDensity spectral_density(Device& device, const ResidentMatrix<T, Ctx>& A,
+                                 const SpectralDensityOptions& options = {});
+
+}  // namespace heddle

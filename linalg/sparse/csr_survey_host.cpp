@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/csr_survey.hpp>
+#include <limits>
+
+namespace heddle {
+namespace {
+
+template <Scalar T>
+bool is_valid_row(const CsrView<T, HostSpace>& A, Index i) {
+  const std::int64_t begin = A.row_offsets[i];
+  const std::int64_t end = A.row_offsets[i + 1];
+  if (begin < 0 || end < begin || end > A.nnz) return false;
+  if ((i == 0 && begin != 0) || (i + 1 == A.rows && end != A.nnz)) return false;
+  for (std::int64_t e = begin; e < end; ++e) {
+    if (A.columns[e] < 0 || A.columns[e] >= A.cols) return false;
+    if (e > begin && A.columns[e] <= A.columns[e - 1]) return false;
+  }
+  return true;
+}
+
+/// A(i, j), 0 where it is not stored.
+template <Scalar T>
+double entry(const CsrView<T, HostSpace>& A, Index i, Index j) {
+  const std::int32_t* const first = A.columns + A.row_offsets[i];
+  const std::int32_t* const last = A.columns + A.row_offsets[i + 1];
+  const std::int32_t* const place = std::lower_bound(first, last, static_cast<std::int32_t>(j));
+  return place < last && *place == j ? static_cast<double>(A.values[place - A.columns]) : 0.0;
+}
+
+double difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double size = std::abs(a - b);
+  return std::isnan(size) ? std::numeric_limits<double>::infinity() : size;
+}
+
+}  // namespace
+
+template <Scalar T>
+CsrSurvey survey(HostContext&, CsrView<T, HostSpace> A) {
+  CsrSurvey found;
+  for (Index i = 0; i < A.rows && found.invalid_row < 0; ++i) {
+    if (!is_valid_row(A, i)) found.invalid_row = i;
+  }
+  if (found.invalid_row >= 0) return found;
+  const bool square = A.rows == A.cols;
+  if (square && A.rows > 0) found.least_diagonal = std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < A.rows; ++i) {
+    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+      const auto value = static_cast<double>(A.values[e]);
+      if (std::isfinite(value)) found.largest = std::max(found.largest, std::abs(value));
+      found.diagonal = found.diagonal && (A.columns[e] == i || value == 0);
+      if (!square) continue;
+      found.asymmetry = std::max(found.asymmetry, difference(value, entry(A, A.columns[e], i)));
+    }
+    if (square) found.least_diagonal = std::min(found.least_diagonal, entry(A, i, i));
+  }
+  return found;
+}
+
+#define HEDDLE_INSTANTIATE(T) template CsrSurvey survey<T>(HostContext&, CsrView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

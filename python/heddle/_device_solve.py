@@ -1,0 +1,82 @@
+"""Solves in the memory of a GPU, whose arrays belong to CuPy or PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._device_arrays import Block, DeviceOperand, Library
+from ._result import Result, result_of
+
+_BLOCKS = ("rhs", "initial_guess", "constraints")
+_MATRICES = ("B", "preconditioner", "A_transposed")
+_HOST_PARTS = ("near_null", "coordinates")
+
+
+class _Parts:
+    """The parts of a problem as the library takes them: addresses, and the arrays behind them."""
+
+    def __init__(self, library: Library, dtype: np.dtype):
+        self._library = library
+        self._dtype = dtype
+        self._kept: list[Any] = []
+
+    def matrix(self, operand: DeviceOperand | None) -> _core.DeviceMatrix | None:
+        return None if operand is None else operand.core(self._dtype, self._kept)
+
+    def block(self, X: Any) -> Block | None:
+        if X is None:
+            return None
+        X = self._library.cast(X, self._dtype)
+        place = self._library.block(X)
+        if place is None:
+            X = self._library.copy(X)
+            place = self._library.block(X)
+        self._kept.append(X)
+        return place
+
+
+def solved(
+    problem: Any, library: Library, device: _core.Device, request: dict[str, Any], **watch: Any
+) -> Result:
+    """The result of a prepared problem, with vectors of the library. The current device must be that
+    of the library."""
+    parts = _Parts(library, problem.dtype)
+    vectors: dict[str, Any] = {}
+
+    def receive(name: str, rows: int, cols: int) -> int:
+        vectors[name] = library.empty(rows, cols, problem.dtype)
+        return library.address(vectors[name])
+
+    A: Any = parts.matrix(problem.A)
+    others: dict[str, Any] = {
+        **{name: parts.matrix(getattr(problem, name)) for name in _MATRICES},
+        **{name: parts.block(getattr(problem, name)) for name in _BLOCKS},
+        **{name: getattr(problem, name) for name in _HOST_PARTS},
+    }
+    solution = _core.solve_resident(
+        device,
+        request,
+        problem.dtype == np.float32,
+        library.stream(),
+        receive,
+        A,
+        **others,
+        normal_equations=problem.normal_equations,
+        **watch,
+    )
+    return replace(result_of(solution, problem.dtype), **vectors)
+
+
+def density(
+    operand: DeviceOperand, device: _core.Device, **settings: Any
+) -> _core.SpectralDensity:
+    """The spectral density of a symmetric matrix on the current device."""
+    kept: list[Any] = []
+    core = operand.core(operand.dtype, kept)
+    stream = operand.library.stream()
+    single = operand.dtype == np.float32
+    return _core.spectral_density_resident(device, single, stream, core, **settings)

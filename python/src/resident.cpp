@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <cstdint>
+#include <heddle/drivers/solve_resident.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "bindings.hpp"
+
+namespace heddle::python {
+namespace {
+
+using Address = std::uintptr_t;
+
+template <class T>
+T* at(Address address) {
+  return reinterpret_cast<T*>(address);
+}
+
+/// A matrix in the memory of a device, in either precision. The caller keeps its arrays alive.
+struct DeviceMatrix {
+  Index rows = 0;
+  Index cols = 0;
+  Index nnz = 0;
+  Address row_offsets = 0;
+  Address columns = 0;
+  Address values = 0;
+  nb::object product{};  // a function of addresses, of a matrix that is not stored
+};
+
+/// A row-major block: address, rows, columns, leading dimension.
+using DeviceBlock = std::tuple<Address, Index, Index, Index>;
+
+/// The stream on which the caller's library works, whose work and that of a solve wait for each
+/// other. The host has none.
+struct CallersStream {
+  Address stream;
+
+  void before(HostContext&) const {}
+  void after(HostContext&) const {}
+#ifdef HEDDLE_HAS_CUDA
+  /// Work of the caller from now on waits for what the context has queued.
+  void before(CudaContext& context) const { context.let_wait(at<CUstream_st>(stream)); }
+  /// Work of the context from now on waits for what the caller has queued.
+  void after(CudaContext& context) const { context.wait_for(at<CUstream_st>(stream)); }
+#endif
+};
+
+/// A Python function that writes A X to Y. The solve copies it, and destroys the copies without the
+/// lock of the interpreter.
+template <Scalar T, class Ctx>
+typename ResidentMatrix<T, Ctx>::Apply apply_of(const DeviceMatrix& A, CallersStream caller) {
+  using Space = typename Ctx::Space;
+  return [&A, caller](Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) {
+    const nb::gil_scoped_acquire lock;
+    caller.before(context);
+    A.product(nb::make_tuple(reinterpret_cast<Address>(X.data()), X.rows(), X.cols(), X.ld()),
+              nb::make_tuple(reinterpret_cast<Address>(Y.data()), Y.rows(), Y.cols(), Y.ld()));
+    caller.after(context);
+  };
+}
+
+template <Scalar T, class Ctx>
+ResidentMatrix<T, Ctx> resident(const DeviceMatrix& A, CallersStream caller) {
+  if (A.product.is_valid()) return {A.rows, A.cols, apply_of<T, Ctx>(A, caller)};
+  return ResidentMatrix<T, Ctx>({A.rows, A.cols, A.nnz, at<const std::int64_t>(A.row_offsets),
+                                 at<const std::int32_t>(A.columns), at<const T>(A.values)});
+}
+
+template <Scalar T, class Ctx>
+std::optional<ResidentMatrix<T, Ctx>> resident(const DeviceMatrix* A, CallersStream caller) {
+  if (A == nullptr) return std::nullopt;
+  return resident<T, Ctx>(*A, caller);
+}
+
+template <Scalar T, class Space>
+ConstBlockView<T, Space> block_at(const std::optional<DeviceBlock>& X) {
+  if (!X) return {};
+  const auto [address, rows, cols, ld] = *X;
+  return {at<const T>(address), rows, cols, ld};
+}
+
+std::optional<Block> on_host(const std::optional<Array2>& X) {
+  return X ? std::optional(block_of(*X)) : std::nullopt;
+}
+
+/// The parts of a problem in Python.
+struct Parts {
+  const DeviceMatrix& A;
+  const DeviceMatrix* B;
+  const std::optional<DeviceBlock>& rhs;
+  const std::optional<DeviceBlock>& initial_guess;
+  const std::optional<DeviceBlock>& constraints;
+  const DeviceMatrix* preconditioner;
+  const DeviceMatrix* A_transposed;
+  bool normal_equations;
+  const std::optional<Array2>& near_null;
+  const std::optional<Array2>& coordinates;
+
+  template <Scalar T, class Ctx>
+  ResidentProblem<T, Ctx> problem(CallersStream caller) const {
+    using Space = typename Ctx::Space;
+    return {.A = resident<T, Ctx>(A, caller),
+            .B = resident<T, Ctx>(B, caller),
+            .constraints = block_at<T, Space>(constraints),
+            .initial_guess = block_at<T, Space>(initial_guess),
+            .rhs = block_at<T, Space>(rhs),
+            .normal_equations = normal_equations,
+            .A_transposed = resident<T, Ctx>(A_transposed, caller),
+            .preconditioner = resident<T, Ctx>(preconditioner, caller),
+            .near_null = on_host(near_null).value_or(Block{}),
+            .coordinates = on_host(coordinates).value_or(Block{})};
+  }
+};
+
+/// Calls receive(block), which gives a block of the caller for the first `count` columns of X, or
+/// whose columns it has, and copies them there.
+template <Scalar T, class Ctx>
+void deliver(Ctx& context, CallersStream caller, const MultiVector<T, typename Ctx::Space>& X,
+             Index count, const char* name, const nb::object& receive) {
+  const Index cols = std::min(count, X.cols());
+  const nb::object given = receive(name, X.rows(), cols);
+  if (given.is_none()) return;
+  const auto target = nb::cast<Address>(given);
+  caller.after(context);  // the memory may have been in use by the caller's stream
+  const BlockView<T, typename Ctx::Space> out(at<T>(target), X.rows(), cols, cols);
+  if (X.rows() > 0 && cols > 0) copy(context, X.columns(0, cols), out);
+  context.synchronize();
+}
+
+template <Scalar T, class Ctx>
+Solution solve_in(Device& device, Ctx& context, const Parts& parts, const Request& request,
+                  CallersStream caller, const Monitor& monitor, const nb::object& receive) {
+  const ResidentProblem<T, Ctx> problem = parts.problem<T, Ctx>(caller);
+  caller.after(context);
+  ResidentSolution<T, typename Ctx::Space> solved = [&] {
+    const nb::gil_scoped_release unlock;
+    return heddle::solve<T, Ctx>(device, problem, request, monitor);
+  }();
+  const Index count = solved.solution.count();
+  deliver<T>(context, caller, solved.vectors, count, "vectors", receive);
+  deliver<T>(context, caller, solved.left_vectors, count, "left_vectors", receive);
+  return std::move(solved.solution);
+}
+
+Solution solve_resident(Device& device, const nb::dict& options, bool single, Address stream,
+                        const nb::object& receive, const DeviceMatrix& A, const DeviceMatrix* B,
+                        const std::optional<DeviceBlock>& rhs,
+                        const std::optional<DeviceBlock>& initial_guess,
+                        const std::optional<DeviceBlock>& constraints,
+                        const DeviceMatrix* preconditioner, const DeviceMatrix* A_transposed,
+                        bool normal_equations, const std::optional<Array2>& near_null,
+                        const std::optional<Array2>& coordinates, nb::object iteration,
+                        nb::object stage) {
+  const Parts parts{A,
+                    B,
+                    rhs,
+                    initial_guess,
+                    constraints,
+                    preconditioner,
+                    A_transposed,
+                    normal_equations,
+                    near_null,
+                    coordinates};
+  const Request request = request_of(options);
+  PythonMonitor python(std::move(iteration), std::move(stage));
+  const Monitor monitor = python.monitor();
+  const CallersStream caller{stream};
+  Solution solution = device.with_context([&]<class Ctx>(Ctx& context) {
+    return single ? solve_in<float>(device, context, parts, request, caller, monitor, receive)
+                  : solve_in<double>(device, context, parts, request, caller, monitor, receive);
+  });
+  python.rethrow(true);
+  return solution;
+}
+
+SpectralDensity density(Device& device, bool single, Address stream, const DeviceMatrix& A,
+                        double resolution, Index max_degree, Index vectors, std::uint64_t seed) {
+  PythonMonitor python{nb::none(), nb::none()};
+  const SpectralDensityOptions options{.resolution = resolution,
+                                       .max_degree = max_degree,
+                                       .vectors = vectors,
+                                       .seed = seed,
+                                       .stop = python.monitor().stop};
+  const CallersStream caller{stream};
+  SpectralDensity result = device.with_context([&]<class Ctx>(Ctx& context) {
+    caller.after(context);
+    const nb::gil_scoped_release unlock;
+    return single ? spectral_density(device, resident<float, Ctx>(A, caller), options)
+                  : spectral_density(device, resident<double, Ctx>(A, caller), options);
+  });
+  python.rethrow(false);
+  return result;
+}
+
+}  // namespace
+
+void bind_resident(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<DeviceMatrix>(m, "DeviceMatrix", "A matrix in the memory of a device, by addresses.")
+      .def_static(
+          "from_csr",
+          [](Index rows, Index cols, Index nnz, Address row_offsets, Address columns,
+             Address values) {
+            return DeviceMatrix{rows, cols, nnz, row_offsets, columns, values};
+          },
+          "rows"_a, "cols"_a, "nnz"_a, "row_offsets"_a, "columns"_a, "values"_a,
+          "Offsets of 64 bits, columns of 32 bits, and values, which the caller keeps alive.")
+      .def_static(
+          "from_function",
+          [](Index rows, Index cols, nb::object function) {
+            return DeviceMatrix{.rows = rows, .cols = cols, .product = std::move(function)};
+          },
+          "rows"_a, "cols"_a, "function"_a,
+          "function(X, Y) writes A X to Y. Both are blocks: address, rows, columns, leading "
+          "dimension.")
+      .def_ro("values", &DeviceMatrix::values, "The address of the values.")
+      .def_prop_ro("shape",
+                   [](const DeviceMatrix& self) { return std::tuple(self.rows, self.cols); })
+      .def_prop_ro("is_stored", [](const DeviceMatrix& self) { return !self.product.is_valid(); });
+  m.def("solve_resident", &solve_resident, "device"_a, "options"_a, "single"_a, "stream"_a,
+        "receive"_a, "A"_a, nb::kw_only(), "B"_a = nb::none(), "rhs"_a = nb::none(),
+        "initial_guess"_a = nb::none(), "constraints"_a = nb::none(),
+        "preconditioner"_a = nb::none(), "A_transposed"_a = nb::none(),
+        "normal_equations"_a = false, "near_null"_a.noconvert() = nb::none(),
+        "coordinates"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
+        "stage"_a = nb::none(),
+        "Solves a problem in the memory of the device. receive(name, rows, columns) returns the "
+        "address of contiguous memory for the vectors, or None.");
+  m.def("spectral_density_resident", &density, "device"_a, "single"_a, "stream"_a, "A"_a,
+        nb::kw_only(), "resolution"_a = 0.0, "max_degree"_a = SpectralDensityOptions{}.max_degree,
+        "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,
+        "The spectral density of a symmetric matrix in the memory of the device.");
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+
+/// How work is shared between the host and a GPU that compute at the same time.
+namespace heddle {
+
+/// The time of one side for a part x of the work, in ms: slope·x + latency, where x = 1 is all of
+/// it. A side without work takes no time.
+struct SideCost {
+  double slope = 0;
+  double latency = 0;
+
+  double ms() const noexcept { return slope + latency; }
+};
+
+/// The host's share x of the work, 0 … 1, with which both sides finish together:
+/// x·host.slope + host.latency = (1 − x)·gpu.slope + gpu.latency. 1 or 0 if one side alone is
+/// faster, or if sharing saves less than the part `least_gain` of its time.
+inline double balanced_share(const SideCost& host, const SideCost& gpu,
+                             double least_gain = 0) noexcept {
+  const double alone = host.ms() <= gpu.ms() ? 1 : 0;
+  if (!(host.slope + gpu.slope > 0)) return alone;
+  const double share = (gpu.ms() - host.latency) / (host.slope + gpu.slope);
+  const double together = share * host.slope + host.latency;
+  const bool pays =
+      share > 0 && share < 1 && together <= (1 - least_gain) * std::min(host.ms(), gpu.ms());
+  return pays ? share : alone;
+}
+
+}  // namespace heddle

@@ -1,0 +1,123 @@
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/low_precision/block_order_cuda.hpp>
+#include <heddle/spmm/low_precision/block_product.hpp>
+#include <heddle/spmm/low_precision/rounded_matrix.hpp>
+#include <numeric>
+#include <random>
+
+namespace heddle {
+namespace {
+
+constexpr Index kBlockRows[] = {512, 2048, 8192};
+constexpr Index kBlocksPerRow = 9;
+constexpr int kRuns = 10;  // in a measurement
+constexpr int kMeasurements = 5;
+
+/// A band of blocks with one entry each, in an order of the columns.
+HostCsrMatrix<float> block_band(HostContext& host, Index block_rows, BlockShape shape,
+                                const std::vector<std::int32_t>& order) {
+  HostCsrMatrix<float> A(host, block_rows * shape.height, block_rows * shape.width,
+                         block_rows * kBlocksPerRow);
+  Index k = 0;
+  for (Index row = 0; row < A.rows(); ++row) {
+    A.row_offsets()[row] = k;
+    if (row % shape.height != 0) continue;
+    const Index first =
+        std::clamp<Index>(row / shape.height - kBlocksPerRow / 2, 0, block_rows - kBlocksPerRow);
+    std::int32_t* const columns = A.columns() + k;
+    for (Index block = 0; block < kBlocksPerRow; ++block, ++k) {
+      const Index column = (first + block) * shape.width;
+      A.columns()[k] = order.empty() ? static_cast<std::int32_t>(column)
+                                     : order[static_cast<std::size_t>(column)];
+      A.values()[k] = 1;
+    }
+    std::sort(columns, columns + kBlocksPerRow);
+  }
+  A.row_offsets()[A.rows()] = k;
+  return A;
+}
+
+/// Seconds of `work`, queued on the context's stream: the least of several measurements.
+template <class Work>
+double seconds_of(CudaContext& context, const Work& work) {
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  check(cudaEventCreate(&begin));
+  check(cudaEventCreate(&end));
+  float least = 0;
+  work();
+  for (int k = 0; k < kMeasurements; ++k) {
+    check(cudaEventRecord(begin, context.stream()));
+    for (int run = 0; run < kRuns; ++run) work();
+    check(cudaEventRecord(end, context.stream()));
+    check(cudaEventSynchronize(end));
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin, end));
+    least = k == 0 ? ms : std::min(least, ms);
+  }
+  check(cudaEventDestroy(begin));
+  check(cudaEventDestroy(end));
+  return 1e-3 * static_cast<double>(least) / kRuns;
+}
+
+template <class V>
+MeasuredTime measure(CudaContext& context, HostContext& host, Index block_rows, Index N,
+                     bool gathered) {
+  constexpr BlockShape shape = LowPrecisionPlan<V, CudaContext>::kShape;
+  BlockOrder order;
+  if (gathered) {
+    order.columns.resize(static_cast<std::size_t>(block_rows * shape.width));
+    std::iota(order.columns.begin(), order.columns.end(), 0);
+    std::shuffle(order.columns.begin(), order.columns.end(), std::mt19937(1));
+  }
+  const HostCsrMatrix<float> A = block_band(host, block_rows, shape, order.columns);
+  LowPrecisionPlan<V, CudaContext> plan(context, host, A.view(), RangeScaling::none, order);
+  Buffer<V, DeviceSpace> B(context, static_cast<std::size_t>(A.cols() * N));
+  check(cudaMemsetAsync(B.data(), 0, B.size() * sizeof(V), context.stream()));
+  Buffer<float, DeviceSpace> C(context, static_cast<std::size_t>(A.rows() * N));
+  const double seconds = seconds_of(context, [&] {
+    plan.multiply(context, ConstBlockView<V, DeviceSpace>(B.data(), A.cols(), N, N),
+                  BlockView<float, DeviceSpace>(C.data(), A.rows(), N, N));
+  });
+  return {static_cast<double>(block_rows * kBlocksPerRow), seconds};
+}
+
+}  // namespace
+
+template <class V>
+LinearTime measured_block_time(CudaContext& context, HostContext& host, Index N, bool gathered) {
+  const Index slab = detail::slab_columns(N);
+  const Index columns = (N + slab - 1) / slab * slab;
+  const std::string key = fmt::format("{} {} {} {}", context.device().name,
+                                      limits_of(detail::precision_of<V>()).name, columns, gathered);
+  return fitted_linear_time(key, [&] {
+    std::vector<MeasuredTime> measured;
+    for (const Index block_rows : kBlockRows) {
+      measured.push_back(measure<V>(context, host, block_rows, columns, gathered));
+    }
+    return measured;
+  });
+}
+
+template <class V>
+BlockOrdering fastest_block_order(CudaContext& context, HostContext& host, const RowPattern& A,
+                                  Index N) {
+  const BlockTimes times{measured_block_time<V>(context, host, N, false).per_element,
+                         measured_block_time<V>(context, host, N, true).per_element};
+  return best_order_for_blocks(host, A, LowPrecisionPlan<V, CudaContext>::kShape, times);
+}
+
+#define HEDDLE_INSTANTIATE(V)                                                                  \
+  template LinearTime measured_block_time<V>(CudaContext&, HostContext&, Index, bool);         \
+  template BlockOrdering fastest_block_order<V>(CudaContext&, HostContext&, const RowPattern&, \
+                                                Index);
+HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,128 @@
+#include <climits>
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+#include <heddle/spmm/low_precision/block_product.hpp>
+#include <type_traits>
+
+namespace heddle::detail {
+namespace {
+
+constexpr int kRowsPerPass = kThreads / kWarp;
+constexpr Index kPiece = 16;  // bytes that a thread stores at a time
+
+/// The largest exponent over the threads of a thread block that have the same column, in the first
+/// of them.
+__device__ int largest_of_column(int mine) {
+  __shared__ int shared[kRowsPerPass][kWarp];
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  shared[threadIdx.x / kWarp][lane] = mine;
+  __syncthreads();
+  int most = mine;
+  for (int row = 0; row < kRowsPerPass; ++row) most = max(most, shared[row][lane]);
+  __syncthreads();
+  return most;
+}
+
+/// Thread blocks find the largest exponents of their rows. The one that comes last takes the
+/// largest of all. Maxima do not depend on the order.
+template <class V, class T>
+__global__ __launch_bounds__(kThreads) void exponents_kernel(Rounding<V, T> r) {
+  cuda::allow_next_pass();
+  cuda::wait_for_first_pass();
+  const Index column = static_cast<Index>(blockIdx.y) * kWarp + threadIdx.x % kWarp;
+  const Index row = threadIdx.x / kWarp;
+  const bool inside = column < r.N;
+  int most = INT_MIN;
+  for (Index i = static_cast<Index>(blockIdx.x) * kRowsPerPass + row; inside && i < r.B_rows;
+       i += static_cast<Index>(gridDim.x) * kRowsPerPass) {
+    const T value = r.B[i * r.ldb + column];
+    if (value != T{0} && isfinite(value)) most = max(most, ilogb(value));
+  }
+  most = largest_of_column(most);
+  if (inside && row == 0) r.largest[column * kExponentBlocks + blockIdx.x] = most;
+  __threadfence();
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(r.arrived + blockIdx.y, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  most = INT_MIN;
+  for (Index k = row; inside && k < gridDim.x; k += kRowsPerPass) {
+    most = max(most, __ldcg(r.largest + column * kExponentBlocks + k));
+  }
+  most = largest_of_column(most);
+  if (inside && row == 0) r.exponents[column] = most == INT_MIN ? 0 : kScaledExponent - most;
+}
+
+template <class V, class T>
+__device__ V rounded(const T& value, int exponent) {
+  if constexpr (std::is_same_v<V, T>) {
+    return value;
+  } else {
+    const auto wide = static_cast<double>(value);
+    return V::round(exponent == 0 ? wide : ldexp(wide, exponent));
+  }
+}
+
+/// A row of the result per group of neighbouring threads, 16 bytes per thread.
+template <class V, class T>
+__global__ __launch_bounds__(kThreads) void round_kernel(Rounding<V, T> r, RowLayout layout) {
+  constexpr int kValues = static_cast<int>(kPiece) / static_cast<int>(sizeof(V));
+  cuda::allow_next_pass();
+  cuda::wait_for_first_pass();
+  if (!layout.has_row()) return;
+  const Index step = static_cast<Index>(gridDim.x) * layout.rows_per_block();
+  for (Index i = static_cast<Index>(blockIdx.x) * layout.rows_per_block() + layout.row();
+       i < r.rows; i += step) {
+    const bool inside = i < r.B_rows;
+    const Index row = inside && r.order != nullptr ? r.order[i] : i;
+    for (Index at = layout.column() * kValues; at < r.pitch; at += layout.width() * kValues) {
+      struct alignas(kPiece) Piece {
+        V values[kValues];
+      } piece{};
+#pragma unroll
+      for (int k = 0; k < kValues; ++k) {
+        if (!inside || at + k >= r.N) continue;
+        const int exponent = r.exponents == nullptr ? 0 : r.exponents[at + k];
+        piece.values[k] = rounded<V>(r.B[row * r.ldb + at + k], exponent);
+      }
+      *reinterpret_cast<Piece*>(r.result + i * r.pitch + at) = piece;
+    }
+  }
+}
+
+}  // namespace
+
+template <class V, class T>
+void find_column_exponents(CudaContext& context, const Rounding<V, T>& r) {
+  constexpr Index kLeastRows = 4 * kRowsPerPass;
+  const Index blocks = std::clamp<Index>(ceil_div(r.B_rows, kLeastRows), 1, kExponentBlocks);
+  const dim3 grid(static_cast<unsigned>(blocks),
+                  static_cast<unsigned>(ceil_div(r.N, Index{kWarp})));
+  cuda::launch_second_pass(exponents_kernel<V, T>, grid, dim3(kThreads), context.stream(), r);
+}
+
+template <class V, class T>
+void round_block(CudaContext& context, const Rounding<V, T>& r) {
+  if (r.rows == 0) return;
+  const RowLayout layout(r.pitch * static_cast<Index>(sizeof(V)) / kPiece);
+  const Index most = Index{16} * context.device().multiprocessors;
+  const Index blocks = std::min(ceil_div(r.rows, Index{layout.rows_per_block()}), most);
+  const dim3 grid(static_cast<unsigned>(blocks));
+  cuda::launch_second_pass(round_kernel<V, T>, grid, dim3(kThreads), context.stream(), r, layout);
+}
+
+#define HEDDLE_INSTANTIATE_FOR(V, T)                                        \
+  template void find_column_exponents(CudaContext&, const Rounding<V, T>&); \
+  template void round_block(CudaContext&, const Rounding<V, T>&);
+#define HEDDLE_INSTANTIATE(V)       \
+  HEDDLE_INSTANTIATE_FOR(V, float)  \
+  HEDDLE_INSTANTIATE_FOR(V, double) \
+  template void round_block(CudaContext&, const Rounding<V, V>&);
+HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_FOR
+
+}  // namespace heddle::detail

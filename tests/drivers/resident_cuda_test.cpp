@@ -1,0 +1,47 @@
+#include "drivers/resident_battery.hpp"
+
+namespace heddle {
+namespace {
+
+/// Skips where there is no GPU. The device of the test is then the host.
+class NeedsGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = cuda_unavailable_reason();
+    if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  }
+};
+
+struct OnGpu {
+  using Context = CudaContext;
+  using Fixture = NeedsGpu;
+  static constexpr DeviceChoice kDevice = DeviceChoice::automatic;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, ResidentSolve, ::testing::Types<OnGpu>);
+
+/// A large matrix enters a solve where it lies: the solve copies no array of its size to the host,
+/// and holds no second copy.
+TEST(ResidentSolveOnGpu, CopiesNoMatrix) {
+  const std::string reason = cuda_unavailable_reason();
+  if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  Device device(DeviceChoice::cuda, 1);
+  HostCsrMatrix<double> made =
+      generate<double>(device.host(), {.name = "laplace3d", .size = {80, 80, 80}});
+  device.with_context([&]<class Ctx>(Ctx& context) {
+    if constexpr (std::same_as<Ctx, CudaContext>) {
+      const CsrMatrix<double, DeviceSpace> A = place(context, std::move(made));
+      const auto bytes = static_cast<std::size_t>(A.nnz()) * sizeof(double);
+      const CopyCount before = context.copy_count();
+      const auto found =
+          solve<double, CudaContext>(device, {.A = ResidentMatrix<double, CudaContext>(A.view())},
+                                     {.method = Method::lobpcg, .nev = 2, .max_iterations = 3});
+      EXPECT_LT(context.copy_count().bytes_to_host - before.bytes_to_host, bytes / 10);
+      EXPECT_LT(context.copy_count().bytes_to_device - before.bytes_to_device, bytes / 10);
+      EXPECT_EQ(found.vectors.rows(), 512'000);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace heddle
