@@ -1,6 +1,6 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/column_sums.cuh>
 #include <heddle/linalg/blocks/multiply_tiles.cuh>
-#include <heddle/linalg/blocks/square_sum.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -93,22 +93,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-/// norms[c] = the root of the sum of partials[block·cols + c] over the blocks, in a fixed order.
-__global__ void norms_kernel(int blocks, int cols, const SquareSum* partials, double* norms) {
-  __shared__ SquareSum sums[kThreads];
-  const int c = static_cast<int>(blockIdx.x);
-  SquareSum sum{};
-  for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kThreads) {
-    sum.add(partials[Index{block} * cols + c]);
-  }
-  sums[threadIdx.x] = sum;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half) sums[threadIdx.x].add(sums[threadIdx.x + half]);
-  }
-  if (threadIdx.x == 0) norms[c] = sums[0].result();
-}
-
 template <int kUnits, class T>
 void launch_multiply_residual(CudaContext& context, const MultiplyArguments<T>& m,
                               const ResidualArguments<T>& residual,
@@ -119,14 +103,12 @@ void launch_multiply_residual(CudaContext& context, const MultiplyArguments<T>& 
                              static_cast<int>(shared)));
   const Index blocks = std::min(ceil_div<Index>(m.rows, kThreads / kWarp * kTileRows),
                                 Index{2} * context.device().multiprocessors);
-  auto* partials = static_cast<SquareSum*>(
-      context.scratch(sizeof(SquareSum) * static_cast<std::size_t>(blocks * residual.cols)));
+  auto* partials =
+      static_cast<SquareSum*>(context.scratch(partials_bytes<SquareSum>(blocks, residual.cols)));
   kernel<<<static_cast<unsigned>(blocks), kThreads, shared, context.stream()>>>(m, residual,
                                                                                 partials);
   check_launch();
-  norms_kernel<<<static_cast<unsigned>(residual.cols), kThreads, 0, context.stream()>>>(
-      static_cast<int>(blocks), residual.cols, partials, norms.data);
-  check_launch();
+  launch_results(context, blocks, residual.cols, partials, norms);
 }
 
 /// The launcher for 8·`units` columns of Z, null where there is none.

@@ -1,11 +1,10 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/blocks/square_sum.cuh>
+#include <heddle/linalg/blocks/column_sums.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
-#include <heddle/linalg/data/process_sums.hpp>
 
 namespace heddle {
 namespace {
@@ -73,27 +72,6 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   if (layout.row() == 0 && c < cols) partials[Index{blockIdx.x} * cols + c] = sums[threadIdx.x];
 }
 
-/// totals[c] = the sum of the slabs' sums, added in a fixed order by one thread block per column,
-/// and results[c] = its result. Either may be null.
-template <class Sum>
-__global__ void results_kernel(int slab_count, int cols, const Sum* partials, Sum* totals,
-                               double* results) {
-  __shared__ Sum sums[kThreads];
-  const int c = static_cast<int>(blockIdx.x);
-  Sum sum{};
-  for (int slab = static_cast<int>(threadIdx.x); slab < slab_count; slab += kThreads) {
-    sum.add(partials[Index{slab} * cols + c]);
-  }
-  sums[threadIdx.x] = sum;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half) sums[threadIdx.x].add(sums[threadIdx.x + half]);
-  }
-  if (threadIdx.x > 0) return;
-  if (totals != nullptr) totals[c] = sums[0];
-  if (results != nullptr) results[c] = sums[0].result();
-}
-
 /// Bytes moved: the data that `value` reads and writes, once each.
 template <class Sum, class Value>
 void launch_column_sums(CudaContext& context, Index rows, Index cols, const Value& value,
@@ -103,27 +81,13 @@ void launch_column_sums(CudaContext& context, Index rows, Index cols, const Valu
   const DeviceSlabs slabs =
       device_slabs(rows, kSlabsPerMultiprocessor * context.device().multiprocessors, kMinSlabRows);
   const Index slab_count = slabs.count();
-  auto* partials = static_cast<Sum*>(
-      context.scratch(sizeof(Sum) * static_cast<std::size_t>((slab_count + 1) * cols)));
+  auto* partials = static_cast<Sum*>(context.scratch(partials_bytes<Sum>(slab_count, cols)));
   const dim3 grid(static_cast<unsigned>(slab_count),
                   static_cast<unsigned>(ceil_div<Index>(cols, layout.width())));
   column_sums_kernel<Sum><<<grid, kThreads, 0, context.stream()>>>(slabs, static_cast<int>(cols),
                                                                    layout, value, partials);
   check_launch();
-  const auto launch_results = [&](Index count, const Sum* sums, Sum* totals, double* numbers) {
-    results_kernel<Sum><<<static_cast<unsigned>(cols), kThreads, 0, context.stream()>>>(
-        static_cast<int>(count), static_cast<int>(cols), sums, totals, numbers);
-    check_launch();
-  };
-  if (context.processes() == nullptr) {
-    return launch_results(slab_count, partials, nullptr, results.data);
-  }
-  // The sums of all processes are added before a result, such as a root, is taken.
-  const Index numbers = static_cast<Index>(sizeof(Sum) / sizeof(double)) * cols;
-  Sum* const totals = partials + slab_count * cols;
-  launch_results(slab_count, partials, totals, nullptr);
-  sum_over_processes(context, {{reinterpret_cast<double*>(totals), numbers, 1, numbers}});
-  launch_results(1, totals, nullptr, results.data);
+  launch_results(context, slab_count, cols, partials, results);
 }
 
 template <class T>
