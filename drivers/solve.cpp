@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <heddle/drivers/choice.hpp>
@@ -17,6 +18,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <numbers>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 namespace detail {
@@ -56,7 +58,8 @@ void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice
   }
 }
 
-/// The request as this process carries it out. `reordered`: as in `SharedProblem`.
+/// The request as this process carries it out. `reordered`: whether rows have another
+/// order than in the problem.
 Request request_in(const HostContext& team, const Request& request, bool reordered) {
   return team.processes() == nullptr ? request : own_request(*team.processes(), request, reordered);
 }
@@ -71,6 +74,28 @@ void call_others(HostContext& team, const Request& request, const Preconditioner
                                  .plan = plan});
 }
 
+/// Lets a context draw random rows by their numbers in the problem. No numbers: they are
+/// consecutive.
+template <class Ctx>
+class RowNumbers {
+ public:
+  RowNumbers(Ctx& context, const std::vector<std::int32_t>& numbers) : context_(context) {
+    if (numbers.empty()) return;
+    HostContext beside(1);
+    Buffer<std::int32_t, HostSpace> copy(host_of(context, beside), numbers.size());
+    std::copy(numbers.begin(), numbers.end(), copy.data());
+    numbers_ = place(context, std::move(copy));
+    context.set_row_numbers(numbers_.data());
+  }
+  ~RowNumbers() { context_.set_row_numbers(nullptr); }
+  RowNumbers(const RowNumbers&) = delete;
+  RowNumbers& operator=(const RowNumbers&) = delete;
+
+ private:
+  Ctx& context_;
+  Buffer<std::int32_t, typename Ctx::Space> numbers_;
+};
+
 /// Solves `problem` together with the other processes of the context. Only process 0 has a problem
 /// and gets vectors.
 template <Scalar T, class Ctx>
@@ -79,7 +104,8 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   const Clock::time_point start = Clock::now();
   monitor.begin_stage("setting up");
   SharedProblem<T> shared = share(on.device.team(), std::move(problem), asked.distribution);
-  const Request request = request_in(on.device.team(), asked, shared.reordered);
+  const Request request = request_in(on.device.team(), asked, !shared.row_numbers.empty());
+  const RowNumbers<Ctx> numbers(on.context, shared.row_numbers);
   const ProblemSizes sizes = shared.problem.sizes();
   const MethodKind& method = method_of(request, sizes);
   PlacedProblem<T, Ctx> placed = [&] {

@@ -99,6 +99,10 @@ class CudaContext {
   /// The processes that share the rows. Null: this process holds all rows.
   Processes* processes() const noexcept;
 
+  /// The numbers by which random entries are drawn, see `HostContext::row_numbers`.
+  const std::int32_t* row_numbers() const noexcept { return row_numbers_; }
+  void set_row_numbers(const std::int32_t* numbers) noexcept { row_numbers_ = numbers; }
+
   /// A logical OR over all processes of the context. See `HostContext::agree`.
   bool agree(bool here) const;
 
@@ -129,6 +133,7 @@ class CudaContext {
  private:
   struct State;
   std::unique_ptr<State> state_;
+  const std::int32_t* row_numbers_ = nullptr;
 };
 
 template <>
