@@ -1,14 +1,14 @@
-# Sets HEDDLE_HAS_METIS and, where it is on, finds METIS.
+# Sets HEDDLE_HAS_METIS and, where it is on, finds METIS. It is of use with several processes only.
 
 set(HEDDLE_HAS_METIS OFF)
-if(HEDDLE_METIS STREQUAL "AUTO")
+if(HEDDLE_METIS STREQUAL "AUTO" AND HEDDLE_HAS_MPI)
   find_package(METIS QUIET)
-elseif(HEDDLE_METIS)
+elseif(HEDDLE_METIS STREQUAL "ON")
   find_package(METIS REQUIRED)
 endif()
 if(HEDDLE_METIS AND METIS_FOUND)
   set(HEDDLE_HAS_METIS ON)
   message(STATUS "Partitions of graphs: METIS")
-else()
+elseif(HEDDLE_HAS_MPI)
   message(STATUS "Partitions of graphs: not in this build, it has no METIS")
 endif()

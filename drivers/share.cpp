@@ -93,8 +93,10 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
     shared.partition = partition(problem.A.view(), processes->size(), distribution);
     if (!shared.partition.order.empty()) reorder(team, shared.partition.order, problem);
   }
-  shared.reordered = of_leader(team, !shared.partition.order.empty());
   shared.partition.ranges = shared_ranges(team, std::move(shared.partition.ranges));
+  if (of_leader(team, !shared.partition.order.empty())) {
+    shared.row_numbers = scatter(team, shared.partition.order, shared.partition.ranges);
+  }
   const RowRanges& rows = shared.partition.ranges;
   HostProblem<T>& part = shared.problem;
   part.processes = processes->size();

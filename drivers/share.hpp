@@ -15,7 +15,9 @@ template <Scalar T>
 struct SharedProblem {
   HostProblem<T> problem;
   Partition partition{};
-  bool reordered = false;  ///< whether the partition has an order, on all processes
+  /// The numbers in the problem of the rows of this process. Empty, on all processes, where the
+  /// partition has no order.
+  std::vector<std::int32_t> row_numbers{};
 };
 
 /// The part of `problem` in the rows of this process. Only the problem of process 0 is read, and

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
@@ -13,6 +14,7 @@
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 namespace detail {
@@ -33,7 +35,8 @@ struct Place {
   }
 };
 
-/// The request as this process carries it out. `reordered`: as in `SharedProblem`.
+/// The request as this process carries it out. `reordered`: whether rows have another
+/// order than in the problem.
 Request request_in(const HostContext& team, const Request& request, bool reordered) {
   return team.processes() == nullptr ? request : own_request(*team.processes(), request, reordered);
 }
@@ -48,6 +51,28 @@ void call_others(HostContext& team, const Request& request, const Preconditioner
                                  .plan = plan});
 }
 
+/// Lets a context draw random rows by their numbers in the problem. No numbers: they are
+/// consecutive.
+template <class Ctx>
+class RowNumbers {
+ public:
+  RowNumbers(Ctx& context, const std::vector<std::int32_t>& numbers) : context_(context) {
+    if (numbers.empty()) return;
+    HostContext beside(1);
+    Buffer<std::int32_t, HostSpace> copy(host_of(context, beside), numbers.size());
+    std::copy(numbers.begin(), numbers.end(), copy.data());
+    numbers_ = place(context, std::move(copy));
+    context.set_row_numbers(numbers_.data());
+  }
+  ~RowNumbers() { context_.set_row_numbers(nullptr); }
+  RowNumbers(const RowNumbers&) = delete;
+  RowNumbers& operator=(const RowNumbers&) = delete;
+
+ private:
+  Ctx& context_;
+  Buffer<std::int32_t, typename Ctx::Space> numbers_;
+};
+
 /// Solves `problem` together with the other processes of the context. Only process 0 has a problem
 /// and gets vectors.
 template <Scalar T, class Ctx>
@@ -55,7 +80,8 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
                   const Request& asked, const Monitor& monitor) {
   const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   SharedProblem<T> shared = share(on.device.team(), std::move(problem), asked.distribution);
-  const Request request = request_in(on.device.team(), asked, shared.reordered);
+  const Request request = request_in(on.device.team(), asked, !shared.row_numbers.empty());
+  const RowNumbers<Ctx> numbers(on.context, shared.row_numbers);
   const MethodKind& method = method_of(request, shared.problem.sizes());
   const double sharing_seconds = seconds_since(start);
   Solved<T, typename Ctx::Space> solved = solve_placed<T>(

@@ -125,9 +125,11 @@ void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, Hos
 template <Scalar T>
 void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
                  BlockView<T, HostSpace> X, Index first_row) {
+  const std::int32_t* const numbers = context.row_numbers();
   for_each_row<T>(context, X, [&](Index i) {
+    const Index number = numbers != nullptr ? numbers[i] : first_row + i;
     for (Index j = 0; j < X.cols(); j += 2) {
-      const PhiloxBlock random = random_pair(seed, stream, first_row + i, j / 2);
+      const PhiloxBlock random = random_pair(seed, stream, number, j / 2);
       X(i, j) = static_cast<T>(signed_uniform(random.words[0], random.words[1]));
       if (j + 1 < X.cols()) {
         X(i, j + 1) = static_cast<T>(signed_uniform(random.words[2], random.words[3]));

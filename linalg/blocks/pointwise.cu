@@ -126,8 +126,10 @@ struct Random {
   std::uint64_t seed;
   std::uint64_t stream;
   Index first_row;
+  const std::int32_t* numbers;  ///< null: first_row, first_row + 1, …
   __device__ T operator()(Index i, int c) const {
-    const PhiloxBlock random = random_pair(seed, stream, first_row + i, c / 2);
+    const Index number = numbers != nullptr ? numbers[i] : first_row + i;
+    const PhiloxBlock random = random_pair(seed, stream, number, c / 2);
     const int word = c % 2 * 2;
     return static_cast<T>(signed_uniform(random.words[word], random.words[word + 1]));
   }
@@ -166,7 +168,7 @@ void copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X, BlockView<T, D
 template <Scalar T>
 void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
                  BlockView<T, DeviceSpace> X, Index first_row) {
-  launch_assign(context, X, Random<T>{seed, stream, first_row});
+  launch_assign(context, X, Random<T>{seed, stream, first_row, context.row_numbers()});
   context.profile().count(bytes<T, DeviceSpace>(X), 0);
 }
 

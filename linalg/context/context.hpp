@@ -94,6 +94,12 @@ class HostContext {
   /// processes decide alike.
   bool agree(bool here) const { return processes_ ? processes_->any(here) : here; }
 
+  /// The numbers by which random entries of the rows of this process are drawn, in memory of the
+  /// context, where processes hold rows in another order than the matrix. Null: consecutive ones.
+  /// See `fill_random`. The caller keeps them alive.
+  const std::int32_t* row_numbers() const noexcept { return row_numbers_; }
+  void set_row_numbers(const std::int32_t* numbers) noexcept { row_numbers_ = numbers; }
+
   /// Whether `number` is the same on all processes of the context.
   bool same(std::uint64_t number) const { return !processes_ || processes_->same(number); }
 
@@ -106,6 +112,7 @@ class HostContext {
  private:
   int threads_;
   std::shared_ptr<Processes> processes_;
+  const std::int32_t* row_numbers_ = nullptr;
   Profile profile_;
   AllocationCount allocation_count_;
   void* scratch_ = nullptr;

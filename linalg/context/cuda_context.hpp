@@ -106,6 +106,10 @@ class CudaContext {
   /// The processes that share the rows. Null: this process holds all rows.
   Processes* processes() const noexcept;
 
+  /// The numbers by which random entries are drawn, see `HostContext::row_numbers`.
+  const std::int32_t* row_numbers() const noexcept { return row_numbers_; }
+  void set_row_numbers(const std::int32_t* numbers) noexcept { row_numbers_ = numbers; }
+
   /// A logical OR over all processes of the context. See `HostContext::agree`.
   bool agree(bool here) const;
 
@@ -136,6 +140,7 @@ class CudaContext {
  private:
   struct State;
   std::unique_ptr<State> state_;
+  const std::int32_t* row_numbers_ = nullptr;
 };
 
 /// Makes a GPU the current one of the calling thread, which every use of a context on that GPU

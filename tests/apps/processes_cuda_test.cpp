@@ -51,6 +51,16 @@ TEST_F(LobpcgOnGpus, GraphsWithNullVectors) {
   expect_same(2, on_gpu(generated("rmat", "7") + ", " + laplacian, "nev: 5"));
 }
 
+TEST_F(LobpcgOnGpus, DistributionByMetis) {
+  const std::string metis =
+      on_gpu(kBeam, "nev: 4, preconditioner: {type: jacobi}") + "distribution: metis\n";
+  if (together(2, metis).err.find("this build has no METIS") != std::string::npos) {
+    GTEST_SKIP() << "skipped: this build has no METIS";
+  }
+  expect_same(2, metis);
+  EXPECT_TRUE(result().at("distribution").get<std::string>().starts_with("METIS"));
+}
+
 TEST_F(LobpcgOnGpus, ConstraintsAndTheBitsOfVectors) {
   const std::string first = on_gpu(kGrid, "nev: 3") + "output: {eigenvectors: npy}\n";
   ASSERT_EQ(together(2, first, {"--set", "output.directory=a"}).exit_code, 0);

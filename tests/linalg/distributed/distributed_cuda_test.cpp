@@ -110,6 +110,22 @@ TEST_F(DistributedOnGpus, NormsBeyondTheRangeOfSquares) {
   }
 }
 
+TEST_F(DistributedOnGpus, RandomRowsByNumber) {
+  const RowRange rows = own(uneven_rows(kRows));
+  RandomBlock<double> whole(kRows, 3, 3, 1), mine(rows.local, 3, 3, 2);
+  Buffer<std::int32_t, HostSpace> numbers(alone_, static_cast<std::size_t>(rows.local));
+  for (Index i = 0; i < rows.local; ++i) {
+    numbers[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(kRows - 1 - rows.first - i);
+  }
+  const Buffer<std::int32_t, DeviceSpace> there = place(gpu(), std::move(numbers));
+  fill_random<double>(alone_, 5, 6, whole.view());
+  gpu().set_row_numbers(there.data());
+  test::fill_random<double>(test::OnDevice{gpu()}, 5, 6, mine.view(), rows.first);
+  gpu().set_row_numbers(nullptr);
+  EXPECT_EQ(mine.view()(0, 2), whole.view()(kRows - 1 - rows.first, 2));
+  EXPECT_EQ(mine.view()(rows.local - 1, 0), whole.view()(kRows - rows.first - rows.local, 0));
+}
+
 /// Operations on a distributed matrix are those on the whole matrix.
 TEST_F(DistributedOnGpus, Matrices) {
   for (const GallerySpec& spec :

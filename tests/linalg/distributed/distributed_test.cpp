@@ -153,6 +153,16 @@ TEST_F(Distributed, RandomBlocksAreThoseOfOneProcess) {
   fill_random<double>(together_, 5, 6, X, rows.first);
   EXPECT_EQ(X(0, 0), whole.view()(rows.first, 0));
   EXPECT_EQ(X(rows.local - 1, 2), whole.view()(rows.first + rows.local - 1, 2));
+
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(rows.local));
+  for (Index i = 0; i < rows.local; ++i) {
+    numbers[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(kRows - 1 - rows.first - i);
+  }
+  together_.set_row_numbers(numbers.data());
+  fill_random<double>(together_, 5, 6, X, rows.first);
+  together_.set_row_numbers(nullptr);
+  EXPECT_EQ(X(0, 2), whole.view()(kRows - 1 - rows.first, 2));
+  EXPECT_EQ(X(rows.local - 1, 0), whole.view()(kRows - rows.first - rows.local, 0));
 }
 
 /// All processes shift a nearly singular Gram matrix alike. With shifts for their own numbers of
