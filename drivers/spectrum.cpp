@@ -1,5 +1,5 @@
 #include <heddle/drivers/matrix_checks.hpp>
-#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/place.hpp>
 #include <heddle/drivers/spectrum.hpp>
 
 namespace heddle {
