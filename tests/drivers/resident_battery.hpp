@@ -4,8 +4,8 @@
 
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve_resident.hpp>
-#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <string>

@@ -32,10 +32,11 @@ TEST(ResidentSolveOnGpu, CopiesNoMatrix) {
     if constexpr (std::same_as<Ctx, CudaContext>) {
       const CsrMatrix<double, DeviceSpace> A = place(context, std::move(made));
       const auto bytes = static_cast<std::size_t>(A.nnz()) * sizeof(double);
+      Request request{.method = Method::lobpcg, .nev = 2, .max_iterations = 3};
+      request.preconditioner.type = "jacobi";
       const CopyCount before = context.copy_count();
-      const auto found =
-          solve<double, CudaContext>(device, {.A = ResidentMatrix<double, CudaContext>(A.view())},
-                                     {.method = Method::lobpcg, .nev = 2, .max_iterations = 3});
+      const auto found = solve<double, CudaContext>(
+          device, {.A = ResidentMatrix<double, CudaContext>(A.view())}, request);
       EXPECT_LT(context.copy_count().bytes_to_host - before.bytes_to_host, bytes / 10);
       EXPECT_LT(context.copy_count().bytes_to_device - before.bytes_to_device, bytes / 10);
       EXPECT_EQ(found.vectors.rows(), 512'000);
