@@ -8,12 +8,21 @@
 #include <heddle/linalg/precision/narrow_float.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 
 /// Products of which the matrix and all blocks are stored in a short number type V (`Half`,
 /// `Bfloat16`, `Tf32`), with sums in single precision. They move fewer bytes, also on processors
 /// without tensor cores, and serve recurrences whose vectors stay in V between the products.
 namespace heddle {
+
+/// The name of V in requests and messages.
+template <class V>
+constexpr std::string_view narrow_name() {
+  if constexpr (std::same_as<V, Half>) return "half";
+  if constexpr (std::same_as<V, Bfloat16>) return "bf16";
+  return "tf32";
+}
 
 /// How a number of V is stored. The host stores it as a float with the value of a V: its processors
 /// have no arithmetic with V, so that shorter numbers would save nothing.

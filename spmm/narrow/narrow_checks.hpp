@@ -6,13 +6,6 @@
 /// What the plans of all backends refuse. `type` is the name of the number type.
 namespace heddle::detail {
 
-template <class V>
-constexpr std::string_view narrow_name() {
-  if constexpr (std::same_as<V, Half>) return "half";
-  if constexpr (std::same_as<V, Bfloat16>) return "bf16";
-  return "tf32";
-}
-
 [[noreturn]] void refuse_distributed(std::string_view type);
 
 /// Refuses entry (row, column) of A, counted from 0, which is not finite in this type.

@@ -283,7 +283,7 @@ void refuse_entry_at(CudaContext& context, const CsrView<T, DeviceSpace>& A, std
   const std::int64_t* const offsets = there.view().row_offsets;
   const auto k = static_cast<std::int64_t>(place);
   const Index row = std::upper_bound(offsets, offsets + A.rows + 1, k) - offsets - 1;
-  detail::refuse_entry(detail::narrow_name<V>(), row, there.view().columns[k],
+  detail::refuse_entry(narrow_name<V>(), row, there.view().columns[k],
                        static_cast<double>(there.view().values[k]));
 }
 

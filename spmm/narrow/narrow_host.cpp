@@ -33,8 +33,7 @@ HostCsrMatrix<float> rounded(HostContext& context, const CsrView<T, HostSpace>& 
   const Index k = beyond - result.values();
   const Index row =
       std::upper_bound(A.row_offsets, A.row_offsets + A.rows + 1, k) - A.row_offsets - 1;
-  detail::refuse_entry(detail::narrow_name<V>(), row, A.columns[k],
-                       static_cast<double>(A.values[k]));
+  detail::refuse_entry(narrow_name<V>(), row, A.columns[k], static_cast<double>(A.values[k]));
 }
 
 /// y_ij = f(x_ij, j) for all entries.

@@ -124,9 +124,10 @@ TEST(Refusals, PreconditionersInShortNumberTypes) {
   EXPECT_EQ(refused("jacobi", PreconditionerPrecision::tf32),
             "preconditioner.precision: tf32: jacobi has no form in single precision; use auto or "
             "double");
-  EXPECT_EQ(refused("chebyshev", PreconditionerPrecision::bf16, {{"degree", Index{15}}}),
-            "chebyshev of degree 15 needs more digits: this precision takes degrees up to 14, or "
-            "auto");
+  EXPECT_EQ(
+      refused("chebyshev", PreconditionerPrecision::bf16, {{"degree", Index{15}}}),
+      "chebyshev of degree 15: bf16 has the digits for degrees up to 14; use degree: auto, or "
+      "single or double precision");
   EXPECT_EQ(refused("chebyshev", PreconditionerPrecision::half, {{"degree", Index{40}}}), "");
 }
 

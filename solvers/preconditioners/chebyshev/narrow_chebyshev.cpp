@@ -15,21 +15,23 @@ namespace heddle {
 namespace {
 
 /// Throws for a degree beyond `most`.
-int checked_degree(int degree, int most) {
+int checked_degree(std::string_view type, int degree, int most) {
   if (degree <= most) return degree;
   throw InvalidArgument(fmt::format(
-      "chebyshev of degree {} needs more digits: this precision takes degrees up to {}, or auto",
-      degree, most));
+      "chebyshev of degree {}: {} has the digits for degrees up to {}; use degree: auto, or single "
+      "or double precision",
+      degree, type, most));
 }
 
 }  // namespace
 
 template <class V, class Ctx>
 NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, CsrView<double, Space> A, int degree)
-    : NarrowChebyshev(context,
-                      detail::prepare_chebyshev<double>(
-                          context, A, checked_degree(degree, kMostDegree), V::kRoundoff),
-                      degree) {}
+    : NarrowChebyshev(
+          context,
+          detail::prepare_chebyshev<double>(
+              context, A, checked_degree(narrow_name<V>(), degree, kMostDegree), V::kRoundoff),
+          degree) {}
 
 template <class V, class Ctx>
 NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, detail::ChebyshevSetup<double, Space> setup,
