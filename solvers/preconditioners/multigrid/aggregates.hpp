@@ -25,7 +25,9 @@ Aggregates<HostSpace> aggregate(HostContext& context, const NodeGraph<HostSpace>
 /// others whose fate is open within two edges. So the number of rounds is that of the longest chain
 /// of decisions that depend on each other: 230 for a cube of 100³, 5 for random numbers of its
 /// nodes. Where they would be more than 1024 and a 64th of the nodes, as in a long line, the host
-/// does it. It also does for a graph with an edge that is stored in one direction only.
+/// does it. It also does
+/// where the rounds leave nodes open, as they may with edges in one direction only, for which roots
+/// can differ from the host's.
 Aggregates<DeviceSpace> aggregate(CudaContext& context, const NodeGraph<DeviceSpace>& graph);
 
 }  // namespace heddle::detail

@@ -32,8 +32,8 @@ Growth growth(double row_mean) {
 }
 
 /// The levels, three blocks per level, four from degree 4 on, and the dense inverse of the coarsest
-/// level. Setup has the levels in double precision, and while the second one is made, the smoother
-/// I − ω D⁻¹ Ā and the strong connections of the first one.
+/// level. Setup has A and the levels in double precision, and while the second one is made, the
+/// smoother I − ω D⁻¹ Ā and the strong connections of the first one.
 PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
                                    const PreconditionerOptions& options) {
   constexpr double kCoarsestRows = 300;
@@ -50,9 +50,10 @@ PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
   PreconditionerSizes full = sizes;
   full.scalar_size = sizeof(double);
   const double in_double = of_levels * full.matrix_bytes(sizes.nnz + sizes.rows);
+  const double copy = sizes.scalar_size < sizeof(double) ? full.matrix_bytes(sizes.nnz) : 0;
   return {.matrix = matrix,
           .kept = levels + inverse + blocks + sizes.vector_bytes(1),
-          .setup = 1.5 * in_double + inverse + 2 * order * order * sizeof(double)};
+          .setup = 1.7 * in_double + copy + inverse + 2 * order * order * sizeof(double)};
 }
 
 }  // namespace
