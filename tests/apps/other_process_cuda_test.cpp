@@ -63,7 +63,7 @@ TEST_F(LanczosOnGpu, FindsTheEigenvaluesThatTheHostFinds) {
 
 /// CG with this mass matrix takes hundreds of iterations per product, each of ten launches.
 TEST_F(LanczosOnGpu, FactorsAMassMatrixThatIsSmall) {
-  const auto folder = test::matrix_dir();
+  const auto folder = heddle::test::matrix_dir();
   if (!folder) GTEST_SKIP() << "no matrix folder";
   const std::string pencil = "problem: {matrix: " + (*folder / "bcsstk07.mtx").string() +
                              ", mass: " + (*folder / "bcsstm07.mtx").string() + "}\n";
