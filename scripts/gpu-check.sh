@@ -100,8 +100,8 @@ if $multi; then
   cat "$logs"/tests.log "$logs"/scaling-*.log 2>/dev/null || true
   say "Summary (full output in $logs)"
   cat "$logs/summary.txt"
-  ! grep -q '^FAILED' "$logs/summary.txt"
-  exit
+  if grep -q '^FAILED' "$logs/summary.txt"; then exit 1; fi
+  exit 0
 fi
 step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
   heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench low_precision_bench

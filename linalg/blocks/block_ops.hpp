@@ -30,8 +30,8 @@ void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, Hos
 /// X(i, j) ← a random number uniform in (−1, 1) that depends on (seed, stream, first_row + i, j)
 /// alone. It is therefore the same on every backend, for every ld, and for every distribution of
 /// the rows of a tall block. Where the context has `row_numbers`, which are then as many as X has
-/// rows, row_numbers[i] takes the place of first_row + i. Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC
-/// 2011 (Philox4x32-10).
+/// rows, row_numbers[i] takes the place of first_row + i. Source: Salmon et al., Parallel random
+/// numbers: as easy as 1, 2, 3, SC 2011 (Philox4x32-10).
 template <Scalar T>
 void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
                  BlockView<T, HostSpace> X, Index first_row = 0);
