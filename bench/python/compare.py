@@ -10,6 +10,7 @@ sides are judged alike. With --gpu CuPy stands for SciPy, and all arrays lie on 
 Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
 
 import argparse
+import faulthandler
 import os
 
 THREADS = 2
@@ -18,6 +19,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import signal
 import statistics
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -254,6 +256,8 @@ def main():
     parser.add_argument("--few", action="store_true", help="three real matrices, one generated")
     parser.add_argument("--gpu", action="store_true", help="beside CuPy, with arrays on the GPU")
     arguments = parser.parse_args()
+    faulthandler.enable()  # a crash tells where
+    sys.stdout.reconfigure(line_buffering=True)
     warnings.simplefilter("ignore")
     if arguments.gpu:
         import on_gpu
