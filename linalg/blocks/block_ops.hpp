@@ -104,16 +104,6 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
               ConstBlockView<T, HostSpace> BX, ConstSmallView<double, HostSpace> theta,
               BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms);
 
-/// Z = X C and, with Z₁ the first b columns of Z, R = Z₁ − Y·diag(θ) and norms(j, 0) = ‖r_j‖₂ (X
-/// n×a, C a×c, Z n×c, Y and R n×b, b ≤ c, θ and norms b×1). Where X holds images A S, these are new
-/// images A [Y P] and the residuals of Y. Z and R may share memory with X, but not with each other
-/// or Y. On a device it is one pass over the blocks up to moderate widths.
-template <Scalar T>
-void multiply_with_residual(HostContext& context, ConstBlockView<T, HostSpace> X,
-                            ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Z,
-                            ConstBlockView<T, HostSpace> Y, ConstSmallView<double, HostSpace> theta,
-                            BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms);
-
 class CudaContext;
 
 // The same operations on blocks in device memory. A call queues its work on the context's stream.
@@ -183,12 +173,5 @@ template <Scalar T>
 void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
               ConstBlockView<T, DeviceSpace> BX, ConstSmallView<double, DeviceSpace> theta,
               BlockView<T, DeviceSpace> R, SmallView<double, DeviceSpace> norms);
-
-template <Scalar T>
-void multiply_with_residual(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
-                            ConstSmallView<double, DeviceSpace> C, BlockView<T, DeviceSpace> Z,
-                            ConstBlockView<T, DeviceSpace> Y,
-                            ConstSmallView<double, DeviceSpace> theta, BlockView<T, DeviceSpace> R,
-                            SmallView<double, DeviceSpace> norms);
 
 }  // namespace heddle

@@ -1,16 +1,103 @@
+#include <cstdint>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/blocks/multiply_tiles.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
 namespace heddle {
 namespace {
 
+constexpr int kTileRows = 16;  ///< rows that a warp computes at a time
+constexpr int kStep = 8;       ///< columns of X that one step of the matrix units multiplies
+constexpr int kBatch = 4;      ///< steps whose loads are in flight together
 constexpr int kMaxUnits = 16;  ///< largest number of columns of Y per launch, divided by 8
 
-/// Computes a warp's 16 rows of Y.
+template <class T>
+struct MultiplyArguments {
+  Index rows;
+  int a;
+  int b;
+  double alpha;
+  const T* X;
+  Index X_ld;
+  const double* C;
+  Index C_ld;
+  double beta;
+  const T* W;
+  Index W_ld;
+  T* Y;
+  Index Y_ld;
+};
+
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T first;
+  T second;
+};
+
+/// How rows are loaded and stored. Paired: two neighbouring entries at once, which needs blocks of
+/// even widths, aligned to two entries.
+enum class Access { single, paired };
+
+/// The column of X, within a step, that lane t of four multiplies in half h. It is the same for
+/// both kinds of access, so that sums have the same bits wherever the operands lie.
+__device__ int column_of(int t, int h) { return 2 * t + h; }
+
+/// Copies αC to shared memory in the order in which lanes read it: for each step and unit, the
+/// fragments B(t, g) and B(t + 4, g). Entries outside of C are 0.
+template <int kUnits, class T>
+__device__ void stage_coefficients(const MultiplyArguments<T>& m, int steps, double* staged) {
+  const int count = steps * kUnits * 2 * kWarp;
+  for (int index = static_cast<int>(threadIdx.x); index < count; index += kThreads) {
+    const int lane = index % kWarp;
+    const int half = index / kWarp % 2;
+    const int unit = index / (2 * kWarp) % kUnits;
+    const int step = index / (2 * kWarp * kUnits);
+    const int k = step * kStep + column_of(lane % 4, half);
+    const int j = unit * 8 + lane / 4;
+    staged[index] = k < m.a && j < m.b ? m.alpha * m.C[k + j * m.C_ld] : 0;
+  }
+}
+
+/// Entries j and j + 1 of a row, of which those from `cols` on are 0.
+template <Access kAccess, class T>
+__device__ Pair<T> load_pair(const T* row, int j, int cols) {
+  if constexpr (kAccess == Access::paired) {
+    return j < cols ? *reinterpret_cast<const Pair<T>*>(row + j) : Pair<T>{T{0}, T{0}};
+  } else {
+    return {j < cols ? row[j] : T{0}, j + 1 < cols ? row[j + 1] : T{0}};
+  }
+}
+
+template <Access kAccess, class T>
+__device__ void store_pair(T* row, int j, int cols, Pair<T> pair) {
+  if constexpr (kAccess == Access::paired) {
+    if (j < cols) *reinterpret_cast<Pair<T>*>(row + j) = pair;
+  } else {
+    if (j < cols) row[j] = pair.first;
+    if (j + 1 < cols) row[j + 1] = pair.second;
+  }
+}
+
+/// A lane's operands of a step: X(i, ·) in entries 0 and 2, X(i + 8, ·) in 1 and 3. Entries outside
+/// of the block are 0.
+template <Access kAccess, class T>
+__device__ void load_step(const MultiplyArguments<T>& m, Index i, int first, int t, T (&x)[4]) {
+  const T* low = m.X + i * m.X_ld;
+  const T* high = low + 8 * m.X_ld;
+  const int k = first + column_of(t, 0);
+  const Pair<T> a = load_pair<kAccess>(low, k, i < m.rows ? m.a : 0);
+  const Pair<T> b = load_pair<kAccess>(high, k, i + 8 < m.rows ? m.a : 0);
+  x[0] = a.first;
+  x[1] = b.first;
+  x[2] = a.second;
+  x[3] = b.second;
+}
+
+/// Computes a warp's 16 rows of Y. The warp reads a row of X and W completely before it writes that
+/// row of Y, so Y may share memory with X and may be W.
 template <int kUnits, Access kAccess, class T>
 __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int steps, int lane,
                               const double* staged) {
@@ -29,9 +116,43 @@ __device__ void multiply_rows(const MultiplyArguments<T>& m, Index first, int st
       }
     }
   }
-  add_tile<kUnits, kAccess>(m, first, steps, lane, staged, sum);
-  store_tile<kUnits, kAccess>(m, first, lane, sum);
+  for (int step = 0; step < steps; step += kBatch) {
+    T x[kBatch][4];
+#pragma unroll
+    for (int s = 0; s < kBatch; ++s) {
+      load_step<kAccess>(m, rows[0], (step + s) * kStep, t, x[s]);
+    }
+#pragma unroll
+    for (int s = 0; s < kBatch; ++s) {
+      if (step + s >= steps) break;
+      const double a[4] = {static_cast<double>(x[s][0]), static_cast<double>(x[s][1]),
+                           static_cast<double>(x[s][2]), static_cast<double>(x[s][3])};
+      const double* fragments = staged + (step + s) * kUnits * 2 * kWarp + lane;
+#pragma unroll
+      for (int u = 0; u < kUnits; ++u) {
+        const double b[2] = {fragments[2 * u * kWarp], fragments[(2 * u + 1) * kWarp]};
+        multiply_add_16x8x8(sum[u], a, b);
+      }
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < kUnits; ++u) {
+#pragma unroll
+    for (int high = 0; high < 2; ++high) {
+      if (rows[high] >= m.rows) continue;
+      store_pair<kAccess>(
+          m.Y + rows[high] * m.Y_ld, 8 * u + 2 * t, m.b,
+          Pair<T>{static_cast<T>(sum[u][2 * high]), static_cast<T>(sum[u][2 * high + 1])});
+    }
+  }
 }
+
+/// Thread blocks that a multiprocessor has registers for. On an H200, three are faster for floats
+/// and slower for doubles.
+template <int kUnits, class T>
+constexpr int kResidentBlocks = kUnits > 8                      ? 1
+                                : sizeof(T) == 4 && kUnits <= 5 ? 3
+                                                                : 2;
 
 /// Y = α X C + β W for up to 8·kUnits columns of Y, with all of C in shared memory.
 template <int kUnits, Access kAccess, class T>
@@ -39,7 +160,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks<kUnits, T>)
     multiply_kernel(MultiplyArguments<T> m) {
   extern __shared__ double staged[];
   const int steps = ceil_div(m.a, kStep);
-  stage_coefficients<kUnits, kAccess>(m, steps, staged);
+  stage_coefficients<kUnits>(m, steps, staged);
   __syncthreads();
   constexpr int kWarps = kThreads / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -48,6 +169,10 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks<kUnits, T>)
        first += Index{gridDim.x} * kWarps * kTileRows) {
     multiply_rows<kUnits, kAccess>(m, first, steps, lane, staged);
   }
+}
+
+std::size_t staged_bytes(Index a, Index units) {
+  return sizeof(double) * static_cast<std::size_t>(ceil_div<Index>(a, kStep) * units * 2 * kWarp);
 }
 
 template <int kUnits, Access kAccess, class T>
@@ -83,6 +208,16 @@ Launcher<T> launcher(Index units) {
   if (units <= 8) return launch_multiply<8, kAccess, T>;
   if (units <= 12) return launch_multiply<12, kAccess, T>;
   return launch_multiply<kMaxUnits, kAccess, T>;
+}
+
+/// Whether the operands allow paired access.
+template <class T>
+bool allows_pairs(const MultiplyArguments<T>& m) {
+  const auto aligned = [](const T* data, Index ld) {
+    return ld % 2 == 0 && reinterpret_cast<std::uintptr_t>(data) % sizeof(Pair<T>) == 0;
+  };
+  return m.a % 2 == 0 && m.b % 2 == 0 && aligned(m.X, m.X_ld) && aligned(m.Y, m.Y_ld) &&
+         (m.beta == 0 || aligned(m.W, m.W_ld));
 }
 
 /// The most columns of X for which C, with 8·kMaxUnits columns, fits in shared memory.

@@ -1,13 +1,54 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/blocks/column_sums.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
 
 namespace heddle {
 namespace {
+
+/// A sum of squares in three parts (small, medium and large terms), so that squares neither
+/// overflow nor underflow. Source: Blue, A portable Fortran program to find the Euclidean norm of a
+/// vector, TOMS 4 (1978). The constants for IEEE double are those of Anderson, TOMS 44 (2018) 12.
+struct SquareSum {
+  static constexpr double kSmall = 0x1p-511;
+  static constexpr double kLarge = 0x1p486;
+  static constexpr double kScaleSmall = 0x1p537;
+  static constexpr double kScaleLarge = 0x1p-538;
+
+  double small;
+  double medium;
+  double large;
+
+  /// NaN fails both comparisons and is added to `medium`.
+  __device__ void add(double x) {
+    const double size = fabs(x);
+    if (size > kLarge) {
+      large += (size * kScaleLarge) * (size * kScaleLarge);
+    } else if (size < kSmall) {
+      small += (size * kScaleSmall) * (size * kScaleSmall);
+    } else {
+      medium += size * size;
+    }
+  }
+
+  __device__ void add(const SquareSum& other) {
+    small += other.small;
+    medium += other.medium;
+    large += other.large;
+  }
+
+  __device__ double result() const {
+    if (large > 0) return sqrt(large + medium * kScaleLarge * kScaleLarge) / kScaleLarge;
+    if (small > 0) {
+      const double below = sqrt(small) / kScaleSmall;
+      return medium == 0 ? below : hypot(sqrt(medium), below);
+    }
+    return sqrt(medium);
+  }
+};
 
 /// A plain sum.
 struct ProductSum {
@@ -72,6 +113,27 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
   if (layout.row() == 0 && c < cols) partials[Index{blockIdx.x} * cols + c] = sums[threadIdx.x];
 }
 
+/// totals[c] = the sum of the slabs' sums, added in a fixed order by one thread block per column,
+/// and results[c] = its result. Either may be null.
+template <class Sum>
+__global__ void results_kernel(int slab_count, int cols, const Sum* partials, Sum* totals,
+                               double* results) {
+  __shared__ Sum sums[kThreads];
+  const int c = static_cast<int>(blockIdx.x);
+  Sum sum{};
+  for (int slab = static_cast<int>(threadIdx.x); slab < slab_count; slab += kThreads) {
+    sum.add(partials[Index{slab} * cols + c]);
+  }
+  sums[threadIdx.x] = sum;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x].add(sums[threadIdx.x + half]);
+  }
+  if (threadIdx.x > 0) return;
+  if (totals != nullptr) totals[c] = sums[0];
+  if (results != nullptr) results[c] = sums[0].result();
+}
+
 /// Bytes moved: the data that `value` reads and writes, once each.
 template <class Sum, class Value>
 void launch_column_sums(CudaContext& context, Index rows, Index cols, const Value& value,
@@ -81,13 +143,27 @@ void launch_column_sums(CudaContext& context, Index rows, Index cols, const Valu
   const DeviceSlabs slabs =
       device_slabs(rows, kSlabsPerMultiprocessor * context.device().multiprocessors, kMinSlabRows);
   const Index slab_count = slabs.count();
-  auto* partials = static_cast<Sum*>(context.scratch(partials_bytes<Sum>(slab_count, cols)));
+  auto* partials = static_cast<Sum*>(
+      context.scratch(sizeof(Sum) * static_cast<std::size_t>((slab_count + 1) * cols)));
   const dim3 grid(static_cast<unsigned>(slab_count),
                   static_cast<unsigned>(ceil_div<Index>(cols, layout.width())));
   column_sums_kernel<Sum><<<grid, kThreads, 0, context.stream()>>>(slabs, static_cast<int>(cols),
                                                                    layout, value, partials);
   check_launch();
-  launch_results(context, slab_count, cols, partials, results);
+  const auto launch_results = [&](Index count, const Sum* sums, Sum* totals, double* numbers) {
+    results_kernel<Sum><<<static_cast<unsigned>(cols), kThreads, 0, context.stream()>>>(
+        static_cast<int>(count), static_cast<int>(cols), sums, totals, numbers);
+    check_launch();
+  };
+  if (context.processes() == nullptr) {
+    return launch_results(slab_count, partials, nullptr, results.data);
+  }
+  // The sums of all processes are added before a result, such as a root, is taken.
+  const Index numbers = static_cast<Index>(sizeof(Sum) / sizeof(double)) * cols;
+  Sum* const totals = partials + slab_count * cols;
+  launch_results(slab_count, partials, totals, nullptr);
+  sum_over_processes(context, {{reinterpret_cast<double*>(totals), numbers, 1, numbers}});
+  launch_results(1, totals, nullptr, results.data);
 }
 
 template <class T>

@@ -63,15 +63,6 @@ void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X
                           2 * entries(X) * static_cast<double>(Y.cols()));
 }
 
-template <Scalar T>
-void multiply_with_residual(HostContext& context, ConstBlockView<T, HostSpace> X,
-                            ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Z,
-                            ConstBlockView<T, HostSpace> Y, ConstSmallView<double, HostSpace> theta,
-                            BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms) {
-  multiply<T>(context, 1, X, C, 0, Z);
-  residual<T>(context, Z.columns(0, R.cols()), Y, theta, R, norms);
-}
-
 void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,
                     bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
                     double beta, SmallView<double, HostSpace> C) {
@@ -110,11 +101,7 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<double, H
                      SmallView<double, HostSpace>);                                               \
   template void multiply(HostContext&, double, ConstBlockView<T, HostSpace>,                      \
                          ConstSmallView<double, HostSpace>, double, ConstBlockView<T, HostSpace>, \
-                         BlockView<T, HostSpace>);                                                \
-  template void multiply_with_residual(                                                           \
-      HostContext&, ConstBlockView<T, HostSpace>, ConstSmallView<double, HostSpace>,              \
-      BlockView<T, HostSpace>, ConstBlockView<T, HostSpace>, ConstSmallView<double, HostSpace>,   \
-      BlockView<T, HostSpace>, SmallView<double, HostSpace>);
+                         BlockView<T, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -114,18 +114,15 @@ class LobpcgBlocks {
     x_ -= k;
   }
 
-  /// [X P] ← S C, and likewise A [X P] and B [X P]. C = [Z₁ C_P] m×(x + p). R ← A X − B X diag(θ)
-  /// for the new X, norms(j, 0) ← ‖r_j‖₂ (θ and norms x×1).
-  void update(Ctx& context, ConstSmallView<double, Space> C, Index x, Index p,
-              ConstSmallView<double, Space> theta, SmallView<double, Space> norms) {
+  /// [X P] ← S C, and likewise A [X P] and B [X P]. C = [Z₁ C_P] m×(x + p).
+  void update(Ctx& context, ConstSmallView<double, Space> C, Index x, Index p) {
     const PhaseScope phase(context, Phase::update);
     multiply(context, 1.0, S().all, C, 0.0, S_.columns(0, x + p));
+    multiply(context, 1.0, AS().all, C, 0.0, AS_.columns(0, x + p));
     if (pencil_) multiply(context, 1.0, BS().all, C, 0.0, BS_.columns(0, x + p));
-    const Block images = AS().all;
     offset_ = w_ = 0;
     x_ = x;
     p_ = p;
-    multiply_with_residual<T>(context, images, C, AS().XP, BS().X, theta, R(), norms);
   }
 
   /// Saves or loads the numbers of columns.

@@ -3,8 +3,6 @@
 #include <heddle/solvers/lobpcg/pairs.hpp>
 #include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
-#include <span>
-#include <utility>
 
 namespace heddle::detail {
 
@@ -19,31 +17,22 @@ class StepResiduals {
   explicit StepResiduals(typename LobpcgWorkspace<T, Ctx>::Storage& storage) noexcept
       : s_(storage) {}
 
-  /// Queues a Rayleigh–Ritz update of the blocks, and the residuals of the new X in the same pass.
-  void queue_update(Ctx& context) {
-    const SmallView<double, Space> theta = send_theta(context);
-    s_.blocks.update(context, s_.ritz.coefficients(), s_.ritz.block(), s_.ritz.directions(), theta,
-                     norms_.there);
-    queue_pencil_norms(context);
-    queued_ = true;
-  }
-
-  /// Queues the residuals unless the last update has, and nothing has used the packet since.
+  /// Queues R and the norms, and begins a new packet with them.
   void queue(Ctx& context) {
-    if (!std::exchange(queued_, false)) queue_again(context);
-  }
-
-  /// Queues the residuals once more, because their memory was used otherwise.
-  void queue_again(Ctx& context) {
     const PhaseScope phase(context, Phase::residual);
-    const SmallView<double, Space> theta = send_theta(context);
     LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
+    const Index x = blocks.x();
+    const SmallView<double, Space> theta = s_.theta.view(x, 1);
+    send(context, {s_.ritz.theta().data(), x, 1, x}, theta);
+    s_.packet.clear();
+    norms_ = s_.packet.add(x, 1);
     residual(context, blocks.AS().X, blocks.BS().X, theta, blocks.R(), norms_.there);
-    queue_pencil_norms(context);
+    if (!blocks.pencil()) return;
+    x_norms_ = s_.packet.add(x, 1);
+    column_norms(context, blocks.S().X, x_norms_.there);
+    dual_norms_ = s_.packet.add(x, 1);
+    s_.verifier.norms().measure_residuals(context, blocks.R(), dual_norms_.there);
   }
-
-  /// To be called when the packet is used otherwise after an update.
-  void forget() noexcept { queued_ = false; }
 
   /// ‖r_j‖/‖x_j‖, and ‖r_j‖ in the norm of B⁻¹. The packet must have been fetched.
   void list(const LobpcgPairs::Numbers& numbers) const {
@@ -58,31 +47,10 @@ class StepResiduals {
   }
 
  private:
-  /// Sends Θ, and reserves the norms as the first part of the packet.
-  SmallView<double, Space> send_theta(Ctx& context) {
-    const std::span<const double> values = s_.ritz.theta();
-    const Index x = std::ssize(values);
-    const SmallView<double, Space> theta = s_.theta.view(x, 1);
-    send(context, {values.data(), x, 1, x}, theta);
-    s_.packet.clear();
-    norms_ = s_.packet.add(x, 1);
-    return theta;
-  }
-
-  void queue_pencil_norms(Ctx& context) {
-    LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
-    if (!blocks.pencil()) return;
-    x_norms_ = s_.packet.add(blocks.x(), 1);
-    column_norms(context, blocks.S().X, x_norms_.there);
-    dual_norms_ = s_.packet.add(blocks.x(), 1);
-    s_.verifier.norms().measure_residuals(context, blocks.R(), dual_norms_.there);
-  }
-
   typename LobpcgWorkspace<T, Ctx>::Storage& s_;
   Part norms_{};       // ‖r_j‖
   Part x_norms_{};     // ‖x_j‖, if B ≠ I
   Part dual_norms_{};  // from which ErrorNorms derives ‖r_j‖ in the norm of B⁻¹, if B ≠ I
-  bool queued_ = false;  // by the last update
 };
 
 }  // namespace heddle::detail

@@ -111,7 +111,6 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::set_norms() {
   // If the 1-norm of an operator is not available, it is estimated by max ‖A x‖/‖x‖ over the
   // columns x of X.
-  step_residuals_.forget();
   s_.packet.clear();
   const auto norms_of = [&](Block V) {
     const auto part = s_.packet.add(V.cols(), 1);
@@ -204,7 +203,7 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   const DirectionColumns columns{first, active, fresh};
   if (orthonormal_by_rounds(columns)) return;
   if (blocks_.w() > 0) preconditioner_.raise(context_);  // which may have overflowed
-  step_residuals_.queue_again(context_);  // because A W has overwritten the residuals
+  step_residuals_.queue(context_);  // because A W has overwritten the residuals
   directions_.fill(columns, streams_);
   orthonormalize_W();
   if (engine_.ended()) return;
@@ -281,7 +280,7 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
   if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
-  step_residuals_.queue_update(context_);
+  blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
   ritz_.carry_over();
   if (++steps_since_refresh_ >= options_.refresh_interval) refresh_due_ = true;
 }

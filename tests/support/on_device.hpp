@@ -245,19 +245,6 @@ void residual(OnDevice on, ConstBlockView<T, HostSpace> AX, ConstBlockView<T, Ho
       AX, BX, theta, R, norms);
 }
 
-template <Scalar T>
-void multiply_with_residual(OnDevice on, ConstBlockView<T, HostSpace> X,
-                            ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Z,
-                            ConstBlockView<T, HostSpace> Y, ConstSmallView<double, HostSpace> theta,
-                            BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms) {
-  mirrored(
-      on,
-      [](CudaContext& c, auto x, auto coefficients, auto z, auto y, auto t, auto r, auto n) {
-        heddle::multiply_with_residual<T>(c, x, coefficients, z, y, t, r, n);
-      },
-      X, C, Z, Y, theta, R, norms);
-}
-
 inline void cholesky_qr_coefficients(OnDevice on, ConstSmallView<double, HostSpace> G,
                                      SmallView<double, HostSpace> M,
                                      SmallView<double, HostSpace> status) {

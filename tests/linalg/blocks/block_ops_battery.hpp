@@ -248,40 +248,6 @@ TYPED_TEST_P(BlockOps, ResidualAndItsNormsAlsoOverItsInput) {
   }
 }
 
-TYPED_TEST_P(BlockOps, ResidualsOfAProductThatOverwritesItsFactor) {
-  using T = typename TypeParam::Scalar;
-  for (const Index n : kRows) {
-    for (const Index b : {1, 2, 8, 10, 20, 26}) {
-      for (const Index p : {Index{0}, b}) {
-        RandomBlock<T> S(n, 3 * b, 3 * b, 1);  // [X P W], in which [Z .. R] take the places
-        RandomBlock<T> S0(n, 3 * b, 3 * b, 1);
-        RandomBlock<T> Z(n, b + p, b + p, 2);
-        RandomBlock<T> Y(n, b, b + 2, 3);
-        RandomBlock<T> R(n, b, b, 4);
-        RandomSmall C(3 * b, b + p, 5);
-        RandomSmall theta(b, 1, 6);
-        RandomSmall norms(b, 1, 7);
-        RandomSmall expected(b, 1, 8);
-        const auto Z_in_S = S.view().columns(0, b + p);
-        const auto R_in_S = S.view().columns(2 * b, b);
-        multiply_with_residual<T>(this->on(), S.view(), C.view(), Z_in_S, Y.view(), theta.view(),
-                                  R_in_S, norms.view());
-        multiply<T>(this->on(), 1, S0.view(), C.view(), 0, Z.view());
-        residual<T>(this->on(), Z.view().columns(0, b), Y.view(), theta.view(), R.view(),
-                    expected.view());
-        for (Index i = 0; i < n; ++i) {
-          for (Index j = 0; j < b + p; ++j) ASSERT_EQ(Z_in_S(i, j), Z.view()(i, j));
-          for (Index j = 0; j < b; ++j) ASSERT_EQ(R_in_S(i, j), R.view()(i, j)) << b << " " << j;
-        }
-        for (Index j = 0; j < b; ++j) {
-          const double norm = expected.view()(j, 0);
-          ASSERT_NEAR(norms.view()(j, 0), norm, tolerance<double>(norm, static_cast<double>(n)));
-        }
-      }
-    }
-  }
-}
-
 TYPED_TEST_P(BlockOps, SetZeroAndCopyLeaveThePaddingAlone) {
   using T = typename TypeParam::Scalar;
   RandomBlock<T> X(700, 5, 8, 1);
@@ -402,9 +368,7 @@ REGISTER_TYPED_TEST_SUITE_P(BlockOps, Multiply, MultiplyAddsAnotherBlock, Multip
                             MultiplyOverwritesNanWhereBetaIsZero,
                             MultiplyByNoColumnsScalesTheResult, WeightedSquares, Reciprocals,
                             ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange, ScaleColumns,
-                            ResidualAndItsNormsAlsoOverItsInput,
-                            ResidualsOfAProductThatOverwritesItsFactor,
-                            SetZeroAndCopyLeaveThePaddingAlone,
+                            ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,
                             RandomEntriesDependOnSeedStreamAndPlaceOnly,
                             RandomRowsAreNumberedFromTheFirstRowGiven,
                             IdentityOfRowsNumberedFromTheFirstRowGiven, ShapesThatDoNotFitAreNamed);
