@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/preconditioner.hpp>
-#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
@@ -15,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-/// The choice between chebyshev and multigrid, which `preconditioner: auto` makes.
+/// The choice between chebyshev and multigrid, which `preconditioner: auto` makes on the host.
 namespace heddle::detail {
 
 /// What `auto` chose, and why. LOBPCG may change it during the solve.
@@ -27,16 +24,16 @@ struct AutomaticChoice {
 };
 
 /// Makes the preconditioners of a plan that has a `strong` kind, for a stored A.
-template <Scalar T, class Ctx>
+template <Scalar T>
 class AutomaticPreconditioner {
  public:
-  using Space = typename Ctx::Space;
+  using Ctx = HostContext;
   using Made = MadePreconditioner<T, Ctx>;
 
   /// A and its matrix must outlive what is made. `lowered`: whether it is made in single precision.
   /// `block`: the columns that it is applied to. `null_space`: all null vectors of A, null if none
   /// are known.
-  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, Space> matrix,
+  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, HostSpace> matrix,
                           const PreconditionerPlan& plan, bool lowered, const SpmmOptions& spmm,
                           Index block, std::shared_ptr<const GraphNullSpace> null_space)
       : A_(&A),
@@ -45,8 +42,7 @@ class AutomaticPreconditioner {
         lowered_(lowered),
         spmm_(spmm),
         null_space_(std::move(null_space)),
-        costs_(std::same_as<Ctx, HostContext> ? kHostSetup : kDeviceSetup, matrix.rows, matrix.nnz,
-               block, lowered ? sizeof(float) : sizeof(T)),
+        costs_(matrix.rows, matrix.nnz, block, lowered ? sizeof(float) : sizeof(T)),
         choice_(std::make_shared<AutomaticChoice>()) {}
 
   std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
@@ -117,7 +113,7 @@ class AutomaticPreconditioner {
   std::string strong_into(Ctx& context, std::unique_ptr<Preconditioner<T, Ctx>>& made) const {
     const double bytes =
         plan_.strong->bytes({.rows = matrix_.rows, .nnz = matrix_.nnz}, plan_.strong_options).setup;
-    if (bytes > std::min(kFactorShare * memory_bytes(context), unused_bytes(context))) {
+    if (bytes > kFactorShare * host_memory_bytes()) {
       return fmt::format("multigrid would take {:.1e} bytes", bytes);
     }
     try {
@@ -125,11 +121,10 @@ class AutomaticPreconditioner {
     } catch (const InvalidArgument& error) {
       return error.what();
     }
-    HostContext beside;
-    const MultiVector<T, Space> Z =
-        null_space_ ? null_vectors<T, Ctx>(context, host_of(context, beside), *null_space_,
-                                           null_space_->dimension, nullptr)
-                    : MultiVector<T, Space>();
+    const MultiVector<T, HostSpace> Z =
+        null_space_
+            ? null_vectors<T, Ctx>(context, context, *null_space_, null_space_->dimension, nullptr)
+            : MultiVector<T, HostSpace>();
     const double condition =
         condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps, Z.view()).whole;
     if (condition < kMostCondition) return "";
@@ -140,7 +135,7 @@ class AutomaticPreconditioner {
   }
 
   LinearOperator<T, Ctx>* A_;
-  CsrView<T, Space> matrix_;
+  CsrView<T, HostSpace> matrix_;
   PreconditionerPlan plan_;
   bool lowered_;
   SpmmOptions spmm_;

@@ -189,7 +189,7 @@ class PlacedProblem {
 
   void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
                            const PreconditionerPlan& plan,
-                           std::shared_ptr<const GraphNullSpace> null_space) {
+                           [[maybe_unused]] std::shared_ptr<const GraphNullSpace> null_space) {
     if constexpr (std::same_as<T, double>) {
       if (plan.lowered) refusal_ = refuse_single_precision(context, M);
       lowered_ = plan.lowered && refusal_.empty();
@@ -197,13 +197,15 @@ class PlacedProblem {
     if (!refusal_.empty() && asks_for_lower(request.preconditioner.precision)) {
       refuse_lower_precision(request.preconditioner.precision, refusal_);
     }
-    if (plan.strong != nullptr && A_.stored != nullptr) {
-      const AutomaticPreconditioner<T, Ctx> automatic(*A_.product, M, plan, lowered_, request.spmm,
-                                                      block_, std::move(null_space));
-      choice_ = automatic.choice();
-      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
-                                             : automatic.for_linear_system(context);
-      return;
+    if constexpr (std::same_as<Ctx, HostContext>) {
+      if (plan.strong != nullptr && A_.stored != nullptr) {
+        const AutomaticPreconditioner<T> automatic(*A_.product, M, plan, lowered_, request.spmm,
+                                                   block_, std::move(null_space));
+        choice_ = automatic.choice();
+        made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                               : automatic.for_linear_system(context);
+        return;
+      }
     }
     if constexpr (std::same_as<T, double>) {
       if (lowered_) {

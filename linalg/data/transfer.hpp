@@ -132,7 +132,7 @@ MultiVector<T, HostSpace> fetch(CudaContext& context, HostContext& host,
   return fetched;
 }
 
-/// A copy of A in host memory, without its remote columns.
+/// A copy of A in host memory, without its remote columns. Without arrays if A has none.
 template <Scalar T>
 HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A);
 

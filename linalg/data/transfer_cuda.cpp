@@ -64,6 +64,7 @@ CsrMatrix<T, DeviceSpace> place(CudaContext& context, CsrView<T, HostSpace> A) {
 
 template <Scalar T>
 HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A) {
+  if (A.row_offsets == nullptr) return {};  // a matrix made by the default constructor
   HostCsrMatrix<T> fetched(host, A.rows, A.cols, A.nnz);
   const auto rows = static_cast<std::size_t>(A.rows);
   const auto nnz = static_cast<std::size_t>(A.nnz);

@@ -4,6 +4,11 @@
 namespace heddle::detail {
 namespace {
 
+// Bytes that setup would move at the speed of products: per byte of a matrix in double precision,
+// and the dense inverse of the coarsest level.
+constexpr double kSetupPerByte = 120;
+constexpr double kCoarsestBytes = 3e8;
+
 constexpr double kCycle = 10.5;     // products per cycle of degree 3
 constexpr double kOther = 4;        // work of an iteration of block CG beside the preconditioner
 constexpr double kIterations = 20;  // of LOBPCG with multigrid
@@ -13,14 +18,14 @@ constexpr double kFirstDegree = 12;
 
 }  // namespace
 
-MultigridCosts::MultigridCosts(const MultigridSetupBytes& setup, Index rows, Index nnz, Index block,
+MultigridCosts::MultigridCosts(Index rows, Index nnz, Index block,
                                std::size_t scalar_size) noexcept {
   const auto entries = static_cast<double>(nnz);
   const auto scalar = static_cast<double>(scalar_size);
   const double matrix = entries * (sizeof(double) + sizeof(std::int32_t));
   const double product = entries * (scalar + sizeof(std::int32_t)) +
                          4 * scalar * static_cast<double>(rows) * static_cast<double>(block);
-  setup_ = (setup.constant + setup.per_byte * matrix) / std::max(product, 1.0);
+  setup_ = (kCoarsestBytes + kSetupPerByte * matrix) / std::max(product, 1.0);
 }
 
 double MultigridCosts::least_degree() const noexcept {

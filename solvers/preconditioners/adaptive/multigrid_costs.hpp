@@ -5,22 +5,13 @@
 
 namespace heddle::detail {
 
-/// Bytes that products would move in the time that the levels of multigrid take.
-struct MultigridSetupBytes {
-  double per_byte;  ///< of the matrix in double precision
-  double constant;  ///< that a small matrix takes as well
-};
-inline constexpr MultigridSetupBytes kHostSetup{120, 3e8};
-inline constexpr MultigridSetupBytes kDeviceSetup{450, 7e10};
-
-/// The work of multigrid against chebyshev for one matrix and block width, in products
+/// The work of multigrid against chebyshev on the host for one matrix and block width, in products
 /// of the matrix with the block. It is counted, not measured, so that equal problems get equal
 /// choices. Constants: docs/methods/preconditioners.md, "auto".
 class MultigridCosts {
  public:
   /// `scalar_size`: bytes per scalar of the preconditioner.
-  MultigridCosts(const MultigridSetupBytes& setup, Index rows, Index nnz, Index block,
-                 std::size_t scalar_size) noexcept;
+  MultigridCosts(Index rows, Index nnz, Index block, std::size_t scalar_size) noexcept;
 
   /// Making the levels.
   double setup() const noexcept { return setup_; }

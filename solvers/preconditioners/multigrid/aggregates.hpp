@@ -25,9 +25,10 @@ Aggregates<HostSpace> aggregate(HostContext& context, const NodeGraph<HostSpace>
 /// others whose fate is open within two edges. So the number of rounds is that of the longest chain
 /// of decisions that depend on each other: 230 for a cube of 100³, 5 for random numbers of its
 /// nodes. Where they would be more than 1024 and a 64th of the nodes, as in a long line, the host
-/// does it. It also does
-/// where the rounds leave nodes open, as they may with edges in one direction only, for which roots
-/// can differ from the host's.
+/// does it. `graph` must have every edge in both directions, as the graph of a symmetric matrix
+/// has. Where rounding errors leave one direction out, aggregates may differ from the host's, and
+/// those that no node joins are empty and have no column in T. The host also does it where the
+/// rounds leave nodes open because of such edges.
 Aggregates<DeviceSpace> aggregate(CudaContext& context, const NodeGraph<DeviceSpace>& graph);
 
 }  // namespace heddle::detail

@@ -8,7 +8,6 @@
 #include <heddle/solvers/preconditioners/table.hpp>
 #include <numeric>
 #include <random>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -274,33 +273,6 @@ TEST_F(HierarchyCuda, TakesTheMemoryThatIsEstimated) {
     check(double{});
     check(float{});
   }
-}
-
-/// A graph with edges in one direction only, which no symmetric matrix has, gives some aggregates.
-TEST_F(HierarchyCuda, AggregatesAGraphThatIsNotSymmetric) {
-  Entries entries;
-  std::mt19937 engine(11);
-  const Index n = 500;
-  for (Index i = 0; i < n; ++i) entries.push_back({i, i, 4});
-  for (Index k = 0; k < 1500; ++k) {
-    const auto i = static_cast<Index>(engine() % static_cast<unsigned>(n));
-    const auto j = static_cast<Index>(engine() % static_cast<unsigned>(n));
-    if (i != j) entries.push_back({i, j, -1});
-  }
-  const Grid<HostSpace> grid =
-      grid_of(host_, csr_from_triplets<double>(host_, n, n, entries), 1, 1);
-  Grid<DeviceSpace> there;
-  there.A = on_device(grid.A);
-  there.nodes = {context(), grid.nodes.size()};
-  there.near_null = {context(), n, 1};
-  const auto strong = strong_connections(context(), there, 0);
-  const auto made = aggregate(context(), strong);
-  const std::vector<std::int32_t> of_node = on_host(made.of_node);
-  std::set<std::int32_t> found(of_node.begin(), of_node.end());
-  found.erase(-1);
-  EXPECT_EQ(std::ssize(found), made.count);
-  EXPECT_EQ(*found.begin(), 0);
-  EXPECT_EQ(*found.rbegin(), made.count - 1);
 }
 
 }  // namespace
