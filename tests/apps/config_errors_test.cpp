@@ -17,7 +17,7 @@ const std::string kSolverKeys =
     "type, nev, which, block_size, tolerance, criterion, max_iterations, time_limit_s, "
     "refresh_interval, preconditioner";
 const std::string kTopKeys =
-    "problem, solver, spmm, device, precision, threads, seed, output, checkpoint";
+    "problem, solver, spmm, device, precision, threads, distribution, seed, output, checkpoint";
 
 /// The message for a value of a solver key, which stands on line 2, column 10 + its name's length.
 std::string solver_value(const std::string& key, const std::string& value) {
