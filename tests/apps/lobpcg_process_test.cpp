@@ -228,10 +228,11 @@ TEST_F(LobpcgProcess, ValidateAndPrintConfigSolveNothing) {
   EXPECT_NE(printed.out.find("nev: 7\n"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
   EXPECT_EQ(solve(printed.out, {"--print-config"}).out, printed.out);
-  expect_refused(solve("problem: {matrix: gone.mtx}", {"--print-config", "--set", "a=1"}), 1,
-                 "--set a=1: unknown key 'a' at the top level (did you mean 'problem.matrix'?); "
-                 "valid keys: problem, solver, spmm, device, precision, threads, seed, output, "
-                 "checkpoint");
+  expect_refused(
+      solve("problem: {matrix: gone.mtx}", {"--print-config", "--set", "a=1"}), 1,
+      "--set a=1: unknown key 'a' at the top level (did you mean 'problem.matrix'?); "
+      "valid keys: problem, solver, spmm, device, precision, threads, distribution, seed, "
+      "output, checkpoint");
 }
 
 TEST_F(LobpcgProcess, HelpAndVersion) {
