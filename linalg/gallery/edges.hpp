@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
 
 namespace heddle::gallery {
@@ -12,19 +13,25 @@ struct Edge {
   T weight;
 };
 
-/// The symmetric n×n matrix with the weight of `edge(k)` at (u, v) and (v, u), 0 ≤ k < count.
+/// Rows `window` of the symmetric n×n matrix with the weight of `edge(k)` at (u, v) and (v, u),
+/// 0 ≤ k < count.
 /// Weights of duplicate edges are summed in the order of k. `edge` is called more than once per k,
 /// from several threads, and must not throw.
 template <Scalar T, class EdgeOf>
-HostCsrMatrix<T> csr_from_edges(HostContext& context, Index n, Index count, const EdgeOf& edge) {
+HostCsrMatrix<T> csr_from_edges(HostContext& context, const RowWindow& window, Index n, Index count,
+                                const EdgeOf& edge) {
   constexpr Index kLeastEdges = 4096;  // edges of a piece of work
   const Slabs pieces = make_slabs(count, kLeastEdges);
-  return CsrAssembler<T>(context, n, n).assemble(pieces.count(), [&](Index piece, auto&& emit) {
+  CsrAssembler<T> rows(context, window.rows(), n);
+  return rows.assemble(pieces.count(), [&](Index piece, auto&& emit) {
+    const auto place = [&](Index u, Index v, T weight) {
+      if (window.first <= u && u < window.last) emit(u - window.first, v, weight);
+    };
     for (Index k = pieces.begin(piece); k < pieces.end(piece); ++k) {
       const Edge<T> e = edge(k);
       if (e.u == e.v) continue;
-      emit(e.u, e.v, e.weight);
-      emit(e.v, e.u, e.weight);
+      place(e.u, e.v, e.weight);
+      place(e.v, e.u, e.weight);
     }
   });
 }

@@ -55,11 +55,11 @@ std::array<double, 3> coupling(const ClampedBox& box, const HexahedronMatrix& el
 /// Assembles the element matrix over the box. If `components_couple` is false, entries between
 /// different directions are zero and are not stored.
 template <Scalar T>
-HostCsrMatrix<T> assemble(HostContext& context, const GallerySpec& spec,
+HostCsrMatrix<T> assemble(HostContext& context, const GallerySpec& spec, const RowWindow& window,
                           const HexahedronMatrix& element, bool components_couple) {
   const ClampedBox box(spec.size);
   const Index n = checked_rows(spec, box.unknowns());
-  return csr_by_rows<T>(context, n, n, [&](Index row, auto&& emit) {
+  return csr_by_rows<T>(context, window.of(n), n, [&](Index row, auto&& emit) {
     const Node p = box.node(row / 3);
     const auto component = static_cast<std::size_t>(row % 3);
     Node q;
@@ -83,23 +83,25 @@ HostCsrMatrix<T> assemble(HostContext& context, const GallerySpec& spec,
 
 /// The stiffness matrix for Young's modulus 1 and Poisson's ratio 0.3.
 template <Scalar T>
-HostCsrMatrix<T> elasticity_stiffness(HostContext& context, const GallerySpec& spec) {
-  return assemble<T>(context, spec, hexahedron_stiffness(1, 0.3), true);
+HostCsrMatrix<T> elasticity_stiffness(HostContext& context, const GallerySpec& spec,
+                                      const RowWindow& window) {
+  return assemble<T>(context, spec, window, hexahedron_stiffness(1, 0.3), true);
 }
 
 /// The mass matrix for density 1, with the unknowns numbered as in the stiffness matrix.
 template <Scalar T>
-HostCsrMatrix<T> elasticity_mass(HostContext& context, const GallerySpec& spec) {
-  return assemble<T>(context, spec, hexahedron_mass(), false);
+HostCsrMatrix<T> elasticity_mass(HostContext& context, const GallerySpec& spec,
+                                 const RowWindow& window) {
+  return assemble<T>(context, spec, window, hexahedron_mass(), false);
 }
 
-MultiVector<double, HostSpace> elasticity_coordinates(HostContext& context,
-                                                      const GallerySpec& spec) {
+MultiVector<double, HostSpace> elasticity_coordinates(HostContext& context, const GallerySpec& spec,
+                                                      const RowWindow& window) {
   const ClampedBox box(spec.size);
-  const Index nodes = checked_rows(spec, box.unknowns()) / 3;
-  MultiVector<double, HostSpace> X(context, nodes, 3);
-  for (Index i = 0; i < nodes; ++i) {
-    const Node at = box.node(i);
+  const RowWindow nodes = window.of(checked_rows(spec, box.unknowns()) / 3);
+  MultiVector<double, HostSpace> X(context, nodes.rows(), 3);
+  for (Index i = 0; i < X.rows(); ++i) {
+    const Node at = box.node(nodes.first + i);
     for (Index d = 0; d < 3; ++d) {
       X.view()(i, d) = static_cast<double>(at[static_cast<std::size_t>(d)]);
     }
@@ -107,9 +109,10 @@ MultiVector<double, HostSpace> elasticity_coordinates(HostContext& context,
   return X;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                       \
-  template HostCsrMatrix<T> elasticity_stiffness(HostContext&, const GallerySpec&); \
-  template HostCsrMatrix<T> elasticity_mass(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T)                                                      \
+  template HostCsrMatrix<T> elasticity_stiffness(HostContext&, const GallerySpec&, \
+                                                 const RowWindow&);                \
+  template HostCsrMatrix<T> elasticity_mass(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -33,7 +33,7 @@ struct SizeRule {
 template <Scalar T>
 struct Entry {
   GalleryStructure structure;
-  HostCsrMatrix<T> (*build)(HostContext&, const GallerySpec&);
+  HostCsrMatrix<T> (*build)(HostContext&, const GallerySpec&, const RowWindow&);
   SizeRule sizes;
 };
 
@@ -181,6 +181,13 @@ void check_density(const GallerySpec& spec, double limit, std::string_view what)
 
 }  // namespace gallery
 
+RowWindow RowWindow::of(Index count) const {
+  const RowWindow inside{first, std::min(last, count)};
+  if (0 <= first && first <= inside.last) return inside;
+  throw InvalidArgument(
+      fmt::format("rows {} to {} were asked for, but there are {}", first, last, count));
+}
+
 const std::vector<GalleryStructure>& gallery_structures() {
   static const std::vector<GalleryStructure> structures = [] {
     std::vector<GalleryStructure> all;
@@ -191,21 +198,23 @@ const std::vector<GalleryStructure>& gallery_structures() {
 }
 
 template <Scalar T>
-HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const gallery::Entry<T>& entry = gallery::find<T>(spec.name);
   gallery::check_sizes(entry, spec);
   GallerySpec complete = spec;
   complete.density = gallery::checked_density(entry.structure, spec);
-  return entry.build(context, complete);
+  return entry.build(context, complete, window);
 }
 
-MultiVector<double, HostSpace> node_coordinates(HostContext& context, const GallerySpec& spec) {
+MultiVector<double, HostSpace> node_coordinates(HostContext& context, const GallerySpec& spec,
+                                                const RowWindow& window) {
   gallery::check_sizes(gallery::find<double>(spec.name), spec);
   if (spec.name != "elasticity3d" && spec.name != "elasticity3d_mass") return {};
-  return gallery::elasticity_coordinates(context, spec);
+  return gallery::elasticity_coordinates(context, spec, window);
 }
 
-#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> generate(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> generate(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

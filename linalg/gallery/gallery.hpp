@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,18 @@ struct GallerySpec {
   double density =
       0;  ///< structures with a mean row length or edge factor: that number; 0 for their default
   std::uint64_t seed = 42;  ///< random structures only
+};
+
+/// Rows first … last − 1 of something, all of them by default.
+struct RowWindow {
+  Index first = 0;
+  Index last = std::numeric_limits<Index>::max();
+
+  Index rows() const noexcept { return last - first; }
+
+  /// The same rows where there are `count` of them: `last` is at most `count`. Throws
+  /// `InvalidArgument` unless 0 ≤ first ≤ last.
+  RowWindow of(Index count) const;
 };
 
 /// A structure that `generate` can build.
@@ -34,13 +47,18 @@ struct GalleryStructure {
 /// random_geometric) are positive definite.
 const std::vector<GalleryStructure>& gallery_structures();
 
-/// The matrix that `spec` describes. Equal specs give the same bits for every number of threads.
+/// The rows in `window` of the matrix that `spec` describes, with all columns. Equal specs give the
+/// same bits for every number of threads and for every window that contains a row. Only the rows of
+/// the window are in memory, and beside them 8 bytes per row of the whole matrix for trefethen and
+/// 16 for random_geometric. Time is that of the rows of the window, but random_symmetric and rmat
+/// draw all edges and random_geometric all points.
 /// Throws `InvalidArgument` for an unknown name (with the most similar known one), for a wrong
 /// number of sizes, for sizes that are too small or give more rows than 32-bit column indices can
 /// address, and for a density that is negative, not finite, unused by the structure or larger than
 /// its rows can hold. Throws `OutOfMemory`.
 template <Scalar T>
-HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec);
+HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec,
+                          const RowWindow& window = {});
 
 /// The `count` smallest eigenvalues, ascending and repeated by multiplicity, of the Dirichlet
 /// Laplacian on a grid of the given sizes in 1 to 3 dimensions: λ = Σ_d 4 sin²(π j_d / (2(n_d +

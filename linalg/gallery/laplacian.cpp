@@ -29,12 +29,12 @@ struct Grid {
 /// The Dirichlet Laplacian on a grid with one dimension per size: 2·(number of dimensions) on the
 /// diagonal, −1 for each neighbour along an axis.
 template <Scalar T>
-HostCsrMatrix<T> laplacian(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> laplacian(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const Grid grid(spec.size);
   const Index n = checked_rows(spec, grid.points());
   const std::array<Index, 3> stride{1, grid.extent[0], grid.extent[0] * grid.extent[1]};
   const double diagonal = 2 * static_cast<double>(spec.size.size());
-  return csr_by_rows<T>(context, n, n, [=](Index i, auto&& emit) {
+  return csr_by_rows<T>(context, window.of(n), n, [=](Index i, auto&& emit) {
     const std::array<Index, 3> at = grid.coordinates(i);
     for (std::size_t d = 3; d-- > 0;) {
       if (at[d] > 0) emit(i - stride[d], -1);
@@ -49,10 +49,10 @@ HostCsrMatrix<T> laplacian(HostContext& context, const GallerySpec& spec) {
 /// 26 on the diagonal, −1 for each of the up to 26 neighbours in the surrounding cube: the 27-point
 /// stencil with Dirichlet boundary conditions.
 template <Scalar T>
-HostCsrMatrix<T> stencil27(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> stencil27(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const Grid grid(spec.size);
   const Index n = checked_rows(spec, grid.points());
-  return csr_by_rows<T>(context, n, n, [=](Index i, auto&& emit) {
+  return csr_by_rows<T>(context, window.of(n), n, [=](Index i, auto&& emit) {
     const std::array<Index, 3> at = grid.coordinates(i);
     std::array<Index, 3> low;
     std::array<Index, 3> high;
@@ -71,9 +71,9 @@ HostCsrMatrix<T> stencil27(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                            \
-  template HostCsrMatrix<T> laplacian(HostContext&, const GallerySpec&); \
-  template HostCsrMatrix<T> stencil27(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T)                                                              \
+  template HostCsrMatrix<T> laplacian(HostContext&, const GallerySpec&, const RowWindow&); \
+  template HostCsrMatrix<T> stencil27(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -59,12 +59,12 @@ struct Torus {
 
 /// 39 on the diagonal, −1 for each of the 38 neighbours on a periodic lattice.
 template <Scalar T>
-HostCsrMatrix<T> lattice4d(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> lattice4d(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const Torus torus{{spec.size[0], spec.size[1], spec.size[2], spec.size[3]}};
   double sites = 1;
   for (const Index extent : torus.extent) sites *= static_cast<double>(extent);
   const Index n = checked_rows(spec, sites);
-  return csr_by_rows<T>(context, n, n, [&torus](Index i, auto&& emit) {
+  return csr_by_rows<T>(context, window.of(n), n, [&torus](Index i, auto&& emit) {
     const Site at = torus.site(i);
     std::array<Index, 39> columns;
     for (std::size_t k = 0; k < kSteps.size(); ++k) columns[k] = torus.number(at, kSteps[k]);
@@ -74,7 +74,8 @@ HostCsrMatrix<T> lattice4d(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> lattice4d(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> lattice4d(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

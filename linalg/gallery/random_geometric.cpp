@@ -92,18 +92,19 @@ class BucketedPoints {
 /// The graph of random points in the unit square, numbered bucket by bucket. Two points are joined
 /// with weight 1 if their distance is at most the radius that gives the expected degree `density`.
 template <Scalar T>
-HostCsrMatrix<T> random_geometric(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> random_geometric(HostContext& context, const GallerySpec& spec,
+                                  const RowWindow& window) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));
   const auto others = static_cast<double>(n - 1);
   check_density(spec, others * probability_within(1), "neighbours at radius 1");
   const BucketedPoints points(context, n, radius_of(spec.density / others), spec.seed);
-  return csr_by_rows<T>(context, n, n, [&points](Index i, auto&& emit) {
+  return csr_by_rows<T>(context, window.of(n), n, [&points](Index i, auto&& emit) {
     points.for_each_neighbour(i, [&emit](Index j) { emit(j, 1); });
   });
 }
 
 #define HEDDLE_INSTANTIATE(T) \
-  template HostCsrMatrix<T> random_geometric(HostContext&, const GallerySpec&);
+  template HostCsrMatrix<T> random_geometric(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

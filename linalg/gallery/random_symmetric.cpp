@@ -25,16 +25,18 @@ Edge<T> random_edge(std::uint64_t seed, Index n, Index number) {
 /// duplicate edges are summed. Each diagonal entry exceeds the sum of the absolute values of its
 /// row's other entries by 1.
 template <Scalar T>
-HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec,
+                                  const RowWindow& window) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));
   check_density(spec, static_cast<double>(n - 1), "other columns");
   const auto edges = static_cast<Index>(std::round(spec.density * static_cast<double>(n) / 2));
+  const RowWindow rows = window.of(n);
   const HostCsrMatrix<T> weights = csr_from_edges<T>(
-      context, n, edges, [&](Index k) { return random_edge<T>(spec.seed, n, k); });
-  return csr_by_rows<T>(context, n, n, [W = weights.view()](Index i, auto&& emit) {
+      context, rows, n, edges, [&](Index k) { return random_edge<T>(spec.seed, n, k); });
+  return csr_by_rows<T>(context, rows, n, [&rows, W = weights.view()](Index i, auto&& emit) {
     double diagonal = 1;
-    const Index begin = W.row_offsets[i];
-    const Index end = W.row_offsets[i + 1];
+    const Index begin = W.row_offsets[i - rows.first];
+    const Index end = W.row_offsets[i - rows.first + 1];
     for (Index k = begin; k < end; ++k) diagonal += std::abs(static_cast<double>(W.values[k]));
     Index k = begin;
     for (; k < end && W.columns[k] < i; ++k) emit(W.columns[k], W.values[k]);
@@ -44,7 +46,7 @@ HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec)
 }
 
 #define HEDDLE_INSTANTIATE(T) \
-  template HostCsrMatrix<T> random_symmetric(HostContext&, const GallerySpec&);
+  template HostCsrMatrix<T> random_symmetric(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -45,20 +45,21 @@ Edge<T> rmat_edge(std::uint64_t seed, Index scale, Index number) {
 /// A power-law graph of 2^scale vertices. density·2^scale edges are drawn, loops are dropped,
 /// duplicate edges are merged, and all weights are 1.
 template <Scalar T>
-HostCsrMatrix<T> rmat(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> rmat(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const Index scale = spec.size[0];
   const double vertices = std::exp2(static_cast<double>(scale));
   const Index n = checked_rows(spec, vertices);
   check_density(spec, vertices, "vertices");
   const auto edges = static_cast<Index>(std::round(spec.density * vertices));
   HostCsrMatrix<T> A = csr_from_edges<T>(
-      context, n, edges, [&](Index k) { return rmat_edge<T>(spec.seed, scale, k); });
+      context, window.of(n), n, edges, [&](Index k) { return rmat_edge<T>(spec.seed, scale, k); });
   T* const weights = A.values();
   parallel_for(context.threads(), A.nnz(), [weights](Index k) { weights[k] = 1; });
   return A;
 }
 
-#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> rmat(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> rmat(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

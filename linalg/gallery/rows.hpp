@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 
 /// Builds matrices row by row in parallel: rows are counted, the counts are summed to offsets, then
 /// the rows are filled. The content of a row depends on its number alone, so the result does not
@@ -26,22 +27,24 @@ HostCsrMatrix<T> csr_with_row_lengths(HostContext& context, Index rows, Index co
   return A;
 }
 
-/// The rows×cols matrix whose row i holds the entries that `row(i, emit)` passes to `emit(column,
-/// value)`, columns ascending. `row` is called twice per i, must emit the same entries both times,
-/// and must not throw.
+/// Rows `window` of a matrix with `cols` columns, whose row i holds the entries that `row(i, emit)`
+/// passes to `emit(column, value)`, columns ascending. `row` is called twice per i, must emit the
+/// same entries both times, and must not throw.
 template <Scalar T, class Row>
-HostCsrMatrix<T> csr_by_rows(HostContext& context, Index rows, Index cols, const Row& row) {
-  HostCsrMatrix<T> A = csr_with_row_lengths<T>(context, rows, cols, [&](Index i) {
+HostCsrMatrix<T> csr_by_rows(HostContext& context, const RowWindow& window, Index cols,
+                             const Row& row) {
+  const Index first = window.first;
+  HostCsrMatrix<T> A = csr_with_row_lengths<T>(context, window.rows(), cols, [&](Index i) {
     Index count = 0;
-    row(i, [&count](Index, double) { ++count; });
+    row(first + i, [&count](Index, double) { ++count; });
     return count;
   });
   const std::int64_t* const offsets = A.row_offsets();
   std::int32_t* const columns = A.columns();
   T* const values = A.values();
-  parallel_for(context.threads(), rows, [&](Index i) {
+  parallel_for(context.threads(), window.rows(), [&](Index i) {
     std::int64_t k = offsets[i];
-    row(i, [&](Index column, double value) {
+    row(first + i, [&](Index column, double value) {
       columns[k] = static_cast<std::int32_t>(column);
       values[k] = static_cast<T>(value);
       ++k;

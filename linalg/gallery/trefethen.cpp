@@ -30,12 +30,12 @@ std::vector<Index> first_primes(Index count) {
 
 /// The matrix with the i-th prime at (i, i) and ones where |i − j| is a power of two.
 template <Scalar T>
-HostCsrMatrix<T> trefethen(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> trefethen(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const Index n = checked_rows(spec, static_cast<double>(spec.size[0]));
   const std::vector<Index> primes = first_primes(n);
   Index farthest = 1;
   while (2 * farthest < n) farthest *= 2;
-  return csr_by_rows<T>(context, n, n, [&](Index i, auto&& emit) {
+  return csr_by_rows<T>(context, window.of(n), n, [&](Index i, auto&& emit) {
     for (Index distance = farthest; distance > 0; distance /= 2) {
       if (distance <= i) emit(i - distance, 1);
     }
@@ -44,7 +44,8 @@ HostCsrMatrix<T> trefethen(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> trefethen(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> trefethen(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -49,14 +49,14 @@ struct SerendipityMesh {
 
 /// The mass matrix of a serendipity mesh whose squares have random densities 100·uniform(0, 1).
 template <Scalar T>
-HostCsrMatrix<T> wathen(HostContext& context, const GallerySpec& spec) {
+HostCsrMatrix<T> wathen(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const SerendipityMesh mesh{spec.size[0], spec.size[1]};
   const Index n = checked_rows(spec, mesh.nodes());
   const auto density = [&mesh, seed = spec.seed](Index cx, Index cy) {
     const PhiloxBlock bits = random_block(seed, 0, static_cast<std::uint64_t>(cy * mesh.nx + cx));
     return 100 * unit_uniform(bits.words[0], bits.words[1]);
   };
-  return csr_by_rows<T>(context, n, n, [&](Index row, auto&& emit) {
+  return csr_by_rows<T>(context, window.of(n), n, [&](Index row, auto&& emit) {
     const auto [x, y] = mesh.half_steps(row);
     for (Index v = std::max<Index>(y - 2, 0); v <= std::min(y + 2, 2 * mesh.ny); ++v) {
       const CellRange rows = shared_cells(y, v, 2, mesh.ny);
@@ -77,7 +77,8 @@ HostCsrMatrix<T> wathen(HostContext& context, const GallerySpec& spec) {
   });
 }
 
-#define HEDDLE_INSTANTIATE(T) template HostCsrMatrix<T> wathen(HostContext&, const GallerySpec&);
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> wathen(HostContext&, const GallerySpec&, const RowWindow&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

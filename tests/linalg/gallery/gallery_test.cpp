@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/csr_invariants.hpp"
@@ -70,6 +72,52 @@ TYPED_TEST(Gallery, RowsAreSortedAndComplete) {
     ASSERT_EQ(test::csr_fault(A.view()), "");
     const auto finite = [](TypeParam value) { return std::isfinite(value); };
     EXPECT_TRUE(std::all_of(A.view().values, A.view().values + A.nnz(), finite));
+  }
+}
+
+/// The rows first … last − 1 of A are those of `part`, to the bit.
+template <class T>
+void expect_rows(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& part, Index first,
+                 Index last) {
+  ASSERT_EQ(part.rows, last - first);
+  EXPECT_EQ(part.cols, A.cols);
+  const std::int64_t* const offsets = A.row_offsets + first;
+  ASSERT_EQ(part.nnz, offsets[last - first] - offsets[0]);
+  for (Index i = 0; i <= part.rows; ++i) {
+    EXPECT_EQ(part.row_offsets[i], offsets[i] - offsets[0]);
+  }
+  for (Index k = 0; k < part.nnz; ++k) {
+    EXPECT_EQ(part.columns[k], A.columns[offsets[0] + k]);
+    EXPECT_EQ(part.values[k], A.values[offsets[0] + k]);
+  }
+}
+
+TYPED_TEST(Gallery, RowsOfAWindowAreThoseOfTheWholeMatrix) {
+  HostContext context(2);
+  for (const GallerySpec& spec : small_specs()) {
+    SCOPED_TRACE(spec.name);
+    const auto A = generate<TypeParam>(context, spec);
+    const Index n = A.rows();
+    for (const auto& [first, last] :
+         std::vector<std::pair<Index, Index>>{{0, 1}, {0, n / 3}, {n / 3, n - 2}, {n - 2, n}}) {
+      const auto part = generate<TypeParam>(context, spec, {first, last});
+      expect_rows(A.view(), part.view(), first, last);
+    }
+    EXPECT_EQ(generate<TypeParam>(context, spec, {n, n}).rows(), 0);
+    EXPECT_THROW(generate<TypeParam>(context, spec, {n + 1, n + 2}), InvalidArgument);
+    EXPECT_THROW(generate<TypeParam>(context, spec, {-1, 1}), InvalidArgument);
+    EXPECT_THROW(generate<TypeParam>(context, spec, {2, 1}), InvalidArgument);
+  }
+}
+
+TEST(GalleryWindows, HaveTheCoordinatesOfTheirNodes) {
+  HostContext context(1);
+  const GallerySpec spec{"elasticity3d", {3, 2, 2}};
+  const auto all = node_coordinates(context, spec);
+  const auto part = node_coordinates(context, spec, {5, 11});
+  ASSERT_EQ(part.rows(), 6);
+  for (Index i = 0; i < 6; ++i) {
+    for (Index d = 0; d < 3; ++d) EXPECT_EQ(part.view()(i, d), all.view()(5 + i, d));
   }
 }
 
