@@ -20,7 +20,7 @@ class GpuConnection {
   /// processes. Throws `DeviceError`.
   GpuConnection(Processes& processes, int device);
 
-  /// Waits for the other processes.
+  /// Waits for the other processes, unless the connection was aborted.
   ~GpuConnection();
   GpuConnection(const GpuConnection&) = delete;
   GpuConnection& operator=(const GpuConnection&) = delete;
@@ -29,6 +29,10 @@ class GpuConnection {
 
   /// all[k·bytes …] ← the `bytes` at `here` of process k, for all k.
   void gather_all(const void* here, void* all, std::size_t bytes, CUstream_st* stream);
+
+  /// Ends what waits for other GPUs, with memory in any state. Calls from then on throw
+  /// `DeviceError`. May be called from any thread.
+  void abort() noexcept;
 
   /// Sends and receives messages, which are as in `Processes::begin_exchange`.
   void exchange(std::span<const Processes::Message> receive,

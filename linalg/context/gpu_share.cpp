@@ -69,11 +69,15 @@ std::string refusal(const std::vector<Card>& cards) {
 
 }  // namespace
 
-GpuShare share_gpus(Processes& processes) {
+int gpu_count() noexcept {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
   cudaGetLastError();
-  const int device = processes.rank_on_this_machine() % std::max(count, 1);
+  return count;
+}
+
+GpuShare share_gpus(Processes& processes) {
+  const int device = processes.rank_on_this_machine() % std::max(gpu_count(), 1);
   const Card own = own_card(device);
   std::vector<Card> cards(static_cast<std::size_t>(processes.size()));
   processes.gather_all(&own, cards.data(), sizeof own);

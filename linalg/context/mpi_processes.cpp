@@ -43,13 +43,17 @@ struct OnThisMachine {
   }
 };
 
-/// Waits for all requests. MPI itself would spin, and take the time of processes and threads that
-/// share the core. A wait for a message of a step takes some microseconds, one for the next solve
-/// may take minutes.
-void wait_for(std::span<MPI_Request> requests) {
+/// Waits for all requests, which carry `bytes` together. MPI itself would spin, and take the time
+/// of processes and threads that share the core. A wait for a message of a step takes some
+/// microseconds, one for the next solve may take minutes. MPI may send a large message in small
+/// pieces, one with each call, so that a process must not sleep while it travels.
+void wait_for(std::span<MPI_Request> requests, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kSpins = std::chrono::microseconds(50);
-  constexpr auto kYields = std::chrono::milliseconds(5);
+  constexpr double kSlowBytesPerMicrosecond = 500;
+  const auto travel = std::chrono::microseconds(
+      static_cast<std::int64_t>(static_cast<double>(bytes) / kSlowBytesPerMicrosecond));
+  const auto yields = std::chrono::milliseconds(5) + travel;
   const Clock::time_point start = Clock::now();
   const auto count = static_cast<int>(requests.size());
   for (int done = 0;;) {
@@ -57,7 +61,7 @@ void wait_for(std::span<MPI_Request> requests) {
     if (done != 0) return;
     const Clock::duration waited = Clock::now() - start;
     if (waited < kSpins) continue;
-    if (waited < kYields) {
+    if (waited < yields) {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(kSpins);
@@ -97,7 +101,7 @@ class MpiProcesses final : public Processes {
       const int count = static_cast<int>(bytes);
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Iallgather(here, count, MPI_BYTE, all, count, MPI_BYTE, group_, &request);
-      return wait_for({&request, 1});
+      return wait_for({&request, 1}, bytes * static_cast<std::size_t>(size()));
     }
     for (int process = 0; process < size(); ++process) {
       auto* const part = static_cast<char*>(all) + static_cast<std::size_t>(process) * bytes;
@@ -111,6 +115,9 @@ class MpiProcesses final : public Processes {
   void begin_exchange(std::span<const Message> receive, std::span<const Message> send) override {
     constexpr int kTag = 0;
     requests_.clear();
+    bytes_ = 0;
+    for (const Message& message : receive) bytes_ += message.bytes;
+    for (const Message& message : send) bytes_ += message.bytes;
     for (const Message& message : receive) {
       for_each_piece(message.data, message.bytes, [&](void* data, int count) {
         MPI_Irecv(data, count, MPI_BYTE, message.process, kTag, group_, &requests_.emplace_back());
@@ -123,7 +130,7 @@ class MpiProcesses final : public Processes {
     }
   }
 
-  void end_exchange() override { wait_for(requests_); }
+  void end_exchange() override { wait_for(requests_, bytes_); }
 
   [[noreturn]] void abort(int code) noexcept override {
     MPI_Abort(group_, code);
@@ -140,13 +147,14 @@ class MpiProcesses final : public Processes {
     for_each_piece(data, bytes, [&](void* piece, int count) {
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Ibcast(piece, count, MPI_BYTE, process, group_, &request);
-      wait_for({&request, 1});
+      wait_for({&request, 1}, static_cast<std::size_t>(count));
     });
   }
 
   MPI_Comm group_;
   bool ends_mpi_;
   std::vector<MPI_Request> requests_;
+  std::size_t bytes_ = 0;  // of the messages of the exchange
 };
 
 }  // namespace

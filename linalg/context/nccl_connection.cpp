@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <nccl.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/gpu_connection.hpp>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 namespace heddle::detail {
@@ -20,6 +23,15 @@ void check_nccl(ncclResult_t status, const char* call) {
 
 struct GpuConnection::State {
   ncclComm_t all = nullptr;
+  std::timed_mutex busy;  // while a call of NCCL queues work
+  bool aborted = false;
+
+  /// Throws if the connection was aborted.
+  std::unique_lock<std::timed_mutex> lock() {
+    std::unique_lock queueing(busy);
+    if (aborted) throw DeviceError("the connection between the GPUs has ended");
+    return queueing;
+  }
 };
 
 std::string no_connection_reason() { return {}; }
@@ -28,7 +40,7 @@ GpuConnection::GpuConnection(Processes& processes, int device)
     : device_(device), state_(std::make_unique<State>()) {
   // Reductions in the switch may give other bits in every call, and their setup fails on some
   // machines. Nothing here would gain from them.
-  setenv("NCCL_NVLS_ENABLE", "0", 0);
+  [[maybe_unused]] static const int once = setenv("NCCL_NVLS_ENABLE", "0", 0);
   ncclUniqueId id{};
   if (processes.leads()) check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
   processes.broadcast(&id, sizeof id);
@@ -57,16 +69,29 @@ void GpuConnection::connect_neighbours(const Processes& processes) {
   check(cudaFree(memory));
 }
 
-GpuConnection::~GpuConnection() { ncclCommDestroy(state_->all); }
+GpuConnection::~GpuConnection() {
+  if (!state_->aborted) ncclCommDestroy(state_->all);
+}
+
+/// Work is queued within microseconds. A call that takes longer connects to a GPU for the first
+/// time, perhaps to that of a thread that has failed. NCCL lets such a call return when it is
+/// aborted from beside.
+void GpuConnection::abort() noexcept {
+  constexpr auto kPatience = std::chrono::seconds(2);
+  const std::unique_lock<std::timed_mutex> queueing(state_->busy, kPatience);
+  if (!std::exchange(state_->aborted, true)) ncclCommAbort(state_->all);
+}
 
 void GpuConnection::gather_all(const void* here, void* all, std::size_t bytes,
                                CUstream_st* stream) {
+  const auto queueing = state_->lock();
   check_nccl(ncclAllGather(here, all, bytes, ncclChar, state_->all, stream), "ncclAllGather");
 }
 
 void GpuConnection::exchange(std::span<const Processes::Message> receive,
                              std::span<const Processes::Message> send, CUstream_st* stream) {
   if (receive.empty() && send.empty()) return;
+  const auto queueing = state_->lock();
   check_nccl(ncclGroupStart(), "ncclGroupStart");
   for (const Processes::Message& message : receive) {
     check_nccl(

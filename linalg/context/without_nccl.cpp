@@ -6,8 +6,7 @@ namespace heddle::detail {
 struct GpuConnection::State {};
 
 std::string no_connection_reason() {
-  return "this build connects no GPUs of several processes: build with HEDDLE_MPI=ON and "
-         "HEDDLE_NCCL=ON";
+  return "this build connects no GPUs, because it has no NCCL: build with HEDDLE_NCCL=ON";
 }
 
 GpuConnection::GpuConnection(Processes&, int device) : device_(device) {
@@ -15,6 +14,8 @@ GpuConnection::GpuConnection(Processes&, int device) : device_(device) {
 }
 
 GpuConnection::~GpuConnection() = default;
+
+void GpuConnection::abort() noexcept {}
 
 void GpuConnection::gather_all(const void*, void*, std::size_t, CUstream_st*) {}
 
