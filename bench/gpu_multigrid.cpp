@@ -28,6 +28,7 @@
 #include <heddle/solvers/preconditioners/table.hpp>
 #include <heddle/solvers/spectrum/lanczos_bounds.hpp>
 #include <heddle/spgemm/spgemm.hpp>
+#include <heddle/spmm/features/features_cuda.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -132,6 +133,7 @@ DeviceGrid time_level(CudaContext& context, StepTable& step, const DeviceGrid& g
   coarse.near_null = std::move(tentative.near_null);
   coarse.nodes = std::move(tentative.nodes);
   const auto single = step("in single precision", [&] { return convert<float>(context, A); });
+  step("features", [&] { return detail::cuda::device_features(context, single.view()); });
   step("product plan", [&] {
     return std::make_unique<SpmmPlan<float, CudaContext>>(context, single.view(), SpmmOptions{});
   });

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
@@ -26,15 +25,18 @@ using namespace heddle;
 
 constexpr double kPercent = 100;
 
-/// The median time of a few runs after one that is not counted. A search needs many of them.
+/// The median time of runs after one that is not counted: five, or as many as fit into a few
+/// milliseconds.
 template <class Work>
 double brief_median_ms(const Work& work) {
-  std::array<double, 5> times{};
+  constexpr std::size_t kLeastRuns = 5;
+  constexpr double kLeastMs = 5;
+  std::vector<double> times;
   work();
-  for (double& ms : times) {
+  for (double total = 0; times.size() < kLeastRuns || total < kLeastMs; total += times.back()) {
     const auto begin = std::chrono::steady_clock::now();
     work();
-    ms = apps::elapsed_ms(begin);
+    times.push_back(apps::elapsed_ms(begin));
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];

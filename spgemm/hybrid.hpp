@@ -35,14 +35,17 @@ class HybridSpgemm {
 
   /// The GPU gets the first rows that have `gpu_share` of all multiplications, between 0 and 1, as
   /// far as whole rows allow (the paper's heuristic I, with a share known beforehand). Of C at most
-  /// `device_bytes` are in the GPU's memory at a time. Throws `InvalidArgument` for another share,
+  /// `device_bytes` are in the GPU's memory at a time. The result lies in page-locked memory of
+  /// this object, which the next product overwrites. Throws `InvalidArgument` for another share,
   /// and as `spgemm_to_host` does.
-  HostCsrMatrix<T> multiply(double gpu_share, std::size_t device_bytes, HybridReport& report);
+  CsrView<T, HostSpace> multiply(double gpu_share, std::size_t device_bytes, HybridReport& report);
 
   /// The share of the GPU with which both sides should finish together, or 0 or 1 if one side alone
   /// should be about as fast (the paper's heuristic II, t_c/(t_c + t_g) for the times t_c of the
   /// host and t_g of the GPU, with latencies and with both sides at work). The times come from rows
-  /// all over A that have the part `sample` of the multiplications, and a quarter of it.
+  /// all over A that have the part `sample` of the multiplications, and a quarter of it. A share
+  /// that these propose is compared with the faster side by whole products, where that takes no
+  /// longer.
   double measure_share(double sample, std::size_t device_bytes);
 
  private:

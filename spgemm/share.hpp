@@ -25,15 +25,17 @@ struct SharedCosts {
 
 /// The host's share x of the work, 0 … 1, with which both sides finish together:
 /// x·host.slope + host.latency = (1 − x)·gpu.slope + gpu.latency. 1 or 0 if one side alone is
-/// faster, or if sharing saves less than the part `least_gain` of its time.
+/// faster, or if sharing saves less than the part `least_gain` of its time. With times h and g of
+/// the sides alone it cannot save more than the part min(h, g)/(h + g), whatever the costs say.
 inline double balanced_share(const SharedCosts& costs, double least_gain = 0) noexcept {
   const auto& [host, gpu, host_alone_ms, gpu_alone_ms] = costs;
   const double alone = host_alone_ms <= gpu_alone_ms ? 1 : 0;
   if (!(host.slope + gpu.slope > 0)) return alone;
   const double share = (gpu.ms() - host.latency) / (host.slope + gpu.slope);
   const double together = share * host.slope + host.latency;
-  const bool pays = share > 0 && share < 1 &&
-                    together <= (1 - least_gain) * std::min(host_alone_ms, gpu_alone_ms);
+  const double faster = std::min(host_alone_ms, gpu_alone_ms);
+  const bool pays = share > 0 && share < 1 && together <= (1 - least_gain) * faster &&
+                    faster >= least_gain * (host_alone_ms + gpu_alone_ms);
   return pays ? share : alone;
 }
 

@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <heddle/linalg/data/buffer.hpp>
+#include <optional>
 
 namespace heddle::detail {
 
@@ -22,6 +24,27 @@ class PageLock {
  private:
   void* memory_;
   bool locked_;
+};
+
+/// A page-locked array in host memory that is used again and again: memory that the system has to
+/// provide and lock anew costs more than a copy to it.
+template <class V>
+class LockedArray {
+ public:
+  /// Makes room for `size` values, which are then uninitialised if there was less. Throws
+  /// `OutOfMemory`.
+  void reserve(HostContext& host, std::size_t size) {
+    if (size <= values_.size()) return;
+    lock_.reset();
+    values_ = {};
+    values_ = {host, size};
+    lock_.emplace(values_.data(), size * sizeof(V));
+  }
+  V* data() noexcept { return values_.data(); }
+
+ private:
+  Buffer<V, HostSpace> values_;
+  std::optional<PageLock> lock_;
 };
 
 }  // namespace heddle::detail

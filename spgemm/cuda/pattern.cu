@@ -26,13 +26,23 @@ constexpr int kTeamThreads = 128;
 
 constexpr int slots_of(int bin) { return kLeastSlots << bin; }
 
-/// A table is at most three quarters full.
+__host__ __device__ constexpr Index blocks_of(Index cols) {
+  return (cols + kBlockColumns - 1) / kBlockColumns;
+}
+
+/// Rows with more blocks of B to enter than this have a thread block.
+constexpr Index kMostForWarp = 1024;
+
+/// A table is at most three quarters full. Where a mask per block of columns takes no more memory
+/// than its keys and masks, there is no table to search and to sort.
 __device__ int bin_of_bound(Index blocks, Index cols) {
-  const Index all = (cols + kBlockColumns - 1) / kBlockColumns;
+  const Index all = blocks_of(cols);
   const Index bound = blocks < all ? blocks : all;
   int bin = 0;
   while (bin < kTables && bound * 4 > Index{slots_of(bin)} * 3) ++bin;
-  return bin;
+  if (bin == kTables || all > 2 * slots_of(bin)) return bin;
+  const bool for_warp = blocks <= kMostForWarp && all <= 2 * slots_of(kWarpBins);
+  return for_warp ? kMasksOfWarp : kMasksOfBlock;
 }
 
 /// Teams of threads look at the leading rows of runs. All rows of a run have the multiplications of
@@ -73,6 +83,83 @@ __global__ void bin_kernel(PatternFactors factors, const std::int64_t* rows_of_B
   here.flush(counts);
 }
 
+/// Calls enter(key, mask) for the blocks of the rows of B that row `row` of C is a sum of.
+template <int W, class Enter>
+__device__ void for_each_block(const PatternFactors& factors, Index row, const Enter& enter) {
+  using Team = RowTeam<W>;
+  const int width = factors.lanes;
+  const BlockRowsView& B = factors.B;
+  const Index last = factors.row_offsets[row + 1];
+  for (Index a = factors.row_offsets[row] + Team::lane() / width; a < last; a += W / width) {
+    const std::int32_t k = factors.columns[a];
+    const Index end = B.offsets[k + 1];
+    for (Index e = B.offsets[k] + Team::lane() % width; e < end; e += width) {
+      const std::int32_t entry = B.keys[e];
+      if (B.masks != nullptr) {
+        enter(entry, B.masks[e]);
+      } else {
+        enter(block_of(entry), bit_of(entry));
+      }
+    }
+  }
+}
+
+/// The masks of all blocks of columns of one row of C in shared memory.
+template <int W>
+class BlockMasks {
+ public:
+  using Team = RowTeam<W>;
+
+  __device__ BlockMasks(char* memory, int blocks)
+      : blocks_(blocks), counters_(reinterpret_cast<int*>(memory)) {
+    masks_ = reinterpret_cast<unsigned*>(counters_ + kCounters);
+  }
+
+  /// The bytes of the masks, the counters, and what follows.
+  static constexpr std::size_t bytes(int blocks, int staged) {
+    return static_cast<std::size_t>(kCounters + blocks + staged) * sizeof(std::int32_t);
+  }
+  __device__ std::int32_t* stage() { return reinterpret_cast<std::int32_t*>(masks_ + blocks_); }
+
+  __device__ void enter_row(const PatternFactors& factors, Index row, bool is_row) {
+    for (int b = Team::lane(); b < blocks_; b += W) masks_[b] = 0;
+    if (Team::lane() < 2) counters_[Team::lane()] = 0;
+    Team::sync();
+    if (is_row) {
+      for_each_block<W>(factors, row,
+                        [this](std::int32_t key, unsigned mask) { atomicOr(masks_ + key, mask); });
+    }
+    Team::sync();
+  }
+
+  /// The entries and the blocks of the row, for all threads of the team.
+  __device__ void count(int& entries, int& blocks) {
+    int mine = 0;
+    int found = 0;
+    for (int b = Team::lane(); b < blocks_; b += W) {
+      mine += __popc(masks_[b]);
+      found += masks_[b] != 0 ? 1 : 0;
+    }
+    atomicAdd(counters_, mine);
+    atomicAdd(counters_ + 1, found);
+    Team::sync();
+    entries = counters_[0];
+    blocks = counters_[1];
+  }
+
+  /// The blocks, of which some are empty, are in order.
+  __device__ int sort() const { return blocks_; }
+  __device__ std::int32_t key(int place) const { return place; }
+  __device__ unsigned mask(int place) const { return masks_[place]; }
+
+ private:
+  static constexpr int kCounters = 4;
+
+  int blocks_;
+  int* counters_;
+  unsigned* masks_;
+};
+
 /// A team's hash table of the blocks of one row of C in shared memory.
 template <int W>
 class BlockTable {
@@ -91,7 +178,6 @@ class BlockTable {
   }
   __device__ std::int32_t* stage() { return keys_ + 2 * slots_ + 4; }
 
-  /// Enters the blocks of the rows of B that row `row` of C is a sum of.
   __device__ void enter_row(const PatternFactors& factors, Index row, bool is_row) {
     for (int s = Team::lane(); s < slots_; s += W) {
       keys_[s] = kFree;
@@ -100,10 +186,9 @@ class BlockTable {
     if (Team::lane() < 2) counters_[Team::lane()] = 0;
     Team::sync();
     if (is_row) {
-      const int width = factors.lanes;
-      const Index end = factors.row_offsets[row + 1];
-      Index a = factors.row_offsets[row] + Team::lane() / width;
-      for (; a < end; a += W / width) enter_factor(factors.B, factors.columns[a], width);
+      for_each_block<W>(factors, row, [this](std::int32_t key, unsigned mask) {
+        atomicOr(masks_ + enter_key(keys_, static_cast<unsigned>(slots_), key), mask);
+      });
     }
     Team::sync();
   }
@@ -154,16 +239,6 @@ class BlockTable {
   __device__ unsigned mask(int place) const { return masks_[place]; }
 
  private:
-  __device__ void enter_factor(const BlockRowsView& B, std::int32_t k, int width) {
-    const Index end = B.offsets[k + 1];
-    for (Index e = B.offsets[k] + Team::lane() % width; e < end; e += width) {
-      const std::int32_t entry = B.keys[e];
-      const std::int32_t key = B.masks != nullptr ? entry : block_of(entry);
-      const unsigned mask = B.masks != nullptr ? B.masks[e] : bit_of(entry);
-      atomicOr(masks_ + enter_key(keys_, static_cast<unsigned>(slots_), key), mask);
-    }
-  }
-
   /// One step of a bitonic sort: Batcher, Sorting networks and their applications, AFIPS 1968.
   __device__ void exchange(int padded, int size, int step) {
     for (int t = Team::lane(); t < padded / 2; t += W) {
@@ -191,14 +266,14 @@ class BlockTable {
 
 extern __shared__ __align__(16) char shared_memory[];
 
-template <int W>
+template <template <int> class Table, int W>
 __global__ void count_kernel(PatternFactors factors, const std::int32_t* rows, Index count,
                              int slots, RowSizes sizes) {
   using Team = RowTeam<W>;
   const bool is_row = Team::number() < count;
   const Index row = is_row ? rows[Team::number()] : 0;
-  BlockTable<W> table(
-      shared_memory + static_cast<std::size_t>(Team::in_block()) * BlockTable<W>::bytes(slots, 0),
+  Table<W> table(
+      shared_memory + static_cast<std::size_t>(Team::in_block()) * Table<W>::bytes(slots, 0),
       slots);
   table.enter_row(factors, row, is_row);
   int entries = 0;
@@ -231,16 +306,16 @@ __device__ int write_blocks(std::int32_t key, unsigned mask, std::int32_t* stage
   return total;
 }
 
-template <int W>
+template <template <int> class Table, int W>
 __global__ void fill_kernel(PatternFactors factors, const std::int32_t* rows, Index count,
                             int slots, const std::int64_t* row_offsets, std::int32_t* columns) {
   using Team = RowTeam<W>;
   const bool is_row = Team::number() < count;
   const Index row = is_row ? rows[Team::number()] : 0;
   constexpr int kStage = W * kStaged;
-  BlockTable<W> table(shared_memory + static_cast<std::size_t>(Team::in_block()) *
-                                          BlockTable<W>::bytes(slots, kStage),
-                      slots);
+  Table<W> table(
+      shared_memory + static_cast<std::size_t>(Team::in_block()) * Table<W>::bytes(slots, kStage),
+      slots);
   table.enter_row(factors, row, is_row);
   const int blocks = table.sort();
   std::int32_t* target = columns + row_offsets[row];
@@ -252,15 +327,28 @@ __global__ void fill_kernel(PatternFactors factors, const std::int32_t* rows, In
   }
 }
 
-/// Calls launch(W) with the width of the teams of a bin and the threads of a block.
+/// How the rows of a bin are computed.
+template <template <int> class RowTable, int Width>
+struct TeamOf {
+  template <int W>
+  using Table = RowTable<W>;
+  static constexpr int W = Width;
+  static constexpr int kBlock = W <= kWarp ? kTeamThreads : W;
+};
+
+/// Calls launch(TeamOf, slots) for a bin.
 template <class Launch>
-void with_team_of(int bin, const Launch& launch) {
-  if (bin <= kNarrow) {
-    launch(std::integral_constant<int, kNarrowLanes>{}, kTeamThreads);
+void with_team_of(int bin, Index cols, const Launch& launch) {
+  if (bin == kMasksOfWarp) {
+    launch(TeamOf<BlockMasks, kWarp>{}, static_cast<int>(blocks_of(cols)));
+  } else if (bin == kMasksOfBlock) {
+    launch(TeamOf<BlockMasks, kThreads>{}, static_cast<int>(blocks_of(cols)));
+  } else if (bin <= kNarrow) {
+    launch(TeamOf<BlockTable, kNarrowLanes>{}, slots_of(bin));
   } else if (bin <= kWarpBins) {
-    launch(std::integral_constant<int, kWarp>{}, kTeamThreads);
+    launch(TeamOf<BlockTable, kWarp>{}, slots_of(bin));
   } else {
-    launch(std::integral_constant<int, kThreads>{}, kThreads);
+    launch(TeamOf<BlockTable, kThreads>{}, slots_of(bin));
   }
 }
 
@@ -292,11 +380,14 @@ RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
 
 void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
                 const RowSizes& sizes) {
-  for (int bin = 0; bin < kTables; ++bin) {
-    with_team_of(bin, [&]<int W>(std::integral_constant<int, W>, int threads) {
-      launch_teams<W>(context.stream(), count_kernel<W>, bins.count(bin), threads,
-                      BlockTable<W>::bytes(slots_of(bin), 0), for_team(factors, W), bins.first(bin),
-                      bins.count(bin), slots_of(bin), sizes);
+  for (int bin = 0; bin < kPatternBins; ++bin) {
+    if (bin == kLongPattern || bins.count(bin) == 0) continue;
+    with_team_of(bin, factors.cols, [&]<class Team>(Team, int slots) {
+      using Table = typename Team::template Table<Team::W>;
+      launch_teams<Team::W>(context.stream(), count_kernel<Team::template Table, Team::W>,
+                            bins.count(bin), Team::kBlock, Table::bytes(slots, 0),
+                            for_team(factors, Team::W), bins.first(bin), bins.count(bin), slots,
+                            sizes);
     });
   }
   count_long_rows(context, factors, bins.first(kLongPattern), bins.count(kLongPattern), sizes);
@@ -304,11 +395,14 @@ void count_rows(CudaContext& context, const PatternFactors& factors, const RowBi
 
 void fill_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
                const std::int64_t* row_offsets, std::int32_t* columns) {
-  for (int bin = 0; bin < kTables; ++bin) {
-    with_team_of(bin, [&]<int W>(std::integral_constant<int, W>, int threads) {
-      launch_teams<W>(context.stream(), fill_kernel<W>, bins.count(bin), threads,
-                      BlockTable<W>::bytes(slots_of(bin), W * kStaged), for_team(factors, W),
-                      bins.first(bin), bins.count(bin), slots_of(bin), row_offsets, columns);
+  for (int bin = 0; bin < kPatternBins; ++bin) {
+    if (bin == kLongPattern || bins.count(bin) == 0) continue;
+    with_team_of(bin, factors.cols, [&]<class Team>(Team, int slots) {
+      using Table = typename Team::template Table<Team::W>;
+      launch_teams<Team::W>(context.stream(), fill_kernel<Team::template Table, Team::W>,
+                            bins.count(bin), Team::kBlock, Table::bytes(slots, Team::W * kStaged),
+                            for_team(factors, Team::W), bins.first(bin), bins.count(bin), slots,
+                            row_offsets, columns);
     });
   }
   fill_long_rows(context, factors, bins.first(kLongPattern), bins.count(kLongPattern), row_offsets,

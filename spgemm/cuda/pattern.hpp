@@ -24,10 +24,13 @@ struct RowSizes {
   std::int32_t* blocks = nullptr;  ///< blocks of 32 columns that have an entry
 };
 
-/// The bins of the symbolic phase: `kTables` by the size of the table, then one for longer rows.
+/// The bins of the symbolic phase: `kTables` by the size of the table, one for longer rows, and two
+/// for rows whose masks for all columns lie in shared memory.
 inline constexpr int kTables = 9;
 inline constexpr int kLongPattern = kTables;
-inline constexpr int kPatternBins = kTables + 1;
+inline constexpr int kMasksOfWarp = kTables + 1;
+inline constexpr int kMasksOfBlock = kTables + 2;
+inline constexpr int kPatternBins = kTables + 3;
 
 /// The leading rows of all runs in bins, by the number of blocks in the rows of B that they need.
 /// `blocks_of_B`: see `count_blocks`. `leaders`: see `find_run_leaders`. `counts` ← all of

@@ -109,8 +109,7 @@ std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext&
   counts.nnz = exclusive_sum(context, offsets, A.rows + 1);
   const Index bytes = counts.nnz * static_cast<Index>(sizeof(T) + sizeof(std::int32_t));
   if (blocks.bytes() * kShareOfProduct > bytes) blocks = {};
-  schedule->value_rows =
-      bin_by_size(context, schedule->leaders, offsets, row_blocks.data(), B.cols, sizeof(T));
+  schedule->value_rows = bin_by_size(context, A, B, schedule->leaders, offsets, row_blocks.data());
   return schedule;
 }
 

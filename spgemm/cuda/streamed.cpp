@@ -97,12 +97,12 @@ void multiply_to_host(CudaContext& context, const SpgemmPlan<T, CudaContext>& pl
                       CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
                       const Index* row_offsets, std::size_t device_bytes, std::int32_t* columns,
                       T* values) {
-  std::vector<Index> offsets_of_A(static_cast<std::size_t>(A.rows) + 1);
-  context.copy_to_host(offsets_of_A.data(), A.row_offsets, offsets_of_A.size() * sizeof(Index));
   const std::vector<Index> begins = cut_rows<T>(row_offsets, A.rows, device_bytes / 2);
-  const auto entries = static_cast<std::size_t>(row_offsets[A.rows] - row_offsets[0]);
-  const PageLock lock_columns(columns, entries * sizeof(std::int32_t));
-  const PageLock lock_values(values, entries * sizeof(T));
+  std::vector<Index> offsets_of_A;
+  if (begins.size() > 2) {
+    offsets_of_A.resize(static_cast<std::size_t>(A.rows) + 1);
+    context.copy_to_host(offsets_of_A.data(), A.row_offsets, offsets_of_A.size() * sizeof(Index));
+  }
   std::array<CsrMatrix<T, DeviceSpace>, 2> blocks;
   std::array<CopyStream, 2> copies;
   for (std::size_t b = 0; b + 1 < begins.size(); ++b) {
@@ -129,6 +129,9 @@ HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView
   const SpgemmPlan<T, CudaContext> plan(context, A, B);
   HostCsrMatrix<T> C(host, A.rows, B.cols, plan.counts().nnz);
   plan.fetch_row_offsets(context, C.row_offsets());
+  const auto entries = static_cast<std::size_t>(C.nnz());
+  const detail::PageLock lock_columns(C.columns(), entries * sizeof(std::int32_t));
+  const detail::PageLock lock_values(C.values(), entries * sizeof(T));
   detail::multiply_to_host(context, plan, A, B, C.row_offsets(), device_bytes, C.columns(),
                            C.values());
   return C;

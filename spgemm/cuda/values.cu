@@ -1,5 +1,6 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
+#include <heddle/spgemm/cuda/gathered_runs.cuh>
 #include <heddle/spgemm/cuda/repeated_rows.cuh>
 #include <heddle/spgemm/cuda/row_bins.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
@@ -27,9 +28,18 @@ __host__ __device__ constexpr int run_entries(int bin) {
 
 static_assert(run_entries(kRunBins - 1) == kMostRunEntries);
 
+/// Bins of strips of runs whose terms are gathered, by KiB of shared memory.
+constexpr int kGatherBins = 11;
+__host__ __device__ constexpr Index gather_bytes(int bin) {
+  constexpr int kSizes[kGatherBins] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 80, 96};
+  return Index{1024} * kSizes[bin];
+}
+
 constexpr int kFirstRunBin = kTableBins;
-constexpr int kLongBin = kTableBins + kRunBins;
+constexpr int kFirstGatherBin = kFirstRunBin + kRunBins;
+constexpr int kLongBin = kFirstGatherBin + kGatherBins;
 constexpr int kValueBins = kLongBin + 1;
+static_assert(kValueBins <= kMostBins);
 
 /// Threads of a block of teams, and the most shared memory that it should take.
 constexpr int kTeamThreads = 128;
@@ -52,12 +62,40 @@ __device__ Index bytes_needed(Index entries, Index blocks, int scalar_bytes) {
   return slots * static_cast<Index>(sizeof(Slot)) + entries * scalar_bytes;
 }
 
-__device__ int bin_of_row(const std::int32_t* leaders, Index rows, Index i, Index entries,
-                          std::int32_t leader_blocks, Index cols, int scalar_bytes) {
+/// The first chunk of the strip of row i.
+__device__ Chunk first_of_strip(const std::int32_t* leaders, Index rows, Index i, int chunks) {
+  const Index leader = leaders[i];
+  return chunk_of(leaders, rows, leader + (i - leader) / (kWarp * chunks) * (kWarp * chunks));
+}
+
+/// The bin of strips whose first chunk is `chunk`, kGatherBins if they do not suit.
+template <class T>
+__device__ int gather_bin(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
+                          const Chunk& chunk, Index entries) {
+  const GatheredChunk gathered = gathered_chunk(A, B, chunk);
+  if (!gathered.fits) return kGatherBins;
+  const Index factors = A.row_offsets[chunk.first + 1] - A.row_offsets[chunk.first];
+  const Index bytes = gathered.bytes(static_cast<int>(chunk.rows), static_cast<int>(factors),
+                                     static_cast<int>(entries), static_cast<int>(sizeof(T)));
+  int bin = 0;
+  while (bin < kGatherBins && bytes > gather_bytes(bin)) ++bin;
+  return bin;
+}
+
+template <class T>
+__device__ int bin_of_row(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
+                          const std::int32_t* leaders, Index i, Index entries,
+                          std::int32_t leader_blocks, int chunks) {
+  constexpr int scalar_bytes = sizeof(T);
+  const Index rows = A.rows;
+  const Index cols = B.cols;
   if (entries == 0) return kValueBins;
   const Chunk chunk = chunk_of(leaders, rows, i);
   if (chunk.is_computed(entries)) {
     if (i != chunk.first) return kValueBins;
+    const Chunk strip = first_of_strip(leaders, rows, i, chunks);
+    const int gathering = gather_bin(A, B, strip, entries);
+    if (gathering < kGatherBins) return i == strip.first ? kFirstGatherBin + gathering : kValueBins;
     int bin = 0;
     while (entries > run_entries(bin)) ++bin;
     return kFirstRunBin + bin;
@@ -71,14 +109,16 @@ __device__ int bin_of_row(const std::int32_t* leaders, Index rows, Index i, Inde
   return bin < bins ? bin : kLongBin;
 }
 
-__global__ void bin_kernel(const std::int32_t* leaders, Index rows, const std::int64_t* row_offsets,
-                           const std::int32_t* blocks, Index cols, int scalar_bytes,
-                           std::int32_t* bins, BinCounts* counts) {
+template <class T>
+__global__ void bin_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
+                           const std::int32_t* leaders, const std::int64_t* row_offsets,
+                           const std::int32_t* blocks, int chunks, std::int32_t* bins,
+                           BinCounts* counts) {
   __shared__ unsigned shared[kMostBins];
   BlockCounts here(shared);
-  for (Index i = thread_index(); i < rows; i += thread_count()) {
-    const int bin = bin_of_row(leaders, rows, i, row_offsets[i + 1] - row_offsets[i],
-                               blocks[leaders[i]], cols, scalar_bytes);
+  for (Index i = thread_index(); i < A.rows; i += thread_count()) {
+    const int bin = bin_of_row(A, B, leaders, i, row_offsets[i + 1] - row_offsets[i],
+                               blocks[leaders[i]], chunks);
     bins[i] = bin;
     if (bin < kValueBins) here.count(bin);
   }
@@ -230,14 +270,14 @@ void compute_by_tables(CudaContext& context, const CsrView<T, DeviceSpace>& A,
 
 }  // namespace
 
-RowBins bin_by_size(CudaContext& context, const DeviceIntegers& leaders,
-                    const std::int64_t* row_offsets, const std::int32_t* blocks, Index cols,
-                    std::size_t scalar_bytes) {
-  const auto rows = static_cast<Index>(leaders.size());
+template <Scalar T>
+RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                    const CsrView<T, DeviceSpace>& B, const DeviceIntegers& leaders,
+                    const std::int64_t* row_offsets, const std::int32_t* blocks) {
   DeviceIntegers bins(context, leaders.size());
   Buffer<BinCounts, DeviceSpace> counts = no_counts(context);
-  bin_kernel<<<grid_for(context, rows), kThreads, 0, context.stream()>>>(
-      leaders.data(), rows, row_offsets, blocks, cols, static_cast<int>(scalar_bytes), bins.data(),
+  bin_kernel<T><<<grid_for(context, A.rows), kThreads, 0, context.stream()>>>(
+      A, B, leaders.data(), row_offsets, blocks, chunks_per_strip(context, A.rows), bins.data(),
       counts.data());
   check_launch();
   BinCounts fetched{};
@@ -263,12 +303,20 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
     compute_runs(context, A, B, bins.first(bin), bins.count(bin), leaders, longest_of_B,
                  run_entries(r), C, with_columns);
   }
+  for (int g = 0; g < kGatherBins; ++g) {
+    const int bin = kFirstGatherBin + g;
+    gather_runs(context, A, B, bins.first(bin), bins.count(bin), leaders, gather_bytes(g), C,
+                with_columns);
+  }
   compute_long_rows(context, A, B, bins.first(kLongBin), bins.count(kLongBin), C);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                \
-  template void compute_rows(CudaContext&, const CsrView<T, DeviceSpace>&,   \
-                             const CsrView<T, DeviceSpace>&, const RowBins&, \
+#define HEDDLE_INSTANTIATE(T)                                                         \
+  template RowBins bin_by_size(CudaContext&, const CsrView<T, DeviceSpace>&,          \
+                               const CsrView<T, DeviceSpace>&, const DeviceIntegers&, \
+                               const std::int64_t*, const std::int32_t*);             \
+  template void compute_rows(CudaContext&, const CsrView<T, DeviceSpace>&,            \
+                             const CsrView<T, DeviceSpace>&, const RowBins&,          \
                              const DeviceIntegers&, Index, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -7,9 +7,10 @@ namespace heddle::detail {
 
 /// The rows of C by the kernel that computes their values. `blocks`: see `RowSizes`, of the leading
 /// rows of all runs.
-RowBins bin_by_size(CudaContext& context, const DeviceIntegers& leaders,
-                    const std::int64_t* row_offsets, const std::int32_t* blocks, Index cols,
-                    std::size_t scalar_bytes);
+template <Scalar T>
+RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                    const CsrView<T, DeviceSpace>& B, const DeviceIntegers& leaders,
+                    const std::int64_t* row_offsets, const std::int32_t* blocks);
 
 /// C in device memory.
 template <class T>
@@ -34,6 +35,13 @@ void compute_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                   const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
                   const DeviceIntegers& leaders, Index longest_of_B, int capacity,
                   const ProductTarget<T>& C, bool with_columns);
+
+/// The values of chunks of runs that need at most `bytes` of shared memory as a `GatheredChunk`.
+template <Scalar T>
+void gather_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                 const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
+                 const DeviceIntegers& leaders, Index bytes, const ProductTarget<T>& C,
+                 bool with_columns);
 
 /// The values of rows that are too long for shared memory, by stretches of columns.
 template <Scalar T>

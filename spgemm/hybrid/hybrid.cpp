@@ -9,6 +9,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/spgemm/cuda/page_lock.hpp>
 #include <heddle/spgemm/cuda/streamed.hpp>
 #include <heddle/spgemm/hybrid.hpp>
 #include <heddle/spgemm/hybrid/sampling.hpp>
@@ -49,6 +50,11 @@ struct HybridSpgemm<T>::State {
   std::shared_ptr<const CsrMatrix<T, DeviceSpace>> B_on_gpu;
   std::vector<Index> work;  ///< multiplications of the rows before each row
 
+  // The memory of C.
+  detail::LockedArray<std::int64_t> row_offsets = {};
+  detail::LockedArray<std::int32_t> columns = {};
+  detail::LockedArray<T> values = {};
+
   /// The number of first rows that have this share of the multiplications.
   Index rows_of_share(double share) const {
     const auto wanted = static_cast<Index>(share * static_cast<double>(work.back()) + 0.5);
@@ -63,25 +69,27 @@ struct HybridSpgemm<T>::State {
     return rows_of(A, A.row_offsets, first, last);
   }
 
-  /// Calls on_gpu() on a thread of its own and on_host() on this one, but neither that the share of
-  /// the rows leaves without work. Adds how long they took.
+  /// Calls on_gpu() and on_host() at the same time, but neither that the share of the rows leaves
+  /// without work. Adds how long they took.
   template <class OnGpu, class OnHost>
   void run_both(const OnGpu& on_gpu, const OnHost& on_host, HybridReport& report) {
-    std::future<double> gpu_side;
-    if (report.gpu_rows > 0) {
-      gpu_side = std::async(std::launch::async, [&] {
-        const Clock::time_point begin = Clock::now();
-        check(cudaSetDevice(gpu.device().ordinal));
-        on_gpu();
-        return since(begin);
-      });
-    }
-    if (report.gpu_rows < A.rows) {
+    const auto timed = [](const auto& side) {
       const Clock::time_point begin = Clock::now();
-      on_host();
-      report.cpu_ms += since(begin);
+      side();
+      return since(begin);
+    };
+    if (report.gpu_rows == 0) {
+      report.cpu_ms += timed(on_host);
+    } else if (report.gpu_rows == A.rows) {
+      report.gpu_ms += timed(on_gpu);
+    } else {
+      std::future<double> gpu_side = std::async(std::launch::async, [&] {
+        check(cudaSetDevice(gpu.device().ordinal));
+        return timed(on_gpu);
+      });
+      report.cpu_ms += timed(on_host);
+      report.gpu_ms += gpu_side.get();
     }
-    if (gpu_side.valid()) report.gpu_ms += gpu_side.get();
   }
 
   /// Rows in stripes all over A that have about this share of the multiplications.
@@ -112,7 +120,7 @@ struct HybridSpgemm<T>::State {
   }
 
   /// See `HybridSpgemm::multiply`.
-  HostCsrMatrix<T> multiply(double gpu_share, std::size_t device_bytes, HybridReport& report) {
+  CsrView<T, HostSpace> multiply(double gpu_share, std::size_t device_bytes, HybridReport& report) {
     const Index rows = A.rows;
     const Index middle = rows_of_share(gpu_share);
     report = {};
@@ -121,64 +129,80 @@ struct HybridSpgemm<T>::State {
     report.gpu_share = work.back() > 0 ? part / static_cast<double>(work.back()) : gpu_share;
 
     // The places of both parts in C are known once the entries of the first one are counted.
-    std::vector<Index> offsets(static_cast<std::size_t>(rows) + 1);
+    row_offsets.reserve(host, static_cast<std::size_t>(rows) + 1);
+    Index* const offsets = row_offsets.data();
+    offsets[0] = 0;
     std::optional<SpgemmPlan<T, CudaContext>> gpu_plan;
     std::optional<SpgemmPlan<T, HostContext>> host_plan;
     const auto count_on_gpu = [&] {
       gpu_plan.emplace(gpu, gpu_rows(0, middle), B_on_gpu->view());
-      gpu_plan->fetch_row_offsets(gpu, offsets.data());
+      gpu_plan->fetch_row_offsets(gpu, offsets);
     };
     run_both(
         count_on_gpu, [&] { host_plan.emplace(host, host_rows(middle, rows), B); }, report);
-    const Index first_part = offsets[static_cast<std::size_t>(middle)];
-    HostCsrMatrix<T> C(host, rows, B.cols, first_part + (host_plan ? host_plan->counts().nnz : 0));
+    const Index first_part = offsets[middle];
+    const Index nnz = first_part + (host_plan ? host_plan->counts().nnz : 0);
+    columns.reserve(host, static_cast<std::size_t>(nnz));
+    values.reserve(host, static_cast<std::size_t>(nnz));
     const auto multiply_on_gpu = [&] {
-      std::copy_n(offsets.begin(), middle + 1, C.row_offsets());
-      detail::multiply_to_host(gpu, *gpu_plan, gpu_rows(0, middle), B_on_gpu->view(),
-                               offsets.data(), device_bytes, C.columns(), C.values());
+      detail::multiply_to_host(gpu, *gpu_plan, gpu_rows(0, middle), B_on_gpu->view(), offsets,
+                               device_bytes, columns.data(), values.data());
     };
     const auto multiply_on_host = [&] {
       std::vector<Index> own(static_cast<std::size_t>(rows - middle) + 1);
       host_plan->multiply_into(host, host_rows(middle, rows), B, own.data(),
-                               C.columns() + first_part, C.values() + first_part);
+                               columns.data() + first_part, values.data() + first_part);
       for (Index i = middle + 1; i <= rows; ++i) {
-        C.row_offsets()[i] = first_part + own[static_cast<std::size_t>(i - middle)];
+        offsets[i] = first_part + own[static_cast<std::size_t>(i - middle)];
       }
     };
-    C.row_offsets()[0] = 0;
     run_both(multiply_on_gpu, multiply_on_host, report);
-    return C;
+    return {rows, B.cols, nnz, offsets, columns.data(), values.data()};
+  }
+
+  /// The shortest time of some products with this share, and its report.
+  double shortest_ms(double share, std::size_t device_bytes, HybridReport& report) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int run = 0; run <= kRuns; ++run) {
+      HybridReport made;
+      const Clock::time_point begin = Clock::now();
+      multiply(share, device_bytes, made);
+      const double ms = since(begin);
+      if (run == 0 || ms >= least) continue;  // kernels are loaded when they first run
+      least = ms;
+      report = made;
+    }
+    return least;
   }
 
   /// The shortest times of this product on each side alone and on both, as parts of a product with
   /// `total` multiplications.
   detail::SampledTimes sample_times(double total, std::size_t device_bytes) {
-    constexpr int kRuns = 3;
     const double all = static_cast<double>(work.back()) / total;
-    const auto best_of = [&](double share, HybridReport& best) {
-      double least = std::numeric_limits<double>::infinity();
-      for (int run = 0; run <= kRuns; ++run) {
-        HybridReport report;
-        const Clock::time_point begin = Clock::now();
-        multiply(share, device_bytes, report);
-        const double ms = since(begin);
-        if (run == 0 || ms >= least) continue;  // kernels are loaded when they first run
-        least = ms;
-        best = report;
-      }
-      return least;
-    };
     HybridReport both;
-    const double host_alone = best_of(0, both);
-    const double gpu_alone = best_of(1, both);
+    const double host_alone = shortest_ms(0, device_bytes, both);
+    const double gpu_alone = shortest_ms(1, device_bytes, both);
     constexpr double kHalf = 0.5;
     // What neither side does counts for both.
-    const double rest = best_of(kHalf, both) - std::max(both.cpu_ms, both.gpu_ms);
+    const double rest = shortest_ms(kHalf, device_bytes, both) - std::max(both.cpu_ms, both.gpu_ms);
     return {{all * (1 - both.gpu_share), both.cpu_ms + rest},
             {all * both.gpu_share, both.gpu_ms + rest},
             {all, host_alone},
             {all, gpu_alone}};
   }
+
+  /// `share`, or `alone` if whole products with that are as fast, as far as they take no more than
+  /// `most_ms` to time.
+  double confirmed(double share, double alone, double alone_ms, double most_ms,
+                   std::size_t device_bytes) {
+    constexpr double kMargin = 0.03;
+    if (share == alone || 2 * (kRuns + 1) * alone_ms > most_ms) return share;
+    HybridReport report;
+    const double shared_ms = shortest_ms(share, device_bytes, report);
+    return shared_ms < (1 - kMargin) * shortest_ms(alone, device_bytes, report) ? share : alone;
+  }
+
+  static constexpr int kRuns = 3;
 };
 
 template <Scalar T>
@@ -196,8 +220,8 @@ template <Scalar T>
 HybridSpgemm<T>::~HybridSpgemm() = default;
 
 template <Scalar T>
-HostCsrMatrix<T> HybridSpgemm<T>::multiply(double gpu_share, std::size_t device_bytes,
-                                           HybridReport& report) {
+CsrView<T, HostSpace> HybridSpgemm<T>::multiply(double gpu_share, std::size_t device_bytes,
+                                                HybridReport& report) {
   if (!(gpu_share >= 0 && gpu_share <= 1)) {
     throw InvalidArgument(fmt::format(
         "C = A B on host and GPU: the share of the GPU is {}, it must lie in 0 … 1", gpu_share));
@@ -220,6 +244,7 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
   }
   const auto total = static_cast<double>(s.work.back());
   if (total == 0) return 0;
+  const Clock::time_point begin = Clock::now();
   const double share = std::min(1.0, std::max(sample, kLeastWork / total));
   const auto times_of = [&](double part) {
     const HostCsrMatrix<T> rows = s.sample_rows(part);
@@ -238,7 +263,9 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
                           detail::line_through(large.gpu, small.gpu),
                           detail::line_through(large.host_alone, small.host_alone).ms(),
                           detail::line_through(large.gpu_alone, small.gpu_alone).ms()};
-  return 1 - balanced_share(costs, kLeastGain);
+  const bool gpu_is_faster = costs.gpu_alone_ms < costs.host_alone_ms;
+  return s.confirmed(1 - balanced_share(costs, kLeastGain), gpu_is_faster ? 1 : 0,
+                     std::min(costs.gpu_alone_ms, costs.host_alone_ms), since(begin), device_bytes);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class HybridSpgemm<T>;

@@ -113,6 +113,13 @@ TYPED_TEST_P(Spgemm, IrregularMatrices) {
   this->check_square(test::power_law_matrix<T>(500, 500, 300).view());
   this->check(test::random_matrix<T>(90, 400, 9).view(), test::random_matrix<T>(400, 33, 2).view());
   this->check(test::random_matrix<T>(10, 3, 1).view(), test::random_matrix<T>(3, 5000, 70).view());
+  // Rows of 120 to 2400 entries among many columns and among few.
+  for (const Index length : {2, 12, 40}) {
+    this->check(test::random_matrix<T>(12, 200, 60).view(),
+                test::random_matrix<T>(200, 600000, length).view());
+    this->check(test::random_matrix<T>(12, 200, 60).view(),
+                test::random_matrix<T>(200, 20000, length).view());
+  }
   const auto graph = generate<T>(this->host_, {"rmat", {9}, 8});
   this->check_square(graph.view());
 }

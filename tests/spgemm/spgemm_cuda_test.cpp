@@ -50,6 +50,21 @@ TEST_F(SpgemmToHost, MemoryBesideTheProductIsATenthOfIt) {
   }
 }
 
+using SpgemmRuns = test::CudaTest;
+
+TEST_F(SpgemmRuns, OfManyRowsAreComputedInStrips) {
+  HostContext host(2);
+  const auto A = generate<double>(host, {"laplace2d", {5000, 33}});
+  const auto on_gpu = place(context(), convert<double>(host, A.view()));
+  const SpgemmPlan<double, CudaContext> plan(context(), on_gpu.view(), on_gpu.view());
+  auto C = plan.multiply(context(), on_gpu.view(), on_gpu.view());
+  EXPECT_EQ(fault_of_product(host, A.view(), A.view(), fetch(context(), host, C.view()).view()),
+            "");
+  const auto first = fetch(context(), host, C.view());
+  plan.update(context(), on_gpu.view(), on_gpu.view(), C);
+  EXPECT_TRUE(test::same_bits(fetch(context(), host, C.view()).view(), first.view()));
+}
+
 using Hybrid = test::CudaTest;
 
 TEST_F(Hybrid, GivesTheProductWithEveryShare) {
@@ -61,16 +76,16 @@ TEST_F(Hybrid, GivesTheProductWithEveryShare) {
   for (const double share : {0.0, 0.1, 0.7, 1.0}) {
     SCOPED_TRACE(share);
     HybridReport report;
-    const HostCsrMatrix<double> C = product.multiply(share, kBytes, report);
-    EXPECT_EQ(fault_of_product(host, A.view(), B.view(), C.view()), "");
+    const CsrView<double, HostSpace> C = product.multiply(share, kBytes, report);
+    EXPECT_EQ(fault_of_product(host, A.view(), B.view(), C), "");
     EXPECT_NEAR(report.gpu_share, share, 0.05);
     EXPECT_EQ(report.gpu_rows == 0, share == 0);
     EXPECT_EQ(report.gpu_rows == 2000, share == 1);
   }
   const double share = product.measure_share(0.05, kBytes);
   HybridReport report;
-  const HostCsrMatrix<double> C = product.multiply(share, kBytes, report);  // 0 ≤ share ≤ 1
-  EXPECT_EQ(fault_of_product(host, A.view(), B.view(), C.view()), "");
+  const CsrView<double, HostSpace> C = product.multiply(share, kBytes, report);  // 0 ≤ share ≤ 1
+  EXPECT_EQ(fault_of_product(host, A.view(), B.view(), C), "");
   EXPECT_THROW(product.multiply(1.5, kBytes, report), InvalidArgument);
   EXPECT_THROW(product.measure_share(0, kBytes), InvalidArgument);
 }

@@ -33,6 +33,8 @@ TEST(BalancedShare, IsOneSideAloneWhereLittleIsGained) {
   EXPECT_EQ(balanced_share({{5, 0}, {5, 0}, 2.4, 5}), 1);
   EXPECT_EQ(balanced_share({{5, 0}, {5, 0}, 5, 2.4}), 0);
   EXPECT_EQ(balanced_share({{0, 0}, {0, 1}, 0, 1}), 1);
+  // A GPU that seems faster beside the host than alone.
+  EXPECT_EQ(balanced_share({{100, 0}, {4, 0}, 100, 5}, 0.1), 0);
   EXPECT_EQ(balanced_share({{0, 1}, {0, 0}, 1, 0}), 0);
 }
 

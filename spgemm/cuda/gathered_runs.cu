@@ -1,0 +1,356 @@
+#include <cuda_pipeline.h>
+
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/csr_kernels.cuh>
+#include <heddle/spgemm/cuda/gathered_runs.cuh>
+#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/values.hpp>
+
+namespace heddle::detail {
+namespace {
+
+/// Entries of C that a warp computes at a time for all rows of a chunk, and the distance between
+/// their sums: odd, so that the lanes reach different banks along both.
+constexpr int kTile = 8;
+constexpr int kSumStride = kWarp + 1;
+
+extern __shared__ __align__(16) char shared_memory[];
+
+/// The sum of the values of the lanes before this one.
+__device__ int sum_before(int value) {
+  int sum = value;
+  for (int step = 1; step < kWarp; step *= 2) {
+    const int before = __shfl_up_sync(kAllLanes, sum, step);
+    if (lane_index() >= step) sum += before;
+  }
+  return sum - value;
+}
+
+/// The factors of the rows of a chunk: lane a of each warp has the row of B that factor a of the
+/// first row multiplies. Rows of B for neighbouring columns of A form an interval, and are staged
+/// once.
+struct Factors {
+  int count;           ///< entries per row of A
+  Index from = 0;      ///< the first entry of the row of B
+  int terms = 0;       ///< its entries
+  int product;         ///< terms of the factors before
+  int products;        ///< of all factors
+  unsigned intervals;  ///< the factors whose row of B does not follow that of the factor before
+  int interval = 0;    ///< factors of the interval that begins here
+  int stage;           ///< where the row of this factor begins in the stage
+  int staged;          ///< numbers in the stage
+  int pitch;           ///< of its rows
+
+  __device__ int own_pitch() const { return count | 1; }  ///< of the rows of A
+
+  template <class T>
+  __device__ Factors(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
+                     Index first, int entries, int height)
+      : count(entries) {
+    const int lane = lane_index();
+    std::int32_t k = -2;
+    if (lane < count) {
+      k = A.columns[first + lane];
+      from = B.row_offsets[k];
+      terms = static_cast<int>(B.row_offsets[k + 1] - from);
+    }
+    product = sum_before(terms);
+    products = __shfl_sync(kAllLanes, product + terms, kWarp - 1);
+    const std::int32_t before = __shfl_up_sync(kAllLanes, k, 1);
+    const bool begins = lane < count && (lane == 0 || k != before + 1);
+    intervals = __ballot_sync(kAllLanes, begins);
+    pitch = __reduce_max_sync(kAllLanes, terms) | 1;
+    const unsigned all = 0xffffffffU;
+    const unsigned up_to_here = all >> (kWarp - 1 - lane);
+    const int begin = kWarp - 1 - __clz(static_cast<int>(intervals & up_to_here));
+    const unsigned later = intervals & ~up_to_here;
+    const int end = later != 0 ? __ffs(static_cast<int>(later)) - 1 : count;
+    if (begins) interval = end - lane;
+    const int numbers = begins ? (interval + height - 1) * pitch : 0;
+    const int base = sum_before(numbers);
+    staged = __shfl_sync(kAllLanes, base + numbers, kWarp - 1);
+    stage = __shfl_sync(kAllLanes, base, begin < 0 ? 0 : begin) + (lane - begin) * pitch;
+  }
+};
+
+/// A strip of chunks of one run: rows of A whose patterns are shifted copies of one another.
+struct Strip {
+  Index row;           ///< the first one
+  std::int32_t moved;  ///< rows after the leader of the run
+  int rows;            ///< of whole chunks, and of a rest that is a chunk
+  Index first;         ///< the first entry in A
+  Index begin;         ///< the first entry in C
+  int entries;         ///< per row of C
+  Index pattern;       ///< the leader's first entry in C
+
+  template <class T>
+  __device__ Strip(const CsrView<T, DeviceSpace>& A, const std::int32_t* leaders, Index strip_row,
+                   int chunks, const ProductTarget<T>& C)
+      : row(strip_row), first(A.row_offsets[strip_row]), begin(C.row_offsets[strip_row]) {
+    const int lane = lane_index();
+    const std::int32_t leader = leaders[row];
+    moved = static_cast<std::int32_t>(row) - leader;
+    pattern = C.row_offsets[leader];
+    entries = static_cast<int>(C.row_offsets[row + 1] - begin);
+    const auto is_mine = [&](Index i) { return i < A.rows && leaders[i] == leader; };
+    const bool is_whole = lane < chunks && is_mine(row + Index{kWarp} * (lane + 1) - 1);
+    const int whole = __popc(__ballot_sync(kAllLanes, is_whole));
+    const bool is_rest = whole < chunks && is_mine(row + Index{kWarp} * whole + lane);
+    const int rest = __popc(__ballot_sync(kAllLanes, is_rest));
+    rows = whole * kWarp + (rest >= kLeastChunk ? rest : 0);
+  }
+
+  __device__ int height(int done) const { return rows - done < kWarp ? rows - done : kWarp; }
+};
+
+/// The shared memory of a strip.
+template <class T>
+struct StripMemory {
+  T* stage;                ///< rows of B, `Factors::pitch` numbers apart
+  T* own;                  ///< rows of A, an odd number of numbers apart
+  T* tiles;                ///< of the warps
+  unsigned* terms;         ///< of all entries of a row of C, entry by entry
+  std::int32_t* columns;   ///< of the first row of C
+  unsigned* masks;         ///< per entry of C, the factors that it has a term of
+  int* starts;             ///< per entry of C, its first term, and the number of terms
+  unsigned short* places;  ///< per term, in the order of the factors, its entry of C
+
+  __device__ StripMemory(char* memory, const Strip& strip, const Factors& factors) {
+    const int warps = static_cast<int>(blockDim.x) / kWarp;
+    stage = reinterpret_cast<T*>(memory);
+    own = stage + factors.staged;
+    tiles = own + strip.height(0) * factors.own_pitch();
+    terms = reinterpret_cast<unsigned*>(tiles + warps * kTile * kSumStride);
+    columns = reinterpret_cast<std::int32_t*>(terms + factors.products);
+    masks = reinterpret_cast<unsigned*>(columns + strip.entries);
+    starts = reinterpret_cast<int*>(masks + strip.entries);
+    places = reinterpret_cast<unsigned short*>(starts + strip.entries + 1);
+  }
+};
+
+/// Copies `rows` rows of `width` numbers, which follow each other, to rows of `pitch`.
+template <class T>
+__device__ void copy_rows(T* target, int pitch, const T* source, int rows, int width) {
+  const int count = rows * width;
+  for (int t = static_cast<int>(threadIdx.x); t < count; t += static_cast<int>(blockDim.x)) {
+    const int place = pitch == width ? t : t / width * pitch + t % width;
+    __pipeline_memcpy_async(target + place, source + t, sizeof(T));
+  }
+}
+
+/// Begins to copy what the chunk after `done` rows of the strip needs of A and B.
+template <class T>
+__device__ void stage_chunk(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
+                            const Strip& strip, const Factors& factors, int done,
+                            const StripMemory<T>& memory) {
+  const int height = strip.height(done);
+  copy_rows(memory.own, factors.own_pitch(), A.values + strip.first + Index{done} * factors.count,
+            height, factors.count);
+  for (unsigned left = factors.intervals; left != 0; left &= left - 1) {
+    const int a = __ffs(static_cast<int>(left)) - 1;
+    const int width = __shfl_sync(kAllLanes, factors.terms, a);
+    const int rows = __shfl_sync(kAllLanes, factors.interval, a) + height - 1;
+    const Index from = __shfl_sync(kAllLanes, factors.from, a) + Index{done} * width;
+    copy_rows(memory.stage + __shfl_sync(kAllLanes, factors.stage, a), factors.pitch,
+              B.values + from, rows, width);
+  }
+  __pipeline_commit();
+}
+
+/// A term of the list: the factor in the low bits, the place in the stage above, the sign for the
+/// last one of an entry.
+constexpr unsigned kFactorBits = 5;
+constexpr unsigned kFactorMask = (1U << kFactorBits) - 1;
+constexpr unsigned kLast = 1U << 31;
+constexpr unsigned short kNowhere = 0xffff;
+
+/// The entry of C of each term of the first row. A term that C has no place for is left out: then A
+/// or B has another pattern than the plan.
+template <class T>
+__device__ void find_places(const CsrView<T, DeviceSpace>& B, const Strip& strip,
+                            const Factors& factors, const StripMemory<T>& memory) {
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
+  for (int a = static_cast<int>(threadIdx.x) / kWarp; a < factors.count; a += warps) {
+    const Index from = __shfl_sync(kAllLanes, factors.from, a);
+    const int count = __shfl_sync(kAllLanes, factors.terms, a);
+    const int product = __shfl_sync(kAllLanes, factors.product, a);
+    for (int e = lane_index(); e < count; e += kWarp) {
+      const std::int32_t column = B.columns[from + e];
+      const int place = count_below(memory.columns, strip.entries, column);
+      const bool found = place < strip.entries && memory.columns[place] == column;
+      if (found) atomicOr(memory.masks + place, 1U << a);
+      memory.places[product + e] = found ? static_cast<unsigned short>(place) : kNowhere;
+    }
+    __syncwarp();
+  }
+}
+
+/// starts[j] ← the terms of the entries before j. One warp.
+template <class T>
+__device__ void sum_counts(const Strip& strip, const StripMemory<T>& memory) {
+  const int lane = lane_index();
+  int total = 0;
+  for (int j = lane; j - lane < strip.entries; j += kWarp) {
+    const int count = j < strip.entries ? __popc(memory.masks[j]) : 0;
+    const int before = sum_before(count);
+    if (j < strip.entries) memory.starts[j] = total + before;
+    total += __shfl_sync(kAllLanes, before + count, kWarp - 1);
+  }
+  if (lane == 0) memory.starts[strip.entries] = total;
+}
+
+/// The list of terms: those of an entry in the order of the factors.
+template <class T>
+__device__ void write_terms(const Factors& factors, const StripMemory<T>& memory) {
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
+  for (int a = static_cast<int>(threadIdx.x) / kWarp; a < factors.count; a += warps) {
+    const int count = __shfl_sync(kAllLanes, factors.terms, a);
+    const int product = __shfl_sync(kAllLanes, factors.product, a);
+    const int stage = __shfl_sync(kAllLanes, factors.stage, a);
+    for (int e = lane_index(); e < count; e += kWarp) {
+      const unsigned short place = memory.places[product + e];
+      if (place == kNowhere) continue;
+      const unsigned mask = memory.masks[place];
+      const unsigned last = mask >> a == 1U ? kLast : 0;
+      memory.terms[memory.starts[place] + __popc(mask & ((1U << a) - 1))] =
+          last | static_cast<unsigned>(stage + e) << kFactorBits | static_cast<unsigned>(a);
+    }
+  }
+}
+
+template <class T>
+__device__ void list_terms(const CsrView<T, DeviceSpace>& B, const Strip& strip,
+                           const Factors& factors, const ProductTarget<T>& C,
+                           const StripMemory<T>& memory) {
+  for (int j = static_cast<int>(threadIdx.x); j < strip.entries;
+       j += static_cast<int>(blockDim.x)) {
+    memory.columns[j] = C.columns[strip.pattern + j] + strip.moved;
+    memory.masks[j] = 0;
+  }
+  __syncthreads();
+  find_places(B, strip, factors, memory);
+  __syncthreads();
+  if (threadIdx.x < kWarp) sum_counts(strip, memory);
+  __syncthreads();
+  write_terms(factors, memory);
+}
+
+/// The sums of `width` entries from entry j on, for the row of this lane.
+template <class T>
+__device__ void sum_tile(const StripMemory<T>& memory, const T* factors, const T* stage, int j,
+                         int width, T* sums) {
+  constexpr int kAtOnce = 8;
+  T sum{0};
+  const auto add = [&sum, &sums](unsigned term, T factor, T value) {
+    sum += factor * value;
+    if ((term & kLast) == 0) return;
+    *sums = sum;
+    sums += kSumStride;
+    sum = T{0};
+  };
+  const int end = memory.starts[j + width];
+  int p = memory.starts[j];
+  for (; p + kAtOnce <= end; p += kAtOnce) {
+    unsigned term[kAtOnce];
+    T factor[kAtOnce];
+    T value[kAtOnce];
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      term[u] = memory.terms[p + u];
+      factor[u] = factors[term[u] & kFactorMask];
+      value[u] = stage[(term[u] & ~kLast) >> kFactorBits];
+    }
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) add(term[u], factor[u], value[u]);
+  }
+  for (; p < end; ++p) {
+    const unsigned term = memory.terms[p];
+    add(term, factors[term & kFactorMask], stage[(term & ~kLast) >> kFactorBits]);
+  }
+}
+
+/// The rows of a chunk after `done` rows of the strip: each warp takes the next tile of entries.
+template <class T>
+__device__ void compute_chunk(const Strip& strip, const Factors& factors, int done,
+                              const StripMemory<T>& memory, int* next_tile,
+                              const ProductTarget<T>& C, bool with_columns) {
+  const int lane = lane_index();
+  const int height = strip.height(done);
+  const int mine = lane < height ? lane : height - 1;
+  T* const tile = memory.tiles + static_cast<int>(threadIdx.x) / kWarp * kTile * kSumStride;
+  const Index begin = strip.begin + Index{done} * strip.entries;
+  const int first_moved = strip.moved + done == 0 ? 1 : 0;  // the leader has its columns
+  for (;;) {
+    int number = 0;
+    if (lane == 0) number = atomicAdd(next_tile, 1);
+    const int j = __shfl_sync(kAllLanes, number, 0) * kTile;
+    if (j >= strip.entries) break;
+    const int width = strip.entries - j < kTile ? strip.entries - j : kTile;
+    sum_tile(memory, memory.own + mine * factors.own_pitch(), memory.stage + mine * factors.pitch,
+             j, width, tile + lane);
+    __syncwarp();
+    const int column = lane % kTile;
+    if (column < width) {
+#pragma unroll 4
+      for (int r = lane / kTile; r < height; r += kWarp / kTile) {
+        const Index at = begin + r * strip.entries + j + column;
+        C.values[at] = tile[column * kSumStride + r];
+        if (with_columns && r >= first_moved) C.columns[at] = memory.columns[j + column] + done + r;
+      }
+    }
+    __syncwarp();
+  }
+}
+
+/// A strip of rows per thread block, a row of C per lane of its warps. All rows take their terms
+/// from the same places, counted from the beginnings of their own rows of A, B and C: these places
+/// are found once, and sorted by the entry of C, so that a sum stays in a register.
+template <class T>
+__global__ void gather_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
+                              const std::int32_t* leaders, const std::int32_t* rows, int chunks,
+                              ProductTarget<T> C, bool with_columns) {
+  __shared__ int next_tile;
+  const Strip strip(A, leaders, rows[blockIdx.x], chunks, C);
+  const int count = static_cast<int>(A.row_offsets[strip.row + 1] - strip.first);
+  const Factors factors(A, B, strip.first, count, strip.height(0));
+  const StripMemory<T> memory(shared_memory, strip, factors);
+  for (int done = 0; done < strip.rows; done += kWarp) {
+    stage_chunk(A, B, strip, factors, done, memory);
+    if (threadIdx.x == 0) next_tile = 0;
+    if (done == 0) list_terms(B, strip, factors, C, memory);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    compute_chunk(strip, factors, done, memory, &next_tile, C, with_columns);
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+template <Scalar T>
+void gather_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                 const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
+                 const DeviceIntegers& leaders, Index bytes, const ProductTarget<T>& C,
+                 bool with_columns) {
+  if (count == 0) return;
+  constexpr Index kSmall = 8 * 1024;
+  constexpr Index kMedium = 32 * 1024;
+  const int warps = bytes <= kSmall ? 2 : bytes <= kMedium ? 4 : 8;
+  const std::size_t all = static_cast<std::size_t>(bytes) +
+                          static_cast<std::size_t>(warps * kTile * kSumStride) * sizeof(T);
+  check(cudaFuncSetAttribute(gather_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(all)));
+  gather_kernel<T><<<static_cast<unsigned>(count), static_cast<unsigned>(warps * kWarp), all,
+                     context.stream()>>>(A, B, leaders.data(), rows,
+                                         chunks_per_strip(context, A.rows), C, with_columns);
+  check_launch();
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                           \
+  template void gather_runs(CudaContext&, const CsrView<T, DeviceSpace>&,               \
+                            const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
+                            const DeviceIntegers&, Index, const ProductTarget<T>&, bool);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

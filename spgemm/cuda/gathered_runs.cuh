@@ -1,0 +1,59 @@
+#pragma once
+
+#include <heddle/linalg/data/views.hpp>
+#include <heddle/spgemm/cuda/repeated_rows.cuh>
+
+namespace heddle::detail {
+
+/// Limits of the rows whose terms are gathered: a bit per factor, and values of B per factor.
+inline constexpr int kMostFactors = 32;
+inline constexpr Index kMostGathered = 64;
+
+/// Chunks of a run that a thread block computes one after the other, as long as there are enough
+/// blocks for the device.
+inline int chunks_per_strip(const CudaContext& context, Index rows) {
+  constexpr Index kStripsPerMultiprocessor = 16;
+  constexpr Index kMostChunks = 8;
+  const Index strips = kStripsPerMultiprocessor * context.device().multiprocessors;
+  return static_cast<int>(std::clamp<Index>(rows / (kWarp * strips), 1, kMostChunks));
+}
+
+/// The shared memory of a chunk of a run whose terms are gathered, beside the tiles of its warps.
+struct GatheredChunk {
+  int staged_rows = 0;  ///< rows of B; those of neighbouring columns of A overlap
+  int longest = 0;      ///< entries of a row of B
+  int products = 0;     ///< terms per row of C
+  bool fits = false;
+
+  __host__ __device__ int pitch() const { return longest | 1; }  ///< odd, so lanes reach all banks
+
+  __host__ __device__ Index bytes(int height, int factors, int entries, int scalar_bytes) const {
+    const Index numbers = Index{staged_rows} * pitch() + Index{height} * (factors | 1);
+    const Index integers = Index{products} + (products + 1) / 2 + 3 * Index{entries} + 1;
+    return numbers * scalar_bytes + integers * static_cast<Index>(sizeof(std::int32_t));
+  }
+};
+
+template <class T>
+__device__ GatheredChunk gathered_chunk(const CsrView<T, DeviceSpace>& A,
+                                        const CsrView<T, DeviceSpace>& B, const Chunk& chunk) {
+  GatheredChunk result;
+  const Index begin = A.row_offsets[chunk.first];
+  const Index count = A.row_offsets[chunk.first + 1] - begin;
+  if (count > kMostFactors) return result;
+  std::int32_t before = -1;
+  for (Index a = begin; a < begin + count; ++a) {
+    const std::int32_t k = A.columns[a];
+    const Index terms = B.row_offsets[k + 1] - B.row_offsets[k];
+    if (terms > kMostGathered) return result;
+    result.staged_rows += a > begin && k == before + 1 ? 1 : static_cast<int>(chunk.rows);
+    result.longest =
+        static_cast<int>(terms) > result.longest ? static_cast<int>(terms) : result.longest;
+    result.products += static_cast<int>(terms);
+    before = k;
+  }
+  result.fits = true;
+  return result;
+}
+
+}  // namespace heddle::detail
