@@ -52,19 +52,27 @@ class Case {
     result_.nnz = A_.nnz;
     result_.N = N_;
     add_own();
-    if (!options_.opponents) return std::move(result_);
+    const auto wanted = [&](const char* family) {
+      return std::find(options_.opponents.begin(), options_.opponents.end(), family) !=
+             options_.opponents.end();
+    };
     const Blocks blocks{on_device_.data(), C_.data(), padded(A_.cols), padded(A_.rows), N_};
-    add("csr", true, csr_opponents(context_, host_, A_, blocks));
+    if (wanted("csr")) add("csr", true, csr_opponents(context_, host_, A_, blocks));
     for (const Index size : {8, 16, 32}) {
       if (options_.dense && size == 8) continue;  // small blocks of a band are slower and take long
-      add("bsr", true, bsr_opponents(context_, host_, A_, size, {}, blocks));
-      add("ell", true, ell_opponents(context_, host_, A_, size, {}, blocks));
+      if (wanted("bsr")) add("bsr", true, bsr_opponents(context_, host_, A_, size, {}, blocks));
+      if (wanted("ell")) add("ell", true, ell_opponents(context_, host_, A_, size, {}, blocks));
     }
     if (clustered_.rows.size() > 0) {
-      add("bsr", false, bsr_opponents(context_, host_, A_, 16, clustered_, blocks), " clustered");
-      add("ell", false, ell_opponents(context_, host_, A_, 16, clustered_, blocks), " clustered");
+      if (wanted("bsr")) {
+        add("bsr", false, bsr_opponents(context_, host_, A_, 16, clustered_, blocks), " clustered");
+      }
+      if (wanted("ell")) {
+        add("ell", false, ell_opponents(context_, host_, A_, 16, clustered_, blocks), " clustered");
+      }
     }
-    if (options_.dense) add("dense", false, dense_opponents(context_, A_.rows, A_.cols, blocks));
+    if (options_.dense && wanted("dense"))
+      add("dense", false, dense_opponents(context_, A_.rows, A_.cols, blocks));
     return std::move(result_);
   }
 
@@ -110,16 +118,15 @@ class Case {
     return {std::move(name), false, false, A_.cols, A_.rows, std::move(multiply), ""};
   }
 
-  /// With blocks stored in either way, whichever the plan chose.
+  /// With A stored in each way, whichever the plan chose.
   void add_storage(const BlockOrder& order, const ConstBlockView<Half, DeviceSpace>& B,
                    const BlockView<float, DeviceSpace>& C) {
-    for (const BlockStorage storage : {BlockStorage::dense, BlockStorage::packed}) {
+    for (const auto& [storage, storage_name] : {std::pair{BlockStorage::dense, "dense"},
+                                                {BlockStorage::packed, "packed"},
+                                                {BlockStorage::rows, "rows"}}) {
       LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_, RangeScaling::powers_of_two,
                                                order, storage);
-      add_line("storage",
-               own(storage == BlockStorage::dense ? "dense" : "packed",
-                   [&] { plan.multiply(context_, B, C); }),
-               true);
+      add_line("storage", own(storage_name, [&] { plan.multiply(context_, B, C); }), true);
     }
   }
 
@@ -294,9 +301,9 @@ std::string orders_line(const CaseResult& result) {
 
 std::string table_head() {
   return fmt::format(
-      "{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>10}",
+      "{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>10}",
       "matrix", "entries", "blocks", "N", "natural", "rows", "rows+col", "blocks", "packed",
-      "double B", "csr", "bsr", "ell", "dense", "ratio", "error");
+      "in rows", "double B", "csr", "bsr", "ell", "dense", "ratio", "error");
 }
 
 std::string table_line(const CaseResult& result) {
@@ -306,14 +313,16 @@ std::string table_line(const CaseResult& result) {
       error = std::max(error, line.error);
   }
   return fmt::format(
-      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>9.2f}{:>9.2f}{:>9."
+      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>9.2f}{:>9."
+      "2f}{:>9."
       "2f}{:>9.2f}"
       "{:>7.2f}{:>10.1e}",
       result.matrix, result.nnz, result.orders.front().blocks, result.N,
       result.best("heddle", "natural"), result.best("heddle", "rows only"),
       result.best("heddle", "rows and"), result.best("storage", "dense"),
-      result.best("storage", "packed"), result.best("double B"), result.best("csr"),
-      result.best("bsr"), result.best("ell"), result.best("dense"), result.ratio(), error);
+      result.best("storage", "packed"), result.best("storage", "rows"), result.best("double B"),
+      result.best("csr"), result.best("bsr"), result.best("ell"), result.best("dense"),
+      result.ratio(), error);
 }
 
 }  // namespace heddle::bench

@@ -43,7 +43,7 @@ struct CaseResult {
 
 struct CaseOptions {
   Index most_clustered = 60'000'000;  ///< entries
-  bool opponents = true;
+  std::vector<std::string> opponents = {"csr", "bsr", "ell", "dense"};
   bool dense = false;  ///< also cuBLAS with a dense matrix
 };
 

@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "low_precision/cases.hpp"
+#include "low_precision/empty_kernel.hpp"
+#include "low_precision/graph_clock.hpp"
 
 /// Times products in half precision on a GPU: heddle's on tensor cores, cuSPARSE with compressed
 /// rows, block compressed rows and Blocked-ELL, and cuBLAS with a dense matrix. Prints a table, and
@@ -37,7 +39,9 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
   app.add_option("--band-rows", arguments.band_rows, "rows of the bands");
   app.add_option("--band-widths", arguments.band_widths, "columns of B for bands")->delimiter(',');
   app.add_flag("--orders", arguments.orders, "also a table of orders, for the matrices");
-  app.add_flag("!--no-opponents", arguments.options.opponents, "heddle's own products alone");
+  app.add_option("--opponents", arguments.options.opponents,
+                 "csr, bsr, ell, dense (for bands), or none: of cuSPARSE and cuBLAS")
+      ->delimiter(',');
   app.add_option("--csv", arguments.csv, "file for all times");
   app.add_option("--most-clustered", arguments.options.most_clustered,
                  "entries up to which rows are clustered, a tenth of it for columns");
@@ -69,6 +73,9 @@ void run(const Arguments& arguments) {
   }
   fmt::print("{}: microseconds of a product in half precision\n{}\n", context.device().name,
              table_head());
+  fmt::print("an empty kernel: {:.2f}, launched early: {:.2f}\n",
+             time_work(context, [&] { launch_empty_kernel(context, false); }).microseconds,
+             time_work(context, [&] { launch_empty_kernel(context, true); }).microseconds);
   std::vector<double> ratios;
   std::string orders = orders_head();
   const auto measure = [&](const std::string& name, const HostCsrMatrix<float>& A, Index N,
@@ -91,7 +98,7 @@ void run(const Arguments& arguments) {
     }
   }
   if (arguments.orders) fmt::print("{}\n", orders);
-  if (!ratios.empty() && arguments.options.opponents)
+  if (!ratios.empty() && ratios.front() > 0)
     fmt::print("geometric mean of the ratios: {:.2f}\n", geometric_mean(ratios));
   CaseOptions bands = arguments.options;
   bands.most_clustered = 0;

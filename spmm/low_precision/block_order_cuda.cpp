@@ -77,7 +77,8 @@ MeasuredTime measure(CudaContext& context, HostContext& host, Index block_rows, 
     std::shuffle(order.columns.begin(), order.columns.end(), std::mt19937(1));
   }
   const HostCsrMatrix<float> A = block_band(host, block_rows, shape, order.columns);
-  LowPrecisionPlan<V, CudaContext> plan(context, host, A.view(), RangeScaling::none, order);
+  LowPrecisionPlan<V, CudaContext> plan(context, host, A.view(), RangeScaling::none, order,
+                                        BlockStorage::dense);
   Buffer<V, DeviceSpace> B(context, static_cast<std::size_t>(A.cols() * N));
   check(cudaMemsetAsync(B.data(), 0, B.size() * sizeof(V), context.stream()));
   Buffer<float, DeviceSpace> C(context, static_cast<std::size_t>(A.rows() * N));

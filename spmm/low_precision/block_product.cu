@@ -11,12 +11,15 @@ constexpr int kWarps = 8;  // per thread block
 static_assert(kWarps == kMostWarpsPerUnit);
 constexpr unsigned kAllLanes = 0xffffffffu;
 
+/// Thread blocks that a multiprocessor has room for, by their registers.
+constexpr int blocks_at_a_time(Index tiles) { return tiles == 1 ? 4 : tiles == 2 ? 3 : 2; }
+
 template <int kTiles>
 using Sums = float[kTiles][4];
 
 /// The rows of C that a lane holds sums of, and the exponents by which they were scaled.
 struct RowsOfC {
-  Index row[2] = {-1, -1};
+  std::int32_t row[2] = {-1, -1};
   int exponent[2] = {0, 0};
 };
 
@@ -26,7 +29,8 @@ __device__ RowsOfC rows_of_C(const BlockProduct<V>& p, Index block_row, int lane
   for (int h = 0; h < 2; ++h) {
     const Index position = block_row * kBlockRows + lane / 4 + 8 * h;
     if (block_row < 0 || position >= p.rows) continue;
-    result.row[h] = p.row_order == nullptr ? position : __ldg(p.row_order + position);
+    result.row[h] = p.row_order == nullptr ? static_cast<std::int32_t>(position)
+                                           : __ldg(p.row_order + position);
     result.exponent[h] = __ldg(p.row_exponents + result.row[h]);
   }
   return result;
@@ -91,14 +95,12 @@ struct Operands {
   std::uint32_t a[4];
   typename SlabOfB<V, kTiles>::Registers b;
 
-  __device__ void load_all(const BlockProduct<V>& p, const SlabOfB<V, kTiles>& slab, Index block,
-                           int block_column, std::uint32_t start, int lane) {
+  __device__ void load_A(const BlockProduct<V>& p, Index block, std::uint32_t start, int lane) {
     if constexpr (kPacked) {
       load_packed_block(a, p.masks + 4 * block, p.words + start, lane);
     } else {
       load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
     }
-    slab.load_rows(b, block_column);
   }
 
   __device__ void multiply(Sums<kTiles>& sums) const {
@@ -113,25 +115,31 @@ struct Operands {
 };
 
 /// sums += the blocks first … end − 1 times a slab of B. Loads of several blocks are under way at a
-/// time.
+/// time. A does not change, so that its first blocks are loaded while the kernel before still runs.
 template <class V, int kTiles, bool kPacked>
 __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Index column, int lane,
                            Sums<kTiles>& sums) {
   constexpr int kAhead = kTiles <= 2 ? 4 : 2;
   const SlabOfB<V, kTiles> slab(p, column, lane);
-  for (Index chunk = first; chunk < end; chunk += kWarp) {
-    const int count = static_cast<int>(min(end - chunk, Index{kWarp}));
-    const int mine = lane < count ? __ldg(p.columns + chunk + lane) : 0;
-    const std::uint32_t my_start = kPacked && lane < count ? __ldg(p.starts + chunk + lane) : 0;
+  const int blocks = static_cast<int>(end - first);
+  if (blocks <= 0) cuda::wait_for_first_pass();
+  for (int chunk = 0; chunk < blocks; chunk += kWarp) {
+    const int count = min(blocks - chunk, kWarp);
+    const int mine = lane < count ? __ldg(p.columns + first + chunk + lane) : 0;
+    const std::uint32_t my_start =
+        kPacked && lane < count ? __ldg(p.starts + first + chunk + lane) : 0;
     for (int k = 0; k < count; k += kAhead) {
       Operands<V, kTiles, kPacked> operands[kAhead];
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) {
-        const int block_column = __shfl_sync(kAllLanes, mine, (k + u) % kWarp);
         const std::uint32_t start = kPacked ? __shfl_sync(kAllLanes, my_start, (k + u) % kWarp) : 0;
-        if (k + u < count) {
-          operands[u].load_all(p, slab, chunk + k + u, block_column, start, lane);
-        }
+        if (k + u < count) operands[u].load_A(p, first + chunk + k + u, start, lane);
+      }
+      if (chunk == 0 && k == 0) cuda::wait_for_first_pass();
+#pragma unroll
+      for (int u = 0; u < kAhead; ++u) {
+        const int block_column = __shfl_sync(kAllLanes, mine, (k + u) % kWarp);
+        if (k + u < count) slab.load_rows(operands[u].b, block_column);
       }
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) {
@@ -260,14 +268,15 @@ __device__ void store(const BlockProduct<V>& p, const RowsOfC& rows, Index colum
               ldexpf(sums[group * Layout::kGroup + j][2 * h + e], -rows.exponent[h] - exponents[k]);
         }
       }
-      store_entries(p.C + rows.row[h] * p.ldc + at, entries, inside);
+      store_entries(p.C + Index{rows.row[h]} * p.ldc + at, entries, inside);
     }
   }
 }
 
 /// A team of warps multiplies the blocks of a unit by a slab of columns. blockIdx.y is the slab.
 template <class V, int kTiles, bool kPacked>
-__global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProduct<V> p) {
+__global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block_product_kernel(
+    BlockProduct<V> p) {
   cuda::allow_next_pass();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -280,7 +289,6 @@ __global__ __launch_bounds__(kWarps* kWarp) void block_product_kernel(BlockProdu
   const Index column = static_cast<Index>(blockIdx.y) * kTiles * kTileColumns;
   const Index count = work.end - work.first;
   Sums<kTiles> sums = {};
-  cuda::wait_for_first_pass();
   add_blocks<V, kTiles, kPacked>(p, work.first + (count * member >> p.team_exponent),
                                  work.first + (count * (member + 1) >> p.team_exponent), column,
                                  lane, sums);
@@ -305,6 +313,11 @@ Index slab_columns(Index N) noexcept {
   Index columns = kTileColumns;
   while (columns < N && columns < kWidestSlab) columns *= 2;
   return columns;
+}
+
+Index warps_at_a_time(const CudaContext& context, Index N) noexcept {
+  return Index{kWarps} * blocks_at_a_time(slab_columns(N) / kTileColumns) *
+         context.device().multiprocessors;
 }
 
 template <class V>

@@ -44,8 +44,9 @@ template <class V, class T>
 struct Rounding {
   const T* B = nullptr;
   Index B_rows = 0;
-  Index N = 0;  ///< columns of B
-  Index ldb = 0;
+  Index N = 0;                          ///< columns of B
+  Index row_step = 0;                   ///< from an entry of B to the next of its column
+  Index column_step = 0;                ///< from an entry of B to the next of its row
   const std::int32_t* order = nullptr;  ///< row k of the result is row order[k] of B
   std::int32_t* exponents = nullptr;    ///< N numbers; null: no scaling
   std::int32_t* largest = nullptr;      ///< room for `kExponentBlocks` numbers per column
@@ -63,6 +64,9 @@ inline constexpr Index kWidestSlab = 64;
 
 /// Columns of the slabs for N columns: 8, 16, 32 or 64.
 Index slab_columns(Index N) noexcept;
+
+/// Warps of a product with N columns that the device has room for at a time.
+Index warps_at_a_time(const CudaContext& context, Index N) noexcept;
 
 /// exponents[j] = the exponent by which column j of B is scaled.
 template <class V, class T>

@@ -43,7 +43,7 @@ BlockSchedule block_schedule(const std::int64_t* row_offsets, Index block_rows, 
 int warps_per_unit(Index units, Index blocks, Index warps) noexcept {
   constexpr Index kLeastBlocks = 2;  // per warp
   int team = 1;
-  while (team < kMostWarpsPerUnit && units * team < warps &&
+  while (team < kMostWarpsPerUnit && units * 2 * team <= warps &&
          units * 2 * team * kLeastBlocks <= blocks) {
     team *= 2;
   }

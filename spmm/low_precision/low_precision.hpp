@@ -9,6 +9,15 @@
 /// Products whose factors are rounded to a short number type, as tensor cores compute them.
 namespace heddle {
 
+/// A read-only block by columns in the memory of `Space`: entry (i, j) is data[i + j·ld].
+template <class T, class Space>
+struct ColumnMajorBlock {
+  const T* data = nullptr;
+  Index rows = 0;
+  Index cols = 0;
+  Index ld = 0;
+};
+
 /// C = A B with the values of A and B rounded to V (`Half`, `Bfloat16`, `Tf32`), to the nearest.
 /// Products are exact in single precision, sums and C are in single precision. Before the rounding,
 /// rows of A and columns of B are scaled as `RangeScaling` says, and C is scaled back.
@@ -30,6 +39,11 @@ class LowPrecisionPlan<V, HostContext> {
   /// entry of C that single precision cannot hold.
   template <Scalar T>
   void multiply(HostContext& context, ConstBlockView<T, HostSpace> B,
+                BlockView<float, HostSpace> C);
+
+  /// The same for a B by columns, which is first copied by rows.
+  template <Scalar T>
+  void multiply(HostContext& context, const ColumnMajorBlock<T, HostSpace>& B,
                 BlockView<float, HostSpace> C);
 
   /// A row of A was scaled by 2^e with its e here.

@@ -13,6 +13,7 @@
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
 #include <heddle/spmm/low_precision/packed_blocks.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
+#include <heddle/spmm/low_precision/row_product.hpp>
 #include <utility>
 
 namespace heddle {
@@ -24,19 +25,12 @@ constexpr int kLeastCapability = 80;
 /// The kernels read B by so many bytes.
 constexpr Index kVectorBytes = 16;
 
-/// Warps that a multiprocessor can keep busy.
-constexpr Index kWarpsPerMultiprocessor = 32;
-
-Index warps_of(const CudaContext& context) {
-  return kWarpsPerMultiprocessor * context.device().multiprocessors;
-}
-
 /// Block rows are cut where one would keep the warps of a team busy for longer than this many
 /// blocks each, or longer than the other blocks keep all warps.
 constexpr Index kLeastPiece = 8;
 
 Index longest_piece(const CudaContext& context, Index blocks) {
-  const Index warps = warps_of(context);
+  const Index warps = detail::warps_at_a_time(context, 1);
   return kMostWarpsPerUnit * std::max(kLeastPiece, (blocks + warps - 1) / warps);
 }
 
@@ -85,7 +79,31 @@ Buffer<T, DeviceSpace> copied(CudaContext& context, const std::vector<T>& values
   return placed;
 }
 
+/// What is to be rounded, of a B by rows.
+template <class V, class T>
+detail::Rounding<V, T> by_rows(const ConstBlockView<T, DeviceSpace>& B) {
+  detail::Rounding<V, T> rounding;
+  rounding.B = B.data();
+  rounding.B_rows = B.rows();
+  rounding.N = B.cols();
+  rounding.row_step = B.ld();
+  rounding.column_step = 1;
+  return rounding;
+}
+
 }  // namespace
+
+bool rows_are_faster(Index nnz, Index blocks, BlockShape shape, std::size_t value_bytes) noexcept {
+  constexpr double kColumns = 8;
+  // A product in rows spends more instructions per byte.
+  constexpr double kShare = .75;
+  const auto bytes = static_cast<double>(value_bytes);
+  const double row_of_B = kColumns * bytes;
+  const double entry = bytes + sizeof(std::int32_t) + row_of_B;
+  const double block = static_cast<double>(shape.height * shape.width) * bytes +
+                       sizeof(std::int32_t) + static_cast<double>(shape.width) * row_of_B;
+  return static_cast<double>(nnz) * entry < kShare * static_cast<double>(blocks) * block;
+}
 
 template <class V>
 template <Scalar T>
@@ -104,6 +122,13 @@ LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostCon
   const HostCsrMatrix<float> rounded = detail::rounded_matrix<V>(host, A, host_row_exponents_);
   BlockCsr<V, HostSpace> blocked = make_block_csr<V>(host, rounded.view(), kShape, order);
   padded_cols_ = (A.cols + kShape.width - 1) / kShape.width * kShape.width;
+  row_exponents_ = copied(context, host_row_exponents_);
+  if (storage == BlockStorage::rows ||
+      (storage == BlockStorage::automatic &&
+       rows_are_faster(A.nnz, blocked.blocks(), kShape, sizeof(V)))) {
+    store_rows(context, host, std::as_const(rounded).view());
+    return;
+  }
   const BlockSchedule schedule = block_schedule(blocked.row_offsets.data(), blocked.block_rows(),
                                                 longest_piece(context, blocked.blocks()));
   blocks_ = blocked.blocks();
@@ -112,11 +137,30 @@ LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostCon
   slots_ = schedule.slots;
   schedule_ = copied(context, schedule.units);
   split_ = copied(context, schedule.split_rows);
-  row_exponents_ = copied(context, host_row_exponents_);
   store_blocks(context, host, blocked.values, storage);
   columns_ = place(context, std::move(blocked.columns));
   row_order_ = place(context, std::move(blocked.row_order));
   column_order_ = place(context, std::move(blocked.column_order));
+}
+
+template <class V>
+void LowPrecisionPlan<V, CudaContext>::store_rows(CudaContext& context, HostContext& host,
+                                                  const CsrView<float, HostSpace>& A) {
+  Buffer<V, HostSpace> values(host, static_cast<std::size_t>(A.nnz));
+  std::vector<std::int32_t> long_rows;
+  for (Index row = 0; row < A.rows; ++row) {
+    for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
+      values.data()[k] = V::round(static_cast<double>(A.values[k]));
+    }
+    if (A.row_offsets[row + 1] - A.row_offsets[row] > detail::kLongShortRow) {
+      long_rows.push_back(static_cast<std::int32_t>(row));
+    }
+  }
+  rows_format_.lane_exponent = detail::lane_exponent(A.rows, A.nnz);
+  rows_format_.offsets = copied(context, std::vector(A.row_offsets, A.row_offsets + A.rows + 1));
+  rows_format_.columns = copied(context, std::vector(A.columns, A.columns + A.nnz));
+  rows_format_.values = place(context, std::move(values));
+  rows_format_.long_rows = copied(context, long_rows);
 }
 
 template <class V>
@@ -151,24 +195,19 @@ void LowPrecisionPlan<V, CudaContext>::check_shapes(const ConstBlockView<float, 
 template <class V>
 template <class T>
 detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& context,
-                                                                ConstBlockView<T, DeviceSpace> B,
+                                                                detail::Rounding<V, T> rounding,
                                                                 bool scaled) {
   constexpr Index kPiece = kVectorBytes / static_cast<Index>(sizeof(V));
-  detail::Rounding<V, T> rounding;
-  rounding.B = B.data();
-  rounding.B_rows = B.rows();
-  rounding.N = B.cols();
-  rounding.ldb = B.ld();
   rounding.order = column_order_.data();
   rounding.rows = padded_cols_;
-  rounding.pitch = (B.cols() + kPiece - 1) / kPiece * kPiece;
+  rounding.pitch = (rounding.N + kPiece - 1) / kPiece * kPiece;
   grow(context, B_, rounding.rows * rounding.pitch);
   rounding.result = B_.data();
   if constexpr (!std::is_same_v<T, V>) {
     if (scaled) {
-      grow(context, column_exponents_, B.cols());
-      grow(context, largest_exponents_, B.cols() * detail::kExponentBlocks);
-      grow_counters(context, arrived_blocks_, B.cols());
+      grow(context, column_exponents_, rounding.N);
+      grow(context, largest_exponents_, rounding.N * detail::kExponentBlocks);
+      grow_counters(context, arrived_blocks_, rounding.N);
       rounding.exponents = column_exponents_.data();
       rounding.largest = largest_exponents_.data();
       rounding.arrived = arrived_blocks_.data();
@@ -180,15 +219,39 @@ detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& con
 }
 
 template <class V>
+void LowPrecisionPlan<V, CudaContext>::multiply_in_rows(CudaContext& context,
+                                                        const detail::ShortBlock<V>& B,
+                                                        BlockView<float, DeviceSpace> C,
+                                                        bool scaled) {
+  detail::RowProduct<V> product;
+  product.rows = rows_;
+  product.N = C.cols();
+  product.lane_exponent = rows_format_.lane_exponent;
+  product.row_offsets = rows_format_.offsets.data();
+  product.columns = rows_format_.columns.data();
+  product.values = rows_format_.values.data();
+  product.long_rows = rows_format_.long_rows.data();
+  product.long_count = static_cast<Index>(rows_format_.long_rows.size());
+  product.row_exponents = row_exponents_.data();
+  product.column_exponents = scaled ? column_exponents_.data() : nullptr;
+  product.B = B;
+  product.C = C.data();
+  product.ldc = C.ld();
+  detail::multiply_rows<V>(context, product);
+}
+
+template <class V>
 void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
                                                       const detail::ShortBlock<V>& B,
                                                       BlockView<float, DeviceSpace> C,
                                                       bool scaled) {
+  if (in_rows()) return multiply_in_rows(context, B, C, scaled);
   const Index slab = detail::slab_columns(C.cols());
   const Index slabs = (C.cols() + slab - 1) / slab;
   grow(context, partial_, kShape.height * slots_ * slabs * slab);
   grow_counters(context, arrived_pieces_, split_rows_ * slabs);
-  const int team = warps_per_unit(units_ * slabs, blocks_ * slabs, warps_of(context));
+  const int team =
+      warps_per_unit(units_ * slabs, blocks_ * slabs, detail::warps_at_a_time(context, C.cols()));
   detail::BlockProduct<V> product;
   product.rows = rows_;
   product.N = C.cols();
@@ -213,31 +276,51 @@ void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
 }
 
 template <class V>
+template <class T>
+void LowPrecisionPlan<V, CudaContext>::multiply_rounded(CudaContext& context,
+                                                        const detail::Rounding<V, T>& rounding,
+                                                        BlockView<float, DeviceSpace> C) {
+  check_shapes(C, rounding.B_rows, rounding.N);
+  columns_of_B_ = rounding.N;
+  scaled_ = !std::is_same_v<T, V> && scaling_ == RangeScaling::powers_of_two;
+  if (C.empty()) return;
+  multiply_short(context, rounded(context, rounding, scaled_), C, scaled_);
+}
+
+template <class V>
 template <Scalar T>
 void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
                                                 ConstBlockView<T, DeviceSpace> B,
                                                 BlockView<float, DeviceSpace> C) {
-  check_shapes(C, B.rows(), B.cols());
-  columns_of_B_ = B.cols();
-  scaled_ = scaling_ == RangeScaling::powers_of_two;
-  if (C.empty()) return;
-  multiply_short(context, rounded(context, B, scaled_), C, scaled_);
+  multiply_rounded(context, by_rows<V>(B), C);
+}
+
+template <class V>
+template <class T>
+void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
+                                                const ColumnMajorBlock<T, DeviceSpace>& B,
+                                                BlockView<float, DeviceSpace> C) {
+  detail::Rounding<V, T> rounding;
+  rounding.B = B.data;
+  rounding.B_rows = B.rows;
+  rounding.N = B.cols;
+  rounding.row_step = 1;
+  rounding.column_step = B.ld;
+  multiply_rounded(context, rounding, C);
 }
 
 template <class V>
 void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
                                                 ConstBlockView<V, DeviceSpace> B,
                                                 BlockView<float, DeviceSpace> C) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(B.data()) % kVectorBytes == 0 &&
+                       B.ld() * static_cast<Index>(sizeof(V)) % kVectorBytes == 0;
+  if (!aligned) return multiply_rounded(context, by_rows<V>(B), C);
   check_shapes(C, B.rows(), B.cols());
   columns_of_B_ = B.cols();
   scaled_ = false;
   if (C.empty()) return;
-  const bool aligned = reinterpret_cast<std::uintptr_t>(B.data()) % kVectorBytes == 0 &&
-                       B.ld() * static_cast<Index>(sizeof(V)) % kVectorBytes == 0;
-  multiply_short(context,
-                 aligned ? detail::ShortBlock<V>{B.data(), cols_, B.ld(), column_order_.data()}
-                         : rounded(context, B, false),
-                 C, false);
+  multiply_short(context, {B.data(), cols_, B.ld(), column_order_.data()}, C, false);
 }
 
 template <class V>
@@ -256,11 +339,15 @@ std::vector<std::int32_t> LowPrecisionPlan<V, CudaContext>::column_exponents(
                                                               CsrView<T, HostSpace>, RangeScaling, \
                                                               const BlockOrder&, BlockStorage);    \
   template void LowPrecisionPlan<V, CudaContext>::multiply(                                        \
-      CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<float, DeviceSpace>);
-#define HEDDLE_INSTANTIATE(V)                      \
-  template class LowPrecisionPlan<V, CudaContext>; \
-  HEDDLE_INSTANTIATE_FOR(V, float)                 \
-  HEDDLE_INSTANTIATE_FOR(V, double)
+      CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<float, DeviceSpace>);                \
+  template void LowPrecisionPlan<V, CudaContext>::multiply(                                        \
+      CudaContext&, const ColumnMajorBlock<T, DeviceSpace>&, BlockView<float, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(V)                               \
+  template class LowPrecisionPlan<V, CudaContext>;          \
+  HEDDLE_INSTANTIATE_FOR(V, float)                          \
+  HEDDLE_INSTANTIATE_FOR(V, double)                         \
+  template void LowPrecisionPlan<V, CudaContext>::multiply( \
+      CudaContext&, const ColumnMajorBlock<V, DeviceSpace>&, BlockView<float, DeviceSpace>);
 HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 #undef HEDDLE_INSTANTIATE_FOR

@@ -8,7 +8,19 @@ namespace heddle {
 namespace detail {
 template <class V>
 struct ShortBlock;
-}
+template <class V, class T>
+struct Rounding;
+
+/// A in compressed rows, its values in V, in device memory.
+template <class V>
+struct ShortRows {
+  Buffer<std::int64_t, DeviceSpace> offsets;
+  Buffer<std::int32_t, DeviceSpace> columns;
+  Buffer<V, DeviceSpace> values;
+  Buffer<std::int32_t, DeviceSpace> long_rows;
+  int lane_exponent = -1;  ///< 2^this lanes share a row. −1: A is kept in blocks
+};
+}  // namespace detail
 
 /// A piece of a block row that a team of warps multiplies.
 struct BlockUnit {
@@ -43,20 +55,28 @@ BlockSchedule block_schedule(const std::int64_t* row_offsets, Index block_rows, 
 inline constexpr int kMostWarpsPerUnit = 8;
 
 /// The number of warps that share each of `units` units with `blocks` blocks together, a power of
-/// two: enough that `warps` warps have work, as long as each has two blocks on average.
+/// two: as many as have room among `warps` warps at a time, as long as each has two blocks on
+/// average.
 int warps_per_unit(Index units, Index blocks, Index warps) noexcept;
 
 /// How a plan keeps the blocks of A on a GPU.
 enum class BlockStorage {
-  automatic,  ///< packed where this saves enough bytes to be faster
+  automatic,  ///< rows where they move fewer bytes, else packed where this saves enough bytes
   dense,
   packed,  ///< without words of 32 bits that are 0, found by masks of 128 bits per block
+  rows,    ///< no blocks: compressed rows in their natural order, multiplied without tensor cores
 };
+
+/// Whether a product with `nnz` entries in compressed rows moves so much less through the
+/// second-level cache than one with `blocks` blocks of this shape that it is taken to be faster,
+/// for 8 columns of B and values of `value_bytes`.
+bool rows_are_faster(Index nnz, Index blocks, BlockShape shape, std::size_t value_bytes) noexcept;
 
 /// C = A B on tensor cores (`mma.sync`, compute capability 8.0 and newer): m16n8k16 for `Half` and
 /// `Bfloat16`, m16n8k8 for `Tf32`, with A in block CSR of 16×16 and 16×8 blocks. Scaling, rounding
 /// and sums are as for the host, but sums of tensor cores cut off instead of rounding;
-/// `product_error` bounds both.
+/// `product_error` bounds both. Where blocks hold few entries, A stays in compressed rows, whose
+/// products are computed and summed in single precision.
 template <class V>
 class LowPrecisionPlan<V, CudaContext> {
  public:
@@ -85,6 +105,15 @@ class LowPrecisionPlan<V, CudaContext> {
   void multiply(CudaContext& context, ConstBlockView<V, DeviceSpace> B,
                 BlockView<float, DeviceSpace> C);
 
+  /// C = A B for a B by columns, in T or in V, which is copied by rows. C is row-major. Throws as
+  /// above.
+  template <class T>
+  void multiply(CudaContext& context, const ColumnMajorBlock<T, DeviceSpace>& B,
+                BlockView<float, DeviceSpace> C);
+
+  /// Whether A is kept in compressed rows.
+  bool in_rows() const noexcept { return rows_format_.lane_exponent >= 0; }
+
   /// A row of A was scaled by 2^e with its e here.
   const std::vector<std::int32_t>& row_exponents() const noexcept { return host_row_exponents_; }
 
@@ -96,9 +125,14 @@ class LowPrecisionPlan<V, CudaContext> {
                     BlockStorage storage);
   void check_shapes(const ConstBlockView<float, DeviceSpace>& C, Index rows_of_B,
                     Index columns_of_B) const;
+  void store_rows(CudaContext& context, HostContext& host, const CsrView<float, HostSpace>& A);
   template <class T>
-  detail::ShortBlock<V> rounded(CudaContext& context, ConstBlockView<T, DeviceSpace> B,
-                                bool scaled);
+  detail::ShortBlock<V> rounded(CudaContext& context, detail::Rounding<V, T> rounding, bool scaled);
+  template <class T>
+  void multiply_rounded(CudaContext& context, const detail::Rounding<V, T>& rounding,
+                        BlockView<float, DeviceSpace> C);
+  void multiply_in_rows(CudaContext& context, const detail::ShortBlock<V>& B,
+                        BlockView<float, DeviceSpace> C, bool scaled);
   void multiply_short(CudaContext& context, const detail::ShortBlock<V>& B,
                       BlockView<float, DeviceSpace> C, bool scaled);
 
@@ -111,6 +145,7 @@ class LowPrecisionPlan<V, CudaContext> {
   Index units_ = 0;
   Index split_rows_ = 0;
   std::int32_t slots_ = 0;
+  detail::ShortRows<V> rows_format_;
   Buffer<V, DeviceSpace> values_;  ///< of dense blocks
   Buffer<std::uint32_t, DeviceSpace> masks_;
   Buffer<std::uint32_t, DeviceSpace> starts_;

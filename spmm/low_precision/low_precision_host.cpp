@@ -56,6 +56,22 @@ void LowPrecisionPlan<V, HostContext>::multiply(HostContext& context,
 }
 
 template <class V>
+template <Scalar T>
+void LowPrecisionPlan<V, HostContext>::multiply(HostContext& context,
+                                                const ColumnMajorBlock<T, HostSpace>& B,
+                                                BlockView<float, HostSpace> C) {
+  MultiVector<T, HostSpace> by_rows(context, B.rows, B.cols);
+  const BlockView<T, HostSpace> copy = by_rows.view();
+  const Slabs slabs = make_slabs(B.rows, kLeastRows);
+  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+    for (Index j = 0; j < B.cols; ++j) {
+      for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) copy(i, j) = B.data[i + j * B.ld];
+    }
+  });
+  multiply(context, ConstBlockView<T, HostSpace>(copy), C);
+}
+
+template <class V>
 void LowPrecisionPlan<V, HostContext>::scale_back(HostContext& context,
                                                   BlockView<float, HostSpace> C) const {
   const Slabs slabs = make_slabs(C.rows(), kLeastRows);
@@ -87,7 +103,9 @@ void LowPrecisionPlan<V, HostContext>::scale_back(HostContext& context,
   template LowPrecisionPlan<V, HostContext>::LowPrecisionPlan(HostContext&, CsrView<T, HostSpace>, \
                                                               RangeScaling);                       \
   template void LowPrecisionPlan<V, HostContext>::multiply(                                        \
-      HostContext&, ConstBlockView<T, HostSpace>, BlockView<float, HostSpace>);
+      HostContext&, ConstBlockView<T, HostSpace>, BlockView<float, HostSpace>);                    \
+  template void LowPrecisionPlan<V, HostContext>::multiply(                                        \
+      HostContext&, const ColumnMajorBlock<T, HostSpace>&, BlockView<float, HostSpace>);
 #define HEDDLE_INSTANTIATE(V)                      \
   template class LowPrecisionPlan<V, HostContext>; \
   HEDDLE_INSTANTIATE_FOR(V, float)                 \

@@ -36,7 +36,7 @@ __global__ __launch_bounds__(kThreads) void exponents_kernel(Rounding<V, T> r) {
   int most = INT_MIN;
   for (Index i = static_cast<Index>(blockIdx.x) * kRowsPerPass + row; inside && i < r.B_rows;
        i += static_cast<Index>(gridDim.x) * kRowsPerPass) {
-    const T value = r.B[i * r.ldb + column];
+    const T value = r.B[i * r.row_step + column * r.column_step];
     if (value != T{0} && isfinite(value)) most = max(most, ilogb(value));
   }
   most = largest_of_column(most);
@@ -86,7 +86,7 @@ __global__ __launch_bounds__(kThreads) void round_kernel(Rounding<V, T> r, RowLa
       for (int k = 0; k < kValues; ++k) {
         if (!inside || at + k >= r.N) continue;
         const int exponent = r.exponents == nullptr ? 0 : r.exponents[at + k];
-        piece.values[k] = rounded<V>(r.B[row * r.ldb + at + k], exponent);
+        piece.values[k] = rounded<V>(r.B[row * r.row_step + (at + k) * r.column_step], exponent);
       }
       *reinterpret_cast<Piece*>(r.result + i * r.pitch + at) = piece;
     }

@@ -47,7 +47,8 @@ TEST(BlockSchedule, LongUnitsComeFirst) {
   EXPECT_EQ(rows, (std::vector<std::int32_t>{1, 3, 2, 0}));
 }
 
-TEST(BlockSchedule, UnitsAreSharedWhileWarpsLackWork) {
+TEST(BlockSchedule, UnitsAreSharedWhileWarpsHaveRoom) {
+  EXPECT_EQ(warps_per_unit(547, 10'600, 4224), 4);  // eight would need a second round for a few
   EXPECT_EQ(warps_per_unit(1000, 100'000, 4000), 4);
   EXPECT_EQ(warps_per_unit(100, 100'000, 4000), kMostWarpsPerUnit);
   EXPECT_EQ(warps_per_unit(5000, 100'000, 4000), 1);

@@ -47,6 +47,7 @@ class LowPrecisionCuda : public test::CudaTest {
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order = {}) {
     expect_bound(A, N, order, BlockStorage::dense);
     expect_bound(A, N, order, BlockStorage::packed);
+    if (order.rows.empty()) expect_bound(A, N, order, BlockStorage::rows);
   }
 
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order,
@@ -160,6 +161,52 @@ TYPED_TEST(LowPrecisionCuda, ShortBlocksAreReadWhereTheyLieOrCopied) {
       EXPECT_GT(error.largest, 0);
     }
   }
+}
+
+TYPED_TEST(LowPrecisionCuda, BlocksByColumnsGiveTheBitsOfBlocksByRows) {
+  const auto A = test::random_matrix<double>(90, 111, 6);
+  for (const BlockStorage storage : {BlockStorage::dense, BlockStorage::rows}) {
+    LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
+                                                  RangeScaling::powers_of_two, {}, storage);
+    for (const Index N : {1, 8, 37}) {
+      const MultiVector<double, HostSpace> B = this->random(A.cols, N);
+      const Index ld = A.cols + 3;
+      std::vector<double> by_columns(static_cast<std::size_t>(ld * N), -1e30);
+      for (Index i = 0; i < A.cols; ++i) {
+        for (Index j = 0; j < N; ++j)
+          by_columns[static_cast<std::size_t>(i + j * ld)] = B.view()(i, j);
+      }
+      Buffer<double, DeviceSpace> placed(this->context(), by_columns.size());
+      this->context().copy_to_device(placed.data(), by_columns.data(),
+                                     by_columns.size() * sizeof(double));
+      MultiVector<double, DeviceSpace> by_rows(this->context(), A.cols, N);
+      send<double>(this->context(), B.view(), by_rows.view());
+      MultiVector<float, DeviceSpace> C(this->context(), A.rows, 2 * N);
+      plan.multiply(this->context(), ConstBlockView<double, DeviceSpace>(by_rows.view()),
+                    C.columns(0, N));
+      plan.multiply(this->context(),
+                    ColumnMajorBlock<double, DeviceSpace>{placed.data(), A.cols, N, ld},
+                    C.columns(N, N));
+      MultiVector<float, HostSpace> result(this->host_, A.rows, 2 * N);
+      fetch<float>(this->context(), C.view(), result.view());
+      for (Index i = 0; i < A.rows; ++i) {
+        for (Index j = 0; j < N; ++j) {
+          ASSERT_EQ(result.view()(i, j), result.view()(i, N + j)) << N << ' ' << i << ' ' << j;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(LowPrecisionCuda, MatricesWithScatteredEntriesStayInRows) {
+  const auto scattered = test::random_matrix<double>(2000, 2000, 9);
+  const auto band = test::band_matrix<double>(500, 500, 40);
+  const auto in_rows = [&](const TestMatrix<double>& A) {
+    return LowPrecisionPlan<TypeParam, CudaContext>(this->context(), this->host_, A.view())
+        .in_rows();
+  };
+  EXPECT_TRUE(in_rows(scattered));
+  EXPECT_FALSE(in_rows(band));
 }
 
 TYPED_TEST(LowPrecisionCuda, WithoutScalingNumbersInTheRangeKeepTheirBound) {

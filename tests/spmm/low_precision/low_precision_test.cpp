@@ -80,6 +80,22 @@ class LowPrecision : public testing::Test {
 using Types = testing::Types<Half, Bfloat16, Tf32>;
 TYPED_TEST_SUITE(LowPrecision, Types);
 
+TYPED_TEST(LowPrecision, BlocksByColumnsGiveTheBitsOfBlocksByRows) {
+  const auto A = test::random_matrix<double>(40, 300, 5);
+  test::RandomBlock<double> B(A.cols, 3, 4, 3);
+  const Index ld = A.cols + 2;
+  std::vector<double> by_columns(static_cast<std::size_t>(3 * ld), -1e30);
+  for (Index i = 0; i < A.cols; ++i) {
+    for (Index j = 0; j < 3; ++j) by_columns[static_cast<std::size_t>(i + j * ld)] = B.view()(i, j);
+  }
+  HostContext context(2);
+  LowPrecisionPlan<TypeParam, HostContext> plan(context, A.view());
+  std::vector<float> C(static_cast<std::size_t>(3 * A.rows));
+  plan.multiply(context, ColumnMajorBlock<double, HostSpace>{by_columns.data(), A.cols, 3, ld},
+                BlockView<float, HostSpace>(C.data(), A.rows, 3, 3));
+  EXPECT_EQ(C, this->multiply(A, B.view()).C);
+}
+
 TYPED_TEST(LowPrecision, KeepsItsBound) {
   const TestMatrix<double> matrices[] = {
       test::random_matrix<double>(80, 70, 5), test::band_matrix<double>(90, 90, 20),

@@ -1,0 +1,28 @@
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+
+#include "low_precision/empty_kernel.hpp"
+
+namespace heddle::bench {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+__global__ void empty_kernel() {
+  detail::cuda::allow_next_pass();
+  detail::cuda::wait_for_first_pass();
+}
+
+}  // namespace
+
+void launch_empty_kernel(CudaContext& context, bool early) {
+  const dim3 grid(static_cast<unsigned>(context.device().multiprocessors));
+  const dim3 block(kThreads);
+  if (early) {
+    detail::cuda::launch_second_pass(empty_kernel, grid, block, context.stream());
+  } else {
+    empty_kernel<<<grid, block, 0, context.stream()>>>();
+    check(cudaGetLastError());
+  }
+}
+
+}  // namespace heddle::bench
