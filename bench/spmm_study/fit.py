@@ -3,10 +3,12 @@
 
     fit.py STUDY.csv TERMS.csv [KERNEL_MODELS.cpp --write]
 
-STUDY.csv is what spmm_study printed on a GPU, TERMS.csv what spmm_terms prints. The constants of a
-kernel minimise the mean of |log2(predicted/measured)| over the matrices that are not kept aside;
-cases in which the kernel is far from the fastest count less. Prints the errors on both sets, and
-what a choice by the model loses against the fastest kernel.
+STUDY.csv is what spmm_study printed on a GPU, TERMS.csv what spmm_terms prints. First the constants
+of each kernel minimise the mean of |log2(predicted/measured)| over the matrices that are not kept
+aside; cases in which the kernel is far from the fastest count less. Then the constants of all
+kernels together minimise what a choice by the model loses, in the mean and in the squares, with a
+part of these errors added. Prints the errors on both sets, and what a choice by the model loses
+against the fastest kernel.
 """
 
 import argparse
@@ -18,6 +20,10 @@ from collections import defaultdict
 
 FIELDS = ("memory", "l2", "l1", "issue", "latency", "tail", "launch")
 POWER = 3
+# Predictions that differ by less than this part compete for the choice, which makes the loss smooth.
+SOFTNESS = 0.07
+ERROR_SHARE = 0.3
+ROUNDS = 4
 KEYS = ("matrix", "precision", "N", "kernel")
 
 
@@ -42,6 +48,7 @@ class Case:
         self.measured = measured
         self.aside = aside
         self.weight = 1.0
+        self.loss = 0.0  # logarithm of the time over that of the fastest kernel
 
     def predict(self, constants):
         latency = constants[4] * self.loads + constants[3] * self.instructions
@@ -72,7 +79,8 @@ def load(study_path, terms_path):
     for cases in groups.values():
         best = min(case.measured for case in cases.values())
         for case in cases.values():
-            case.weight = 1.0 if case.measured < 1.5 * best else 0.3
+            case.weight = 1.0 if case.measured < 1.3 * best else 0.5 if case.measured < 2 * best else 0.15
+            case.loss = min(2.0, math.log(case.measured / best))
     return groups
 
 
@@ -84,22 +92,69 @@ def objective(cases, factors):
     )
 
 
-def fit(cases, start):
+def descend(objective_of, start, step):
+    """Coordinate descent from `start` by factors of 2^step, which is halved as far as 2^0.02."""
     factors = list(start)
-    best = objective(cases, factors)
-    step = 1.0
+    best = objective_of(factors)
     while step > 0.02:
         improved = False
         for i in range(len(factors)):
             for sign in (1, -1):
                 trial = list(factors)
                 trial[i] = min(64.0, max(1 / 64, trial[i] * 2 ** (sign * step)))
-                value = objective(cases, trial)
+                value = objective_of(trial)
                 if value < best - 1e-7:
                     best, factors, improved = value, trial, True
         if not improved:
             step /= 2
     return factors
+
+
+def fit(cases, start):
+    return descend(lambda factors: objective(cases, factors), start, 1.0)
+
+
+class Rivals:
+    """The other kernels of a product: the least logarithm of their predictions, and the sum of their
+    weights exp(-difference/SOFTNESS) without and with their losses."""
+
+    def __init__(self, predictions):
+        self.least = min((log for log, _ in predictions), default=math.inf)
+        weights = [math.exp((self.least - log) / SOFTNESS) for log, _ in predictions]
+        self.sum = sum(weights)
+        self.losses = sum(weight * loss for weight, (_, loss) in zip(weights, predictions))
+
+    def loss_with(self, log, loss):
+        """The mean loss of a choice that takes kernels in proportion to their weights."""
+        least = min(self.least, log)
+        own = math.exp((least - log) / SOFTNESS)
+        others = math.exp((least - self.least) / SOFTNESS) if self.sum > 0 else 0.0
+        return (others * self.losses + own * loss) / (others * self.sum + own)
+
+
+def fit_choice(groups, factors):
+    """Improves the factors of all kernels in turns for the choice on the matrices of the fit."""
+    fitted = [cases for cases in groups.values() if not next(iter(cases.values())).aside]
+    for _ in range(ROUNDS):
+        for kernel in factors:
+            own = []
+            for cases in fitted:
+                if kernel not in cases:
+                    continue
+                others = [
+                    (math.log(case.predict(factors[name])), case.loss)
+                    for name, case in cases.items()
+                    if name != kernel
+                ]
+                own.append((cases[kernel], Rivals(others)))
+            alone = [case for case, _ in own]
+
+            def loss_of(constants):
+                losses = [r.loss_with(math.log(c.predict(constants)), c.loss) for c, r in own]
+                of_choice = sum(loss + 2 * loss * loss for loss in losses) / len(fitted)
+                return of_choice + ERROR_SHARE / len(factors) * objective(alone, constants)
+
+            factors[kernel] = descend(loss_of, factors[kernel], 0.5)
 
 
 def loss_text(groups, choose, wanted):
@@ -131,12 +186,14 @@ def main():
             by_kernel[kernel].append(case)
 
     factors = {}
-    everything = {False: [], True: []}
-    print(f"{'kernel':<18}{'fit':>7}{'aside':>7}   " + " ".join(f"{f:>7}" for f in FIELDS))
     for kernel, cases in by_kernel.items():
         starts = ([1.0] * 7, [1.0, 1.5, 1.5, 1.5, 0.5, 0.5, 1.0])
         fits = [fit([c for c in cases if not c.aside], start) for start in starts]
         factors[kernel] = min(fits, key=lambda f: objective([c for c in cases if not c.aside], f))
+    fit_choice(groups, factors)
+    everything = {False: [], True: []}
+    print(f"{'kernel':<18}{'fit':>7}{'aside':>7}   " + " ".join(f"{f:>7}" for f in FIELDS))
+    for kernel, cases in by_kernel.items():
         medians = []
         for aside in (False, True):
             errors = [abs(c.error(factors[kernel])) for c in cases if c.aside == aside]

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <heddle/apps/spmm/bandwidth.hpp>
@@ -20,7 +21,7 @@ using namespace heddle::bench;
 
 struct Arguments {
   std::string folder = ".";
-  std::string only;
+  std::vector<std::string> only;
   std::vector<std::string> precisions = {"double", "single"};
   double seconds = 1e9;
   bool large = false;
@@ -31,12 +32,16 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
   CLI::App app("Times SpMM kernels on a GPU over many matrices, widths and both precisions.",
                "spmm_study");
   app.add_option("--matrices", arguments.folder, "folder of the real matrices");
-  app.add_option("--only", arguments.only, "matrices whose name contains this");
+  app.add_option("--only", arguments.only, "matrices whose name contains one of these")
+      ->delimiter(',');
   app.add_flag("--large", arguments.large, "also matrices with up to 57 million entries");
   app.add_option("--widths", arguments.study.widths, "columns of B")->delimiter(',');
   app.add_option("--precision", arguments.precisions, "double, single")->delimiter(',');
   app.add_option("--choices", arguments.study.choices, "rules of choice")->delimiter(',');
   app.add_flag("!--no-cusparse", arguments.study.vendor, "leave cuSPARSE out");
+  app.add_option("--kernels", arguments.study.kernels, "kernels whose name contains this");
+  app.add_option("--budget", arguments.study.budget_ms,
+                 "milliseconds for all repetitions of a product");
   app.add_option("--seconds", arguments.seconds, "begins no further matrix after this time");
   try {
     app.parse(argc, argv);
@@ -65,6 +70,11 @@ void print_lines(const StudyMatrix& matrix, const HostCsrMatrix<double>& A,
   std::fflush(stdout);
 }
 
+bool is_wanted(const Arguments& arguments, const std::string& name) {
+  const auto named = [&](const std::string& part) { return name.find(part) != std::string::npos; };
+  return arguments.only.empty() || std::any_of(arguments.only.begin(), arguments.only.end(), named);
+}
+
 void run(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   HostContext host;
@@ -73,7 +83,7 @@ void run(const Arguments& arguments) {
   fmt::print(
       "matrix,kind,set,rows,cols,nnz,precision,N,kernel,choice,ms,inspect_ms,prepare_ms,failure\n");
   for (const StudyMatrix& matrix : study_matrices(arguments.folder, arguments.large)) {
-    if (matrix.name.find(arguments.only) == std::string::npos) continue;
+    if (!is_wanted(arguments, matrix.name)) continue;
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin;
     if (gone.count() > arguments.seconds) {
       fmt::print(stderr, "{} left out, {:.0f} s are over\n", matrix.name, gone.count());

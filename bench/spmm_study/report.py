@@ -42,6 +42,7 @@ class Case:
         self.blocks = (rows + cols) * self.N * size
         self.own = {}
         self.vendor = {}
+        self.by_columns = None  # heddle's product of blocks by columns
         self.choices = {}
         self.setup = {}
 
@@ -54,11 +55,17 @@ class Case:
             self.setup[kernel] = (float(row["inspect_ms"]), float(row["prepare_ms"]))
         elif kernel.startswith("cusparse"):
             self.vendor[kernel] = ms
+        elif kernel == "auto_columns":
+            self.by_columns = ms
         else:
             self.own[kernel] = ms
 
     def speedup(self, choice):
         return min(self.vendor.values()) / self.choices[choice][1]
+
+    def speedup_by_columns(self):
+        vendor = [ms for kernel, ms in self.vendor.items() if kernel.endswith("_columns")]
+        return min(vendor) / self.by_columns if vendor and self.by_columns else None
 
     def loss(self, choice):
         return self.choices[choice][1] / min(self.own.values())
@@ -78,6 +85,29 @@ def ratio_table(cases, choice, bandwidth, key, title):
         ratios = [case.speedup(choice) for case in group]
         bound = statistics.median(case.fraction(choice, bandwidth) for case in group)
         print(f"| {name} | {len(group)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} | {bound:.2f} |")
+
+
+def columns_table(cases):
+    print("\n| blocks by columns, N | cases | over best cuSPARSE by columns: mean | least | greatest |")
+    print("|---|---|---|---|---|")
+    for precision in ("double", "single"):
+        for N in sorted({case.N for case in cases}) + [None]:
+            own = [c for c in cases if c.precision == precision and N in (c.N, None)]
+            ratios = [r for r in (case.speedup_by_columns() for case in own) if r is not None]
+            if ratios:
+                name = "all" if N is None else N
+                print(f"| {precision}, {name} | {len(ratios)} | {mean(ratios):.2f} | {min(ratios):.2f} | {max(ratios):.2f} |")
+
+
+def slowest_table(cases, choice):
+    print("\n| least ratios | over best cuSPARSE | its kernel | heddle's | of the fastest kernel |")
+    print("|---|---|---|---|---|")
+    for case in sorted(cases, key=lambda c: c.speedup(choice))[:15]:
+        vendor = min(case.vendor, key=case.vendor.get)
+        print(
+            f"| {case.matrix}, {case.precision}, N = {case.N} | {case.speedup(choice):.2f} | {vendor} | "
+            f"{case.choices[choice][0]} | {case.speedup(choice) * case.loss(choice):.2f} |"
+        )
 
 
 def loss_table(cases, choices):
@@ -189,6 +219,15 @@ def main():
                 print(f"\n{precision} precision")
                 ratio_table(own, arguments.choice, bandwidth, lambda case: case.N, "N")
                 ratio_table(own, arguments.choice, bandwidth, lambda case: case.kind, "kind")
+        for precision in ("double", "single"):
+            solver = [c for c in compared if c.precision == precision and 8 <= c.N <= 64]
+            if solver:
+                ratios = [c.speedup(arguments.choice) for c in solver]
+                print(f"\n{precision}, N = 8 to 64: {mean(ratios):.2f} in the geometric mean of {len(solver)} cases")
+        low = sum(c.speedup(arguments.choice) < 0.95 for c in compared)
+        print(f"\n{low} of {len(compared)} cases below 0.95")
+        slowest_table(compared, arguments.choice)
+        columns_table(compared)
         if arguments.svg:
             picture(compared, arguments.choice, arguments.svg, device)
     loss_table(cases, choices)

@@ -12,6 +12,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/spmm/column_major.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <map>
@@ -20,9 +21,6 @@
 
 namespace heddle::bench {
 namespace {
-
-/// Milliseconds for all repetitions of one product.
-constexpr double kBudgetMs = 3;
 
 /// The number of rows whose results are checked. An error above `kWrong`·ε·√length times the size
 /// of a row's sum counts as wrong, not as rounding.
@@ -98,9 +96,11 @@ class MatrixStudy {
 
   std::vector<StudyLine> run() {
     for (const std::string_view kernel : spmm_kernels(context_)) {
+      if (kernel.find(options_.kernels) == std::string_view::npos) continue;
       if (options_.vendor || !kernel.starts_with("cusparse")) row_major(std::string(kernel));
     }
     if (options_.vendor) {
+      by_columns();
       for (const int algorithm : {1, 2, 3}) column_major(algorithm);
       for (const int algorithm : {1, 2}) vector_product(algorithm);
     }
@@ -158,6 +158,21 @@ class MatrixStudy {
     }
   }
 
+  /// heddle's product of blocks by columns, with the kernels of "auto".
+  void by_columns() {
+    const SpmmPlan<T, CudaContext> plan(context_, device_.view());
+    ColumnMajorProduct<T, CudaContext> product(plan, A_.rows, A_.cols);
+    for (const Index N : options_.widths) {
+      StudyLine& line = add("auto_columns", N);
+      guarded(line, [&] {
+        check_and_time(line, Layout::columns, [&] {
+          product.multiply(context_, T{1}, {operands_.B(), N, A_.cols, A_.cols}, T{0},
+                           {operands_.C(), N, A_.rows, A_.rows});
+        });
+      });
+    }
+  }
+
   void column_major(int algorithm) {
     for (const Index N : options_.widths) {
       StudyLine& line = add(fmt::format("cusparse_alg{}_columns", algorithm), N);
@@ -208,7 +223,7 @@ class MatrixStudy {
       line.failure = fmt::format("wrong by {:.3g} rounding errors", error);
       return;
     }
-    line.ms = stopwatch_.warm_ms(multiply, kBudgetMs);
+    line.ms = stopwatch_.warm_ms(multiply, options_.budget_ms);
   }
 
   const Expected& expected(Index N, Layout layout) {

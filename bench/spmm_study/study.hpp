@@ -24,7 +24,9 @@ struct StudyLine {
 struct StudyOptions {
   std::vector<Index> widths = {1, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
   std::vector<std::string> choices = {"auto", "rule", "rule_row_mean", "measure"};
-  bool vendor = true;  ///< cuSPARSE's algorithms, row- and column-major, and its SpMV
+  std::string kernels;   ///< only those whose name contains this
+  double budget_ms = 3;  ///< for all repetitions of one product
+  bool vendor = true;    ///< cuSPARSE's algorithms, row- and column-major, and its SpMV
 };
 
 /// Times every kernel on A for every width. Results are compared with sums in double on the host in

@@ -22,8 +22,7 @@ void print_terms(const std::string& matrix, const MatrixFeatures& A) {
     for (const Index N : kWidths) {
       const std::string_view rule = choose_by_features(A, N, bytes).kernel;
       for (const detail::KernelModel& model : detail::kernel_models()) {
-        const auto work =
-            model.count({A, reuse, static_cast<double>(N), static_cast<double>(bytes), device});
+        const auto work = model.count(detail::shape_of(A, reuse, N, bytes, device));
         if (!work) continue;
         const detail::NominalTimes t = detail::nominal_times(*work, device);
         fmt::print(

@@ -228,6 +228,21 @@ TileCount count_tiles(const Pattern& A, const RowTiles& tiles, DistinctCounter& 
   return total;
 }
 
+template <class T>
+bool are_floats(const HostContext& context, const T* values, Index count) {
+  if constexpr (std::is_same_v<T, float>) return true;
+  constexpr Index kPiece = 65536;
+  const Index pieces = (count + kPiece - 1) / kPiece;
+  std::vector<char> differ(static_cast<std::size_t>(pieces));
+  parallel_for(context.threads(), pieces, [&](Index piece) {
+    const T* const end = values + std::min(count, (piece + 1) * kPiece);
+    differ[static_cast<std::size_t>(piece)] =
+        std::any_of(values + piece * kPiece, end,
+                    [](T value) { return !(static_cast<T>(static_cast<float>(value)) == value); });
+  });
+  return std::find(differ.begin(), differ.end(), 1) == differ.end();
+}
+
 void add_locality(const Pattern& A, MatrixFeatures& features) {
   std::vector<DistinctCounter> counters;
   for (int thread = 0; thread < A.context.threads(); ++thread) {
@@ -262,6 +277,7 @@ MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A) {
   features.cols = A.cols;
   features.nnz = A.nnz;
   features.symmetric_pattern = has_symmetric_pattern(pattern);
+  features.values_are_floats = A.values != nullptr && are_floats(context, A.values, A.nnz);
   if (A.rows > 0) {
     const auto rows = static_cast<double>(A.rows);
     features.row_mean = static_cast<double>(A.nnz) / rows;

@@ -4,8 +4,8 @@
 
 namespace heddle {
 
-/// Features of a matrix's sparsity structure that decide which kernel is fastest. They count stored
-/// entries, whether or not the values are zero.
+/// Features of a matrix that decide which kernel is fastest. All but `values_are_floats` describe
+/// the sparsity structure. They count stored entries, whether or not the values are zero.
 struct MatrixFeatures {
   Index rows = 0;
   Index cols = 0;
@@ -43,7 +43,10 @@ struct MatrixFeatures {
   /// b = 2 … 8 for which A takes the fewest bytes in whole aligned b×b blocks, as A of a
   /// discretisation with b unknowns per node has. 0 without entries.
   int node_size = 0;
-  double node_fill = 0;            ///< nnz/(b²·number of these blocks touched)
+  double node_fill = 0;  ///< nnz/(b²·number of these blocks touched)
+  /// Every value is exact in single precision, as those of stencils and graphs are; NaN is not. GPU
+  /// kernels then read 4 bytes per value of a matrix in double. False for a pattern without values.
+  bool values_are_floats = false;
   bool symmetric_pattern = false;  ///< (j, i) is stored wherever (i, j) is; false if not square
 
   /// σ/d, the relative spread of the row lengths, which decides about load balancing.
@@ -51,7 +54,7 @@ struct MatrixFeatures {
 };
 
 /// The features of A. Means and ratios of an empty matrix are 0. They take a few parallel passes
-/// over the structure and have the same bits for every number of threads. All features but R(T) are
+/// over the matrix and have the same bits for every number of threads. All features but R(T) are
 /// exact. R(T) is computed from at most 4096 tiles: the rows are divided into as many equal
 /// stretches, and a tile is taken at a random place in each, because a fixed stride could coincide
 /// with the period of a grid. Needs cols/8 bytes of memory per thread. Throws `OutOfMemory`.

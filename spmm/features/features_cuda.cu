@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/features_cuda.hpp>
+#include <heddle/spmm/features/float_values.hpp>
 #include <heddle/spmm/features/node_fills.hpp>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/features/row_grid_cuda.hpp>
@@ -137,6 +138,7 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.rows = A.rows;
   features.cols = A.cols;
   features.nnz = A.nnz;
+  features.values_are_floats = are_floats(context, A.values, A.nnz);
   if (A.rows == 0) return features;
   const RowLengths lengths = row_lengths(context, A.row_offsets, A.rows);
   const auto rows = static_cast<double>(A.rows);

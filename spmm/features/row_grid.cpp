@@ -144,6 +144,22 @@ Point best_box(const RowGrid& grid, std::int32_t most, Coverage& coverage) {
   return best;
 }
 
+/// The grid by the offsets of all entries of `samples` rows, in any order.
+RowGrid grid_of_sample(Index rows, std::vector<std::int32_t> offsets, Index samples) {
+  std::sort(offsets.begin(), offsets.end());
+  std::vector<std::int32_t> frequent;
+  std::vector<Index> counts;
+  for (auto first = offsets.begin(); first != offsets.end();) {
+    const auto last = std::upper_bound(first, offsets.end(), *first);
+    if (last - first >= RowSample::least_frequency(samples)) {
+      frequent.push_back(*first);
+      counts.push_back(last - first);
+    }
+    first = last;
+  }
+  return grid_of_offsets(rows, frequent, counts, kReuseGridRows);
+}
+
 }  // namespace
 
 RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
@@ -163,24 +179,6 @@ RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
   return grid;
 }
 
-RowGrid grid_of_sample(Index rows, std::vector<std::int32_t> offsets, Index samples,
-                       Index most_rows) {
-  constexpr double kFrequent = 0.3;
-  std::erase(offsets, RowSample::kNone);
-  std::sort(offsets.begin(), offsets.end());
-  std::vector<std::int32_t> frequent;
-  std::vector<Index> counts;
-  for (auto first = offsets.begin(); first != offsets.end();) {
-    const auto last = std::upper_bound(first, offsets.end(), *first);
-    if (static_cast<double>(last - first) >= kFrequent * static_cast<double>(samples)) {
-      frequent.push_back(*first);
-      counts.push_back(last - first);
-    }
-    first = last;
-  }
-  return grid_of_offsets(rows, frequent, counts, most_rows);
-}
-
 double grid_reuse(Index rows, const std::int64_t* row_offsets, const std::int32_t* columns) {
   const Index samples = std::min(rows, RowSample::kMost);
   std::vector<std::int32_t> offsets;
@@ -191,7 +189,7 @@ double grid_reuse(Index rows, const std::int64_t* row_offsets, const std::int32_
       offsets.push_back(columns[k] - static_cast<std::int32_t>(row));
     }
   }
-  const RowGrid grid = grid_of_sample(rows, std::move(offsets), samples, kReuseGridRows);
+  const RowGrid grid = grid_of_sample(rows, std::move(offsets), samples);
   const Index boxes = std::min<Index>(grid.count(), kReuseGridBoxes);
   Index entries = 0;
   Index distinct = 0;

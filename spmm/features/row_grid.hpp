@@ -68,6 +68,12 @@ struct RowSample {
   static constexpr std::int32_t kLongest = 128;     ///< longer rows are left out
   static constexpr std::int32_t kNone = INT32_MAX;  ///< in place of an offset
 
+  /// An offset of fewer of the sampled rows than this is not frequent: three tenths.
+  static constexpr Index least_frequency(Index samples) noexcept { return (3 * samples + 9) / 10; }
+
+  /// The most offsets that can be frequent.
+  static constexpr Index kMostFrequent = 10 * kLongest / 3 + 1;
+
   /// The member of a set of `size` that belongs to sample `sample` of `samples` ≤ size: one at a
   /// pseudo-random place of each of `samples` equal stretches.
   static constexpr Index place(Index sample, Index samples, Index size) noexcept {
@@ -84,11 +90,6 @@ struct RowSample {
 /// several groups of offsets, the boxes are stretches of neighbouring rows.
 RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
                         const std::vector<Index>& counts, Index most_rows);
-
-/// The same by the offsets of all entries of `samples` rows, in any order, with `kNone` between
-/// them. An offset that less than 0.3 of the rows have is not frequent.
-RowGrid grid_of_sample(Index rows, std::vector<std::int32_t> offsets, Index samples,
-                       Index most_rows);
 
 /// The number of rows in the boxes of `MatrixFeatures::reuse_grid`.
 inline constexpr Index kReuseGridRows = 64;

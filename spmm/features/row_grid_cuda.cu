@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cub/device/device_radix_sort.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spmm/features/row_grid_cuda.hpp>
 #include <vector>
 
@@ -9,6 +11,7 @@ namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 128;
+static_assert(kThreads == RowSample::kLongest);
 
 /// offsets[s, …] = column − row of the entries of sampled row s, a thread block per sample.
 __global__ void sample_offsets_kernel(const std::int64_t* row_offsets, const std::int32_t* columns,
@@ -22,6 +25,29 @@ __global__ void sample_offsets_kernel(const std::int64_t* row_offsets, const std
         taken && k < length ? columns[begin + k] - static_cast<std::int32_t>(row)
                             : RowSample::kNone;
   }
+}
+
+struct FrequentOffset {
+  std::int32_t offset;
+  std::int32_t count;
+};
+
+/// The frequent ones among the sampled offsets, in any order.
+struct FrequentOffsets {
+  std::int32_t size;
+  FrequentOffset offsets[RowSample::kMostFrequent];
+};
+
+/// `least`: how often a frequent offset is among the sorted ones at least.
+__global__ void frequent_offsets_kernel(const std::int32_t* sorted, Index size, Index least,
+                                        FrequentOffsets* frequent) {
+  const Index first = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (first + least > size) return;
+  const std::int32_t offset = sorted[first];
+  const bool begins = first == 0 || sorted[first - 1] != offset;
+  if (offset == RowSample::kNone || !begins || sorted[first + least - 1] != offset) return;
+  const Index count = count_below(sorted + first, size - first, Index{offset} + 1);
+  frequent->offsets[atomicAdd(&frequent->size, 1)] = {offset, static_cast<std::int32_t>(count)};
 }
 
 /// The entries of a box, and its distinct columns.
@@ -75,13 +101,37 @@ __global__ void count_box_kernel(RowGrid grid, const std::int64_t* row_offsets,
 template <class T>
 RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index most_rows) {
   const Index samples = std::min(A.rows, RowSample::kMost);
-  std::vector<std::int32_t> offsets(static_cast<std::size_t>(samples * RowSample::kLongest));
-  Buffer<std::int32_t, DeviceSpace> device(context, offsets.size());
+  const Index size = samples * RowSample::kLongest;
+  Buffer<std::int32_t, DeviceSpace> offsets(context, static_cast<std::size_t>(size));
+  Buffer<std::int32_t, DeviceSpace> sorted(context, offsets.size());
   sample_offsets_kernel<<<static_cast<unsigned>(samples), kThreads, 0, context.stream()>>>(
-      A.row_offsets, A.columns, A.rows, samples, device.data());
+      A.row_offsets, A.columns, A.rows, samples, offsets.data());
   check_launch();
-  context.copy_to_host(offsets.data(), device.data(), offsets.size() * sizeof(std::int32_t));
-  return grid_of_sample(A.rows, std::move(offsets), samples, most_rows);
+  const auto sort = [&](void* scratch, std::size_t& bytes) {
+    constexpr int kBits = 32;
+    check(cub::DeviceRadixSort::SortKeys(scratch, bytes, offsets.data(), sorted.data(), size, 0,
+                                         kBits, context.stream()));
+  };
+  std::size_t bytes = 0;
+  sort(nullptr, bytes);
+  Buffer<char, DeviceSpace> scratch(context, std::max<std::size_t>(bytes, 1));
+  sort(scratch.data(), bytes);
+  Buffer<FrequentOffsets, DeviceSpace> device(context, 1);
+  check(cudaMemsetAsync(&device.data()->size, 0, sizeof(std::int32_t), context.stream()));
+  frequent_offsets_kernel<<<static_cast<unsigned>(samples), kThreads, 0, context.stream()>>>(
+      sorted.data(), size, RowSample::least_frequency(samples), device.data());
+  check_launch();
+  FrequentOffsets found;
+  context.copy_to_host(&found, device.data(), sizeof found);
+  std::sort(found.offsets, found.offsets + found.size,
+            [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  std::vector<std::int32_t> frequent;
+  std::vector<Index> counts;
+  for (std::int32_t k = 0; k < found.size; ++k) {
+    frequent.push_back(found.offsets[k].offset);
+    counts.push_back(found.offsets[k].count);
+  }
+  return grid_of_offsets(A.rows, frequent, counts, most_rows);
 }
 
 template <class T>

@@ -31,7 +31,7 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
   const double share = std::clamp(enough_warps / panels, 1.0, 8.0);
 
   KernelWork work;
-  BlockReads reads{nnz * product.scalar_bytes + 24 * tiles, stripes, 0};
+  BlockReads reads{nnz * product.value_bytes + 24 * tiles, stripes, 0};
   reads.fetches = nnz / product.reuse.at(kRows * kWarps / share);
   count_traffic(product, reads, work);
   const double row_bytes = stripe * product.scalar_bytes;  // of B in a stripe
@@ -70,22 +70,28 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
 /// stripes of columns. Two neighbouring rows are multiplied together.
 std::optional<KernelWork> staged_work(const ProductShape& product) {
   const MatrixFeatures& A = product.A;
-  constexpr double kRows = 64;
+  constexpr double kNarrowBytes = 80;  // up to which rows of floats have tall blocks
+  const bool tall = product.scalar_bytes < 8 && product.N * product.scalar_bytes <= kNarrowBytes;
+  const double block_rows = tall ? 128 : 64;
   const double nnz = static_cast<double>(A.nnz);
   const double rows = static_cast<double>(A.rows);
   const double distinct = nnz / std::max(1.0, A.reuse_grid);
   const double vector = 16 / product.scalar_bytes;
   const double vectors = std::ceil(product.N / vector);
   const double pair_length = 2 * A.row_mean / product.reuse.at(2);
-  const double quads = rows / 2 * (pair_length / 4 + 0.4) * 4;  // columns of pairs, by fours
-  const double blocks = std::max(1.0, rows / kRows);
+  const double blocks = std::max(1.0, rows / block_rows);
   // Shared memory of one of two thread blocks on a multiprocessor.
   constexpr double kShare = 110 * 1024;
-  const double entry_bytes = 2 * product.scalar_bytes + 2;
+  const double entry_bytes = 2 * product.value_bytes + 2;
   constexpr double kPieceColumns = 512;
   const double piece_entries = kShare / 4 / entry_bytes;
-  const double pieces =
-      std::ceil(std::max({1.0, distinct / blocks / kPieceColumns, quads / blocks / piece_entries}));
+  // Columns of the pairs of rows, by fours in each of `pieces` pieces.
+  const auto quads_of = [&](double pieces) {
+    return rows / 2 * (pair_length / 4 + 0.4 * std::min(pieces, pair_length)) * 4;
+  };
+  const double pieces = std::ceil(
+      std::max({1.0, distinct / blocks / kPieceColumns, quads_of(1) / blocks / piece_entries}));
+  const double quads = quads_of(pieces);
   const double piece_bytes =
       (distinct * product.N * product.scalar_bytes + quads * entry_bytes) / (blocks * pieces);
   const double stripes = std::clamp(std::ceil(piece_bytes / kShare), 1.0, vectors);
@@ -97,12 +103,12 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   const double from_A = quads * stripes * entry_bytes * std::min(vectors / stripes, 4.0);
   work.wavefronts = (2 * copied + read + from_A) / kLineBytes;
   const double products = 2 * vector * product.scalar_bytes / 4;
-  const double warps = std::max(1.0, kRows / 2 * vectors / stripes / kWarp);
+  const double warps = std::max(1.0, block_rows / 2 * vectors / stripes / kWarp);
   work.instructions = (quads * vectors * (4 + products) + distinct * vectors * 6) / kWarp +
                       blocks * pieces * stripes * warps * 150;
   work.waves = std::max(1.0, blocks / (2.0 * product.device.multiprocessors));
   work.chain = 2 + 2 * pieces * stripes;
-  const double longest = 1 + longest_of(product, kRows);
+  const double longest = 1 + longest_of(product, block_rows);
   // All threads of a block wait for its longest pair of rows.
   work.warp_instructions = stripes * (longest * pair_length * (4 + products) + pieces * 150);
   work.tail = work.chain + static_cast<double>(A.row_max) / 4;
@@ -127,7 +133,7 @@ std::optional<KernelWork> node_block_work(const ProductShape& product) {
   const double warps = units / groups;
 
   KernelWork work;
-  BlockReads reads{blocks * (b * b * product.scalar_bytes + 4) + 8 * nodes, stripes, 0};
+  BlockReads reads{blocks * (b * b * product.value_bytes + 4) + 8 * nodes, stripes, 0};
   reads.fetches = nnz / product.reuse.at(b * groups * 6);
   count_traffic(product, reads, work);
   const double rounds = blocks / (chunk * nodes) * (1 + longest_of(product, groups));  // chunks

@@ -3,6 +3,8 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/spmm/model/device_speed.hpp>
+#include <map>
+#include <mutex>
 
 namespace heddle {
 namespace {
@@ -13,10 +15,7 @@ double attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-}  // namespace
-
-DeviceSpeed device_speed(const CudaContext& context) {
-  const CudaDevice& device = context.device();
+DeviceSpeed query_speed(const CudaDevice& device) {
   constexpr double kKilohertz = 1e3;
   constexpr double kTransfersPerCycle = 2;
   constexpr double kBits = 8;
@@ -28,6 +27,19 @@ DeviceSpeed device_speed(const CudaContext& context) {
                        attribute(cudaDevAttrGlobalMemoryBusWidth, device.ordinal) / kBits;
   speed.l2_bytes = static_cast<double>(device.l2_bytes);
   return speed;
+}
+
+}  // namespace
+
+DeviceSpeed device_speed(const CudaContext& context) {
+  // The driver takes about a millisecond to tell clock rates, longer than the rest of a plan.
+  static std::mutex mutex;
+  static std::map<int, DeviceSpeed> known;  // by the device's number
+  const CudaDevice& device = context.device();
+  const std::scoped_lock lock(mutex);
+  const auto found = known.find(device.ordinal);
+  return found != known.end() ? found->second
+                              : known.emplace(device.ordinal, query_speed(device)).first->second;
 }
 
 }  // namespace heddle

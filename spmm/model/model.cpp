@@ -71,8 +71,7 @@ std::vector<KernelPrediction> predict_kernels(const MatrixFeatures& A, Index N,
   std::vector<KernelPrediction> predictions;
   if (A.nnz == 0 || N <= 0) return predictions;
   const detail::ReuseCurve reuse(A);
-  const detail::ProductShape product{A, reuse, static_cast<double>(N),
-                                     static_cast<double>(scalar_bytes), device};
+  const detail::ProductShape product = detail::shape_of(A, reuse, N, scalar_bytes, device);
   for (const detail::KernelModel& model : detail::kernel_models()) {
     const auto work = model.count(product);
     if (!work) continue;

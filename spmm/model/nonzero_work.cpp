@@ -49,7 +49,7 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
   const double warps = length / walk * stripes / warp_groups;
 
   KernelWork work;
-  BlockReads reads{csr_bytes(product) + 16 * length / step, stripes, 0};
+  BlockReads reads{csr_bytes(A, product.value_bytes) + 16 * length / step, stripes, 0};
   const double block_rows = std::max(1.0, kThreads / lanes * rows);
   reads.fetches = nnz / product.reuse.at(block_rows);
   count_traffic(product, reads, work);
@@ -62,7 +62,7 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
     return warp_groups * std::min(1.0, walk * entry_bytes / kLineBytes);
   };
   const double from_A =
-      std::max(1.0, A_lines(4) / 2) + std::max(1.0, A_lines(product.scalar_bytes) / 2);
+      std::max(1.0, A_lines(4) / 2) + std::max(1.0, A_lines(product.value_bytes) / 2);
   work.wavefronts = warps * entries * (load_wavefronts + from_A);
   const double products = width * product.scalar_bytes / 4;
   // A row may end in each of a warp's groups at another time.
@@ -103,7 +103,7 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
   const double rows = std::min(kWarp, kWarp / std::max(1.0, A.row_mean));  // per step
 
   KernelWork work;
-  BlockReads reads{csr_bytes(product), stripes, 0};
+  BlockReads reads{csr_bytes(A, product.scalar_bytes), stripes, 0};
   const double block_rows = std::max(1.0, 8 * kWarpEntries / std::max(1.0, A.row_mean));
   reads.fetches = nnz / product.reuse.at(block_rows);
   count_traffic(product, reads, work);
@@ -136,7 +136,7 @@ std::optional<KernelWork> narrow_merge_work(const ProductShape& product) {
   const double block_rows = block_items - entries;
 
   KernelWork work;
-  BlockReads reads{csr_bytes(product), stripes, 0};
+  BlockReads reads{csr_bytes(A, product.value_bytes), stripes, 0};
   reads.fetches = nnz / product.reuse.at(std::max(1.0, block_rows));
   count_traffic(product, reads, work);
   const double row_bytes = columns * product.scalar_bytes;

@@ -20,7 +20,8 @@ struct RowLanes {
   double groups = 1;  ///< of lanes, for the nonzeros of a row
   double unroll = 4;  ///< nonzeros whose loads are in flight together
   double threads = kThreads;
-  bool shares_A = false;  ///< A is read through shared memory
+  bool shares_A = false;   ///< A is read through shared memory
+  double value_bytes = 8;  ///< of A's values
 };
 
 double power_of_two(double least) {
@@ -38,7 +39,7 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const double steps = std::ceil(length / shape.groups) + shape.unroll / 2;
 
   KernelWork work;
-  BlockReads reads{csr_bytes(product), shape.stripes, 0};
+  BlockReads reads{csr_bytes(A, shape.value_bytes), shape.stripes, 0};
   reads.fetches = static_cast<double>(A.nnz) / product.reuse.at(shape.threads / row_threads);
   count_traffic(product, reads, work);
 
@@ -54,7 +55,7 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   };
   const double from_A = shape.shares_A ? 1
                                        : std::max(1.0, A_lines(4) / 2) +
-                                             std::max(1.0, A_lines(product.scalar_bytes) / 2);
+                                             std::max(1.0, A_lines(shape.value_bytes) / 2);
   work.wavefronts = warps * steps * (wavefronts(bytes, lines) + from_A);
   const double products = shape.width * product.scalar_bytes / 4;
   const double sums = shape.groups > 1 ? std::log2(shape.groups) * shape.width * 4 : 0;
@@ -76,6 +77,7 @@ RowLanes lanes_of(const ProductShape& product, double most_lanes) {
   shape.groups = 1;
   shape.unroll = 4;
   shape.threads = kThreads;
+  shape.value_bytes = product.value_bytes;
   return shape;
 }
 
@@ -121,6 +123,7 @@ std::optional<KernelWork> row_broadcast_work(const ProductShape& product) {
   shape.groups = 1;
   shape.unroll = 8;
   shape.threads = kThreads / 2;
+  shape.value_bytes = product.scalar_bytes;
   return count_rows(product, shape);
 }
 

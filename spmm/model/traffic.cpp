@@ -22,9 +22,9 @@ double sector_bytes(const ProductShape& product, double bytes) noexcept {
 
 }  // namespace
 
-double csr_bytes(const ProductShape& product) noexcept {
-  return static_cast<double>(product.A.nnz) * (product.scalar_bytes + kIndexBytes) +
-         static_cast<double>(product.A.rows) * kOffsetBytes;
+double csr_bytes(const MatrixFeatures& A, double value_bytes) noexcept {
+  return static_cast<double>(A.nnz) * (value_bytes + kIndexBytes) +
+         static_cast<double>(A.rows) * kOffsetBytes;
 }
 
 double row_pitch(const ProductShape& product) noexcept {

@@ -11,8 +11,8 @@ struct BlockReads {
   double fetches = 0;        ///< rows of B that reach a multiprocessor, per stripe
 };
 
-/// Bytes of A in compressed rows.
-double csr_bytes(const ProductShape& product) noexcept;
+/// Bytes of A in compressed rows with values of `value_bytes`.
+double csr_bytes(const MatrixFeatures& A, double value_bytes) noexcept;
 
 /// Bytes from one row of a block to the next: rows begin on 16 bytes, but for a single column.
 double row_pitch(const ProductShape& product) noexcept;

@@ -13,8 +13,20 @@ struct ProductShape {
   const ReuseCurve& reuse;
   double N;
   double scalar_bytes;
+  double value_bytes;  ///< of A's values as most kernels store them
   const DeviceSpeed& device;
 };
+
+inline ProductShape shape_of(const MatrixFeatures& A, const ReuseCurve& reuse, Index N,
+                             std::size_t scalar_bytes, const DeviceSpeed& device) noexcept {
+  const std::size_t value_bytes = A.values_are_floats ? sizeof(float) : scalar_bytes;
+  return {A,
+          reuse,
+          static_cast<double>(N),
+          static_cast<double>(scalar_bytes),
+          static_cast<double>(value_bytes),
+          device};
+}
 
 /// What a kernel does for one product, in the units of the hardware's parts. A part of the
 /// hardware that is busy sets a lower bound of the time.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
@@ -7,19 +6,6 @@ namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr unsigned kMostBlocks = 4096;
-
-/// *differ = 1 if a value is not a float. All threads that write it write the same.
-__global__ __launch_bounds__(kThreads) void find_doubles_kernel(const double* values, Index count,
-                                                                int* differ) {
-  const Index step = static_cast<Index>(gridDim.x) * kThreads;
-  bool own = false;
-  for (Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += step) {
-    const double value = __ldg(values + i);
-    own = own || !(static_cast<double>(static_cast<float>(value)) == value);
-  }
-  if (own) atomicExch(differ, 1);
-}
 
 __global__ __launch_bounds__(kThreads) void narrow_values_kernel(const double* values, Index count,
                                                                  float* narrow) {
@@ -28,18 +14,6 @@ __global__ __launch_bounds__(kThreads) void narrow_values_kernel(const double* v
 }
 
 }  // namespace
-
-bool are_all_floats(CudaContext& context, const double* values, Index count) {
-  if (count == 0) return true;
-  Buffer<int, DeviceSpace> differ(context, 1);
-  check(cudaMemsetAsync(differ.data(), 0, sizeof(int), context.stream()));
-  find_doubles_kernel<<<std::min(blocks_for(count, kThreads), kMostBlocks), kThreads, 0,
-                        context.stream()>>>(values, count, differ.data());
-  check_launch();
-  int found = 0;
-  context.copy_to_host(&found, differ.data(), sizeof found);
-  return found == 0;
-}
 
 void launch_narrow_values(const double* values, Index count, float* narrow, cudaStream_t stream) {
   if (count == 0) return;

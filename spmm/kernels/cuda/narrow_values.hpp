@@ -18,30 +18,13 @@ namespace heddle::detail::cuda {
 /// Expands F(T, V) once per scalar T and type V of stored values.
 #define HEDDLE_FOR_EACH_STORED_VALUE(F) F(float, float) F(double, double) F(double, float)
 
-/// Whether each of the `count` values is a float (NaN is not). Reads the values once and waits for
-/// the result.
-bool are_all_floats(CudaContext& context, const double* values, Index count);
-
 /// narrow[i] = values[i], i < count. Moves 12·count bytes.
 void launch_narrow_values(const double* values, Index count, float* narrow, cudaStream_t stream);
-
-/// Whether all values of A are exact in single precision. It is a format of the matrix, so that
-/// only the first kernel of the matrix looks at them.
-struct ExactInSingle {
-  bool all;
-};
 
 /// A's values in single precision, shared by the kernels of a matrix.
 struct NarrowValues {
   Buffer<float, DeviceSpace> values;
 };
-
-inline bool has_narrow_values(CudaContext& context, KernelMatrix<double, DeviceSpace>& matrix) {
-  return matrix.formats
-      .get<ExactInSingle>(
-          0, [&] { return ExactInSingle{are_all_floats(context, matrix.A.values, matrix.A.nnz)}; })
-      ->all;
-}
 
 /// The values of A for a kernel that reads A in compressed rows: A's own, or their narrow copy.
 template <class T, class V>
@@ -82,7 +65,7 @@ KernelMakers<DeviceSpace> makers_by_values() {
     return [](CudaContext& context,
               KernelMatrix<T, DeviceSpace>& matrix) -> std::unique_ptr<KernelPlan<T, DeviceSpace>> {
       if constexpr (std::is_same_v<T, double>) {
-        if (has_narrow_values(context, matrix)) {
+        if (matrix.features.values_are_floats) {
           return std::make_unique<Plan<double, float>>(context, matrix);
         }
       }

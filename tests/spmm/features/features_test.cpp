@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/spmm/features/features.hpp>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -157,6 +158,30 @@ TEST(Features, AreWhatTheirDefinitionsSay) {
     for (const auto& [name, matrix] : battery()) {
       SCOPED_TRACE(name);
       expect_equal(matrix_features(context, matrix.view()), brute_force(matrix.view()));
+    }
+  }
+}
+
+TEST(Features, APatternNeedsNoValues) {
+  HostContext context;
+  const auto A = generate<double>(context, {"laplace2d", {9, 7}});
+  CsrView<double, HostSpace> pattern = A.view();
+  pattern.values = nullptr;
+  const MatrixFeatures features = matrix_features(context, pattern);
+  EXPECT_FALSE(features.values_are_floats);
+  EXPECT_EQ(features.reuse_8, matrix_features(context, A.view()).reuse_8);
+}
+
+TEST(Features, OneValueThatIsNoFloatIsFound) {
+  HostContext context(3);
+  Matrix A = test::band_matrix<double>(20000, 20000, 4);
+  for (std::size_t k = 0; k < A.values.size(); ++k) A.values[k] = 0.25 * static_cast<double>(k % 9);
+  EXPECT_TRUE(matrix_features(context, A.view()).values_are_floats);
+  for (const double no_float : {0.1, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    for (const std::size_t k : {std::size_t{0}, A.values.size() / 2, A.values.size() - 1}) {
+      Matrix other = A;
+      other.values[k] = no_float;
+      EXPECT_FALSE(matrix_features(context, other.view()).values_are_floats) << no_float << k;
     }
   }
 }

@@ -103,6 +103,21 @@ TEST(ProductModel, ALargeBandMovesItsCompulsoryBytes) {
   EXPECT_GT(all.at("row_split").l2_bytes, compulsory);
 }
 
+TEST(ProductModel, ValuesThatAreFloatsTakeFourBytesWhereKernelsStoreThemSo) {
+  MatrixFeatures A = features_of({"band", {40000, 20}});
+  A.values_are_floats = false;
+  const auto wide = by_name(A, 16);
+  A.values_are_floats = true;
+  const auto narrow = by_name(A, 16);
+  const double saved = 4 * static_cast<double>(A.nnz);
+  for (const std::string_view name : {"row_split", "merge", "narrow_merge", "panel_mma"}) {
+    EXPECT_NEAR(wide.at(name).storage_bytes - narrow.at(name).storage_bytes, saved, 1e-9 * saved)
+        << name;
+    EXPECT_LE(narrow.at(name).seconds, wide.at(name).seconds) << name;
+  }
+  EXPECT_EQ(wide.at("row_broadcast").seconds, narrow.at("row_broadcast").seconds);
+}
+
 TEST(ProductModel, WhatFitsIntoTheCacheStaysThere) {
   const MatrixFeatures A = features_of({"laplace2d", {50, 50}});
   EXPECT_EQ(by_name(A, 8).at("row_split").memory_bytes, 0);

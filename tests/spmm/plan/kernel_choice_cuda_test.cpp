@@ -74,6 +74,7 @@ TYPED_TEST(KernelChoiceCuda, TheFeaturesOfTheRulesAreThoseOfTheHost) {
     const DeviceMatrix<T> device(this->context(), A);
     const MatrixFeatures actual = detail::cuda::device_features(this->context(), device.view());
     EXPECT_EQ(actual.row_max, expected.row_max);
+    EXPECT_EQ(actual.values_are_floats, expected.values_are_floats);
     EXPECT_DOUBLE_EQ(actual.row_mean, expected.row_mean);
     EXPECT_DOUBLE_EQ(actual.reuse_grid, expected.reuse_grid);
     EXPECT_GE(actual.reuse_grid, 1);
