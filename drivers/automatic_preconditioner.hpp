@@ -12,45 +12,54 @@
 #include <memory>
 #include <utility>
 
-/// The choice between chebyshev and multigrid, which `preconditioner: auto` makes on the host.
+/// The choice between chebyshev, multigrid and, on the host, jacobi, which `preconditioner: auto`
+/// makes.
 namespace heddle::detail {
 
 /// What `auto` chose, and why. LOBPCG may change it during the solve.
 struct AutomaticChoice {
-  bool strong = false;    ///< whether the strong kind of the plan is in use
+  std::string name{};     ///< the description of the kind in use, for reports
+  bool lowered = false;   ///< whether it is made in the lower precision of the plan
+  bool strong = false;    ///< whether it is the strong kind of the plan
   std::string reason{};   ///< empty: there was no choice
   double seconds = 0;     ///< to make the strong one
   std::size_t bytes = 0;  ///< that it keeps
 };
 
 /// Makes the preconditioners of a plan that has a `strong` kind, for a stored A.
-template <Scalar T>
+template <Scalar T, class Ctx>
 class AutomaticPreconditioner {
  public:
-  using Ctx = HostContext;
+  using Space = typename Ctx::Space;
   using Made = MadePreconditioner<T, Ctx>;
 
-  /// A and its matrix must outlive what is made. `lowered`: whether it is made in single precision.
+  /// A and its matrix must outlive what is made. `may_lower`: whether the matrix allows what the
+  /// plan lowers.
   /// `block`: the columns that it is applied to. `null_space`: all null vectors of A, null if none
-  /// are known.
-  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, HostSpace> matrix,
-                          const PreconditionerPlan& plan, bool lowered, const SpmmOptions& spmm,
-                          Index block, std::shared_ptr<const GraphNullSpace> null_space)
+  /// are known. `host` outlives what is made, too.
+  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, Space> matrix,
+                          const PreconditionerPlan& plan, bool may_lower, const SpmmOptions& spmm,
+                          Index block, std::shared_ptr<const GraphNullSpace> null_space,
+                          HostContext& host)
       : A_(&A),
+        host_(&host),
         matrix_(matrix),
         plan_(plan),
-        lowered_(lowered),
+        lowered_(may_lower && plan.lowered),
+        strong_lowered_(may_lower && plan.strong_lowered),
         spmm_(spmm),
         null_space_(std::move(null_space)),
-        costs_(matrix.rows, matrix.nnz, block, lowered ? sizeof(float) : sizeof(T)),
-        choice_(std::make_shared<AutomaticChoice>()) {}
+        costs_(matrix.rows, matrix.nnz, block, strong_lowered_ ? sizeof(float) : sizeof(T),
+               std::same_as<Ctx, HostContext> ? kSetupOnHost : kSetupOnGpu),
+        choice_(std::make_shared<AutomaticChoice>(
+            AutomaticChoice{.name = plan.describe(), .lowered = lowered_})) {}
 
   std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
 
   /// For LOBPCG: the first kind of the plan, which becomes the strong one once the wanted
   /// eigenvalues need it.
   Made for_eigenpairs(Ctx& context) const {
-    Made made = make(context, *plan_.kind, plan_.options);
+    Made made = first(context);
     const double least = costs_.least_degree();
     choice_->reason = "the wanted eigenvalues are not small enough for multigrid to save its setup";
     const auto make_strong = [self = *this](Ctx& later) {
@@ -75,12 +84,19 @@ class AutomaticPreconditioner {
     const std::string found = std::isfinite(root)
                                   ? fmt::format("condition number about {:.1e}", root * root)
                                   : "A is not positive definite";
+    // Measured on the host only. Jacobi has no form in lower precision.
+    if (std::same_as<Ctx, HostContext> && !lowered_ && costs_.diagonal_suffices(root)) {
+      choice_->name = plan_.describe(jacobi, jacobi.options());
+      choice_->lowered = false;
+      choice_->reason = found + ", so small that the diagonal suffices";
+      return jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_);
+    }
     if (costs_.pays_for(root)) {
       if (Made made = strong(context, found); made.preconditioner != nullptr) return made;
     } else {
       choice_->reason = found + ", too small for multigrid to save its setup";
     }
-    return make(context, *plan_.kind, plan_.options);
+    return first(context);
   }
 
  private:
@@ -88,10 +104,12 @@ class AutomaticPreconditioner {
   static constexpr Index kQualitySteps = 5;
   static constexpr double kMostCondition = 8;  // of M⁻¹A with multigrid. That of meshes is 1.5 to 4
 
-  Made make(Ctx& context, const PreconditionerKind& kind,
-            const PreconditionerOptions& options) const {
+  Made first(Ctx& context) const { return make(context, *plan_.kind, plan_.options, lowered_); }
+
+  Made make(Ctx& context, const PreconditionerKind& kind, const PreconditionerOptions& options,
+            bool lowered) const {
     if constexpr (std::same_as<T, double>) {
-      if (lowered_) return kind.make_lowered(context, matrix_, options, spmm_);
+      if (lowered) return kind.make_lowered(context, matrix_, options, spmm_);
     }
     return kind.make<T, Ctx>(context, matrix_, options, spmm_);
   }
@@ -102,7 +120,9 @@ class AutomaticPreconditioner {
     std::unique_ptr<Preconditioner<T, Ctx>> made;
     choice_->reason = fmt::format("{}, but {}", cause, strong_into(context, made));
     if (made != nullptr) {
+      choice_->name = plan_.describe(*plan_.strong, plan_.strong_options);
       choice_->strong = true;
+      choice_->lowered = strong_lowered_;
       choice_->reason = cause;
     }
     cost.stop(context);
@@ -113,18 +133,18 @@ class AutomaticPreconditioner {
   std::string strong_into(Ctx& context, std::unique_ptr<Preconditioner<T, Ctx>>& made) const {
     const double bytes =
         plan_.strong->bytes({.rows = matrix_.rows, .nnz = matrix_.nnz}, plan_.strong_options).setup;
-    if (bytes > kFactorShare * host_memory_bytes()) {
+    if (bytes > kFactorShare * memory_bytes(context)) {
       return fmt::format("multigrid would take {:.1e} bytes", bytes);
     }
     try {
-      made = make(context, *plan_.strong, plan_.strong_options).preconditioner;
+      made = make(context, *plan_.strong, plan_.strong_options, strong_lowered_).preconditioner;
     } catch (const InvalidArgument& error) {
       return error.what();
     }
-    const MultiVector<T, HostSpace> Z =
+    const MultiVector<T, Space> Z =
         null_space_
-            ? null_vectors<T, Ctx>(context, context, *null_space_, null_space_->dimension, nullptr)
-            : MultiVector<T, HostSpace>();
+            ? null_vectors<T, Ctx>(context, *host_, *null_space_, null_space_->dimension, nullptr)
+            : MultiVector<T, Space>();
     const double condition =
         condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps, Z.view()).whole;
     if (condition < kMostCondition) return "";
@@ -135,9 +155,11 @@ class AutomaticPreconditioner {
   }
 
   LinearOperator<T, Ctx>* A_;
-  CsrView<T, HostSpace> matrix_;
+  HostContext* host_;
+  CsrView<T, Space> matrix_;
   PreconditionerPlan plan_;
   bool lowered_;
+  bool strong_lowered_;
   SpmmOptions spmm_;
   std::shared_ptr<const GraphNullSpace> null_space_;
   MultigridCosts costs_;

@@ -39,7 +39,8 @@ MethodChoice choose_at_smallest_end(const Request& request, const Problem& probl
     return choice(Method::lobpcg, "the matrices are not stored, so that none can be factored");
   }
   if (problem.processes > 1) {
-    return choice(Method::lobpcg, "several processes hold the matrices, so that none is factored");
+    return choice(Method::lobpcg,
+                  "several processes or GPUs hold the matrices, so that none is factored");
   }
   // The first stage of mixed precision iterates in single, which spoils inverses of stiff matrices.
   if (request.precision != Precision::full) {

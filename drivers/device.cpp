@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/followers.hpp>
 #include <heddle/drivers/order.hpp>
 #include <heddle/linalg/base/available_memory.hpp>
 #include <heddle/spmm/spmm.hpp>
@@ -69,6 +70,25 @@ Device::Device(DeviceChoice choice, int threads, const std::shared_ptr<Processes
     team_ = std::make_unique<HostContext>(host_->threads(), processes);
     context_ = team_.get();
   }
+  take(choice, processes, gpu);
+}
+
+Device::Device(DeviceChoice choice, int threads, std::shared_ptr<detail::Followers> followers)
+    : followers_(std::move(followers)),
+      host_(std::make_shared<HostContext>(threads)),
+      context_(host_.get()) {
+  const std::shared_ptr<Processes>& processes = followers_->leader();
+  const int share = std::max(1, host_->threads() / processes->size());
+  followers_->together([&] {
+    detail::send_order(*processes,
+                       {.duty = detail::Order::Duty::device, .device = choice, .threads = share});
+    team_ = std::make_unique<HostContext>(share, processes);
+    context_ = team_.get();
+    take(choice, processes, 0);
+  });
+}
+
+void Device::take(DeviceChoice choice, const std::shared_ptr<Processes>& processes, int gpu) {
   if (choice == DeviceChoice::host) return;
   const std::string refusal = take_gpu(processes, gpu);
   if (refusal.empty()) return;
@@ -85,6 +105,10 @@ Device::Device(const Request& request, const Problem& problem)
     throw RequestError("device", ": cuda cannot be used: " + reason);
   }
   if (request.device == DeviceChoice::automatic) note_ = "auto: " + reason;
+}
+
+Solution Device::together(const std::function<Solution()>& body) {
+  return followers_ ? followers_->together(body) : body();
 }
 
 double Device::memory_bytes() const {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/drivers/solution.hpp>
 #include <heddle/linalg/context/context.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <memory>
@@ -16,6 +18,8 @@
 /// The device of a solve. Only this header chooses between the host and a GPU.
 namespace heddle {
 namespace detail {
+
+class Followers;
 
 /// Makes the device of `context` current as long as the result lives.
 inline std::monostate made_current(const HostContext&) { return {}; }
@@ -43,8 +47,13 @@ class Device {
   explicit Device(DeviceChoice choice = DeviceChoice::automatic, int threads = 0,
                   const std::shared_ptr<Processes>& processes = nullptr, int gpu = 0);
 
-  /// The device that `request` chooses for `problem`. A problem with a callable is solved on the
-  /// host. Throws `RequestError` if the request chooses a GPU for such a problem.
+  /// The device of this thread and of threads that follow it. With `choice` = `cuda`, each has a
+  /// GPU of its own.
+  Device(DeviceChoice choice, int threads, std::shared_ptr<detail::Followers> followers);
+
+  /// The one device that `request` chooses for `problem`; `device_for` takes several. A problem
+  /// with a callable is solved on the host. Throws `RequestError` if the request chooses a GPU for
+  /// such a problem.
   Device(const Request& request, const Problem& problem);
 
   bool is_host() const noexcept { return context_.index() == 0; }
@@ -56,7 +65,10 @@ class Device {
     return note_;
   }  ///< why `automatic` chose the host, else empty
 
-  /// The number of processes that solve together.
+  /// The number of GPUs that this process solves on, 0 on the host.
+  int gpus() const noexcept { return is_host() ? 0 : followers_ ? processes() : 1; }
+
+  /// The number of processes, or of threads in their place, that solve together.
   int processes() const noexcept { return team_ ? team_->processes()->size() : 1; }
 
   /// The context for whole problems and solutions.
@@ -69,6 +81,11 @@ class Device {
   /// Bytes of device memory that a solve may use. For a GPU, this is the memory that is free now.
   /// For the host, see `detail::host_memory_bytes`.
   double memory_bytes() const;
+
+  /// Runs `body`, in which all processes solve together. If they are threads and one of them fails,
+  /// all end, the exception of the first is thrown, and the device cannot be used any more. The
+  /// failure of a process leaves the others waiting.
+  Solution together(const std::function<Solution()>& body);
 
   /// Calls body(context) with the context of the device, a `HostContext` or a `CudaContext`, whose
   /// GPU is the current one meanwhile.
@@ -91,11 +108,15 @@ class Device {
   using AnyContext = std::variant<HostContext*>;
 #endif
 
+  /// Takes the device that is chosen.
+  void take(DeviceChoice choice, const std::shared_ptr<Processes>& processes, int gpu);
+
   /// Makes a GPU the device: that of the number `ordinal` or, of several processes, the one that
   /// each of them has for itself. Returns the reason if none can be used, which is the same on all
   /// processes.
   std::string take_gpu(const std::shared_ptr<Processes>& processes, int ordinal);
 
+  std::shared_ptr<detail::Followers> followers_;  // null: none. They end after the contexts
   std::shared_ptr<HostContext> host_;
   std::unique_ptr<HostContext> team_;  // of several processes, else null
   AnyContext context_;

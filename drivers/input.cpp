@@ -6,6 +6,7 @@
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/null_space.hpp>
+#include <heddle/drivers/order_problem.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/regular_pencil.hpp>
@@ -36,8 +37,8 @@ void check_singular_mass(const Request& request, const Problem& problem) {
   }
   if (problem.processes > 1) {
     refuse(
-        "only the inverse of A - sigma B solves such a pencil, which several processes cannot "
-        "factor: start one process");
+        "only the inverse of A - sigma B solves such a pencil, which several processes or GPUs "
+        "cannot factor: use one process and devices: 1");
   }
   if (!may_invert(request, problem.sizes())) {
     refuse("only the inverse of A - sigma B solves such a pencil, use filter: auto or inverse");
@@ -195,27 +196,28 @@ void check_distributed(const Request& request, const Problem& problem) {
   const std::string_view part = callable_part(problem);
   if (!part.empty()) {
     throw InvalidArgument(fmt::format(
-        "several processes solve problems with stored matrices, {} is a callable", part));
+        "several processes or GPUs solve problems with stored matrices, {} is a callable", part));
   }
   if (problem.normal_equations) {
-    throw ProblemError(ProblemPart::matrix,
-                       "several processes find no singular triplets and solve no least-squares "
-                       "problems: start one process");
+    throw ProblemError(
+        ProblemPart::matrix,
+        "several processes or GPUs find no singular triplets and solve no least-squares "
+        "problems: use one process and devices: 1");
   }
   if (request.filter == LanczosFilter::inverse) {
     throw RequestError("filter",
                        ": inverse factors A - sigma B, which needs a whole matrix in one "
-                       "process: use auto, or start one process");
+                       "process: use auto, or one process and devices: 1");
   }
   const std::string missing = no_parts_reason(problem.order(), problem.nnz());
   if (request.distribution == Distribution::metis && !missing.empty()) {
     throw RequestError("distribution", ": metis cannot be used: " + missing);
   }
   if (problem.order() >= problem.processes) return;
-  throw ProblemError(ProblemPart::matrix,
-                     fmt::format("there are {} processes, but the matrix has {} rows: start fewer "
-                                 "processes",
-                                 problem.processes, problem.order()));
+  throw ProblemError(
+      ProblemPart::matrix,
+      fmt::format("there are {} processes or GPUs, but the matrix has {} rows: use fewer",
+                  problem.processes, problem.order()));
 }
 
 /// Rejects a precision of the preconditioner that it cannot have. It has no effect on a method that
@@ -317,6 +319,7 @@ void check_parts(HostContext& context, Problem& problem, const Request& request)
   if (problem.A_transposed) check_transpose(problem.A, *problem.A_transposed);
   prepare_near_null(context, problem);
   check_preconditioner(request, problem);
+  check_order(request, problem);
   if (!is_eigensolver(request.method)) {
     check_guess(problem);
   } else if (problem.normal_equations) {

@@ -152,7 +152,8 @@ void check_memory(const MemoryEstimate& estimate, const Request& request, const 
   const std::string_view advice =
       is_eigensolver(request.method) ? kFewerPairs : kFewerRightHandSides;
   if (!device.is_host()) {
-    require_memory(estimate.device, device.memory_bytes(), device.name(), advice);
+    require_memory(estimate.device, device.memory_bytes(), device.name(),
+                   fmt::format("{}, or solve on more GPUs", advice));
   }
   require_host_memory(estimate.host, advice);
 }

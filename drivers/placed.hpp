@@ -74,7 +74,7 @@ class PlacedProblem {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {
       monitor.begin_stage("setting up the preconditioner");
-      make_preconditioner(context,
+      make_preconditioner(context, host,
                           preconditioned_matrix(plan.matrix, std::as_const(squares).view()),
                           request, plan, std::move(problem.null_space));
     }
@@ -101,11 +101,9 @@ class PlacedProblem {
 
   /// The strength that the preconditioner has now, 0 if there is no choice.
   Index preconditioner_strength() const noexcept {
-    if constexpr (std::same_as<Ctx, HostContext>) {
-      using Adaptive = AdaptivePreconditioner<T, Ctx>;
-      if (const auto* both = dynamic_cast<const Adaptive*>(preconditioner())) {
-        return both->own_strength();
-      }
+    using Adaptive = AdaptivePreconditioner<T, Ctx>;
+    if (const auto* both = dynamic_cast<const Adaptive*>(preconditioner())) {
+      return both->own_strength();
     }
     return preconditioner() != nullptr ? preconditioner()->strength() : 0;
   }
@@ -118,14 +116,19 @@ class PlacedProblem {
   /// The precision of the preconditioner that `plan` chose, for reports.
   PrecisionReport preconditioner_precision(const PreconditionerPlan& plan) const {
     if (!made_) return {};
-    if (!lowered_) {
-      const std::string& reason = refusal_.empty() ? plan.precision_reason : refusal_;
-      return {std::same_as<T, double> ? "double" : "single", reason};
+    const bool strong = choice_ != nullptr && choice_->strong;
+    const bool planned = strong ? plan.strong_lowered : plan.lowered;
+    const bool lowered = choice_ != nullptr ? choice_->lowered : planned && refusal_.empty();
+    const std::string& reason = strong ? plan.strong_precision_reason : plan.precision_reason;
+    if (!lowered) {
+      const bool refused = planned && !refusal_.empty();
+      return {std::same_as<T, double> ? "double" : "single", refused ? refusal_ : reason};
     }
-    std::string precisions(limits_of(plan.options.products()).name);
+    const ProductPrecision products = (strong ? plan.strong_options : plan.options).products();
+    std::string precisions(limits_of(products).name);
     const Index raised = times_raised();
-    const bool narrow = plan.options.products() != ProductPrecision::single_precision;
-    if (raised == 0) return {precisions, plan.precision_reason};
+    const bool narrow = products != ProductPrecision::single_precision;
+    if (raised == 0) return {precisions, reason};
     if (narrow) precisions += ", then single";
     if (raised > (narrow ? 1 : 0)) precisions += ", then double";
     return {precisions, "raised where lower precision prevented progress"};
@@ -187,28 +190,26 @@ class PlacedProblem {
                        "is zero on one, which makes every number an eigenvalue, or indefinite");
   }
 
-  void make_preconditioner(Ctx& context, CsrView<T, Space> M, const Request& request,
-                           const PreconditionerPlan& plan,
-                           [[maybe_unused]] std::shared_ptr<const GraphNullSpace> null_space) {
+  void make_preconditioner(Ctx& context, HostContext& host, CsrView<T, Space> M,
+                           const Request& request, const PreconditionerPlan& plan,
+                           std::shared_ptr<const GraphNullSpace> null_space) {
     if constexpr (std::same_as<T, double>) {
-      if (plan.lowered) refusal_ = refuse_single_precision(context, M);
-      lowered_ = plan.lowered && refusal_.empty();
+      if (plan.lowered || plan.strong_lowered) refusal_ = refuse_single_precision(context, M);
     }
     if (!refusal_.empty() && asks_for_lower(request.preconditioner.precision)) {
       refuse_lower_precision(request.preconditioner.precision, refusal_);
     }
-    if constexpr (std::same_as<Ctx, HostContext>) {
-      if (plan.strong != nullptr && A_.stored != nullptr) {
-        const AutomaticPreconditioner<T> automatic(*A_.product, M, plan, lowered_, request.spmm,
-                                                   block_, std::move(null_space));
-        choice_ = automatic.choice();
-        made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
-                                               : automatic.for_linear_system(context);
-        return;
-      }
+    if (plan.strong != nullptr && A_.stored != nullptr) {
+      const AutomaticPreconditioner<T, Ctx> automatic(*A_.product, M, plan, refusal_.empty(),
+                                                      request.spmm, block_, std::move(null_space),
+                                                      host);
+      choice_ = automatic.choice();
+      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                             : automatic.for_linear_system(context);
+      return;
     }
     if constexpr (std::same_as<T, double>) {
-      if (lowered_) {
+      if (plan.lowered && refusal_.empty()) {
         made_ = plan.kind->make_lowered(context, M, plan.options, request.spmm);
         return;
       }
@@ -326,7 +327,6 @@ class PlacedProblem {
   bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
   std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
   std::shared_ptr<const AutomaticChoice> choice_;   // null: `auto` had none
-  bool lowered_ = false;                            // whether it was made in single precision
   std::string refusal_;  // why its matrix does not allow single precision, else empty
 };
 

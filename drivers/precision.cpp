@@ -123,6 +123,7 @@ HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   single.normal_equations = problem.normal_equations;
   single.infinite_eigenvalues = problem.infinite_eigenvalues;
   single.null_space = problem.null_space;
+  single.row_order = problem.row_order;
   single.processes = problem.processes;
   single.near_null = problem.near_null;
   single.unknowns = problem.unknowns;

@@ -3,6 +3,8 @@
 #include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace heddle::detail {
@@ -36,9 +38,10 @@ ProductPrecision products_of(PreconditionerPrecision precision) noexcept {
   }
 }
 
-/// The reason why block CG cannot use a lowered preconditioner in a solve by `request`, else empty.
-std::string obstacle_in_cg(const Request& request) {
-  if (!asks_for_lower(request.preconditioner.precision)) {
+/// The reason why block CG uses no lowered preconditioner of this kind in a solve by `request`,
+/// else empty.
+std::string obstacle_in_cg(const Request& request, const PreconditionerKind& kind) {
+  if (!kind.lowered_in_cg && !asks_for_lower(request.preconditioner.precision)) {
     return "block CG takes fewer iterations with a preconditioner that is symmetric to the digits "
            "of double precision";
   }
@@ -47,55 +50,60 @@ std::string obstacle_in_cg(const Request& request) {
          "precision, breakdown_free does not";
 }
 
-/// The reason why `plan` has no products in a type shorter than single precision, else empty.
+/// The reason why `kind` has no products in a type shorter than single precision, else empty.
 std::string obstacle_to_narrow(const PreconditionedProblem& problem,
-                               const PreconditionerPlan& plan) {
-  if (!plan.kind->narrow_products) {
+                               const PreconditionerKind& kind) {
+  if (!kind.narrow_products) {
     std::vector<std::string_view> others;
     for (const std::string_view name : preconditioner_table().names()) {
       if (preconditioner_table().get(name).narrow_products) others.push_back(name);
     }
-    return fmt::format("{} has no products in half, bf16 or tf32; {} have", plan.name(),
+    return fmt::format("{} has no products in half, bf16 or tf32; {} have", kind.name,
                        fmt::join(others, ", "));
   }
   if (problem.distributed) return "products in half, bf16 and tf32 serve one process";
   return "";
 }
 
-/// The reason why `plan` cannot be lowered in a solve by `request`. Empty if it can.
+/// The reason why `kind` is not lowered in a solve by `request`. Empty if it is, unless the request
+/// asks for double precision. Null: no preconditioner.
 std::string obstacle_to_lower(const Request& request, const PreconditionedProblem& problem,
-                              const PreconditionerPlan& plan) {
-  if (plan.kind == nullptr) return "there is no preconditioner";
+                              const PreconditionerKind* kind) {
+  if (kind == nullptr) return "there is no preconditioner";
   if (request.precision == Precision::single) return "the whole solve is in single precision";
   if (request.precision == Precision::mixed) return "each stage of mixed precision has its own";
   if (problem.task == PreconditionedTask::linear_system) {
-    if (std::string reason = obstacle_in_cg(request); !reason.empty()) return reason;
+    if (std::string reason = obstacle_in_cg(request, *kind); !reason.empty()) return reason;
   }
-  if (!plan.kind->can_be_lowered<HostContext>()) {
-    return fmt::format("{} has no form in single precision", plan.name());
+  if (!kind->can_be_lowered<HostContext>()) {
+    return fmt::format("{} has no form in single precision", kind->name);
   }
   const bool narrow =
       products_of(request.preconditioner.precision) != ProductPrecision::single_precision;
-  return narrow ? obstacle_to_narrow(problem, plan) : "";
+  return narrow ? obstacle_to_narrow(problem, *kind) : "";
+}
+
+/// Whether `kind` is lowered, and why or why not.
+std::pair<bool, std::string> lowering(const Request& request, const PreconditionedProblem& problem,
+                                      const PreconditionerKind* kind) {
+  const PreconditionerPrecision asked = request.preconditioner.precision;
+  const bool full = asked == PreconditionerPrecision::full;
+  const std::string obstacle = obstacle_to_lower(request, problem, kind);
+  if (!full && !obstacle.empty()) return {false, obstacle};
+  if (full || asks_for_lower(asked)) return {!full, "as asked"};
+  const bool linear = problem.task == PreconditionedTask::linear_system;
+  return {true, linear ? "block CG takes about as many iterations with it"
+                       : "LOBPCG needs no more digits of its search directions"};
 }
 
 void choose_precision(const Request& request, const PreconditionedProblem& problem,
                       PreconditionerPlan& plan) {
-  const PreconditionerPrecision asked = request.preconditioner.precision;
-  const std::string obstacle = obstacle_to_lower(request, problem, plan);
-  plan.lowered = asked != PreconditionerPrecision::full && obstacle.empty();
-  if (plan.lowered) {
-    plan.options.set_products(products_of(asked));
-    plan.strong_options.set_products(products_of(asked));
-  }
-  if (asked == PreconditionerPrecision::full) {
-    plan.precision_reason = "as asked";
-  } else if (!obstacle.empty()) {
-    plan.precision_reason = obstacle;
-  } else {
-    plan.precision_reason =
-        asks_for_lower(asked) ? "as asked" : "LOBPCG needs no more digits of its search directions";
-  }
+  const ProductPrecision products = products_of(request.preconditioner.precision);
+  std::tie(plan.lowered, plan.precision_reason) = lowering(request, problem, plan.kind);
+  std::tie(plan.strong_lowered, plan.strong_precision_reason) =
+      lowering(request, problem, plan.strong);
+  if (plan.lowered) plan.options.set_products(products);
+  if (plan.strong_lowered) plan.strong_options.set_products(products);
 }
 
 /// Lets the solve choose multigrid where `auto` means chebyshev of A. Options are those of
@@ -112,13 +120,12 @@ void offer_multigrid(const PreconditionerRequest& asked, const PreconditionedPro
 }  // namespace
 
 std::string PreconditionerPlan::describe() const {
-  if (kind == nullptr) return "none";
-  return fmt::format("{} of {}{}", kind->name, matrix_name(matrix), kind->describe(options));
+  return kind == nullptr ? "none" : describe(*kind, options);
 }
 
-std::string PreconditionerPlan::describe_strong() const {
-  return fmt::format("{} of {}{}", strong->name, matrix_name(matrix),
-                     strong->describe(strong_options));
+std::string PreconditionerPlan::describe(const PreconditionerKind& other,
+                                         const PreconditionerOptions& with) const {
+  return fmt::format("{} of {}{}", other.name, matrix_name(matrix), other.describe(with));
 }
 
 PreconditionedProblem preconditioned_problem(const Request& request, const ProblemSizes& sizes,

@@ -21,6 +21,8 @@ struct PreconditionerPlan {
   /// The kind that `auto` takes instead where it saves time. Null: there is no choice.
   const PreconditionerKind* strong = nullptr;
   PreconditionerOptions strong_options{"none", {}};
+  bool strong_lowered = false;  ///< as `lowered`, with its reason
+  std::string strong_precision_reason{};
 
   /// The name in requests, such as "none" or "jacobi".
   std::string_view name() const noexcept {
@@ -28,8 +30,8 @@ struct PreconditionerPlan {
   }
   /// The description for reports, such as "none", "jacobi of A" or "chebyshev of B, degree 10".
   std::string describe() const;
-  /// The same of the strong kind.
-  std::string describe_strong() const;
+  /// The same of another kind in its place.
+  std::string describe(const PreconditionerKind& other, const PreconditionerOptions& with) const;
 };
 
 /// The properties of a solve that determine which preconditioners suit it. The method of `request`
@@ -49,8 +51,9 @@ PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
 /// contains one, or all wanted pairs are known. It is lowered, unless the request asks for double
 /// precision, if
 ///
-/// - LOBPCG uses it, or block CG on request. The recurrences of block CG converge faster with a
-///   preconditioner that is linear and symmetric to the digits of the solve.
+/// - LOBPCG uses it, or block CG on request or if its kind says `lowered_in_cg`. With others the
+///   recurrences of block CG converge faster if the preconditioner is linear and symmetric to the
+///   digits of the solve.
 /// - the whole solve is in double precision,
 /// - it can be made in the precision.
 PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem);

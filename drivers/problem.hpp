@@ -4,6 +4,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/solvers/null_space/graph_null_space.hpp>
+#include <heddle/spmm/reorder/order_choice.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,10 @@ struct HostProblem {
   /// The null vectors of A that its graph shows, up to nev of them, for the smallest end. `solve`
   /// looks for them. Null: there are none.
   std::shared_ptr<const GraphNullSpace> null_space{};
+
+  /// The order in which a solve by one process takes the rows of the problem, which has its own
+  /// order until then. `solve` chooses it. Null: it has not been chosen.
+  std::shared_ptr<const OrderChoice> row_order{};
 
   /// The number of processes that will hold the rows during a solve, as `Device::processes`. With
   /// more than one, process 0 has the whole problem until then.

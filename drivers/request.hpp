@@ -5,6 +5,7 @@
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/problem/options.hpp>
+#include <heddle/spmm/reorder/row_order.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <optional>
@@ -71,8 +72,15 @@ struct Request {
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
   PreconditionerRequest preconditioner{};
   SpmmOptions spmm{};
+  /// The order of the rows and columns of A, B and all blocks while the solve runs. Results have
+  /// the rows of the problem. Of one process; see `detail::order_problem` for what has no other
+  /// order.
+  RowOrder reorder = RowOrder::automatic;
   Precision precision = Precision::full;
   DeviceChoice device = DeviceChoice::automatic;
+  /// GPUs of one process that solve together, 0 for all that are present. `Device` is made for
+  /// them.
+  int devices = 1;
   int threads = 0;  ///< on the host. 0: the default of `HostContext`
   Distribution distribution = Distribution::automatic;  ///< of rows over several processes
   CheckpointOptions checkpoint{};

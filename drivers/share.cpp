@@ -74,6 +74,7 @@ void reorder(HostContext& host, const Order& order, HostProblem<T>& problem) {
   reorder(host, order, problem.constraints);
   reorder(host, order, problem.initial_guess);
   reorder(host, order, problem.rhs);
+  reorder(host, order, problem.near_null);
   if (problem.null_space) {
     const GraphNullSpace& found = *problem.null_space;
     problem.null_space = std::make_shared<const GraphNullSpace>(
@@ -87,8 +88,15 @@ void reorder(HostContext& host, const Order& order, HostProblem<T>& problem) {
 template <Scalar T>
 SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution distribution) {
   Processes* const processes = team.processes();
-  if (processes == nullptr) return {std::move(problem)};
   SharedProblem<T> shared;
+  if (processes == nullptr) {
+    if (problem.row_order && problem.row_order->order != RowOrder::none) {
+      shared.partition.order = shared.row_numbers = problem.row_order->rows;
+      reorder(team, shared.row_numbers, problem);
+    }
+    shared.problem = std::move(problem);
+    return shared;
+  }
   if (processes->leads()) {
     shared.partition = partition(problem.A.view(), processes->size(), distribution);
     if (!shared.partition.order.empty()) reorder(team, shared.partition.order, problem);
@@ -116,9 +124,9 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
 template <Scalar T>
 MultiVector<T, HostSpace> whole(HostContext& team, HostContext& host, MultiVector<T, HostSpace> X,
                                 const std::vector<std::int32_t>& order) {
-  if (team.processes() == nullptr) return X;
-  MultiVector<T, HostSpace> all = gather(team, X, host);
-  if (order.empty()) return all;
+  const bool alone = team.processes() == nullptr;
+  MultiVector<T, HostSpace> all = alone ? std::move(X) : gather(team, X, host);
+  if (order.empty() || all.cols() == 0) return all;
   return reordered<T>(host, std::as_const(all).view(), order, true);
 }
 

@@ -6,11 +6,13 @@
 #include <vector>
 
 /// Problems and solutions between process 0, which has the whole of them, and the processes of the
-/// context `team`, which solve together. With one process, all of these return their argument.
+/// context `team`, which solve together. One process has the whole of them, in another order of
+/// rows if one was chosen.
 namespace heddle::detail {
 
 /// The part of a problem in the rows of this process, and the partition of its rows. The order and
-/// the reason of the partition are set on process 0 alone.
+/// the reason of the partition are set on process 0 alone. Of one process, only the order is set,
+/// where the rows have another one.
 template <Scalar T>
 struct SharedProblem {
   HostProblem<T> problem;

@@ -67,7 +67,9 @@ struct Solution {
   Index block_size = 0;       ///< columns multiplied by A at once
   std::string spmm_kernel;    ///< the kernel that multiplied A by the block. Empty for a callable
   std::string spmm_reason;
-  std::string distribution;  ///< of rows over several processes, with the reason. Empty for one
+  std::string row_order;         ///< of the rows during the solve, such as "rcm", or "none"
+  std::string row_order_reason;  ///< why `RowOrder::automatic` chose it, else empty
+  std::string distribution;      ///< of rows over several processes, with the reason. Empty for one
   std::string preconditioner_name;      ///< "jacobi of A", "none", …
   std::string preconditioner_reason{};  ///< why `auto` chose it, else empty
   PreconditionerCost preconditioner;

@@ -1,12 +1,16 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <heddle/drivers/choice.hpp>
+#include <heddle/drivers/followers.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/order.hpp>
+#include <heddle/drivers/order_problem.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/share.hpp>
 #include <heddle/drivers/solve.hpp>
@@ -15,6 +19,9 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <utility>
 #include <vector>
+#ifdef HEDDLE_HAS_CUDA
+#include <heddle/linalg/context/gpu_share.hpp>
+#endif
 
 namespace heddle {
 namespace detail {
@@ -35,10 +42,12 @@ struct Place {
   }
 };
 
-/// The request as this process carries it out. `reordered`: whether rows have another
-/// order than in the problem.
-Request request_in(const HostContext& team, const Request& request, bool reordered) {
-  return team.processes() == nullptr ? request : own_request(*team.processes(), request, reordered);
+/// The request as this process carries it out.
+template <Scalar T>
+Request request_in(const HostContext& team, const Request& request,
+                   const SharedProblem<T>& shared) {
+  if (team.processes() == nullptr) return request_in_order(request, shared.problem.row_order.get());
+  return own_request(*team.processes(), request, !shared.row_numbers.empty());
 }
 
 /// Calls the other processes of the team to a solve in T.
@@ -73,6 +82,29 @@ class RowNumbers {
   Buffer<std::int32_t, typename Ctx::Space> numbers_;
 };
 
+/// Whether rows u·k … u·k + u − 1 in the order `rows` are those of one node of u unknowns.
+bool keeps_nodes(const std::vector<std::int32_t>& rows, Index unknowns) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const auto place = static_cast<std::int32_t>(k % static_cast<std::size_t>(unknowns));
+    const std::int32_t first = rows[k - static_cast<std::size_t>(place)];
+    if (first % unknowns != 0 || rows[k] != first + place) return false;
+  }
+  return true;
+}
+
+/// The plan for a problem whose rows `share` has given another order: what is known of A refers to
+/// the memory of the shared problem.
+template <Scalar T>
+PreconditionerPlan in_order_of(const SharedProblem<T>& shared, PreconditionerPlan plan) {
+  for (PreconditionerOptions* options : {&plan.options, &plan.strong_options}) {
+    NearNullSpace known = options->near_null();
+    if (known.vectors.cols() > 0) known.vectors = shared.problem.near_null.view();
+    if (known.unknowns > 0 && !keeps_nodes(shared.row_numbers, known.unknowns)) known.unknowns = 0;
+    options->set_near_null(known);
+  }
+  return plan;
+}
+
 /// Solves `problem` together with the other processes of the context. Only process 0 has a problem
 /// and gets vectors.
 template <Scalar T, class Ctx>
@@ -80,12 +112,13 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
                   const Request& asked, const Monitor& monitor) {
   const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   SharedProblem<T> shared = share(on.device.team(), std::move(problem), asked.distribution);
-  const Request request = request_in(on.device.team(), asked, !shared.row_numbers.empty());
+  const Request request = request_in(on.device.team(), asked, shared);
   const RowNumbers<Ctx> numbers(on.context, shared.row_numbers);
   const MethodKind& method = method_of(request, shared.problem.sizes());
+  const PreconditionerPlan own_plan = in_order_of(shared, plan);
   const double sharing_seconds = seconds_since(start);
   Solved<T, typename Ctx::Space> solved = solve_placed<T>(
-      on.context, on.device.team(), std::move(shared.problem), plan, request, monitor);
+      on.context, on.device.team(), std::move(shared.problem), own_plan, request, monitor);
   Solution solution = std::move(solved.solution);
   solution.setup_seconds += sharing_seconds;
   solution.distribution = shared.partition.reason;
@@ -96,16 +129,24 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   return solution;
 }
 
+/// Calls the other processes to a solve in T, and solves `problem` with them.
+template <Scalar T, class Ctx>
+Solution solve_together(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
+                        const Request& request, const Monitor& monitor) {
+  return on.device.together([&] {
+    call_others<T>(on.device.team(), request, plan);
+    return solve_in<T>(on, std::move(problem), plan, request, monitor);
+  });
+}
+
 template <class Ctx>
 Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
-    call_others<double>(on.device.team(), asked, plan);
-    return solve_in<double>(on, std::move(exact), plan, asked, watch);
+    return solve_together<double>(on, std::move(exact), plan, asked, watch);
   };
   const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
-    call_others<float>(on.device.team(), asked, plan);
-    return solve_in<float>(on, std::move(rounded), plan, asked, watch);
+    return solve_together<float>(on, std::move(rounded), plan, asked, watch);
   };
   switch (request.precision) {
     case Precision::full:
@@ -128,6 +169,8 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
   return device.with_context([&](auto& context) {
     context.synchronize();
     context.profile().reset();
+    order_problem(device, problem, request, monitor);
+    const std::shared_ptr<const OrderChoice> order = problem.row_order;
     const std::string preconditioner = describe_preconditioner(request, problem);
     const bool pencil = problem.sizes().pencil;
     const ProblemScaling scaling = scaling_of(problem, request);
@@ -138,6 +181,7 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     unscale(device, solution, scaling);
     if (pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
     if (solution.preconditioner_name.empty()) solution.preconditioner_name = preconditioner;
+    report_order(*order, solution);
     solution.device = device.kind();
     solution.device_note = device.note();
     solution.profile = context.profile();
@@ -153,6 +197,7 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
     solution.method_reason = choice.reason;
     return solution;
   }
+  order_problem(device, problem, choice.request, monitor);
   Solution first = solve_prepared(device, problem, choice.request, monitor);
   first.method_reason = choice.reason;
   if (!is_unfinished(choice.request, first)) return first;
@@ -209,7 +254,9 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
 }
 
 Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {
-  Device device(request, problem);
+  const bool several =
+      request.devices > 1 || (request.devices == 0 && detail::callable_part(problem).empty());
+  Device device = several ? device_for(request) : Device(request, problem);
   return solve(device, problem, request, monitor);
 }
 
@@ -242,6 +289,50 @@ int serve(const std::shared_ptr<Processes>& processes) {
 
 void dismiss(Processes& processes, int code) {
   detail::send_order(processes, {.duty = detail::Order::Duty::end, .code = code});
+}
+
+std::shared_ptr<detail::Followers> detail::followers(int size) {
+  return std::make_shared<Followers>(
+      size, Followers::Duty{[](const std::shared_ptr<Processes>& processes) { serve(processes); },
+                            [](Processes& processes) { dismiss(processes); }});
+}
+
+namespace {
+
+#ifdef HEDDLE_HAS_CUDA
+int gpus_present() { return detail::gpu_count(); }
+std::string no_gpu_reason() { return cuda_unavailable_reason(0); }
+#else
+int gpus_present() { return 0; }
+std::string no_gpu_reason() { return "this build has no CUDA"; }
+#endif
+
+/// The GPUs of one process that a request asks for. 1 also stands for none.
+int gpus_asked(const Request& request) {
+  if (request.devices == 1) return 1;
+  if (request.device == DeviceChoice::host) {
+    if (request.devices == 0) return 1;
+    throw RequestError("devices",
+                       fmt::format(": {} GPUs were asked for with device: host", request.devices));
+  }
+  const int present = gpus_present();
+  if (request.devices <= present)
+    return std::max(request.devices == 0 ? present : request.devices, 1);
+  throw DeviceError(fmt::format("devices: {} GPUs were asked for, {} present: {}", request.devices,
+                                present, present == 0 ? no_gpu_reason() : "take devices: all"));
+}
+
+}  // namespace
+
+Device device_for(const Request& request, const std::shared_ptr<Processes>& processes) {
+  if (processes && request.devices > 1) {
+    throw RequestError("devices", fmt::format(": {} GPUs were asked for, but a launcher started {} "
+                                              "processes, and each has one: take devices: 1",
+                                              request.devices, processes->size()));
+  }
+  const int gpus = processes ? 1 : gpus_asked(request);
+  if (gpus == 1) return Device(request.device, request.threads, processes);
+  return {DeviceChoice::cuda, request.threads, detail::followers(gpus)};
 }
 
 }  // namespace heddle

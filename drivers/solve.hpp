@@ -27,6 +27,13 @@ namespace heddle {
 Solution solve(Device& device, Problem problem, const Request& request,
                const Monitor& monitor = {});
 
+/// The device that `request` chooses by `device`, `devices` and `threads`, for one process or, of
+/// several `processes`, for this one. Several GPUs of one process are led by a thread each, and by
+/// the caller as process 0. They share the host threads. Throws `DeviceError` if there are fewer
+/// GPUs than it asks for, and `RequestError` if it asks for several on the host, or in one of
+/// several processes.
+Device device_for(const Request& request, const std::shared_ptr<Processes>& processes = nullptr);
+
 /// Solves `problem` on the device that `request` chooses.
 Solution solve(const Problem& problem, const Request& request = {}, const Monitor& monitor = {});
 
@@ -41,8 +48,12 @@ void dismiss(Processes& processes, int code = 0);
 
 namespace detail {
 
+class Followers;
 struct MethodChoice;
 struct Order;
+
+/// `size` - 1 threads of this program that `serve` the thread of the caller.
+std::shared_ptr<Followers> followers(int size);
 
 /// Does the part of this process in the solve of `order`.
 void take_part(Device& device, const Order& order);

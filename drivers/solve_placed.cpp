@@ -7,13 +7,8 @@ namespace heddle::detail {
 void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
                    Solution& solution) {
   if (plan.kind == nullptr) return;
-  const bool strong = choice != nullptr && choice->strong;
-  solution.preconditioner_name = strong ? plan.describe_strong() : plan.describe();
-  if (choice != nullptr) {
-    solution.preconditioner_reason = choice->reason;
-  } else if (plan.strong != nullptr) {
-    solution.preconditioner_reason = "auto takes multigrid on the host only";
-  }
+  solution.preconditioner_name = choice != nullptr ? choice->name : plan.describe();
+  if (choice != nullptr) solution.preconditioner_reason = choice->reason;
 }
 
 void report_sizes(const ProblemSizes& sizes, Solution& solution) {

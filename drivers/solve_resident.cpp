@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/order_problem.hpp>
 #include <heddle/drivers/solve_placed.hpp>
 #include <heddle/drivers/solve_resident.hpp>
 #include <heddle/drivers/stages.hpp>
@@ -175,6 +176,7 @@ ResidentSolution<T, typename Ctx::Space> solve_once(Device& device, Ctx& context
   Solved<T, typename Ctx::Space> solved =
       solve_placed<T>(context, device.host(), std::move(problem), plan, request, monitor);
   Solution& solution = solved.solution;
+  report_order({.reason = "arrays on a device keep their order"}, solution);
   if (shape.sizes().pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
   if (solution.preconditioner_name.empty()) {
     solution.preconditioner_name = describe_preconditioner(request, shape);
@@ -249,6 +251,11 @@ ResidentSolution<T, typename Ctx::Space> solve_in(Device& device, Ctx& context,
     check_order_of_mass(shape);
     inspect_mass(context, *problem.B);
   }
+  if (asked.reorder != RowOrder::automatic && asked.reorder != RowOrder::none) {
+    throw RequestError("reorder",
+                       ": arrays on a device are used where they are, in their own order: leave it "
+                       "out, or pass the problem in host memory");
+  }
   const MethodChoice choice =
       choose(context, device.host(), problem, shape, in_precision<T>(asked));
   const Request& request = choice.request;
@@ -272,7 +279,7 @@ ResidentSolution<T, typename Ctx::Space> solve_in(Device& device, Ctx& context,
 template <class Ctx, class Body>
 auto in_context_of(Device& device, Body body) {
   if (device.processes() > 1) {
-    throw InvalidArgument("several processes solve problems in host memory");
+    throw InvalidArgument("several processes or GPUs solve problems in host memory");
   }
   return device.with_context([&](auto& context) -> decltype(body(std::declval<Ctx&>())) {
     if constexpr (std::same_as<std::remove_reference_t<decltype(context)>, Ctx>) {

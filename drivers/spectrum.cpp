@@ -12,6 +12,9 @@ SpectralDensity spectral_density(Device& device, const Matrix& A,
   } else if (!device.is_host()) {
     throw RequestError("device", ": cuda cannot be used: A is a callable on host blocks");
   }
+  if (device.processes() > 1) {
+    throw InvalidArgument("a spectral density is computed by one process with one GPU");
+  }
   return device.with_context([&](auto& context) {
     auto placed = detail::place_matrix(context, A, {});
     return spectral_density(context, *placed.product, options);

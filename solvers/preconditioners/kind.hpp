@@ -120,10 +120,16 @@ struct PreconditionerKind {
   bool near_inverse = false;
   /// Whether it serves distributed matrices, see `CsrView`.
   bool distributed = false;
+  /// Whether it depends on nothing but the matrix and the options, so that it also serves A(p, p)
+  /// for a permutation p of the rows. Without it, rows keep the caller's order, see
+  /// `Request::reorder`.
+  bool any_row_order = false;
   /// Whether it reads `PreconditionerOptions::near_null`.
   bool takes_near_null = false;
   /// Whether its maker that rounds serves `PreconditionerOptions::products` in half, bf16 and tf32.
   bool narrow_products = false;
+  /// Whether block CG takes about as many iterations with the form in single precision.
+  bool lowered_in_cg = false;
   /// The text that reports add to the name, such as ", degree 12". Empty: reports add nothing.
   std::function<std::string(const PreconditionerOptions&)> describe_options{};
   /// The function behind `bytes`. Empty: the preconditioner keeps only negligible memory.

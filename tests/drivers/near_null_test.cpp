@@ -165,10 +165,16 @@ TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
   EXPECT_EQ(ill.status, SolveStatus::converged);
   EXPECT_EQ(ill.preconditioner_name, "multigrid of A, degree 3") << ill.preconditioner_reason;
   EXPECT_LE(ill.iterations, 12);
+  const Solution better = of({"laplace2d", {30, 30}});
+  EXPECT_EQ(better.status, SolveStatus::converged);
+  EXPECT_EQ(better.preconditioner_name, "chebyshev of A, degree auto")
+      << better.preconditioner_reason;
+  EXPECT_NE(better.preconditioner_reason.find("too small for multigrid"), std::string::npos);
   const Solution well = of({"trefethen", {5000}});
   EXPECT_EQ(well.status, SolveStatus::converged);
-  EXPECT_EQ(well.preconditioner_name, "chebyshev of A, degree auto") << well.preconditioner_reason;
-  EXPECT_NE(well.preconditioner_reason.find("too small for multigrid"), std::string::npos);
+  EXPECT_EQ(well.preconditioner_name, "jacobi of A") << well.preconditioner_reason;
+  EXPECT_NE(well.preconditioner_reason.find("the diagonal suffices"), std::string::npos);
+  EXPECT_LE(well.iterations, 20);
 }
 
 TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {

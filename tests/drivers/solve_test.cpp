@@ -119,6 +119,27 @@ TEST(Solve, PrecisionsOfPreconditioners) {
   EXPECT_EQ(reported(request).precision, "single, then double");
 }
 
+TEST(Solve, PrecisionsOfPreconditionersOfLinearSystems) {
+  const Matrix A = Matrix::generate({.name = "laplace2d", .size = {40, 40}});
+  const std::vector<double> ones(1600, 1);
+  const auto solved = [&](const std::string& type, PreconditionerPrecision precision) {
+    Request request{.method = Method::block_cg};
+    request.preconditioner = {.type = type, .precision = precision};
+    Solution solution = solve({.A = A, .rhs = Block(1600, 1, ones)}, request);
+    EXPECT_EQ(solution.status, SolveStatus::converged);
+    return solution;
+  };
+  const Solution multigrid = solved("multigrid", PreconditionerPrecision::automatic);
+  EXPECT_EQ(multigrid.preconditioner_precision.precision, "single");
+  EXPECT_EQ(multigrid.preconditioner_precision.reason,
+            "block CG takes about as many iterations with it");
+  const Solution full = solved("multigrid", PreconditionerPrecision::full);
+  EXPECT_EQ(full.preconditioner_precision.precision, "double");
+  EXPECT_LE(multigrid.iterations, full.iterations + 1);
+  const Solution chebyshev = solved("chebyshev", PreconditionerPrecision::automatic);
+  EXPECT_EQ(chebyshev.preconditioner_precision.precision, "double");
+}
+
 TEST(Solve, PreconditionersInShortNumberTypes) {
   const std::vector<Index> size{12, 11, 10};
   const Matrix A = Matrix::generate({.name = "laplace3d", .size = size});

@@ -4,28 +4,25 @@
 namespace heddle::detail {
 namespace {
 
-// Bytes that setup would move at the speed of products: per byte of a matrix in double precision,
-// and the dense inverse of the coarsest level.
-constexpr double kSetupPerByte = 120;
-constexpr double kCoarsestBytes = 3e8;
-
 constexpr double kCycle = 10.5;     // products per cycle of degree 3
 constexpr double kOther = 4;        // work of an iteration of block CG beside the preconditioner
 constexpr double kIterations = 20;  // of LOBPCG with multigrid
 constexpr double kLinearIterations = 9;       // of block CG with multigrid
 constexpr double kChebyshevIterations = .53;  // of block CG with degree 12, per root
+constexpr double kLeastIterations = 13;       // of block CG with degree 12
+constexpr double kDiagonalIterations = 9;     // of block CG with the diagonal, per root
 constexpr double kFirstDegree = 12;
 
 }  // namespace
 
-MultigridCosts::MultigridCosts(Index rows, Index nnz, Index block,
-                               std::size_t scalar_size) noexcept {
+MultigridCosts::MultigridCosts(Index rows, Index nnz, Index block, std::size_t scalar_size,
+                               const SetupBytes& setup) noexcept {
   const auto entries = static_cast<double>(nnz);
   const auto scalar = static_cast<double>(scalar_size);
   const double matrix = entries * (sizeof(double) + sizeof(std::int32_t));
   const double product = entries * (scalar + sizeof(std::int32_t)) +
                          4 * scalar * static_cast<double>(rows) * static_cast<double>(block);
-  setup_ = (kCoarsestBytes + kSetupPerByte * matrix) / std::max(product, 1.0);
+  setup_ = (setup.fixed + setup.per_byte * matrix) / std::max(product, 1.0);
 }
 
 double MultigridCosts::least_degree() const noexcept {
@@ -36,6 +33,11 @@ double MultigridCosts::least_degree() const noexcept {
 bool MultigridCosts::pays_for(double root) const noexcept {
   const double chebyshev = kChebyshevIterations * root * (kFirstDegree + 1 + kOther);
   return chebyshev > kLinearIterations * (kCycle + kOther) + setup_;
+}
+
+bool MultigridCosts::diagonal_suffices(double root) noexcept {
+  const double chebyshev = kLeastIterations * (kFirstDegree + 1 + kOther);
+  return kDiagonalIterations * root * (1 + kOther) < chebyshev;
 }
 
 }  // namespace heddle::detail

@@ -5,13 +5,24 @@
 
 namespace heddle::detail {
 
-/// The work of multigrid against chebyshev on the host for one matrix and block width, in products
-/// of the matrix with the block. It is counted, not measured, so that equal problems get equal
-/// choices. Constants: docs/methods/preconditioners.md, "auto".
+/// Bytes that the setup of multigrid would move in the time that it takes, at the speed of
+/// products: per byte of A in double precision, and for a matrix of any size.
+struct SetupBytes {
+  double per_byte = 0;
+  double fixed = 0;
+};
+
+inline constexpr SetupBytes kSetupOnHost{120, 3e8};
+inline constexpr SetupBytes kSetupOnGpu{500, 7e10};
+
+/// The work of multigrid against chebyshev for one matrix and block width, in products of the
+/// matrix with the block. It is counted, not measured, so that equal problems get equal choices.
+/// Constants: docs/methods/preconditioners.md, "auto".
 class MultigridCosts {
  public:
   /// `scalar_size`: bytes per scalar of the preconditioner.
-  MultigridCosts(Index rows, Index nnz, Index block, std::size_t scalar_size) noexcept;
+  MultigridCosts(Index rows, Index nnz, Index block, std::size_t scalar_size,
+                 const SetupBytes& setup = kSetupOnHost) noexcept;
 
   /// Making the levels.
   double setup() const noexcept { return setup_; }
@@ -22,6 +33,10 @@ class MultigridCosts {
   /// Whether multigrid saves its setup in a solve of linear systems with a condition number of A,
   /// scaled to a diagonal of ones, whose square root is `root`.
   bool pays_for(double root) const noexcept;
+
+  /// Whether CG with the diagonal alone takes less work than with chebyshev, whose polynomial
+  /// leaves a number of iterations however small the condition number is.
+  static bool diagonal_suffices(double root) noexcept;
 
  private:
   double setup_;

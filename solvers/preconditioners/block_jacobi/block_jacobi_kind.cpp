@@ -35,6 +35,7 @@ PreconditionerKind block_jacobi_kind() {
                 .fallback = "auto",
                 .aliases = {"block", "block_rows"}}},
       .distributed = true,
+      .any_row_order = true,
       .narrow_products = true,
       .describe_options =
           [](const PreconditionerOptions& options) {

@@ -37,6 +37,7 @@ PreconditionerKind chebyshev_kind() {
                 .aliases = {"order", "poly_deg", "polynomial_degree"}}},
       .near_inverse = true,
       .distributed = true,
+      .any_row_order = true,
       .narrow_products = true,
       .describe_options =
           [](const PreconditionerOptions& options) {

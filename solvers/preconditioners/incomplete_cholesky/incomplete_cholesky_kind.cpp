@@ -47,6 +47,7 @@ PreconditionerKind incomplete_cholesky_kind() {
                 .words = {"auto", "levels", "iterated"},
                 .fallback = "auto"}},
       .near_inverse = true,
+      .any_row_order = true,
       .describe_options = describe,
       .estimate_bytes = estimate_bytes,
       .maker = {[]<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,

@@ -9,6 +9,7 @@ PreconditionerKind jacobi_kind() {
       .doc = "divides each row by its diagonal entry",
       .needs = MatrixAccess::diagonal,
       .distributed = true,
+      .any_row_order = true,
       .estimate_bytes =
           [](const PreconditionerSizes& sizes, const PreconditionerOptions&) {
             return PreconditionerBytes{.kept = sizes.vector_bytes(1)};

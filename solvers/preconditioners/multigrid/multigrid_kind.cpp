@@ -73,8 +73,10 @@ PreconditionerKind multigrid_kind() {
                 .fallback = "auto",
                 .aliases = {"block_size", "num_functions", "dofs_per_node"}}},
       .near_inverse = true,
+      .any_row_order = true,
       .takes_near_null = true,
       .narrow_products = true,
+      .lowered_in_cg = true,
       .describe_options =
           [](const PreconditionerOptions& options) {
             return fmt::format(", degree {}", options.integer("degree"));

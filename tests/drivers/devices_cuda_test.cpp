@@ -1,0 +1,60 @@
+#include <gtest/gtest.h>
+
+#include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace heddle {
+namespace {
+
+const std::vector<Index> kSize{20, 21, 22};
+
+Problem grid() { return {.A = Matrix::generate({.name = "laplace3d", .size = kSize})}; }
+
+/// A program that solves on two GPUs. Skipped where there are not two.
+class TwoGpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = cuda_unavailable_reason(1);
+    if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  }
+
+  Request request_{.method = Method::lobpcg, .nev = 4, .device = DeviceChoice::cuda, .devices = 2};
+};
+
+TEST_F(TwoGpus, SolveAgainWithTheSameBits) {
+  Device device = device_for(request_);
+  EXPECT_EQ(device.gpus(), 2);
+  EXPECT_EQ(device.kind(), "cuda");
+  const Solution first = solve(device, grid(), request_);
+  ASSERT_EQ(first.status, SolveStatus::converged) << first.reason;
+  const std::vector<double> exact = laplace_smallest_eigenvalues(kSize, 4);
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    EXPECT_NEAR(first.eigenvalues[k], exact[k], 1e-7);
+  }
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    EXPECT_EQ(solve(device, grid(), request_).eigenvalues, first.eigenvalues);
+  }
+}
+
+TEST_F(TwoGpus, OfTheRequest) {
+  request_.devices = 0;
+  EXPECT_EQ(solve(grid(), request_).status, SolveStatus::converged);
+  request_.devices = 1000;
+  EXPECT_THROW(solve(grid(), request_), DeviceError);
+}
+
+TEST_F(TwoGpus, AFailureEndsThemAndOthersSolve) {
+  const Monitor fails = [](const MonitorState&) -> bool { throw std::runtime_error("enough"); };
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    Device device = device_for(request_);
+    EXPECT_THROW(solve(device, grid(), request_, fails), std::runtime_error);
+    EXPECT_THROW(solve(device, grid(), request_), std::runtime_error);
+  }
+  EXPECT_EQ(solve(grid(), request_).status, SolveStatus::converged);
+}
+
+}  // namespace
+}  // namespace heddle
