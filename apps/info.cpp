@@ -82,6 +82,9 @@ std::string answer(const InfoCommandLine& arguments) {
   }
   if (arguments.blocks)
     report.blocks = inspect_blocks(context, pattern_of(std::as_const(A).view()));
+  if (arguments.orders) {
+    report.orders = inspect_orders(context, pattern_of(std::as_const(A).view()), {8, 32});
+  }
   if (arguments.spectrum) {
     report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
   }

@@ -27,6 +27,7 @@
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/base/time_slice.hpp>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace heddle::apps {
@@ -57,9 +58,12 @@ void print(const CommandLine& line, const std::string& text) {
 /// The device that the configuration requests. Throws a `DeviceError` that names the key.
 Device choose_device(const Config& config, const std::shared_ptr<Processes>& processes) {
   try {
-    return Device(config.request.device, config.request.threads, processes);
+    return device_for(config.request, processes);
   } catch (const DeviceError& error) {
-    throw DeviceError(origin_of(config, "device").describe() + ": " + error.what());
+    const std::string_view key = config.request.devices == 1 ? "device" : "devices";
+    throw DeviceError(origin_of(config, key).describe() + ": " + error.what());
+  } catch (const RequestError& error) {
+    throw ConfigError(origin_of(config, error.field()), error.what());
   }
 }
 
@@ -76,7 +80,8 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
   problem.device_name = device.name();
   problem.device_note = device.note();
   problem.threads = device.host().threads();
-  problem.processes = device.processes();
+  problem.gpus = device.gpus();
+  problem.processes = problem.gpus > 1 ? 1 : device.processes();
   problem.block_size = detail::method_of(request, input.sizes()).block_size(request, input.sizes());
   problem.preconditioner = detail::describe_preconditioner(request, input);
   problem.available_bytes = device.memory_bytes();
@@ -255,7 +260,8 @@ ExitCode run(const CommandLine& line, const SolverProgram& program, RunFacts fac
 int run_solver(int argc, const char* const* argv, const SolverProgram& program) {
   install_signal_handlers();
   detail::shorten_time_slice();
-  return run_together(program.name, [&](Together& together) {
+  const std::span arguments(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0)));
+  return run_together(program.name, arguments, [&](Together& together) {
     const auto words = static_cast<int>(std::count(program.name.begin(), program.name.end(), ' '));
     const auto line = parse_command_line(argc - words, argv + words, program);
     return line ? run(*line, program, run_facts(argc, argv), together) : ExitCode::converged;

@@ -4,6 +4,7 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace heddle::apps {
@@ -16,7 +17,10 @@ struct Together {
 
 /// Runs `body` on process 0 of the processes that a launcher started, as `run_reporting_failures`
 /// does, while the others serve its solves. A failure of any process is reported by it and ends all
-/// of them with its exit code. Returns the exit code of this process.
-int run_together(std::string_view program, const std::function<ExitCode(Together&)>& body);
+/// of them with its exit code. So does a process with other `arguments` or of another version than
+/// process 0, which would otherwise be ignored or give other bits. Returns the exit code of this
+/// process.
+int run_together(std::string_view program, std::span<const char* const> arguments,
+                 const std::function<ExitCode(Together&)>& body);
 
 }  // namespace heddle::apps

@@ -18,8 +18,8 @@ namespace {
 using namespace heddle;
 using namespace heddle::apps;
 
-void multiply_once(const SpmmCommandLine& line) {
-  const SpmmProductReport report = multiply(line.product);
+template <class Report>
+void give(const SpmmCommandLine& line, const Report& report) {
   if (line.json != "-") std::fputs(to_text(report).c_str(), stdout);
   if (line.json == "-") std::fputs(to_json(report).c_str(), stdout);
   if (!line.json.empty() && line.json != "-") write_text(line.json, to_json(report));
@@ -75,8 +75,10 @@ int main(int argc, char** argv) {
   return run_reporting_failures(kSpmmName, [&] {
     const auto line = parse_spmm_command_line(argc, argv);
     if (!line) return ExitCode::converged;
-    if (line->multiplies()) {
-      multiply_once(*line);
+    if (line->reorders()) {
+      give(*line, time_orders(line->reordering));
+    } else if (line->multiplies()) {
+      give(*line, multiply(line->product));
     } else {
       time_kernels(*line);
     }

@@ -8,6 +8,7 @@ namespace heddle::apps {
 namespace {
 
 constexpr Index kMaxThreads = 4096;
+constexpr Index kMaxDevices = 1024;
 
 /// The first extension of each format of matrices, or of dense blocks, e.g. ".mtx, .npy".
 std::string usual_extensions(bool for_blocks) {
@@ -238,6 +239,19 @@ void Schema::spmm() {
   kernel.fallback("auto").option("--kernel").store([](Node node, Config& config) {
     config.request.spmm.kernel = node.text;
   });
+  SchemaRow reorder = add(
+      "spmm.reorder",
+      "order of rows and columns during the solve; auto: rcm where the model says that faster "
+      "products repay it; none: that of the matrix; rcm: reverse Cuthill-McKee; metis: parts of "
+      "the graph; radix: rows sorted as binary numbers; jaccard: like rows together");
+  reorder.choice<RowOrder>(
+      [] {
+        std::vector<std::pair<std::string_view, RowOrder>> words;
+        for (const RowOrder order : kRowOrders) words.emplace_back(row_order_name(order), order);
+        return words;
+      }(),
+      [](Config& config) -> RowOrder& { return config.request.reorder; });
+  reorder.fallback("auto").option("--reorder").aliases({"ordering", "permutation", "reordering"});
   add("spmm.cache",
       "what measure finds is kept for this process, or in a file in $XDG_CACHE_HOME (~/.cache), "
       "too")
@@ -258,6 +272,15 @@ void Schema::machine() {
       .fallback("auto")
       .option("--device")
       .aliases({"backend", "executor"});
+  add("devices", "GPUs of this machine that solve together, led by one process; all: those it has")
+      .word("all")
+      .integer({1, kMaxDevices})
+      .fallback("1")
+      .option("--devices")
+      .aliases({"gpus", "num_gpus", "ngpus", "num_devices"})
+      .store([](Node node, Config& config) {
+        config.request.devices = static_cast<int>(as_integer(node).value_or(0));
+      });
   add("precision", "mixed: single precision as far as it reaches, then double")
       .choice<Precision>(
           {{"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}},

@@ -228,9 +228,8 @@ void SolverSchema::preconditioner() {
   add("solver.preconditioner.precision",
       "of the preconditioner in a solve in double precision; single moves half of the bytes, half, "
       "bf16 and tf32 (chebyshev, block_jacobi, multigrid) fewer on a GPU; raised to double in "
-      "steps "
-      "where it prevents progress; auto: in lobpcg single for chebyshev, block_jacobi, "
-      "incomplete_cholesky and multigrid where their matrix allows it, else double")
+      "steps where it prevents progress; auto: single for multigrid, and in lobpcg for chebyshev, "
+      "block_jacobi and incomplete_cholesky, where their matrix allows it, else double")
       .choice<PreconditionerPrecision>({{"auto", PreconditionerPrecision::automatic},
                                         {"double", PreconditionerPrecision::full},
                                         {"single", PreconditionerPrecision::single},

@@ -18,6 +18,7 @@ struct InfoCommandLine {
   bool multigrid = false;
   std::string coordinates;  ///< a file with the positions of the nodes for multigrid, empty: none
   bool blocks = false;
+  bool orders = false;
   std::string json;      ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
   std::string roofline;  ///< a file for the roofline as SVG, empty: none
   bool list_generators = false;

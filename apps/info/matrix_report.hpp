@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/apps/info/blocks.hpp>
+#include <heddle/apps/info/orders.hpp>
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
@@ -52,12 +53,13 @@ struct MatrixReport {
   std::optional<SpectrumBounds> gershgorin;  ///< of a symmetric matrix with rows
   std::vector<KernelReport> kernels;         ///< one entry per width
   std::optional<BlockReport> blocks;         ///< if they were requested
+  std::optional<OrderReport> orders;         ///< if they were requested
   std::optional<SpectrumReport> spectrum;    ///< if it was requested
   std::vector<OperatorLevel> levels;         ///< of multigrid, if they were requested
 };
 
-/// Inspects A except for its spectrum and its blocks. The report uses `name` for A. Kernels of a
-/// GPU are predicted for the device of `DeviceSpeed`'s defaults.
+/// Inspects A except for its spectrum, its blocks and its orders. The report uses `name` for A.
+/// Kernels of a GPU are predicted for the device of `DeviceSpeed`'s defaults.
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths);
 

@@ -237,6 +237,26 @@ nlohmann::ordered_json blocks_json(const BlockReport& report) {
   return {{"dense", std::move(blocks)}, {"panels", std::move(panels)}};
 }
 
+nlohmann::ordered_json orders_json(const OrderReport& report) {
+  nlohmann::ordered_json orders = nlohmann::ordered_json::array();
+  for (const OrderLine& line : report.lines) {
+    nlohmann::ordered_json values = nlohmann::ordered_json::array();
+    for (const OrderValue& value : line.values) {
+      values.push_back({{"device", value.on_gpu ? "cuda" : "host"},
+                        {"N", value.N},
+                        {"predicted_seconds", value.seconds},
+                        {"repaid_after", value.products},
+                        {"kept", value.kept}});
+    }
+    orders.push_back({{"order", row_order_name(line.order)},
+                      {"failure", line.failure},
+                      {"seconds", line.found_seconds},
+                      {"predicted_order_seconds", line.order_seconds},
+                      {"products", std::move(values)}});
+  }
+  return {{"lines", std::move(orders)}, {"auto", report.chosen}};
+}
+
 nlohmann::ordered_json spectrum_json(const SpectrumReport& spectrum) {
   nlohmann::ordered_json bins = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < spectrum.bins.size(); ++k) {
@@ -266,6 +286,7 @@ std::string to_text(const MatrixReport& report) {
       [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
   append_predictions(text, report);
   if (report.blocks) text.append(to_text(*report.blocks));
+  if (report.orders) text.append(to_text(*report.orders));
   if (report.spectrum) append_spectrum(text, *report.spectrum);
   if (!report.levels.empty()) {
     fmt::format_to(std::back_inserter(text), "\nLevels of multigrid\n{}",
@@ -302,7 +323,8 @@ std::string to_json(const MatrixReport& report) {
                                 {"2048", f.reuse_2048},
                                 {"32768", f.reuse_32768}}},
                               {"column_run", f.column_run},
-                              {"rows_within_128", f.rows_within_128}};
+                              {"rows_within_128", f.rows_within_128},
+                              {"values_are_floats", f.values_are_floats}};
   if (report.asymmetry) {
     const Asymmetry& worst = *report.asymmetry;
     json["asymmetry"] = {{"row", worst.row},
@@ -320,6 +342,7 @@ std::string to_json(const MatrixReport& report) {
   }
   json["kernels"] = kernels_json(report);
   if (report.blocks) json["blocks"] = blocks_json(*report.blocks);
+  if (report.orders) json["orders"] = orders_json(*report.orders);
   if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);
   if (!report.levels.empty()) json["multigrid"] = levels_json(report.levels);
   return json.dump(2) + "\n";

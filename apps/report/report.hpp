@@ -24,6 +24,7 @@ struct ProblemFacts {
   std::string device_name;  ///< of a GPU
   std::string device_note;  ///< the reason for the choice of device, if it needs an explanation
   int threads = 0;          ///< number of threads on the host, per process
+  int gpus = 0;             ///< of this process, 0 on the host
   int processes = 1;        ///< that solve together
   Index block_size = 0;
   std::string preconditioner;  ///< "jacobi of A", "jacobi of B" or "none", …

@@ -194,6 +194,8 @@ std::string result_json(const Config& config, const Report& report) {
   }
   json["spmm_kernel"] = report.result.spmm_kernel;
   json["spmm_reason"] = report.result.spmm_reason;
+  json["row_order"] = result.row_order;
+  json["row_order_reason"] = result.row_order_reason;
   json["seconds"] = seconds_json(report);
   add_accuracy(json, config, result);
   json["problem"] = problem_json(config, problem);
@@ -219,6 +221,7 @@ std::string result_json(const Config& config, const Report& report) {
   json["device_note"] = problem.device_note;
   json["threads"] = problem.threads;
   json["processes"] = problem.processes;
+  json["gpus"] = problem.gpus;
   json["phases"] = phases_json(report.result.profile);
   json["distribution"] = report.result.distribution;
   json["halo_travel"] = travel_json(report.result.profile.travel());

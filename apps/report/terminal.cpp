@@ -41,6 +41,9 @@ std::string describe_device(const ProblemFacts& problem) {
                : fmt::format("{}, {} processes with one {} each", problem.device, problem.processes,
                              problem.device_name);
   }
+  if (problem.gpus > 1) {
+    return fmt::format("{}, {} GPUs: {}", problem.device, problem.gpus, problem.device_name);
+  }
   return problem.device_name.empty()
              ? fmt::format("{}, {} threads", problem.device, problem.threads)
              : fmt::format("{}, {}", problem.device, problem.device_name);

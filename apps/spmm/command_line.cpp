@@ -17,6 +17,7 @@ Examples:
   heddle-spmm A.mtx --multiply B.npy --output C.mtx --precision bf16
   heddle-spmm laplace3d:64,64,64 --columns 8 --precision half,bf16,tf32,single,double
   heddle-spmm A.mtx --columns 8 --precision half --device cuda          on tensor cores
+  heddle-spmm A.mtx --reorder rcm,metis --columns 16                    orders of rows and columns
   heddle-spmm A.mtx laplace3d:160,160,160 --widths 8,32 --explain
 
 half, bf16 and tf32 round A and B to these types; sums and C are in single precision. Products with
@@ -40,6 +41,8 @@ struct Words {
   std::vector<std::string> precisions = {"double"};
   std::string device = "host";
   std::string order = "natural";
+  std::string layout = "row-major";
+  std::vector<std::string> reorder;
   bool unscaled = false;
   bool unchecked = false;
 };
@@ -71,6 +74,10 @@ void add_product_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
          "times measured on the GPU")
       ->check(CLI::IsMember({"natural", "fastest"}).description(""))
       ->type_name("natural|fastest");
+  app.add_option("--layout", words.layout,
+                 "how B and C are stored for the product; half, bf16 and tf32: how B is stored")
+      ->check(CLI::IsMember({"row-major", "column-major"}).description(""))
+      ->type_name("row-major|column-major");
   app.add_flag(
       "--no-scaling", words.unscaled,
       "do not scale rows of A and columns of B by powers of two to the range of half, bf16 "
@@ -99,6 +106,23 @@ void add_timing_options(CLI::App& app, SpmmCommandLine& line) {
       ->type_name("FILE");
 }
 
+void add_reordering_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
+  app.add_option("--reorder", words.reorder,
+                 "time products with --columns N (16) in these orders of rows and columns, of a "
+                 "matrix that is not square of rows alone")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"all", "rcm", "metis", "radix", "jaccard"}).description(""))
+      ->type_name("all|rcm|metis|radix|jaccard");
+  app.add_option("--products", line.reordering.products,
+                 "within which an order of --reorder must pay")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--shuffle", line.reordering.shuffled,
+               "permute the matrix of --reorder at random first, and compare with before");
+}
+
 void add_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
   app.footer(kFooter);
   app.add_option(
@@ -109,8 +133,28 @@ void add_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
                   describe_formats(false)));
   add_product_options(app, line, words);
   add_timing_options(app, line);
+  add_reordering_options(app, line, words);
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");
   app.set_version_flag("--version", version_text(kSpmmName));
+}
+
+/// Reads the words of --reorder. "all" leaves out what cannot be found.
+void take_orders(const Words& words, SpmmCommandLine& line) {
+  ReorderingOptions& options = line.reordering;
+  for (const RowOrder order : kRowOrders) {
+    const auto asked = [&](std::string_view word) {
+      return std::find(words.reorder.begin(), words.reorder.end(), word) != words.reorder.end();
+    };
+    const bool named = order != RowOrder::automatic && order != RowOrder::none;
+    const bool found = no_row_order_reason(order, {}).empty();
+    if (asked(row_order_name(order)) || (named && found && asked("all"))) {
+      options.orders.push_back(order);
+    }
+  }
+  options.matrix = line.matrices.front();
+  if (line.product.columns > 0) options.columns = line.product.columns;
+  options.threads = line.product.threads;
+  options.on_gpu = words.device == "cuda";
 }
 
 /// Refuses options that belong to the other task.
@@ -120,6 +164,18 @@ void check_task(const SpmmCommandLine& line, const CLI::App& app) {
       if (app.count(name) > 0) throw InvalidArgument(fmt::format("{} {}", name, reason));
     }
   };
+  if (!line.reorders()) {
+    refuse({"--products", "--shuffle"}, "belongs to --reorder");
+  } else {
+    refuse({"--multiply", "--output", "--precision", "--order", "--no-scaling", "--no-check",
+            "--widths", "--kernels", "--no-cusparse", "--explain", "--roofline"},
+           "does not go with --reorder");
+    if (line.matrices.size() > 1) {
+      throw InvalidArgument(
+          fmt::format("--reorder takes one matrix, not {}", line.matrices.size()));
+    }
+    return;
+  }
   if (line.multiplies()) {
     refuse({"--widths", "--kernels", "--no-cusparse", "--explain", "--roofline"},
            "times kernels, for which --multiply and --columns must be left out");
@@ -128,8 +184,9 @@ void check_task(const SpmmCommandLine& line, const CLI::App& app) {
           fmt::format("--multiply and --columns take one matrix, not {}", line.matrices.size()));
     }
   } else {
-    refuse({"--output", "--no-scaling", "--no-check", "--threads", "--device", "--order"},
-           "belongs to a product: give its block by --multiply, or --columns for a random one");
+    refuse(
+        {"--output", "--no-scaling", "--no-check", "--threads", "--device", "--order", "--layout"},
+        "belongs to a product: give its block by --multiply, or --columns for a random one");
   }
 }
 
@@ -145,6 +202,7 @@ std::optional<SpmmCommandLine> parse_spmm_command_line(int argc, const char* con
     throw InvalidArgument(fmt::format(
         "a matrix is missing; usage: {} A [--multiply B], see {} --help", kSpmmName, kSpmmName));
   }
+  take_orders(words, line);
   check_task(line, app);
   auto& kernels = line.comparison.kernels;
   if (kernels == std::vector<std::string>{"all"}) kernels.clear();
@@ -156,6 +214,7 @@ std::optional<SpmmCommandLine> parse_spmm_command_line(int argc, const char* con
   if (line.product.fastest_order && !line.product.on_gpu) {
     throw InvalidArgument("--order fastest is for tensor cores: add --device cuda");
   }
+  line.product.by_columns = words.layout == "column-major";
   line.product.precisions.clear();
   for (const std::string& word : words.precisions) {
     line.product.precisions.push_back(*find_precision(word));

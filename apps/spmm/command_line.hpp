@@ -3,6 +3,7 @@
 #include <heddle/apps/program_help.hpp>
 #include <heddle/apps/spmm/comparison.hpp>
 #include <heddle/apps/spmm/product.hpp>
+#include <heddle/apps/spmm/reordering.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,17 +11,21 @@
 namespace heddle::apps {
 
 /// The command line of heddle-spmm. With a block to multiply, products are computed. Without,
-/// kernels are timed on a GPU.
+/// kernels are timed on a GPU, or products in other orders of rows and columns.
 struct SpmmCommandLine {
   std::vector<std::string> matrices;
   SpmmProductOptions product;
+  ReorderingOptions reordering;
   std::vector<std::string> timed_precisions;  ///< "double", "single"
   ComparisonOptions comparison;
   bool explain = false;
   std::string json;      ///< a file for all numbers, `-` for stdout
   std::string roofline;  ///< a file for the roofline as SVG, empty: none
 
-  bool multiplies() const noexcept { return !product.block.empty() || product.columns > 0; }
+  bool reorders() const noexcept { return !reordering.orders.empty(); }
+  bool multiplies() const noexcept {
+    return !reorders() && (!product.block.empty() || product.columns > 0);
+  }
 };
 
 inline constexpr const char* kSpmmName = "heddle-spmm";

@@ -9,6 +9,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/spmm/column_major.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <random>
@@ -22,6 +23,9 @@ constexpr double kWrong = 64;
 
 /// The largest number of rows that are checked.
 constexpr Index kCheckedRows = 1024;
+
+/// The choice of "auto" with blocks by columns.
+constexpr const char* kByColumns = "auto column-major";
 
 bool is_cusparse(const std::string& kernel) { return kernel.starts_with("cusparse"); }
 
@@ -142,6 +146,7 @@ class Comparison {
     for (const std::string& name : kernels_) {
       result.kernels.push_back(guarded(name, [&] { return row_major(name); }));
     }
+    result.kernels.push_back(guarded(kByColumns, [&] { return by_columns(automatic); }));
     for (int algorithm = 1; options_.cusparse && algorithm <= 3; ++algorithm) {
       const std::string name = fmt::format("cusparse_alg{} column-major", algorithm);
       result.kernels.push_back(guarded(name, [&] { return column_major(name, algorithm); }));
@@ -173,6 +178,14 @@ class Comparison {
                                  context_, T{1},
                                  ConstBlockView<T, DeviceSpace>(operands_.B(), A_.cols, N_, ld),
                                  T{0}, BlockView<T, DeviceSpace>(operands_.C(), A_.rows, N_, ld));
+                           }});
+  }
+
+  KernelTiming by_columns(const SpmmPlan<T, CudaContext>& plan) {
+    ColumnMajorProduct<T, CudaContext> product(plan, A_.rows, A_.cols);
+    return check_and_time({kByColumns, true, [&] {
+                             product.multiply(context_, T{1}, {operands_.B(), N_, A_.cols, A_.cols},
+                                              T{0}, {operands_.C(), N_, A_.rows, A_.rows});
                            }});
   }
 

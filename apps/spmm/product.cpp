@@ -83,10 +83,11 @@ class Products {
       default:
         check_values(precision, options_.scaling);
         return with_narrow_float(precision, [&]<class V>(V) {
-          return finish<float>(precision,
-                               narrow_product<V>(context_, host_, std::as_const(A_).view(),
-                                                 converted<double>(host_, std::as_const(B_).view()),
-                                                 {options_.scaling, options_.fastest_order}));
+          return finish<float>(
+              precision,
+              narrow_product<V>(context_, host_, std::as_const(A_).view(),
+                                converted<double>(host_, std::as_const(B_).view()),
+                                {options_.scaling, options_.fastest_order, options_.by_columns}));
         });
     }
   }
@@ -95,9 +96,10 @@ class Products {
   SpmmProductLine plain(ProductPrecision precision) {
     // Values beyond the range of T are refused. Scaling would not be undone.
     check_values(precision, RangeScaling::none);
-    return finish<T>(precision,
-                     plain_product(context_, host_, convert<T>(host_, std::as_const(A_).view()),
-                                   converted<T>(host_, std::as_const(B_).view())));
+    return finish<T>(
+        precision,
+        plain_product(context_, host_, convert<T>(host_, std::as_const(A_).view()),
+                      converted<T>(host_, std::as_const(B_).view()), options_.by_columns));
   }
 
   /// Refuses values of A and B that the precision cannot take.

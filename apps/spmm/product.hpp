@@ -19,6 +19,7 @@ struct SpmmProductOptions {
   int threads = 0;    ///< of the host; 0: by the machine
   bool on_gpu = false;
   bool fastest_order = false;  ///< on a GPU: rows and columns of A in the fastest order
+  bool by_columns = false;     ///< B and C are stored by columns; in short types B alone
 };
 
 /// A product in one precision.

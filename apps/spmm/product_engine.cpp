@@ -1,6 +1,7 @@
 #include <chrono>
 #include <heddle/apps/spmm/product_engine.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/spmm/column_major.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <utility>
@@ -33,6 +34,15 @@ double seconds_of(Ctx& context, const Work& work) {
   return seconds_since(begin);
 }
 
+template <Scalar T>
+MultiVector<T, HostSpace> transposed(HostContext& host, ConstBlockView<T, HostSpace> block) {
+  MultiVector<T, HostSpace> result(host, block.cols(), block.rows());
+  for (Index i = 0; i < block.rows(); ++i) {
+    for (Index j = 0; j < block.cols(); ++j) result.view()(j, i) = block(i, j);
+  }
+  return result;
+}
+
 /// A plan and what its blocks are ordered by.
 template <class V, class Ctx>
 struct OrderedPlan {
@@ -63,7 +73,9 @@ OrderedPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& host,
     const RowPattern pattern{A.rows, A.cols, A.nnz, A.row_offsets, A.columns};
     ordering = fastest_block_order<V>(context, host, pattern, N);
   }
-  return {{context, host, A, options.scaling, ordering.order}, order_name(ordering.kind)};
+  OrderedPlan<V, CudaContext> made{{context, host, A, options.scaling, ordering.order}, ""};
+  if (!made.plan.in_rows()) made.order = order_name(ordering.kind);
+  return made;
 }
 
 template <class V>
@@ -73,22 +85,39 @@ std::vector<std::int32_t> exponents_of_columns(CudaContext& context,
 }
 #endif
 
+/// B by columns, in the context's memory.
+template <class Ctx>
+Buffer<double, typename Ctx::Space> placed_by_columns(Ctx& context, HostContext& host,
+                                                      ConstBlockView<double, HostSpace> B) {
+  Buffer<double, HostSpace> columns(host, static_cast<std::size_t>(B.rows() * B.cols()));
+  for (Index j = 0; j < B.cols(); ++j) {
+    for (Index i = 0; i < B.rows(); ++i) columns.data()[i + j * B.rows()] = B(i, j);
+  }
+  return place(context, std::move(columns));
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
 ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<T> A,
-                                 MultiVector<T, HostSpace> B) {
+                                 MultiVector<T, HostSpace> B, bool by_columns) {
   using Space = typename Ctx::Space;
   ComputedProduct<T> product;
+  const Index N = B.cols();
+  if (by_columns) B = transposed(host, std::as_const(B).view());
   const auto begin = Clock::now();
   const auto placed = place(context, std::move(A));
   const SpmmPlan<T, Ctx> plan(context, placed.view());
+  ColumnMajorProduct<T, Ctx> columns(plan, placed.rows(), placed.cols());
   const auto X = place(context, std::move(B));
-  MultiVector<T, Space> Y(context, placed.rows(), X.cols());
+  MultiVector<T, Space> Y(context, by_columns ? N : placed.rows(), by_columns ? placed.rows() : N);
   product.setup_seconds = seconds_since(begin);
-  product.seconds =
-      seconds_of(context, [&] { plan.multiply(context, T{1}, X.view(), T{0}, Y.view()); });
+  product.seconds = seconds_of(context, [&] {
+    if (by_columns) return columns.multiply(context, T{1}, X.view(), T{0}, Y.view());
+    plan.multiply(context, T{1}, X.view(), T{0}, Y.view());
+  });
   product.C = fetch(context, host, std::move(Y));
+  if (by_columns) product.C = transposed(host, std::as_const(product.C).view());
   return product;
 }
 
@@ -100,11 +129,18 @@ ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<d
   ComputedProduct<float> product;
   const auto begin = Clock::now();
   OrderedPlan<V, Ctx> ordered = make_plan<V>(context, host, A, B.cols(), options);
-  const MultiVector<double, Space> X = place(context, std::move(B));
-  MultiVector<float, Space> Y(context, A.rows, X.cols());
-  product.setup_seconds = seconds_since(begin);
-  product.seconds =
-      seconds_of(context, [&] { ordered.plan.multiply(context, X.view(), Y.view()); });
+  MultiVector<float, Space> Y(context, A.rows, B.cols());
+  const auto measure = [&](const auto& X) {
+    product.setup_seconds = seconds_since(begin);
+    product.seconds = seconds_of(context, [&] { ordered.plan.multiply(context, X, Y.view()); });
+  };
+  if (options.by_columns) {
+    const auto X = placed_by_columns(context, host, std::as_const(B).view());
+    measure(ColumnMajorBlock<double, Space>{X.data(), B.rows(), B.cols(), B.rows()});
+  } else {
+    const MultiVector<double, Space> X = place(context, std::move(B));
+    measure(X.view());
+  }
   product.C = fetch(context, host, std::move(Y));
   product.order = std::move(ordered.order);
   product.row_exponents = ordered.plan.row_exponents();
@@ -114,7 +150,7 @@ ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<d
 
 #define HEDDLE_INSTANTIATE_PLAIN(T, CTX)                                          \
   template ComputedProduct<T> plain_product(CTX&, HostContext&, HostCsrMatrix<T>, \
-                                            MultiVector<T, HostSpace>);
+                                            MultiVector<T, HostSpace>, bool);
 #define HEDDLE_INSTANTIATE_NARROW(V, CTX)                                             \
   template ComputedProduct<float> narrow_product<V>(                                  \
       CTX&, HostContext&, CsrView<double, HostSpace>, MultiVector<double, HostSpace>, \

@@ -20,15 +20,17 @@ struct ComputedProduct {
   std::vector<std::int32_t> column_exponents;
 };
 
-/// In the precision of A and B. Throws `OutOfMemory`, `DeviceError`.
+/// In the precision of A and B. With `by_columns`, the blocks are stored by columns for the
+/// product. Throws `OutOfMemory`, `DeviceError`.
 template <Scalar T, class Ctx>
 ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<T> A,
-                                 MultiVector<T, HostSpace> B);
+                                 MultiVector<T, HostSpace> B, bool by_columns);
 
 struct NarrowOptions {
   RangeScaling scaling = RangeScaling::powers_of_two;
   /// On a GPU: A in the order that its fitted times say is the fastest. Else in the natural one.
   bool fastest_order = false;
+  bool by_columns = false;  ///< B is handed to the product by columns
 };
 
 /// With A and B rounded to V; on a GPU on tensor cores. Throws `InvalidArgument` for values that V

@@ -89,10 +89,10 @@ void explain(const MatrixComparison& comparison) {
   fmt::print(
       "  features: rows {:.2f} +- {:.2f}, longest {}, {} empty, at most {} with 128 entries\n"
       "    reuse of B in 8 rows {:.2f}, 128 {:.2f}, 2048 {:.2f}, 32768 {:.2f}, boxes {:.2f}; "
-      "runs of {:.2f} columns; {}x{} blocks filled {:.2f}\n",
+      "runs of {:.2f} columns; {}x{} blocks filled {:.2f}; values exact in single precision: {}\n",
       A.row_mean, A.row_deviation, A.row_max, A.empty_rows, A.rows_within_128, A.reuse_8,
       A.reuse_128, A.reuse_2048, A.reuse_32768, A.reuse_grid, A.column_run, A.node_size,
-      A.node_size, A.node_fill);
+      A.node_size, A.node_fill, A.values_are_floats ? "all" : "not all");
   for (const WidthComparison& width : comparison.widths) {
     fmt::print("  N = {}: {} is taken, {}\n    {:<28}{:>10}{:>10}{:>12}{:>12}{:>12}  {}\n", width.N,
                width.chosen, width.reason, "kernel", "model ms", "warm ms", "A in MB", "memory MB",

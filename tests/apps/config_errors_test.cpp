@@ -10,14 +10,14 @@
 
 namespace heddle::apps {
 namespace {
-
 using test::error_of;
 
 const std::string kSolverKeys =
     "type, nev, which, block_size, tolerance, criterion, max_iterations, time_limit_s, "
     "refresh_interval, preconditioner";
 const std::string kTopKeys =
-    "problem, solver, spmm, device, precision, threads, distribution, seed, output, checkpoint";
+    "problem, solver, spmm, device, devices, precision, threads, "
+    "distribution, seed, output, checkpoint";
 
 /// The message for a value of a solver key, which stands on line 2, column 10 + its name's length.
 std::string solver_value(const std::string& key, const std::string& value) {
@@ -99,8 +99,8 @@ TEST(ConfigErrors, AKeyInTheWrongSectionIsSentToItsOwn) {
 }
 
 TEST(ConfigErrors, NoKeyIsAcceptedThatDoesNothing) {
-  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nspmm: {reorder: none}"),
-            "case.yaml:2:8: unknown key 'reorder' in spmm; valid keys: kernel, cache");
+  EXPECT_EQ(error_of("problem: {matrix: a.mtx}\nspmm: {layout: none}"),
+            "case.yaml:2:8: unknown key 'layout' in spmm; valid keys: kernel, reorder, cache");
 }
 
 TEST(ConfigErrors, KeysOfOtherSolvers) {

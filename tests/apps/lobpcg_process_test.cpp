@@ -231,7 +231,7 @@ TEST_F(LobpcgProcess, ValidateAndPrintConfigSolveNothing) {
   expect_refused(
       solve("problem: {matrix: gone.mtx}", {"--print-config", "--set", "a=1"}), 1,
       "--set a=1: unknown key 'a' at the top level (did you mean 'problem.matrix'?); "
-      "valid keys: problem, solver, spmm, device, precision, threads, distribution, seed, "
+      "valid keys: problem, solver, spmm, device, devices, precision, threads, distribution, seed, "
       "output, checkpoint");
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <apps/processes.hpp>
 #include <cmath>
-#include <filesystem>
 #include <heddle/linalg/formats/formats.hpp>
 #include <string>
 #include <vector>
@@ -65,6 +64,22 @@ TEST_F(LanczosOnProcesses, SameResults) {
       kAny);
 }
 
+TEST_F(LobpcgOnProcesses, Statuses) {
+  expect_status(problem(kGrid, "nev: 4, max_iterations: 1"), 3, "max_iterations");
+  expect_status(problem(kGrid, "nev: 4, time_limit_s: 1e-9"), 3, "time_limit");
+  expect_status(problem(kGrid, "nev: 4, tolerance: 1e-18"), 4, "stagnated");
+}
+
+TEST_F(CgOnProcesses, Statuses) {
+  folder_.write("ring.mtx", ring(40));
+  folder_.write("saddle.mtx", matrix_market(3, {"1 1 -0.5", "2 2 0.5", "3 3 1.5"}));
+  const std::string random = kGrid + ", rhs: {random: 2}";
+  expect_status(problem(random, "tolerance: 1e-19"), 4, "stagnated");
+  expect_status(problem("matrix: ring.mtx, rhs: {ones: 1}", "preconditioner: {type: none}"), 4,
+                "breakdown");
+  expect_status(problem("matrix: saddle.mtx, rhs: {ones: 1}", ""), 4, "indefinite");
+}
+
 TEST_F(CgOnProcesses, SameSolutions) {
   const std::string random = kGrid + ", rhs: {random: 3}";
   expect_same(2, problem(random, ""));
@@ -117,44 +132,27 @@ TEST_F(LobpcgOnProcesses, DistributionsGiveTheSamePairs) {
 }
 
 TEST_F(LobpcgOnProcesses, CheckpointsPerProcess) {
-  const std::string kept =
-      problem(kGrid, "nev: 4, preconditioner: {type: none}") + "checkpoint: {file: kept}\n";
-  EXPECT_EQ(together(2, kept, {"--set", "solver.max_iterations=20"}).exit_code, 3);
-  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "kept.1"));
+  expect_resumed(2, problem(kGrid, kUnpreconditioned) + kKept);
+}
+
+TEST_F(LobpcgOnProcesses, CheckpointsFitTheirNumberOfProcesses) {
+  const std::string kept = problem(kGrid, kUnpreconditioned) + kKept;
+  EXPECT_EQ(together(2, kept, {"--set", "solver.max_iterations=5"}).exit_code, 3);
   EXPECT_EQ(solve(kept, {"--resume"}).exit_code, 2);
   const ProcessResult three = together(3, kept, {"--resume"});
   EXPECT_EQ(three.exit_code, 2);
   EXPECT_NE(three.err.find("process: 0 of 2 in place of process: 0 of 3"), std::string::npos)
       << three.err;
-  EXPECT_EQ(together(2, kept, {"--resume", "--set", "output.directory=resumed"}).exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "kept.1"));
-  EXPECT_EQ(together(2, kept, {"--set", "output.directory=whole"}).exit_code, 0);
-  for (const char* const key : {"iterations", "eigenvalues", "residuals"}) {
-    EXPECT_EQ(result("resumed").at(key), result("whole").at(key)) << key;
-  }
 }
 
 TEST_F(LobpcgOnProcesses, AProcessThatFailsEndsAll) {
-  const std::string kept =
-      problem(kGrid, "nev: 4, preconditioner: {type: none}") + "checkpoint: {file: kept}\n";
-  EXPECT_EQ(together(3, kept, {"--set", "solver.max_iterations=5"}).exit_code, 3);
-  std::filesystem::remove(folder_.path() / "kept.2");
-  const ProcessResult run = together(3, kept, {"--resume"});
-  EXPECT_EQ(run.exit_code, 2);
-  EXPECT_NE(run.err.find("heddle-lobpcg: process 2: error: "), std::string::npos) << run.err;
-  EXPECT_NE(run.err.find("kept.2: no checkpoint can be read"), std::string::npos) << run.err;
+  const std::string said =
+      expect_a_failure_to_end_all(3, problem(kGrid, kUnpreconditioned) + kKept);
+  EXPECT_NE(said.find("heddle-lobpcg: process 2: error: "), std::string::npos) << said;
 }
 
 TEST_F(LobpcgOnProcesses, ASignalEndsTheSolveWithResults) {
-  folder_.write("case.yaml", problem(generated("laplace3d", "30, 30, 30"),
-                                     "nev: 8, tolerance: 1e-13, max_iterations: 1000000, "
-                                     "criterion: absolute, preconditioner: {type: none}"));
-  test::Process process(folder_.path(), launch(2, {"case.yaml"}));
-  EXPECT_TRUE(wait_for_iterations(process)) << process.err();
-  process.signal(SIGUSR1);
-  const ProcessResult run = process.wait();
-  EXPECT_EQ(run.exit_code, 130) << run.err;
-  EXPECT_EQ(result().at("status"), "interrupted");
+  expect_ended_by(SIGUSR1, problem(generated("laplace3d", "30, 30, 30"), kUnending));
 }
 
 TEST_F(LobpcgOnProcesses, Refusals) {
@@ -165,10 +163,30 @@ TEST_F(LobpcgOnProcesses, Refusals) {
   expect_refused(problem(kGrid + ", transform: normal_equations", "nev: 2"), 1,
                  "several processes");
   expect_refused(problem(kGrid, "nev: 2") + "device: cuda\n", 5, "device: cuda cannot be used: ");
+  expect_refused(problem(kGrid, "nev: 2") + "devices: 2\n", 1,
+                 "case.yaml:4:10: devices: 2 GPUs were asked for, but a launcher started 2 "
+                 "processes, and each has one");
   const ProcessResult run = together(4, problem(generated("laplace1d", "3"), "nev: 1"));
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("there are 4 processes, but the matrix has 3 rows"), std::string::npos)
+  EXPECT_NE(run.err.find("there are 4 processes or GPUs, but the matrix has 3 rows"),
+            std::string::npos)
       << run.err;
+}
+
+/// Options of another process would be ignored, as only process 0 reads them.
+TEST_F(LobpcgOnProcesses, RefuseOtherArgumentsThanThoseOfProcess0) {
+  folder_.write("case.yaml", problem(kGrid, "nev: 2"));
+  std::vector<std::string> words = launch(2, {"case.yaml"});
+  const std::vector<std::string> other = command({"case.yaml", "--set", "solver.nev=3"});
+  words.insert(words.end(), {":", "-n", "1"});
+  words.insert(words.end(), other.begin() + 1, other.end());
+  const ProcessResult run = test::run_process(folder_.path(), words);
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.err.find("but process 2 is \""), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("case.yaml --set solver.nev=3\": start all processes from the same build"),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(run.err.find("process 1"), std::string::npos) << run.err;
 }
 
 /// A launcher of one process changes nothing, although MPI could not begin a second time under it.

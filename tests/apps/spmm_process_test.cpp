@@ -98,6 +98,16 @@ TEST_F(HeddleSpmm, ReportsErrorsAndBounds) {
     EXPECT_LE(product["worst_share_of_bound"].get<double>(), 1);
     before = error;
   }
+  for (const std::string precision : {"half", "double"}) {
+    for (const std::string layout : {"row-major", "column-major"}) {
+      const ProcessResult result = run({"A.mtx", "--multiply", "B.npy", "--precision", precision,
+                                        "--layout", layout, "-o", layout + ".npy"});
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+    }
+    EXPECT_EQ(heddle::test::contents(folder_.path() / "row-major.npy"),
+              heddle::test::contents(folder_.path() / "column-major.npy"))
+        << precision;
+  }
   const ProcessResult text = run({"A.mtx", "--multiply", "B.npy", "--precision", "bf16"});
   for (const char* part : {"A 12x8 with", "B 8x3", "bf16", "worst error/bound"}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << " is not in:\n" << text.out;
