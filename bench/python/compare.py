@@ -11,6 +11,7 @@ Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
 
 import argparse
 import faulthandler
+import math
 import os
 
 THREADS = 2
@@ -25,8 +26,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
-import scipy.sparse.linalg as sla
+import scipy.sparse
+import scipy.sparse.linalg
+from tasks import TASKS, Beside
 
 import heddle
 
@@ -53,8 +55,6 @@ GENERATED = {
     "wathen 60x60": ("wathen", 60, 60),
     "elasticity3d 14x14x14": ("elasticity3d", 14, 14, 14),
 }
-PAIRS = 6
-COLUMNS = 8
 
 
 class TooLong(Exception):
@@ -63,108 +63,6 @@ class TooLong(Exception):
 
 def on_alarm(*_):
     raise TooLong
-
-
-def eigen_residual(A, w, v):
-    scale = abs(A).sum(axis=0).max()
-    norms = np.linalg.norm(v, axis=0)
-    return float((np.linalg.norm(A @ v - v * w, axis=0) / norms).max() / scale)
-
-
-def singular_residual(A, u, s, vh):
-    return float(np.linalg.norm(A @ vh.T - u * s, axis=0).max() / s.max())
-
-
-def linear_residual(A, B, X):
-    return float((np.linalg.norm(A @ X - B, axis=0) / np.linalg.norm(B, axis=0)).max())
-
-
-def start(A, columns):
-    return np.random.default_rng(1).standard_normal((A.shape[0], columns))
-
-
-def eigen_task(which):
-    """Six pairs of an end, tol = 0 on the sides of SciPy and heddle, 1e-14 on PRIMME's."""
-
-    def solvers(A):
-        def judged(solve):
-            return lambda: eigen_residual(A, *solve())
-
-        found = {
-            "heddle": lambda: heddle.eigsh(A, PAIRS, which=which, threads=THREADS),
-            "scipy": lambda: sla.eigsh(A, PAIRS, which=which, maxiter=10**6),
-        }
-        if which == "SA":
-            found["scipy sigma=0"] = lambda: sla.eigsh(A.tocsc(), PAIRS, sigma=0)
-        if primme is not None:
-            found["primme"] = lambda: primme.eigsh(A, PAIRS, which=which, tol=1e-14)
-        return {name: judged(solve) for name, solve in found.items()}
-
-    return solvers
-
-
-def lobpcg_task(A):
-    """Six smallest pairs to residuals of 1e-8 |A|, SciPy with Jacobi and heddle as it comes."""
-    X = start(A, PAIRS)
-    tol = 1e-8 * abs(A).sum(axis=0).max()
-    M = sp.diags_array(1 / A.diagonal(), format="csr")
-    options = {"tol": tol, "largest": False}
-
-    def scipy():
-        w, v = sla.lobpcg(A, X, M=M, maxiter=3000, **options)
-        residual = eigen_residual(A, w, v)
-        if residual > 2e-8:
-            raise RuntimeError(f"residual {residual:.1e}")
-        return residual
-
-    def ours(**extras):
-        return eigen_residual(
-            A, *heddle.lobpcg(A, X, threads=THREADS, on_failure="raise", **options, **extras)
-        )
-
-    return {"heddle": ours, "scipy": scipy, "heddle jacobi": lambda: ours(preconditioner="jacobi")}
-
-
-def svds_task(A):
-    found = {
-        "heddle": lambda: heddle.svds(A, PAIRS, threads=THREADS),
-        "scipy": lambda: sla.svds(A, PAIRS),
-    }
-    if primme is not None:
-        found["primme"] = lambda: primme.svds(A, PAIRS, tol=1e-14)
-    return {
-        name: (lambda solve=solve: singular_residual(A, *solve())) for name, solve in found.items()
-    }
-
-
-def cg_task(columns):
-    def solvers(A):
-        B = start(A, columns)
-        M = sp.diags_array(1 / A.diagonal(), format="csr")
-
-        def scipy():
-            found = [sla.cg(A, b, rtol=1e-8, maxiter=100000, M=M) for b in B.T]
-            if any(info for _, info in found):
-                raise RuntimeError("not converged")
-            return linear_residual(A, B, np.stack([x for x, _ in found], axis=1))
-
-        def ours():
-            X, _ = heddle.cg(A, B, rtol=1e-8, maxiter=100000, threads=THREADS, on_failure="raise")
-            return linear_residual(A, B, X)
-
-        return {"heddle": ours, "scipy": scipy}
-
-    return solvers
-
-
-TASKS = {
-    "eigsh, 6 largest": eigen_task("LA"),
-    "eigsh, 6 smallest": eigen_task("SA"),
-    "lobpcg, 6 smallest": lobpcg_task,
-    "svds, 6 largest": svds_task,
-    "cg, 1 column": cg_task(1),
-    f"cg, {COLUMNS} columns": cg_task(COLUMNS),
-}
 
 
 def timed(solve, limit):
@@ -222,8 +120,11 @@ def report(task, results):
         print(f"| {matrix} | " + " | ".join(cells) + " |", flush=True)
     for name, values in ratios.items():
         if values:
-            print(f"\nGeometric mean, {name} / heddle: {statistics.geometric_mean(values):.2f} "
-                  f"over {len(values)} of {len(results)} matrices")
+            print(
+                f"\nGeometric mean, {name} / heddle: {statistics.geometric_mean(values):.2f} "
+                f"over {len(values)} of {len(results)} matrices"
+            )
+    return ratios
 
 
 def matrices(folder, few, real=REAL, generated=GENERATED):
@@ -236,15 +137,19 @@ def matrices(folder, few, real=REAL, generated=GENERATED):
         yield name, heddle.generate(structure, *size)
 
 
-def overhead():
-    """Seconds of a small call beyond those of the library."""
-    A, b = heddle.generate("laplace1d", 100), np.ones(100)
-    extra = []
+def overhead(beside, A):
+    """Prints the time of a small call, and its part beyond that of the library."""
+    b = beside.arrays.ones(A.shape[0])
+    whole, extra = [], []
     for _ in range(200):
         begin = time.perf_counter()
-        result = heddle.cg(A, b, threads=1, preconditioner="none", return_stats=True)[2]
-        extra.append(time.perf_counter() - begin - sum(result.timings[k] for k in ("setup", "solve")))
-    print(f"Time per call beyond the library's: {1e3 * statistics.median(extra):.3f} ms")
+        result = heddle.cg(A, b, preconditioner="none", return_stats=True, **beside.extras)[2]
+        whole.append(time.perf_counter() - begin)
+        extra.append(whole[-1] - sum(result.timings[k] for k in ("setup", "solve")))
+    print(
+        f"Time of a call for order {A.shape[0]}: {1e3 * statistics.median(whole):.3f} ms, "
+        f"beyond the library's: {1e3 * statistics.median(extra):.3f} ms"
+    )
 
 
 def main():
@@ -259,25 +164,40 @@ def main():
     faulthandler.enable()  # a crash tells where
     sys.stdout.reconfigure(line_buffering=True)
     warnings.simplefilter("ignore")
+    found = matrices(arguments.matrices, arguments.few)
+    small = heddle.generate("laplace1d", 100)
     if arguments.gpu:
         import on_gpu
 
         on_gpu.warm_up()
-        on_gpu.overhead()
+        beside, small = on_gpu.BESIDE, on_gpu.on_device(small)
         found = matrices(arguments.matrices, arguments.few, on_gpu.REAL, on_gpu.GENERATED)
         operands = {name: on_gpu.on_device(A) for name, A in found}
-        tasks = on_gpu.TASKS
     else:
-        overhead()
-        operands = dict(matrices(arguments.matrices, arguments.few))
-        tasks = TASKS
-    for task, solvers in tasks.items():
+        beside = Beside(
+            "scipy",
+            np,
+            scipy.sparse,
+            scipy.sparse.linalg,
+            extras={"threads": THREADS},
+            primme=primme,
+            factor_limit=math.ceil(arguments.limit),
+        )
+        operands = dict(found)
+    overhead(beside, small)
+    ratios = []
+    for task, solvers in TASKS.items():
         if arguments.only in task:
             results = {
-                name: measure(solvers(A), arguments.rounds, arguments.limit)
+                name: measure(solvers(beside, A), arguments.rounds, arguments.limit)
                 for name, A in operands.items()
             }
-            report(task, results)
+            ratios += report(task, results)[beside.name]
+    if ratios:
+        print(
+            f"\nGeometric mean of all tasks, {beside.name} / heddle: "
+            f"{statistics.geometric_mean(ratios):.2f} over {len(ratios)} solves of both"
+        )
 
 
 if __name__ == "__main__":

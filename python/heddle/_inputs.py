@@ -14,7 +14,8 @@ from scipy.sparse.linalg import LinearOperator
 from . import _core
 from . import _device_inputs as device
 from ._device_arrays import DeviceOperand, Library, library_of
-from ._scalars import INT32_MAX, check_scalar
+from ._scalars import INT32_MAX, check_finite, check_scalar
+
 
 @dataclass(frozen=True)
 class Operand:
@@ -100,8 +101,7 @@ def stored(A: Any, name: str, symmetric: bool = False) -> Any:
     else:
         A = np.asarray(A)
         _check_2d(A, name)
-        check_scalar(A.dtype, name)
-        A = sp.csr_array(A)
+        A = sp.csr_array(A.astype(check_scalar(A.dtype, name), copy=False))
     if not A.has_canonical_format:
         A = A.copy()
         A.sum_duplicates()
@@ -118,6 +118,7 @@ def csr(A: Any, name: str, symmetric: bool = False) -> Operand:
     columns = np.ascontiguousarray(A.indices, dtype=np.int32)
     offsets: Any = np.ascontiguousarray(A.indptr)  # of 32 or 64 bits, as values
     values: Any = np.ascontiguousarray(A.data, dtype=dtype)
+    check_finite(values, name)
     rows, cols = A.shape
     return Operand(_core.Matrix.from_csr(rows, cols, offsets, columns, values), dtype)
 
@@ -237,6 +238,7 @@ def block(X: Any, name: str, rows: int | None = None) -> tuple[Any, np.dtype]:
         raise ValueError(f"{name} has {X.ndim} dimensions, a block has 1 or 2")
     if rows is not None and X.shape[0] != rows:
         raise ValueError(f"{name} has {X.shape[0]} rows where {rows} are needed")
+    check_finite(X, name)
     if X.dtype == np.float64 and X.flags.aligned and _rows_are_contiguous(X):
         return X, dtype
     return np.array(X, dtype=np.float64, order="C"), dtype

@@ -27,11 +27,21 @@ def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
         adjoint = getattr(A, "rmatmat", None)
         if adjoint is None:
             raise TypeError("A has no rmatmat, by which the transpose multiplies")
+
+        def transposed(X: Any) -> Any:
+            try:
+                return adjoint(X)
+            except (NotImplementedError, TypeError) as error:  # of an operator without rmatvec
+                raise TypeError(
+                    f"A.rmatmat failed ({error}): an operator needs rmatvec or rmatmat, which "
+                    "multiplies by the transpose"
+                ) from error
+
         rows, cols = A.shape
         library = library_of(A, "A")
         return (
             operator(A.matmat, (rows, cols), A.dtype, "A", library),
-            operator(adjoint, (cols, rows), A.dtype, "the transpose of A", library),
+            operator(transposed, (cols, rows), A.dtype, "the transpose of A", library),
         )
     operand = matrix(A, "A", symmetric=False)
     if sp.issparse(A) and A.format == "csc":

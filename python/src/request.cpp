@@ -155,6 +155,16 @@ constexpr std::array kFields = {
           [](Request& r, std::string_view name, nb::handle v) {
             r.spmm.kernel = number<std::string>(name, v, "the name of a kernel");
           }},
+    Field{"reorder",
+          [](Request& r, std::string_view name, nb::handle v) {
+            r.reorder = word<RowOrder>(name, v,
+                                       {{"auto", RowOrder::automatic},
+                                        {"none", RowOrder::none},
+                                        {"rcm", RowOrder::rcm},
+                                        {"metis", RowOrder::metis},
+                                        {"radix", RowOrder::radix},
+                                        {"jaccard", RowOrder::jaccard}});
+          }},
     Field{"precision",
           [](Request& r, std::string_view name, nb::handle v) {
             r.precision = word<Precision>(name, v,

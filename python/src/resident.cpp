@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bindings.hpp"
+#include "parts.hpp"
 
 namespace heddle::python {
 namespace {
@@ -69,51 +69,21 @@ ResidentMatrix<T, Ctx> resident(const DeviceMatrix& A, CallersStream caller) {
                                  at<const std::int32_t>(A.columns), at<const T>(A.values)});
 }
 
+/// A matrix or a block in the memory of a context.
 template <Scalar T, class Ctx>
-std::optional<ResidentMatrix<T, Ctx>> resident(const DeviceMatrix* A, CallersStream caller) {
-  if (A == nullptr) return std::nullopt;
-  return resident<T, Ctx>(*A, caller);
-}
+struct OnDevice {
+  CallersStream caller;
 
-template <Scalar T, class Space>
-ConstBlockView<T, Space> block_at(const std::optional<DeviceBlock>& X) {
-  if (!X) return {};
-  const auto [address, rows, cols, ld] = *X;
-  return {at<const T>(address), rows, cols, ld};
-}
-
-std::optional<Block> on_host(const std::optional<Array2>& X) {
-  return X ? std::optional(block_of(*X)) : std::nullopt;
-}
-
-/// The parts of a problem in Python.
-struct Parts {
-  const DeviceMatrix& A;
-  const DeviceMatrix* B;
-  const std::optional<DeviceBlock>& rhs;
-  const std::optional<DeviceBlock>& initial_guess;
-  const std::optional<DeviceBlock>& constraints;
-  const DeviceMatrix* preconditioner;
-  const DeviceMatrix* A_transposed;
-  bool normal_equations;
-  const std::optional<Array2>& near_null;
-  const std::optional<Array2>& coordinates;
-
-  template <Scalar T, class Ctx>
-  ResidentProblem<T, Ctx> problem(CallersStream caller) const {
-    using Space = typename Ctx::Space;
-    return {.A = resident<T, Ctx>(A, caller),
-            .B = resident<T, Ctx>(B, caller),
-            .constraints = block_at<T, Space>(constraints),
-            .initial_guess = block_at<T, Space>(initial_guess),
-            .rhs = block_at<T, Space>(rhs),
-            .normal_equations = normal_equations,
-            .A_transposed = resident<T, Ctx>(A_transposed, caller),
-            .preconditioner = resident<T, Ctx>(preconditioner, caller),
-            .near_null = on_host(near_null).value_or(Block{}),
-            .coordinates = on_host(coordinates).value_or(Block{})};
+  ResidentMatrix<T, Ctx> operator()(const DeviceMatrix& A) const {
+    return resident<T, Ctx>(A, caller);
+  }
+  ConstBlockView<T, typename Ctx::Space> operator()(const DeviceBlock& X) const {
+    const auto [address, rows, cols, ld] = X;
+    return {at<const T>(address), rows, cols, ld};
   }
 };
+
+using DeviceParts = Parts<DeviceMatrix, DeviceBlock>;
 
 /// Calls receive(block), which gives a block of the caller for the first `count` columns of X, or
 /// whose columns it has, and copies them there.
@@ -131,9 +101,9 @@ void deliver(Ctx& context, CallersStream caller, const MultiVector<T, typename C
 }
 
 template <Scalar T, class Ctx>
-Solution solve_in(Device& device, Ctx& context, const Parts& parts, const Request& request,
+Solution solve_in(Device& device, Ctx& context, const DeviceParts& parts, const Request& request,
                   CallersStream caller, const Monitor& monitor, const nb::object& receive) {
-  const ResidentProblem<T, Ctx> problem = parts.problem<T, Ctx>(caller);
+  const auto problem = parts.problem<ResidentProblem<T, Ctx>>(OnDevice<T, Ctx>{caller});
   caller.after(context);
   ResidentSolution<T, typename Ctx::Space> solved = [&] {
     const nb::gil_scoped_release unlock;
@@ -154,16 +124,16 @@ Solution solve_resident(Device& device, const nb::dict& options, bool single, Ad
                         bool normal_equations, const std::optional<Array2>& near_null,
                         const std::optional<Array2>& coordinates, nb::object iteration,
                         nb::object stage) {
-  const Parts parts{A,
-                    B,
-                    rhs,
-                    initial_guess,
-                    constraints,
-                    preconditioner,
-                    A_transposed,
-                    normal_equations,
-                    near_null,
-                    coordinates};
+  const DeviceParts parts{A,
+                          B,
+                          rhs,
+                          initial_guess,
+                          constraints,
+                          preconditioner,
+                          A_transposed,
+                          normal_equations,
+                          near_null,
+                          coordinates};
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   const Monitor monitor = python.monitor();

@@ -97,6 +97,8 @@ void bind_solution(nb::module_& m) {
       .def_ro("device_note", &Solution::device_note)
       .def_ro("block_size", &Solution::block_size)
       .def_ro("kernel", &Solution::spmm_kernel)
+      .def_ro("row_order", &Solution::row_order)
+      .def_ro("row_order_reason", &Solution::row_order_reason)
       .def_ro("preconditioner", &Solution::preconditioner_name)
       .def_ro("setup_seconds", &Solution::setup_seconds)
       .def_ro("solve_seconds", &Solution::solve_seconds)

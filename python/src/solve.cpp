@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "bindings.hpp"
+#include "parts.hpp"
 
 namespace heddle::python {
 namespace {
@@ -17,47 +17,11 @@ DeviceChoice device_choice(const std::string& name) {
 
 using Sizes = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// The parts of a problem in Python. The arrays of the blocks live as long as the call.
-struct Parts {
-  const PythonMatrix& A;
-  const PythonMatrix* B;
-  const std::optional<Array2>& rhs;
-  const std::optional<Array2>& initial_guess;
-  const std::optional<Array2>& constraints;
-  const PythonMatrix* preconditioner;
-  const PythonMatrix* A_transposed;
-  bool normal_equations;
-  const std::optional<Sizes>& null_vector_sizes;
-  const std::optional<Array2>& near_null;
-  const std::optional<Array2>& coordinates;
+/// A matrix or a block of the library.
+struct OnHost {
+  Matrix operator()(const PythonMatrix& A) const { return A.matrix; }
+  Block operator()(const Array2& X) const { return block_of(X); }
 };
-
-std::optional<Matrix> matrix_of(const PythonMatrix* part) {
-  if (part == nullptr) return std::nullopt;
-  return part->matrix;
-}
-
-Block block_of(const std::optional<Array2>& part) {
-  return part ? python::block_of(*part) : Block{};
-}
-
-Problem problem_of(const Parts& parts) {
-  Problem problem{.A = parts.A.matrix,
-                  .B = matrix_of(parts.B),
-                  .constraints = block_of(parts.constraints),
-                  .initial_guess = block_of(parts.initial_guess),
-                  .rhs = block_of(parts.rhs),
-                  .normal_equations = parts.normal_equations,
-                  .A_transposed = matrix_of(parts.A_transposed),
-                  .preconditioner = matrix_of(parts.preconditioner),
-                  .near_null = block_of(parts.near_null),
-                  .coordinates = block_of(parts.coordinates)};
-  if (parts.null_vector_sizes) {
-    const double* const sizes = parts.null_vector_sizes->data();
-    problem.null_vector_sizes.assign(sizes, sizes + parts.null_vector_sizes->size());
-  }
-  return problem;
-}
 
 Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
                const PythonMatrix* B, const std::optional<Array2>& rhs,
@@ -66,8 +30,21 @@ Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
                bool normal_equations, const std::optional<Sizes>& null_vector_sizes,
                const std::optional<Array2>& near_null, const std::optional<Array2>& coordinates,
                nb::object iteration, nb::object stage) {
-  Problem problem = problem_of({A, B, rhs, initial_guess, constraints, preconditioner, A_transposed,
-                                normal_equations, null_vector_sizes, near_null, coordinates});
+  const Parts<PythonMatrix, Array2> parts{A,
+                                          B,
+                                          rhs,
+                                          initial_guess,
+                                          constraints,
+                                          preconditioner,
+                                          A_transposed,
+                                          normal_equations,
+                                          near_null,
+                                          coordinates};
+  Problem problem = parts.problem<Problem>(OnHost{});
+  if (null_vector_sizes) {
+    const double* const sizes = null_vector_sizes->data();
+    problem.null_vector_sizes.assign(sizes, sizes + null_vector_sizes->size());
+  }
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   Solution solution = [&] {

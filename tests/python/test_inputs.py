@@ -171,10 +171,32 @@ def test_damaged_matrices_are_refused():
     A.indices[5] = 77
     with pytest.raises(ValueError, match="column 77"):
         heddle.solve(A, nev=2)
-    A = path_laplacian(20)
-    A.data[4] = np.nan
-    with pytest.raises(ValueError, match="A: |finite"):
-        heddle.solve(A, nev=2, on_failure="raise")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_parts_that_are_not_finite_are_refused(value):
+    A, X = path_laplacian(20), np.ones((20, 2))
+    bad, wrong = A.copy(), X.copy()
+    bad.data[4] = wrong[3, 1] = value
+    for call, name in (
+        (lambda: heddle.solve(bad, nev=2), "A"),
+        (lambda: heddle.eigsh(bad.toarray(), 2), "A"),
+        (lambda: heddle.eigsh(A, 2, M=bad), "M"),
+        (lambda: heddle.lobpcg(A, wrong), "X"),
+        (lambda: heddle.lobpcg(A, X, Y=wrong), "Y"),
+        (lambda: heddle.cg(A, wrong), "b"),
+        (lambda: heddle.cg(A, X, x0=-wrong), "x0"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} contains NaN or infinity$"):
+            call()
+    X[:] = 1e308  # whose sum overflows
+    heddle._scalars.check_finite(X, "X")
+
+
+def test_other_byte_orders_are_converted():
+    A = path_laplacian(50)
+    w = heddle.eigsh(A.toarray().astype(">f8"), 2, which="LA", return_eigenvectors=False)
+    np.testing.assert_allclose(w, path_eigenvalues(50)[-2:], rtol=1e-10)
 
 
 def test_functions_get_arrays_that_they_may_keep():

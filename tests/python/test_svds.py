@@ -99,3 +99,10 @@ def test_single_precision():
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         heddle.svds(rectangular(90, 40), **arguments)
+
+
+def test_operators_without_a_transpose_are_refused():
+    A = rectangular(90, 40)
+    operator = sla.LinearOperator(A.shape, matvec=lambda x: A @ x, dtype=float)
+    with pytest.raises(TypeError, match="an operator needs rmatvec or rmatmat"):
+        heddle.svds(operator, 2)
