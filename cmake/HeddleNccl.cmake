@@ -1,18 +1,18 @@
-# Sets HEDDLE_HAS_NCCL and, where it is on, finds NCCL. It needs CUDA, and MPI to start with.
+# Sets HEDDLE_HAS_NCCL and, where it is on, finds NCCL. It needs CUDA.
 
 set(HEDDLE_HAS_NCCL OFF)
-if(HEDDLE_HAS_CUDA AND HEDDLE_HAS_MPI)
+if(HEDDLE_HAS_CUDA)
   if(HEDDLE_NCCL STREQUAL "AUTO")
     find_package(NCCL QUIET)
   elseif(HEDDLE_NCCL)
     find_package(NCCL REQUIRED)
   endif()
 elseif(HEDDLE_NCCL STREQUAL "ON")
-  message(FATAL_ERROR "HEDDLE_NCCL=ON needs CUDA and MPI, see HEDDLE_CUDA and HEDDLE_MPI")
+  message(FATAL_ERROR "HEDDLE_NCCL=ON needs CUDA, see HEDDLE_CUDA")
 endif()
 if(HEDDLE_NCCL AND NCCL_FOUND)
   set(HEDDLE_HAS_NCCL ON)
   message(STATUS "Several GPUs: NCCL ${NCCL_VERSION}")
 elseif(HEDDLE_HAS_CUDA)
-  message(STATUS "Several GPUs: not in this build, it has no NCCL or no MPI")
+  message(STATUS "Several GPUs: not in this build, it has no NCCL")
 endif()

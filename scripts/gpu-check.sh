@@ -30,7 +30,8 @@ done
 mkdir -p "$logs"
 kernel_tests=(linalg/block_ops_cuda_test linalg/csr_ops_cuda_test linalg/small_dense_cuda_test
   spmm/spmm_cuda_test spgemm/spgemm_cuda_test spgemm/band_cuda_test
-  spmm/transposed_cuda_test spmm/triangular_cuda_test solvers/incomplete_cholesky_cuda_test)
+  spmm/transposed_cuda_test spmm/triangular_cuda_test spmm/low_precision_cuda_test
+  solvers/incomplete_cholesky_cuda_test)
 solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test)
 : >"$logs/summary.txt"
 
@@ -61,6 +62,7 @@ sanitize() { # TOOL TEST
     *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
     *-spgemm/band_*) filter='*/1.RectangularOnes:*/1.NoEntries:ColumnRow/1.*' ;;
     *-spgemm/*) filter='*/1.GridsAndBands:*/1.IrregularMatrices:*/1.ADense*:*/1.NoEntries' ;;
+    *-spmm/low_precision_*) filter='*/0.*AllPatterns:*/0.LongBlock*:*/0.*ByColumns*:NarrowCuda/0*' ;;
     *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
     *-solvers/incomplete_*) filter='*/1.DoesWhatItDoesOnTheHost:*/1.IsPositiveDefinite*' ;;
     *-solvers/*) filter='*/1.*-*Matrices*' ;;
