@@ -113,6 +113,7 @@ class Pencil:
         return density.lower, density.upper
 
     def density(self, **settings: Any) -> _core.SpectralDensity:
+        """The spectral density of A, which one device computes."""
         seed = self.options.request.get("seed", 42)
         A, library = self.problem.A, self.problem.library
         if isinstance(A, DeviceOperand) and library is not None:
@@ -121,7 +122,7 @@ class Pencil:
         else:
             assert not isinstance(A, DeviceOperand)
             stored = self.problem.all_stored
-            with callers_names(_NAMES), self.options.device_for(stored) as device:
+            with callers_names(_NAMES), self.options.device_for(stored, devices=1) as device:
                 density = _core.spectral_density(device, A.core, seed=seed, **settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -32,6 +33,8 @@ class Extras(TypedDict, total=False):
     preconditioner: "auto", "none", a name such as "chebyshev", or a dictionary with options,
         {"type": "chebyshev", "degree": 8}.
     device: "auto", "host" or "cuda". Arrays on a GPU are solved there.
+    devices: the number of GPUs of this machine that solve together, or "all" of them, for problems
+        in host memory.
     threads: on the host, 0 for as many as there are CPUs. Results do not depend on it.
     seed: of random start vectors. Equal seeds give equal bits.
     time_limit: in seconds.
@@ -46,6 +49,7 @@ class Extras(TypedDict, total=False):
     method: str
     preconditioner: str | dict[str, Any]
     device: str
+    devices: int | Literal["all"]
     threads: int
     seed: int
     time_limit: float | None
@@ -136,16 +140,32 @@ _idle_gpus = threading.local()
 
 
 @contextmanager
-def borrowed_device(name: str, threads: int, gpu: int = 0) -> Iterator[_core.Device]:
+def borrowed_device(
+    name: str, threads: int, gpu: int = 0, devices: int = 1
+) -> Iterator[_core.Device]:
     """A device for one solve. The context of a GPU takes long to make, so each thread keeps one for
-    its next solve, unless this one has failed. A solve within a solve gets one of its own."""
+    its next solve, unless this one has failed. A solve within a solve gets one of its own.
+    `devices`: the GPUs that solve together, 0 for all."""
     if not _core.has_cuda or name in ("host", "cpu"):
-        yield _core.Device(name, threads)
+        yield _core.Device(name, threads, devices=devices)
         return
-    idle, key = _idle_gpus.__dict__, f"{name} {threads} {gpu}"
-    device = idle.pop(key, None) or _core.Device(name, threads, gpu)
+    idle, key = _idle_gpus.__dict__, f"{name} {threads} {gpu} {devices}"
+    device = idle.pop(key, None) or _core.Device(name, threads, gpu, devices)
     yield device
     idle[key] = device
+
+
+def _number_of_devices(devices: Any) -> int:
+    """The GPUs that `devices` asks for, 0 for all."""
+    if isinstance(devices, str) and devices == "all":
+        return 0
+    try:
+        number = operator.index(devices)
+    except TypeError:
+        raise TypeError(f"devices is {devices!r}, not a number of GPUs or 'all'") from None
+    if number < 1:
+        raise ValueError(f"devices is {number}, but at least one GPU solves: take 1 or 'all'")
+    return number
 
 
 class Options:
@@ -154,6 +174,7 @@ class Options:
     def __init__(self, extras: dict[str, Any], on_failure: OnFailure, **options: Any):
         extras = dict(extras)
         self.device: str = extras.pop("device", "auto")
+        self.devices = _number_of_devices(extras.pop("devices", 1))
         self.threads: int = extras.pop("threads", 0)
         self.callback = extras.pop("callback", None)
         self.progress: bool = extras.pop("progress", False)
@@ -194,13 +215,22 @@ class Options:
                 f"device is {self.device!r}, but the problem lies on GPU {library.gpu}: copy its "
                 f"parts to the host by {library.way_to_host}"
             )
+        if self.devices > 1:
+            raise ValueError(
+                f"devices is {self.devices}, but the problem lies on GPU {library.gpu}, which solves "
+                f"it alone: copy its parts to the host by {library.way_to_host}"
+            )
         with library.current(), borrowed_device(library.device, self.threads, library.gpu) as found:
             yield found
 
-    def device_for(self, all_stored: bool) -> AbstractContextManager[_core.Device]:
-        """The device of a solve. A GPU cannot multiply by a function of host blocks."""
+    def device_for(
+        self, all_stored: bool, devices: int | None = None
+    ) -> AbstractContextManager[_core.Device]:
+        """The device of a solve, of as many GPUs as the call asks for if `devices` is None. A GPU
+        cannot multiply by a function of host blocks."""
         name = "host" if self.device == "auto" and not all_stored else self.device
-        return borrowed_device(name, self.threads)
+        number = self.devices if devices is None else devices
+        return borrowed_device(name, self.threads, devices=number)
 
 
 class _Watch:

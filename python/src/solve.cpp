@@ -75,13 +75,21 @@ SpectralDensity density(Device& device, const PythonMatrix& A, double resolution
 
 void bind_solve(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<Device>(m, "Device", "The host or a GPU. It may serve several solves, one at a time.")
+  nb::class_<Device>(m, "Device",
+                     "The host, a GPU, or several that solve together. It may serve several "
+                     "solves, one at a time. devices: the number of GPUs, 0 for all.")
       .def(
           "__init__",
-          [](Device* self, const std::string& name, int threads, int gpu) {
-            new (self) Device(device_choice(name), threads, nullptr, gpu);
+          [](Device* self, const std::string& name, int threads, int gpu, int devices) {
+            const DeviceChoice choice = device_choice(name);
+            if (devices == 1) {
+              new (self) Device(choice, threads, nullptr, gpu);
+            } else {
+              new (self)
+                  Device(device_for({.device = choice, .devices = devices, .threads = threads}));
+            }
           },
-          "name"_a = "auto", "threads"_a = 0, "gpu"_a = 0)
+          "name"_a = "auto", "threads"_a = 0, "gpu"_a = 0, "devices"_a = 1)
       .def_prop_ro("kind", [](const Device& self) { return std::string(self.kind()); })
       .def_prop_ro("name", &Device::name)
       .def_prop_ro("note", &Device::note)

@@ -285,6 +285,8 @@ def test_refusals(library):
         heddle.eigsh(A, 2, M=mass_matrix(40))
     with pytest.raises(ValueError, match="device is 'host', but the problem lies on GPU 0"):
         heddle.cg(A, b, device="host")
+    with pytest.raises(ValueError, match="devices is 2, but the problem lies on GPU 0, which solves it"):
+        heddle.cg(A, b, devices=2)
     with pytest.raises(TypeError, match="b has the type int64"):
         heddle.cg(A, library.array(np.ones(40, dtype=np.int64)))
     with pytest.raises(TypeError, match="b is sparse, it must be an array"):

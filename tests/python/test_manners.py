@@ -292,6 +292,35 @@ def test_missing_gpu_is_named():
         heddle.solve(path_laplacian(20), nev=1, device="cuda")
 
 
+@pytest.mark.parametrize("devices", [2, np.int64(3)])
+def test_missing_gpus_are_counted(devices):
+    if heddle.has_cuda:
+        pytest.skip("this build may have the GPUs")
+    with pytest.raises(heddle.DeviceError, match=f"{devices} GPUs were asked for, 0 present"):
+        heddle.solve(path_laplacian(20), nev=1, devices=devices)
+
+
+def test_several_gpus_are_no_host():
+    with pytest.raises(ValueError, match="devices: 2 GPUs were asked for with device: host"):
+        heddle.eigsh(path_laplacian(20), 1, which="SA", device="host", devices=2)
+
+
+@pytest.mark.parametrize(
+    "devices, error", [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("both", TypeError)]
+)
+def test_a_number_of_gpus_is_positive_or_all(devices, error):
+    with pytest.raises(error, match="devices is"):
+        heddle.solve(path_laplacian(20), nev=1, devices=devices)
+
+
+def test_all_devices_are_the_host_where_it_is_chosen():
+    A = path_laplacian(40)
+    alone = heddle.solve(A, nev=2, device="host")
+    every = heddle.solve(A, nev=2, device="host", devices="all")
+    assert every.device == "host"
+    assert np.array_equal(every.vectors, alone.vectors)
+
+
 def test_too_much_memory_is_refused():
     A = sp.eye_array(2_000_000, format="csr")
     with pytest.raises(MemoryError, match="memory"):
