@@ -16,21 +16,21 @@ uLong add(uLong sum, const void* data, Index count, std::size_t size) {
   return crc32_z(sum, static_cast<const Bytef*>(data), static_cast<std::size_t>(count) * size);
 }
 
-std::string fact(std::string_view name, uLong sum) {
-  return fmt::format("{}: numbers with the check sum {:08x}", name, sum);
+std::string fact(std::string_view name, Index rows, Index cols, uLong sum) {
+  return fmt::format("{}: {} x {} with the check sum {:08x}", name, rows, cols, sum);
 }
 
 std::string fact(std::string_view name, const Matrix& A) {
   const CsrView<double, HostSpace> view = A.view();
   uLong sum = add(0, view.row_offsets, view.rows + 1, sizeof(std::int64_t));
   sum = add(sum, view.columns, view.nnz, sizeof(std::int32_t));
-  return fact(name, add(sum, view.values, view.nnz, sizeof(double)));
+  return fact(name, view.rows, view.cols, add(sum, view.values, view.nnz, sizeof(double)));
 }
 
 std::string fact(std::string_view name, const Block& X) {
   uLong sum = 0;
   for (Index i = 0; i < X.rows(); ++i) sum = add(sum, &X.view()(i, 0), X.cols(), sizeof(double));
-  return fact(name, sum);
+  return fact(name, X.rows(), X.cols(), sum);
 }
 
 /// Checks a checkpoint file that the run will write. A file in the output folder is checked later

@@ -7,6 +7,7 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/run_together.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
@@ -95,7 +96,7 @@ std::string answer(const InfoCommandLine& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_reporting_failures(kInfoName, [&] {
+  return run_on_process_0(kInfoName, argc, argv, [&] {
     const auto arguments = parse_info_command_line(argc, argv);
     if (!arguments) return ExitCode::converged;
     const std::string text = answer(*arguments);

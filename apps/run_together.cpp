@@ -86,4 +86,10 @@ int run_together(std::string_view program, std::span<const char* const> argument
   return code;
 }
 
+int run_on_process_0(std::string_view program, int argc, const char* const* argv,
+                     const std::function<ExitCode()>& body) {
+  const std::span arguments(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0)));
+  return run_together(program, arguments, [&](Together&) { return body(); });
+}
+
 }  // namespace heddle::apps

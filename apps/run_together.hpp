@@ -23,4 +23,9 @@ struct Together {
 int run_together(std::string_view program, std::span<const char* const> arguments,
                  const std::function<ExitCode(Together&)>& body);
 
+/// The same for a program that does not divide its work: process 0 does all of it, the others wait
+/// and end with its exit code. `argv`: of `main`.
+int run_on_process_0(std::string_view program, int argc, const char* const* argv,
+                     const std::function<ExitCode()>& body);
+
 }  // namespace heddle::apps

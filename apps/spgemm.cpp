@@ -4,6 +4,7 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/run_together.hpp>
 #include <heddle/apps/spgemm/command_line.hpp>
 #include <heddle/apps/spgemm/product.hpp>
 #include <heddle/apps/spgemm/report.hpp>
@@ -84,7 +85,7 @@ class Run {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_reporting_failures(kSpgemmName, [&] {
+  return run_on_process_0(kSpgemmName, argc, argv, [&] {
     const auto line = parse_spgemm_command_line(argc, argv);
     if (!line) return ExitCode::converged;
     const std::vector<ProductReport> products =

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/run_together.hpp>
 #include <heddle/apps/spmm/command_line.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <string>
@@ -72,7 +73,7 @@ void time_kernels(const SpmmCommandLine&) { refuse_timing("this build has no CUD
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_reporting_failures(kSpmmName, [&] {
+  return run_on_process_0(kSpmmName, argc, argv, [&] {
     const auto line = parse_spmm_command_line(argc, argv);
     if (!line) return ExitCode::converged;
     if (line->reorders()) {

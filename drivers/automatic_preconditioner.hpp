@@ -18,10 +18,12 @@ namespace heddle::detail {
 
 /// What `auto` chose, and why. LOBPCG may change it during the solve.
 struct AutomaticChoice {
-  std::string name{};     ///< the description of the kind in use, for reports
-  bool lowered = false;   ///< whether it is made in the lower precision of the plan
-  bool strong = false;    ///< whether it is the strong kind of the plan
-  std::string reason{};   ///< empty: there was no choice
+  std::string name{};    ///< the description of the kind in use, for reports
+  bool lowered = false;  ///< whether it is made in the lower precision of the plan
+  bool strong = false;   ///< whether it is the strong kind of the plan
+  std::string reason{};  ///< empty: there was no choice
+  /// Why it has its precision. Empty: the reason of the plan.
+  std::string precision_reason{};
   double seconds = 0;     ///< to make the strong one
   std::size_t bytes = 0;  ///< that it keeps
 };
@@ -79,16 +81,19 @@ class AutomaticPreconditioner {
     const double root =
         condition_estimate<T, Ctx>(context, *A_,
                                    jacobi.make<T, Ctx>(context, matrix_, jacobi.options()).get(),
-                                   kProbeSteps)
+                                   kProbeSteps, known_null_vectors(context).view())
             .expected_root();
     const std::string found = std::isfinite(root)
                                   ? fmt::format("condition number about {:.1e}", root * root)
-                                  : "A is not positive definite";
+                                  : "CG with the diagonal met p'Ap <= 0";
     // Measured on the host only. Jacobi has no form in lower precision.
     if (std::same_as<Ctx, HostContext> && !lowered_ && costs_.diagonal_suffices(root)) {
       choice_->name = plan_.describe(jacobi, jacobi.options());
       choice_->lowered = false;
       choice_->reason = found + ", so small that the diagonal suffices";
+      if (std::same_as<T, double>) {
+        choice_->precision_reason = "jacobi has no form in single precision";
+      }
       return jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_);
     }
     if (costs_.pays_for(root)) {
@@ -129,6 +134,12 @@ class AutomaticPreconditioner {
     return {std::move(made), cost};
   }
 
+  /// An orthonormal basis of the null space of A, without columns if none is known.
+  MultiVector<T, Space> known_null_vectors(Ctx& context) const {
+    if (!null_space_) return {};
+    return null_vectors<T, Ctx>(context, *host_, *null_space_, null_space_->dimension, nullptr);
+  }
+
   /// Makes the strong kind. Returns the reason why it does not suit, with `made` null.
   std::string strong_into(Ctx& context, std::unique_ptr<Preconditioner<T, Ctx>>& made) const {
     const double bytes =
@@ -141,17 +152,14 @@ class AutomaticPreconditioner {
     } catch (const InvalidArgument& error) {
       return error.what();
     }
-    const MultiVector<T, Space> Z =
-        null_space_
-            ? null_vectors<T, Ctx>(context, *host_, *null_space_, null_space_->dimension, nullptr)
-            : MultiVector<T, Space>();
-    const double condition =
-        condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps, Z.view()).whole;
+    const double condition = condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps,
+                                                        known_null_vectors(context).view())
+                                 .whole;
     if (condition < kMostCondition) return "";
     made.reset();
     return std::isfinite(condition)
                ? fmt::format("multigrid leaves a condition number of {:.1e}", condition)
-               : "A is not positive definite with multigrid";
+               : "CG with multigrid met p'Ap <= 0 or r'M⁻¹r <= 0";
   }
 
   LinearOperator<T, Ctx>* A_;

@@ -7,8 +7,10 @@
 namespace heddle::detail {
 
 /// Finds the null vectors of A that its graph shows, if `request` asks for the smallest end and
-/// they may be among the wanted pairs. The choice of a method depends on them. Throws
-/// `ProblemError` if `null_vector_sizes` has another length than A.
+/// they may be among the wanted pairs, or for a linear system with `preconditioner: auto`. The
+/// choice of a method or of a preconditioner depends on them. Of a linear system they are kept only
+/// if they are all null vectors, and orthogonal to all right-hand sides, so that it has a solution.
+/// Throws `ProblemError` if `null_vector_sizes` has another length than A.
 void inspect_null_space(HostContext& context, Problem& problem, const Request& request);
 
 /// Whether all pairs that `request` wants are null vectors that are known before the solve. The

@@ -114,9 +114,10 @@ Order receive_order(Processes& processes) {
 Request own_request(const Processes& processes, Request request, bool reordered) {
   CheckpointOptions& checkpoint = request.checkpoint;
   if (checkpoint.file.empty()) return request;
-  checkpoint.identity.push_back(
-      fmt::format("process: {} of {}", processes.rank(), processes.size()));
-  checkpoint.identity.emplace_back(reordered ? "distribution: metis" : "distribution: rows");
+  // First, because norms and check sums of A follow from them.
+  checkpoint.identity.insert(checkpoint.identity.begin(),
+                             {fmt::format("process: {} of {}", processes.rank(), processes.size()),
+                              reordered ? "distribution: metis" : "distribution: rows"});
   if (processes.leads()) return request;
   checkpoint.file += fmt::format(".{}", processes.rank());
   // Process 0 reports a failure. Others mostly fail with it, and the next checkpoint may succeed.

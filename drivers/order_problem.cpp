@@ -121,8 +121,10 @@ Request request_in_order(Request request, const OrderChoice* order) {
     sum = (sum ^ static_cast<std::uint64_t>(row)) * 0x9E3779B97F4A7C15;
     sum ^= sum >> 29;
   }
-  request.checkpoint.identity.push_back(
-      fmt::format("order of rows: {} {:016x}", row_order_name(order->order), sum));
+  // First, because norms of A follow from it to their last digits.
+  std::vector<std::string>& identity = request.checkpoint.identity;
+  identity.insert(identity.begin(),
+                  fmt::format("order of rows: {} {:016x}", row_order_name(order->order), sum));
   return request;
 }
 

@@ -66,7 +66,9 @@ class PlacedProblem {
     const bool diagonal =
         problem.B && problem.B->is_stored() && is_diagonal_matrix(context, *problem.B);
     if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
-    if (problem.null_space) place_null_vectors(context, host, *problem.null_space, request.nev);
+    if (problem.null_space && is_eigensolver(request.method)) {
+      place_null_vectors(context, host, *problem.null_space, request.nev);
+    }
     if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }
@@ -119,7 +121,10 @@ class PlacedProblem {
     const bool strong = choice_ != nullptr && choice_->strong;
     const bool planned = strong ? plan.strong_lowered : plan.lowered;
     const bool lowered = choice_ != nullptr ? choice_->lowered : planned && refusal_.empty();
-    const std::string& reason = strong ? plan.strong_precision_reason : plan.precision_reason;
+    const std::string& planned_reason =
+        strong ? plan.strong_precision_reason : plan.precision_reason;
+    const bool own_reason = choice_ != nullptr && !choice_->precision_reason.empty();
+    const std::string& reason = own_reason ? choice_->precision_reason : planned_reason;
     if (!lowered) {
       const bool refused = planned && !refusal_.empty();
       return {std::same_as<T, double> ? "double" : "single", refused ? refusal_ : reason};

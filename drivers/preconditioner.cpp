@@ -210,7 +210,11 @@ std::string describe_preconditioner(const Request& request, const Problem& probl
     return problem.preconditioner->is_stored() ? "a stored matrix" : "a callable";
   }
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
-  return plan.describe() + (plan.strong != nullptr ? ", or " + plan.strong->name : "");
+  if (plan.strong == nullptr) return plan.describe();
+  // As `AutomaticPreconditioner` chooses.
+  const bool diagonal = !is_eigensolver(request.method) && !plan.lowered;
+  return fmt::format("{}, or {}{}", plan.describe(), plan.strong->name,
+                     diagonal ? ", or jacobi on the host" : "");
 }
 
 }  // namespace heddle::detail

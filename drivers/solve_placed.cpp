@@ -18,8 +18,13 @@ void report_sizes(const ProblemSizes& sizes, Solution& solution) {
         fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
                     solution.infinite_eigenvalues);
   }
-  solution.null_vectors = sizes.null_vectors;
-  if (solution.null_vectors > 0) {
+  if (sizes.rhs == 0) solution.null_vectors = sizes.null_vectors;
+  if (sizes.null_vectors > 0 && sizes.rhs > 0) {
+    solution.reason += fmt::format(
+        "; A is singular: solutions differ by its null vectors, of which the graph of the matrix "
+        "shows {}",
+        sizes.null_vectors);
+  } else if (sizes.null_vectors > 0) {
     solution.reason += fmt::format(
         "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
         solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");

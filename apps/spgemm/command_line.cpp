@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <heddle/apps/number_checks.hpp>
 #include <heddle/apps/spgemm/command_line.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/linalg/base/error.hpp>
@@ -76,12 +77,12 @@ void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
       ->type_name("auto|csr|dia")
       ->capture_default_str();
   app.add_option("--threads", line.comparison.threads, "threads of the host; 0: by the machine")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(at_least(0))
       ->type_name("N");
   app.add_option("--device-memory", line.device_megabytes,
                  "most memory of a GPU in MB for the product, which is then computed in blocks of "
                  "rows; 0: what is free")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(finite_number(true))
       ->type_name("MB");
   app.add_option("-o,--output", line.output, "write the product to this Matrix Market file")
       ->type_name("FILE");

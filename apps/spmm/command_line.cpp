@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <heddle/apps/number_checks.hpp>
 #include <heddle/apps/spmm/command_line.hpp>
 #include <heddle/apps/version.hpp>
 #include <heddle/linalg/base/error.hpp>
@@ -53,7 +54,7 @@ void add_product_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
                                                      describe_formats(true)))
                               ->type_name("FILE");
   app.add_option("--columns", line.product.columns, "multiply a random block of N columns instead")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(at_least<Index>(1))
       ->type_name("N")
       ->excludes(multiply);
   app.add_option("-o,--output", line.product.output, "write C to this .npy or .mtx file")
@@ -84,7 +85,7 @@ void add_product_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
       "and tf32; refuse what is beyond it");
   app.add_flag("--no-check", words.unchecked, "do not compare the product with its error bound");
   app.add_option("--threads", line.product.threads, "threads of the host; 0: by the machine")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(at_least(0))
       ->type_name("N");
 }
 
@@ -92,7 +93,7 @@ void add_timing_options(CLI::App& app, SpmmCommandLine& line) {
   app.add_option("--widths", line.comparison.widths, "columns of B to time kernels with")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(at_least<Index>(1))
       ->type_name("N,N");
   app.add_option("--kernels", line.comparison.kernels, "names of the kernels to time, or all")
       ->delimiter(',')
@@ -116,7 +117,7 @@ void add_reordering_options(CLI::App& app, SpmmCommandLine& line, Words& words) 
       ->type_name("all|rcm|metis|radix|jaccard");
   app.add_option("--products", line.reordering.products,
                  "within which an order of --reorder must pay")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(finite_number(false))
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--shuffle", line.reordering.shuffled,
@@ -138,19 +139,16 @@ void add_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
   app.set_version_flag("--version", version_text(kSpmmName));
 }
 
-/// Reads the words of --reorder. "all" leaves out what cannot be found.
+/// Reads the words of --reorder.
 void take_orders(const Words& words, SpmmCommandLine& line) {
   ReorderingOptions& options = line.reordering;
+  const auto asked = [&](std::string_view word) {
+    return std::find(words.reorder.begin(), words.reorder.end(), word) != words.reorder.end();
+  };
   for (const RowOrder order : kRowOrders) {
-    const auto asked = [&](std::string_view word) {
-      return std::find(words.reorder.begin(), words.reorder.end(), word) != words.reorder.end();
-    };
-    const bool named = order != RowOrder::automatic && order != RowOrder::none;
-    const bool found = no_row_order_reason(order, {}).empty();
-    if (asked(row_order_name(order)) || (named && found && asked("all"))) {
-      options.orders.push_back(order);
-    }
+    if (asked(row_order_name(order))) options.orders.push_back(order);
   }
+  options.all = asked("all");
   options.matrix = line.matrices.front();
   if (line.product.columns > 0) options.columns = line.product.columns;
   options.threads = line.product.threads;

@@ -22,7 +22,7 @@ struct SpmmCommandLine {
   std::string json;      ///< a file for all numbers, `-` for stdout
   std::string roofline;  ///< a file for the roofline as SVG, empty: none
 
-  bool reorders() const noexcept { return !reordering.orders.empty(); }
+  bool reorders() const noexcept { return reordering.all || !reordering.orders.empty(); }
   bool multiplies() const noexcept {
     return !reorders() && (!product.block.empty() || product.columns > 0);
   }

@@ -97,6 +97,47 @@ std::string name_of(const HostContext&) { return "the host"; }
 std::string name_of(const CudaContext& context) { return context.device().name; }
 #endif
 
+/// The orders to time. Those that A lacks are left out, unless they were asked for by name.
+std::vector<RowOrder> orders_of(const RowPattern& A, const ReorderingOptions& options,
+                                std::vector<OrderLeftOut>& left_out) {
+  std::vector<RowOrder> orders = options.orders;
+  if (!options.all) return orders;
+  for (const RowOrder order : kRowOrders) {
+    if (order == RowOrder::automatic || order == RowOrder::none) continue;
+    if (std::find(orders.begin(), orders.end(), order) != orders.end()) continue;
+    std::string reason = no_row_order_reason(order, A);
+    if (reason.empty()) {
+      orders.push_back(order);
+    } else {
+      left_out.push_back({order, std::move(reason)});
+    }
+  }
+  return orders;
+}
+
+/// Times products with A in another order of its rows. `own`: those in A's own order.
+template <class Ctx>
+ReorderingLine time_order(Ctx& context, HostContext& host, const CsrView<double, HostSpace>& A,
+                          RowOrder order, const OrderedProducts& products,
+                          const ReorderingLine& own) {
+  const RowPattern pattern = pattern_of(A);
+  ReorderingLine line;
+  line.order = order;
+  const auto begin = Clock::now();
+  const Order rows = order_rows(host, pattern, order);
+  line.found_seconds = seconds_since(begin);
+  const auto found = Clock::now();
+  const HostCsrMatrix<double> B = ordered(host, A, rows);
+  line.permuted_seconds = seconds_since(found);
+  line.predicted_seconds = predict_ordered(host, pattern, rows, products);
+  line.seconds = product_seconds(context, B.view(), products.N);
+  line.kept = order_pays(own.predicted_seconds, line.predicted_seconds,
+                         ordering_seconds(pattern, order), products);
+  line.pays =
+      (own.seconds - line.seconds) * products.count > line.found_seconds + line.permuted_seconds;
+  return line;
+}
+
 template <class Ctx>
 ReorderingReport report_in(Ctx& context, HostContext& host, const ReorderingOptions& options) {
   HostCsrMatrix<double> A =
@@ -122,22 +163,8 @@ ReorderingReport report_in(Ctx& context, HostContext& host, const ReorderingOpti
   own.predicted_seconds = predict_ordered(host, pattern, {}, products);
   own.seconds = product_seconds(context, view, options.columns);
   report.lines.push_back(own);
-  for (const RowOrder order : options.orders) {
-    ReorderingLine line;
-    line.order = order;
-    const auto begin = Clock::now();
-    const Order rows = order_rows(host, pattern, order);
-    line.found_seconds = seconds_since(begin);
-    const auto found = Clock::now();
-    const HostCsrMatrix<double> B = ordered(host, view, rows);
-    line.permuted_seconds = seconds_since(found);
-    line.predicted_seconds = predict_ordered(host, pattern, rows, products);
-    line.seconds = product_seconds(context, B.view(), options.columns);
-    line.kept = order_pays(own.predicted_seconds, line.predicted_seconds,
-                           ordering_seconds(pattern, order), products);
-    line.pays = (own.seconds - line.seconds) * options.products >
-                line.found_seconds + line.permuted_seconds;
-    report.lines.push_back(line);
+  for (const RowOrder order : orders_of(pattern, options, report.left_out)) {
+    report.lines.push_back(time_order(context, host, view, order, products, own));
   }
   return report;
 }
@@ -181,6 +208,9 @@ std::string to_text(const ReorderingReport& report) {
                    : line.pays ? "yes"
                                : "no");
   }
+  for (const OrderLeftOut& left_out : report.left_out) {
+    fmt::format_to(out, "without {}: {}\n", row_order_name(left_out.order), left_out.reason);
+  }
   fmt::format_to(out, "kept: by the model, pays: by what was measured, within {:.0f} products\n",
                  report.products);
   return fmt::to_string(text);
@@ -201,6 +231,9 @@ std::string to_json(const ReorderingReport& report) {
                               {"cols", report.cols},       {"nnz", report.nnz},
                               {"columns", report.columns}, {"products", report.products},
                               {"orders", std::move(lines)}};
+  for (const OrderLeftOut& left_out : report.left_out) {
+    json["left_out"][std::string(row_order_name(left_out.order))] = left_out.reason;
+  }
   if (report.unshuffled_seconds > 0) json["unshuffled_seconds"] = report.unshuffled_seconds;
   return json.dump(2) + "\n";
 }

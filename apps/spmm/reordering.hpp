@@ -9,7 +9,8 @@ namespace heddle::apps {
 
 struct ReorderingOptions {
   std::string matrix;
-  std::vector<RowOrder> orders;  ///< empty: this task is not asked for
+  std::vector<RowOrder> orders;  ///< by name. Empty, without `all`: this task is not asked for
+  bool all = false;              ///< also all others that the matrix has
   Index columns = 16;            ///< of B
   double products = 150;         ///< that an order must pay within
   bool shuffled = false;         ///< rows and columns of the matrix at random first
@@ -28,6 +29,12 @@ struct ReorderingLine {
   bool pays = false;             ///< by what was measured
 };
 
+/// An order that `ReorderingOptions::all` left out.
+struct OrderLeftOut {
+  RowOrder order = RowOrder::none;
+  std::string reason;  ///< as `no_row_order_reason` gives it
+};
+
 struct ReorderingReport {
   std::string device;
   Index rows = 0;
@@ -37,11 +44,12 @@ struct ReorderingReport {
   double products = 0;
   double unshuffled_seconds = 0;      ///< of a product before the matrix was shuffled, else 0
   std::vector<ReorderingLine> lines;  ///< A's own order first
+  std::vector<OrderLeftOut> left_out;
 };
 
 /// Orders the matrix, of one that is not square the rows alone, and times products. Throws
-/// `InvalidArgument` as `order_rows` does, `InputError` for files, `DeviceError` if a GPU is asked
-/// for and cannot be used.
+/// `InvalidArgument` as `order_rows` does for orders asked for by name, `InputError` for files,
+/// `DeviceError` if a GPU is asked for and cannot be used.
 ReorderingReport time_orders(const ReorderingOptions& options);
 
 std::string to_text(const ReorderingReport& report);

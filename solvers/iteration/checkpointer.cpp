@@ -1,13 +1,34 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/solvers/iteration/check_checkpoint_file.hpp>
 #include <heddle/solvers/iteration/checkpointer.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace heddle::detail {
+namespace {
+
+using Facts = std::vector<std::string>;
+
+bool contains(const Facts& facts, const std::string& fact) {
+  return std::find(facts.begin(), facts.end(), fact) != facts.end();
+}
+
+/// The fact of `others` that stands in the place of `fact`, which `own` has and they lack: one of
+/// the same name that `own` lacks, else "nothing".
+std::string counterpart(const std::string& fact, const Facts& others, const Facts& own) {
+  const std::string name = fact.substr(0, fact.find(':') + 1);
+  const auto found = std::find_if(others.begin(), others.end(), [&](const std::string& other) {
+    return other.starts_with(name) && !contains(own, other);
+  });
+  return found == others.end() ? "nothing" : *found;
+}
+
+}  // namespace
 
 Checkpointer::Checkpointer(const CheckpointOptions& options, std::vector<std::string> identity)
     : options_(options), identity_(std::move(identity)) {
@@ -16,7 +37,7 @@ Checkpointer::Checkpointer(const CheckpointOptions& options, std::vector<std::st
   std::error_code missing;
   file_ = std::filesystem::canonical(options.file, missing);
   if (missing) file_ = options.file;
-  identity_.insert(identity_.end(), options.identity.begin(), options.identity.end());
+  identity_.insert(identity_.begin(), options.identity.begin(), options.identity.end());
 }
 
 void Checkpointer::archive_identity(Archive& archive) {
@@ -33,12 +54,15 @@ void Checkpointer::check_identity(Archive& archive) const {
   };
   std::size_t count = 0;
   archive.values(count);
-  std::string fact;
+  Facts theirs;
+  for (std::size_t i = 0; i < count; ++i) archive.text(theirs.emplace_back());
   for (std::size_t i = 0; i < std::max(count, identity_.size()); ++i) {
-    fact = "nothing";
-    if (i < count) archive.text(fact);
-    const std::string ours = i < identity_.size() ? identity_[i] : "nothing";
-    if (fact != ours) refuse(fact, ours);
+    if (i < count && !contains(identity_, theirs[i])) {
+      refuse(theirs[i], counterpart(theirs[i], identity_, theirs));
+    }
+    if (i < identity_.size() && !contains(theirs, identity_[i])) {
+      refuse(counterpart(identity_[i], theirs, identity_), identity_[i]);
+    }
   }
 }
 

@@ -160,12 +160,17 @@ TEST_P(CheckpointProcess, RefusesWhatItCannotGoOnFrom) {
                 .rfind("error: state: is the checkpoint of another solve, with tolerance: ", 0),
             0u);
   EXPECT_EQ(message(solve(yaml(), {"--resume", "--set", "problem.matrix.size=[20, 21]"}))
-                .rfind("error: state: is the checkpoint of another solve, with n: ", 0),
+                .rfind("error: state: is the checkpoint of another solve, with matrix: ", 0),
+            0u);
+  EXPECT_EQ(message(solve(yaml(), {"--resume", "--set", "spmm.reorder=radix"}))
+                .rfind("error: state: is the checkpoint of another solve, with nothing in place of "
+                       "order of rows: radix ",
+                       0),
             0u);
   if (yaml().find("preconditioner") != std::string::npos) {
     EXPECT_EQ(message(solve(yaml(), {"--resume", "--set", "solver.preconditioner.type=jacobi"})),
               "error: state: is the checkpoint of another solve, with preconditioner: none in "
-              "place of preconditioner: given\n");
+              "place of preconditioner: jacobi of A\n");
   }
   folder_.write("state", "nonsense");
   EXPECT_EQ(message(solve(yaml(), {"--resume"})),

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <apps/executable.hpp>
 #include <apps/processes.hpp>
 #include <cmath>
+#include <filesystem>
 #include <heddle/linalg/formats/formats.hpp>
 #include <string>
 #include <vector>
@@ -138,7 +140,9 @@ TEST_F(LobpcgOnProcesses, CheckpointsPerProcess) {
 TEST_F(LobpcgOnProcesses, CheckpointsFitTheirNumberOfProcesses) {
   const std::string kept = problem(kGrid, kUnpreconditioned) + kKept;
   EXPECT_EQ(together(2, kept, {"--set", "solver.max_iterations=5"}).exit_code, 3);
-  EXPECT_EQ(solve(kept, {"--resume"}).exit_code, 2);
+  const ProcessResult one = solve(kept, {"--resume"});
+  EXPECT_EQ(one.exit_code, 2);
+  EXPECT_NE(one.err.find("with process: 0 of 2 in place of nothing"), std::string::npos) << one.err;
   const ProcessResult three = together(3, kept, {"--resume"});
   EXPECT_EQ(three.exit_code, 2);
   EXPECT_NE(three.err.find("process: 0 of 2 in place of process: 0 of 3"), std::string::npos)
@@ -211,6 +215,34 @@ TEST_F(LobpcgOnProcesses, RefuseALauncherThatMpiDoesNotKnow) {
   EXPECT_EQ(run.exit_code, 5);
   EXPECT_NE(run.err.find("a launcher started 4 processes, but MPI finds one"), std::string::npos)
       << run.err;
+}
+
+/// Programs that do not divide their work run once.
+TEST_F(LobpcgOnProcesses, ProcessZeroAloneRunsProgramsForMatricesAndProducts) {
+  const auto run = [&](const char* program, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {"ASAN_OPTIONS=detect_leaks=0", HEDDLE_MPIEXEC, "--oversubscribe",
+                      "--allow-run-as-root", "-n", "3", test::executable(program)});
+    return test::run_process(folder_.path(), arguments);
+  };
+  const auto count = [](const std::string& text, const std::string& word) {
+    int found = 0;
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+    return found;
+  };
+  const ProcessResult info = run("heddle-info", {"laplace2d:5,7", "--json"});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_EQ(count(info.out, "\"nnz\""), 1) << info.out;
+  const ProcessResult product = run("heddle-spmm", {"laplace2d:5,7", "--columns", "2", "--json"});
+  EXPECT_EQ(product.exit_code, 0) << product.err;
+  EXPECT_EQ(count(product.out, "\"nnz\""), 1) << product.out;
+  const ProcessResult power =
+      run("heddle-spgemm", {"laplace2d:5,7", "--implementations", "none", "-o", "C.mtx"});
+  EXPECT_EQ(power.exit_code, 0) << power.err;
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "C.mtx"));
+  const ProcessResult wrong = run("heddle-spmm", {"laplace2d:5,7", "--columns", "0"});
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.err;
+  EXPECT_EQ(count(wrong.err, "--columns: 0 is not"), 1) << wrong.err;
 }
 
 TEST_F(LanczosOnProcesses, RefusesFactors) {

@@ -3,6 +3,7 @@
 #include <apps/executable.hpp>
 #include <apps/process.hpp>
 #include <cmath>
+#include <fstream>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
@@ -149,6 +150,50 @@ TEST_F(HeddleSpmm, SaysWhatIsWrong) {
   expect({"huge.mtx", "--columns", "1", "--precision", "tf32"}, 1, "choose double precision");
   expect({"huge.mtx", "--columns", "1", "--precision", "single"}, 1,
          "beyond the largest number of single");
+}
+
+TEST_F(HeddleSpmm, NumbersOutOfRangeAreRefusedWithTheRange) {
+  const auto expect = [&](std::vector<std::string> options, const std::string& message) {
+    options.insert(options.begin(), "A.mtx");
+    const ProcessResult result = run(std::move(options));
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+    EXPECT_LE(result.err.size(), 160U) << result.err;
+  };
+  for (const std::string wrong : {"0", "-3", "2.5", "1e30", "nan"}) {
+    const std::string whole = wrong + " is not a whole number from 1 to 9223372036854775807";
+    expect({"--columns", wrong}, "--columns: " + whole);
+    expect({"--widths", "8," + wrong}, "--widths: " + whole);
+  }
+  expect({"--columns", "2", "--threads", "-1"},
+         "--threads: -1 is not a whole number from 0 to 2147483647");
+  for (const std::string wrong : {"0", "-1", "inf", "nan", "few"}) {
+    expect({"--reorder", "all", "--products", wrong},
+           "--products: " + wrong + " is not a finite number above 0");
+  }
+}
+
+/// Only rows of a matrix that is not square can be ordered, which rcm and metis do not do.
+TEST_F(HeddleSpmm, AllOrdersLeaveOutThoseOfSquareMatrices) {
+  const ProcessResult result =
+      run({"A.mtx", "--reorder", "all", "--columns", "2", "--json=a.json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("without rcm: it orders the graph of a square matrix, this one is 12 x "
+                            "8"),
+            std::string::npos)
+      << result.out;
+  const auto json = nlohmann::json::parse(std::ifstream(folder_.path() / "a.json"));
+  std::vector<std::string> timed;
+  for (const auto& line : json.at("orders")) timed.push_back(line.at("order"));
+  EXPECT_EQ(timed, (std::vector<std::string>{"none", "radix", "jaccard"}));
+  EXPECT_EQ(json.at("left_out").size(), 2U);
+  EXPECT_TRUE(json.at("left_out").contains("metis"));
+  const ProcessResult named = run({"A.mtx", "--reorder", "all,rcm", "--columns", "2"});
+  EXPECT_EQ(named.exit_code, 1);
+  EXPECT_NE(named.err.find("the order rcm cannot be found"), std::string::npos) << named.err;
+  const ProcessResult square = run({"laplace2d:9,9", "--reorder", "all", "--columns", "2"});
+  EXPECT_EQ(square.exit_code, 0) << square.err;
+  EXPECT_EQ(square.out.find("without rcm"), std::string::npos) << square.out;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
@@ -174,7 +175,18 @@ TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
   EXPECT_EQ(well.status, SolveStatus::converged);
   EXPECT_EQ(well.preconditioner_name, "jacobi of A") << well.preconditioner_reason;
   EXPECT_NE(well.preconditioner_reason.find("the diagonal suffices"), std::string::npos);
+  EXPECT_EQ(well.preconditioner_precision.reason, "jacobi has no form in single precision");
   EXPECT_LE(well.iterations, 20);
+}
+
+TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
+  Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
+  EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem),
+            "chebyshev of A, degree auto, or multigrid");
+  HostContext context;
+  problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 1));
+  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem),
+            "chebyshev of A, degree auto, or multigrid, or jacobi on the host");
 }
 
 TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {

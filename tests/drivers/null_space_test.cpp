@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
@@ -184,6 +185,88 @@ TEST(NullSpace, OfALargePencilNeedsAMassMatrixThatIsPositiveThere) {
     } catch (const ProblemError& error) {
       EXPECT_EQ(error.part(), ProblemPart::mass) << error.what();
     }
+  }
+}
+
+/// The Laplacian of two grids of `side`² vertices each, without an edge between them.
+Matrix two_grids(Index side) {
+  std::vector<test::Edge> edges;
+  for (Index i = 0; i < 2 * side; ++i) {
+    for (Index j = 0; j < side; ++j) {
+      if (j + 1 < side) edges.push_back({i * side + j, i * side + j + 1, 1});
+      if (i + 1 < 2 * side && i + 1 != side) edges.push_back({i * side + j, (i + 1) * side + j, 1});
+    }
+  }
+  HostContext context(1);
+  return Matrix(test::laplacian_of(context, 2 * side * side, edges));
+}
+
+/// B = A X for an X whose sum over each grid is 0, plus `shift` in each entry.
+Block right_hand_sides(const Matrix& A, MultiVector<double, HostSpace>& X, double shift) {
+  const Index n = A.rows();
+  for (Index j = 0; j < X.cols(); ++j) {
+    for (const Index first : {Index{0}, n / 2}) {
+      double sum = 0;
+      for (Index i = first; i < first + n / 2; ++i) {
+        X.view()(i, j) = std::cos(static_cast<double>((j + 1) * (i % 911)));
+        sum += X.view()(i, j);
+      }
+      for (Index i = first; i < first + n / 2; ++i)
+        X.view()(i, j) -= 2 * sum / static_cast<double>(n);
+    }
+  }
+  HostContext context(1);
+  MultiVector<double, HostSpace> B(context, n, X.cols());
+  const CsrView<double, HostSpace> rows = A.view();
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < X.cols(); ++j) {
+      B.view()(i, j) = shift;
+      for (auto k = rows.row_offsets[i]; k < rows.row_offsets[i + 1]; ++k) {
+        B.view()(i, j) += rows.values[k] * X.view()(rows.columns[k], j);
+      }
+    }
+  }
+  return Block(std::move(B));
+}
+
+/// Multigrid then is no preconditioner that finds A indefinite. Solutions are those of A X = B up
+/// to a constant on each grid.
+TEST(NullSpace, OfALinearSystemLetsMultigridBeChosen) {
+  HostContext context(1);
+  Problem problem{.A = two_grids(112)};
+  const Index n = problem.A.rows();
+  MultiVector<double, HostSpace> X(context, n, 8);
+  problem.rhs = right_hand_sides(problem.A, X, 0);
+  const Solution solution = solve(problem, {.method = Method::block_cg});
+  ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+  EXPECT_EQ(solution.preconditioner_name, "multigrid of A, degree 3")
+      << solution.preconditioner_reason;
+  EXPECT_LE(solution.iterations, 15);
+  EXPECT_NE(solution.reason.find("differ by its null vectors, of which the graph of the matrix "
+                                 "shows 2"),
+            std::string::npos)
+      << solution.reason;
+  const auto found = std::get<Block>(solution.vectors).view();
+  for (const Index first : {Index{0}, n / 2}) {
+    const double constant = found(first, 3) - X.view()(first, 3);
+    for (Index i = first; i < first + n / 2; ++i) {
+      ASSERT_NEAR(found(i, 3) - X.view()(i, 3), constant, 1e-4) << i;
+    }
+  }
+}
+
+TEST(NullSpace, OfALinearSystemWithoutSolutionIsNotTaken) {
+  HostContext context(1);
+  Problem problem{.A = two_grids(20)};
+  MultiVector<double, HostSpace> X(context, problem.A.rows(), 2);
+  for (const double shift : {1e-3, 0.0}) {
+    problem.rhs = right_hand_sides(problem.A, X, shift);
+    detail::inspect_null_space(context, problem, {.method = Method::block_cg});
+    EXPECT_EQ(problem.null_space == nullptr, shift != 0);
+    const Solution solution = solve(problem, {.method = Method::block_cg});
+    EXPECT_EQ(solution.status, shift == 0 ? SolveStatus::converged : SolveStatus::breakdown)
+        << solution.reason;
+    EXPECT_EQ(solution.reason.find("null vectors") == std::string::npos, shift != 0);
   }
 }
 
