@@ -8,6 +8,7 @@
 #include <heddle/spmm/model/model.hpp>
 #include <heddle/spmm/reorder/order_choice.hpp>
 #include <heddle/spmm/reorder/order_features.hpp>
+#include <string_view>
 #include <utility>
 
 namespace heddle {
@@ -107,13 +108,16 @@ OrderChoice choose_order(HostContext& context, const RowPattern& A,
   if (A.rows != A.cols) return {.reason = "the matrix is not square"};
   const double cost = ordering_seconds(A, RowOrder::rcm);
   const double before = seconds_of(detail::sampled_features(A, {}), products);
+  const auto unpaid = [&](double possible, std::string_view order) {
+    return fmt::format(
+        "the matrix's own: samples of rows predict {} per product, {} in {} order, which {:.0f} "
+        "products do not repay",
+        product_text(before), product_text(possible), order, products.count);
+  };
+  const double ideal = seconds_of(detail::ideal_features(A), products);
+  if (!order_pays(before, ideal, cost, products)) return {.reason = unpaid(ideal, "the best")};
   const double possible = seconds_of(detail::possible_features(A), products);
-  if (!order_pays(before, possible, cost, products)) {
-    return {.reason = fmt::format(
-                "the matrix's own: samples of rows predict {} per product, {} in a good order, "
-                "which {:.0f} products do not repay",
-                product_text(before), product_text(possible), products.count)};
-  }
+  if (!order_pays(before, possible, cost, products)) return {.reason = unpaid(possible, "a good")};
   std::vector<std::int32_t> rows = order_rows(context, A, RowOrder::rcm, products.unknowns);
   const double own = predict_ordered(context, A, {}, products);
   const double rcm = predict_ordered(context, A, rows, products);

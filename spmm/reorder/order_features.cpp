@@ -151,14 +151,30 @@ MatrixFeatures sampled_features(const RowPattern& A, const std::vector<std::int3
   return features;
 }
 
+MatrixFeatures ideal_features(const RowPattern& A) {
+  MatrixFeatures features = length_features(A, {});
+  if (A.nnz == 0) return features;
+  const double entries =
+      static_cast<double>(A.nnz) / static_cast<double>(A.rows - features.empty_rows);
+  const auto reuse = [entries](double rows) { return std::min(rows, entries); };
+  features.reuse_8 = reuse(8);
+  features.reuse_32 = reuse(32);
+  features.reuse_grid = features.reuse_128 = reuse(128);
+  features.reuse_2048 = reuse(2048);
+  features.reuse_32768 = reuse(32768);
+  features.column_run = entries;
+  return features;
+}
+
 MatrixFeatures possible_features(const RowPattern& A) {
   MatrixFeatures features = length_features(A, {});
   if (A.nnz == 0) return features;
-  constexpr Index kBalls = 4;
+  // As many as a small matrix has room for: one of them may have all its rows.
+  const Index balls = std::clamp<Index>(A.rows / kTiles[3].rows, 1, 4);
   DistinctColumns distinct(A.cols);
   std::vector<char> seen(at(A.rows), 0);
   TileCount counts[4];
-  for (Index k = 0; k < kBalls; ++k) {
+  for (Index k = 0; k < balls; ++k) {
     const PhiloxBlock bits = random_block(0, 1, static_cast<std::uint64_t>(k));
     const Index start = uniform_below(bits.words[0], bits.words[1], A.rows);
     const std::vector<std::int32_t> rows = ball(A, start, kTiles[3].rows, seen);

@@ -12,6 +12,12 @@ namespace heddle::detail {
 /// does not form the ordered matrix: R(T) does not depend on the order of columns.
 MatrixFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order);
 
+/// The features that no order of a square A with a symmetric pattern can exceed: the columns of a
+/// row are neighbours, and R(T) is the smaller of T, as T rows have at most T entries in a column,
+/// and of the entries per row that is not empty, as each column that is not empty is read by one
+/// tile at least. Takes the time of a pass over the lengths of the rows.
+MatrixFeatures ideal_features(const RowPattern& A);
+
 /// The features that a good order could give a square A: R(T) of rows in breadth-first order
 /// around a few of them. An estimate that needs no order of all rows.
 MatrixFeatures possible_features(const RowPattern& A);

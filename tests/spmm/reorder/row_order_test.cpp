@@ -167,6 +167,24 @@ TEST_F(RowOrderTest, SampledFeaturesAreThoseOfTheOrderedMatrix) {
   EXPECT_EQ(sampled.rows_within_128, exact.rows_within_128);
 }
 
+/// No order of a matrix without empty columns reuses rows of B more than the ideal features say.
+TEST_F(RowOrderTest, IdealFeaturesBoundAllOrders) {
+  for (const HostCsrMatrix<double>& A :
+       {mesh("laplace3d", {40, 40, 40}), mixed(mesh("stencil27", {20, 20, 20})),
+        mesh("random_symmetric", {30000}), mesh("trefethen", {2000})}) {
+    const MatrixFeatures ideal = detail::ideal_features(pattern_of(A.view()));
+    for (const MatrixFeatures& found : {features(A), features(in_order(A, RowOrder::rcm)),
+                                        features(in_order(A, RowOrder::radix))}) {
+      EXPECT_LE(found.reuse_8, ideal.reuse_8);
+      EXPECT_LE(found.reuse_32, ideal.reuse_32);
+      EXPECT_LE(found.reuse_128, ideal.reuse_128);
+      EXPECT_LE(found.reuse_2048, ideal.reuse_2048);
+      EXPECT_LE(found.reuse_32768, ideal.reuse_32768);
+      EXPECT_LE(found.column_run, ideal.column_run);
+    }
+  }
+}
+
 /// A mesh beyond the caches: kept where it was permuted and where enough products follow.
 TEST_F(RowOrderTest, IsKeptWhereItPays) {
   const HostCsrMatrix<double> natural = mesh("laplace3d", {48, 48, 48});
