@@ -1,8 +1,8 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <deque>
+#include <heddle/apps/clock.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 #include <string>
 #include <string_view>
@@ -44,8 +44,6 @@ class Progress {
   std::string line(const MonitorState& state, std::size_t width) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void update_rate(const IterationRecord& record);
   void show_line(const MonitorState& state);
   void rewrite(const std::string& text);

@@ -2,10 +2,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <heddle/apps/checkpoint.hpp>
+#include <heddle/apps/clock.hpp>
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/exit_codes.hpp>
@@ -34,12 +34,6 @@ namespace heddle::apps {
 namespace {
 
 constexpr std::string_view kStandardOutput = "-";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Prints and flushes, so that the text is shown even if a later step fails.
 void print(std::FILE* stream, const std::string& text) {

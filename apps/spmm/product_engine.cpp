@@ -1,4 +1,4 @@
-#include <chrono>
+#include <heddle/apps/clock.hpp>
 #include <heddle/apps/spmm/product_engine.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/column_major.hpp>
@@ -13,12 +13,6 @@
 
 namespace heddle::apps {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// Seconds of `work`. On a GPU it is run once before, so that its memory is there and the clock
 /// counts the product alone.

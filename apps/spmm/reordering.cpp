@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <heddle/apps/clock.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/spmm/reordering.hpp>
 #include <heddle/drivers/matrix_argument.hpp>
@@ -22,12 +22,7 @@
 namespace heddle::apps {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Order = std::vector<std::int32_t>;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 Order shuffled_rows(Index rows) {
   Order order(static_cast<std::size_t>(rows));
