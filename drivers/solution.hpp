@@ -80,7 +80,9 @@ struct Solution {
   double setup_seconds = 0;
   double solve_seconds = 0;
   Profile profile;             ///< profile of the setup and the solve on the device
-  std::size_t peak_bytes = 0;  ///< the peak of the device memory held
+  std::size_t peak_bytes = 0;  ///< the peak of the device memory held, of process 0
+  /// The largest such peak of all processes. Of one process, `peak_bytes`.
+  std::size_t peak_bytes_most = 0;
 
   /// The number of eigenvectors, triplets or solutions. They are the leading columns of `vectors`.
   Index count() const noexcept { return std::ssize(eigenvalues.empty() ? residuals : eigenvalues); }

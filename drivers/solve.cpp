@@ -105,6 +105,14 @@ PreconditionerPlan in_order_of(const SharedProblem<T>& shared, PreconditionerPla
   return plan;
 }
 
+/// The largest peak of the memory that the contexts of all processes have held.
+template <class Ctx>
+std::size_t largest_peak(const Place<Ctx>& on) {
+  auto bytes = static_cast<double>(on.context.allocation_count().peak_bytes);
+  if (Processes* const processes = on.device.team().processes()) processes->largest({&bytes, 1});
+  return static_cast<std::size_t>(bytes);
+}
+
 /// Solves `problem` together with the other processes of the context. Only process 0 has a problem
 /// and gets vectors.
 template <Scalar T, class Ctx>
@@ -126,6 +134,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   if (method.both_sides) {
     solution.left_vectors = on.fetched(std::move(solved.left_vectors), shared.partition);
   }
+  solution.peak_bytes_most = largest_peak(on);
   return solution;
 }
 
@@ -186,6 +195,7 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     solution.device_note = device.note();
     solution.profile = context.profile();
     solution.peak_bytes = context.allocation_count().peak_bytes;
+    solution.peak_bytes_most = std::max(solution.peak_bytes_most, solution.peak_bytes);
     return solution;
   });
 }

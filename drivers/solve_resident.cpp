@@ -185,6 +185,7 @@ ResidentSolution<T, typename Ctx::Space> solve_once(Device& device, Ctx& context
   solution.device_note = device.note();
   solution.profile = context.profile();
   solution.peak_bytes = context.allocation_count().peak_bytes;
+  solution.peak_bytes_most = solution.peak_bytes;
   return {std::move(solution), std::move(solved.vectors), std::move(solved.left_vectors)};
 }
 

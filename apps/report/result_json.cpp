@@ -77,6 +77,7 @@ double process_peak_bytes() {
 Json memory_json(const Report& report) {
   return {{"estimated_bytes", bytes_json(report.problem.estimated_bytes)},
           {"peak_bytes", report.result.peak_bytes},
+          {"peak_bytes_most", report.result.peak_bytes_most},
           {"process_peak_bytes", bytes_json(process_peak_bytes())}};
 }
 

@@ -56,6 +56,8 @@ class Processes : public test::SolverProcess {
     EXPECT_EQ(several.at("processes"), threads ? 1 : count);
     EXPECT_EQ(several.at("gpus"), threads ? count : gpu_ ? 1 : 0);
     EXPECT_EQ(several.at("status"), one.at("status")) << yaml;
+    EXPECT_EQ(one.at("memory").at("peak_bytes_most"), one.at("memory").at("peak_bytes"));
+    EXPECT_GE(several.at("memory").at("peak_bytes_most"), several.at("memory").at("peak_bytes"));
     EXPECT_EQ(several.at("n"), one.at("n"));
     EXPECT_EQ(several.at("converged"), one.at("converged"));
     const int difference = several.at("iterations").get<int>() - one.at("iterations").get<int>();

@@ -45,6 +45,7 @@ Report filled_report() {
   report.seconds.total = 1.5;
   report.result.solve_seconds = 1.25;
   report.result.peak_bytes = 4096;
+  report.result.peak_bytes_most = 8192;
   return report;
 }
 
@@ -60,6 +61,8 @@ TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
   EXPECT_EQ(json.at("iterations"), 17);
   EXPECT_EQ(json.at("operator_applications"), 68);
   EXPECT_EQ(json.at("spmm_kernel"), "row_split");
+  EXPECT_EQ(json.at("memory").at("peak_bytes"), 4096);
+  EXPECT_EQ(json.at("memory").at("peak_bytes_most"), 8192);
   for (const char* stage : {"total", "setup", "solve", "spmm", "dense"}) {
     EXPECT_TRUE(json.at("seconds").at(stage).is_number()) << stage;
   }

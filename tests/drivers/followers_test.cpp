@@ -50,6 +50,36 @@ TEST(Followers, SolveAsOneThread) {
   expect_same(grid(), {.method = Method::lobpcg, .nev = 3, .precision = Precision::mixed}, 4);
 }
 
+/// The largest memory that a solve takes in one of `count` threads, on a grid of 10×10×`planes`.
+double largest_share(int count, Index planes) {
+  OfThreads device(count);
+  const Problem problem{.A = Matrix::generate({.name = "laplace3d", .size = {10, 10, planes}})};
+  const Solution solution = solve(device, problem, kLobpcg);
+  EXPECT_GE(solution.peak_bytes_most, solution.peak_bytes);
+  return static_cast<double>(solution.peak_bytes_most);
+}
+
+/// A longer grid has the same halos, and the same small matrices: what it needs more is for rows,
+/// and each process has its share of these. Of several processes, the rows of A count too, which
+/// one process has outside of its context.
+TEST(Followers, ShareTheMemoryOfASolve) {
+  const auto alone = [](Index planes) {
+    Device device(DeviceChoice::host, 1);
+    const Problem problem{.A = Matrix::generate({.name = "laplace3d", .size = {10, 10, planes}})};
+    const Solution solution = solve(device, problem, kLobpcg);
+    EXPECT_EQ(solution.peak_bytes_most, solution.peak_bytes);
+    return static_cast<double>(solution.peak_bytes_most);
+  };
+  constexpr double kRows = 100.0 * 120;            // of the planes that are more
+  constexpr double kEntries = (700.0 - 40) * 120;  // 40 neighbours of a plane lie outside
+  constexpr double kMatrix = 12 * kEntries + 8 * kRows;
+  const double growth = alone(240) - alone(120) + kMatrix;
+  for (const int count : {2, 4}) {
+    const double share = largest_share(count, 240) - largest_share(count, 120);
+    EXPECT_NEAR(share, growth / count, 0.01 * growth / count) << count << " threads";
+  }
+}
+
 TEST(Followers, KeepACheckpointEach) {
   const test::TemporaryFolder folder;
   Request request = kLobpcg;
