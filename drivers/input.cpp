@@ -198,16 +198,16 @@ void check_distributed(const Request& request, const Problem& problem) {
     throw InvalidArgument(fmt::format(
         "several processes or GPUs solve problems with stored matrices, {} is a callable", part));
   }
-  if (problem.normal_equations) {
-    throw ProblemError(
-        ProblemPart::matrix,
-        "several processes or GPUs find no singular triplets and solve no least-squares "
-        "problems: use one process and devices: 1");
-  }
   if (request.filter == LanczosFilter::inverse) {
     throw RequestError("filter",
                        ": inverse factors A - sigma B, which needs a whole matrix in one "
                        "process: use auto, or one process and devices: 1");
+  }
+  if (problem.normal_equations) {
+    if (request.distribution != Distribution::metis) return;
+    throw RequestError("distribution",
+                       ": metis orders rows and columns alike, which normal equations do not: use "
+                       "auto or rows");
   }
   const std::string missing = no_parts_reason(problem.order(), problem.nnz());
   if (request.distribution == Distribution::metis && !missing.empty()) {

@@ -17,17 +17,19 @@ Value of_leader(HostContext& context, Value value) {
 }
 
 template <Scalar T>
-HostMatrix<T> share_matrix(HostContext& context, HostMatrix<T> A, const RowRanges& rows) {
-  HostCsrMatrix<T> part = scatter(context, A.view(), rows, rows);
+HostMatrix<T> share_matrix(HostContext& context, HostMatrix<T> A, const RowRanges& rows,
+                           const RowRanges& columns) {
+  HostCsrMatrix<T> part = scatter(context, A.view(), rows, columns);
   A = {};
   return HostMatrix<T>(std::move(part));
 }
 
 template <Scalar T>
 std::optional<HostMatrix<T>> share_matrix(HostContext& context, std::optional<HostMatrix<T>> A,
-                                          const RowRanges& rows) {
+                                          const RowRanges& rows, const RowRanges& columns) {
   if (!of_leader(context, A.has_value())) return std::nullopt;
-  return share_matrix(context, A ? *std::exchange(A, std::nullopt) : HostMatrix<T>(), rows);
+  return share_matrix(context, A ? *std::exchange(A, std::nullopt) : HostMatrix<T>(), rows,
+                      columns);
 }
 
 template <Scalar T>
@@ -83,6 +85,26 @@ void reorder(HostContext& host, const Order& order, HostProblem<T>& problem) {
   }
 }
 
+/// A partition of the rows of `problem`. With `normal_equations`, rows and columns of A are
+/// different things, and METIS knows no order that suits both.
+template <Scalar T>
+Partition partition_of(const HostProblem<T>& problem, int processes, Distribution distribution) {
+  if (!problem.normal_equations) return partition(problem.A.view(), processes, distribution);
+  return {balanced_rows(problem.A.view(), processes, 0),
+          {},
+          "rows and columns in order, each with ranges of its own"};
+}
+
+/// The ranges of the columns of A. All processes call it together.
+template <Scalar T>
+RowRanges column_ranges(HostContext& team, const HostProblem<T>& problem, const RowRanges& rows) {
+  if (!of_leader(team, problem.normal_equations)) return rows;
+  const Processes& processes = *team.processes();
+  return shared_ranges(team, processes.leads()
+                                 ? balanced_rows(problem.A_transposed->view(), processes.size(), 0)
+                                 : RowRanges{});
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -98,7 +120,7 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
     return shared;
   }
   if (processes->leads()) {
-    shared.partition = partition(problem.A.view(), processes->size(), distribution);
+    shared.partition = partition_of(problem, processes->size(), distribution);
     if (!shared.partition.order.empty()) reorder(team, shared.partition.order, problem);
   }
   shared.partition.ranges = shared_ranges(team, std::move(shared.partition.ranges));
@@ -106,13 +128,17 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
     shared.row_numbers = scatter(team, shared.partition.order, shared.partition.ranges);
   }
   const RowRanges& rows = shared.partition.ranges;
+  const RowRanges columns = column_ranges(team, problem, rows);
   HostProblem<T>& part = shared.problem;
   part.processes = processes->size();
-  part.A = share_matrix(team, std::exchange(problem.A, {}), rows);
-  part.B = share_matrix(team, std::exchange(problem.B, std::nullopt), rows);
-  part.preconditioner = share_matrix(team, std::exchange(problem.preconditioner, {}), rows);
+  part.normal_equations = of_leader(team, problem.normal_equations);
+  part.A = share_matrix(team, std::exchange(problem.A, {}), rows, columns);
+  part.A_transposed = share_matrix(team, std::exchange(problem.A_transposed, {}), columns, rows);
+  part.B = share_matrix(team, std::exchange(problem.B, std::nullopt), rows, rows);
+  part.preconditioner =
+      share_matrix(team, std::exchange(problem.preconditioner, {}), columns, columns);
   part.constraints = share_block(team, std::exchange(problem.constraints, {}), rows);
-  part.initial_guess = share_block(team, std::exchange(problem.initial_guess, {}), rows);
+  part.initial_guess = share_block(team, std::exchange(problem.initial_guess, {}), columns);
   part.rhs = share_block(team, std::exchange(problem.rhs, {}), rows);
   part.guess_from_random = of_leader(team, problem.guess_from_random);
   const Index infinite = of_leader(team, problem.infinite_eigenvalues.value_or(-1));
@@ -125,7 +151,7 @@ template <Scalar T>
 MultiVector<T, HostSpace> whole(HostContext& team, HostContext& host, MultiVector<T, HostSpace> X,
                                 const std::vector<std::int32_t>& order) {
   const bool alone = team.processes() == nullptr;
-  MultiVector<T, HostSpace> all = alone ? std::move(X) : gather(team, X, host);
+  MultiVector<T, HostSpace> all = alone ? std::move(X) : gather(*team.processes(), X, host);
   if (order.empty() || all.cols() == 0) return all;
   return reordered<T>(host, std::as_const(all).view(), order, true);
 }

@@ -10,9 +10,10 @@
 /// rows if one was chosen.
 namespace heddle::detail {
 
-/// The part of a problem in the rows of this process, and the partition of its rows. The order and
-/// the reason of the partition are set on process 0 alone. Of one process, only the order is set,
-/// where the rows have another one.
+/// The part of a problem in the rows of this process, and the partition of its rows. With
+/// `normal_equations`, the columns of A have ranges of their own: right vectors, solutions and Aᵀ
+/// are in these. The order and the reason of the partition are set on process 0 alone. Of one
+/// process, only the order is set, where the rows have another one.
 template <Scalar T>
 struct SharedProblem {
   HostProblem<T> problem;

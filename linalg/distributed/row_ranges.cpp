@@ -22,8 +22,8 @@ int RowRanges::owner(Index row) const noexcept {
 }
 
 template <Scalar T>
-RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes) {
-  if (A.rows < processes) {
+RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least) {
+  if (A.rows < least * processes) {
     throw InvalidArgument("there are " + std::to_string(processes) + " processes, but the matrix " +
                           "has " + std::to_string(A.rows) + " rows: start fewer processes");
   }
@@ -31,8 +31,8 @@ RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes) {
   RowRanges ranges{{0}};
   for (int k = 1; k <= processes; ++k) {
     const double target = static_cast<double>(cost(A.rows)) * k / processes;
-    Index low = ranges.begins.back() + 1;  // a row for each process, before and after k
-    Index high = A.rows - (processes - k);
+    Index low = ranges.begins.back() + least;  // its rows for each process, before and after k
+    Index high = A.rows - least * (processes - k);
     while (low < high) {
       const Index middle = (low + high) / 2;
       if (static_cast<double>(cost(middle)) < target) {
@@ -48,7 +48,7 @@ RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes) {
 
 #define HEDDLE_INSTANTIATE(T)                                            \
   template Index row_cost(const CsrView<T, HostSpace>&, Index) noexcept; \
-  template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int);
+  template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int, Index);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -25,10 +25,9 @@ struct RowRanges {
 template <Scalar T>
 Index row_cost(const CsrView<T, HostSpace>& A, Index row) noexcept;
 
-/// Ranges of rows of A for `processes` processes, each with a row at least. The processes get about
-/// equal sums of `row_cost`.
-/// Throws `InvalidArgument` if A has fewer rows than there are processes.
+/// Ranges of rows of A for `processes` processes, each with `least` rows or more. The processes get
+/// about equal sums of `row_cost`. Throws `InvalidArgument` if A has too few rows.
 template <Scalar T>
-RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes);
+RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least = 1);
 
 }  // namespace heddle

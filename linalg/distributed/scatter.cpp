@@ -65,6 +65,14 @@ RowRanges shared_ranges(HostContext& context, RowRanges ranges) {
   return ranges;
 }
 
+RowRanges ranges_of_all(Processes& processes, Index local) {
+  RowRanges ranges;
+  ranges.begins.resize(static_cast<std::size_t>(processes.size()) + 1);
+  processes.gather_all(&local, ranges.begins.data() + 1, sizeof local);
+  std::partial_sum(ranges.begins.begin(), ranges.begins.end(), ranges.begins.begin());
+  return ranges;
+}
+
 template <Scalar T>
 HostCsrMatrix<T> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
                          const RowRanges& rows, const RowRanges& columns) {
@@ -88,12 +96,17 @@ HostCsrMatrix<T> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
 template <Scalar T>
 MultiVector<T, HostSpace> scatter(HostContext& context, const ConstBlockView<T, HostSpace>& X,
                                   const RowRanges& rows) {
-  Processes& processes = *context.processes();
+  return scatter(*context.processes(), context, X, rows);
+}
+
+template <Scalar T>
+MultiVector<T, HostSpace> scatter(Processes& processes, HostContext& memory,
+                                  const ConstBlockView<T, HostSpace>& X, const RowRanges& rows) {
   Index cols = X.cols();
   processes.broadcast(&cols, sizeof cols);
   const auto part_of = [&](int process) {
     const RowRange range = rows.of(process);
-    MultiVector<T, HostSpace> part(context, range.local, cols);
+    MultiVector<T, HostSpace> part(memory, range.local, cols);
     if (!processes.leads()) return part;
     for (Index i = 0; i < range.local; ++i) {
       const T* const row = X.data() + (range.first + i) * X.ld();
@@ -132,26 +145,20 @@ std::vector<Value> scatter(HostContext& context, const std::vector<Value>& value
 }
 
 template <Scalar T>
-MultiVector<T, HostSpace> gather(HostContext& context, const MultiVector<T, HostSpace>& X,
+MultiVector<T, HostSpace> gather(Processes& processes, const MultiVector<T, HostSpace>& X,
                                  HostContext& target) {
-  Processes& processes = *context.processes();
-  std::vector<Index> rows(static_cast<std::size_t>(processes.size()));
-  const Index own_rows = X.rows();
-  processes.gather_all(&own_rows, rows.data(), sizeof own_rows);
+  const RowRanges rows = ranges_of_all(processes, X.rows());
   const T* const own = X.view().data();
   if (!processes.leads()) {
     exchange(processes, {}, {message(0, own, X.rows() * X.ld())});
     return {};
   }
-  MultiVector<T, HostSpace> whole(target, std::accumulate(rows.begin(), rows.end(), Index{0}),
-                                  X.cols());
+  MultiVector<T, HostSpace> whole(target, rows.rows(), X.cols());
   T* const data = whole.view().data();
   Messages receive;
-  T* next = data + own_rows * X.ld();
   for (int k = 1; k < processes.size(); ++k) {
-    const Index values = rows[static_cast<std::size_t>(k)] * X.ld();
-    receive.push_back(message(k, next, values));
-    next += values;
+    const RowRange range = rows.of(k);
+    receive.push_back(message(k, data + range.first * X.ld(), range.local * X.ld()));
   }
   exchange(processes, receive, {});
   std::copy_n(own, X.rows() * X.ld(), data);
@@ -163,7 +170,9 @@ MultiVector<T, HostSpace> gather(HostContext& context, const MultiVector<T, Host
                                     const RowRanges&);                                            \
   template MultiVector<T, HostSpace> scatter(HostContext&, const ConstBlockView<T, HostSpace>&,   \
                                              const RowRanges&);                                   \
-  template MultiVector<T, HostSpace> gather(HostContext&, const MultiVector<T, HostSpace>&,       \
+  template MultiVector<T, HostSpace> scatter(                                                     \
+      Processes&, HostContext&, const ConstBlockView<T, HostSpace>&, const RowRanges&);           \
+  template MultiVector<T, HostSpace> gather(Processes&, const MultiVector<T, HostSpace>&,         \
                                             HostContext&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

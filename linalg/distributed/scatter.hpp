@@ -11,6 +11,9 @@ namespace heddle {
 /// `ranges` of process 0 on all processes.
 RowRanges shared_ranges(HostContext& context, RowRanges ranges);
 
+/// The ranges of rows of which each process holds `local`.
+RowRanges ranges_of_all(Processes& processes, Index local);
+
 /// The distributed matrix of A, see `distribute`. Only the A of process 0 is read. Its rows travel
 /// straight from its arrays.
 template <Scalar T>
@@ -22,6 +25,11 @@ template <Scalar T>
 MultiVector<T, HostSpace> scatter(HostContext& context, const ConstBlockView<T, HostSpace>& X,
                                   const RowRanges& rows);
 
+/// The same in the memory of `memory`, which need not know the processes.
+template <Scalar T>
+MultiVector<T, HostSpace> scatter(Processes& processes, HostContext& memory,
+                                  const ConstBlockView<T, HostSpace>& X, const RowRanges& rows);
+
 /// values[first …] of process 0 for the rows that this process holds. Only the values of process 0
 /// are read. Their number is that of all rows.
 template <class Value>
@@ -31,7 +39,7 @@ std::vector<Value> scatter(HostContext& context, const std::vector<Value>& value
 /// The block on process 0, in the memory of `target`, whose rows are those of X on all processes.
 /// 0×0 on the others.
 template <Scalar T>
-MultiVector<T, HostSpace> gather(HostContext& context, const MultiVector<T, HostSpace>& X,
+MultiVector<T, HostSpace> gather(Processes& processes, const MultiVector<T, HostSpace>& X,
                                  HostContext& target);
 
 }  // namespace heddle

@@ -7,8 +7,8 @@
 /// Results have the same bits in every run and for every number of threads.
 ///
 /// Of a distributed matrix, see `CsrView`, results concern the whole matrix, and all processes of
-/// the context call an operation together. Exceptions: `norm_1` takes it that A is symmetric, and
-/// `extract_diagonal` returns the rows of this process.
+/// the context call an operation together. Exceptions: `norm_1` returns ‖A‖∞, which is ‖A‖₁ of a
+/// symmetric A, and `extract_diagonal` and `squared_row_norms` return the rows of this process.
 namespace heddle {
 
 /// ‖A‖₁, the largest absolute column sum. It is NaN or Inf if A contains one.

@@ -42,6 +42,26 @@ RowSum absolute_sum(const CsrView<T, HostSpace>& A, Index i) {
   return row;
 }
 
+template <Scalar T>
+double sum_of_squares(const CsrView<T, HostSpace>& A, Index i) {
+  double sum = 0;
+  for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+    sum += static_cast<double>(A.values[e]) * static_cast<double>(A.values[e]);
+  }
+  return sum;
+}
+
+/// What makes a block-diagonal matrix, square and without entries in columns of other processes, a
+/// distributed one of these rows.
+template <Scalar T>
+std::shared_ptr<const RemoteColumns<T, HostSpace>> no_remote_entries(HostContext& context,
+                                                                     const RowRange& rows) {
+  RemoteColumns<T, HostSpace> none{HostCsrMatrix<T>(context, 0, 0, 0), {context, 0}, nullptr};
+  none.entries.row_offsets()[0] = 0;
+  none.lists = std::make_shared<const HaloLists>(HaloLists{rows, rows, {}, {}, {}});
+  return std::make_shared<const RemoteColumns<T, HostSpace>>(std::move(none));
+}
+
 /// Calls body(i, row sum in columns of other processes) for all rows i that have entries there.
 template <Scalar T, class Body>
 void for_each_remote_row(const CsrView<T, HostSpace>& A, const Body& body) {
@@ -179,15 +199,19 @@ template <Scalar T>
 HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A) {
   HostCsrMatrix<T> squares(context, A.rows, A.rows, A.rows);
   for (Index i = 0; i < A.rows; ++i) {
-    double sum = 0;
-    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-      sum += static_cast<double>(A.values[e]) * static_cast<double>(A.values[e]);
-    }
     squares.row_offsets()[i] = i;
     squares.columns()[i] = static_cast<std::int32_t>(i);
-    squares.values()[i] = static_cast<T>(sum);
+    squares.values()[i] = static_cast<T>(sum_of_squares(A, i));
   }
   squares.row_offsets()[A.rows] = A.rows;
+  if (A.remote == nullptr) return squares;
+  const RemoteColumns<T, HostSpace>& remote = *A.remote;
+  for (Index k = 0; k < remote.entries.rows(); ++k) {
+    const Index i = remote.rows[static_cast<std::size_t>(k)];
+    squares.values()[i] =
+        static_cast<T>(sum_of_squares(A, i) + sum_of_squares(remote.entries.view(), k));
+  }
+  squares.set_remote(no_remote_entries<T>(context, remote.lists->rows));
   return squares;
 }
 

@@ -13,7 +13,7 @@ template <Scalar T, class Ctx>
 void check_singular_triplets(const AdjointPair<T, Ctx>& pair, const SingularOptions& options) {
   const Require require{"singular_triplets"};
   require_adjoint_pair("singular_triplets", pair);
-  const Index most = std::min(pair.A->rows(), pair.A->cols());
+  const Index most = std::min(pair.A->row_range().global, pair.A->column_range().global);
   require(options.nev >= 1 && options.nev <= most,
           "nev must be at least 1 and at most the shorter side of A, {}; it is {}", most,
           options.nev);

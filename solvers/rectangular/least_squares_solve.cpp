@@ -27,8 +27,9 @@ LeastSquaresSolve<T, Ctx>::LeastSquaresSolve(Ctx& context,
       options_(options),
       monitor_(monitor),
       applied_before_(problem.A.columns_applied()),
-      algorithm_(problem.A.A->rows() < problem.A.A->cols() ? CgAlgorithm::pseudo_block
-                                                           : options.algorithm),
+      algorithm_(problem.A.A->row_range().global < problem.A.A->column_range().global
+                     ? CgAlgorithm::pseudo_block
+                     : options.algorithm),
       control_(options.max_iterations, options.time_limit_s),
       R_(context, problem.A.A->rows(), problem.B.cols()),
       S_(context, problem.A.A->cols(), problem.B.cols()),

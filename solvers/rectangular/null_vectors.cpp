@@ -15,7 +15,8 @@ SolveStatus NullVectors<T, Ctx>::find(ConstBlockView<T, Space> known, Block U,
   constexpr int kRounds = 4;
   Orthogonalizer<T, Ctx> orthogonalizer(context_, U.cols(), known.cols());
   std::uint64_t stream = options_.stream;
-  fill_random(context_, options_.seed, stream++, U);
+  const Index first_row = pair_.A->row_range().first;
+  fill_random(context_, options_.seed, stream++, U, first_row);
   for (int round = 0;; ++round) {
     const OrthonormalBlock made = make_orthonormal<T, Ctx>(
         context_, orthogonalizer, nullptr, {Basis<T, Space>{known, known}}, U, U, counts);
@@ -23,7 +24,8 @@ SolveStatus NullVectors<T, Ctx>::find(ConstBlockView<T, Space> known, Block U,
     if (made.rank == U.cols() && annihilated(U)) return SolveStatus::converged;
     if (round == kRounds) return SolveStatus::verification_failed;
     if (made.rank < U.cols()) {
-      fill_random(context_, options_.seed, stream++, U.columns(made.rank, U.cols() - made.rank));
+      fill_random(context_, options_.seed, stream++, U.columns(made.rank, U.cols() - made.rank),
+                  first_row);
     }
     const SolveStatus status = remove_range(U);
     if (status == SolveStatus::interrupted || status == SolveStatus::time_limit) return status;

@@ -41,17 +41,17 @@ SingularSolve<T, Ctx>::SingularSolve(Ctx& context, const AdjointPair<T, Ctx>& pa
     : context_(context),
       pair_(pair),
       applied_before_(pair.columns_applied()),
-      wide_(pair.A->rows() < pair.A->cols()),
+      wide_(pair.A->row_range().global < pair.A->column_range().global),
       tall_(wide_ ? pair.transposed() : pair),
-      n_(tall_.A->cols()),
-      route_(singular_route(options, tall_.A->rows(), n_)),
-      decomposition_{static_cast<double>(tall_.A->rows()), static_cast<double>(n_)},
+      n_(tall_.A->column_range().global),
+      route_(singular_route(options, tall_.A->row_range().global, n_)),
+      decomposition_{static_cast<double>(tall_.A->row_range().global), static_cast<double>(n_)},
       options_(options),
       criterion_(options.criterion, options.tolerance),
       monitor_(monitor),
       control_(options.max_iterations, options.time_limit_s),
       U_(context, tall_.A->rows(), options.nev),
-      V_(context, n_, options.nev),
+      V_(context, tall_.A->cols(), options.nev),
       extraction_(context, tall_, route_ == SingularRoute::dense ? n_ : options.nev, options.seed) {
 }
 
@@ -73,8 +73,8 @@ SingularResult<T, typename Ctx::Space> SingularSolve<T, Ctx>::run() {
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::solve_dense() {
   if (route_ == SingularRoute::decompose) return decompose();
-  MultiVector<T, Space> identity(context_, n_, n_);
-  set_identity(context_, identity.view());
+  MultiVector<T, Space> identity(context_, tall_.A->cols(), n_);
+  set_identity(context_, identity.view(), tall_.A->column_range().first);
   if (take_triplets(identity.view(), options_.nev)) end_dense();
 }
 

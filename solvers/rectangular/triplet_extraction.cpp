@@ -6,6 +6,7 @@
 #include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
+#include <heddle/solvers/rectangular/dense_triplets.hpp>
 #include <heddle/solvers/rectangular/triplet_extraction.hpp>
 
 namespace heddle::detail {
@@ -15,47 +16,6 @@ namespace {
 /// start blocks.
 constexpr std::uint64_t kFillStream = 1u << 20;
 
-void reverse_columns(SmallView<double, HostSpace> M) {
-  for (Index j = 0; j < M.cols / 2; ++j) {
-    std::swap_ranges(&M(0, j), &M(0, j) + M.rows, &M(0, M.cols - 1 - j));
-  }
-}
-
-/// M ← A, by products with panels of the identity.
-template <Scalar T, class Ctx>
-void multiply_identity(Ctx& context, HostContext& host, LinearOperator<T, Ctx>& A,
-                       SmallView<double, HostSpace> M) {
-  using Space = typename Ctx::Space;
-  const Index panel = std::min(kPanelColumns, M.cols);
-  MultiVector<T, Space> X(context, M.cols, panel), AX(context, M.rows, panel);
-  MultiVector<T, HostSpace> columns(host, M.cols, panel), product(host, M.rows, panel);
-  for (Index first = 0; first < M.cols; first += panel) {
-    const Index count = std::min(panel, M.cols - first);
-    set_zero(host, columns.view());
-    for (Index j = 0; j < count; ++j) columns.view()(first + j, j) = 1;
-    send<T>(context, columns.columns(0, count), X.columns(0, count));
-    A.apply(context, X.columns(0, count), AX.columns(0, count));
-    fetch<T>(context, AX.columns(0, count), product.columns(0, count));
-    for (Index i = 0; i < M.rows; ++i) {
-      for (Index j = 0; j < count; ++j) {
-        M(i, first + j) = static_cast<double>(product.view()(i, j));
-      }
-    }
-  }
-}
-
-/// X ← the first columns of M, rounded to T.
-template <Scalar T, class Ctx>
-void send_rounded(Ctx& context, HostContext& host, ConstSmallView<double, HostSpace> M,
-                  BlockView<T, typename Ctx::Space> X) {
-  MultiVector<T, HostSpace> rounded(host, X.rows(), X.cols());
-  for (Index j = 0; j < X.cols(); ++j) {
-    for (Index i = 0; i < X.rows(); ++i) rounded.view()(i, j) = static_cast<T>(M(i, j));
-  }
-  send<T>(context, rounded.view(), X);
-  context.synchronize();  // the copy reads `rounded` until then
-}
-
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -64,7 +24,7 @@ TripletExtraction<T, Ctx>::TripletExtraction(Ctx& context, const AdjointPair<T, 
     : pair_(pair),
       orthogonalizer_(context, max_cols, max_cols),
       host_(1),
-      W_(context, pair.A->rows(), max_cols),
+      W_(context, std::max(pair.A->rows(), pair.A->cols()), max_cols),
       Q_(context, pair.A->rows(), max_cols),
       R_(*host_, max_cols, max_cols),
       P_(*host_, max_cols, max_cols),
@@ -75,12 +35,19 @@ TripletExtraction<T, Ctx>::TripletExtraction(Ctx& context, const AdjointPair<T, 
       norms_(context, max_cols, 1),
       seed_(seed) {}
 
+/// Memory for products with A or Aᵀ. A process may hold more rows of V than of U, although A has at
+/// least as many rows as columns.
+template <Scalar T, class Ctx>
+BlockView<T, typename Ctx::Space> TripletExtraction<T, Ctx>::products(Index rows, Index cols) {
+  return {W_.view().data(), rows, cols, W_.ld()};
+}
+
 /// A X = Q R. Q has as many columns as X: where A X has a lower rank, random columns complete it.
 /// Returns false if A X is not finite.
 template <Scalar T, class Ctx>
 bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X) {
   const Index c = X.cols();
-  const BlockView<T, Space> W = W_.columns(0, c);
+  const BlockView<T, Space> W = products(pair_.A->rows(), c);
   const BlockView<T, Space> Q = Q_.columns(0, c);
   pair_.A->apply(context, X, W);
   copy<T>(context, W, Q);
@@ -91,7 +58,7 @@ bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X)
   if (rank < c) {
     const BlockView<T, Space> fill = Q.columns(rank, c - rank);
     const Basis<T, Space> basis{Q.columns(0, rank), Q.columns(0, rank)};
-    fill_random(context, seed_, kFillStream, fill);
+    fill_random(context, seed_, kFillStream, fill, pair_.A->row_range().first);
     make_orthonormal<T, Ctx>(context, orthogonalizer_, nullptr, {basis}, fill, fill, counts_);
   }
   const SmallView<double, Space> R = small_.view(c, c);
@@ -138,24 +105,10 @@ template <Scalar T, class Ctx>
 bool TripletExtraction<T, Ctx>::decompose_all(Ctx& context, Which which, BlockView<T, Space> U,
                                               BlockView<T, Space> V) {
   const PhaseScope phase(context, Phase::rayleigh_ritz);
-  const Index m = pair_.A->rows();
-  const Index n = pair_.A->cols();
-  SmallMatrix<double, HostSpace> dense(*host_, m, n), left(*host_, m, n), right(*host_, n, n);
-  SmallMatrix<double, HostSpace> sigma(*host_, n, 1);
-  multiply_identity(context, *host_, *pair_.A, dense.view(m, n));
-  const SmallView<double, HostSpace> values = sigma.view(n, 1);
-  if (!singular_value_decomposition(dense.view(m, n), left.view(m, n), values, right.view(n, n))) {
-    return false;
-  }
-  if (which == Which::smallest) {
-    std::reverse(values.data, values.data + n);
-    reverse_columns(left.view(m, n));
-    reverse_columns(right.view(n, n));
-  }
-  largest_ = std::max(values(0, 0), values(n - 1, 0));
-  values_.assign(values.data, values.data + U.cols());
-  send_rounded<T>(context, *host_, left.view(m, n), U);
-  send_rounded<T>(context, *host_, right.view(n, n), V);
+  const auto values = dense_triplets<T, Ctx>(context, *host_, *pair_.A, which, U, V);
+  if (!values) return false;
+  largest_ = std::max(values->front(), values->back());
+  values_.assign(values->begin(), values->begin() + U.cols());
   return true;
 }
 
@@ -164,7 +117,7 @@ bool TripletExtraction<T, Ctx>::refine(Ctx& context, Which which, Index first,
                                        BlockView<T, Space> U, BlockView<T, Space> V) {
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   const Index k = U.cols();
-  const BlockView<T, Space> AV = W_.columns(0, k);
+  const BlockView<T, Space> AV = products(pair_.A->rows(), k);
   const SmallView<double, Space> small = small_.view(k, k);
   pair_.A->apply(context, V, AV);
   gram<T>(context, U, AV, small);  // Uᵀ A V   k×k
@@ -186,11 +139,8 @@ void TripletExtraction<T, Ctx>::measure(Ctx& context, ConstBlockView<T, Space> U
   send(context, ConstSmallView<double, HostSpace>{values_.data(), k, 1, k}, theta_.view(k, 1));
   residuals_.assign(static_cast<std::size_t>(k), 0);
   orthogonality_ = 0;
-  // A has at least as many rows as columns, so Aᵀ U fits into the memory of A X.
-  const BlockView<T, Space> W = W_.columns(0, k);
-  const BlockView<T, Space> shorter{W.data(), V.rows(), k, W.ld()};
-  add_residuals(context, *pair_.A, V, U, W);                   // A V − U Σ    m×k
-  add_residuals(context, *pair_.A_transposed, U, V, shorter);  // Aᵀ U − V Σ   n×k
+  add_residuals(context, *pair_.A, V, U, products(U.rows(), k));             // A V − U Σ    m×k
+  add_residuals(context, *pair_.A_transposed, U, V, products(V.rows(), k));  // Aᵀ U − V Σ   n×k
   add_orthogonality(context, U);
   add_orthogonality(context, V);
 }

@@ -8,9 +8,6 @@
 
 namespace heddle::detail {
 
-/// Columns of the widest block that `TripletExtraction::decompose_all` multiplies by A.
-inline constexpr Index kPanelColumns = 16;
-
 /// Extracts singular triplets of A from a space of right vectors and measures their errors, with
 /// fresh products with A and Aᵀ only. A has at least as many rows as columns.
 template <Scalar T, class Ctx>
@@ -29,9 +26,7 @@ class TripletExtraction {
   bool extract(Ctx& context, Which which, ConstBlockView<T, Space> X, BlockView<T, Space> U,
                BlockView<T, Space> V);
 
-  /// The k triplets at the wanted end of A, by a dense decomposition on the host in double. They
-  /// are exact to the rounding of U m×k and V n×k. Allocates blocks of up to `kPanelColumns`
-  /// columns in the context's memory, and three matrices of A's size on the host. Returns false if
+  /// The k triplets at the wanted end of A, U m×k and V n×k, by `dense_triplets`. Returns false if
   /// products are not finite.
   bool decompose_all(Ctx& context, Which which, BlockView<T, Space> U, BlockView<T, Space> V);
 
@@ -60,6 +55,7 @@ class TripletExtraction {
   const OrthoCounts& counts() const noexcept { return counts_; }
 
  private:
+  BlockView<T, Space> products(Index rows, Index cols);
   bool factor(Ctx& context, ConstBlockView<T, Space> X);
   bool decompose(Which which, Index c);
   void add_residuals(Ctx& context, LinearOperator<T, Ctx>& A, ConstBlockView<T, Space> X,
@@ -69,7 +65,7 @@ class TripletExtraction {
   AdjointPair<T, Ctx> pair_;
   Orthogonalizer<T, Ctx> orthogonalizer_;
   OwnedHostContext host_;
-  MultiVector<T, Space> W_, Q_;  // A X, its orthonormal basis
+  MultiVector<T, Space> W_, Q_;  // products with A or Aᵀ, an orthonormal basis of A X
   SmallMatrix<double, HostSpace> R_, P_, Z_, sigma_;
   SmallMatrix<double, Space> small_, theta_, norms_;
   OrthoCounts counts_;

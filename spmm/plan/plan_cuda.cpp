@@ -200,12 +200,15 @@ void SpmmPlan<T, CudaContext>::multiply(CudaContext& context, T alpha,
   detail::check_shapes<T>("C = A B", A, A.rows, A.cols, B, C);
   detail::check_terms<T>(A, epilogue, C);
   check_pitch(B);
-  if (C.empty()) return;
-  const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
+  if (C.cols() == 0) return;
+  // A process without rows of C still sends its rows of B.
   const bool remote = state_->remote != nullptr && alpha != T{0};
   if (remote) state_->remote->begin(context, B);
-  state_->run(context, product);
-  detail::count_product(context, product, compulsory_bytes(C.cols()));
+  if (!C.empty()) {
+    const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
+    state_->run(context, product);
+    detail::count_product(context, product, compulsory_bytes(C.cols()));
+  }
   if (remote) state_->remote->add(context, alpha, epilogue, C);
 }
 

@@ -56,6 +56,18 @@ struct SpmmPlan<T, HostContext>::State {
   std::unique_ptr<detail::RemoteProduct<T, HostContext>> remote =
       {};  ///< null: A has no remote columns
 
+  /// The product with the columns of this process. Its C is not empty.
+  void run(HostContext& context, const detail::SpmmProduct<T, HostSpace>& product) {
+    if (product.alpha == T{0}) {
+      apply_epilogue(context, product);
+    } else if (row.traits.epilogue || !product.has_epilogue()) {
+      kernel->run(context, product);
+    } else {
+      kernel->run(context, product.without_epilogue());
+      apply_epilogue(context, product.epilogue_alone());
+    }
+  }
+
   detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) {
     if (!indexed) indexed.emplace(context, A);
     return *indexed;
@@ -101,19 +113,15 @@ void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
   const CsrView<T, HostSpace>& A = state_->A;
   detail::check_shapes<T>("C = A B", A, A.rows, A.cols, B, C);
   detail::check_terms<T>(A, epilogue, C);
-  if (C.empty()) return;
+  if (C.cols() == 0) return;
+  // A process without rows of C still sends its rows of B.
   const bool remote = state_->remote != nullptr && alpha != T{0};
   if (remote) state_->remote->begin(context, B);
-  const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
-  if (alpha == T{0}) {
-    apply_epilogue(context, product);
-  } else if (state_->row.traits.epilogue || !product.has_epilogue()) {
-    state_->kernel->run(context, product);
-  } else {
-    state_->kernel->run(context, product.without_epilogue());
-    apply_epilogue(context, product.epilogue_alone());
+  if (!C.empty()) {
+    const auto product = detail::product_of<T>(A, alpha, B, epilogue, C);
+    state_->run(context, product);
+    detail::count_product(context, product, compulsory_bytes(C.cols()));
   }
-  detail::count_product(context, product, compulsory_bytes(C.cols()));
   if (remote) state_->remote->add(context, alpha, epilogue, C);
 }
 

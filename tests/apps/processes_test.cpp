@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <apps/difference_matrix.hpp>
 #include <apps/executable.hpp>
 #include <apps/processes.hpp>
 #include <cmath>
@@ -164,8 +165,9 @@ TEST_F(LobpcgOnProcesses, Refusals) {
   expect_refused(problem("matrix: missing.mtx", "nev: 2"), 2, "missing.mtx: cannot be opened");
   expect_refused(problem(kGrid, "nev: 2, preconditioner: {type: multigrid}"), 1,
                  "multigrid needs the whole matrix in one process; use chebyshev");
-  expect_refused(problem(kGrid + ", transform: normal_equations", "nev: 2"), 1,
-                 "several processes");
+  expect_refused(problem(kGrid + ", transform: normal_equations", "nev: 2, which: largest") +
+                     "distribution: metis\n",
+                 1, "metis orders rows and columns alike");
   expect_refused(problem(kGrid, "nev: 2") + "device: cuda\n", 5, "device: cuda cannot be used: ");
   expect_refused(problem(kGrid, "nev: 2") + "devices: 2\n", 1,
                  "case.yaml:4:10: devices: 2 GPUs were asked for, but a launcher started 2 "
@@ -243,6 +245,39 @@ TEST_F(LobpcgOnProcesses, ProcessZeroAloneRunsProgramsForMatricesAndProducts) {
   const ProcessResult wrong = run("heddle-spmm", {"laplace2d:5,7", "--columns", "0"});
   EXPECT_EQ(wrong.exit_code, 1) << wrong.err;
   EXPECT_EQ(count(wrong.err, "--columns: 0 is not"), 1) << wrong.err;
+}
+
+/// Rows and columns have ranges of their own. The smaller matrices are decomposed by process 0.
+TEST_F(LanczosOnProcesses, SameTriplets) {
+  for (const bool wide : {false, true}) {
+    for (const Index n : {60, 1100}) {
+      folder_.write("difference.mtx", test::difference_matrix(n, wide));
+      const std::string yaml =
+          problem("matrix: difference.mtx, transform: normal_equations", "nev: 3, which: largest") +
+          "output: {eigenvectors: npy}\n";
+      expect_same(wide ? 2 : 3, yaml);
+      const std::vector<double> exact = test::difference_singular_values(n);
+      for (std::size_t j = 0; j < 3; ++j) {
+        EXPECT_NEAR(result().at("singular_values").at(j), exact[exact.size() - 1 - j], 2e-8);
+      }
+      HostContext context(1);
+      const Index longer = n + 1;
+      EXPECT_EQ(
+          read_block<double>(context, folder_.path() / directory() / "left_vectors.npy").rows(),
+          wide ? n : longer);
+      EXPECT_EQ(
+          read_block<double>(context, folder_.path() / directory() / "right_vectors.npy").rows(),
+          wide ? longer : n);
+    }
+  }
+}
+
+TEST_F(CgOnProcesses, SameLeastSquares) {
+  folder_.write("difference.mtx", test::difference_matrix(40));
+  const std::string random =
+      "matrix: difference.mtx, transform: normal_equations, rhs: {random: 3}";
+  expect_same(2, problem(random, ""));
+  expect_same(4, problem(random, "preconditioner: {type: none}"));
 }
 
 TEST_F(LanczosOnProcesses, RefusesFactors) {

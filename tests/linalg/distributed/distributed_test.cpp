@@ -137,7 +137,7 @@ TEST_F(Distributed, BlocksThereAndBack) {
     for (Index j = 0; j < 3; ++j) different += X.view()(i, j) != x.view()(rows.first + i, j);
   }
   EXPECT_EQ(different, 0);
-  const MultiVector<float, HostSpace> back = gather(together_, X, alone_);
+  const MultiVector<float, HostSpace> back = gather(*processes(), X, alone_);
   EXPECT_EQ(back.rows(), leads ? kRows : 0);
   for (Index i = 0; i < back.rows(); ++i) {
     for (Index j = 0; j < 3; ++j) different += back.view()(i, j) != x.view()(i, j);
@@ -204,6 +204,44 @@ TEST_F(Distributed, BalancedRows) {
     }
   }
   EXPECT_THROW(balanced_rows(A.view(), 1001), InvalidArgument);
+  const RowRanges some_empty = balanced_rows(A.view(), 1500, 0);
+  EXPECT_EQ(some_empty.processes(), 1500);
+  EXPECT_EQ(some_empty.rows(), 1000);
+  for (int k = 0; k < 1500; ++k) EXPECT_LE(some_empty.of(k).local, 1);
+  for (Index row = 0; row < 1000; ++row) {
+    const RowRange range = some_empty.of(some_empty.owner(row));
+    EXPECT_EQ(range.first, row);
+    EXPECT_EQ(range.local, 1);
+  }
+}
+
+/// Rows and columns of A have ranges of their own. With three columns, some processes have none.
+TEST_F(Distributed, RectangularMatrices) {
+  for (const Index cols : {Index{3}, Index{400}}) {
+    const HostCsrMatrix<double> A =
+        generate<double>(alone_, {.name = "random_uniform", .size = {kRows, cols}, .density = 2});
+    const HostCsrMatrix<double> At = transpose<double>(alone_, A.view());
+    const RowRanges rows = balanced_rows(A.view(), processes()->size(), 0);
+    const RowRanges columns = balanced_rows(At.view(), processes()->size(), 0);
+    const HostCsrMatrix<double> D = scatter<double>(together_, A.view(), rows, columns);
+    const HostCsrMatrix<double> Dt = scatter<double>(together_, At.view(), columns, rows);
+    EXPECT_EQ(row_range(D.view()), own(rows));
+    EXPECT_EQ(column_range(D.view()), own(columns));
+    const double norm = norm_1(alone_, A.view());
+    const double norm_t = norm_1(alone_, At.view());
+    EXPECT_NEAR(norm_1(together_, D.view()), norm_t, tolerance<double>(norm_t, 100));
+    EXPECT_NEAR(norm_1(together_, Dt.view()), norm, tolerance<double>(norm, 100));
+
+    const HostCsrMatrix<double> squares = squared_row_norms<double>(alone_, At.view());
+    const HostCsrMatrix<double> mine = squared_row_norms<double>(together_, Dt.view());
+    EXPECT_EQ(row_range(mine.view()), own(columns));
+    EXPECT_EQ(column_range(mine.view()), own(columns));
+    EXPECT_EQ(mine.rows(), own(columns).local);
+    for (Index j = 0; j < mine.rows(); ++j) {
+      const double square = squares.view().values[own(columns).first + j];
+      EXPECT_NEAR(mine.view().values[j], square, tolerance<double>(square, 100));
+    }
+  }
 }
 
 /// Operations on a distributed matrix are those on the whole matrix.

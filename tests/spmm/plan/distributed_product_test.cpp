@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/base/error.hpp>
 #include <spmm/plan/distributed_product.hpp>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -40,6 +41,28 @@ TEST_F(DistributedProduct, OfBlocksOfAnyWidthInAnyOrder) {
   EXPECT_THROW(plan.multiply_transposed(together_, 1, {nullptr, rows.local, 0, 0}, 0.0,
                                         {nullptr, rows.local, 0, 0}),
                InvalidArgument);
+}
+
+/// Rows and columns have ranges of their own. A process that holds no row of C sends its rows of B,
+/// and one that holds no row of B has its rows of C.
+TEST_F(DistributedProduct, OfMatricesOfAnyShape) {
+  for (const auto& [m, n] : {std::pair<Index, Index>{300, 120}, {120, 300}, {2, 90}, {90, 1}}) {
+    const HostCsrMatrix<double> A =
+        generate<double>(alone_, {.name = "random_uniform", .size = {m, n}, .density = 1});
+    const HostCsrMatrix<double> At = transpose<double>(alone_, A.view());
+    const RowRanges row_ranges = balanced_rows(A.view(), processes()->size(), 0);
+    const RowRanges column_ranges = balanced_rows(At.view(), processes()->size(), 0);
+    const RowRange rows = row_ranges.of(processes()->rank());
+    const RowRange columns = column_ranges.of(processes()->rank());
+    const HostCsrMatrix<double> D = scatter<double>(together_, A.view(), row_ranges, column_ranges);
+    const SpmmPlan<double, HostContext> plan(together_, D.view());
+    RandomBlock<double> B(n, 4, 5, 1), C(m, 4, 4, 2), exact(m, 4, 4, 2);
+    plan.multiply(together_, 2, rows_of(B.view(), columns), 0.5, rows_of(C.view(), rows));
+    reference_spmm<double>(2, A.view(), B.view(), 0.5, exact.view());
+    EXPECT_LE(test::distance(C, exact, rows),
+              test::tolerance<double>(norm_1(alone_, At.view()), 100))
+        << m << "x" << n;
+  }
 }
 
 }  // namespace
