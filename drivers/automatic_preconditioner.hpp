@@ -83,9 +83,9 @@ class AutomaticPreconditioner {
                                    jacobi.make<T, Ctx>(context, matrix_, jacobi.options()).get(),
                                    kProbeSteps, known_null_vectors(context).view())
             .expected_root();
-    const std::string found = std::isfinite(root)
-                                  ? fmt::format("condition number about {:.1e}", root * root)
-                                  : "CG with the diagonal met p'Ap <= 0";
+    const std::string found =
+        std::isfinite(root) ? fmt::format("condition number about {:.1e}", root * root)
+                            : "CG with the diagonal met a p'Ap or r'M⁻¹r that is not positive";
     // Measured on the host only. Jacobi has no form in lower precision.
     if (std::same_as<Ctx, HostContext> && !lowered_ && costs_.diagonal_suffices(root)) {
       choice_->name = plan_.describe(jacobi, jacobi.options());
@@ -159,7 +159,7 @@ class AutomaticPreconditioner {
     made.reset();
     return std::isfinite(condition)
                ? fmt::format("multigrid leaves a condition number of {:.1e}", condition)
-               : "CG with multigrid met p'Ap <= 0 or r'M⁻¹r <= 0";
+               : "CG with multigrid met a p'Ap or r'M⁻¹r that is not positive";
   }
 
   LinearOperator<T, Ctx>* A_;
