@@ -59,6 +59,10 @@ class LobpcgPairs {
   };
   Numbers next_numbers();
 
+  /// ‖r_j‖ in the norm of B⁻¹ of the columns of X, as known last: bounds of the errors of their
+  /// values.
+  std::span<const double> errors() const noexcept { return dual_residuals_; }
+
   /// Bounds the errors of the values from the residuals. Sets their rounding errors to 0. `exact`
   /// as in `count`. Returns whether the rounding error of a value decides whether its pair has
   /// converged.

@@ -24,6 +24,14 @@ void scale_column(Small M, Index j, double factor) {
   for (Index r = 0; r < M.rows; ++r) M(r, j) *= factor;
 }
 
+/// Ritz values that differ by less than this, in units of ε‖H‖, are not told apart. Where S holds
+/// more vectors of an eigenspace than the block, rounding would else choose among them in each
+/// step, and vectors with small residuals would give way to others.
+constexpr double kEqualValues = 300;
+
+/// The same as a part of the errors of the values, so that the residuals hardly grow.
+constexpr double kPartOfError = 0.1;
+
 /// Orthonormalises column j of M against columns 0 … j − 1 by two Gram-Schmidt sweeps. False if
 /// less than √ε of its norm remains, because such a direction would be rounding noise.
 bool orthonormalize_column(Small M, Index j) {
@@ -42,6 +50,23 @@ bool orthonormalize_column(Small M, Index j) {
   return true;
 }
 
+/// Rotates columns p and q of Z such that entry (row, q) becomes 0 and (row, p) is not negative,
+/// and K with them, the part of ZᵀHZ in which these columns are i and j.
+void rotate(Small Z, Index row, Index p, Index q, Small K, Index i, Index j) {
+  const double length = std::hypot(Z(row, p), Z(row, q));
+  if (!(length > 0)) return;
+  const double c = Z(row, p) / length;
+  const double s = Z(row, q) / length;
+  const auto turn = [&](double& a, double& b) {
+    const double before = a;
+    a = c * before + s * b;
+    b = c * b - s * before;
+  };
+  for (Index r = 0; r < Z.rows; ++r) turn(Z(r, p), Z(r, q));
+  for (Index r = 0; r < K.rows; ++r) turn(K(r, i), K(r, j));
+  for (Index r = 0; r < K.rows; ++r) turn(K(i, r), K(j, r));
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -51,13 +76,14 @@ RayleighRitz<T, Ctx>::RayleighRitz(Ctx& context, Index max_order, Index max_bloc
       H_(*host_, max_order, max_order),
       Z_(*host_, max_order, max_order),
       N_(*host_, max_order, max_order),
+      known_H_(*host_, max_order, max_order),
       ritz_values_(*host_, max_order, 1),
       C_(*host_, max_order, 2 * max_block),
       HP_(*host_, max_order, max_block),
       C_device_(context, max_order, 2 * max_block),
       theta_(static_cast<std::size_t>(max_block)),
       theta_change_(static_cast<std::size_t>(max_block)),
-      PAP_(static_cast<std::size_t>(max_block * max_block)) {}
+      max_order_(max_order) {}
 
 template <Scalar T, class Ctx>
 void RayleighRitz<T, Ctx>::project(Ctx& context, ConstBlockView<T, Space> S,
@@ -85,8 +111,8 @@ double RayleighRitz<T, Ctx>::deviation() const {
 }
 
 template <Scalar T, class Ctx>
-bool RayleighRitz<T, Ctx>::solve(Ctx& context, Index x_cols, Index wanted, Index skip,
-                                 Which which) {
+bool RayleighRitz<T, Ctx>::solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which,
+                                 std::span<const double> errors) {
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   assemble();
   const Small Z = Z_.view(order_, order_);
@@ -95,7 +121,10 @@ bool RayleighRitz<T, Ctx>::solve(Ctx& context, Index x_cols, Index wanted, Index
     known_ = 0;
     return false;
   }
-  select(Z, wanted, which);
+  const bool grown = order_ > block_ + directions_;  // a step without W changes no Ritz value
+  const Index block_before = block_;
+  select(Z, wanted, x_cols, which, errors);
+  set_values(block_before, grown);
   make_directions(x_cols, skip);
   send_coefficients(context);
   return true;
@@ -106,12 +135,9 @@ void RayleighRitz<T, Ctx>::assemble() {
   const Index m = order_;
   const Index fresh = m - known_;
   const Small H = H_.view(m, m);
+  const Small XP = known_H(known_);
   for (Index j = 0; j < known_; ++j) {
-    for (Index i = 0; i < known_; ++i) {
-      const bool in_X = i < block_ || j < block_;
-      H(i, j) = in_X ? (i == j ? theta_[static_cast<std::size_t>(i)] : 0)
-                     : PAP_[static_cast<std::size_t>(i - block_ + (j - block_) * directions_)];
-    }
+    for (Index i = 0; i < known_; ++i) H(i, j) = XP(i, j);
   }
   const Small G = projected_.here;
   for (Index j = 0; j < fresh; ++j) {
@@ -148,20 +174,51 @@ bool RayleighRitz<T, Ctx>::orthonormalize() {
   return true;
 }
 
+/// Takes the best Ritz pairs, and gives those vectors of equal values that are nearest to the old
+/// X. Rotations of the columns of Z make their rows of X lower triangular: column i of X is kept as
+/// far as the columns before it leave it.
 template <Scalar T, class Ctx>
-void RayleighRitz<T, Ctx>::select(Small Z, Index wanted, Which which) {
+void RayleighRitz<T, Ctx>::select(Small Z, Index wanted, Index x_cols, Which which,
+                                  std::span<const double> errors) {
   const Small values = ritz_values_.view(order_, 1);
-  const bool grown = order_ > block_ + directions_;  // a step without W changes no Ritz value
-  const Index block_before = std::exchange(block_, std::min(wanted, order_));
+  const Small K = known_H(order_);
+  const auto source = [&](Index j) { return which == Which::smallest ? j : order_ - 1 - j; };
+  for (Index j = 0; j < order_; ++j) {
+    for (Index r = 0; r < order_; ++r) K(r, j) = r == j ? values(source(j), 0) : 0;
+  }
+  block_ = std::min(wanted, order_);
+  const Index places = std::min({block_, x_cols, static_cast<Index>(errors.size())});
+  const double norm = std::max(std::abs(K(0, 0)), std::abs(K(order_ - 1, order_ - 1)));
+  const double rounding = kEqualValues * std::numeric_limits<T>::epsilon() * norm;
+  const auto equal_to_next = [&](Index i) {
+    const double error = errors[static_cast<std::size_t>(std::min(i, places - 1))];
+    return std::abs(K(i + 1, i + 1) - K(i, i)) <= std::min(rounding, kPartOfError * error);
+  };
+  for (Index first = 0, end = 0; first < places; first = end) {
+    end = first + 1;
+    while (end < order_ && equal_to_next(end - 1)) ++end;
+    const Small K_equal = K.block(first, first, end - first, end - first);
+    for (Index i = first; i < std::min(end, places); ++i) {
+      for (Index j = i + 1; j < end; ++j) {
+        rotate(Z, i, source(i), source(j), K_equal, i - first, j - first);
+      }
+    }
+  }
   const Small Z1 = C_.view(order_, block_);
   for (Index j = 0; j < block_; ++j) {
-    const Index source = which == Which::smallest ? j : order_ - 1 - j;
+    for (Index r = 0; r < order_; ++r) Z1(r, j) = Z(r, source(j));
+  }
+}
+
+template <Scalar T, class Ctx>
+void RayleighRitz<T, Ctx>::set_values(Index block_before, bool grown) {
+  const Small XAX = known_H(block_);
+  for (Index j = 0; j < block_; ++j) {
     double& theta = theta_[static_cast<std::size_t>(j)];
     double& change = theta_change_[static_cast<std::size_t>(j)];
     if (j >= block_before) change = std::numeric_limits<double>::infinity();
-    if (j < block_before && grown) change = std::abs(values(source, 0) - theta);
-    theta = values(source, 0);
-    for (Index r = 0; r < order_; ++r) Z1(r, j) = Z(r, source);
+    if (j < block_before && grown) change = std::abs(XAX(j, j) - theta);
+    theta = XAX(j, j);
   }
 }
 
@@ -197,17 +254,25 @@ template <Scalar T, class Ctx>
 void RayleighRitz<T, Ctx>::carry_over() {
   const Index p = directions_;
   known_ = block_ + p;
+  const Small H = known_H(known_);
+  for (Index j = block_; j < known_; ++j) {
+    for (Index i = 0; i < block_; ++i) H(i, j) = H(j, i) = 0;
+  }
   if (p == 0) return;
   const Small P = C_.view(order_, block_ + p).block(0, block_, order_, p);
   const Small HP = HP_.view(order_, p);
   small_multiply(*host_, 1, H_.view(order_, order_), false, P, false, 0, HP);  // H C_P     m×p
-  small_multiply(*host_, 1, P, true, HP, false, 0, {PAP_.data(), p, p, p});    // C_Pᵀ H C_P p×p
+  small_multiply(*host_, 1, P, true, HP, false, 0, H.block(block_, block_, p, p));  // C_Pᵀ H C_P
 }
 
 template <Scalar T, class Ctx>
 void RayleighRitz<T, Ctx>::drop_leading(Index k) {
   std::copy(theta_.begin() + k, theta_.begin() + block_, theta_.begin());
   std::copy(theta_change_.begin() + k, theta_change_.begin() + block_, theta_change_.begin());
+  const Small H = known_H(known_);
+  for (Index j = k; j < known_; ++j) {
+    for (Index i = k; i < known_; ++i) H(i - k, j - k) = H(i, j);
+  }
   block_ -= k;
   known_ = std::max<Index>(0, known_ - k);
 }

@@ -19,8 +19,8 @@ namespace heddle::detail {
 /// of Gram–Schmidt with Cholesky QR changes the small matrices instead of W. It gives N, m×w, such
 /// that the columns of S T are B-orthonormal for T = [I N] with I of order m − w.
 ///
-/// H = TᵀSᵀAS T is m×m. Its [X P] part is known from the last step: XᵀAX = Θ, XᵀAP = 0, and PᵀAP
-/// was computed from the coefficients. Only the columns of W need a pass over blocks of length n.
+/// H = TᵀSᵀAS T is m×m. Its [X P] part is known from the last step: XᵀAX and PᵀAP from the
+/// coefficients, and XᵀAP = 0. Only the columns of W need a pass over blocks of length n.
 /// Sources: Hetmaniuk & Lehoucq, JCP 218 (2006) 324, section 3; Duersch et al., SISC 40 (2018)
 /// C655, section 4.2; `cholesky_qr_coefficients` for N.
 template <Scalar T, class Ctx>
@@ -51,7 +51,14 @@ class RayleighRitz {
   /// P and W rows of the Ritz vectors `skip` … x_cols − 1, orthonormalised against all of Z₁.
   /// Therefore P needs no orthonormalisation of blocks of length n. False if H is not finite, or if
   /// SᵀBS has no Cholesky factor. The Ritz pairs are then unchanged.
-  bool solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which);
+  ///
+  /// `errors`: bounds of the errors of the Ritz values of X, from its residuals, or none. Ritz
+  /// values that are equal as far as rounding in H and a tenth of these bounds tell have no Ritz
+  /// vectors of their own. Of their common eigenspace, those vectors are then taken that are
+  /// nearest to the columns of X in the same places. The new XᵀAX is not diagonal there, its
+  /// diagonal is theta().
+  bool solve(Ctx& context, Index x_cols, Index wanted, Index skip, Which which,
+             std::span<const double> errors = {});
 
   /// Computes the part of the next H that `solve` determined. Call it after the new X and P were
   /// queued, so that a device does not wait for it.
@@ -63,7 +70,8 @@ class RayleighRitz {
   /// T [Z₁ C_P], m×(block + directions): X ← S T Z₁, P ← S T C_P.
   ConstSmallView<double, Space> coefficients() const noexcept { return coefficients_; }
 
-  /// Ritz values of the new X, best first (ascending for smallest, descending for largest).
+  /// Ritz values of the new X, best first (ascending for smallest, descending for largest), in any
+  /// order among those that `solve` takes for equal.
   std::span<const double> theta() const noexcept {
     return {theta_.data(), static_cast<std::size_t>(block_)};
   }
@@ -88,7 +96,10 @@ class RayleighRitz {
     archive.values(order_, known_, block_, directions_);
     archive.list(theta_);
     archive.list(theta_change_);
-    archive.list(PAP_);
+    const SmallView<double, HostSpace> H = known_H(known_);
+    for (Index j = 0; j < known_; ++j) {
+      for (Index i = 0; i < known_; ++i) archive.values(H(i, j));
+    }
   }
 
   /// Forgets H and the Ritz values.
@@ -97,21 +108,26 @@ class RayleighRitz {
  private:
   void assemble();
   bool orthonormalize();
-  void select(SmallView<double, HostSpace> Z, Index wanted, Which which);
+  SmallView<double, HostSpace> known_H(Index columns) {
+    return known_H_.view(max_order_, max_order_).block(0, 0, columns, columns);
+  }
+  void select(SmallView<double, HostSpace> Z, Index wanted, Index x_cols, Which which,
+              std::span<const double> errors);
+  void set_values(Index block_before, bool grown);
   void make_directions(Index x_cols, Index skip);
   void send_coefficients(Ctx& context);
 
   OwnedHostContext host_;
   DenseEigensolver dense_;
-  SmallMatrix<double, HostSpace> H_, Z_, N_, ritz_values_, C_, HP_;
+  SmallMatrix<double, HostSpace> H_, Z_, N_, known_H_, ritz_values_, C_, HP_;
   SmallMatrix<double, Space> C_device_;
   typename Packet<Ctx>::Part gram_{};       // SᵀBW
   typename Packet<Ctx>::Part projected_{};  // SᵀAW
   ConstSmallView<double, Space> coefficients_{};
   std::vector<double> theta_, theta_change_;
-  std::vector<double> PAP_;  // PᵀAP of the new P, directions × directions
+  Index max_order_ = 0;
   Index order_ = 0;
-  Index known_ = 0;  // leading columns of S whose part of H is diag(theta) and PAP
+  Index known_ = 0;  // leading columns of S, of which known_H_ is the part of H
   Index block_ = 0;
   Index directions_ = 0;
 };

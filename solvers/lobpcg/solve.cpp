@@ -63,7 +63,7 @@ void LobpcgSolve<T, Ctx>::run() {
     }
     search_directions();  // W = T⁻¹R_J ⟂_B [Y X P], WᵀBW = I; A W, SᵀAW      n×w
     if (!finish_iteration(k)) continue;
-    rayleigh_ritz();  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P; S = [X P W]       n×m
+    rayleigh_ritz(pairs_.errors());  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P; S = [X P W]  n×m
   }
   finish();
 }

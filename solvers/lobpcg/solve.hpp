@@ -52,7 +52,7 @@ class LobpcgSolve {
   bool finish_iteration(Index iteration);
   void lock_converged();
   void search_directions();
-  void rayleigh_ritz();
+  void rayleigh_ritz(std::span<const double> errors);
   void search_missed();
   void finish();
 

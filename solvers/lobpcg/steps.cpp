@@ -271,13 +271,13 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
 }
 
 template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::rayleigh_ritz() {
+void LobpcgSolve<T, Ctx>::rayleigh_ritz(std::span<const double> errors) {
   constexpr Index kUnit = LobpcgBlocks<T, Ctx>::kWidthUnit;
   const Index wanted = pairs_.block_wanted(s_.shape.block) + kUnit - 1;
   const Index x = std::min(s_.shape.block, wanted - wanted % kUnit);
   const Index resting =
       resting_columns(pairs_.at_rest(ritz_.values(), guessed_), blocks_.x(), kUnit);
-  if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which)) {
+  if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which, errors)) {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   blocks_.update(context_, ritz_.coefficients(), ritz_.block(), ritz_.directions());
@@ -293,7 +293,7 @@ void LobpcgSolve<T, Ctx>::rayleigh_ritz_afresh() {
   s_.packet.clear();
   ritz_.project(context_, blocks_.S().all, blocks_.BS().all, blocks_.AS().all, s_.packet);
   s_.packet.fetch(context_);
-  rayleigh_ritz();
+  rayleigh_ritz({});
 }
 
 template <Scalar T, class Ctx>

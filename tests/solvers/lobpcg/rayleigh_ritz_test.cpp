@@ -52,7 +52,8 @@ class RayleighRitzTest : public testing::Test {
     S_ << XP_, W;
   }
 
-  bool solve(Index x_cols, Index wanted, Index skip = 0, Which which = Which::smallest) {
+  bool solve(Index x_cols, Index wanted, Index skip = 0, Which which = Which::smallest,
+             std::span<const double> errors = {}) {
     const auto S = test::to_block<T>(context_, S_);
     const auto BS = test::to_block<T>(context_, B_ * S_);
     const auto AS = test::to_block<T>(context_, A_ * S_);
@@ -60,7 +61,7 @@ class RayleighRitzTest : public testing::Test {
     ritz_.project(context_, S.view(), BS.view(), AS.view(), packet_);
     packet_.fetch(context_);
     deviation_ = ritz_.deviation();
-    if (!ritz_.solve(context_, x_cols, wanted, skip, which)) return false;
+    if (!ritz_.solve(context_, x_cols, wanted, skip, which, errors)) return false;
     ritz_.carry_over();
     return true;
   }
@@ -202,6 +203,65 @@ TYPED_TEST(RayleighRitzTest, KnowsHowFarValuesMoved) {
     this->update();
     this->append_random(0);
     ASSERT_TRUE(this->solve(kBlock, kBlock));
+  }
+}
+
+/// An eigenspace of dimension 4 kBlock, of which W always holds further vectors: [X P] stays.
+TYPED_TEST(RayleighRitzTest, OfAnEigenspaceTheVectorsOfXAreKept) {
+  for (const Which which : {Which::smallest, Which::largest}) {
+    this->ritz_.reset();
+    this->XP_ = MatrixXd(kRows, 0);
+    VectorXd spectrum = VectorXd::LinSpaced(kRows, 5, 60);
+    spectrum.head(4 * kBlock).setConstant(3);
+    if (which == Which::largest) spectrum *= -1;
+    const MatrixXd Q = this->random(kRows, kRows).householderQr().householderQ();
+    this->B_.setIdentity();
+    this->A_ = Q * spectrum.asDiagonal() * Q.transpose();
+    const std::vector<double> errors(static_cast<std::size_t>(kBlock), 1.0);
+    this->S_ = Q.leftCols(kBlock);
+    ASSERT_TRUE(this->solve(kBlock, kBlock, 0, which, errors));
+    this->update();
+    for (int step = 1; step < 4; ++step) {
+      SCOPED_TRACE(step);
+      const MatrixXd X = this->XP_.leftCols(kBlock);
+      this->XP_ = X;
+      this->ritz_.forget();
+      this->S_.resize(kRows, 2 * kBlock);
+      this->S_ << X, Q.middleCols(step * kBlock % (4 * kBlock), kBlock);
+      ASSERT_TRUE(this->solve(kBlock, kBlock, kBlock, which, errors));
+      this->update();
+      EXPECT_LE((this->XP_.leftCols(kBlock) - X).cwiseAbs().maxCoeff(),
+                test::tolerance<TypeParam>(1, kRows));
+    }
+  }
+}
+
+/// Ritz values that differ by more than the errors tell keep their own vectors, and in any case
+/// XᵀAX and θ belong to each other.
+TYPED_TEST(RayleighRitzTest, KeepsOnlyVectorsOfEqualValues) {
+  const double eps = std::numeric_limits<TypeParam>::epsilon();
+  VectorXd spectrum = VectorXd::LinSpaced(kRows, 5, 60);
+  const double apart = 2000 * eps;  // S holds values up to 9, so that 5000 eps is rounding
+  spectrum.head(kBlock + 2) = VectorXd::LinSpaced(kBlock + 2, 3, 3 + (kBlock + 1) * apart);
+  this->B_.setIdentity();
+  const MatrixXd Q = this->random(kRows, kRows).householderQr().householderQ();
+  this->A_ = Q * spectrum.asDiagonal() * Q.transpose();
+  this->S_ = Q.leftCols(2 * kBlock);
+  this->S_.leftCols(kBlock + 2) *=
+      this->random(kBlock + 2, kBlock + 2).householderQr().householderQ();
+  for (const double error : {1e3 * apart, 0.1 * apart}) {
+    SCOPED_TRACE(error);
+    this->ritz_.reset();
+    const std::vector<double> errors(static_cast<std::size_t>(kBlock), error);
+    ASSERT_TRUE(this->solve(kBlock, kBlock, 0, Which::smallest, errors));
+    const MatrixXd X = this->S_ * this->coefficients().leftCols(kBlock);
+    const MatrixXd XAX = X.transpose() * this->A_ * X;
+    EXPECT_LE((XAX.diagonal() - this->theta()).cwiseAbs().maxCoeff(), this->rounding());
+    const MatrixXd kept = this->S_.leftCols(kBlock).transpose() * X;
+    const double above =
+        kept.template triangularView<Eigen::StrictlyUpper>().toDenseMatrix().norm();
+    EXPECT_EQ(above<0.1, error> apart) << above;
+    EXPECT_EQ(XAX.isDiagonal(0.1 * apart / 3), error < apart);
   }
 }
 
