@@ -63,19 +63,6 @@ __device__ inline void load_block(std::uint32_t (&a)[4], const void* from) {
                : "l"(from));
 }
 
-/// The same of a packed block whose words begin at `words`.
-__device__ inline void load_packed_block(std::uint32_t (&a)[4], const std::uint32_t* masks,
-                                         const std::uint32_t* words, int lane) {
-  const uint4 loaded = __ldg(reinterpret_cast<const uint4*>(masks));
-  const std::uint32_t mask[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-  const std::uint32_t below = (std::uint32_t{1} << lane) - 1;
-#pragma unroll
-  for (int r = 0; r < 4; ++r) {
-    a[r] = (mask[r] >> lane & 1) != 0 ? __ldg(words + __popc(mask[r] & below)) : 0;
-    words += __popc(mask[r]);
-  }
-}
-
 /// What a lane holds of a tile's 8 rows of B as a fragment of a product. 16 bits: two neighbours of
 /// a row are loaded, two of a column are wanted.
 __device__ inline std::uint32_t fragment_of_B(std::uint32_t loaded, std::uint16_t) {

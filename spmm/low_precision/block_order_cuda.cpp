@@ -78,7 +78,7 @@ MeasuredTime measure(CudaContext& context, HostContext& host, Index block_rows, 
   }
   const HostCsrMatrix<float> A = block_band(host, block_rows, shape, order.columns);
   LowPrecisionPlan<V, CudaContext> plan(context, host, A.view(), RangeScaling::none, order,
-                                        BlockStorage::dense);
+                                        BlockStorage::blocks);
   Buffer<V, DeviceSpace> B(context, static_cast<std::size_t>(A.cols() * N));
   check(cudaMemsetAsync(B.data(), 0, B.size() * sizeof(V), context.stream()));
   Buffer<float, DeviceSpace> C(context, static_cast<std::size_t>(A.rows() * N));

@@ -89,18 +89,14 @@ class SlabOfB {
 };
 
 /// A block of A and the rows of B that it meets.
-template <class V, int kTiles, bool kPacked>
+template <class V, int kTiles>
 struct Operands {
   using Layout = SlabLayout<V, kTiles>;
   std::uint32_t a[4];
   typename SlabOfB<V, kTiles>::Registers b;
 
-  __device__ void load_A(const BlockProduct<V>& p, Index block, std::uint32_t start, int lane) {
-    if constexpr (kPacked) {
-      load_packed_block(a, p.masks + 4 * block, p.words + start, lane);
-    } else {
-      load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
-    }
+  __device__ void load_A(const BlockProduct<V>& p, Index block, int lane) {
+    load_block(a, p.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
   }
 
   __device__ void multiply(Sums<kTiles>& sums) const {
@@ -116,7 +112,7 @@ struct Operands {
 
 /// sums += the blocks first … end − 1 times a slab of B. Loads of several blocks are under way at a
 /// time. A does not change, so that its first blocks are loaded while the kernel before still runs.
-template <class V, int kTiles, bool kPacked>
+template <class V, int kTiles>
 __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Index column, int lane,
                            Sums<kTiles>& sums) {
   constexpr int kAhead = kTiles <= 2 ? 4 : 2;
@@ -126,14 +122,11 @@ __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Ind
   for (int chunk = 0; chunk < blocks; chunk += kWarp) {
     const int count = min(blocks - chunk, kWarp);
     const int mine = lane < count ? __ldg(p.columns + first + chunk + lane) : 0;
-    const std::uint32_t my_start =
-        kPacked && lane < count ? __ldg(p.starts + first + chunk + lane) : 0;
     for (int k = 0; k < count; k += kAhead) {
-      Operands<V, kTiles, kPacked> operands[kAhead];
+      Operands<V, kTiles> operands[kAhead];
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) {
-        const std::uint32_t start = kPacked ? __shfl_sync(kAllLanes, my_start, (k + u) % kWarp) : 0;
-        if (k + u < count) operands[u].load_A(p, first + chunk + k + u, start, lane);
+        if (k + u < count) operands[u].load_A(p, first + chunk + k + u, lane);
       }
       if (chunk == 0 && k == 0) cuda::wait_for_first_pass();
 #pragma unroll
@@ -274,7 +267,7 @@ __device__ void store(const BlockProduct<V>& p, const RowsOfC& rows, Index colum
 }
 
 /// A team of warps multiplies the blocks of a unit by a slab of columns. blockIdx.y is the slab.
-template <class V, int kTiles, bool kPacked>
+template <class V, int kTiles>
 __global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block_product_kernel(
     BlockProduct<V> p) {
   cuda::allow_next_pass();
@@ -289,9 +282,8 @@ __global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block
   const Index column = static_cast<Index>(blockIdx.y) * kTiles * kTileColumns;
   const Index count = work.end - work.first;
   Sums<kTiles> sums = {};
-  add_blocks<V, kTiles, kPacked>(p, work.first + (count * member >> p.team_exponent),
-                                 work.first + (count * (member + 1) >> p.team_exponent), column,
-                                 lane, sums);
+  add_blocks<V, kTiles>(p, work.first + (count * member >> p.team_exponent),
+                        work.first + (count * (member + 1) >> p.team_exponent), column, lane, sums);
   if (team > 1) add_team<kTiles>(team, member, lane, sums);
   if (member > 0 || work.block_row < 0) return;
   if (work.slot >= 0 && !add_pieces<V, kTiles>(p, work, lane, sums)) return;
@@ -302,9 +294,8 @@ template <class V, int kTiles>
 void launch(CudaContext& context, const BlockProduct<V>& p) {
   const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
                   static_cast<unsigned>(ceil_div(p.N, Index{kTiles * kTileColumns})));
-  const auto kernel = p.values != nullptr ? block_product_kernel<V, kTiles, false>
-                                          : block_product_kernel<V, kTiles, true>;
-  cuda::launch_second_pass(kernel, grid, dim3(kWarps * kWarp), context.stream(), p);
+  cuda::launch_second_pass(block_product_kernel<V, kTiles>, grid, dim3(kWarps * kWarp),
+                           context.stream(), p);
 }
 
 }  // namespace

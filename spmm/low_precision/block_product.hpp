@@ -24,10 +24,7 @@ struct BlockProduct {
   int team_exponent = 0;  ///< 2^this warps share a unit
   const BlockUnit* schedule = nullptr;
   const SplitRow* split = nullptr;
-  const V* values = nullptr;             ///< blocks in `fragment_order`; null: packed ones
-  const std::uint32_t* masks = nullptr;  ///< `PackedBlocks`, like `starts` and `words`
-  const std::uint32_t* starts = nullptr;
-  const std::uint32_t* words = nullptr;
+  const V* values = nullptr;                ///< blocks in `fragment_order`
   const std::int32_t* columns = nullptr;    ///< block columns
   const std::int32_t* row_order = nullptr;  ///< null: the natural order
   const std::int32_t* row_exponents = nullptr;

@@ -11,7 +11,6 @@
 #include <heddle/spmm/low_precision/block_product.hpp>
 #include <heddle/spmm/low_precision/fragment_order.hpp>
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
-#include <heddle/spmm/low_precision/packed_blocks.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <heddle/spmm/low_precision/row_product.hpp>
 #include <utility>
@@ -33,11 +32,6 @@ Index longest_piece(const CudaContext& context, Index blocks) {
   const Index warps = detail::warps_at_a_time(context, 1);
   return kMostWarpsPerUnit * std::max(kLeastPiece, (blocks + warps - 1) / warps);
 }
-
-/// Blocks are packed if they then take at most this share of their bytes, and not where they are so
-/// few that the latency of loads counts, of which packed blocks have one more after another.
-constexpr double kPackedShare = .7;
-constexpr std::size_t kLeastPackedBytes = std::size_t{8} << 20;
 
 /// The values of blocks stored by rows, in `fragment_order`.
 template <class V>
@@ -137,7 +131,7 @@ LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostCon
   slots_ = schedule.slots;
   schedule_ = copied(context, schedule.units);
   split_ = copied(context, schedule.split_rows);
-  store_blocks(context, host, blocked.values, storage);
+  values_ = place(context, in_fragment_order<V>(host, blocked.values));
   columns_ = place(context, std::move(blocked.columns));
   row_order_ = place(context, std::move(blocked.row_order));
   column_order_ = place(context, std::move(blocked.column_order));
@@ -161,27 +155,6 @@ void LowPrecisionPlan<V, CudaContext>::store_rows(CudaContext& context, HostCont
   rows_format_.columns = copied(context, std::vector(A.columns, A.columns + A.nnz));
   rows_format_.values = place(context, std::move(values));
   rows_format_.long_rows = copied(context, long_rows);
-}
-
-template <class V>
-void LowPrecisionPlan<V, CudaContext>::store_blocks(CudaContext& context, HostContext& host,
-                                                    const Buffer<V, HostSpace>& values,
-                                                    BlockStorage storage) {
-  Buffer<V, HostSpace> ordered = in_fragment_order<V>(host, values);
-  const std::size_t dense_bytes = ordered.size() * sizeof(V);
-  const bool countable = dense_bytes / sizeof(std::uint32_t) < UINT32_MAX;
-  if (storage != BlockStorage::dense && countable &&
-      (storage == BlockStorage::packed || dense_bytes >= kLeastPackedBytes)) {
-    detail::PackedBlocks packed = detail::pack_blocks(host, ordered.data(), blocks_);
-    if (storage == BlockStorage::packed ||
-        static_cast<double>(packed.bytes()) < kPackedShare * static_cast<double>(dense_bytes)) {
-      masks_ = place(context, std::move(packed.masks));
-      starts_ = place(context, std::move(packed.starts));
-      words_ = place(context, std::move(packed.words));
-      return;
-    }
-  }
-  values_ = place(context, std::move(ordered));
 }
 
 template <class V>
@@ -260,9 +233,6 @@ void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
   product.schedule = schedule_.data();
   product.split = split_.data();
   product.values = values_.data();
-  product.masks = masks_.data();
-  product.starts = starts_.data();
-  product.words = words_.data();
   product.columns = columns_.data();
   product.row_order = row_order_.data();
   product.row_exponents = row_exponents_.data();

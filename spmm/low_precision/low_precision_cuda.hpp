@@ -61,10 +61,9 @@ int warps_per_unit(Index units, Index blocks, Index warps) noexcept;
 
 /// How a plan keeps the blocks of A on a GPU.
 enum class BlockStorage {
-  automatic,  ///< rows where they move fewer bytes, else packed where this saves enough bytes
-  dense,
-  packed,  ///< without words of 32 bits that are 0, found by masks of 128 bits per block
-  rows,    ///< no blocks: compressed rows in their natural order, multiplied without tensor cores
+  automatic,  ///< rows where they move fewer bytes, else blocks
+  blocks,
+  rows,  ///< compressed rows in their natural order, multiplied without tensor cores
 };
 
 /// Whether a product with `nnz` entries in compressed rows moves so much less through the
@@ -121,8 +120,6 @@ class LowPrecisionPlan<V, CudaContext> {
   std::vector<std::int32_t> column_exponents(CudaContext& context) const;
 
  private:
-  void store_blocks(CudaContext& context, HostContext& host, const Buffer<V, HostSpace>& values,
-                    BlockStorage storage);
   void check_shapes(const ConstBlockView<float, DeviceSpace>& C, Index rows_of_B,
                     Index columns_of_B) const;
   void store_rows(CudaContext& context, HostContext& host, const CsrView<float, HostSpace>& A);
@@ -147,9 +144,6 @@ class LowPrecisionPlan<V, CudaContext> {
   std::int32_t slots_ = 0;
   detail::ShortRows<V> rows_format_;
   Buffer<V, DeviceSpace> values_;  ///< of dense blocks
-  Buffer<std::uint32_t, DeviceSpace> masks_;
-  Buffer<std::uint32_t, DeviceSpace> starts_;
-  Buffer<std::uint32_t, DeviceSpace> words_;
   Buffer<std::int32_t, DeviceSpace> columns_;
   Buffer<std::int32_t, DeviceSpace> row_order_;
   Buffer<std::int32_t, DeviceSpace> column_order_;

@@ -45,8 +45,7 @@ class LowPrecisionCuda : public test::CudaTest {
 
   /// Multiplies twice, compares the bits, and compares with the exact product.
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order = {}) {
-    expect_bound(A, N, order, BlockStorage::dense);
-    expect_bound(A, N, order, BlockStorage::packed);
+    expect_bound(A, N, order, BlockStorage::blocks);
     if (order.rows.empty()) expect_bound(A, N, order, BlockStorage::rows);
   }
 
@@ -165,7 +164,7 @@ TYPED_TEST(LowPrecisionCuda, ShortBlocksAreReadWhereTheyLieOrCopied) {
 
 TYPED_TEST(LowPrecisionCuda, BlocksByColumnsGiveTheBitsOfBlocksByRows) {
   const auto A = test::random_matrix<double>(90, 111, 6);
-  for (const BlockStorage storage : {BlockStorage::dense, BlockStorage::rows}) {
+  for (const BlockStorage storage : {BlockStorage::blocks, BlockStorage::rows}) {
     LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
                                                   RangeScaling::powers_of_two, {}, storage);
     for (const Index N : {1, 8, 37}) {
