@@ -3,6 +3,8 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,7 @@ constexpr Index kLeastWork = 4096;
 /// What a row costs beside its multiplications, in multiplications.
 constexpr Index kRowWork = 8;
 
-constexpr int kWordBits = 64;
+constexpr unsigned kWordBits = 64;
 
 /// The columns of one row of C as bits, with the list of the words that are not 0.
 class ColumnSet {
@@ -38,9 +40,18 @@ class ColumnSet {
   }
 
   void insert(std::int32_t column) noexcept {
-    std::uint64_t& word = words_[static_cast<std::size_t>(column / kWordBits)];
-    if (word == 0) touched_.push_back(column / kWordBits);
-    word |= std::uint64_t{1} << (column % kWordBits);
+    const auto bit = static_cast<std::uint32_t>(column);
+    std::uint64_t& word = words_[bit / kWordBits];
+    if (word == 0) touched_.push_back(static_cast<std::int32_t>(bit / kWordBits));
+    word |= std::uint64_t{1} << (bit % kWordBits);
+  }
+
+  /// The number of columns.
+  Index count() const noexcept {
+    Index count = 0;
+    for (const std::int32_t w : touched_)
+      count += std::popcount(words_[static_cast<std::size_t>(w)]);
+    return count;
   }
 
   /// The number of columns. Empties the set.
@@ -158,6 +169,128 @@ std::vector<ColumnSet> sets_for(int members, Index cols) {
   return sets;
 }
 
+/// A schedule but for its row offsets. `multiplications` ← those of the product.
+template <class T>
+ProductSchedule<HostSpace> deal_out(HostContext& context, const CsrView<T, HostSpace>& A,
+                                    const CsrView<T, HostSpace>& B, Index& multiplications) {
+  const auto rows = static_cast<std::size_t>(A.rows);
+  std::vector<Index> work(rows + 1);
+  parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
+    work[static_cast<std::size_t>(i) + 1] = row_products(A, B, i) + kRowWork;
+  });
+  for (std::size_t i = 0; i < rows; ++i) work[i + 1] += work[i];
+  multiplications = work.back() - kRowWork * A.rows;
+  return {.row_offsets = {},
+          .piece_begins = equal_pieces(work),
+          .repeats_in_A = repeated_rows(context, A),
+          .repeats_in_B = repeated_rows(context, B)};
+}
+
+/// Rows of C as one thread computes them: a dense row of sums, of which only the entries of the
+/// current row of C are ever not 0.
+template <class T>
+class RowSums {
+ public:
+  explicit RowSums(Index cols) : sums_(static_cast<std::size_t>(cols)) {}
+
+  /// Adds the terms of row i of A B, k by k.
+  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i) {
+    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+      add_terms(B, A.columns[a], A.values[a], [](std::int32_t) {});
+    }
+  }
+
+  /// The same, and inserts their columns into the set. A row of B like the one before it adds none.
+  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i,
+               const std::vector<std::uint8_t>& repeats_in_B, ColumnSet& set) {
+    Index before = -1;
+    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+      const Index k = A.columns[a];
+      if (before == k - 1 && repeats_in_B[static_cast<std::size_t>(k)] != 0) {
+        add_terms(B, k, A.values[a], [](std::int32_t) {});
+      } else {
+        add_terms(B, k, A.values[a], [&set](std::int32_t column) { set.insert(column); });
+      }
+      before = k;
+    }
+  }
+
+  /// Writes the sums of the columns of a row and sets them to 0.
+  void take(const std::int32_t* columns, Index count, T* values) {
+    for (Index c = 0; c < count; ++c) {
+      values[c] = std::exchange(sums_[static_cast<std::size_t>(columns[c])], T{0});
+    }
+  }
+
+ private:
+  template <class Visit>
+  void add_terms(const CsrView<T, HostSpace>& B, Index k, T factor, const Visit& visit) {
+    T* const sums = sums_.data();
+    const Index end = B.row_offsets[k + 1];
+    for (Index b = B.row_offsets[k]; b < end; ++b) {
+      const std::int32_t column = B.columns[b];
+      sums[column] += factor * B.values[b];
+      visit(column);
+    }
+  }
+
+  std::vector<T> sums_;
+};
+
+/// Rows of C in the order of their numbers.
+template <class T>
+struct ComputedRows {
+  std::vector<std::int32_t> columns;
+  std::vector<T> values;
+};
+
+/// Computes the rows of C piece by piece, both columns and values. One per thread.
+template <class T>
+class RowMultiplier {
+ public:
+  RowMultiplier(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
+                const ProductSchedule<HostSpace>& schedule)
+      : A_(A), B_(B), schedule_(schedule), set_(B.cols), sums_(B.cols) {}
+
+  /// The rows first … end − 1. lengths[i] ← the entries of row i.
+  ComputedRows<T> compute(Index first, Index end, Index* lengths) {
+    Index place = 0;
+    for (Index i = first; i < end; ++i) {
+      if (i > first && schedule_.repeats_in_A[static_cast<std::size_t>(i)] != 0) {
+        const Index length = lengths[i] = lengths[i - 1];
+        reserve(place + length);
+        std::copy_n(columns_.begin() + place - length, length, columns_.begin() + place);
+        sums_.add_row(A_, B_, i);
+      } else {
+        sums_.add_row(A_, B_, i, schedule_.repeats_in_B, set_);
+        lengths[i] = set_.count();
+        reserve(place + lengths[i]);
+        set_.take_columns(columns_.data() + place);
+      }
+      sums_.take(columns_.data() + place, lengths[i], values_.data() + place);
+      place += lengths[i];
+    }
+    return {{columns_.begin(), columns_.begin() + place},
+            {values_.begin(), values_.begin() + place}};
+  }
+
+ private:
+  void reserve(Index entries) {
+    const auto wanted = static_cast<std::size_t>(entries);
+    if (wanted <= columns_.size()) return;
+    columns_.resize(2 * wanted);
+    values_.resize(2 * wanted);
+  }
+
+  const CsrView<T, HostSpace>& A_;
+  const CsrView<T, HostSpace>& B_;
+  const ProductSchedule<HostSpace>& schedule_;
+  ColumnSet set_;
+  RowSums<T> sums_;
+  std::vector<std::int32_t> columns_;  // of the current piece, memory that all pieces use
+  std::vector<T> values_;
+};
+
 }  // namespace
 
 template <Scalar T>
@@ -165,19 +298,10 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
                                                                   CsrView<T, HostSpace> A,
                                                                   CsrView<T, HostSpace> B,
                                                                   SpgemmCounts& counts) {
-  const auto rows = static_cast<std::size_t>(A.rows);
-  std::vector<Index> work(rows + 1);
-  parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
-    work[static_cast<std::size_t>(i) + 1] = row_products(A, B, i) + kRowWork;
-  });
-  for (std::size_t i = 0; i < rows; ++i) work[i + 1] += work[i];
-  counts.multiplications = work.back() - kRowWork * A.rows;
-  auto schedule = std::make_shared<ProductSchedule<HostSpace>>();
-  schedule->piece_begins = equal_pieces(work);
-  schedule->repeats_in_A = repeated_rows(context, A);
-  schedule->repeats_in_B = repeated_rows(context, B);
-  std::vector<Index>& offsets = schedule->row_offsets = std::move(work);
-  offsets[0] = 0;
+  auto schedule =
+      std::make_shared<ProductSchedule<HostSpace>>(deal_out(context, A, B, counts.multiplications));
+  std::vector<Index>& offsets = schedule->row_offsets;
+  offsets.resize(static_cast<std::size_t>(A.rows) + 1);
   std::vector<ColumnSet> sets = sets_for(members_for(context, schedule->piece_begins), B.cols);
   for_each_piece(context, schedule->piece_begins, [&](Index i, std::size_t member, bool begins) {
     const auto row = static_cast<std::size_t>(i);
@@ -188,7 +312,7 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
     insert_row(A, B, *schedule, i, sets[member]);
     offsets[row + 1] = sets[member].take_count();
   });
-  for (std::size_t i = 0; i < rows; ++i) offsets[i + 1] += offsets[i];
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
   counts.nnz = offsets.back();
   return schedule;
 }
@@ -218,29 +342,59 @@ template <Scalar T>
 void compute_values(HostContext& context, const ProductSchedule<HostSpace>& schedule,
                     CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const ProductArrays<T>& C,
                     bool /*with_columns*/) {
-  // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
   const auto members = static_cast<std::size_t>(members_for(context, schedule.piece_begins));
   // Each thread makes its own, so that none waits for all of them.
-  std::vector<std::vector<T>> sums(members);
+  std::vector<std::optional<RowSums<T>>> sums(members);
   for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member, bool) {
-    if (sums[member].empty()) sums[member].resize(static_cast<std::size_t>(B.cols));
-    T* const sum = sums[member].data();
-    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
-      const T factor = A.values[a];
-      const Index k = A.columns[a];
-      for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
-        sum[B.columns[b]] += factor * B.values[b];
-      }
-    }
-    for (Index c = C.row_offsets[i]; c < C.row_offsets[i + 1]; ++c) {
-      C.values[c] = std::exchange(sum[C.columns[c]], T{0});
-    }
+    if (!sums[member]) sums[member].emplace(B.cols);
+    sums[member]->add_row(A, B, i);
+    const Index begin = C.row_offsets[i];
+    sums[member]->take(C.columns + begin, C.row_offsets[i + 1] - begin, C.values + begin);
   });
 }
 
 }  // namespace detail
 
-#define HEDDLE_INSTANTIATE(T) template class SpgemmPlan<T, HostContext>;
+template <Scalar T>
+HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T, HostSpace> B) {
+  detail::require_factors(A, B);
+  Index multiplications = 0;
+  const detail::ProductSchedule<HostSpace> schedule =
+      detail::deal_out(context, A, B, multiplications);
+  const std::vector<Index>& begins = schedule.piece_begins;
+  const Index pieces = std::ssize(begins) - 1;
+  const int members = detail::members_for(context, begins);
+  std::vector<Index> lengths(static_cast<std::size_t>(A.rows));
+  std::vector<detail::ComputedRows<T>> computed(static_cast<std::size_t>(pieces));
+  std::vector<std::optional<detail::RowMultiplier<T>>> multipliers(
+      static_cast<std::size_t>(members));
+  parallel_for(members, pieces, [&](Index piece, int member) {
+    const auto p = static_cast<std::size_t>(piece);
+    auto& multiplier = multipliers[static_cast<std::size_t>(member)];
+    if (!multiplier) multiplier.emplace(A, B, schedule);
+    computed[p] = multiplier->compute(begins[p], begins[p + 1], lengths.data());
+  });
+  Index nnz = 0;
+  for (const auto& rows : computed) nnz += std::ssize(rows.columns);
+  HostCsrMatrix<T> C(context, A.rows, B.cols, nnz);
+  C.row_offsets()[0] = 0;
+  std::partial_sum(lengths.begin(), lengths.end(), C.row_offsets() + 1);
+  parallel_for(members, pieces, [&](Index piece) {
+    const auto p = static_cast<std::size_t>(piece);
+    const Index begin = C.row_offsets()[begins[p]];
+    std::copy(computed[p].columns.begin(), computed[p].columns.end(), C.columns() + begin);
+    std::copy(computed[p].values.begin(), computed[p].values.end(), C.values() + begin);
+    computed[p] = {};
+  });
+  context.profile().count(
+      detail::stored_bytes(A) + detail::stored_bytes(B) + detail::stored_bytes(C.view()),
+      2 * static_cast<double>(multiplications));
+  return C;
+}
+
+#define HEDDLE_INSTANTIATE(T)                \
+  template class SpgemmPlan<T, HostContext>; \
+  template HostCsrMatrix<T> spgemm(HostContext&, CsrView<T, HostSpace>, CsrView<T, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
