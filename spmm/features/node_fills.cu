@@ -1,10 +1,7 @@
-#include <array>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spmm/features/node_fills.hpp>
 #include <limits>
-#include <tuple>
 
 namespace heddle::detail::cuda {
 namespace {
@@ -13,12 +10,6 @@ struct NodeFillsConfig {
   static constexpr int kThreads = 64;
   static constexpr int kSamples = 4096;     // node rows per size
   static constexpr int kMostBlocks = 1024;  // counted in a node row, so that long ones end
-};
-
-/// Entries of a node row, and distinct node columns among them.
-struct NodeRowCount {
-  Index entries;
-  Index blocks;
 };
 
 template <int b>
@@ -81,8 +72,8 @@ __device__ void add_of_warp(Index value, Index* sum) {
   }
 }
 
-/// sums[b − kSmallestNode] += the counts of the sampled node rows for size b. A thread per sample,
-/// a row of the grid per size.
+/// sums[b − kSmallestNode] += what is counted in the sampled node rows for size b. A thread per
+/// sample, a row of the grid per size.
 template <class Config>
 __global__ __launch_bounds__(Config::kThreads) void node_fills_kernel(
     const std::int64_t* row_offsets, const std::int32_t* columns, Index rows, NodeRowCount* sums) {
@@ -100,21 +91,21 @@ __global__ __launch_bounds__(Config::kThreads) void node_fills_kernel(
 }  // namespace
 
 template <class T>
-NodeFills device_node_fills(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+void count_node_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, NodeRowCounts* sums) {
   using Config = NodeFillsConfig;
-  NodeFills fills{};
-  if (A.rows == 0) return fills;
-  Buffer<NodeRowCount, DeviceSpace> sums(context, fills.size());
-  check(cudaMemsetAsync(sums.data(), 0, sums.size() * sizeof(NodeRowCount), context.stream()));
-  const dim3 grid(Config::kSamples / Config::kThreads, static_cast<unsigned>(fills.size()));
+  if (A.rows == 0) return;
+  const dim3 grid(Config::kSamples / Config::kThreads,
+                  static_cast<unsigned>(std::tuple_size_v<NodeRowCounts>));
   node_fills_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-      A.row_offsets, A.columns, A.rows, sums.data());
+      A.row_offsets, A.columns, A.rows, reinterpret_cast<NodeRowCount*>(sums));
   check_launch();
-  std::array<NodeRowCount, std::tuple_size_v<NodeFills>> found{};
-  context.copy_to_host(found.data(), sums.data(), sizeof found);
+}
+
+NodeFills node_fills(const NodeRowCounts& counts) {
+  NodeFills fills{};
   for (std::size_t i = 0; i < fills.size(); ++i) {
-    const auto entries = static_cast<double>(found[i].entries);
-    const auto blocks = static_cast<double>(found[i].blocks);
+    const auto entries = static_cast<double>(counts[i].entries);
+    const auto blocks = static_cast<double>(counts[i].blocks);
     const auto b = static_cast<double>(i + kSmallestNode);
     fills[i] = blocks > 0 ? entries / (blocks * b * b) : 0;
   }
@@ -122,7 +113,7 @@ NodeFills device_node_fills(CudaContext& context, const CsrView<T, DeviceSpace>&
 }
 
 #define HEDDLE_INSTANTIATE(T) \
-  template NodeFills device_node_fills(CudaContext&, const CsrView<T, DeviceSpace>&);
+  template void count_node_rows(CudaContext&, const CsrView<T, DeviceSpace>&, NodeRowCounts*);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
