@@ -1,3 +1,5 @@
+#include <cooperative_groups.h>
+
 #include <algorithm>
 #include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/solvers/preconditioners/multigrid/aggregates.hpp>
@@ -14,6 +16,9 @@ namespace heddle::detail {
 namespace {
 
 constexpr std::int32_t kNone = -1;
+
+/// Thread blocks per multiprocessor that run the rounds.
+constexpr int kRoundBlocks = 2;
 
 struct Edges {
   Index nodes;
@@ -32,8 +37,13 @@ struct RootSearch {
   std::int32_t* closings;    ///< list: the nodes that these roots have closed
 };
 
-/// The numbers of entries of the lists: those of round k are roots at 2k, closings at 2k + 1.
+/// The numbers of entries of the lists. Rounds with even and with odd numbers take turns, so that
+/// one size can be read while the next one is counted.
 using ListSize = int;
+struct ListSizes {
+  ListSize roots[2];
+  ListSize closings[2];
+};
 
 /// A vote for node i. With the last one it is a root of the next round.
 __device__ void vote_for(const RootSearch& search, std::int32_t i, ListSize* roots) {
@@ -71,10 +81,10 @@ __device__ void close_node(const RootSearch& search, std::int32_t node, ListSize
 
 /// Closes all nodes within two edges of the roots found last. One warp per root, whose teams each
 /// take a neighbour.
-__global__ void enter_roots_kernel(Edges graph, RootSearch search, const ListSize* roots,
-                                   ListSize* closings) {
+__device__ void enter_roots(const Edges& graph, const RootSearch& search, ListSize roots,
+                            ListSize* closings) {
   constexpr int kTeams = kWarp / kTeam;
-  for (Index k = thread_index() / kWarp; k < *roots; k += thread_count() / kWarp) {
+  for (Index k = thread_index() / kWarp; k < roots; k += thread_count() / kWarp) {
     const std::int32_t root = search.roots[k];
     if (lane_index() == 0) {
       search.is_root[root] = 1;
@@ -106,9 +116,9 @@ __device__ std::int32_t next_candidate(const Edges& graph, const RootSearch& sea
 /// New candidates of the nodes whose candidates have been closed, and their votes. One team per
 /// closed node w. As u has one candidate, one thread changes it. A thread that finds the new
 /// candidate of u in place of the old one leaves it, as an open node is not w.
-__global__ void pass_closed_kernel(Edges graph, RootSearch search, const ListSize* closings,
-                                   ListSize* roots) {
-  for (Index k = team_number(); k < *closings; k += thread_count() / kTeam) {
+__device__ void pass_closed(const Edges& graph, const RootSearch& search, ListSize closings,
+                            ListSize* roots) {
+  for (Index k = team_number(); k < closings; k += thread_count() / kTeam) {
     const std::int32_t w = search.closings[k];
     const std::int64_t begin = graph.offsets[w];
     for (std::int64_t e = begin - 1 + team_lane(); e < graph.offsets[w + 1]; e += kTeam) {
@@ -118,6 +128,25 @@ __global__ void pass_closed_kernel(Edges graph, RootSearch search, const ListSiz
       search.candidates[u] = next;
       if (next != kNone) vote_for(search, next, roots);
     }
+  }
+}
+
+/// Rounds until one finds no root, at most `most`. All thread blocks run at once and wait for each
+/// other twice per round.
+__global__ __launch_bounds__(kThreads,
+                             kRoundBlocks) void rounds_kernel(Edges graph, RootSearch search,
+                                                              ListSizes* sizes, Index most) {
+  const auto all = cooperative_groups::this_grid();
+  for (Index round = 0; round < most; ++round) {
+    const int now = static_cast<int>(round % 2);
+    const ListSize roots = sizes->roots[now];
+    if (roots == 0) return;
+    if (thread_index() == 0) sizes->roots[1 - now] = 0;
+    enter_roots(graph, search, roots, sizes->closings + now);
+    all.sync();
+    if (thread_index() == 0) sizes->closings[1 - now] = 0;
+    pass_closed(graph, search, sizes->closings[now], sizes->roots + 1 - now);
+    all.sync();
   }
 }
 
@@ -159,32 +188,18 @@ __global__ void join_neighbours_kernel(Edges graph, const std::int32_t* near_roo
   }
 }
 
-/// Queues rounds until no new root is found. Returns false where too many would be needed.
-bool run_rounds(CudaContext& context, const Edges& graph, const RootSearch& search) {
-  // Rounds between two looks at the number of new roots. Those that find none cost as much as a
-  // look.
-  constexpr int kFirstBatch = 16;
-  constexpr int kLargestBatch = 128;
-  const Index most_rounds = std::max<Index>(1024, graph.nodes / 64);
-  const auto blocks = static_cast<unsigned>(2 * context.device().multiprocessors);
-  Buffer<ListSize, DeviceSpace> sizes = zeros<ListSize>(context, 2 * kLargestBatch + 1);
+/// Finds the roots in rounds, but leaves nodes open where too many rounds would be needed.
+void run_rounds(CudaContext& context, Edges graph, RootSearch search) {
+  Index most_rounds = std::max<Index>(1024, graph.nodes / 64);
+  Buffer<ListSizes, DeviceSpace> sizes = zeros<ListSizes>(context, 1);
+  ListSizes* counted = sizes.data();
   launch(context, grid_for(context, graph.nodes), neighbourhoods_kernel, graph, search.missing);
   launch(context, grid_for(context, graph.nodes), first_candidates_kernel, graph, search,
-         sizes.data());
-  int batch = kFirstBatch;
-  for (Index rounds = 0; rounds < most_rounds; rounds += batch) {
-    batch = static_cast<int>(std::clamp<Index>(rounds, kFirstBatch, kLargestBatch));
-    for (int k = 0; k < batch; ++k) {
-      ListSize* const size = sizes.data() + 2 * k;
-      launch(context, blocks, enter_roots_kernel, graph, search, size, size + 1);
-      launch(context, blocks, pass_closed_kernel, graph, search, size + 1, size + 2);
-    }
-    const ListSize found = fetched(context, sizes.data() + 2 * batch);
-    if (found == 0) return true;
-    sizes = zeros<ListSize>(context, 2 * kLargestBatch + 1);
-    context.copy_to_device(sizes.data(), &found, sizeof found);
-  }
-  return false;
+         &counted->roots[0]);
+  void* arguments[] = {&graph, &search, &counted, &most_rounds};
+  const auto blocks = static_cast<unsigned>(kRoundBlocks * context.device().multiprocessors);
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(rounds_kernel), dim3(blocks),
+                                    dim3(kThreads), arguments, 0, context.stream()));
 }
 
 /// numbers[v] = the number of roots before node v. Empty if the rounds do not find them all.
@@ -194,11 +209,9 @@ std::optional<Buffer<Index, DeviceSpace>> find_roots(CudaContext& context, const
   Buffer<std::int32_t, DeviceSpace> missing(context, nodes), candidates(context, nodes),
       roots(context, nodes), closings(context, nodes);
   Buffer<Index, DeviceSpace> is_root = zeros<Index>(context, graph.nodes + 1);
-  if (!run_rounds(context, graph,
-                  {closed.data(), candidates.data(), missing.data(), is_root.data(), roots.data(),
-                   closings.data()})) {
-    return {};
-  }
+  run_rounds(context, graph,
+             {closed.data(), candidates.data(), missing.data(), is_root.data(), roots.data(),
+              closings.data()});
   Buffer<int, DeviceSpace> open = zeros<int>(context, 1);
   launch(context, grid_for(context, graph.nodes), count_open_kernel, graph.nodes, closed.data(),
          open.data());
