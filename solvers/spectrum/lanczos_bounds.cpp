@@ -66,7 +66,7 @@ std::pair<Index, double> lanczos_steps(Ctx& context, LinearOperator<T, Ctx>& A,
     scale_columns<T>(context, inverse.view(1, 1), v.view());                 // v_m = w/β_m
     A.apply(context, v.view(), w.view());                                    // w = A v_m
     if (m > 0) multiply<T>(context, -1, v_old.view(), beta_m, 1, w.view());  // w −= β_m v_{m−1}
-    gram<T>(context, v.view(), w.view(), number(alpha.there, m));            // α_m = v_mᵀw
+    column_dots<T>(context, v.view(), w.view(), number(alpha.there, m));     // α_m = v_mᵀw
     residual<T>(context, w.view(), v.view(), number(alpha.there, m), w.view(),
                 number(beta.there, m + 1));  // w −= α_m v_m, β_{m+1} = ‖w‖
   }

@@ -29,67 +29,82 @@ constexpr Index kLeastWork = 4096;
 /// What a row costs beside its multiplications, in multiplications.
 constexpr Index kRowWork = 8;
 
-constexpr unsigned kWordBits = 64;
-
 /// The columns of one row of C as bits, with the list of the words that are not 0.
 class ColumnSet {
  public:
   explicit ColumnSet(Index cols)
-      : words_(static_cast<std::size_t>((cols + kWordBits - 1) / kWordBits)) {
-    touched_.reserve(words_.size());
-  }
+      : words_(static_cast<std::size_t>((cols + kWordBits - 1) / kWordBits)),
+        touched_(words_.size() + 1) {}
 
-  void insert(std::int32_t column) noexcept {
-    const auto bit = static_cast<std::uint32_t>(column);
-    std::uint64_t& word = words_[bit / kWordBits];
-    if (word == 0) touched_.push_back(static_cast<std::int32_t>(bit / kWordBits));
-    word |= std::uint64_t{1} << (bit % kWordBits);
-  }
+  /// What inserts columns. It is a value of its own, so that compilers keep it in registers.
+  class Inserter {
+   public:
+    void operator()(std::int32_t column) noexcept {
+      const auto bit = static_cast<std::uint32_t>(column);
+      std::uint64_t& word = words_[bit / kWordBits];
+      touched_[count_] = static_cast<std::int32_t>(bit / kWordBits);  // without a branch
+      count_ += word == 0 ? 1 : 0;
+      word |= std::uint64_t{1} << (bit % kWordBits);
+    }
+
+   private:
+    friend class ColumnSet;
+    Inserter(std::uint64_t* words, std::int32_t* touched, Index count)
+        : words_(words), touched_(touched), count_(count) {}
+
+    std::uint64_t* words_;
+    std::int32_t* touched_;
+    Index count_;
+  };
+
+  Inserter begin_insertion() noexcept { return {words_.data(), touched_.data(), count_}; }
+  void end_insertion(const Inserter& inserter) noexcept { count_ = inserter.count_; }
 
   /// The number of columns.
-  Index count() const noexcept {
-    Index count = 0;
-    for (const std::int32_t w : touched_)
-      count += std::popcount(words_[static_cast<std::size_t>(w)]);
-    return count;
+  Index size() const noexcept {
+    Index size = 0;
+    for (Index k = 0; k < count_; ++k) size += std::popcount(words_[touched(k)]);
+    return size;
   }
 
-  /// The number of columns. Empties the set.
-  Index take_count() noexcept {
-    Index count = 0;
-    for (const std::int32_t w : touched_) {
-      count += std::popcount(std::exchange(words_[static_cast<std::size_t>(w)], 0));
-    }
-    touched_.clear();
-    return count;
+  void clear() noexcept {
+    for (Index k = 0; k < count_; ++k) words_[touched(k)] = 0;
+    count_ = 0;
   }
 
   /// Writes the columns, ascending. Empties the set.
   void take_columns(std::int32_t* columns) noexcept {
-    if (touched_.size() * kSortCost > words_.size()) {
+    if (static_cast<std::size_t>(count_) * kSortCost > words_.size()) {
       for (std::size_t w = 0; w < words_.size(); ++w) columns = take_word(w, columns);
     } else {
-      std::sort(touched_.begin(), touched_.end());
-      for (const std::int32_t w : touched_)
-        columns = take_word(static_cast<std::size_t>(w), columns);
+      std::sort(touched_.begin(), touched_.begin() + count_);
+      for (Index k = 0; k < count_; ++k) columns = take_word(touched(k), columns);
     }
-    touched_.clear();
+    count_ = 0;
   }
 
  private:
+  static constexpr unsigned kWordBits = 64;
+
   /// Looking at this many words takes as long as sorting one number of a list.
   static constexpr std::size_t kSortCost = 16;
+
+  std::size_t touched(Index k) const noexcept {
+    return static_cast<std::size_t>(touched_[static_cast<std::size_t>(k)]);
+  }
 
   /// Writes the columns of word w and returns the place after them. Empties the word.
   std::int32_t* take_word(std::size_t w, std::int32_t* columns) noexcept {
     for (std::uint64_t bits = std::exchange(words_[w], 0); bits != 0; bits &= bits - 1) {
-      *columns++ = static_cast<std::int32_t>(w) * kWordBits + std::countr_zero(bits);
+      const auto bit = static_cast<unsigned>(std::countr_zero(bits));
+      *columns++ = static_cast<std::int32_t>(static_cast<unsigned>(w) * kWordBits + bit);
     }
     return columns;
   }
 
   std::vector<std::uint64_t> words_;
-  std::vector<std::int32_t> touched_;
+  std::vector<std::int32_t> touched_;  // numbers of the words that are not 0, and one place more
+  Index count_ = 0;                    // of these words
 };
 
 template <class T>
@@ -143,18 +158,31 @@ std::vector<std::uint8_t> repeated_rows(HostContext& context, const CsrView<T, H
   return repeats;
 }
 
-/// Inserts the columns of row i of A B. A row of B like the one before it adds none.
+/// Calls visit(a, known) for the entries of row i of A, in their order. `known`: the row of B that
+/// the entry is multiplied by has the columns of the one before.
+template <class T, class Visit>
+void for_each_factor(const CsrView<T, HostSpace>& A, const ProductSchedule<HostSpace>& schedule,
+                     Index i, const Visit& visit) {
+  Index before = -1;
+  const Index end = A.row_offsets[i + 1];
+  for (Index a = A.row_offsets[i]; a < end; ++a) {
+    const Index k = A.columns[a];
+    visit(a, before == k - 1 && schedule.repeats_in_B[static_cast<std::size_t>(k)] != 0);
+    before = k;
+  }
+}
+
+/// Inserts the columns of row i of A B.
 template <class T>
 void insert_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
                 const ProductSchedule<HostSpace>& schedule, Index i, ColumnSet& set) {
-  Index before = -1;
-  for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+  ColumnSet::Inserter insert = set.begin_insertion();
+  for_each_factor(A, schedule, i, [&](Index a, bool known) {
+    if (known) return;
     const Index k = A.columns[a];
-    const bool known = before == k - 1 && schedule.repeats_in_B[static_cast<std::size_t>(k)] != 0;
-    before = k;
-    if (known) continue;
-    for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) set.insert(B.columns[b]);
-  }
+    for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) insert(B.columns[b]);
+  });
+  set.end_insertion(insert);
 }
 
 /// The threads that work on the pieces.
@@ -200,19 +228,18 @@ class RowSums {
     }
   }
 
-  /// The same, and inserts their columns into the set. A row of B like the one before it adds none.
-  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i,
-               const std::vector<std::uint8_t>& repeats_in_B, ColumnSet& set) {
-    Index before = -1;
-    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
-      const Index k = A.columns[a];
-      if (before == k - 1 && repeats_in_B[static_cast<std::size_t>(k)] != 0) {
-        add_terms(B, k, A.values[a], [](std::int32_t) {});
+  /// The same, and inserts their columns.
+  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
+               const ProductSchedule<HostSpace>& schedule, Index i, ColumnSet& set) {
+    ColumnSet::Inserter insert = set.begin_insertion();
+    for_each_factor(A, schedule, i, [&](Index a, bool known) {
+      if (known) {
+        add_terms(B, A.columns[a], A.values[a], [](std::int32_t) {});
       } else {
-        add_terms(B, k, A.values[a], [&set](std::int32_t column) { set.insert(column); });
+        add_terms(B, A.columns[a], A.values[a], [&](std::int32_t column) { insert(column); });
       }
-      before = k;
-    }
+    });
+    set.end_insertion(insert);
   }
 
   /// Writes the sums of the columns of a row and sets them to 0.
@@ -226,10 +253,12 @@ class RowSums {
   template <class Visit>
   void add_terms(const CsrView<T, HostSpace>& B, Index k, T factor, const Visit& visit) {
     T* const sums = sums_.data();
+    const std::int32_t* const columns = B.columns;
+    const T* const values = B.values;
     const Index end = B.row_offsets[k + 1];
     for (Index b = B.row_offsets[k]; b < end; ++b) {
-      const std::int32_t column = B.columns[b];
-      sums[column] += factor * B.values[b];
+      const std::int32_t column = columns[b];
+      sums[column] += factor * values[b];
       visit(column);
     }
   }
@@ -262,8 +291,8 @@ class RowMultiplier {
         std::copy_n(columns_.begin() + place - length, length, columns_.begin() + place);
         sums_.add_row(A_, B_, i);
       } else {
-        sums_.add_row(A_, B_, i, schedule_.repeats_in_B, set_);
-        lengths[i] = set_.count();
+        sums_.add_row(A_, B_, schedule_, i, set_);
+        lengths[i] = set_.size();
         reserve(place + lengths[i]);
         set_.take_columns(columns_.data() + place);
       }
@@ -310,7 +339,8 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
       return;
     }
     insert_row(A, B, *schedule, i, sets[member]);
-    offsets[row + 1] = sets[member].take_count();
+    offsets[row + 1] = sets[member].size();
+    sets[member].clear();
   });
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
   counts.nnz = offsets.back();
