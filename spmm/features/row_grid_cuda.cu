@@ -71,13 +71,16 @@ __global__ void count_box_kernel(RowGrid grid, const std::int64_t* row_offsets,
   }
   __syncthreads();
   const auto box = static_cast<std::int32_t>(RowSample::place(blockIdx.x, samples, grid.count()));
-  for (int r = 0; r < static_cast<int>(kReuseGridRows); ++r) {
+  constexpr int kLanes = 8;  // that read a row together
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  for (int r = static_cast<int>(threadIdx.x) / kLanes; r < static_cast<int>(kReuseGridRows);
+       r += kThreads / kLanes) {
     const std::int32_t row = grid.row_of(box, r);
     if (row < 0) continue;
     const Index begin = row_offsets[row];
     const Index end = row_offsets[row + 1];
-    if (threadIdx.x == 0) entries += static_cast<unsigned long long>(end - begin);
-    for (Index k = begin + threadIdx.x; k < end; k += kThreads) {
+    if (lane == 0) atomicAdd(&entries, static_cast<unsigned long long>(end - begin));
+    for (Index k = begin + lane; k < end; k += kLanes) {
       // The table never fills up: each thread enters at most one column beyond the bound.
       if (atomicAdd(&distinct, 0) > kMostColumns) break;
       const std::int32_t column = columns[k];

@@ -7,7 +7,9 @@ namespace heddle::detail::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr unsigned kBlocksPerTile = 32;
+
+/// Thread blocks per tile: one for so many of its rows.
+constexpr Index kRowsPerBlock = 32;
 
 /// *sum += the values of all lanes of a warp. Sums of integers do not depend on their order.
 __device__ void add_of_warp(Index value, Index* sum) {
@@ -54,7 +56,7 @@ void count_tiles(CudaContext& context, const CsrView<T, DeviceSpace>& A, const R
   const Index words = A.cols / 32 + 1;
   Buffer<unsigned, DeviceSpace> bits(context, static_cast<std::size_t>(count * words));
   check(cudaMemsetAsync(bits.data(), 0, bits.size() * sizeof(unsigned), context.stream()));
-  const dim3 grid(kBlocksPerTile, static_cast<unsigned>(count));
+  const dim3 grid(static_cast<unsigned>(tiles.rows / kRowsPerBlock), static_cast<unsigned>(count));
   count_tiles_kernel<<<grid, kThreads, 0, context.stream()>>>(tiles, A.row_offsets, A.columns,
                                                               A.rows, words, bits.data(), total);
   check_launch();
