@@ -79,11 +79,15 @@ class SpgemmPlan {
   std::shared_ptr<const detail::ProductSchedule<Space>> schedule_;
 };
 
-/// C = A B once, as `SpgemmPlan` computes it.
-template <Scalar T, class Ctx>
-CsrMatrix<T, typename Ctx::Space> spgemm(Ctx& context, CsrView<T, typename Ctx::Space> A,
-                                         CsrView<T, typename Ctx::Space> B) {
-  return SpgemmPlan<T, Ctx>(context, A, B).multiply(context, A, B);
+/// C = A B once, with the bits of `SpgemmPlan`. The host finds columns and values of a row in one
+/// pass over its terms, where a plan takes three, and holds the entries of C twice meanwhile.
+template <Scalar T>
+HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T, HostSpace> B);
+
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> spgemm(CudaContext& context, CsrView<T, DeviceSpace> A,
+                                 CsrView<T, DeviceSpace> B) {
+  return SpgemmPlan<T, CudaContext>(context, A, B).multiply(context, A, B);
 }
 
 /// The Galerkin product Pᵀ(A P) of a square A with a prolongator P, A.rows×m.

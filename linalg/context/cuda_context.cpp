@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
@@ -39,6 +40,9 @@ struct Reserve {
   void* data = nullptr;
   std::size_t bytes = 0;
 };
+
+/// Copies to the host of up to this many bytes pass through page-locked memory of the context.
+constexpr std::size_t kLandingBytes = std::size_t{1} << 14;
 
 constexpr std::size_t kReserveGranularity = std::size_t{1} << 16;
 
@@ -136,6 +140,7 @@ struct CudaContext::State {
   Profile profile;
   AllocationCount allocation_count;
   CopyCount copy_count;
+  void* landing = nullptr;
   Reserve scratch;
   Reserve staging;
 };
@@ -154,6 +159,7 @@ CudaContext::State::State(int ordinal) : device(describe(ordinal)) {
   check(cusolverDnCreate(&cusolver));
   check(cusolverDnSetStream(cusolver, stream));
   check(cudaEventCreateWithFlags(&order, cudaEventDisableTiming));
+  check(cudaMallocHost(&landing, kLandingBytes));
   clock.emplace(stream);
 }
 
@@ -163,6 +169,7 @@ CudaContext::State::~State() {
   if (traffic && traffic->gathered.data != nullptr) cudaFreeAsync(traffic->gathered.data, stream);
   if (scratch.data != nullptr) cudaFreeAsync(scratch.data, stream);
   if (staging.data != nullptr) cudaFreeHost(staging.data);
+  if (landing != nullptr) cudaFreeHost(landing);
   if (cusolver != nullptr) cusolverDnDestroy(cusolver);
   if (cublas != nullptr) cublasDestroy(cublas);
   if (pool != nullptr) cudaMemPoolDestroy(pool);
@@ -256,8 +263,11 @@ void* CudaContext::staging(std::size_t bytes) {
 
 void CudaContext::copy_to_host(void* target, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
-  check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, state_->stream));
+  const bool small = bytes <= kLandingBytes;
+  check(cudaMemcpyAsync(small ? state_->landing : target, source, bytes, cudaMemcpyDeviceToHost,
+                        state_->stream));
   check(cudaStreamSynchronize(state_->stream));
+  if (small) std::memcpy(target, state_->landing, bytes);
   ++state_->copy_count.to_host;
   state_->copy_count.bytes_to_host += bytes;
 }

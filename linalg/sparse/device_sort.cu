@@ -17,12 +17,16 @@ __global__ void group_begins_kernel(const std::int32_t* keys, Index count, Index
 
 }  // namespace
 
-Index exclusive_sum(CudaContext& context, Index* counts, Index size) {
+void queue_exclusive_sum(CudaContext& context, Index* counts, Index size) {
   std::size_t bytes = 0;
   check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, counts, size, context.stream()));
   Buffer<char, DeviceSpace> scratch(context, std::max<std::size_t>(bytes, 1));
   check(
       cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts, counts, size, context.stream()));
+}
+
+Index exclusive_sum(CudaContext& context, Index* counts, Index size) {
+  queue_exclusive_sum(context, counts, size);
   Index total = 0;
   context.copy_to_host(&total, counts + size - 1, sizeof total);
   return total;

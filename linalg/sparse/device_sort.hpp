@@ -15,6 +15,9 @@ using DeviceIntegers = Buffer<std::int32_t, DeviceSpace>;
 /// for which it waits. `counts` is in device memory, and `size` is at least 1.
 Index exclusive_sum(CudaContext& context, Index* counts, Index size);
 
+/// The same without the result and without waiting.
+void queue_exclusive_sum(CudaContext& context, Index* counts, Index size);
+
 /// Sorts the pairs (keys[k], values[k]) by their keys, which lie in 0 … largest_key. Pairs with
 /// equal keys keep their order. Both buffers have the same size.
 void sort_pairs(CudaContext& context, Index largest_key, DeviceIntegers& keys,

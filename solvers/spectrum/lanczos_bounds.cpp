@@ -4,6 +4,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/packet.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
@@ -39,44 +40,43 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
   SpmmPlan<T, Ctx> plan_;
 };
 
-/// At most `steps` Lanczos steps. H receives the tridiagonal matrix, m×m. Returns m and the norm of
+/// At most H.rows Lanczos steps. H receives the tridiagonal matrix, m×m. Returns m and the norm of
 /// the last residual. Vectors are not reorthogonalised, because copies of Ritz values do no harm
-/// here.
+/// here. All steps are queued before one wait for their numbers. Those after a residual of zero are
+/// not finite, and not used.
 template <Scalar T, class Ctx>
 std::pair<Index, double> lanczos_steps(Ctx& context, LinearOperator<T, Ctx>& A,
                                        SmallView<double, HostSpace> H) {
   using Space = typename Ctx::Space;
+  const Index steps = H.rows;
   MultiVector<T, Space> v(context, A.rows(), 1), v_old(context, A.rows(), 1),
       w(context, A.rows(), 1);
-  SmallMatrix<double, Space> number(context, 1, 1);
-  const auto fetched = [&] {
-    double value = 0;
-    fetch(context, number.view(1, 1), SmallView<double, HostSpace>{&value, 1, 1, 1});
-    return value;
-  };
-  const auto norm = [&](ConstBlockView<T, Space> x) {
-    column_norms(context, x, number.view(1, 1));
-    return fetched();
-  };
+  Packet<Ctx> numbers(context, 2 * steps + 1);
+  const auto alpha = numbers.add(steps, 1);
+  const auto beta = numbers.add(steps + 1, 1);
+  const auto number = [](SmallView<double, Space> of, Index k) { return of.block(k, 0, 1, 1); };
+  SmallMatrix<double, Space> inverse(context, 1, 1);
   fill_random(context, 0, 0, w.view(), A.row_range().first);
-  set_zero(context, v.view());
-  double beta = norm(w.view());
-  Index m = 0;
-  while (m < H.rows && beta > 0) {
+  column_norms<T>(context, w.view(), number(beta.there, 0));
+  for (Index m = 0; m < steps; ++m) {
     std::swap(v_old, v);
-    axpby<T>(context, 1 / beta, w.view(), 0, v.view());  // v_m = w/β
-    A.apply(context, v.view(), w.view());                // w = A v_m
-    if (m > 0) {
-      H(m, m - 1) = H(m - 1, m) = beta;
-      axpby<T>(context, -beta, v_old.view(), 1, w.view());  // w −= β v_{m−1}
-    }
-    gram<T>(context, v.view(), w.view(), number.view(1, 1));
-    H(m, m) = fetched();
-    axpby<T>(context, -H(m, m), v.view(), 1, w.view());  // w −= α v_m
-    beta = norm(w.view());
-    ++m;
+    std::swap(v, w);
+    const SmallView<double, Space> beta_m = number(beta.there, m);
+    reciprocals<double>(context, {beta_m.data, 1, 1, 1}, {inverse.view(1, 1).data, 1, 1, 1});
+    scale_columns<T>(context, inverse.view(1, 1), v.view());                 // v_m = w/β_m
+    A.apply(context, v.view(), w.view());                                    // w = A v_m
+    if (m > 0) multiply<T>(context, -1, v_old.view(), beta_m, 1, w.view());  // w −= β_m v_{m−1}
+    column_dots<T>(context, v.view(), w.view(), number(alpha.there, m));     // α_m = v_mᵀw
+    residual<T>(context, w.view(), v.view(), number(alpha.there, m), w.view(),
+                number(beta.there, m + 1));  // w −= α_m v_m, β_{m+1} = ‖w‖
   }
-  return {m, beta};
+  numbers.fetch(context);
+  Index m = 0;
+  for (; m < steps && beta.here(m, 0) > 0; ++m) {
+    if (m > 0) H(m, m - 1) = H(m - 1, m) = beta.here(m, 0);
+    H(m, m) = alpha.here(m, 0);
+  }
+  return {m, beta.here(m, 0)};
 }
 
 }  // namespace

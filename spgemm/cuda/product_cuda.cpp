@@ -106,10 +106,11 @@ std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext&
   DeviceIntegers row_blocks(context, static_cast<std::size_t>(A.rows));
   count_rows(context, factors_of(A, B, blocks), rows, {offsets, row_blocks.data()});
   spread_counts(context, schedule->leaders, offsets);
-  counts.nnz = exclusive_sum(context, offsets, A.rows + 1);
+  queue_exclusive_sum(context, offsets, A.rows + 1);
+  schedule->value_rows =
+      bin_by_size(context, A, B, schedule->leaders, offsets, row_blocks.data(), counts.nnz);
   const Index bytes = counts.nnz * static_cast<Index>(sizeof(T) + sizeof(std::int32_t));
   if (blocks.bytes() * kShareOfProduct > bytes) blocks = {};
-  schedule->value_rows = bin_by_size(context, A, B, schedule->leaders, offsets, row_blocks.data());
   return schedule;
 }
 

@@ -16,6 +16,7 @@ struct BinCounts {
   unsigned long long leading_products;  ///< multiplications of the rows in the bins
   unsigned long long leading_blocks;    ///< the same with blocks of columns of B as factors
   unsigned long long longest;           ///< entries of the longest row of B that is needed
+  unsigned long long entries;           ///< of C, counted with the bins for its values
 };
 
 /// The rows of each bin. Their order differs from run to run, which no result depends on: each row

@@ -87,8 +87,11 @@ void launch_teams(CUstream_st* stream, Kernel kernel, Index count, int threads, 
   if (count == 0) return;
   const Index teams = threads / W;
   const std::size_t block_bytes = bytes * static_cast<std::size_t>(teams);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(block_bytes)));
+  constexpr std::size_t kWithoutAsking = 32 * 1024;  // beside what kernels declare themselves
+  if (block_bytes > kWithoutAsking) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(block_bytes)));
+  }
   kernel<<<static_cast<unsigned>(ceil_div(count, teams)), static_cast<unsigned>(threads),
            block_bytes, stream>>>(arguments...);
   check_launch();

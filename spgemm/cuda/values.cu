@@ -122,6 +122,7 @@ __global__ void bin_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
     bins[i] = bin;
     if (bin < kValueBins) here.count(bin);
   }
+  if (thread_index() == 0) counts->entries = static_cast<unsigned long long>(row_offsets[A.rows]);
   here.flush(counts);
 }
 
@@ -273,7 +274,7 @@ void compute_by_tables(CudaContext& context, const CsrView<T, DeviceSpace>& A,
 template <Scalar T>
 RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                     const CsrView<T, DeviceSpace>& B, const DeviceIntegers& leaders,
-                    const std::int64_t* row_offsets, const std::int32_t* blocks) {
+                    const std::int64_t* row_offsets, const std::int32_t* blocks, Index& entries) {
   DeviceIntegers bins(context, leaders.size());
   Buffer<BinCounts, DeviceSpace> counts = no_counts(context);
   bin_kernel<T><<<grid_for(context, A.rows), kThreads, 0, context.stream()>>>(
@@ -281,7 +282,9 @@ RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
       counts.data());
   check_launch();
   BinCounts fetched{};
-  return collect_bins(context, bins, kValueBins, counts, fetched);
+  RowBins made = collect_bins(context, bins, kValueBins, counts, fetched);
+  entries = static_cast<Index>(fetched.entries);
+  return made;
 }
 
 template <Scalar T>
@@ -314,7 +317,7 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
 #define HEDDLE_INSTANTIATE(T)                                                         \
   template RowBins bin_by_size(CudaContext&, const CsrView<T, DeviceSpace>&,          \
                                const CsrView<T, DeviceSpace>&, const DeviceIntegers&, \
-                               const std::int64_t*, const std::int32_t*);             \
+                               const std::int64_t*, const std::int32_t*, Index&);     \
   template void compute_rows(CudaContext&, const CsrView<T, DeviceSpace>&,            \
                              const CsrView<T, DeviceSpace>&, const RowBins&,          \
                              const DeviceIntegers&, Index, const ProductTarget<T>&, bool);

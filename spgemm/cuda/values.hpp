@@ -6,11 +6,11 @@
 namespace heddle::detail {
 
 /// The rows of C by the kernel that computes their values. `blocks`: see `RowSizes`, of the leading
-/// rows of all runs.
+/// rows of all runs. `entries` ← the entries of C, which the row offsets end with.
 template <Scalar T>
 RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                     const CsrView<T, DeviceSpace>& B, const DeviceIntegers& leaders,
-                    const std::int64_t* row_offsets, const std::int32_t* blocks);
+                    const std::int64_t* row_offsets, const std::int32_t* blocks, Index& entries);
 
 /// C in device memory.
 template <class T>

@@ -3,6 +3,8 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,58 +29,82 @@ constexpr Index kLeastWork = 4096;
 /// What a row costs beside its multiplications, in multiplications.
 constexpr Index kRowWork = 8;
 
-constexpr int kWordBits = 64;
-
 /// The columns of one row of C as bits, with the list of the words that are not 0.
 class ColumnSet {
  public:
   explicit ColumnSet(Index cols)
-      : words_(static_cast<std::size_t>((cols + kWordBits - 1) / kWordBits)) {
-    touched_.reserve(words_.size());
-  }
+      : words_(static_cast<std::size_t>((cols + kWordBits - 1) / kWordBits)),
+        touched_(words_.size() + 1) {}
 
-  void insert(std::int32_t column) noexcept {
-    std::uint64_t& word = words_[static_cast<std::size_t>(column / kWordBits)];
-    if (word == 0) touched_.push_back(column / kWordBits);
-    word |= std::uint64_t{1} << (column % kWordBits);
-  }
-
-  /// The number of columns. Empties the set.
-  Index take_count() noexcept {
-    Index count = 0;
-    for (const std::int32_t w : touched_) {
-      count += std::popcount(std::exchange(words_[static_cast<std::size_t>(w)], 0));
+  /// What inserts columns. It is a value of its own, so that compilers keep it in registers.
+  class Inserter {
+   public:
+    void operator()(std::int32_t column) noexcept {
+      const auto bit = static_cast<std::uint32_t>(column);
+      std::uint64_t& word = words_[bit / kWordBits];
+      touched_[count_] = static_cast<std::int32_t>(bit / kWordBits);  // without a branch
+      count_ += word == 0 ? 1 : 0;
+      word |= std::uint64_t{1} << (bit % kWordBits);
     }
-    touched_.clear();
-    return count;
+
+   private:
+    friend class ColumnSet;
+    Inserter(std::uint64_t* words, std::int32_t* touched, Index count)
+        : words_(words), touched_(touched), count_(count) {}
+
+    std::uint64_t* words_;
+    std::int32_t* touched_;
+    Index count_;
+  };
+
+  Inserter begin_insertion() noexcept { return {words_.data(), touched_.data(), count_}; }
+  void end_insertion(const Inserter& inserter) noexcept { count_ = inserter.count_; }
+
+  /// The number of columns.
+  Index size() const noexcept {
+    Index size = 0;
+    for (Index k = 0; k < count_; ++k) size += std::popcount(words_[touched(k)]);
+    return size;
+  }
+
+  void clear() noexcept {
+    for (Index k = 0; k < count_; ++k) words_[touched(k)] = 0;
+    count_ = 0;
   }
 
   /// Writes the columns, ascending. Empties the set.
   void take_columns(std::int32_t* columns) noexcept {
-    if (touched_.size() * kSortCost > words_.size()) {
+    if (static_cast<std::size_t>(count_) * kSortCost > words_.size()) {
       for (std::size_t w = 0; w < words_.size(); ++w) columns = take_word(w, columns);
     } else {
-      std::sort(touched_.begin(), touched_.end());
-      for (const std::int32_t w : touched_)
-        columns = take_word(static_cast<std::size_t>(w), columns);
+      std::sort(touched_.begin(), touched_.begin() + count_);
+      for (Index k = 0; k < count_; ++k) columns = take_word(touched(k), columns);
     }
-    touched_.clear();
+    count_ = 0;
   }
 
  private:
+  static constexpr unsigned kWordBits = 64;
+
   /// Looking at this many words takes as long as sorting one number of a list.
   static constexpr std::size_t kSortCost = 16;
+
+  std::size_t touched(Index k) const noexcept {
+    return static_cast<std::size_t>(touched_[static_cast<std::size_t>(k)]);
+  }
 
   /// Writes the columns of word w and returns the place after them. Empties the word.
   std::int32_t* take_word(std::size_t w, std::int32_t* columns) noexcept {
     for (std::uint64_t bits = std::exchange(words_[w], 0); bits != 0; bits &= bits - 1) {
-      *columns++ = static_cast<std::int32_t>(w) * kWordBits + std::countr_zero(bits);
+      const auto bit = static_cast<unsigned>(std::countr_zero(bits));
+      *columns++ = static_cast<std::int32_t>(static_cast<unsigned>(w) * kWordBits + bit);
     }
     return columns;
   }
 
   std::vector<std::uint64_t> words_;
-  std::vector<std::int32_t> touched_;
+  std::vector<std::int32_t> touched_;  // numbers of the words that are not 0, and one place more
+  Index count_ = 0;                    // of these words
 };
 
 template <class T>
@@ -132,18 +158,31 @@ std::vector<std::uint8_t> repeated_rows(HostContext& context, const CsrView<T, H
   return repeats;
 }
 
-/// Inserts the columns of row i of A B. A row of B like the one before it adds none.
+/// Calls visit(a, known) for the entries of row i of A, in their order. `known`: the row of B that
+/// the entry is multiplied by has the columns of the one before.
+template <class T, class Visit>
+void for_each_factor(const CsrView<T, HostSpace>& A, const ProductSchedule<HostSpace>& schedule,
+                     Index i, const Visit& visit) {
+  Index before = -1;
+  const Index end = A.row_offsets[i + 1];
+  for (Index a = A.row_offsets[i]; a < end; ++a) {
+    const Index k = A.columns[a];
+    visit(a, before == k - 1 && schedule.repeats_in_B[static_cast<std::size_t>(k)] != 0);
+    before = k;
+  }
+}
+
+/// Inserts the columns of row i of A B.
 template <class T>
 void insert_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
                 const ProductSchedule<HostSpace>& schedule, Index i, ColumnSet& set) {
-  Index before = -1;
-  for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+  ColumnSet::Inserter insert = set.begin_insertion();
+  for_each_factor(A, schedule, i, [&](Index a, bool known) {
+    if (known) return;
     const Index k = A.columns[a];
-    const bool known = before == k - 1 && schedule.repeats_in_B[static_cast<std::size_t>(k)] != 0;
-    before = k;
-    if (known) continue;
-    for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) set.insert(B.columns[b]);
-  }
+    for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) insert(B.columns[b]);
+  });
+  set.end_insertion(insert);
 }
 
 /// The threads that work on the pieces.
@@ -158,6 +197,129 @@ std::vector<ColumnSet> sets_for(int members, Index cols) {
   return sets;
 }
 
+/// A schedule but for its row offsets. `multiplications` ← those of the product.
+template <class T>
+ProductSchedule<HostSpace> deal_out(HostContext& context, const CsrView<T, HostSpace>& A,
+                                    const CsrView<T, HostSpace>& B, Index& multiplications) {
+  const auto rows = static_cast<std::size_t>(A.rows);
+  std::vector<Index> work(rows + 1);
+  parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
+    work[static_cast<std::size_t>(i) + 1] = row_products(A, B, i) + kRowWork;
+  });
+  for (std::size_t i = 0; i < rows; ++i) work[i + 1] += work[i];
+  multiplications = work.back() - kRowWork * A.rows;
+  return {.row_offsets = {},
+          .piece_begins = equal_pieces(work),
+          .repeats_in_A = repeated_rows(context, A),
+          .repeats_in_B = repeated_rows(context, B)};
+}
+
+/// Rows of C as one thread computes them: a dense row of sums, of which only the entries of the
+/// current row of C are ever not 0.
+template <class T>
+class RowSums {
+ public:
+  explicit RowSums(Index cols) : sums_(static_cast<std::size_t>(cols)) {}
+
+  /// Adds the terms of row i of A B, k by k.
+  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i) {
+    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+      add_terms(B, A.columns[a], A.values[a], [](std::int32_t) {});
+    }
+  }
+
+  /// The same, and inserts their columns.
+  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
+               const ProductSchedule<HostSpace>& schedule, Index i, ColumnSet& set) {
+    ColumnSet::Inserter insert = set.begin_insertion();
+    for_each_factor(A, schedule, i, [&](Index a, bool known) {
+      if (known) {
+        add_terms(B, A.columns[a], A.values[a], [](std::int32_t) {});
+      } else {
+        add_terms(B, A.columns[a], A.values[a], [&](std::int32_t column) { insert(column); });
+      }
+    });
+    set.end_insertion(insert);
+  }
+
+  /// Writes the sums of the columns of a row and sets them to 0.
+  void take(const std::int32_t* columns, Index count, T* values) {
+    for (Index c = 0; c < count; ++c) {
+      values[c] = std::exchange(sums_[static_cast<std::size_t>(columns[c])], T{0});
+    }
+  }
+
+ private:
+  template <class Visit>
+  void add_terms(const CsrView<T, HostSpace>& B, Index k, T factor, const Visit& visit) {
+    T* const sums = sums_.data();
+    const std::int32_t* const columns = B.columns;
+    const T* const values = B.values;
+    const Index end = B.row_offsets[k + 1];
+    for (Index b = B.row_offsets[k]; b < end; ++b) {
+      const std::int32_t column = columns[b];
+      sums[column] += factor * values[b];
+      visit(column);
+    }
+  }
+
+  std::vector<T> sums_;
+};
+
+/// Rows of C in the order of their numbers.
+template <class T>
+struct ComputedRows {
+  std::vector<std::int32_t> columns;
+  std::vector<T> values;
+};
+
+/// Computes the rows of C piece by piece, both columns and values. One per thread.
+template <class T>
+class RowMultiplier {
+ public:
+  RowMultiplier(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
+                const ProductSchedule<HostSpace>& schedule)
+      : A_(A), B_(B), schedule_(schedule), set_(B.cols), sums_(B.cols) {}
+
+  /// The rows first … end − 1. lengths[i] ← the entries of row i.
+  ComputedRows<T> compute(Index first, Index end, Index* lengths) {
+    Index place = 0;
+    for (Index i = first; i < end; ++i) {
+      if (i > first && schedule_.repeats_in_A[static_cast<std::size_t>(i)] != 0) {
+        const Index length = lengths[i] = lengths[i - 1];
+        reserve(place + length);
+        std::copy_n(columns_.begin() + place - length, length, columns_.begin() + place);
+        sums_.add_row(A_, B_, i);
+      } else {
+        sums_.add_row(A_, B_, schedule_, i, set_);
+        lengths[i] = set_.size();
+        reserve(place + lengths[i]);
+        set_.take_columns(columns_.data() + place);
+      }
+      sums_.take(columns_.data() + place, lengths[i], values_.data() + place);
+      place += lengths[i];
+    }
+    return {{columns_.begin(), columns_.begin() + place},
+            {values_.begin(), values_.begin() + place}};
+  }
+
+ private:
+  void reserve(Index entries) {
+    const auto wanted = static_cast<std::size_t>(entries);
+    if (wanted <= columns_.size()) return;
+    columns_.resize(2 * wanted);
+    values_.resize(2 * wanted);
+  }
+
+  const CsrView<T, HostSpace>& A_;
+  const CsrView<T, HostSpace>& B_;
+  const ProductSchedule<HostSpace>& schedule_;
+  ColumnSet set_;
+  RowSums<T> sums_;
+  std::vector<std::int32_t> columns_;  // of the current piece, memory that all pieces use
+  std::vector<T> values_;
+};
+
 }  // namespace
 
 template <Scalar T>
@@ -165,19 +327,10 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
                                                                   CsrView<T, HostSpace> A,
                                                                   CsrView<T, HostSpace> B,
                                                                   SpgemmCounts& counts) {
-  const auto rows = static_cast<std::size_t>(A.rows);
-  std::vector<Index> work(rows + 1);
-  parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
-    work[static_cast<std::size_t>(i) + 1] = row_products(A, B, i) + kRowWork;
-  });
-  for (std::size_t i = 0; i < rows; ++i) work[i + 1] += work[i];
-  counts.multiplications = work.back() - kRowWork * A.rows;
-  auto schedule = std::make_shared<ProductSchedule<HostSpace>>();
-  schedule->piece_begins = equal_pieces(work);
-  schedule->repeats_in_A = repeated_rows(context, A);
-  schedule->repeats_in_B = repeated_rows(context, B);
-  std::vector<Index>& offsets = schedule->row_offsets = std::move(work);
-  offsets[0] = 0;
+  auto schedule =
+      std::make_shared<ProductSchedule<HostSpace>>(deal_out(context, A, B, counts.multiplications));
+  std::vector<Index>& offsets = schedule->row_offsets;
+  offsets.resize(static_cast<std::size_t>(A.rows) + 1);
   std::vector<ColumnSet> sets = sets_for(members_for(context, schedule->piece_begins), B.cols);
   for_each_piece(context, schedule->piece_begins, [&](Index i, std::size_t member, bool begins) {
     const auto row = static_cast<std::size_t>(i);
@@ -186,9 +339,10 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
       return;
     }
     insert_row(A, B, *schedule, i, sets[member]);
-    offsets[row + 1] = sets[member].take_count();
+    offsets[row + 1] = sets[member].size();
+    sets[member].clear();
   });
-  for (std::size_t i = 0; i < rows; ++i) offsets[i + 1] += offsets[i];
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
   counts.nnz = offsets.back();
   return schedule;
 }
@@ -218,29 +372,59 @@ template <Scalar T>
 void compute_values(HostContext& context, const ProductSchedule<HostSpace>& schedule,
                     CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const ProductArrays<T>& C,
                     bool /*with_columns*/) {
-  // One dense row of sums per thread. Only the entries of the current row of C are ever not 0.
   const auto members = static_cast<std::size_t>(members_for(context, schedule.piece_begins));
   // Each thread makes its own, so that none waits for all of them.
-  std::vector<std::vector<T>> sums(members);
+  std::vector<std::optional<RowSums<T>>> sums(members);
   for_each_piece(context, schedule.piece_begins, [&](Index i, std::size_t member, bool) {
-    if (sums[member].empty()) sums[member].resize(static_cast<std::size_t>(B.cols));
-    T* const sum = sums[member].data();
-    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
-      const T factor = A.values[a];
-      const Index k = A.columns[a];
-      for (Index b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
-        sum[B.columns[b]] += factor * B.values[b];
-      }
-    }
-    for (Index c = C.row_offsets[i]; c < C.row_offsets[i + 1]; ++c) {
-      C.values[c] = std::exchange(sum[C.columns[c]], T{0});
-    }
+    if (!sums[member]) sums[member].emplace(B.cols);
+    sums[member]->add_row(A, B, i);
+    const Index begin = C.row_offsets[i];
+    sums[member]->take(C.columns + begin, C.row_offsets[i + 1] - begin, C.values + begin);
   });
 }
 
 }  // namespace detail
 
-#define HEDDLE_INSTANTIATE(T) template class SpgemmPlan<T, HostContext>;
+template <Scalar T>
+HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T, HostSpace> B) {
+  detail::require_factors(A, B);
+  Index multiplications = 0;
+  const detail::ProductSchedule<HostSpace> schedule =
+      detail::deal_out(context, A, B, multiplications);
+  const std::vector<Index>& begins = schedule.piece_begins;
+  const Index pieces = std::ssize(begins) - 1;
+  const int members = detail::members_for(context, begins);
+  std::vector<Index> lengths(static_cast<std::size_t>(A.rows));
+  std::vector<detail::ComputedRows<T>> computed(static_cast<std::size_t>(pieces));
+  std::vector<std::optional<detail::RowMultiplier<T>>> multipliers(
+      static_cast<std::size_t>(members));
+  parallel_for(members, pieces, [&](Index piece, int member) {
+    const auto p = static_cast<std::size_t>(piece);
+    auto& multiplier = multipliers[static_cast<std::size_t>(member)];
+    if (!multiplier) multiplier.emplace(A, B, schedule);
+    computed[p] = multiplier->compute(begins[p], begins[p + 1], lengths.data());
+  });
+  Index nnz = 0;
+  for (const auto& rows : computed) nnz += std::ssize(rows.columns);
+  HostCsrMatrix<T> C(context, A.rows, B.cols, nnz);
+  C.row_offsets()[0] = 0;
+  std::partial_sum(lengths.begin(), lengths.end(), C.row_offsets() + 1);
+  parallel_for(members, pieces, [&](Index piece) {
+    const auto p = static_cast<std::size_t>(piece);
+    const Index begin = C.row_offsets()[begins[p]];
+    std::copy(computed[p].columns.begin(), computed[p].columns.end(), C.columns() + begin);
+    std::copy(computed[p].values.begin(), computed[p].values.end(), C.values() + begin);
+    computed[p] = {};
+  });
+  context.profile().count(
+      detail::stored_bytes(A) + detail::stored_bytes(B) + detail::stored_bytes(C.view()),
+      2 * static_cast<double>(multiplications));
+  return C;
+}
+
+#define HEDDLE_INSTANTIATE(T)                \
+  template class SpgemmPlan<T, HostContext>; \
+  template HostCsrMatrix<T> spgemm(HostContext&, CsrView<T, HostSpace>, CsrView<T, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

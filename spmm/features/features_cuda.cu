@@ -67,18 +67,15 @@ __global__ __launch_bounds__(Config::kThreads) void row_lengths_kernel(
   atomicMax(&all->within_128, own.within_128);
 }
 
-RowLengths row_lengths(CudaContext& context, const std::int64_t* row_offsets, Index rows) {
+/// *all += the statistics of all rows.
+void survey_row_lengths(CudaContext& context, const std::int64_t* row_offsets, Index rows,
+                        RowLengths* all) {
   using Config = RowLengthsConfig;
-  Buffer<RowLengths, DeviceSpace> device(context, 1);
-  check(cudaMemsetAsync(device.data(), 0, sizeof(RowLengths), context.stream()));
   const Index wanted = (rows + Config::kThreads - 1) / Config::kThreads;
   const auto blocks = static_cast<unsigned>(std::min<Index>(wanted, Config::kMostBlocks));
   row_lengths_kernel<Config>
-      <<<blocks, Config::kThreads, 0, context.stream()>>>(row_offsets, rows, device.data());
+      <<<blocks, Config::kThreads, 0, context.stream()>>>(row_offsets, rows, all);
   check_launch();
-  RowLengths all{};
-  context.copy_to_host(&all, device.data(), sizeof(all));
-  return all;
 }
 
 /// Of the sampled panels. They are integers, as above.
@@ -104,30 +101,55 @@ __global__ void panel_sums_kernel(const Index* distinct, const std::int64_t* row
   atomicAdd(&sums->columns, own.columns);
 }
 
-/// R(8): entries divided by distinct columns, over evenly spaced whole panels. 1 if there is none.
+/// *sums += what is counted in evenly spaced whole panels.
 template <class T>
-double panel_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+void count_panels(CudaContext& context, const CsrView<T, DeviceSpace>& A, PanelSums* sums) {
   constexpr Index kSamples = 4096;
   const Index panels = A.rows / kPanelRows;
-  if (panels == 0) return 1;
+  if (panels == 0) return;
   const Index stride = (panels + kSamples - 1) / kSamples;
   const Index samples = (panels + stride - 1) / stride;
   CsrView<T, DeviceSpace> whole = A;
   whole.rows = panels * kPanelRows;
   Buffer<Index, DeviceSpace> distinct(context, static_cast<std::size_t>(samples));
   launch_count_panel_columns(context, whole, stride, 1, distinct.data());
-
-  // Of copies of single numbers to the host, each would take a transfer of its own.
-  Buffer<PanelSums, DeviceSpace> device(context, 1);
-  check(cudaMemsetAsync(device.data(), 0, sizeof(PanelSums), context.stream()));
   panel_sums_kernel<<<4, RowLengthsConfig::kThreads, 0, context.stream()>>>(
-      distinct.data(), A.row_offsets, stride, samples, device.data());
+      distinct.data(), A.row_offsets, stride, samples, sums);
   check_launch();
-  PanelSums sums{};
-  context.copy_to_host(&sums, device.data(), sizeof sums);
-  const auto columns = static_cast<double>(sums.columns);
-  const auto entries = static_cast<double>(sums.entries);
-  return columns > 0 ? entries / columns : 1;
+}
+
+/// All that the device finds out, so that one copy brings it to the host: each wait for a copy
+/// takes longer than most of the counts.
+struct Findings {
+  Index differ;  ///< 1: a value is not exact in single precision
+  RowLengths lengths;
+  PanelSums panels;
+  TileCount low, middle, high;
+  BoxCount boxes;
+  NodeRowCounts node_rows;
+};
+
+template <class T>
+Findings findings(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
+  Buffer<Findings, DeviceSpace> device(context, 1);
+  Findings* const there = device.data();
+  check(cudaMemsetAsync(there, 0, sizeof(Findings), context.stream()));
+  find_doubles(context, A.values, A.nnz, &there->differ);
+  survey_row_lengths(context, A.row_offsets, A.rows, &there->lengths);
+  count_panels(context, A, &there->panels);
+  count_tiles(context, A, kLowTiles, &there->low);
+  count_tiles(context, A, kMiddleTiles, &there->middle);
+  count_tiles(context, A, kHighTiles, &there->high);
+  count_node_rows(context, A, &there->node_rows);
+  count_boxes(context, A, &there->boxes);
+  Findings found;
+  context.copy_to_host(&found, there, sizeof found);
+  return found;
+}
+
+/// 0 / 0 counts as `none`.
+double quotient(Index a, Index b, double none) {
+  return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : none;
 }
 
 }  // namespace
@@ -138,21 +160,26 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
   features.rows = A.rows;
   features.cols = A.cols;
   features.nnz = A.nnz;
-  features.values_are_floats = are_floats(context, A.values, A.nnz);
+  features.values_are_floats = true;
   if (A.rows == 0) return features;
-  const RowLengths lengths = row_lengths(context, A.row_offsets, A.rows);
+  const Findings found = findings(context, A);
+  features.values_are_floats = found.differ == 0;
   const auto rows = static_cast<double>(A.rows);
   features.row_mean = static_cast<double>(A.nnz) / rows;
   const double variance =
-      static_cast<double>(lengths.squares) / rows - features.row_mean * features.row_mean;
+      static_cast<double>(found.lengths.squares) / rows - features.row_mean * features.row_mean;
   features.row_deviation = std::sqrt(std::max(variance, 0.0));
-  features.row_max = static_cast<Index>(lengths.longest);
-  features.empty_rows = static_cast<Index>(lengths.empty);
-  features.rows_within_128 = static_cast<Index>(lengths.within_128);
-  features.reuse_8 = panel_reuse(context, A);
-  set_tile_reuse(context, A, features);
-  features.reuse_grid = grid_reuse(context, A);
-  set_node_size(device_node_fills(context, A), features);
+  features.row_max = static_cast<Index>(found.lengths.longest);
+  features.empty_rows = static_cast<Index>(found.lengths.empty);
+  features.rows_within_128 = static_cast<Index>(found.lengths.within_128);
+  features.reuse_8 = quotient(static_cast<Index>(found.panels.entries),
+                              static_cast<Index>(found.panels.columns), 1);
+  features.reuse_128 = found.low.reuse();
+  features.reuse_2048 = found.middle.reuse();
+  features.reuse_32768 = found.high.reuse();
+  features.column_run = found.high.run();
+  features.reuse_grid = quotient(found.boxes.entries, found.boxes.distinct, 0);
+  set_node_size(node_fills(found.node_rows), features);
   return features;
 }
 

@@ -4,11 +4,9 @@
 
 namespace heddle::detail::cuda {
 
-/// Whether each of the `count` values is exact in single precision (NaN is not). Reads values in
-/// double once and waits for the result.
-bool are_floats(CudaContext& context, const double* values, Index count);
-inline bool are_floats(CudaContext& /*context*/, const float* /*values*/, Index /*count*/) {
-  return true;
-}
+/// *differ ← 1 if one of the `count` values is not exact in single precision, as NaN is not, else
+/// it stays as it is. Queued on the context's stream. Values and `differ` are in device memory.
+void find_doubles(CudaContext& context, const double* values, Index count, Index* differ);
+inline void find_doubles(CudaContext&, const float*, Index, Index*) {}
 
 }  // namespace heddle::detail::cuda

@@ -50,15 +50,14 @@ __global__ void frequent_offsets_kernel(const std::int32_t* sorted, Index size, 
   frequent->offsets[atomicAdd(&frequent->size, 1)] = {offset, static_cast<std::int32_t>(count)};
 }
 
-/// The entries of a box, and its distinct columns.
-struct BoxCount {
-  Index entries;
-  Index distinct;
-};
+/// *sum += value. Sums of integers do not depend on their order.
+__device__ void add_to(Index* sum, Index value) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+}
 
-/// counts[s] of sampled box s, a thread block per sample. Columns are entered into a hash table.
+/// Counts in a sampled box per thread block. Columns are entered into a hash table.
 __global__ void count_box_kernel(RowGrid grid, const std::int64_t* row_offsets,
-                                 const std::int32_t* columns, Index samples, BoxCount* counts) {
+                                 const std::int32_t* columns, Index samples, BoxCount* total) {
   constexpr unsigned kPlaces = 8192;
   constexpr int kMostColumns = 4096;
   constexpr int kFree = -1;
@@ -72,13 +71,16 @@ __global__ void count_box_kernel(RowGrid grid, const std::int64_t* row_offsets,
   }
   __syncthreads();
   const auto box = static_cast<std::int32_t>(RowSample::place(blockIdx.x, samples, grid.count()));
-  for (int r = 0; r < static_cast<int>(kReuseGridRows); ++r) {
+  constexpr int kLanes = 8;  // that read a row together
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  for (int r = static_cast<int>(threadIdx.x) / kLanes; r < static_cast<int>(kReuseGridRows);
+       r += kThreads / kLanes) {
     const std::int32_t row = grid.row_of(box, r);
     if (row < 0) continue;
     const Index begin = row_offsets[row];
     const Index end = row_offsets[row + 1];
-    if (threadIdx.x == 0) entries += static_cast<unsigned long long>(end - begin);
-    for (Index k = begin + threadIdx.x; k < end; k += kThreads) {
+    if (lane == 0) atomicAdd(&entries, static_cast<unsigned long long>(end - begin));
+    for (Index k = begin + lane; k < end; k += kLanes) {
       // The table never fills up: each thread enters at most one column beyond the bound.
       if (atomicAdd(&distinct, 0) > kMostColumns) break;
       const std::int32_t column = columns[k];
@@ -93,7 +95,8 @@ __global__ void count_box_kernel(RowGrid grid, const std::int64_t* row_offsets,
   __syncthreads();
   if (threadIdx.x != 0) return;
   const auto all = static_cast<Index>(entries);
-  counts[blockIdx.x] = {all, distinct > kMostColumns ? all : Index{distinct}};
+  add_to(&total->entries, all);
+  add_to(&total->distinct, distinct > kMostColumns ? all : Index{distinct});
 }
 
 }  // namespace
@@ -135,28 +138,18 @@ RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Ind
 }
 
 template <class T>
-double grid_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
-  if (A.rows == 0 || A.nnz == 0) return 0;
+void count_boxes(CudaContext& context, const CsrView<T, DeviceSpace>& A, BoxCount* total) {
+  if (A.rows == 0 || A.nnz == 0) return;
   const RowGrid grid = grid_of_rows(context, A, kReuseGridRows);
   const Index boxes = std::min<Index>(grid.count(), kReuseGridBoxes);
-  Buffer<BoxCount, DeviceSpace> device(context, static_cast<std::size_t>(boxes));
   count_box_kernel<<<static_cast<unsigned>(boxes), kThreads, 0, context.stream()>>>(
-      grid, A.row_offsets, A.columns, boxes, device.data());
+      grid, A.row_offsets, A.columns, boxes, total);
   check_launch();
-  std::vector<BoxCount> counts(device.size());
-  context.copy_to_host(counts.data(), device.data(), counts.size() * sizeof(BoxCount));
-  Index entries = 0;
-  Index distinct = 0;
-  for (const BoxCount& count : counts) {
-    entries += count.entries;
-    distinct += count.distinct;
-  }
-  return distinct > 0 ? static_cast<double>(entries) / static_cast<double>(distinct) : 0;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                         \
   template RowGrid grid_of_rows(CudaContext&, const CsrView<T, DeviceSpace>&, Index); \
-  template double grid_reuse(CudaContext&, const CsrView<T, DeviceSpace>&);
+  template void count_boxes(CudaContext&, const CsrView<T, DeviceSpace>&, BoxCount*);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

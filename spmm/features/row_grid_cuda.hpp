@@ -10,9 +10,18 @@ namespace heddle::detail::cuda {
 template <class T>
 RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index most_rows);
 
-/// `MatrixFeatures::reuse_grid`, the same number as on the host unless blocks have more than 4096
-/// distinct columns. Their columns then count as often as they are stored. Waits for the device.
+/// The entries of boxes, and the distinct columns of each of them.
+struct BoxCount {
+  Index entries = 0;
+  Index distinct = 0;
+};
+
+/// *total += what is counted in a sample of boxes of A's grid, of which
+/// `MatrixFeatures::reuse_grid` is the quotient. It is the same number as on the host unless boxes
+/// have more than 4096 distinct columns. Their columns then count as often as they are stored.
+/// Waits for the device to find the grid, then queues the count on the context's stream. `total` is
+/// in device memory.
 template <class T>
-double grid_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A);
+void count_boxes(CudaContext& context, const CsrView<T, DeviceSpace>& A, BoxCount* total);
 
 }  // namespace heddle::detail::cuda

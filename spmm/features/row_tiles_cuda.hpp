@@ -5,11 +5,10 @@
 
 namespace heddle::detail::cuda {
 
-/// Sets `reuse_128`, `reuse_2048`, `reuse_32768` and `column_run`. The first is from fewer tiles
-/// than on the host, the others are the same numbers. Needs up to 64 MiB meanwhile. Waits for the
-/// device.
+/// *total += what is counted in such tiles of A. Queued on the context's stream. `total` is in
+/// device memory. Needs up to 64 MiB meanwhile.
 template <class T>
-void set_tile_reuse(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                    MatrixFeatures& features);
+void count_tiles(CudaContext& context, const CsrView<T, DeviceSpace>& A, const RowTiles& tiles,
+                 TileCount* total);
 
 }  // namespace heddle::detail::cuda

@@ -1,3 +1,5 @@
+#include <cooperative_groups.h>
+
 #include <algorithm>
 #include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/solvers/preconditioners/multigrid/aggregates.hpp>
@@ -15,8 +17,12 @@ namespace {
 
 constexpr std::int32_t kNone = -1;
 
+/// Thread blocks per multiprocessor that run the rounds.
+constexpr int kRoundBlocks = 2;
+
 struct Edges {
   Index nodes;
+  Index edges;
   const std::int64_t* offsets;
   const std::int32_t* neighbours;
   const float* weights;
@@ -26,14 +32,20 @@ struct Edges {
 struct RootSearch {
   std::int32_t* closed;      ///< 1: a root is within two edges
   std::int32_t* candidates;  ///< kNone where no node of the neighbourhood is open
+  std::int32_t* places;      ///< of each node, its neighbours that are no candidates any more
   std::int32_t* missing;     ///< the nodes of the neighbourhood whose candidate this one is not
   Index* is_root;            ///< 0 or 1
   std::int32_t* roots;       ///< list: found last, not yet entered
   std::int32_t* closings;    ///< list: the nodes that these roots have closed
 };
 
-/// The numbers of entries of the lists: those of round k are roots at 2k, closings at 2k + 1.
+/// The numbers of entries of the lists. Rounds with even and with odd numbers take turns, so that
+/// one size can be read while the next one is counted.
 using ListSize = int;
+struct ListSizes {
+  ListSize roots[2];
+  ListSize closings[2];
+};
 
 /// A vote for node i. With the last one it is a root of the next round.
 __device__ void vote_for(const RootSearch& search, std::int32_t i, ListSize* roots) {
@@ -69,36 +81,65 @@ __device__ void close_node(const RootSearch& search, std::int32_t node, ListSize
   }
 }
 
-/// Closes all nodes within two edges of the roots found last. One warp per root, whose teams each
-/// take a neighbour.
-__global__ void enter_roots_kernel(Edges graph, RootSearch search, const ListSize* roots,
-                                   ListSize* closings) {
-  constexpr int kTeams = kWarp / kTeam;
-  for (Index k = thread_index() / kWarp; k < *roots; k += thread_count() / kWarp) {
-    const std::int32_t root = search.roots[k];
-    if (lane_index() == 0) {
+/// How threads share work: so many lanes go over the neighbours of a node together.
+struct Lanes {
+  int count;
+
+  __device__ int lane() const { return static_cast<int>(threadIdx.x) % count; }
+  __device__ Index team() const { return thread_index() / count; }
+  __device__ Index teams() const { return thread_count() / count; }
+};
+
+/// Closes all nodes within two edges of the roots found last. As many teams per root as there are
+/// each take a neighbour: few roots are found at a time where nodes have many neighbours.
+__device__ void enter_roots(const Edges& graph, const RootSearch& search, const Lanes& lanes,
+                            ListSize roots, ListSize* closings) {
+  constexpr Index kMostShares = 64;
+  const Index shares = max(Index{1}, min(lanes.teams() / roots, kMostShares));
+  for (Index k = lanes.team(); k < roots * shares; k += lanes.teams()) {
+    const std::int32_t root = search.roots[k / shares];
+    const Index share = k % shares;
+    if (share == 0 && lanes.lane() == 0) {
       search.is_root[root] = 1;
       close_node(search, root, closings);
     }
-    for (std::int64_t e = graph.offsets[root] + lane_index() / kTeam; e < graph.offsets[root + 1];
-         e += kTeams) {
+    for (std::int64_t e = graph.offsets[root] + share; e < graph.offsets[root + 1]; e += shares) {
       const std::int32_t v = graph.neighbours[e];
-      if (team_lane() == 0) close_node(search, v, closings);
-      for (std::int64_t f = graph.offsets[v] + team_lane(); f < graph.offsets[v + 1]; f += kTeam) {
+      if (lanes.lane() == 0) close_node(search, v, closings);
+      for (std::int64_t f = graph.offsets[v] + lanes.lane(); f < graph.offsets[v + 1];
+           f += lanes.count) {
         close_node(search, graph.neighbours[f], closings);
       }
     }
   }
 }
 
-/// The first open node of N(u) after the closed node `before`, kNone if there is none.
+/// The first open node of N(u) after the closed node `before`, kNone if there is none. Closed nodes
+/// stay closed, so the search goes on where the last one ended.
 __device__ std::int32_t next_candidate(const Edges& graph, const RootSearch& search, Index u,
                                        std::int32_t before) {
+  constexpr int kAtOnce = 4;  // loads that do not wait for each other
   const std::int64_t begin = graph.offsets[u];
   const std::int64_t end = graph.offsets[u + 1];
-  std::int64_t e = begin + count_below(graph.neighbours + begin, end - begin, Index{before} + 1);
-  while (e < end && search.closed[graph.neighbours[e]] != 0) ++e;
-  const std::int32_t neighbour = e < end ? graph.neighbours[e] : kNone;
+  std::int64_t e = begin + search.places[u];
+  std::int32_t neighbour = kNone;
+  for (bool found = false; e < end && !found;) {
+    std::int32_t node[kAtOnce];
+    bool open[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      node[k] = e + k < end ? graph.neighbours[e + k] : kNone;
+      open[k] = node[k] != kNone && search.closed[node[k]] == 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (found) continue;
+      found = open[k];
+      if (found) neighbour = node[k];
+      if (!found) ++e;
+    }
+  }
+  search.places[u] = static_cast<std::int32_t>(min(e, end) - begin);
   const bool self = u > before && search.closed[u] == 0;
   return self && (neighbour == kNone || u < neighbour) ? static_cast<std::int32_t>(u) : neighbour;
 }
@@ -106,18 +147,38 @@ __device__ std::int32_t next_candidate(const Edges& graph, const RootSearch& sea
 /// New candidates of the nodes whose candidates have been closed, and their votes. One team per
 /// closed node w. As u has one candidate, one thread changes it. A thread that finds the new
 /// candidate of u in place of the old one leaves it, as an open node is not w.
-__global__ void pass_closed_kernel(Edges graph, RootSearch search, const ListSize* closings,
-                                   ListSize* roots) {
-  for (Index k = team_number(); k < *closings; k += thread_count() / kTeam) {
+__device__ void pass_closed(const Edges& graph, const RootSearch& search, const Lanes& lanes,
+                            ListSize closings, ListSize* roots) {
+  for (Index k = lanes.team(); k < closings; k += lanes.teams()) {
     const std::int32_t w = search.closings[k];
     const std::int64_t begin = graph.offsets[w];
-    for (std::int64_t e = begin - 1 + team_lane(); e < graph.offsets[w + 1]; e += kTeam) {
+    for (std::int64_t e = begin - 1 + lanes.lane(); e < graph.offsets[w + 1]; e += lanes.count) {
       const std::int32_t u = e < begin ? w : graph.neighbours[e];
       if (search.candidates[u] != w) continue;
       const std::int32_t next = next_candidate(graph, search, u, w);
       search.candidates[u] = next;
       if (next != kNone) vote_for(search, next, roots);
     }
+  }
+}
+
+/// Rounds until one finds no root, at most `most`. All thread blocks run at once and wait for each
+/// other twice per round.
+__global__ __launch_bounds__(kThreads,
+                             kRoundBlocks) void rounds_kernel(Edges graph, RootSearch search,
+                                                              Lanes lanes, ListSizes* sizes,
+                                                              Index most) {
+  const auto all = cooperative_groups::this_grid();
+  for (Index round = 0; round < most; ++round) {
+    const int now = static_cast<int>(round % 2);
+    const ListSize roots = sizes->roots[now];
+    if (roots == 0) return;
+    if (thread_index() == 0) sizes->roots[1 - now] = 0;
+    enter_roots(graph, search, lanes, roots, sizes->closings + now);
+    all.sync();
+    if (thread_index() == 0) sizes->closings[1 - now] = 0;
+    pass_closed(graph, search, lanes, sizes->closings[now], sizes->roots + 1 - now);
+    all.sync();
   }
 }
 
@@ -159,46 +220,33 @@ __global__ void join_neighbours_kernel(Edges graph, const std::int32_t* near_roo
   }
 }
 
-/// Queues rounds until no new root is found. Returns false where too many would be needed.
-bool run_rounds(CudaContext& context, const Edges& graph, const RootSearch& search) {
-  // Rounds between two looks at the number of new roots. Those that find none cost as much as a
-  // look.
-  constexpr int kFirstBatch = 16;
-  constexpr int kLargestBatch = 128;
-  const Index most_rounds = std::max<Index>(1024, graph.nodes / 64);
-  const auto blocks = static_cast<unsigned>(2 * context.device().multiprocessors);
-  Buffer<ListSize, DeviceSpace> sizes = zeros<ListSize>(context, 2 * kLargestBatch + 1);
+/// Finds the roots in rounds, but leaves nodes open where too many rounds would be needed.
+void run_rounds(CudaContext& context, Edges graph, RootSearch search) {
+  constexpr Index kFewNeighbours = 12;  // on average
+  Lanes lanes{graph.edges <= kFewNeighbours * graph.nodes ? 8 : kWarp};
+  Index most_rounds = std::max<Index>(1024, graph.nodes / 64);
+  Buffer<ListSizes, DeviceSpace> sizes = zeros<ListSizes>(context, 1);
+  ListSizes* counted = sizes.data();
   launch(context, grid_for(context, graph.nodes), neighbourhoods_kernel, graph, search.missing);
   launch(context, grid_for(context, graph.nodes), first_candidates_kernel, graph, search,
-         sizes.data());
-  int batch = kFirstBatch;
-  for (Index rounds = 0; rounds < most_rounds; rounds += batch) {
-    batch = static_cast<int>(std::clamp<Index>(rounds, kFirstBatch, kLargestBatch));
-    for (int k = 0; k < batch; ++k) {
-      ListSize* const size = sizes.data() + 2 * k;
-      launch(context, blocks, enter_roots_kernel, graph, search, size, size + 1);
-      launch(context, blocks, pass_closed_kernel, graph, search, size + 1, size + 2);
-    }
-    const ListSize found = fetched(context, sizes.data() + 2 * batch);
-    if (found == 0) return true;
-    sizes = zeros<ListSize>(context, 2 * kLargestBatch + 1);
-    context.copy_to_device(sizes.data(), &found, sizeof found);
-  }
-  return false;
+         &counted->roots[0]);
+  void* arguments[] = {&graph, &search, &lanes, &counted, &most_rounds};
+  const auto blocks = static_cast<unsigned>(kRoundBlocks * context.device().multiprocessors);
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(rounds_kernel), dim3(blocks),
+                                    dim3(kThreads), arguments, 0, context.stream()));
 }
 
 /// numbers[v] = the number of roots before node v. Empty if the rounds do not find them all.
 std::optional<Buffer<Index, DeviceSpace>> find_roots(CudaContext& context, const Edges& graph) {
   const auto nodes = static_cast<std::size_t>(graph.nodes);
   Buffer<std::int32_t, DeviceSpace> closed = zeros<std::int32_t>(context, graph.nodes);
+  Buffer<std::int32_t, DeviceSpace> places = zeros<std::int32_t>(context, graph.nodes);
   Buffer<std::int32_t, DeviceSpace> missing(context, nodes), candidates(context, nodes),
       roots(context, nodes), closings(context, nodes);
   Buffer<Index, DeviceSpace> is_root = zeros<Index>(context, graph.nodes + 1);
-  if (!run_rounds(context, graph,
-                  {closed.data(), candidates.data(), missing.data(), is_root.data(), roots.data(),
-                   closings.data()})) {
-    return {};
-  }
+  run_rounds(context, graph,
+             {closed.data(), candidates.data(), places.data(), missing.data(), is_root.data(),
+              roots.data(), closings.data()});
   Buffer<int, DeviceSpace> open = zeros<int>(context, 1);
   launch(context, grid_for(context, graph.nodes), count_open_kernel, graph.nodes, closed.data(),
          open.data());
@@ -229,8 +277,8 @@ Aggregates<DeviceSpace> aggregate_on_host(CudaContext& context,
 }  // namespace
 
 Aggregates<DeviceSpace> aggregate(CudaContext& context, const NodeGraph<DeviceSpace>& graph) {
-  const Edges edges{graph.size(), graph.offsets.data(), graph.neighbours.data(),
-                    graph.weights.data()};
+  const Edges edges{graph.size(), static_cast<Index>(graph.neighbours.size()), graph.offsets.data(),
+                    graph.neighbours.data(), graph.weights.data()};
   std::optional<Buffer<Index, DeviceSpace>> numbers = find_roots(context, edges);
   if (!numbers) return aggregate_on_host(context, graph);
   const unsigned blocks = grid_for(context, edges.nodes);

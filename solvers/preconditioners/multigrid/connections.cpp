@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/connections.hpp>
+#include <numeric>
 
 namespace heddle::detail {
 namespace {
@@ -63,50 +65,85 @@ void for_each_node(HostContext& context, const Grid<HostSpace>& grid,
   });
 }
 
-/// The weights of all connections.
-struct Weights {
-  std::vector<double> diagonal;  ///< ‖A_II‖
-  std::vector<float> largest;    ///< of the connections of each node
+/// The norms of the blocks of all nodes, a row per node.
+HostCsrMatrix<double> block_norms(HostContext& context, const Grid<HostSpace>& grid) {
+  const auto nodes = static_cast<std::size_t>(grid.node_count());
+  const std::vector<std::int32_t> of_row = node_of_rows(grid);
+  std::vector<std::int64_t> offsets(nodes + 1, 0);
+  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
+    offsets[I + 1] = std::ssize(row.touched());
+  });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  HostCsrMatrix<double> norms(context, grid.node_count(), grid.node_count(), offsets[nodes]);
+  std::copy(offsets.begin(), offsets.end(), norms.row_offsets());
+  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
+    std::int64_t e = offsets[I];
+    for (const std::size_t J : row.touched()) {
+      norms.columns()[e] = static_cast<std::int32_t>(J);
+      norms.values()[e++] = row.norm(J);
+    }
+  });
+  return norms;
+}
 
-  float of(std::size_t I, std::size_t J, const BlockRow& row) const {
-    const double scale = std::sqrt(diagonal[I] * diagonal[J]);
-    return I == J ? 0 : static_cast<float>(scale > 0 ? row.norm(J) / scale : 1.0);
-  }
+/// The weights of all connections, in the places of the entries of N, which holds the norms of
+/// blocks up to their signs.
+struct Weights {
+  std::vector<float> values;
+  std::vector<float> largest;  ///< of the connections of each node
 };
+
+Weights weights_of(HostContext& context, int threads, CsrView<double, HostSpace> N) {
+  const Buffer<double, HostSpace> diagonal = extract_diagonal<double>(context, N);
+  Weights weights{std::vector<float>(static_cast<std::size_t>(N.nnz)),
+                  std::vector<float>(static_cast<std::size_t>(N.rows), 0.0F)};
+  parallel_for(threads, N.rows, [&](Index I) {
+    const auto i = static_cast<std::size_t>(I);
+    const double of_node = std::abs(diagonal[i]);
+    for (std::int64_t e = N.row_offsets[I]; e < N.row_offsets[I + 1]; ++e) {
+      if (N.columns[e] == I) continue;
+      const auto j = static_cast<std::size_t>(N.columns[e]);
+      const double scale = std::sqrt(of_node * std::abs(diagonal[j]));
+      const auto weight = static_cast<float>(scale > 0 ? std::abs(N.values[e]) / scale : 1.0);
+      weights.values[static_cast<std::size_t>(e)] = weight;
+      weights.largest[i] = std::max(weights.largest[i], weight);
+    }
+  });
+  return weights;
+}
 
 }  // namespace
 
 NodeGraph<HostSpace> strong_connections(HostContext& context, const Grid<HostSpace>& grid,
                                         double threshold) {
-  const auto nodes = static_cast<std::size_t>(grid.node_count());
-  const std::vector<std::int32_t> of_row = node_of_rows(grid);
-  Weights weights{std::vector<double>(nodes), std::vector<float>(nodes, 0.0F)};
-  for_each_node(context, grid, of_row,
-                [&](std::size_t I, const BlockRow& row) { weights.diagonal[I] = row.norm(I); });
-  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
-    for (const std::size_t J : row.touched()) {
-      weights.largest[I] = std::max(weights.largest[I], weights.of(I, J, row));
-    }
-  });
-  const auto for_each_strong = [&](std::size_t I, const BlockRow& row, const auto& visit) {
-    for (const std::size_t J : row.touched()) {
-      const float weight = weights.of(I, J, row);
-      const float least = std::min(weights.largest[I], weights.largest[J]);
-      if (weight > 0 && weight > static_cast<float>(threshold) * least) visit(J, weight);
+  HostCsrMatrix<double> norms;
+  if (!grid.nodes_are_rows()) norms = block_norms(context, grid);
+  const CsrView<double, HostSpace> N = grid.nodes_are_rows() ? grid.A.view() : norms.view();
+  const int threads = team_size(context.threads(), static_cast<double>(N.nnz) * sizeof(double), 0);
+  const Weights weights = weights_of(context, threads, N);
+  const auto for_each_strong = [&](Index I, const auto& visit) {
+    const float of_node = weights.largest[static_cast<std::size_t>(I)];
+    for (std::int64_t e = N.row_offsets[I]; e < N.row_offsets[I + 1]; ++e) {
+      const float weight = weights.values[static_cast<std::size_t>(e)];
+      const float least =
+          std::min(of_node, weights.largest[static_cast<std::size_t>(N.columns[e])]);
+      if (weight > 0 && weight > static_cast<float>(threshold) * least) visit(N.columns[e], weight);
     }
   };
   NodeGraph<HostSpace> strong;
-  strong.offsets.assign(nodes + 1, 0);
-  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
-    for_each_strong(I, row, [&](std::size_t, float) { ++strong.offsets[I + 1]; });
+  strong.offsets.assign(static_cast<std::size_t>(N.rows) + 1, 0);
+  parallel_for(threads, N.rows, [&](Index I) {
+    std::int64_t count = 0;
+    for_each_strong(I, [&](std::int32_t, float) { ++count; });
+    strong.offsets[static_cast<std::size_t>(I) + 1] = count;
   });
-  for (std::size_t I = 0; I < nodes; ++I) strong.offsets[I + 1] += strong.offsets[I];
+  std::partial_sum(strong.offsets.begin(), strong.offsets.end(), strong.offsets.begin());
   strong.neighbours.resize(static_cast<std::size_t>(strong.offsets.back()));
   strong.weights.resize(strong.neighbours.size());
-  for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
-    auto e = static_cast<std::size_t>(strong.offsets[I]);
-    for_each_strong(I, row, [&](std::size_t J, float weight) {
-      strong.neighbours[e] = static_cast<std::int32_t>(J);
+  parallel_for(threads, N.rows, [&](Index I) {
+    auto e = static_cast<std::size_t>(strong.offsets[static_cast<std::size_t>(I)]);
+    for_each_strong(I, [&](std::int32_t J, float weight) {
+      strong.neighbours[e] = J;
       strong.weights[e++] = weight;
     });
   });

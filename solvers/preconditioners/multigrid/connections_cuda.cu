@@ -111,8 +111,7 @@ struct Connections {
     const std::int32_t J = N.columns[e];
     if (J == I) return 0;
     const double scale = sqrt(fabs(diagonal[I]) * fabs(diagonal[J]));
-    const double norm = sqrt(N.values[e] * N.values[e]);
-    return static_cast<float>(scale > 0 ? norm / scale : 1.0);
+    return static_cast<float>(scale > 0 ? fabs(N.values[e]) / scale : 1.0);
   }
 
   __device__ bool is_strong(Index I, std::int64_t e, float weight) const {
@@ -166,18 +165,13 @@ __global__ void list_strong_kernel(Connections of, const std::int64_t* offsets,
   }
 }
 
-/// A node is a row: A itself holds the norms.
-bool nodes_are_rows(const Grid<DeviceSpace>& grid) {
-  return grid.near_null.cols() == 1 && grid.node_count() == grid.A.rows();
-}
-
 }  // namespace
 
 NodeGraph<DeviceSpace> strong_connections(CudaContext& context, const Grid<DeviceSpace>& grid,
                                           double threshold) {
   NodeMatrix norms;
-  if (!nodes_are_rows(grid)) norms = block_norms(context, grid);
-  const CsrView<double, DeviceSpace> N = nodes_are_rows(grid) ? grid.A.view() : norms.view();
+  if (!grid.nodes_are_rows()) norms = block_norms(context, grid);
+  const CsrView<double, DeviceSpace> N = grid.nodes_are_rows() ? grid.A.view() : norms.view();
   const auto nodes = static_cast<std::size_t>(N.rows);
   const Buffer<double, DeviceSpace> diagonal = extract_diagonal<double>(context, N);
   Buffer<float, DeviceSpace> largest(context, nodes);

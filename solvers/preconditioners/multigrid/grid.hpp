@@ -28,6 +28,9 @@ struct Grid {
   MultiVector<double, Space> near_null;
 
   Index node_count() const noexcept { return static_cast<Index>(nodes.size()) - 1; }
+
+  /// Whether every node is a single row.
+  bool nodes_are_rows() const noexcept { return near_null.cols() == 1 && node_count() == A.rows(); }
 };
 
 /// The node of each row.

@@ -132,8 +132,8 @@ CoarserGrid<Space> coarser_grid(Ctx& context, const Grid<Space>& grid, double th
   made.Pt = transpose<double>(context, made.P.view());
   {
     const CsrMatrix<double, Space> AP = spgemm<double>(context, grid.A.view(), made.P.view());
-    made.grid.A = with_stored_diagonal<double>(
-        context, spgemm<double>(context, made.Pt.view(), AP.view()).view());
+    // It stores its diagonal, as A does and as each column of P has an entry.
+    made.grid.A = spgemm<double>(context, made.Pt.view(), AP.view());
   }
   Buffer<double, Space> scaling = extract_diagonal<double>(context, made.grid.A.view());
   to_unit_scaling(context, scaling);

@@ -144,28 +144,37 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, const AggregateRow
   return T;
 }
 
-/// Whether connections between nodes are strong, asked row by row.
-class StrongEntries {
+/// The entries of A, of which Ā keeps those in a node's own columns and in those of its strong
+/// connections.
+class FilteredEntries {
  public:
-  StrongEntries(const Grid<HostSpace>& grid, const NodeGraph<HostSpace>& strong)
-      : strong_(strong), of_row_(node_of_rows(grid)) {}
+  FilteredEntries(const Grid<HostSpace>& grid, const NodeGraph<HostSpace>& strong)
+      : A_(grid.A.view()), strong_(strong), of_row_(node_of_rows(grid)) {}
 
-  bool contains(Index row, Index column) const {
-    const auto I = static_cast<std::size_t>(of_row_[static_cast<std::size_t>(row)]);
-    const std::int32_t J = of_row_[static_cast<std::size_t>(column)];
-    return static_cast<std::size_t>(J) == I ||
-           std::binary_search(strong_.neighbours.begin() + strong_.offsets[I],
-                              strong_.neighbours.begin() + strong_.offsets[I + 1], J);
+  /// Calls visit(e, kept) for all entries of a row, in their order. Columns and neighbours ascend.
+  template <class Visit>
+  void for_each(Index row, const Visit& visit) const {
+    const std::int32_t I = of_row_[static_cast<std::size_t>(row)];
+    const std::int32_t* neighbour = strong_.neighbours.data() + strong_.offsets[of(I)];
+    const std::int32_t* const last = strong_.neighbours.data() + strong_.offsets[of(I) + 1];
+    for (std::int64_t e = A_.row_offsets[row]; e < A_.row_offsets[row + 1]; ++e) {
+      const std::int32_t J = of_row_[of(A_.columns[e])];
+      while (neighbour < last && *neighbour < J) ++neighbour;
+      visit(e, J == I || (neighbour < last && *neighbour == J));
+    }
   }
 
  private:
+  static std::size_t of(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  CsrView<double, HostSpace> A_;
   const NodeGraph<HostSpace>& strong_;
   std::vector<std::int32_t> of_row_;
 };
 
-/// Ā, its diagonal with 0 for rows of null vectors, and λ.
-struct FilteredMatrix {
-  HostCsrMatrix<double> matrix;
+/// The places of the entries of Ā, its diagonal with 0 for rows of null vectors, and λ.
+struct FilterSurvey {
+  std::vector<std::int64_t> offsets;
   std::vector<double> diagonal;
   double bound = 0;
 };
@@ -176,48 +185,33 @@ struct FilteredRow {
   Index kept = 0;  // entries
 };
 
-FilteredMatrix filtered_matrix(HostContext& context, const Grid<HostSpace>& grid,
-                               const NodeGraph<HostSpace>& strong, double upper_bound) {
-  const CsrView<double, HostSpace> A = grid.A.view();
+FilterSurvey survey(int threads, CsrView<double, HostSpace> A, const FilteredEntries& entries,
+                    double upper_bound) {
   const auto n = static_cast<std::size_t>(A.rows);
-  const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
-  const StrongEntries entries(grid, strong);
-  FilteredMatrix made;
-  made.diagonal.resize(n);
+  FilterSurvey made{std::vector<std::int64_t>(n + 1, 0), std::vector<double>(n)};
   std::vector<double> bounds(n, 0.0);  // Gershgorin's
-  std::vector<std::int64_t> offsets(n + 1, 0);
   parallel_for(threads, A.rows, [&](Index row) {
     FilteredRow sums;
-    for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
-      if (!entries.contains(row, A.columns[e])) {
+    entries.for_each(row, [&](std::int64_t e, bool kept) {
+      if (!kept) {
         sums.weak += A.values[e];
-        continue;
+        return;
       }
       ++sums.kept;
       (A.columns[e] == row ? sums.stored : sums.others) += std::abs(A.values[e]);
-    }
+    });
     const auto k = static_cast<std::size_t>(row);
     const double lumped = sums.stored + sums.weak;
     const double d = lumped > kLeastDiagonal * sums.stored ? lumped : sums.stored;
     made.diagonal[k] = sums.stored > kLeastDiagonal ? d : 0;
     if (made.diagonal[k] > 0) bounds[k] = 1 + sums.others / d;
-    offsets[k + 1] = sums.kept;
+    made.offsets[k + 1] = sums.kept;
   });
   for (std::size_t k = 0; k < n; ++k) {
-    offsets[k + 1] += offsets[k];
+    made.offsets[k + 1] += made.offsets[k];
     made.bound = std::max(made.bound, bounds[k]);
   }
-  if (offsets[n] == A.nnz) made.bound = std::min(made.bound, upper_bound);
-  made.matrix = HostCsrMatrix<double>(context, A.rows, A.cols, offsets[n]);
-  std::copy(offsets.begin(), offsets.end(), made.matrix.row_offsets());
-  parallel_for(threads, A.rows, [&](Index row) {
-    std::int64_t place = offsets[static_cast<std::size_t>(row)];
-    for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
-      if (!entries.contains(row, A.columns[e])) continue;
-      made.matrix.columns()[place] = A.columns[e];
-      made.matrix.values()[place++] = A.values[e];
-    }
-  });
+  if (made.offsets[n] == A.nnz) made.bound = std::min(made.bound, upper_bound);
   return made;
 }
 
@@ -245,20 +239,25 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<Host
                                            const NodeGraph<HostSpace>& strong,
                                            CsrView<double, HostSpace> tentative,
                                            double upper_bound) {
-  FilteredMatrix made = filtered_matrix(context, grid, strong, upper_bound);
-  const double omega = made.bound > 0 ? 4 / (3 * made.bound) : 0;
-  const CsrView<double, HostSpace> A = made.matrix.view();
+  const CsrView<double, HostSpace> A = grid.A.view();
   const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
-  parallel_for(threads, A.rows, [&](Index row) {  // I − ω D⁻¹ Ā in place of Ā
-    const double d = made.diagonal[static_cast<std::size_t>(row)];
-    for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {
-      double& value = made.matrix.values()[e];
+  const FilteredEntries entries(grid, strong);
+  const FilterSurvey found = survey(threads, A, entries, upper_bound);
+  const double omega = found.bound > 0 ? 4 / (3 * found.bound) : 0;
+  HostCsrMatrix<double> S(context, A.rows, A.cols, found.offsets.back());  // I − ω D⁻¹ Ā
+  std::copy(found.offsets.begin(), found.offsets.end(), S.row_offsets());
+  parallel_for(threads, A.rows, [&](Index row) {
+    const double d = found.diagonal[static_cast<std::size_t>(row)];
+    std::int64_t place = found.offsets[static_cast<std::size_t>(row)];
+    entries.for_each(row, [&](std::int64_t e, bool kept) {
+      if (!kept) return;
       const double identity = A.columns[e] == row ? 1 : 0;
-      const double scaled = A.columns[e] == row ? 1 : value / d;
-      value = d > 0 ? identity - omega * scaled : identity;
-    }
+      const double scaled = A.columns[e] == row ? 1 : A.values[e] / d;
+      S.columns()[place] = A.columns[e];
+      S.values()[place++] = d > 0 ? identity - omega * scaled : identity;
+    });
   });
-  return spgemm<double>(context, made.matrix.view(), tentative);
+  return spgemm<double>(context, S.view(), tentative);
 }
 
 }  // namespace heddle::detail

@@ -106,6 +106,19 @@ TEST_F(CudaContextTest, SmallMatricesTravelThereAndBack) {
   EXPECT_THROW(fetch(context(), A.view(3, 3), back.view()), InvalidArgument);
 }
 
+/// Few bytes come to the host by way of page-locked memory, more do not.
+TEST_F(CudaContextTest, BytesOfAnyNumberTravelThereAndBack) {
+  for (const std::size_t size : {1, 255, 16384, 16385, 100000}) {
+    SCOPED_TRACE(size);
+    std::vector<unsigned char> there(size), back(size);
+    for (std::size_t k = 0; k < size; ++k) there[k] = static_cast<unsigned char>(k * 37 + size);
+    Buffer<unsigned char, DeviceSpace> bytes(context(), size);
+    context().copy_to_device(bytes.data(), there.data(), size);
+    context().copy_to_host(back.data(), bytes.data(), size);
+    EXPECT_EQ(back, there);
+  }
+}
+
 TEST_F(CudaContextTest, MatricesTravelThereAndBack) {
   const test::TestMatrix<double> matrix = test::random_matrix<double>(300, 200, 5);
   HostContext host(1);

@@ -85,6 +85,12 @@ TYPED_TEST(KernelChoiceCuda, TheFeaturesOfTheRulesAreThoseOfTheHost) {
     // From as many tiles as there are.
     EXPECT_DOUBLE_EQ(actual.reuse_128, expected.reuse_128);
   }
+  // All node rows are among the sampled ones.
+  const TestMatrix<T> nodes = test::node_block_matrix<T>(40, 3);
+  const DeviceMatrix<T> device(this->context(), nodes);
+  const MatrixFeatures features = detail::cuda::device_features(this->context(), device.view());
+  EXPECT_EQ(features.node_size, 3);
+  EXPECT_DOUBLE_EQ(features.node_fill, matrix_features<T>(host, nodes.view()).node_fill);
 }
 
 }  // namespace
