@@ -7,7 +7,7 @@ Per width and precision: the ratio of the best cuSPARSE time (any algorithm, by 
 for one column) to the time of a choice, its geometric mean, least and greatest value, also by kind
 of matrix; the fraction of the bound that memory sets; what the choice loses against the fastest
 kernel; set-up in products. With TERMS.csv, also the fraction of the bound with each kernel's own
-storage of A.
+storage of A, and how far kernels at their bounds would be ahead of the best cuSPARSE.
 """
 
 import argparse
@@ -59,6 +59,9 @@ class Case:
             self.by_columns = ms
         else:
             self.own[kernel] = ms
+
+    def key(self):
+        return self.matrix, self.precision, self.N
 
     def speedup(self, choice):
         return min(self.vendor.values()) / self.choices[choice][1]
@@ -138,18 +141,64 @@ def setup_table(cases, choices):
             print(f"| {choice} | {inspect:.1f} | {prepare:.1f} |")
 
 
-def own_storage(cases, terms_path, choice, bandwidth):
-    _, storage = None, {}
-    with open(terms_path, encoding="utf-8") as file:
+def read_terms(path):
+    """By matrix, precision and width: the terms of the model by kernel."""
+    terms = defaultdict(dict)
+    with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            key = (row["matrix"], row["precision"], int(row["N"]), row["kernel"])
-            storage[key] = float(row["storage_bytes"])
+            numbers = {name: float(row[name]) for name in ("l2", "launch", "storage_bytes")}
+            terms[row["matrix"], row["precision"], int(row["N"])][row["kernel"]] = numbers
+    return terms
+
+
+def own_storage(cases, terms, choice, bandwidth):
     fractions = []
     for case in cases:
-        taken = storage.get((case.matrix, case.precision, case.N, case.choices[choice][0]))
+        taken = terms[case.key()].get(case.choices[choice][0])
         if taken is not None:
-            fractions.append(case.fraction(choice, bandwidth, taken))
+            fractions.append(case.fraction(choice, bandwidth, taken["storage_bytes"]))
     print(f"\nOf the bound with the own storage, median over {len(fractions)} cases: {statistics.median(fractions):.2f}")
+
+
+def fastest_caches(cases, terms):
+    """How much faster than nominally the second-level cache serves all but 1 % of the products."""
+    rates = [
+        term["l2"] / (1e-3 * case.own[kernel])
+        for case in cases
+        for kernel, term in terms[case.key()].items()
+        if kernel in case.own
+    ]
+    return sorted(rates)[len(rates) * 99 // 100]
+
+
+def bounds_table(cases, terms, choice, bandwidth):
+    """What kernels at their bounds would reach against the best cuSPARSE, N = 8 to 64: at that of
+    compressed rows; at the larger one of the least storage of a kernel and of the least bytes that a
+    kernel moves between the second-level cache and the multiprocessors, plus one launch."""
+    cache_rate = fastest_caches(cases, terms)
+    print("\n| over best cuSPARSE, N = 8 to 64 | cases | CSR bound | storage, caches and launch | fastest kernel | choice |")
+    print("|---|---|---|---|---|---|")
+    for precision in ("double", "single"):
+        solver = [c for c in cases if c.precision == precision and 8 <= c.N <= 64]
+        for kind in sorted({case.kind for case in solver}) + [None]:
+            ratios = []
+            for case in solver:
+                if kind not in (case.kind, None):
+                    continue
+                own = terms[case.key()].values()
+                memory = (min(term["storage_bytes"] for term in own) + case.blocks) / bandwidth
+                caches = min(term["l2"] for term in own) / cache_rate
+                bound = max(memory, caches) + min(term["launch"] for term in own)
+                times = (
+                    (case.storage + case.blocks) / bandwidth,
+                    bound,
+                    1e-3 * min(case.own.values()),
+                    1e-3 * case.choices[choice][1],
+                )
+                ratios.append([1e-3 * min(case.vendor.values()) / time for time in times])
+            if ratios:
+                means = " | ".join(f"{mean(column):.2f}" for column in zip(*ratios))
+                print(f"| {precision}, {kind or 'all'} | {len(ratios)} | {means} |")
 
 
 def picture(cases, choice, path, device):
@@ -233,7 +282,10 @@ def main():
     loss_table(cases, choices)
     setup_table(cases, choices)
     if arguments.terms:
-        own_storage(cases, arguments.terms, arguments.choice, bandwidth)
+        terms = read_terms(arguments.terms)
+        own_storage(cases, terms, arguments.choice, bandwidth)
+        if compared:
+            bounds_table(compared, terms, arguments.choice, bandwidth)
 
 
 if __name__ == "__main__":

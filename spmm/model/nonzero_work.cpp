@@ -130,7 +130,9 @@ std::optional<KernelWork> narrow_merge_work(const ProductShape& product) {
   constexpr double kMostColumns = 4;
   const double columns = std::min(kMostColumns, product.N);
   const double stripes = std::ceil(product.N / kMostColumns);
-  const double block_items = product.N == 1 ? 2048 : 1024;  // rows and nonzeros
+  constexpr double kLongRows = 64;
+  // Rows and nonzeros.
+  const double block_items = product.N == 1 && A.row_mean >= kLongRows ? 2048 : 1024;
   const double blocks = (nnz + rows) / block_items * stripes;
   const double entries = block_items * nnz / (nnz + rows);  // of a block
   const double block_rows = block_items - entries;

@@ -132,6 +132,61 @@ TYPED_TEST(SpmmCuda, ARowWithManyCarries) {
   }
 }
 
+// More rows and nonzeros than small tiles of narrow_merge are for: short rows with runs of empty
+// ones, and long rows.
+TYPED_TEST(SpmmCuda, LargeTilesOfFewColumns) {
+  const auto expect = [&](Index rows, const auto& length_of) {
+    constexpr Index cols = 500;
+    const TestMatrix<TypeParam> A = test::matrix_with_pattern<TypeParam>(rows, cols, [&](Index i) {
+      std::vector<Index> columns;
+      for (Index j = 0; j < length_of(i); ++j) columns.push_back(i % 7 + 3 * j);
+      return columns;
+    });
+    const DeviceMatrix<TypeParam> device(this->context(), A);
+    const SpmmPlan<TypeParam, CudaContext> plan(this->context(), device.view(), {"narrow_merge"});
+    for (const Index N : {1, 2, 4}) {
+      Case<TypeParam> product(A, N, {0, 0}, static_cast<TypeParam>(-0.7),
+                              static_cast<TypeParam>(1.3));
+      product.expect(product.multiply(this->context(), plan),
+                     std::to_string(rows) + " rows, N " + std::to_string(N));
+    }
+  };
+  expect(1'200'000, [](Index i) {
+    return i / 3000 % 2 == 1 ? 0 : i % 97 == 0 ? 60 : i % 3 == 0 ? 1 : 0;
+  });
+  expect(12'000, [](Index i) { return 90 + i % 40; });
+}
+
+// Kernels that load several entries of A at once need not find them aligned.
+TYPED_TEST(SpmmCuda, ArraysOfAWithoutAlignment) {
+  using T = TypeParam;
+  const TestMatrix<T> A = test::power_law_matrix<T>(150, 150, 140);
+  for (const auto& [columns_before, values_before] :
+       {std::pair<Index, Index>{1, 1}, {3, 3}, {0, 1}, {2, 0}}) {
+    std::vector<std::int32_t> columns(static_cast<std::size_t>(columns_before), 0);
+    std::vector<T> values(static_cast<std::size_t>(values_before), T{0});
+    columns.insert(columns.end(), A.columns.begin(), A.columns.end());
+    values.insert(values.end(), A.values.begin(), A.values.end());
+    const auto offsets_there = upload(this->context(), A.offsets);
+    const auto columns_there = upload(this->context(), columns);
+    const auto values_there = upload(this->context(), values);
+    const CsrView<T, DeviceSpace> view{A.rows,
+                                       A.cols,
+                                       static_cast<Index>(A.columns.size()),
+                                       offsets_there.data(),
+                                       columns_there.data() + columns_before,
+                                       values_there.data() + values_before};
+    for (const char* kernel : {"merge", "merge_path", "narrow_merge", "row_split"}) {
+      const SpmmPlan<T, CudaContext> plan(this->context(), view, {kernel});
+      for (const Index N : {1, 4, 8, 32}) {
+        Case<T> product(A, N, {0, 0}, T{1}, T{0});
+        product.expect(product.multiply(this->context(), plan),
+                       std::string(kernel) + ", N " + std::to_string(N));
+      }
+    }
+  }
+}
+
 TYPED_TEST(SpmmCuda, ShapesWithoutRowsOrColumns) {
   using T = TypeParam;
   const auto nothing = [](Index) { return std::vector<Index>{}; };

@@ -1,4 +1,3 @@
-#include <climits>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
@@ -12,6 +11,10 @@
 namespace heddle::detail::cuda {
 namespace {
 
+/// Where a row of a tile ends, among the tile's nonzeros. Behind the last row stands kNoEnd.
+using RowEnd = std::uint16_t;
+constexpr int kNoEnd = 0xffff;
+
 template <int kWidthOf, int kLoadsOf, int kEachOf>
 struct NarrowMergeConfig {
   static constexpr int kWidth = kWidthOf;  // columns of B in one load
@@ -23,6 +26,7 @@ struct NarrowMergeConfig {
   static constexpr int kBlocks = kStripe == 1 ? 6 : 4;  // least number per multiprocessor
   static constexpr int kTile = kEach * kThreads;        // rows and nonzeros of a block
   static constexpr int kProducts = kTile + kThreads;
+  static_assert(kTile < kNoEnd);
 
   /// The place of a product in shared memory. Threads read neighbouring ones from different banks.
   __device__ static int place(int nonzero) { return nonzero + nonzero / kEach; }
@@ -103,7 +107,7 @@ __device__ OpenSum<Sum> sum_of_threads_before(OpenSum<Sum> own, OpenSum<Sum>& to
 }
 
 /// The first of the ascending ends[first] … ends[last] that is above `slot`. The last one is.
-__device__ int row_behind(const int* ends, int first, int last, int slot) {
+__device__ int row_behind(const RowEnd* ends, int first, int last, int slot) {
   while (first < last) {
     const int middle = (first + last) / 2;
     if (ends[middle] <= slot) {
@@ -113,6 +117,16 @@ __device__ int row_behind(const int* ends, int first, int last, int slot) {
     }
   }
   return first;
+}
+
+/// The same in steps that double, because rows without nonzeros usually come in short runs.
+__device__ int row_soon_behind(const RowEnd* ends, int first, int last, int slot) {
+  int step = 1;
+  while (first + step < last && ends[first + step] <= slot) {
+    first += step;
+    step *= 2;
+  }
+  return row_behind(ends, first, min(first + step, last), slot);
 }
 
 /// A thread's nonzeros of a tile: every kThreads-th, so that neighbouring threads load neighbours.
@@ -168,17 +182,18 @@ struct ThreadSums {
   Sum first;           ///< the thread's part of that row
   Sum open;            ///< of the row behind the last that it finishes
 
-  /// Stores further rows that the thread finishes in `row_sums`. Row r of the tile ends behind
-  /// product ends[r] − 1; behind the last row, `ends` is larger than any product.
+  /// Adds the thread's `products`, the first of which is number `begin` of the tile and belongs to
+  /// row `row`. Stores further rows that the thread finishes in `row_sums`. Row r of the tile ends
+  /// behind product ends[r] − 1.
   template <class Config>
-  __device__ void add(const Sum* products, const int* ends, int rows, Sum* row_sums) {
-    const int begin = static_cast<int>(threadIdx.x) * Config::kEach;
-    int row = row_behind(ends, 0, rows, begin);
+  __device__ void add(const Sum (&products)[Config::kEach], int begin, int row, const RowEnd* ends,
+                      int rows, Sum* row_sums) {
+    int row_end = ends[row];
 #pragma unroll
     for (int k = 0; k < Config::kEach; ++k) {
-      open.add(products[Config::place(begin + k)]);
+      open.add(products[k]);
       const int next = begin + k + 1;
-      if (ends[row] > next) continue;
+      if (row_end > next) continue;
       if (first_row < 0) {
         first_row = row;
         first = open;
@@ -187,20 +202,25 @@ struct ThreadSums {
       }
       open = Sum{};
       ++row;
-      if (ends[row] <= next) row = row_behind(ends, row, rows, next);  // rows without nonzeros
+      row_end = ends[row];
+      if (row_end > next) continue;  // else rows without nonzeros
+      row = row_soon_behind(ends, row, rows, next);
+      row_end = ends[row];
     }
   }
 };
 
-/// Ends the rows of a tile from `first_row` on.
+/// Ends the rows of a tile from `first_row` on. Rows without nonzeros in the tile have no sum.
 template <class Config, class Product, class Sum>
 __device__ void finish_rows(const Product& p, Index first_row, Index column, int rows,
-                            const Sum* row_sums) {
+                            const RowEnd* ends, const Sum* row_sums) {
   for (int i = static_cast<int>(threadIdx.x); i < rows * Config::kLoads; i += Config::kThreads) {
     const int r = i / Config::kLoads;
     const int l = i % Config::kLoads;
     const Index j = column + l * Config::kWidth;
-    if (j < p.N) finish<Storing::streaming>(p, first_row + r, j, row_sums[r].parts[l]);
+    if (j >= p.N) continue;
+    const bool any = ends[r] > (r > 0 ? ends[r - 1] : 0);
+    finish<Storing::streaming>(p, first_row + r, j, (any ? row_sums[r] : Sum{}).parts[l]);
   }
 }
 
@@ -216,20 +236,26 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void narrow_merg
   const int rows = static_cast<int>(end.row - begin.row);
   const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe;
   auto* const products = reinterpret_cast<Sum*>(memory);
-  auto* const row_sums = products + Config::kProducts;
-  int* const ends = reinterpret_cast<int*>(row_sums + rows);
+  auto* const row_sums = products;  // once all products are in registers
+  auto* const ends = reinterpret_cast<RowEnd*>(products + Config::kProducts);
 
   const Nonzeros<Config, Product> nonzeros(p, begin.nonzero,
                                            static_cast<int>(end.nonzero - begin.nonzero));
-  for (int r = static_cast<int>(threadIdx.x); r <= rows; r += Config::kThreads) {
-    const Index row_end = r < rows ? p.A.row_offsets[begin.row + r + 1] - begin.nonzero : INT_MAX;
-    ends[r] = static_cast<int>(row_end);
-    if (r < rows) row_sums[r] = Sum{};
+#pragma unroll 4
+  for (int r = static_cast<int>(threadIdx.x); r < rows; r += Config::kThreads) {
+    ends[r] = static_cast<RowEnd>(p.A.row_offsets[begin.row + r + 1] - begin.nonzero);
   }
+  if (threadIdx.x == 0) ends[rows] = kNoEnd;
   nonzeros.store_products(p, column, products);
   __syncthreads();
+  Sum own[Config::kEach];
+  const int first = static_cast<int>(threadIdx.x) * Config::kEach;
+#pragma unroll
+  for (int k = 0; k < Config::kEach; ++k) own[k] = products[Config::place(first + k)];
+  const int first_row = row_behind(ends, 0, rows, first);
+  __syncthreads();
   ThreadSums<Sum> sums;
-  sums.template add<Config>(products, ends, rows, row_sums);
+  sums.template add<Config>(own, first, first_row, ends, rows, row_sums);
   OpenSum<Sum> total;
   const OpenSum<Sum> before =
       sum_of_threads_before<Config>(OpenSum<Sum>{sums.open, sums.first_row >= 0}, total);
@@ -239,7 +265,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void narrow_merg
     row_sums[sums.first_row] = sum;
   }
   __syncthreads();
-  finish_rows<Config>(p, begin.row, column, rows, row_sums);
+  finish_rows<Config>(p, begin.row, column, rows, ends, row_sums);
   if (threadIdx.x < Config::kThreads - 1) return;
 #pragma unroll
   for (int l = 0; l < Config::kLoads; ++l) {
@@ -248,10 +274,13 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void narrow_merg
   }
 }
 
-/// The nonzeros of a thread: few where large tiles would not occupy the device.
+/// The nonzeros of a thread: few where large tiles would not occupy the device, most for one column
+/// of long rows (one H200, R-MAT graphs with 10 to 28 nonzeros per row: kMany is 1.1 times as
+/// fast).
 constexpr int kFew = 2;
-template <int kStripe>
-constexpr int kMany = kStripe == 1 ? 8 : 4;
+constexpr int kMany = 4;
+constexpr int kVeryMany = 8;
+constexpr double kLongRows = 64;
 
 /// *most = the largest number of rows that `stretches` stretches end.
 __global__ void most_rows_kernel(const PathPoint* points, Index stretches_total, Index stretches,
@@ -264,12 +293,13 @@ __global__ void most_rows_kernel(const PathPoint* points, Index stretches_total,
 
 template <class T, class V>
 class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
-  using Largest = NarrowMergeConfig<1, 1, kMany<1>>;
+  using Largest = NarrowMergeConfig<1, 1, kVeryMany>;
   using Smallest = NarrowMergeConfig<1, 1, kFew>;
 
  public:
   NarrowMergePlan(CudaContext& context, KernelMatrix<T, DeviceSpace>& matrix)
       : values_(context, matrix),
+        row_mean_(matrix.features.row_mean),
         path_(shared_merge_path(context, matrix, PathMeasure::rows_and_nonzeros)) {
     constexpr int kThreads = 256;
     const Index teams = blocks_for(path_->stretches(), stretches<Largest>());
@@ -307,13 +337,18 @@ class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
 
   template <int kWidth, int kLoads>
   void launch_stripes(CudaContext& context, const SpmmProduct<T>& product) {
-    using Large = NarrowMergeConfig<kWidth, kLoads, kMany<kWidth * kLoads>>;
+    constexpr bool kOne = kWidth * kLoads == 1;
+    using Small = NarrowMergeConfig<kWidth, kLoads, kFew>;
+    using Middle = NarrowMergeConfig<kWidth, kLoads, kMany>;
+    using Large = NarrowMergeConfig<kWidth, kLoads, kOne ? kVeryMany : kMany>;
     constexpr Index kTilesPerMultiprocessor = 4;
     const Index length = path_->stretches() * path_->step();
-    if (length >= Large::kTile * kTilesPerMultiprocessor * context.device().multiprocessors) {
-      launch<Large>(context, product);
+    if (length < Large::kTile * kTilesPerMultiprocessor * context.device().multiprocessors) {
+      launch<Small>(context, product);
+    } else if (row_mean_ < kLongRows) {
+      launch<Middle>(context, product);
     } else {
-      launch<NarrowMergeConfig<kWidth, kLoads, kFew>>(context, product);
+      launch<Large>(context, product);
     }
   }
 
@@ -323,12 +358,16 @@ class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
                     blocks_for(product.N, Config::kStripe));
     const auto rows = static_cast<std::size_t>(std::min(most_rows_, Config::kTile));
     const std::size_t shared =
-        (Config::kProducts + rows) * sizeof(StripeSum<Config, T>) + (rows + 1) * sizeof(int);
+        Config::kProducts * sizeof(StripeSum<Config, T>) + (rows + 1) * sizeof(RowEnd);
     dispatch_terms(product, [&](const auto& typed) {
       const auto complete = values_.in(typed);
       const auto kernel = narrow_merge_kernel<Config, std::remove_const_t<decltype(complete)>>;
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(shared)));
+      // More must be asked for, which takes as long as a launch.
+      constexpr std::size_t kAlwaysGranted = 46 * 1024;
+      if (shared > kAlwaysGranted) {
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared)));
+      }
       kernel<<<grid, Config::kThreads, shared, context.stream()>>>(
           complete, path_->points(), path_->stretches(), stretches<Config>(), carries_.data());
       check_launch();
@@ -337,6 +376,7 @@ class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
   }
 
   StoredValues<T, V> values_;
+  double row_mean_;
   std::shared_ptr<const MergePath> path_;
   int most_rows_ = 0;  ///< that a block ends
   Buffer<T, DeviceSpace> carries_;

@@ -36,10 +36,11 @@ using RingConfig = StagedConfig<2, 1>;
 using PairConfig = StagedConfig<1, 2>;
 using SingleConfig = StagedConfig<1, 1>;
 
-/// Thread blocks that shared memory is divided among.
+/// Thread blocks that shared memory is divided among, without a ring at most.
 constexpr int kRingBlocks = 2;
 constexpr int kPairBlocks = 3;
 constexpr int kSingleBlocks = 4;
+constexpr int kFewestBlocks = 2;
 
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
 /// the columns of further ones, and a walk ahead of these.
@@ -129,14 +130,11 @@ class StagedLaunch {
   void run() const {
     const Index vectors = (product_.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
     if (vectors % 8 == 0 && A_.rows_per_block == kBlockRows) {
-      // Fewer thread blocks where they divide rows of C into fewer stripes.
-      const bool fewer =
-          shape<PairConfig>(kPairBlocks - 1).stripes < shape<PairConfig>(kPairBlocks).stripes;
-      launch<PairConfig>(fewer ? kPairBlocks - 1 : kPairBlocks);
+      launch<PairConfig>(blocks_up_to<PairConfig>(kPairBlocks));
     } else if (shape<RingConfig>(kRingBlocks).stripes == 1) {
       launch<RingConfig>(kRingBlocks);
     } else {
-      launch<SingleConfig>(kSingleBlocks);
+      launch<SingleConfig>(blocks_up_to<SingleConfig>(kSingleBlocks));
     }
   }
 
@@ -144,6 +142,18 @@ class StagedLaunch {
   template <class Config>
   StageShape shape(int blocks) const {
     return stage_shape<T>(A_, product_.N, Config::kSizes, share_of(context_, blocks));
+  }
+
+  /// `most` thread blocks, or fewer where they divide rows of C into fewer stripes (one H200: up to
+  /// 2 times as fast).
+  template <class Config>
+  int blocks_up_to(int most) const {
+    int blocks = most;
+    while (blocks > kFewestBlocks &&
+           shape<Config>(blocks - 1).stripes < shape<Config>(blocks).stripes) {
+      --blocks;
+    }
+    return blocks;
   }
 
   template <class Config>
