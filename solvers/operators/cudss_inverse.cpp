@@ -190,6 +190,11 @@ bool CudssInverse<T>::factor(CudaContext& context, double sigma) {
   };
   copy<double>(context, column(A_values_.data()), column(shifted_.values()));
   axpby<double>(context, -sigma, column(B_values_.data()), 1, column(shifted_.values()));
+  // A factorisation that has failed makes later ones fail until this number is cleared.
+  const int no_error = 0;
+  check_cudss(cudss_.functions.data_set(objects_->handle, objects_->data, kCudssInfo, &no_error,
+                                        sizeof(no_error)),
+              "preparation");
   execute(kCudssFactorization, nullptr, nullptr);
   factored_ = pivots_are_large(context, sigma);
   return factored_;
@@ -231,15 +236,17 @@ void CudssInverse<T>::run(CudaContext& context, int phase, ConstBlock X, Block Y
     solution_ = {context, entries};
   }
   to_column_major<T>(context, X, right_side_.data());
-  const auto dense = [&](double* values) {
+  const auto column = [&](double* values) {
     void* made = nullptr;
     check_cudss(
-        cudss_.functions.matrix_dense(&made, n, b, n, values, kCudssDouble, kCudssColumnMajor),
-        "creation of a block");
+        cudss_.functions.matrix_dense(&made, n, 1, n, values, kCudssDouble, kCudssColumnMajor),
+        "creation of a vector");
     return std::unique_ptr<void, int (*)(void*)>(made, cudss_.functions.matrix_destroy);
   };
-  const auto solution = dense(solution_.data()), right_side = dense(right_side_.data());
-  execute(phase, solution.get(), right_side.get());
+  for (Index j = 0; j < b; ++j) {
+    execute(phase, column(solution_.data() + j * n).get(),
+            column(right_side_.data() + j * n).get());
+  }
   from_column_major<T>(context, solution_.data(), Y);
 }
 

@@ -9,7 +9,7 @@ namespace heddle::detail {
 
 /// The factorisation and the solves by cuDSS on the GPU, in double, for a T of either precision.
 /// cuDSS orders by nested dissection on the host. It runs in its deterministic mode, in which
-/// results have the same bits every time.
+/// results have the same bits every time, and which solves for one column at a time.
 template <Scalar T>
 class CudssInverse final : public InverseFactor<T, CudaContext> {
  public:

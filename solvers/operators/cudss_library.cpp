@@ -26,6 +26,7 @@ CudssFunctions functions_of(void* library, const std::string& file) {
   bind(library, file, "cudssConfigSet", f.config_set);
   bind(library, file, "cudssDataCreate", f.data_create);
   bind(library, file, "cudssDataDestroy", f.data_destroy);
+  bind(library, file, "cudssDataSet", f.data_set);
   bind(library, file, "cudssDataGet", f.data_get);
   bind(library, file, "cudssExecute", f.execute);
   bind(library, file, "cudssMatrixCreateDn", f.matrix_dense);

@@ -20,10 +20,9 @@ enum CudssConfig : int { kCudssMatching = 3, kCudssDeterministic = 24 };
 
 /// cudssDataParam_t. The type of the datum is in brackets.
 enum CudssData : int {
-  kCudssInfo = 0,              ///< [int] 0: no error on the device
+  kCudssInfo = 0,              ///< [int] the first pivot that is not positive, from 1 on; else 0
   kCudssEntries = 1,           ///< [int64] entries of L
-  kCudssPermutation = 4,       ///< [n int32, host] row k of P X is row permutation[k] of X
-  kCudssDiagonal = 8,          ///< [n values, device] the diagonal of the factor
+  kCudssDiagonal = 8,          ///< [n values, device] the diagonal of L, in the order of A
   kCudssMemoryEstimates = 13,  ///< [16 int64] bytes; the second one: most device memory
   kCudssOperations = 26        ///< [int64] of the factorisation
 };
@@ -74,6 +73,7 @@ struct CudssFunctions {
   int (*config_set)(void* config, int parameter, const void* value, std::size_t bytes);
   int (*data_create)(void* handle, void** data);
   int (*data_destroy)(void* handle, void* data);
+  int (*data_set)(void* handle, void* data, int parameter, const void* value, std::size_t bytes);
   int (*data_get)(void* handle, void* data, int parameter, void* value, std::size_t bytes,
                   std::size_t* written);
   int (*execute)(void* handle, int phase, void* config, void* data, void* matrix, void* solution,
