@@ -150,7 +150,8 @@ void refuse(const Config& config, const ProblemError& error) {
 
 void refuse(const Config& config, const RequestError& error) {
   const bool of_solver = error.field() == "nev" || error.field() == "max_basis" ||
-                         error.field() == "filter" || error.field().starts_with("preconditioner.");
+                         error.field() == "filter" || error.field() == "factorization" ||
+                         error.field().starts_with("preconditioner.");
   const bool of_spmm = error.field() == "reorder";
   const std::string section = of_solver ? "solver." : of_spmm ? "spmm." : "";
   throw ConfigError(origin_of(config, section + error.field()), section + error.what());

@@ -28,6 +28,9 @@ namespace heddle::detail {
 /// Whether block Lanczos may factor A − σB for `request`, whose method has been chosen.
 bool may_invert(const Request& request, const ProblemSizes& sizes);
 
+/// Throws `RequestError` if `library` cannot be used in the memory of a GPU, or of the host.
+void check_factorization(FactorLibrary library, bool on_gpu);
+
 /// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
 /// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For
 /// smallest eigenvalues it may factor A − σB instead. If B is singular, or is not diagonal and this
@@ -139,6 +142,12 @@ class PlacedProblem {
     return {precisions, "raised where lower precision prevented progress"};
   }
 
+  /// The library of the factor of A − σB that the solve took last. Empty: it took none.
+  std::string factor_library() const {
+    const bool factored = shifted_inverse_ && shifted_inverse_->columns_solved() > 0;
+    return factored ? shifted_inverse_->library() : std::string();
+  }
+
   /// Whether products with B⁻¹ are iterative solves, which are expensive.
   bool inner_solves() const noexcept { return inner_solves_; }
 
@@ -242,9 +251,10 @@ class PlacedProblem {
 
   void make_inverses(Ctx& context, const Request& request, bool diagonal_mass,
                      const Monitor& monitor) {
+    check_factorization(request.factorization, std::same_as<Ctx, CudaContext>);
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
       shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
-                               factor_bytes(context));
+                               factor_bytes(context), request.factorization);
       shifted_inverse_->set_stage(monitor.stage, "A - sigma B");
     }
     if (!B_) return;
@@ -253,7 +263,7 @@ class PlacedProblem {
     } else if (diagonal_mass) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
-      invert_mass(context, monitor);
+      invert_mass(context, request.factorization, monitor);
     }
   }
 
@@ -283,14 +293,14 @@ class PlacedProblem {
   /// processes hold B. Where CG does not
   /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
   /// factored.
-  void invert_mass(Ctx& context, const Monitor& monitor) {
+  void invert_mass(Ctx& context, FactorLibrary library, const Monitor& monitor) {
     // Products with B per column that CG takes at least. For small matrices on a GPU the ten
     // launches of an iteration cost as much as ten products.
     constexpr double kInnerProducts = std::same_as<Ctx, HostContext> ? 30 : 300;
     std::unique_ptr<ShiftedInverse<T, Ctx>> factor;
     if (sizes_.processes == 1) {
       factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
-                                                        factor_bytes(context));
+                                                        factor_bytes(context), library);
       factor->set_stage(monitor.stage, "B");
     }
     const bool cheap = factor && factor->pays(context, kColumns, kColumns * kInnerProducts);

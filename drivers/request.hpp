@@ -69,6 +69,8 @@ struct Request {
   Index refresh_interval = 50;            ///< LOBPCG, block CG
   Index max_basis = 0;                    ///< block Lanczos. 0: chosen from nev
   std::optional<LanczosFilter> filter{};  ///< block Lanczos. Empty: the cheapest is chosen
+  /// The library that factors A − σB or B for block Lanczos.
+  FactorLibrary factorization = FactorLibrary::automatic;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
   PreconditionerRequest preconditioner{};
   SpmmOptions spmm{};

@@ -37,6 +37,8 @@ struct Solution {
   Index iterations = 0;
   Index operator_applications = 0;
   Index inverse_applications = 0;
+  /// The library that factored A − σB, as "cuDSS 1.0.0". Empty: nothing was solved with a factor.
+  std::string factor_library;
   std::vector<double> eigenvalues;
   /// Infinite eigenvalues of a pencil with a singular B. They are not among `eigenvalues`.
   Index infinite_eigenvalues = 0;

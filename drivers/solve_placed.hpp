@@ -64,6 +64,7 @@ Solved<T, typename Ctx::Space> solve_placed(Ctx& context, HostContext& host, Sou
     solution.spmm_kernel = A->plan().kernel(solution.block_size);
     solution.spmm_reason = A->plan().reason(solution.block_size);
   }
+  solution.factor_library = placed.factor_library();
   solution.preconditioner = placed.preconditioner_cost();
   solution.preconditioner_precision = placed.preconditioner_precision(plan);
   solution.preconditioner_strength = placed.preconditioner_strength();

@@ -198,6 +198,20 @@ void SolverSchema::own_options() {
       .tuning()
       .option("--filter")
       .aliases({"polynomial", "acceleration"});
+  add("solver.factorization",
+      "the library that factors A - sigma B for filter: inverse. cudss: cuDSS on the GPU, which is "
+      "loaded at run time; host: CHOLMOD in builds with it, else Eigen; auto: cudss on a GPU where "
+      "it can be loaded, else host")
+      .choice<FactorLibrary>(
+          {{"auto", FactorLibrary::automatic},
+           {"host", FactorLibrary::host},
+           {"cudss", FactorLibrary::cudss}},
+          [](Config& config) -> FactorLibrary& { return config.request.factorization; })
+      .fallback("auto")
+      .only_for({SolverType::block_lanczos, SolverType::automatic})
+      .tuning()
+      .option("--factorization")
+      .aliases({"direct_solver", "linear_solver", "mat_solver_type"});
   add("solver.algorithm",
       "breakdown_free: one Krylov space for all columns; pseudo_block: one for each")
       .choice<CgAlgorithm>({{"breakdown_free", CgAlgorithm::breakdown_free},

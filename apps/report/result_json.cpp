@@ -192,6 +192,7 @@ std::string result_json(const Config& config, const Report& report) {
   json["operator_applications"] = result.operator_applications;
   if (config.request.method == SolverType::block_lanczos) {
     json["inverse_applications"] = result.inverse_applications;
+    json["factor_library"] = result.factor_library;
   }
   json["spmm_kernel"] = report.result.spmm_kernel;
   json["spmm_reason"] = report.result.spmm_reason;

@@ -44,7 +44,7 @@ class Extras(TypedDict, total=False):
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion, precision, max_basis, filter,
-    algorithm, kernel, refresh_interval, checkpoint, checkpoint_every, resume."""
+    factorization, algorithm, kernel, refresh_interval, checkpoint, checkpoint_every, resume."""
 
     method: str
     preconditioner: str | dict[str, Any]
@@ -62,6 +62,7 @@ class Extras(TypedDict, total=False):
     precision: str
     max_basis: int
     filter: str
+    factorization: str
     algorithm: str
     kernel: str
     refresh_interval: int
@@ -446,8 +447,8 @@ def solve(problem: Any, **options: Any) -> Result:
 
     Options are those of a configuration: method, nev, which ("smallest" or "largest"), interval
     (a, b), tolerance, criterion, linear_criterion, max_iterations, time_limit, block_size, seed,
-    max_basis, filter, algorithm, preconditioner, precision, kernel, refresh_interval, checkpoint;
-    and device, threads, callback, progress, on_failure as in `Extras`.
+    max_basis, filter, factorization, algorithm, preconditioner, precision, kernel,
+    refresh_interval, checkpoint; and device, threads, callback, progress, on_failure as in `Extras`.
 
     A solve that does not converge returns what there is, unless `on_failure` says otherwise.
     Raises ValueError and TypeError for what cannot be solved, DeviceError and OutOfMemory.

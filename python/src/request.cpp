@@ -143,6 +143,13 @@ constexpr std::array kFields = {
                                             {"chebyshev", LanczosFilter::chebyshev},
                                             {"inverse", LanczosFilter::inverse}});
           }},
+    Field{"factorization",
+          [](Request& r, std::string_view name, nb::handle v) {
+            r.factorization = word<FactorLibrary>(name, v,
+                                                  {{"auto", FactorLibrary::automatic},
+                                                   {"host", FactorLibrary::host},
+                                                   {"cudss", FactorLibrary::cudss}});
+          }},
     Field{"algorithm",
           [](Request& r, std::string_view name, nb::handle v) {
             r.algorithm = word<CgAlgorithm>(name, v,

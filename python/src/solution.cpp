@@ -73,6 +73,7 @@ void bind_solution(nb::module_& m) {
       .def_ro("iterations", &Solution::iterations)
       .def_ro("operator_applications", &Solution::operator_applications)
       .def_ro("inverse_applications", &Solution::inverse_applications)
+      .def_ro("factor_library", &Solution::factor_library)
       .def_ro("eigenvalues", &Solution::eigenvalues)
       .def_ro("infinite_eigenvalues", &Solution::infinite_eigenvalues)
       .def_ro("null_vectors", &Solution::null_vectors)

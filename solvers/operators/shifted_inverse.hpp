@@ -12,7 +12,16 @@
 namespace heddle {
 namespace detail {
 struct FactorCost;
-}
+template <Scalar T, class Ctx>
+class InverseFactor;
+}  // namespace detail
+
+/// The library that factors A − σB.
+enum class FactorLibrary {
+  automatic,  ///< on a GPU cuDSS, if it can be loaded, else `host`
+  host,       ///< CHOLMOD where heddle was built with it, else Eigen
+  cudss,      ///< cuDSS, which is loaded at run time, on a GPU
+};
 
 /// Y = (A − σB)⁻¹ X for a positive definite A − σB, by its sparse Cholesky factorisation. This
 /// shift-and-invert transformation turns the smallest eigenvalues λ of A x = λ B x into the largest
@@ -20,11 +29,11 @@ struct FactorCost;
 ///
 /// The constructor computes nothing, so that a solver can be given a `ShiftedInverse` that it may
 /// never use. The cost of a factorisation is first estimated in linear time. The rows are ordered
-/// when the estimate or the caller asks for it. Then the cost is known. `factor` factors on the
-/// host, in double: A − σB = Pᵀ L Lᵀ P. The triangular systems are solved by levels of rows.
-/// Because B is positive definite, the existence of a factor proves that σ is smaller than every
-/// eigenvalue (Sylvester's law of inertia). If B is only semidefinite, this holds for the finite
-/// eigenvalues.
+/// when the estimate or the caller asks for it. Then the cost is known. `factor` factors in double:
+/// A − σB = Pᵀ L Lᵀ P. CHOLMOD and Eigen factor on the host, and the triangular systems are solved
+/// by levels of rows; cuDSS does both on the GPU. Because B is positive definite, the existence of
+/// a factor proves that σ is smaller than every eigenvalue (Sylvester's law of inertia). If B is
+/// only semidefinite, this holds for the finite eigenvalues.
 ///
 /// The solves are backward stable: Y is exact for a matrix that differs from A − σB by rounding
 /// errors. Therefore residuals of eigenpairs reach ε‖A‖ for any condition number of A − σB, without
@@ -40,8 +49,10 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   /// A and B are symmetric, lie in the context's memory and must outlive this object. A B without
   /// rows stands for the identity. `max_bytes` limits the host memory of the factorisation and the
   /// context's memory of the factor. Throws `InvalidArgument` if A is not square or B has another
-  /// shape.
-  explicit ShiftedInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
+  /// shape. A `library` that cannot be used makes the first call that needs it throw: `DeviceError`
+  /// if cuDSS cannot be loaded, `InvalidArgument` for cuDSS with a matrix on the host.
+  explicit ShiftedInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes,
+                          FactorLibrary library = FactorLibrary::automatic);
   ~ShiftedInverse() override;
 
   /// `stage` is called when the ordering or a factorisation begins, and when the factorisation has
@@ -67,7 +78,7 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   double seconds_to_factor(Ctx& context);
 
   /// Whether the rows were ordered.
-  bool ordered() const noexcept { return factors_ != nullptr; }
+  bool ordered() const noexcept { return ordered_; }
 
   /// An estimate of the seconds that the ordering takes. 0 once it is done.
   double seconds_to_order(Ctx& context);
@@ -91,29 +102,35 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   /// The number of entries of L, 0 before the first factorisation.
   double factor_entries() const noexcept;
 
+  /// The name of the library that ordered the rows. Empty before that.
+  std::string library() const;
+
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
-  struct Factors;
+  using Factor = detail::InverseFactor<T, Ctx>;
 
-  Factors& analysed(Ctx& context);
+  Factor& library_factor(Ctx& context);
+  Factor& analysed(Ctx& context);
+  Factor& made();
   const detail::FactorCost& estimated(Ctx& context);
   double order_cost(Ctx& context);
   double in_products(double cost) const noexcept;
-  BlockView<T, Space> permuted(Ctx& context, Index columns);
   void begin_stage(const std::string& name) const {
     if (stage_) stage_(name);
   }
 
   Matrix A_, B_;
   double max_bytes_;
+  FactorLibrary choice_;
   std::function<void(std::string_view)> stage_;
   std::string matrix_;
   double shift_ = 0;
   std::unique_ptr<const detail::FactorCost> estimate_;  // empty before the cost was estimated
   Index lower_columns_ = 0;
-  std::unique_ptr<Factors> factors_;
+  std::unique_ptr<Factor> factor_;  // empty before its library was chosen
+  bool ordered_ = false;
 };
 
 }  // namespace heddle

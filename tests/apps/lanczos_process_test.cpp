@@ -108,12 +108,22 @@ TEST_F(LanczosProcess, TheSmallestEndByAFactorisation) {
   for (const std::string filter : {"auto", "inverse"}) {
     ASSERT_EQ(solve(stiff, {"--set", "solver.filter=" + filter}).exit_code, 0) << filter;
     EXPECT_GT(result().at("inverse_applications"), 0) << filter;
+    EXPECT_NE(result().at("factor_library"), "") << filter;
     for (std::size_t i = 0; i < exact.size(); ++i) {
       EXPECT_NEAR(result().at("eigenvalues").at(i), exact[i], 4e-8) << filter;
     }
   }
   ASSERT_EQ(solve(kGrid, {"--set", "solver.filter=chebyshev"}).exit_code, 0);
   EXPECT_EQ(result().at("inverse_applications"), 0);
+  EXPECT_EQ(result().at("factor_library"), "");
+}
+
+TEST_F(LanczosProcess, ALibraryThatCannotFactorHereIsRefusedAtItsKey) {
+  const auto refused = solve(kGrid + "device: host\n", {"--factorization", "cudss"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("--factorization cudss: solver.factorization: cudss factors in"),
+            std::string::npos)
+      << refused.err;
 }
 
 TEST_F(LanczosProcess, TheSmallestEndOfAPencilByAFactorisationOrByInnerSolves) {

@@ -102,6 +102,15 @@ TEST(Refusals, Requests) {
             "precision: mixed does not go with an interval");
 }
 
+TEST(Refusals, CudssOnTheHost) {
+  EXPECT_EQ(refusal({.A = kChain.matrix()}, {.method = Method::block_lanczos,
+                                             .nev = 1,
+                                             .factorization = FactorLibrary::cudss,
+                                             .device = DeviceChoice::host}),
+            "factorization: cudss factors in the memory of a GPU, and this solve runs on the host: "
+            "use auto or host, or device: cuda");
+}
+
 TEST(Refusals, PreconditionersInShortNumberTypes) {
   const Problem problem{.A = kChain.matrix()};
   const auto refused = [&](std::string type, PreconditionerPrecision precision,
