@@ -205,7 +205,7 @@ class PlacedProblem {
       refuse_lower_precision(request.preconditioner.precision, refusal_);
     }
     if (plan.strong != nullptr && A_.stored != nullptr) {
-      const AutomaticPreconditioner<T, Ctx> automatic(*A_.product, M, plan, refusal_.empty(),
+      const AutomaticPreconditioner<T, Ctx> automatic(context, *A_.product, M, plan, refusal_.empty(),
                                                       request.spmm, block_, std::move(null_space),
                                                       host);
       choice_ = automatic.choice();

@@ -163,8 +163,8 @@ TEST_F(LobpcgOnProcesses, ASignalEndsTheSolveWithResults) {
 TEST_F(LobpcgOnProcesses, Refusals) {
   EXPECT_EQ(together(2, problem(kGrid, "nev: 2"), {"--validate"}).exit_code, 0);
   expect_refused(problem("matrix: missing.mtx", "nev: 2"), 2, "missing.mtx: cannot be opened");
-  expect_refused(problem(kGrid, "nev: 2, preconditioner: {type: multigrid}"), 1,
-                 "multigrid needs the whole matrix in one process; use chebyshev");
+  expect_refused(problem(kGrid, "nev: 2, preconditioner: {type: incomplete_cholesky}"), 1,
+                 "incomplete_cholesky needs the whole matrix in one process; use chebyshev");
   expect_refused(problem(kGrid + ", transform: normal_equations", "nev: 2, which: largest") +
                      "distribution: metis\n",
                  1, "metis orders rows and columns alike");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/sparse/remote_copy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 
@@ -176,6 +177,20 @@ struct FilteredRow {
   Index kept = 0;  // entries
 };
 
+/// The sums of the absolute values of A, per row, in columns of other processes.
+std::vector<double> remote_sums(const CsrView<double, HostSpace>& A) {
+  std::vector<double> sums(static_cast<std::size_t>(A.rows), 0.0);
+  if (A.remote == nullptr) return sums;
+  const CsrView<double, HostSpace> remote = A.remote->entries.view();
+  for (Index k = 0; k < remote.rows; ++k) {
+    double& sum = sums[static_cast<std::size_t>(A.remote->rows[static_cast<std::size_t>(k)])];
+    for (std::int64_t e = remote.row_offsets[k]; e < remote.row_offsets[k + 1]; ++e) {
+      sum += std::abs(remote.values[e]);
+    }
+  }
+  return sums;
+}
+
 FilteredMatrix filtered_matrix(HostContext& context, const Grid<HostSpace>& grid,
                                const NodeGraph<HostSpace>& strong, double upper_bound) {
   const CsrView<double, HostSpace> A = grid.A.view();
@@ -184,6 +199,7 @@ FilteredMatrix filtered_matrix(HostContext& context, const Grid<HostSpace>& grid
   const StrongEntries entries(grid, strong);
   FilteredMatrix made;
   made.diagonal.resize(n);
+  const std::vector<double> remote = remote_sums(A);
   std::vector<double> bounds(n, 0.0);  // Gershgorin's
   std::vector<std::int64_t> offsets(n + 1, 0);
   parallel_for(threads, A.rows, [&](Index row) {
@@ -200,14 +216,19 @@ FilteredMatrix filtered_matrix(HostContext& context, const Grid<HostSpace>& grid
     const double lumped = sums.stored + sums.weak;
     const double d = lumped > kLeastDiagonal * sums.stored ? lumped : sums.stored;
     made.diagonal[k] = sums.stored > kLeastDiagonal ? d : 0;
-    if (made.diagonal[k] > 0) bounds[k] = 1 + sums.others / d;
+    if (made.diagonal[k] > 0) bounds[k] = 1 + (sums.others + remote[k]) / d;
     offsets[k + 1] = sums.kept;
   });
   for (std::size_t k = 0; k < n; ++k) {
     offsets[k + 1] += offsets[k];
     made.bound = std::max(made.bound, bounds[k]);
   }
-  if (offsets[n] == A.nnz) made.bound = std::min(made.bound, upper_bound);
+  bool filtered = offsets[n] != A.nnz;
+  if (A.remote != nullptr) {
+    context.processes()->largest({&made.bound, 1});
+    filtered = context.agree(filtered);
+  }
+  if (!filtered) made.bound = std::min(made.bound, upper_bound);
   made.matrix = HostCsrMatrix<double>(context, A.rows, A.cols, offsets[n]);
   std::copy(offsets.begin(), offsets.end(), made.matrix.row_offsets());
   parallel_for(threads, A.rows, [&](Index row) {
@@ -241,10 +262,9 @@ TentativeProlongator<HostSpace> tentative_prolongator(HostContext& context,
   return made;
 }
 
-HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<HostSpace>& grid,
-                                           const NodeGraph<HostSpace>& strong,
-                                           CsrView<double, HostSpace> tentative,
-                                           double upper_bound) {
+HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<HostSpace>& grid,
+                                            const NodeGraph<HostSpace>& strong,
+                                            double upper_bound) {
   FilteredMatrix made = filtered_matrix(context, grid, strong, upper_bound);
   const double omega = made.bound > 0 ? 4 / (3 * made.bound) : 0;
   const CsrView<double, HostSpace> A = made.matrix.view();
@@ -258,7 +278,30 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<Host
       value = d > 0 ? identity - omega * scaled : identity;
     }
   });
-  return spgemm<double>(context, made.matrix.view(), tentative);
+  if (grid.A.remote() != nullptr) {
+    RemoteColumns<double, HostSpace> remote = copy_of<double>(context, *grid.A.remote());
+    const CsrView<double, HostSpace> R = remote.entries.view();
+    for (Index k = 0; k < R.rows; ++k) {
+      const double d = made.diagonal[static_cast<std::size_t>(
+          remote.rows[static_cast<std::size_t>(k)])];
+      const double factor = d > 0 ? -omega / d : 0;
+      for (std::int64_t e = R.row_offsets[k]; e < R.row_offsets[k + 1]; ++e) {
+        remote.entries.values()[e] *= factor;
+      }
+    }
+    made.matrix.set_remote(
+        std::make_shared<const RemoteColumns<double, HostSpace>>(std::move(remote)));
+  }
+  return std::move(made.matrix);
+}
+
+HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<HostSpace>& grid,
+                                           const NodeGraph<HostSpace>& strong,
+                                           CsrView<double, HostSpace> tentative,
+                                           double upper_bound) {
+  const HostCsrMatrix<double> smoother =
+      prolongation_smoother(context, grid, strong, upper_bound);
+  return spgemm<double>(context, smoother.view(), tentative);
 }
 
 }  // namespace heddle::detail
