@@ -3,6 +3,8 @@
 #include <heddle/linalg/distributed/global_rows.hpp>
 #include <heddle/spgemm/distributed.hpp>
 #include <heddle/spgemm/spgemm.hpp>
+#include <initializer_list>
+#include <iterator>
 #include <vector>
 
 namespace heddle {
@@ -30,25 +32,42 @@ HostCsrMatrix<double> side_by_side(HostContext& context, const CsrView<double, H
   return both;
 }
 
-/// Ascending numbers of columns, in place of which a matrix of few of them has 0, 1, 2, ….
+/// The columns in which some rows have entries, numbered 0, 1, 2, … in ascending order: all of a
+/// range, and those outside of it that occur.
 class FewColumns {
  public:
-  explicit FewColumns(std::vector<std::int32_t> numbers) : numbers_(std::move(numbers)) {
-    std::sort(numbers_.begin(), numbers_.end());
-    numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
+  FewColumns(const RowRange& range, std::initializer_list<CsrView<double, HostSpace>> rows)
+      : first_(range.first), local_(range.local) {
+    for (const CsrView<double, HostSpace>& A : rows) {
+      std::copy_if(A.columns, A.columns + A.nnz, std::back_inserter(others_),
+                   [this](std::int32_t number) { return !in_range(number); });
+    }
+    std::sort(others_.begin(), others_.end());
+    others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
+    before_ = std::lower_bound(others_.begin(), others_.end(), first_) - others_.begin();
   }
 
-  Index count() const noexcept { return std::ssize(numbers_); }
+  Index count() const noexcept { return local_ + std::ssize(others_); }
   std::int32_t number(std::int32_t place) const {
-    return numbers_[static_cast<std::size_t>(place)];
+    if (place >= before_ && place < before_ + local_) {
+      return static_cast<std::int32_t>(place - before_ + first_);
+    }
+    return others_[static_cast<std::size_t>(place < before_ ? place : place - local_)];
   }
   std::int32_t place(std::int32_t number) const {
-    return static_cast<std::int32_t>(
-        std::lower_bound(numbers_.begin(), numbers_.end(), number) - numbers_.begin());
+    if (in_range(number)) return static_cast<std::int32_t>(number - first_ + before_);
+    const Index k = std::lower_bound(others_.begin(), others_.end(), number) - others_.begin();
+    return static_cast<std::int32_t>(number < first_ ? k : k + local_);
   }
 
  private:
-  std::vector<std::int32_t> numbers_;
+  bool in_range(std::int32_t number) const noexcept {
+    return number >= first_ && number < first_ + local_;
+  }
+
+  Index first_, local_;
+  Index before_ = 0;  // others that are less than those of the range
+  std::vector<std::int32_t> others_;
 };
 
 /// The rows of A above those of B, with their columns in the numbers of `columns`.
@@ -70,20 +89,19 @@ HostCsrMatrix<double> stacked(HostContext& context, const CsrView<double, HostSp
 }  // namespace
 
 HostCsrMatrix<double> distributed_product(HostContext& context, CsrView<double, HostSpace> A,
-                                          CsrView<double, HostSpace> B_rows) {
+                                          CsrView<double, HostSpace> B_rows,
+                                          const RowRange& columns) {
   const HostCsrMatrix<double> halo = halo_rows(context, *A.remote->lists, B_rows);
-  std::vector<std::int32_t> numbers(B_rows.columns, B_rows.columns + B_rows.nnz);
   const CsrView<double, HostSpace> H = halo.view();
-  numbers.insert(numbers.end(), H.columns, H.columns + H.nnz);
-  const FewColumns columns(std::move(numbers));
+  const FewColumns few_columns(columns, {B_rows, H});
   const HostCsrMatrix<double> few =
       spgemm<double>(context, side_by_side(context, A).view(),
-                     stacked(context, B_rows, H, columns).view());
+                     stacked(context, B_rows, H, few_columns).view());
   const CsrView<double, HostSpace> C = few.view();
   HostCsrMatrix<double> product(context, C.rows, B_rows.cols, C.nnz);
   std::copy_n(C.row_offsets, C.rows + 1, product.row_offsets());
   std::transform(C.columns, C.columns + C.nnz, product.columns(),
-                 [&columns](std::int32_t place) { return columns.number(place); });
+                 [&](std::int32_t place) { return few_columns.number(place); });
   std::copy_n(C.values, C.nnz, product.values());
   return product;
 }

@@ -97,9 +97,11 @@ bool fills(HostContext& context, const HostCsrMatrix<double>& A,
 /// The rows of P on this process, with columns in global numbers, see `smoothed_prolongator`.
 HostCsrMatrix<double> prolongator_rows(HostContext& context, const Grid<HostSpace>& grid,
                                        const NodeGraph<HostSpace>& strong,
-                                       HostCsrMatrix<double> T_rows, double bound) {
+                                       HostCsrMatrix<double> T_rows, const RowRange& columns,
+                                       double bound) {
   HostCsrMatrix<double> P_rows = distributed_product(
-      context, prolongation_smoother(context, grid, strong, bound).view(), T_rows.view());
+      context, prolongation_smoother(context, grid, strong, bound).view(), T_rows.view(),
+      columns);
   return fills(context, grid.A, P_rows) ? std::move(T_rows) : std::move(P_rows);
 }
 
@@ -118,14 +120,14 @@ std::optional<CoarserShared> coarser_grid(HostContext& context, const SharedGrid
   const int rank = context.processes()->rank();
   const RowRange rows = fine.ranges.of(rank), columns = coarse.of(rank);
   const HostCsrMatrix<double> P_rows = prolongator_rows(
-      context, grid, strong, numbered(context, tentative.T, columns), bound);
+      context, grid, strong, numbered(context, tentative.T, columns), columns, bound);
   CoarserShared made;
   made.aggregates = aggregates.count;
   made.P = distribute<double>(context, P_rows.view(), rows, coarse);
   made.Pt = distribute<double>(context, transposed_rows(context, made.P.view()).view(), columns,
                                fine.ranges);
-  const HostCsrMatrix<double> AP = distributed_product(context, grid.A.view(), P_rows.view());
-  const HostCsrMatrix<double> product = distributed_product(context, made.Pt.view(), AP.view());
+  const HostCsrMatrix<double> AP = distributed_product(context, grid.A.view(), P_rows.view(), columns);
+  const HostCsrMatrix<double> product = distributed_product(context, made.Pt.view(), AP.view(), columns);
   Grid<HostSpace>& next = made.shared.grid;
   next.A = with_stored_diagonal<double>(
       context, distribute<double>(context, product.view(), columns, coarse).view());
