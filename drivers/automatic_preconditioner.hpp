@@ -107,16 +107,15 @@ class AutomaticPreconditioner {
   }
 
  private:
-  /// The costs of a process, which has its share of rows and entries of a distributed matrix.
+  /// The costs for the whole of a distributed matrix: processes choose as one of them alone would,
+  /// but for setups that are not made on their GPUs.
   static MultigridCosts costs_of(Ctx& context, const CsrView<T, Space>& matrix, Index block,
                                  std::size_t scalar_size) {
     constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
     if (matrix.remote == nullptr) {
       return {matrix.rows, matrix.nnz, block, scalar_size, kOnHost ? kSetupOnHost : kSetupOnGpu};
     }
-    const Index processes = context.processes()->size();
-    return {row_range(matrix).global / processes,
-            total_rows(context, local_entries(matrix)) / processes, block, scalar_size,
+    return {row_range(matrix).global, total_rows(context, local_entries(matrix)), block, scalar_size,
             kOnHost ? kSetupOnHost : kSetupBesideGpus};
   }
 
