@@ -115,8 +115,8 @@ class AutomaticPreconditioner {
     if (matrix.remote == nullptr) {
       return {matrix.rows, matrix.nnz, block, scalar_size, kOnHost ? kSetupOnHost : kSetupOnGpu};
     }
-    return {row_range(matrix).global, total_rows(context, local_entries(matrix)), block, scalar_size,
-            kOnHost ? kSetupOnHost : kSetupBesideGpus};
+    return {row_range(matrix).global, total_rows(context, local_entries(matrix)), block,
+            scalar_size, kOnHost ? kSetupOnHost : kSetupBesideGpus};
   }
 
   static constexpr Index kProbeSteps = 40;

@@ -13,12 +13,12 @@ namespace heddle::detail {
 /// do not fit A.
 void prepare_near_null(HostContext& context, Problem& problem);
 
-/// The unknowns per node of `problem`, or those that `request` asks a preconditioner to assume. 0: not
-/// known.
+/// The unknowns per node of `problem`, or those that `request` asks a preconditioner to assume. 0:
+/// not known.
 Index known_unknowns(const Request& request, const Problem& problem);
 
-/// Sets `unknowns` of a problem that several processes will share, as asked, else from the pattern of
-/// a stored A, so that `share` leaves the unknowns of a node together.
+/// Sets `unknowns` of a problem that several processes will share, as asked, else from the pattern
+/// of a stored A, so that `share` leaves the unknowns of a node together.
 void find_nodes(HostContext& context, const Request& request, Problem& problem);
 
 /// What is known of A. Refers to the memory of `problem`.

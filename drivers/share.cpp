@@ -86,8 +86,9 @@ void reorder(HostContext& host, const Order& order, HostProblem<T>& problem) {
   }
 }
 
-/// A partition of the rows of `problem`, which keeps the unknowns of a node together. With `normal_equations`, rows and columns of A are
-/// different things, and METIS knows no order that suits both.
+/// A partition of the rows of `problem`, which keeps the unknowns of a node together. With
+/// `normal_equations`, rows and columns of A are different things, and METIS knows no order that
+/// suits both.
 template <Scalar T>
 Partition partition_of(const HostProblem<T>& problem, int processes, Distribution distribution) {
   if (!problem.normal_equations) {

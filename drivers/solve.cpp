@@ -83,8 +83,8 @@ class RowNumbers {
   Buffer<std::int32_t, typename Ctx::Space> numbers_;
 };
 
-/// Whether the rows of this process are whole nodes of u unknowns: rows u·k … u·k + u − 1 in the order
-/// `rows`, which is empty for consecutive ones, those of one node.
+/// Whether the rows of this process are whole nodes of u unknowns: rows u·k … u·k + u − 1 in the
+/// order `rows`, which is empty for consecutive ones, those of one node.
 bool keeps_nodes(const RowRange& range, const std::vector<std::int32_t>& rows, Index unknowns) {
   if (range.first % unknowns != 0 || range.local % unknowns != 0) return false;
   for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -95,16 +95,15 @@ bool keeps_nodes(const RowRange& range, const std::vector<std::int32_t>& rows, I
   return true;
 }
 
-/// The plan for a problem that `share` has divided or given another order: what is known of A refers
-/// to the memory of the shared problem.
+/// The plan for a problem that `share` has divided or given another order: what is known of A
+/// refers to the memory of the shared problem.
 template <Scalar T>
 PreconditionerPlan plan_for(const HostContext& team, const SharedProblem<T>& shared,
                             PreconditionerPlan plan) {
   const HostProblem<T>& problem = shared.problem;
   NearNullSpace known{problem.near_null.view(), problem.unknowns};
-  const bool whole_nodes =
-      known.unknowns == 0 ||
-      keeps_nodes(row_range(problem.A.view()), shared.row_numbers, known.unknowns);
+  const bool whole_nodes = known.unknowns == 0 || keeps_nodes(row_range(problem.A.view()),
+                                                              shared.row_numbers, known.unknowns);
   if (team.agree(!whole_nodes)) known.unknowns = 0;
   const auto tell = [&](const PreconditionerKind* kind, PreconditionerOptions& options) {
     if (takes_near_null(kind, plan.matrix)) options.set_near_null(known);

@@ -201,8 +201,8 @@ HostCsrMatrix<double> halo_rows(HostContext& context, const HaloLists& lists,
 HostCsrMatrix<double> transposed_rows(HostContext& context, const CsrView<double, HostSpace>& A) {
   const HaloLists& lists = *A.remote->lists;
   // Columns of the halo go back to those that hold them: the way of the halo, reversed.
-  const HostCsrMatrix<double> received = exchange_rows(
-      context, transposed_remote(context, A).view(), lists.receive, lists.send);
+  const HostCsrMatrix<double> received =
+      exchange_rows(context, transposed_remote(context, A).view(), lists.receive, lists.send);
   const CsrView<double, HostSpace> others = received.view();
   CsrView<double, HostSpace> local = A;
   local.remote = nullptr;

@@ -20,8 +20,8 @@ std::vector<std::int32_t> inverse_of(const std::vector<std::int32_t>& order) {
   return inverse;
 }
 
-/// The pattern of the nodes of `node` rows of A: an entry where A has one in the rows and columns of
-/// two nodes. Its values are zeros.
+/// The pattern of the nodes of `node` rows of A: an entry where A has one in the rows and columns
+/// of two nodes. Its values are zeros.
 template <Scalar T>
 HostCsrMatrix<T> graph_of_nodes(HostContext& context, const CsrView<T, HostSpace>& A, Index node) {
   std::vector<std::int32_t> columns;
@@ -119,8 +119,7 @@ double halo_share(const CsrView<T, HostSpace>& A, const RowRanges& ranges) {
 }
 
 template <Scalar T>
-Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution asked,
-                    Index node) {
+Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution asked, Index node) {
   if (A.rows % node != 0 || A.rows / node < processes) node = 1;
   Partition in_order{balanced_rows(A, processes, 1, node), {}, {}};
   const double natural = halo_share_of(A, in_order);

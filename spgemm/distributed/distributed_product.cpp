@@ -94,9 +94,8 @@ HostCsrMatrix<double> distributed_product(HostContext& context, CsrView<double, 
   const HostCsrMatrix<double> halo = halo_rows(context, *A.remote->lists, B_rows);
   const CsrView<double, HostSpace> H = halo.view();
   const FewColumns few_columns(columns, {B_rows, H});
-  const HostCsrMatrix<double> few =
-      spgemm<double>(context, side_by_side(context, A).view(),
-                     stacked(context, B_rows, H, few_columns).view());
+  const HostCsrMatrix<double> few = spgemm<double>(context, side_by_side(context, A).view(),
+                                                   stacked(context, B_rows, H, few_columns).view());
   const CsrView<double, HostSpace> C = few.view();
   HostCsrMatrix<double> product(context, C.rows, B_rows.cols, C.nnz);
   std::copy_n(C.row_offsets, C.rows + 1, product.row_offsets());

@@ -85,8 +85,8 @@ HostCsrMatrix<double> numbered(HostContext& context, const HostCsrMatrix<double>
 /// this one do on average.
 bool fills(HostContext& context, const HostCsrMatrix<double>& A,
            const HostCsrMatrix<double>& P_rows) {
-  const double mean = static_cast<double>(P_rows.nnz()) /
-                      static_cast<double>(std::max<Index>(P_rows.rows(), 1));
+  const double mean =
+      static_cast<double>(P_rows.nnz()) / static_cast<double>(std::max<Index>(P_rows.rows(), 1));
   double counts[] = {multiplications(context, A.view(), P_rows.view()) +
                          mean * static_cast<double>(A.remote()->entries.nnz()),
                      static_cast<double>(local_entries(A.view()))};
@@ -100,8 +100,7 @@ HostCsrMatrix<double> prolongator_rows(HostContext& context, const Grid<HostSpac
                                        HostCsrMatrix<double> T_rows, const RowRange& columns,
                                        double bound) {
   HostCsrMatrix<double> P_rows = distributed_product(
-      context, prolongation_smoother(context, grid, strong, bound).view(), T_rows.view(),
-      columns);
+      context, prolongation_smoother(context, grid, strong, bound).view(), T_rows.view(), columns);
   return fills(context, grid.A, P_rows) ? std::move(T_rows) : std::move(P_rows);
 }
 
@@ -126,8 +125,10 @@ std::optional<CoarserShared> coarser_grid(HostContext& context, const SharedGrid
   made.P = distribute<double>(context, P_rows.view(), rows, coarse);
   made.Pt = distribute<double>(context, transposed_rows(context, made.P.view()).view(), columns,
                                fine.ranges);
-  const HostCsrMatrix<double> AP = distributed_product(context, grid.A.view(), P_rows.view(), columns);
-  const HostCsrMatrix<double> product = distributed_product(context, made.Pt.view(), AP.view(), columns);
+  const HostCsrMatrix<double> AP =
+      distributed_product(context, grid.A.view(), P_rows.view(), columns);
+  const HostCsrMatrix<double> product =
+      distributed_product(context, made.Pt.view(), AP.view(), columns);
   Grid<HostSpace>& next = made.shared.grid;
   next.A = with_stored_diagonal<double>(
       context, distribute<double>(context, product.view(), columns, coarse).view());
@@ -214,8 +215,7 @@ CoarserShared unchanged(HostContext& context, const SharedGrid& fine) {
 
 /// The grid after `fine`: a coarser one, or `fine` itself, to be gathered, where that is small or
 /// aggregates within processes would not be coarser. Nothing if it is too large for that.
-std::optional<CoarserShared> next_grid(HostContext& context, const SharedGrid& fine,
-                                       double bound) {
+std::optional<CoarserShared> next_grid(HostContext& context, const SharedGrid& fine, double bound) {
   std::optional<CoarserShared> next;
   if (fine.rows() > kCoarsestRows) next = coarser_grid(context, fine, bound);
   if (!next && fine.rows() <= kMostGatheredRows) next = unchanged(context, fine);

@@ -116,8 +116,8 @@ void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
   const ConstBlockView<double, HostSpace> halo = exchange.end(context);
   P.set_remote(scaled_remote(context, *P.remote(),
                              [&halo](Index, Index column) { return halo(column, 0); }));
-  Pt.set_remote(scaled_remote(context, *Pt.remote(),
-                              [&s](Index row, Index) { return s.data()[row]; }));
+  Pt.set_remote(
+      scaled_remote(context, *Pt.remote(), [&s](Index row, Index) { return s.data()[row]; }));
 }
 
 void fetch_dense(HostContext&, HostContext&, CsrView<double, HostSpace> A,

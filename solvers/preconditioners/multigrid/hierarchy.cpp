@@ -196,11 +196,11 @@ Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, type
   return made;
 }
 
-#define HEDDLE_INSTANTIATE(Ctx, Space)                                                           \
-  template double upper_bound(Ctx&, CsrView<double, Space>, bool);                               \
-  template std::pair<Grid<Space>, Buffer<double, Space>> finest_grid(                            \
-      Ctx&, CsrView<double, Space>, const MultigridOptions&);                                    \
-  template void add_levels(Ctx&, Grid<Space>, EntryCount, Hierarchy<Space>&);                    \
+#define HEDDLE_INSTANTIATE(Ctx, Space)                                                             \
+  template double upper_bound(Ctx&, CsrView<double, Space>, bool);                                 \
+  template std::pair<Grid<Space>, Buffer<double, Space>> finest_grid(Ctx&, CsrView<double, Space>, \
+                                                                     const MultigridOptions&);     \
+  template void add_levels(Ctx&, Grid<Space>, EntryCount, Hierarchy<Space>&);                      \
   template Hierarchy<Space> make_hierarchy(Ctx&, CsrView<double, Space>, const MultigridOptions&);
 HEDDLE_INSTANTIATE(HostContext, HostSpace)
 #ifdef HEDDLE_HAS_CUDA

@@ -14,10 +14,10 @@ struct HierarchyLevel {
   CsrMatrix<double, Space> A{};  ///< scaled to a diagonal of ones. Distributed levels come first
   double upper_bound = 1;        ///< of the spectrum of A
   CsrMatrix<double, Space> P{},
-      Pt{};              ///< from and to the next coarser level; empty on the coarsest
-  /// Of the last distributed level: Pᵀ has the own rows of the next level's vectors, and this matrix
-  /// of ones in the columns of a distributed identity makes all rows of them, on every process. P
-  /// has all columns on every process then. Empty on all other levels.
+      Pt{};  ///< from and to the next coarser level; empty on the coarsest
+  /// Of the last distributed level: Pᵀ has the own rows of the next level's vectors, and this
+  /// matrix of ones in the columns of a distributed identity makes all rows of them, on every
+  /// process. P has all columns on every process then. Empty on all other levels.
   std::optional<CsrMatrix<double, Space>> gather{};
   Index aggregates = 0;  ///< of its nodes on this process; 0 on the coarsest
   double seconds = 0;    ///< to make it
@@ -46,7 +46,8 @@ struct Hierarchy {
 /// until one has at most 4000 rows. That one is gathered: every process has the whole of it and of
 /// all coarser levels, and makes the same numbers of them. All processes call it together, and all
 /// throw the same error. The levels are made on the host, of `CudaContext` too. The near null
-/// vectors of the options are those of the rows of this process. Source: Vaněk, Mandel, Brezina, Computing 56 (1996) 179.
+/// vectors of the options are those of the rows of this process. Source: Vaněk, Mandel, Brezina,
+/// Computing 56 (1996) 179.
 template <class Ctx>
 Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, typename Ctx::Space> A,
                                               const MultigridOptions& options);

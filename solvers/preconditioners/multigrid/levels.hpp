@@ -8,7 +8,7 @@
 /// The parts of `make_hierarchy` that one process and several have in common.
 namespace heddle::detail {
 
-inline constexpr Index kCoarsestRows = 300;  // the dense inverse of this order takes about 0.03 s
+inline constexpr Index kCoarsestRows = 300;    // the dense inverse of this order takes about 0.03 s
 inline constexpr double kMostComplexity = 3;   // entries of all levels per entry of A
 inline constexpr double kLeastReduction = .8;  // rows of a level per row of the finer one, at most
 inline constexpr double kMostProducts = 100;   // multiplications of A P per entry of A
@@ -34,8 +34,8 @@ struct EntryCount {
   double most = 0;
 };
 
-/// An upper bound of the spectrum of A, whose diagonal is one. On coarser levels the rounding errors
-/// of PᵀAP, divided by small diagonal entries, may be negative eigenvalues, so that only the
+/// An upper bound of the spectrum of A, whose diagonal is one. On coarser levels the rounding
+/// errors of PᵀAP, divided by small diagonal entries, may be negative eigenvalues, so that only the
 /// `finest` level tells whether A is indefinite, and throws `InvalidArgument` if it is. Processes
 /// that share A call it together.
 template <class Ctx>

@@ -34,8 +34,8 @@ struct Hierarchy;
 /// are made where the matrix lies. Their number, their pattern and, up to rounding, their values
 /// are the same on all backends.
 ///
-/// Of a distributed A, each process smooths its rows of the finer levels, and all processes repeat the
-/// cycle of the coarser ones, see `detail::make_hierarchy`.
+/// Of a distributed A, each process smooths its rows of the finer levels, and all processes repeat
+/// the cycle of the coarser ones, see `detail::make_hierarchy`.
 ///
 /// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
 /// (1996) 179.
@@ -84,7 +84,7 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
     std::vector<T> polynomial;
     std::unique_ptr<detail::NarrowSmoother<Ctx>> narrow;  // null: smooths in T
     std::optional<Product> prolong,
-        restrict;  // from and to the next coarser level, if there is one
+        restrict;                   // from and to the next coarser level, if there is one
     std::optional<Product> gather;  // of what `restrict` makes, see `HierarchyLevel`
     MultiVector<T, Space> part;     // that, if it is to be gathered
     MultiVector<T, Space> right, solution, residual, work;  // n×b, b ≥ the widest block so far

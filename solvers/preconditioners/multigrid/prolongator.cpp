@@ -282,8 +282,8 @@ HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<Hos
     RemoteColumns<double, HostSpace> remote = copy_of<double>(context, *grid.A.remote());
     const CsrView<double, HostSpace> R = remote.entries.view();
     for (Index k = 0; k < R.rows; ++k) {
-      const double d = made.diagonal[static_cast<std::size_t>(
-          remote.rows[static_cast<std::size_t>(k)])];
+      const double d =
+          made.diagonal[static_cast<std::size_t>(remote.rows[static_cast<std::size_t>(k)])];
       const double factor = d > 0 ? -omega / d : 0;
       for (std::int64_t e = R.row_offsets[k]; e < R.row_offsets[k + 1]; ++e) {
         remote.entries.values()[e] *= factor;
@@ -299,8 +299,7 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<Host
                                            const NodeGraph<HostSpace>& strong,
                                            CsrView<double, HostSpace> tentative,
                                            double upper_bound) {
-  const HostCsrMatrix<double> smoother =
-      prolongation_smoother(context, grid, strong, upper_bound);
+  const HostCsrMatrix<double> smoother = prolongation_smoother(context, grid, strong, upper_bound);
   return spgemm<double>(context, smoother.view(), tentative);
 }
 

@@ -53,9 +53,8 @@ TEST(Partition, KeepsNodesTogether) {
         EXPECT_EQ(rows.first % 3, 0);
         Index cost = 0;
         for (Index i = rows.first; i < rows.first + rows.local; ++i) {
-          cost += row_cost(A.view(), found.order.empty()
-                                         ? i
-                                         : found.order[static_cast<std::size_t>(i)]);
+          cost += row_cost(A.view(),
+                           found.order.empty() ? i : found.order[static_cast<std::size_t>(i)]);
         }
         EXPECT_NEAR(static_cast<double>(cost), whole / count, .1 * whole / count);
       }

@@ -94,7 +94,6 @@ class DistributedMultigrid : public test::OnProcesses {
     EXPECT_LE(difference, 1e-11 * largest);
     EXPECT_GT(spectrum(found).front(), 0);
   }
-
 };
 
 TEST_F(DistributedMultigrid, IsSymmetricPositiveDefinite) {
@@ -134,9 +133,9 @@ TEST_F(DistributedMultigrid, IsAsGoodAsThatOfOneProcess) {
     Index unknowns;
     std::size_t distributed;  ///< levels that processes share
   };
-  for (const Case& problem : {Case{{"laplace3d", {37, 36, 35}}, 1, 2},
-                              Case{{"laplace2d", {100, 110}}, 1, 1},
-                              Case{{"elasticity3d", {11, 10, 9}}, 3, 1}}) {
+  for (const Case& problem :
+       {Case{{"laplace3d", {37, 36, 35}}, 1, 2}, Case{{"laplace2d", {100, 110}}, 1, 1},
+        Case{{"elasticity3d", {11, 10, 9}}, 3, 1}}) {
     SCOPED_TRACE(problem.spec.name);
     const HostCsrMatrix<double> A = generate<double>(alone_, problem.spec);
     const RowRanges ranges = balanced(A, problem.unknowns);
@@ -241,11 +240,10 @@ TEST_F(DistributedMultigrid, ProductsAndTransposesOfRows) {
   };
   expect_same(all_rows(together_, global_rows(together_, D.view()).view()), A, 0);
   expect_same(all_rows(together_, B_rows.view()), B, 0);
-  expect_same(
-      all_rows(together_, distributed_product(together_, D.view(), B_rows.view(),
-                                              rows.of(processes()->rank()))
-                              .view()),
-      spgemm<double>(alone_, A.view(), B.view()), 1e-13);
+  expect_same(all_rows(together_, distributed_product(together_, D.view(), B_rows.view(),
+                                                      rows.of(processes()->rank()))
+                                      .view()),
+              spgemm<double>(alone_, A.view(), B.view()), 1e-13);
 }
 
 }  // namespace
