@@ -15,9 +15,9 @@ struct HierarchyLevel {
   double upper_bound = 1;        ///< of the spectrum of A
   CsrMatrix<double, Space> P{},
       Pt{};  ///< from and to the next coarser level; empty on the coarsest
-  /// Of the last distributed level: Pᵀ has the own rows of the next level's vectors, and this
-  /// matrix of ones in the columns of a distributed identity makes all rows of them, on every
-  /// process. P has all columns on every process then. Empty on all other levels.
+  /// Of the last distributed level, else empty: the identity G with all rows on every process and
+  /// distributed columns. The next level is held whole by every process, so its right-hand side is
+  /// G Pᵀ r, where Pᵀ r is distributed. P then has all columns on every process.
   std::optional<CsrMatrix<double, Space>> gather{};
   Index aggregates = 0;  ///< of its nodes on this process; 0 on the coarsest
   double seconds = 0;    ///< to make it
