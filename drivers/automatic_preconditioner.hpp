@@ -5,6 +5,8 @@
 #include <cmath>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/preconditioner.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
@@ -38,8 +40,9 @@ class AutomaticPreconditioner {
   /// A and its matrix must outlive what is made. `may_lower`: whether the matrix allows what the
   /// plan lowers.
   /// `block`: the columns that it is applied to. `null_space`: all null vectors of A, null if none
-  /// are known. `host` outlives what is made, too.
-  AutomaticPreconditioner(LinearOperator<T, Ctx>& A, CsrView<T, Space> matrix,
+  /// are known. `host` outlives what is made, too. Processes that share A make it, and what it
+  /// makes, together, and choose alike: by sums over all rows and by what one of them finds.
+  AutomaticPreconditioner(Ctx& context, LinearOperator<T, Ctx>& A, CsrView<T, Space> matrix,
                           const PreconditionerPlan& plan, bool may_lower, const SpmmOptions& spmm,
                           Index block, std::shared_ptr<const GraphNullSpace> null_space,
                           HostContext& host)
@@ -51,8 +54,7 @@ class AutomaticPreconditioner {
         strong_lowered_(may_lower && plan.strong_lowered),
         spmm_(spmm),
         null_space_(std::move(null_space)),
-        costs_(matrix.rows, matrix.nnz, block, strong_lowered_ ? sizeof(float) : sizeof(T),
-               std::same_as<Ctx, HostContext> ? kSetupOnHost : kSetupOnGpu),
+        costs_(costs_of(context, matrix, block, strong_lowered_ ? sizeof(float) : sizeof(T))),
         choice_(std::make_shared<AutomaticChoice>(
             AutomaticChoice{.name = plan.describe(), .lowered = lowered_})) {}
 
@@ -105,6 +107,18 @@ class AutomaticPreconditioner {
   }
 
  private:
+  /// The costs for the whole of a distributed matrix: processes choose as one of them alone would,
+  /// but for setups that are not made on their GPUs.
+  static MultigridCosts costs_of(Ctx& context, const CsrView<T, Space>& matrix, Index block,
+                                 std::size_t scalar_size) {
+    constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
+    if (matrix.remote == nullptr) {
+      return {matrix.rows, matrix.nnz, block, scalar_size, kOnHost ? kSetupOnHost : kSetupOnGpu};
+    }
+    return {row_range(matrix).global, total_rows(context, local_entries(matrix)), block,
+            scalar_size, kOnHost ? kSetupOnHost : kSetupBesideGpus};
+  }
+
   static constexpr Index kProbeSteps = 40;
   static constexpr Index kQualitySteps = 5;
   static constexpr double kMostCondition = 8;  // of M⁻¹A with multigrid. That of meshes is 1.5 to 4
@@ -143,8 +157,10 @@ class AutomaticPreconditioner {
   /// Makes the strong kind. Returns the reason why it does not suit, with `made` null.
   std::string strong_into(Ctx& context, std::unique_ptr<Preconditioner<T, Ctx>>& made) const {
     const double bytes =
-        plan_.strong->bytes({.rows = matrix_.rows, .nnz = matrix_.nnz}, plan_.strong_options).setup;
-    if (bytes > kFactorShare * memory_bytes(context)) {
+        plan_.strong
+            ->bytes({.rows = matrix_.rows, .nnz = local_entries(matrix_)}, plan_.strong_options)
+            .setup;
+    if (context.agree(bytes > kFactorShare * memory_bytes(context))) {
       return fmt::format("multigrid would take {:.1e} bytes", bytes);
     }
     try {

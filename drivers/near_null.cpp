@@ -3,7 +3,9 @@
 #include <cmath>
 #include <heddle/drivers/near_null.hpp>
 #include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
+#include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
 #include <utility>
+#include <variant>
 
 namespace heddle::detail {
 namespace {
@@ -95,6 +97,20 @@ void prepare_near_null(HostContext& context, Problem& problem) {
   if (problem.null_space && problem.null_space->complete) {
     problem.near_null = sum_of(context, *problem.null_space);
   }
+}
+
+Index known_unknowns(const Request& request, const Problem& problem) {
+  if (problem.unknowns > 0) return problem.unknowns;
+  const auto option = request.preconditioner.options.find("unknowns");
+  if (option == request.preconditioner.options.end()) return 0;
+  const Index* const number = std::get_if<Index>(&option->second);
+  return number == nullptr ? 0 : *number;
+}
+
+void find_nodes(HostContext& context, const Request& request, Problem& problem) {
+  if (problem.processes == 1 || problem.normal_equations || !problem.A.is_stored()) return;
+  problem.unknowns = known_unknowns(request, problem);
+  if (problem.unknowns == 0) problem.unknowns = unknowns_per_node(context, problem.A.view());
 }
 
 NearNullSpace near_null_of(const Problem& problem) noexcept {

@@ -71,15 +71,23 @@ void pass(Archive& archive, Request& request) {
   pass(archive, request.checkpoint);
 }
 
-/// The options of the preconditioner follow from the request.
-void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
-  std::string name(plan.name());
+/// A kind by its name, with its options, which follow from `given`. Those that name memory of
+/// process 0 are left out.
+void pass(Archive& archive, const OptionValues& given, const PreconditionerKind*& kind,
+          PreconditionerOptions& options) {
+  std::string name(kind != nullptr ? std::string_view(kind->name) : "none");
   archive.text(name);
-  archive.values(plan.matrix, plan.lowered);
-  archive.text(plan.precision_reason);
   if (!archive.loading() || name == "none") return;
-  plan.kind = &preconditioner_table().get(name);
-  plan.options = plan.kind->options(request.preconditioner.options);
+  kind = &preconditioner_table().get(name);
+  options = kind->options(given);
+}
+
+void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
+  pass(archive, request.preconditioner.options, plan.kind, plan.options);
+  pass(archive, {}, plan.strong, plan.strong_options);  // chosen without options only
+  archive.values(plan.matrix, plan.lowered, plan.strong_lowered);
+  archive.text(plan.precision_reason);
+  archive.text(plan.strong_precision_reason);
 }
 
 void pass(Archive& archive, Order& order) {

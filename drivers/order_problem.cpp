@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/order_problem.hpp>
 #include <heddle/drivers/placed.hpp>
 #include <heddle/drivers/preconditioner.hpp>
@@ -29,15 +30,6 @@ std::string bound_to_order(const Request& request, const Problem& problem) {
   return fmt::format("the preconditioner {} is not for matrices in another order", plan.kind->name);
 }
 
-/// The unknowns per point of the discretisation, 0 where they are not known.
-Index unknowns_of(const Request& request, const Problem& problem) {
-  if (problem.unknowns > 0) return problem.unknowns;
-  const auto option = request.preconditioner.options.find("unknowns");
-  if (option == request.preconditioner.options.end()) return 0;
-  const Index* const number = std::get_if<Index>(&option->second);
-  return number == nullptr ? 0 : *number;
-}
-
 /// Products with the whole block that a solve does, as a rule.
 double usual_products(const Request& request, const Problem& problem) {
   constexpr double kUsual = 150;
@@ -55,7 +47,7 @@ OrderedProducts products_of(Device& device, const Problem& problem, const Reques
   products.N = method_of(request, problem.sizes()).block_size(request, problem.sizes());
   products.scalar_bytes = request.precision == Precision::full ? sizeof(double) : sizeof(float);
   products.count = usual_products(request, problem);
-  products.unknowns = unknowns_of(request, problem);
+  products.unknowns = known_unknowns(request, problem);
 #ifdef HEDDLE_HAS_CUDA
   device.with_context([&](auto& context) {
     if constexpr (std::same_as<std::remove_reference_t<decltype(context)>, CudaContext>) {

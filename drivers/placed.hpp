@@ -214,9 +214,9 @@ class PlacedProblem {
       refuse_lower_precision(request.preconditioner.precision, refusal_);
     }
     if (plan.strong != nullptr && A_.stored != nullptr) {
-      const AutomaticPreconditioner<T, Ctx> automatic(*A_.product, M, plan, refusal_.empty(),
-                                                      request.spmm, block_, std::move(null_space),
-                                                      host);
+      const AutomaticPreconditioner<T, Ctx> automatic(context, *A_.product, M, plan,
+                                                      refusal_.empty(), request.spmm, block_,
+                                                      std::move(null_space), host);
       choice_ = automatic.choice();
       made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
                                              : automatic.for_linear_system(context);

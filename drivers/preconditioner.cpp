@@ -171,15 +171,17 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Problem& pr
   const PreconditionedProblem described = preconditioned_problem(request, problem);
   PreconditionerPlan plan = plan_preconditioner(request.preconditioner, described);
   const auto tell = [&](const PreconditionerKind* kind, PreconditionerOptions& options) {
-    const bool takes = kind != nullptr && kind->takes_near_null;
-    if (takes && plan.matrix == PreconditionedMatrix::A)
-      options.set_near_null(near_null_of(problem));
+    if (takes_near_null(kind, plan.matrix)) options.set_near_null(near_null_of(problem));
   };
   offer_multigrid(request.preconditioner, described, plan);
   tell(plan.kind, plan.options);
   tell(plan.strong, plan.strong_options);
   choose_precision(request, described, plan);
   return plan;
+}
+
+bool takes_near_null(const PreconditionerKind* kind, PreconditionedMatrix matrix) noexcept {
+  return kind != nullptr && kind->takes_near_null && matrix == PreconditionedMatrix::A;
 }
 
 bool asks_for_lower(PreconditionerPrecision precision) noexcept {

@@ -58,6 +58,10 @@ PreconditionerPlan plan_preconditioner(const PreconditionerRequest& asked,
 /// - it can be made in the precision.
 PreconditionerPlan plan_preconditioner(const Request& request, const Problem& problem);
 
+/// Whether a preconditioner of this kind for `matrix` reads `PreconditionerOptions::near_null`. Not
+/// where `kind` is null.
+bool takes_near_null(const PreconditionerKind* kind, PreconditionedMatrix matrix) noexcept;
+
 /// Whether `precision` asks for less than double precision.
 bool asks_for_lower(PreconditionerPrecision precision) noexcept;
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heddle/drivers/share.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
@@ -85,11 +86,15 @@ void reorder(HostContext& host, const Order& order, HostProblem<T>& problem) {
   }
 }
 
-/// A partition of the rows of `problem`. With `normal_equations`, rows and columns of A are
-/// different things, and METIS knows no order that suits both.
+/// A partition of the rows of `problem`, which keeps the unknowns of a node together. With
+/// `normal_equations`, rows and columns of A are different things, and METIS knows no order that
+/// suits both.
 template <Scalar T>
 Partition partition_of(const HostProblem<T>& problem, int processes, Distribution distribution) {
-  if (!problem.normal_equations) return partition(problem.A.view(), processes, distribution);
+  if (!problem.normal_equations) {
+    const Index node = std::max<Index>(problem.unknowns, 1);
+    return partition(problem.A.view(), processes, distribution, node);
+  }
   return {balanced_rows(problem.A.view(), processes, 0),
           {},
           "rows and columns in order, each with ranges of its own"};
@@ -140,6 +145,8 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
   part.constraints = share_block(team, std::exchange(problem.constraints, {}), rows);
   part.initial_guess = share_block(team, std::exchange(problem.initial_guess, {}), columns);
   part.rhs = share_block(team, std::exchange(problem.rhs, {}), rows);
+  part.near_null = share_block(team, std::exchange(problem.near_null, {}), rows);
+  part.unknowns = of_leader(team, problem.unknowns);
   part.guess_from_random = of_leader(team, problem.guess_from_random);
   const Index infinite = of_leader(team, problem.infinite_eigenvalues.value_or(-1));
   if (infinite >= 0) part.infinite_eigenvalues = infinite;

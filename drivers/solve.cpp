@@ -8,6 +8,7 @@
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/mixed.hpp>
+#include <heddle/drivers/near_null.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/order.hpp>
 #include <heddle/drivers/order_problem.hpp>
@@ -82,8 +83,10 @@ class RowNumbers {
   Buffer<std::int32_t, typename Ctx::Space> numbers_;
 };
 
-/// Whether rows u·k … u·k + u − 1 in the order `rows` are those of one node of u unknowns.
-bool keeps_nodes(const std::vector<std::int32_t>& rows, Index unknowns) {
+/// Whether the rows of this process are whole nodes of u unknowns: rows u·k … u·k + u − 1 in the
+/// order `rows`, which is empty for consecutive ones, those of one node.
+bool keeps_nodes(const RowRange& range, const std::vector<std::int32_t>& rows, Index unknowns) {
+  if (range.first % unknowns != 0 || range.local % unknowns != 0) return false;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto place = static_cast<std::int32_t>(k % static_cast<std::size_t>(unknowns));
     const std::int32_t first = rows[k - static_cast<std::size_t>(place)];
@@ -92,16 +95,21 @@ bool keeps_nodes(const std::vector<std::int32_t>& rows, Index unknowns) {
   return true;
 }
 
-/// The plan for a problem whose rows `share` has given another order: what is known of A refers to
-/// the memory of the shared problem.
+/// The plan for a problem that `share` has divided or given another order: what is known of A
+/// refers to the memory of the shared problem.
 template <Scalar T>
-PreconditionerPlan in_order_of(const SharedProblem<T>& shared, PreconditionerPlan plan) {
-  for (PreconditionerOptions* options : {&plan.options, &plan.strong_options}) {
-    NearNullSpace known = options->near_null();
-    if (known.vectors.cols() > 0) known.vectors = shared.problem.near_null.view();
-    if (known.unknowns > 0 && !keeps_nodes(shared.row_numbers, known.unknowns)) known.unknowns = 0;
-    options->set_near_null(known);
-  }
+PreconditionerPlan plan_for(const HostContext& team, const SharedProblem<T>& shared,
+                            PreconditionerPlan plan) {
+  const HostProblem<T>& problem = shared.problem;
+  NearNullSpace known{problem.near_null.view(), problem.unknowns};
+  const bool whole_nodes = known.unknowns == 0 || keeps_nodes(row_range(problem.A.view()),
+                                                              shared.row_numbers, known.unknowns);
+  if (team.agree(!whole_nodes)) known.unknowns = 0;
+  const auto tell = [&](const PreconditionerKind* kind, PreconditionerOptions& options) {
+    if (takes_near_null(kind, plan.matrix)) options.set_near_null(known);
+  };
+  tell(plan.kind, plan.options);
+  tell(plan.strong, plan.strong_options);
   return plan;
 }
 
@@ -123,7 +131,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   const Request request = request_in(on.device.team(), asked, shared);
   const RowNumbers<Ctx> numbers(on.context, shared.row_numbers);
   const MethodKind& method = method_of(request, shared.problem.sizes());
-  const PreconditionerPlan own_plan = in_order_of(shared, plan);
+  const PreconditionerPlan own_plan = plan_for(on.device.team(), shared, plan);
   const double sharing_seconds = seconds_since(start);
   Solved<T, typename Ctx::Space> solved = solve_placed<T>(
       on.context, on.device.team(), std::move(shared.problem), own_plan, request, monitor);
@@ -150,6 +158,7 @@ Solution solve_together(Place<Ctx> on, HostProblem<T> problem, const Preconditio
 
 template <class Ctx>
 Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const Monitor& monitor) {
+  find_nodes(on.device.host(), request, problem);
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   const auto full = [&](Problem exact, const Request& asked, const Monitor& watch) {
     return solve_together<double>(on, std::move(exact), plan, asked, watch);

@@ -33,8 +33,8 @@ std::vector<std::int32_t> halo_columns(const CsrView<T, HostSpace>& A, const Own
 /// The lists for a halo of these global columns. Each process tells the others which of their rows
 /// it needs.
 HaloLists make_lists(Processes& processes, const std::vector<std::int32_t>& halo,
-                     const RowRanges& rows, const RowRanges& columns) {
-  HaloLists lists{rows.of(processes.rank()), columns.of(processes.rank()), {}, {}, {}};
+                     const RowRange& rows, const RowRanges& columns) {
+  HaloLists lists{rows, columns.of(processes.rank()), {}, {}, {}};
   const auto size = static_cast<std::size_t>(processes.size());
   std::vector<Index> needs(size), all(size * size);
   std::vector<std::int32_t> wanted;  // the halo in the numbers of its owners
@@ -119,7 +119,7 @@ RemoteColumns<T, HostSpace> remote_part(HostContext& context, const CsrView<T, H
 
 template <Scalar T>
 HostCsrMatrix<T> distribute(HostContext& context, const CsrView<T, HostSpace>& A_rows,
-                            const RowRanges& rows, const RowRanges& columns) {
+                            const RowRange& rows, const RowRanges& columns) {
   Processes& processes = *context.processes();
   const OwnColumns own{columns.of(processes.rank())};
   const std::vector<std::int32_t> halo = halo_columns(A_rows, own);
@@ -132,7 +132,7 @@ HostCsrMatrix<T> distribute(HostContext& context, const CsrView<T, HostSpace>& A
 
 #define HEDDLE_INSTANTIATE(T)                                                      \
   template HostCsrMatrix<T> distribute(HostContext&, const CsrView<T, HostSpace>&, \
-                                       const RowRanges&, const RowRanges&);
+                                       const RowRange&, const RowRanges&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -7,11 +7,12 @@
 namespace heddle {
 
 /// The distributed matrix whose rows on this process are `A_rows`, with columns in global numbers.
-/// `rows` tells which rows of A, and of Y = A X, each process of the context holds, `columns` which
-/// rows of X. The result has the entries of own columns in its arrays and all others in its
-/// `RemoteColumns`, with the lists of the halo. All processes of the context call it together.
+/// `rows`: those of A, and of Y = A X, that this process holds. `columns` tells which rows of X
+/// each process of the context holds. The result has the entries of own columns in its arrays and
+/// all others in its `RemoteColumns`, with the lists of the halo. All processes of the context call
+/// it together.
 template <Scalar T>
 HostCsrMatrix<T> distribute(HostContext& context, const CsrView<T, HostSpace>& A_rows,
-                            const RowRanges& rows, const RowRanges& columns);
+                            const RowRange& rows, const RowRanges& columns);
 
 }  // namespace heddle

@@ -20,14 +20,50 @@ std::vector<std::int32_t> inverse_of(const std::vector<std::int32_t>& order) {
   return inverse;
 }
 
+/// The pattern of the nodes of `node` rows of A: an entry where A has one in the rows and columns
+/// of two nodes. Its values are zeros.
+template <Scalar T>
+HostCsrMatrix<T> graph_of_nodes(HostContext& context, const CsrView<T, HostSpace>& A, Index node) {
+  std::vector<std::int32_t> columns;
+  std::vector<std::int64_t> offsets{0};
+  for (Index I = 0; I < A.rows / node; ++I) {
+    const auto first = std::ssize(columns);
+    for (std::int64_t e = A.row_offsets[I * node]; e < A.row_offsets[(I + 1) * node]; ++e) {
+      columns.push_back(static_cast<std::int32_t>(A.columns[e] / node));
+    }
+    std::sort(columns.begin() + first, columns.end());
+    columns.erase(std::unique(columns.begin() + first, columns.end()), columns.end());
+    offsets.push_back(std::ssize(columns));
+  }
+  HostCsrMatrix<T> graph(context, A.rows / node, A.rows / node, std::ssize(columns));
+  std::copy(offsets.begin(), offsets.end(), graph.row_offsets());
+  std::copy(columns.begin(), columns.end(), graph.columns());
+  std::fill_n(graph.values(), graph.nnz(), T{0});
+  return graph;
+}
+
+/// The part of each row of A, which those of a node of `node` rows have in common.
+template <Scalar T>
+std::vector<std::int32_t> parts_of_rows(const CsrView<T, HostSpace>& A, int processes, Index node) {
+  std::vector<std::int32_t> weights(static_cast<std::size_t>(A.rows / node), 0);
+  for (Index i = 0; i < A.rows; ++i) {
+    weights[static_cast<std::size_t>(i / node)] += static_cast<std::int32_t>(row_cost(A, i));
+  }
+  if (node == 1) return detail::graph_parts(A, weights, processes);
+  HostContext beside(1);
+  const std::vector<std::int32_t> of_nodes =
+      detail::graph_parts(graph_of_nodes(beside, A, node).view(), weights, processes);
+  std::vector<std::int32_t> parts(static_cast<std::size_t>(A.rows));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i] = of_nodes[i / static_cast<std::size_t>(node)];
+  }
+  return parts;
+}
+
 /// The partition of METIS. Its reason is left empty.
 template <Scalar T>
-Partition by_graph(const CsrView<T, HostSpace>& A, int processes) {
-  std::vector<std::int32_t> weights(static_cast<std::size_t>(A.rows));
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    weights[i] = static_cast<std::int32_t>(row_cost(A, static_cast<Index>(i)));
-  }
-  const std::vector<std::int32_t> parts = detail::graph_parts(A, weights, processes);
+Partition by_graph(const CsrView<T, HostSpace>& A, int processes, Index node) {
+  const std::vector<std::int32_t> parts = parts_of_rows(A, processes, node);
   Partition found;
   found.order.resize(parts.size());
   std::iota(found.order.begin(), found.order.end(), 0);
@@ -83,8 +119,9 @@ double halo_share(const CsrView<T, HostSpace>& A, const RowRanges& ranges) {
 }
 
 template <Scalar T>
-Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution asked) {
-  Partition in_order{balanced_rows(A, processes), {}, {}};
+Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution asked, Index node) {
+  if (A.rows % node != 0 || A.rows / node < processes) node = 1;
+  Partition in_order{balanced_rows(A, processes, 1, node), {}, {}};
   const double natural = halo_share_of(A, in_order);
   const std::string missing = detail::no_parts_reason(A.rows, A.nnz);
   if (asked == Distribution::metis && !missing.empty()) {
@@ -98,7 +135,7 @@ Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution 
     if (asked == Distribution::automatic && !small) in_order.reason += "; " + missing;
     return in_order;
   }
-  Partition by_metis = by_graph(A, processes);
+  Partition by_metis = by_graph(A, processes, node);
   if (has_empty_part(by_metis.ranges)) {
     in_order.reason = "rows in order, METIS left a process without rows";
     return in_order;
@@ -157,7 +194,7 @@ MultiVector<T, HostSpace> reordered(HostContext& context, const ConstBlockView<T
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template double halo_share(const CsrView<T, HostSpace>&, const RowRanges&);                     \
-  template Partition partition(const CsrView<T, HostSpace>&, int, Distribution);                  \
+  template Partition partition(const CsrView<T, HostSpace>&, int, Distribution, Index);           \
   template HostCsrMatrix<T> reordered(HostContext&, const CsrView<T, HostSpace>&,                 \
                                       const std::vector<std::int32_t>&);                          \
   template MultiVector<T, HostSpace> reordered(HostContext&, const ConstBlockView<T, HostSpace>&, \

@@ -35,9 +35,12 @@ inline constexpr double kWorthwhile = 0.5;
 /// A partition of the rows of a symmetric A. Rows that a process takes keep their order.
 /// `automatic` takes the rows in order where their halo is small, as with meshes that are numbered
 /// along their longest side, and where METIS does not pay. Throws `InvalidArgument` if A has fewer
-/// rows than there are processes, and if METIS was asked for and cannot be used.
+/// rows than there are processes, and if METIS was asked for and cannot be used. Rows are taken in
+/// whole nodes of `node` consecutive rows, if their number is a multiple of it and there is a node
+/// for each process.
 template <Scalar T>
-Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution asked);
+Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution asked,
+                    Index node = 1);
 
 /// A(order, order): row k and column k of the result are row and column order[k] of A.
 template <Scalar T>

@@ -22,17 +22,19 @@ int RowRanges::owner(Index row) const noexcept {
 }
 
 template <Scalar T>
-RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least) {
-  if (A.rows < least * processes) {
+RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least, Index node) {
+  const Index nodes = A.rows / node;
+  if (nodes < least * processes) {
     throw InvalidArgument("there are " + std::to_string(processes) + " processes, but the matrix " +
-                          "has " + std::to_string(A.rows) + " rows: start fewer processes");
+                          "has " + std::to_string(nodes) + (node > 1 ? " nodes" : " rows") +
+                          ": start fewer processes");
   }
-  const auto cost = [&A](Index row) { return A.row_offsets[row] + kRowEntries * row; };
+  const auto cost = [&](Index k) { return A.row_offsets[k * node] + kRowEntries * k * node; };
   RowRanges ranges{{0}};
   for (int k = 1; k <= processes; ++k) {
-    const double target = static_cast<double>(cost(A.rows)) * k / processes;
-    Index low = ranges.begins.back() + least;  // its rows for each process, before and after k
-    Index high = A.rows - least * (processes - k);
+    const double target = static_cast<double>(cost(nodes)) * k / processes;
+    Index low = ranges.begins.back() / node + least;  // its nodes for each, before and after k
+    Index high = nodes - least * (processes - k);
     while (low < high) {
       const Index middle = (low + high) / 2;
       if (static_cast<double>(cost(middle)) < target) {
@@ -41,14 +43,14 @@ RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index lea
         high = middle;
       }
     }
-    ranges.begins.push_back(low);
+    ranges.begins.push_back(low * node);
   }
   return ranges;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                            \
   template Index row_cost(const CsrView<T, HostSpace>&, Index) noexcept; \
-  template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int, Index);
+  template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int, Index, Index);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

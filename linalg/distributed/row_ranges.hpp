@@ -26,8 +26,11 @@ template <Scalar T>
 Index row_cost(const CsrView<T, HostSpace>& A, Index row) noexcept;
 
 /// Ranges of rows of A for `processes` processes, each with `least` rows or more. The processes get
-/// about equal sums of `row_cost`. Throws `InvalidArgument` if A has too few rows.
+/// about equal sums of `row_cost`. Ranges begin at multiples of `node`, of which the number of rows
+/// is a multiple, so that the rows of a node stay together. Throws `InvalidArgument` if A has too
+/// few rows.
 template <Scalar T>
-RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least = 1);
+RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least = 1,
+                        Index node = 1);
 
 }  // namespace heddle

@@ -86,11 +86,11 @@ HostCsrMatrix<T> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
   processes.broadcast(counts.data(), counts.size() * sizeof(Index));
   if (processes.leads()) {
     send_rows(processes, A, rows);
-    return distribute(context, rows_of(A, rows.of(0)), rows, columns);
+    return distribute(context, rows_of(A, rows.of(0)), rows.of(0), columns);
   }
   const HostCsrMatrix<T> part =
       receive_rows<T>(context, rows, columns, counts[static_cast<std::size_t>(processes.rank())]);
-  return distribute(context, part.view(), rows, columns);
+  return distribute(context, part.view(), rows.of(processes.rank()), columns);
 }
 
 template <Scalar T>

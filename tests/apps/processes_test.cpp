@@ -36,6 +36,18 @@ TEST_F(LobpcgOnProcesses, SameResults) {
   expect_same(3, problem(kGrid, "nev: 4") + "precision: mixed\n");
 }
 
+TEST_F(LobpcgOnProcesses, Multigrid) {
+  const std::string multigrid = "nev: 4, preconditioner: {type: multigrid}";
+  const std::string body = generated("elasticity3d", "8, 7, 6");  // with coordinates of its own
+  expect_same(2, problem(kGrid, multigrid), 2);
+  expect_same(3, problem(body, multigrid) + "precision: single\n", 2);
+  expect_same(4, problem(body, multigrid) + "distribution: metis\n", 2);
+  expect_same(3,
+              problem(generated("laplace2d", "21, 20"),
+                      "nev: 4, preconditioner: {type: multigrid, unknowns: 4}"),
+              2);
+}
+
 TEST_F(LobpcgOnProcesses, GraphsWithNullVectors) {
   const std::string laplacian = "transform: laplacian, weights: unit, symmetrize: true";
   expect_same(2, problem(generated("rmat", "7") + ", " + laplacian, "nev: 5"));
@@ -87,6 +99,7 @@ TEST_F(CgOnProcesses, SameSolutions) {
   const std::string random = kGrid + ", rhs: {random: 3}";
   expect_same(2, problem(random, ""));
   expect_same(3, problem(random, "preconditioner: {type: jacobi}"));
+  expect_same(4, problem(random, "preconditioner: {type: multigrid}"), 2);
   const std::string pseudo =
       problem(kGrid + ", rhs: {ones: 2}", "algorithm: pseudo_block") + "output: {solution: npy}\n";
   ASSERT_EQ(solve(pseudo, {"--set", "output.directory=one"}).exit_code, 0);
@@ -163,8 +176,8 @@ TEST_F(LobpcgOnProcesses, ASignalEndsTheSolveWithResults) {
 TEST_F(LobpcgOnProcesses, Refusals) {
   EXPECT_EQ(together(2, problem(kGrid, "nev: 2"), {"--validate"}).exit_code, 0);
   expect_refused(problem("matrix: missing.mtx", "nev: 2"), 2, "missing.mtx: cannot be opened");
-  expect_refused(problem(kGrid, "nev: 2, preconditioner: {type: multigrid}"), 1,
-                 "multigrid needs the whole matrix in one process; use chebyshev");
+  expect_refused(problem(kGrid, "nev: 2, preconditioner: {type: incomplete_cholesky}"), 1,
+                 "incomplete_cholesky needs the whole matrix in one process; use chebyshev");
   expect_refused(problem(kGrid + ", transform: normal_equations", "nev: 2, which: largest") +
                      "distribution: metis\n",
                  1, "metis orders rows and columns alike");

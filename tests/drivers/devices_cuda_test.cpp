@@ -2,9 +2,12 @@
 
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -36,6 +39,37 @@ TEST_F(TwoGpus, SolveAgainWithTheSameBits) {
   }
   for (int attempt = 0; attempt < 10; ++attempt) {
     EXPECT_EQ(solve(device, grid(), request_).eigenvalues, first.eigenvalues);
+  }
+}
+
+/// Multigrid of two GPUs takes about the iterations of one, and has the same bits again.
+TEST_F(TwoGpus, WithMultigrid) {
+  HostContext context(1);
+  const GallerySpec spec{"elasticity3d", {12, 11, 10}};
+  const Problem body{.A = Matrix::generate(spec),
+                     .coordinates = Block(node_coordinates(context, spec))};
+  Problem system = grid();
+  const std::vector<double> ones(9240, 1);
+  system.rhs = Block(9240, 1, ones);
+  for (const auto& [problem, method] :
+       {std::pair(grid(), Method::lobpcg), std::pair(body, Method::lobpcg),
+        std::pair(system, Method::block_cg)}) {
+    request_.method = method;
+    request_.preconditioner.type = "multigrid";
+    Request alone = request_;
+    alone.devices = 1;
+    const Solution one = solve(problem, alone);
+    ASSERT_EQ(one.status, SolveStatus::converged) << one.reason;
+    Device device = device_for(request_);
+    const Solution two = solve(device, problem, request_);
+    ASSERT_EQ(two.status, SolveStatus::converged) << two.reason;
+    EXPECT_NEAR(static_cast<double>(two.iterations), static_cast<double>(one.iterations), 2);
+    for (std::size_t k = 0; k < one.eigenvalues.size(); ++k) {
+      EXPECT_NEAR(two.eigenvalues[k], one.eigenvalues[k], 2 * one.error_bounds[k]);
+    }
+    const Solution again = solve(device, problem, request_);
+    EXPECT_EQ(again.residuals, two.residuals);
+    EXPECT_EQ(again.iterations, two.iterations);
   }
 }
 

@@ -14,6 +14,9 @@ struct SetupBytes {
 
 inline constexpr SetupBytes kSetupOnHost{120, 3e8};
 inline constexpr SetupBytes kSetupOnGpu{500, 7e10};
+/// Of several processes with a GPU each, which make the levels on the host. Reckoned from the other
+/// two and 8 cores for each GPU, not measured.
+inline constexpr SetupBytes kSetupBesideGpus{1e4, 7e10};
 
 /// The work of multigrid against chebyshev for one matrix and block width, in products of the
 /// matrix with the block. It is counted, not measured, so that equal problems get equal choices.

@@ -1,21 +1,49 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/data/halo_exchange.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/linalg/sparse/remote_copy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
 
 /// The binary exponents of the largest entries of the columns of X, 0 for a column of zeros.
-std::vector<int> exponents(ConstBlockView<double, HostSpace> X) {
-  std::vector<int> made(static_cast<std::size_t>(X.cols()), 0);
-  for (Index j = 0; j < X.cols(); ++j) {
-    double largest = 0;
-    for (Index i = 0; i < X.rows(); ++i) largest = std::max(largest, std::abs(X(i, j)));
-    if (largest > 0) made[static_cast<std::size_t>(j)] = std::ilogb(largest);
+std::vector<int> exponents(HostContext& context, ConstBlockView<double, HostSpace> X) {
+  std::vector<double> largest(static_cast<std::size_t>(X.cols()), 0.0);
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) {
+      double& most = largest[static_cast<std::size_t>(j)];
+      most = std::max(most, std::abs(X(i, j)));
+    }
+  }
+  if (context.processes() != nullptr) context.processes()->largest(largest);
+  std::vector<int> made(largest.size(), 0);
+  for (std::size_t j = 0; j < largest.size(); ++j) {
+    if (largest[j] > 0) made[j] = std::ilogb(largest[j]);
   }
   return made;
+}
+
+using Remote = RemoteColumns<double, HostSpace>;
+
+/// `source` with the entry in row i of the matrix and column k of the halo times factor(i, k).
+template <class Factor>
+std::shared_ptr<const Remote> scaled_remote(HostContext& context, const Remote& source,
+                                            const Factor& factor) {
+  Remote scaled = copy_of<double>(context, source);
+  const CsrView<double, HostSpace> view = scaled.entries.view();
+  for (Index k = 0; k < view.rows; ++k) {
+    const Index row = source.rows[static_cast<std::size_t>(k)];
+    for (std::int64_t e = view.row_offsets[k]; e < view.row_offsets[k + 1]; ++e) {
+      scaled.entries.values()[e] *= factor(row, view.columns[e]);
+    }
+  }
+  return std::make_shared<const Remote>(std::move(scaled));
 }
 
 }  // namespace
@@ -41,11 +69,11 @@ MultiVector<double, HostSpace> near_null_vectors(HostContext& context, Index m,
                                                  ConstBlockView<double, HostSpace> given,
                                                  const Buffer<double, HostSpace>& s) {
   const auto n = static_cast<Index>(s.size());
-  const std::vector<int> scales = exponents(given);
+  const std::vector<int> scales = exponents(context, given);
   MultiVector<double, HostSpace> X(context, n, m);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < m; ++j) {
-      const double value = given.empty()
+      const double value = given.cols() == 0
                                ? static_cast<double>(i % m == j)
                                : std::scalbn(given(i, j), -scales[static_cast<std::size_t>(j)]);
       X.view()(i, j) = value / s.data()[i];
@@ -54,9 +82,10 @@ MultiVector<double, HostSpace> near_null_vectors(HostContext& context, Index m,
   return X;
 }
 
-void to_unit_scaling(HostContext&, Buffer<double, HostSpace>& d) {
+void to_unit_scaling(HostContext& context, Buffer<double, HostSpace>& d) {
   double largest = 0;
   for (std::size_t i = 0; i < d.size(); ++i) largest = std::max(largest, d[i]);
+  if (context.processes() != nullptr) context.processes()->largest({&largest, 1});
   for (std::size_t i = 0; i < d.size(); ++i) {
     d[i] = d[i] > kZeroDiagonal * largest ? 1 / std::sqrt(d[i]) : 1;
   }
@@ -71,7 +100,7 @@ double multiplications(HostContext&, CsrView<double, HostSpace> A, CsrView<doubl
   return sum;
 }
 
-void scale_coarse_side(HostContext&, const Buffer<double, HostSpace>& s,
+void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
                        CsrMatrix<double, HostSpace>& P, CsrMatrix<double, HostSpace>& Pt,
                        BlockView<double, HostSpace> X) {
   for (Index e = 0; e < P.nnz(); ++e) P.values()[e] *= s.data()[P.columns()[e]];
@@ -81,6 +110,14 @@ void scale_coarse_side(HostContext&, const Buffer<double, HostSpace>& s,
     }
     for (Index j = 0; j < X.cols(); ++j) X(i, j) /= s.data()[i];
   }
+  if (P.remote() == nullptr) return;
+  HaloExchange<double, HostContext> exchange(context, *P.remote()->lists);
+  exchange.begin(context, {s.data(), static_cast<Index>(s.size()), 1, 1});
+  const ConstBlockView<double, HostSpace> halo = exchange.end(context);
+  P.set_remote(scaled_remote(context, *P.remote(),
+                             [&halo](Index, Index column) { return halo(column, 0); }));
+  Pt.set_remote(
+      scaled_remote(context, *Pt.remote(), [&s](Index row, Index) { return s.data()[row]; }));
 }
 
 void fetch_dense(HostContext&, HostContext&, CsrView<double, HostSpace> A,

@@ -37,7 +37,8 @@ Numbers<std::int64_t, DeviceSpace> equal_nodes(CudaContext& context, Index rows,
 
 /// X(i, j) = x(i, j)/s_i. Here x is 1 where i mod m = j and 0 elsewhere if `given` is empty. Else x
 /// is `given`, whose columns are multiplied by powers of two that bring their largest entries near
-/// 1, so that squares neither overflow nor vanish. X is s.size()×m.
+/// 1, so that squares neither overflow nor vanish. X is s.size()×m. Where processes share the rows,
+/// all of them call it together, and the largest entries are those of all rows.
 MultiVector<double, HostSpace> near_null_vectors(HostContext& context, Index m,
                                                  ConstBlockView<double, HostSpace> given,
                                                  const Buffer<double, HostSpace>& s);
@@ -46,7 +47,7 @@ MultiVector<double, DeviceSpace> near_null_vectors(CudaContext& context, Index m
                                                    const Buffer<double, DeviceSpace>& s);
 
 /// d_i ← 1/√d_i. A d_i of at most kZeroDiagonal times the largest one belongs to a null vector and
-/// becomes 1.
+/// becomes 1. Where processes share the rows, all of them call it together.
 void to_unit_scaling(HostContext& context, Buffer<double, HostSpace>& d);
 void to_unit_scaling(CudaContext& context, Buffer<double, DeviceSpace>& d);
 
@@ -56,7 +57,7 @@ double multiplications(HostContext& context, CsrView<double, HostSpace> A,
 double multiplications(CudaContext& context, CsrView<double, DeviceSpace> A,
                        CsrView<double, DeviceSpace> P);
 
-/// P ← P diag(s), Pᵀ ← diag(s) Pᵀ, X ← diag(s)⁻¹ X.
+/// P ← P diag(s), Pᵀ ← diag(s) Pᵀ, X ← diag(s)⁻¹ X. On the host, P and Pᵀ may be distributed.
 void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
                        CsrMatrix<double, HostSpace>& P, CsrMatrix<double, HostSpace>& Pt,
                        BlockView<double, HostSpace> X);

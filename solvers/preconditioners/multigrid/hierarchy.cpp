@@ -1,16 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <heddle/solvers/preconditioners/multigrid/coarse_inverse.hpp>
 #include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
-#include <heddle/solvers/preconditioners/multigrid/hierarchy.hpp>
+#include <heddle/solvers/preconditioners/multigrid/levels.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/solvers/preconditioners/multigrid/smoothing_polynomial.hpp>
 #include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
@@ -23,75 +24,36 @@
 namespace heddle::detail {
 namespace {
 
-constexpr Index kCoarsestRows = 300;  // the dense inverse of this order takes about 0.03 s
 constexpr Index kMostDenseRows =
     1200;  // the largest order of a dense inverse, where coarsening ends early
-constexpr double kMostComplexity = 3;   // entries of all levels per entry of A
-constexpr double kLeastReduction = .8;  // rows of a level per row of the finer one, at most
 constexpr Index kMostLevels = 20;
-constexpr double kMostProducts = 100;  // multiplications of A P per entry of A
 
-/// Between nodes with several unknowns every connection is strong.
-double strength_threshold(Index unknowns) { return unknowns > 1 ? 0 : 0.08; }
-
-/// The seconds between calls of `lap`.
-class Stopwatch {
- public:
-  double lap() {
-    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
-    return std::chrono::duration<double>(last_ - before).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-/// Bounds the spectrum of A, whose diagonal is one. On coarser levels the rounding errors of PᵀAP,
-/// divided by small diagonal entries, may be negative eigenvalues, so that only the finest level
-/// tells whether A is indefinite.
+/// The first row of a distributed or whole A with a negative diagonal entry, the same on all
+/// processes.
 template <class Ctx>
-double upper_bound(Ctx& context, CsrView<double, typename Ctx::Space> A, bool finest) {
-  const SpectrumBounds bounds = lanczos_bounds<double>(context, A);
-  const double norm = symmetric_norm(context, A);
-  if (!std::isfinite(norm) || !std::isfinite(bounds.upper)) refuse_infinite();
-  const double bound = std::min(norm, bounds.upper);
-  if (!(bound > 0)) return 1;
-  const double rounding = static_cast<double>(A.rows) * std::numeric_limits<double>::epsilon();
-  if (finest && bounds.smallest_ritz < -std::max(rounding, 1e-12) * bound) {
-    refuse_indefinite(bounds.smallest_ritz / bound);
+std::optional<NegativeEntry> first_negative_of_all(Ctx& context,
+                                                   CsrView<double, typename Ctx::Space> A) {
+  std::optional<NegativeEntry> first =
+      first_negative(context, extract_diagonal<double>(context, A));
+  if (A.remote == nullptr) return first;
+  Processes& processes = *context.processes();
+  NegativeEntry here{-1, 0};
+  if (first) here = {row_range(A).first + first->row, first->value};
+  std::vector<NegativeEntry> all(static_cast<std::size_t>(processes.size()));
+  processes.gather_all(&here, all.data(), sizeof here);
+  for (const NegativeEntry& entry : all) {
+    if (entry.row >= 0) return entry;
   }
-  return bound;
+  return {};
 }
 
-/// The finest grid, and s with its A = diag(s) A diag(s). Its near null vectors are those given,
-/// else the vectors that are 1 at one unknown of all nodes, in terms of the scaled matrix.
-template <class Ctx, class Space = typename Ctx::Space>
-std::pair<Grid<Space>, Buffer<double, Space>> finest_grid(Ctx& context, CsrView<double, Space> A,
-                                                          const MultigridOptions& options) {
-  const Index unknowns = options.unknowns > 0 ? options.unknowns : unknowns_per_node(context, A);
-  if (A.rows % unknowns != 0) {
+[[noreturn]] void refuse_rows(Index rows, Index unknowns) {
+  if (rows % unknowns != 0) {
     throw InvalidArgument(fmt::format(
-        "MultigridPreconditioner: {} rows are not a multiple of {} unknowns", A.rows, unknowns));
+        "MultigridPreconditioner: {} rows are not a multiple of {} unknowns", rows, unknowns));
   }
-  if (const auto entry = first_negative(context, extract_diagonal<double>(context, A))) {
-    throw InvalidArgument(
-        fmt::format("MultigridPreconditioner: A must be positive semidefinite, its diagonal entry "
-                    "in row {} is {:.3g}",
-                    entry->row + 1, entry->value));
-  }
-  const ConstBlockView<double, HostSpace> given = options.near_null;
-  if (!given.empty() && given.rows() != A.rows) {
-    throw InvalidArgument(fmt::format("MultigridPreconditioner: near_null has {} rows, A has {}",
-                                      given.rows(), A.rows));
-  }
-  Buffer<double, Space> scaling = inverse_root_diagonal<double>(context, A);
-  Grid<Space> grid;
-  grid.near_null =
-      near_null_vectors(context, given.empty() ? unknowns : given.cols(), given, scaling);
-  grid.A = with_stored_diagonal<double>(context, A);
-  scale_symmetrically(context, scaling, grid.A);
-  grid.nodes = equal_nodes(context, A.rows, unknowns);
-  return {std::move(grid), std::move(scaling)};
+  throw InvalidArgument(fmt::format(
+      "MultigridPreconditioner: the rows of a process end within a node of {} unknowns", unknowns));
 }
 
 template <class Space>
@@ -145,33 +107,62 @@ CoarserGrid<Space> coarser_grid(Ctx& context, const Grid<Space>& grid, double th
 }  // namespace
 
 template <class Ctx>
-Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, typename Ctx::Space> A,
-                                              const MultigridOptions& options) {
-  using Space = typename Ctx::Space;
-  if (options.degree < 1 || options.degree > kMostSmoothingDegree) {
-    throw InvalidArgument(
-        fmt::format("MultigridPreconditioner: the degree must be 1 to {}, it is {}",
-                    kMostSmoothingDegree, options.degree));
+double upper_bound(Ctx& context, CsrView<double, typename Ctx::Space> A, bool finest) {
+  const SpectrumBounds bounds = lanczos_bounds<double>(context, A);
+  const double norm = symmetric_norm(context, A);
+  if (!std::isfinite(norm) || !std::isfinite(bounds.upper)) refuse_infinite();
+  const double bound = std::min(norm, bounds.upper);
+  if (!(bound > 0)) return 1;
+  const double rounding =
+      static_cast<double>(row_range(A).global) * std::numeric_limits<double>::epsilon();
+  if (finest && bounds.smallest_ritz < -std::max(rounding, 1e-12) * bound) {
+    refuse_indefinite(bounds.smallest_ritz / bound);
   }
+  return bound;
+}
+
+template <class Ctx, class Space>
+std::pair<Grid<Space>, Buffer<double, Space>> finest_grid(Ctx& context, CsrView<double, Space> A,
+                                                          const MultigridOptions& options) {
+  const Index unknowns = options.unknowns > 0 ? options.unknowns : unknowns_per_node(context, A);
+  const RowRange rows = row_range(A);
+  if (context.agree(A.rows % unknowns != 0)) refuse_rows(rows.global, unknowns);
+  if (const auto entry = first_negative_of_all(context, A)) {
+    throw InvalidArgument(
+        fmt::format("MultigridPreconditioner: A must be positive semidefinite, its diagonal entry "
+                    "in row {} is {:.3g}",
+                    entry->row + 1, entry->value));
+  }
+  const ConstBlockView<double, HostSpace> given = options.near_null;
+  if (context.agree(given.cols() > 0 && given.rows() != A.rows)) {
+    throw InvalidArgument(fmt::format("MultigridPreconditioner: near_null has {} rows, A has {}",
+                                      total_rows(context, given.rows()), rows.global));
+  }
+  Buffer<double, Space> scaling = inverse_root_diagonal<double>(context, A);
+  Grid<Space> grid;
+  grid.near_null =
+      near_null_vectors(context, given.cols() == 0 ? unknowns : given.cols(), given, scaling);
+  grid.A = with_stored_diagonal<double>(context, A);
+  scale_symmetrically(context, scaling, grid.A);
+  grid.nodes = equal_nodes(context, A.rows, unknowns);
+  return {std::move(grid), std::move(scaling)};
+}
+
+template <class Ctx, class Space>
+void add_levels(Ctx& context, Grid<Space> grid, EntryCount count, Hierarchy<Space>& made) {
   Stopwatch stopwatch;
-  Hierarchy<Space> made;
-  auto [grid, scaling] = finest_grid(context, A, options);
-  made.scaling = std::move(scaling);
-  const Index unknowns = grid.near_null.cols();
-  double entries = static_cast<double>(grid.A.nnz());
-  const double most = kMostComplexity * entries;
+  const double threshold = strength_threshold(grid.near_null.cols());
   while (true) {
     const double bound = upper_bound(context, grid.A.view(), made.levels.empty());
     made.levels.push_back({.upper_bound = bound});
     HierarchyLevel<Space>& level = made.levels.back();
     const bool last = grid.A.rows() <= kCoarsestRows || std::ssize(made.levels) == kMostLevels;
-    auto next = last ? CoarserGrid<Space>()
-                     : coarser_grid(context, grid, strength_threshold(unknowns), bound);
-    entries += static_cast<double>(next.grid.A.nnz());
+    auto next = last ? CoarserGrid<Space>() : coarser_grid(context, grid, threshold, bound);
+    count.entries += static_cast<double>(next.grid.A.nnz());
     level.A = std::move(grid.A);
     context.synchronize();
     level.seconds = stopwatch.lap();
-    if (next.P.cols() == 0 || entries > most) break;
+    if (next.P.cols() == 0 || count.entries > count.most) break;
     level.P = std::move(next.P);
     level.Pt = std::move(next.Pt);
     level.aggregates = next.aggregates;
@@ -182,14 +173,39 @@ Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, type
     made.coarse_inverse = coarse_inverse(context, coarsest, made.levels.size() == 1);
     made.levels.back().seconds += stopwatch.lap();
   }
+}
+
+template <class Ctx>
+Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                                              const MultigridOptions& options) {
+  using Space = typename Ctx::Space;
+  if (options.degree < 1 || options.degree > kMostSmoothingDegree) {
+    throw InvalidArgument(
+        fmt::format("MultigridPreconditioner: the degree must be 1 to {}, it is {}",
+                    kMostSmoothingDegree, options.degree));
+  }
+  if (A.remote != nullptr) return distributed_hierarchy(context, A, options);
+  Stopwatch stopwatch;
+  Hierarchy<Space> made;
+  auto [grid, scaling] = finest_grid(context, A, options);
+  made.scaling = std::move(scaling);
+  const double seconds = stopwatch.lap();
+  const auto entries = static_cast<double>(grid.A.nnz());
+  add_levels(context, std::move(grid), {entries, kMostComplexity * entries}, made);
+  made.levels.front().seconds += seconds;
   return made;
 }
 
-template Hierarchy<HostSpace> make_hierarchy(HostContext&, CsrView<double, HostSpace>,
-                                             const MultigridOptions&);
+#define HEDDLE_INSTANTIATE(Ctx, Space)                                                             \
+  template double upper_bound(Ctx&, CsrView<double, Space>, bool);                                 \
+  template std::pair<Grid<Space>, Buffer<double, Space>> finest_grid(Ctx&, CsrView<double, Space>, \
+                                                                     const MultigridOptions&);     \
+  template void add_levels(Ctx&, Grid<Space>, EntryCount, Hierarchy<Space>&);                      \
+  template Hierarchy<Space> make_hierarchy(Ctx&, CsrView<double, Space>, const MultigridOptions&);
+HEDDLE_INSTANTIATE(HostContext, HostSpace)
 #ifdef HEDDLE_HAS_CUDA
-template Hierarchy<DeviceSpace> make_hierarchy(CudaContext&, CsrView<double, DeviceSpace>,
-                                               const MultigridOptions&);
+HEDDLE_INSTANTIATE(CudaContext, DeviceSpace)
 #endif
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

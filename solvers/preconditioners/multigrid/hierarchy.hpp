@@ -3,6 +3,7 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
+#include <optional>
 #include <vector>
 
 namespace heddle::detail {
@@ -10,11 +11,15 @@ namespace heddle::detail {
 /// A level of the hierarchy.
 template <class Space>
 struct HierarchyLevel {
-  CsrMatrix<double, Space> A{};  ///< scaled to a diagonal of ones
+  CsrMatrix<double, Space> A{};  ///< scaled to a diagonal of ones. Distributed levels come first
   double upper_bound = 1;        ///< of the spectrum of A
   CsrMatrix<double, Space> P{},
-      Pt{};              ///< from and to the next coarser level; empty on the coarsest
-  Index aggregates = 0;  ///< of its nodes; 0 on the coarsest
+      Pt{};  ///< from and to the next coarser level; empty on the coarsest
+  /// Of the last distributed level, else empty: the identity G with all rows on every process and
+  /// distributed columns. The next level is held whole by every process, so its right-hand side is
+  /// G Pᵀ r, where Pᵀ r is distributed. P then has all columns on every process.
+  std::optional<CsrMatrix<double, Space>> gather{};
+  Index aggregates = 0;  ///< of its nodes on this process; 0 on the coarsest
   double seconds = 0;    ///< to make it
 };
 
@@ -35,7 +40,14 @@ struct Hierarchy {
 ///
 /// Everything is made where A lies, except for the inverse of the coarsest level, which may be
 /// computed on the host. Both backends make the same aggregates, and the same values up to
-/// rounding. Source: Vaněk, Mandel, Brezina, Computing 56 (1996) 179.
+/// rounding.
+///
+/// Of a distributed A, aggregates consist of nodes of one process. Levels are distributed as A is,
+/// until one has at most 4000 rows. That one is gathered: every process has the whole of it and of
+/// all coarser levels, and makes the same numbers of them. All processes call it together, and all
+/// throw the same error. The levels are made on the host, of `CudaContext` too. The near null
+/// vectors of the options are those of the rows of this process. Source: Vaněk, Mandel, Brezina,
+/// Computing 56 (1996) 179.
 template <class Ctx>
 Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, typename Ctx::Space> A,
                                               const MultigridOptions& options);

@@ -1,5 +1,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/process_sums.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
@@ -25,6 +27,15 @@ Hierarchy<Space> hierarchy_of(Ctx& context, CsrView<U, Space> A, const Multigrid
   }
 }
 
+/// The rows, entries and aggregates of a level on all processes that share it.
+template <class Ctx, class Space = typename Ctx::Space>
+OperatorLevel size_of(Ctx& context, const HierarchyLevel<Space>& level) {
+  const CsrView<double, Space> A = level.A.view();
+  const bool shared = A.remote != nullptr;
+  const auto of_all = [&](Index count) { return shared ? total_rows(context, count) : count; };
+  return {of_all(A.rows), of_all(local_entries(A)), of_all(level.aggregates), level.seconds};
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -48,14 +59,15 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
                                                          detail::Hierarchy<Space> hierarchy,
                                                          const MultigridOptions& options,
                                                          const SpmmOptions& spmm)
-    : Preconditioner<T, Ctx>(hierarchy.levels.front().A.rows(), hierarchy.levels.front().A.rows()) {
+    : Preconditioner<T, Ctx>(row_range(hierarchy.levels.front().A.view()),
+                             row_range(hierarchy.levels.front().A.view())) {
   const auto rounded = [&](CsrMatrix<double, Space>& A) {
     return detail::rounded<T>(context, std::move(A));
   };
   scaling_ = detail::rounded<T>(context, std::move(hierarchy.scaling));
   for (detail::HierarchyLevel<Space>& made : hierarchy.levels) {
-    sizes_.push_back({made.A.rows(), made.A.nnz(), made.aggregates, made.seconds});
-    const bool coarsest = made.P.cols() == 0;
+    sizes_.push_back(detail::size_of(context, made));
+    const bool coarsest = &made == &hierarchy.levels.back();
     auto level = std::make_unique<Level>(context, rounded(made.A), spmm);
     for (const double a : detail::smoothing_polynomial(options.degree, made.upper_bound)) {
       level->polynomial.push_back(static_cast<T>(a));
@@ -71,6 +83,7 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
       level->prolong.emplace(context, rounded(made.P), spmm);
       level->restrict.emplace(context, rounded(made.Pt), spmm);
     }
+    if (made.gather) level->gather.emplace(context, rounded(*made.gather), spmm);
     levels_.push_back(std::move(level));
   }
   if (hierarchy.coarse_inverse.rows() > 0) {
@@ -89,6 +102,10 @@ void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index width) {
       if (block == &level->work && level->polynomial.size() < 4) continue;
       *block = MultiVector<T, Space>(context, level->product.matrix.rows(), width);
       set_zero(context, block->view());  // the columns beyond b are multiplied, too
+    }
+    if (level->gather) {
+      level->part = MultiVector<T, Space>();
+      level->part = MultiVector<T, Space>(context, level->restrict->matrix.rows(), width);
     }
     if (level->narrow != nullptr) level->narrow->reserve(context, width);
   }
@@ -121,6 +138,17 @@ void MultigridPreconditioner<T, Ctx>::smooth(Ctx& context, const Level& level,
   }
 }
 
+/// right = Pᵀ residual of the next coarser level.
+template <Scalar T, class Ctx>
+void MultigridPreconditioner<T, Ctx>::restrict_to(Ctx& context, Level& level,
+                                                  ConstBlockView<T, Space> residual,
+                                                  BlockView<T, Space> right) {
+  if (!level.gather) return level.restrict->plan.multiply(context, 1, residual, 0, right);
+  const BlockView<T, Space> part = level.part.columns(0, residual.cols());
+  level.restrict->plan.multiply(context, 1, residual, 0, part);
+  level.gather->plan.multiply(context, 1, part, 0, right);
+}
+
 /// Solves approximately for `right` of the level. The result is in `solution`.
 template <Scalar T, class Ctx>
 void MultigridPreconditioner<T, Ctx>::cycle(Ctx& context, std::size_t l, Index width) {
@@ -138,7 +166,7 @@ void MultigridPreconditioner<T, Ctx>::cycle(Ctx& context, std::size_t l, Index w
   level.product.plan.multiply(context, -1, x, {.delta = 1, .X = r}, residual);
   if (!coarsest) {
     Level& coarser = *levels_[l + 1];
-    level.restrict->plan.multiply(context, 1, residual, 0, first_columns(coarser.right));
+    restrict_to(context, level, residual, first_columns(coarser.right));
     cycle(context, l + 1, width);
     level.prolong->plan.multiply(context, 1, first_columns(coarser.solution), 1, x);
     level.product.plan.multiply(context, -1, x, {.delta = 1, .X = r}, residual);

@@ -34,6 +34,9 @@ struct Hierarchy;
 /// are made where the matrix lies. Their number, their pattern and, up to rounding, their values
 /// are the same on all backends.
 ///
+/// Of a distributed A, each process smooths its rows of the finer levels, and all processes repeat
+/// the cycle of the coarser ones, see `detail::make_hierarchy`.
+///
 /// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
 /// (1996) 179.
 template <Scalar T, class Ctx>
@@ -42,8 +45,9 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
   using Space = typename Ctx::Space;
 
   /// Makes the levels in double precision and rounds them to T. A is symmetric, in the context's
-  /// memory, and not needed afterwards. Throws `InvalidArgument` if A is not square, is found to be
-  /// indefinite, or does not fit the options, and `OutOfMemory`.
+  /// memory, and not needed afterwards. Processes that share A call it together. Throws
+  /// `InvalidArgument` if A is not square, is found to be indefinite, or does not fit the options,
+  /// and `OutOfMemory`.
   MultigridPreconditioner(Ctx& context, CsrView<T, Space> A, const MultigridOptions& options = {},
                           const SpmmOptions& spmm = {});
 
@@ -80,13 +84,17 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
     std::vector<T> polynomial;
     std::unique_ptr<detail::NarrowSmoother<Ctx>> narrow;  // null: smooths in T
     std::optional<Product> prolong,
-        restrict;  // from and to the next coarser level, if there is one
+        restrict;                   // from and to the next coarser level, if there is one
+    std::optional<Product> gather;  // of what `restrict` makes, see `HierarchyLevel`
+    MultiVector<T, Space> part;     // that, if it is to be gathered
     MultiVector<T, Space> right, solution, residual, work;  // n×b, b ≥ the widest block so far
   };
 
   MultigridPreconditioner(Ctx& context, detail::Hierarchy<Space> hierarchy,
                           const MultigridOptions& options, const SpmmOptions& spmm);
   void reserve(Ctx& context, Index width);
+  void restrict_to(Ctx& context, Level& level, ConstBlockView<T, Space> residual,
+                   BlockView<T, Space> right);
   void cycle(Ctx& context, std::size_t level, Index width);
   void smooth(Ctx& context, const Level& level, ConstBlockView<T, Space> r, T beta,
               BlockView<T, Space> x, const std::array<BlockView<T, Space>, 2>& spare);

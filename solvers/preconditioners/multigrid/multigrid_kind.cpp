@@ -73,6 +73,7 @@ PreconditionerKind multigrid_kind() {
                 .fallback = "auto",
                 .aliases = {"block_size", "num_functions", "dofs_per_node"}}},
       .near_inverse = true,
+      .distributed = true,
       .any_row_order = true,
       .takes_near_null = true,
       .narrow_products = true,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/sparse/remote_copy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 
@@ -185,10 +186,25 @@ struct FilteredRow {
   Index kept = 0;  // entries
 };
 
-FilterSurvey survey(int threads, CsrView<double, HostSpace> A, const FilteredEntries& entries,
-                    double upper_bound) {
+/// The sums of the absolute values of A, per row, in columns of other processes.
+std::vector<double> remote_sums(const CsrView<double, HostSpace>& A) {
+  std::vector<double> sums(static_cast<std::size_t>(A.rows), 0.0);
+  if (A.remote == nullptr) return sums;
+  const CsrView<double, HostSpace> remote = A.remote->entries.view();
+  for (Index k = 0; k < remote.rows; ++k) {
+    double& sum = sums[static_cast<std::size_t>(A.remote->rows[static_cast<std::size_t>(k)])];
+    for (std::int64_t e = remote.row_offsets[k]; e < remote.row_offsets[k + 1]; ++e) {
+      sum += std::abs(remote.values[e]);
+    }
+  }
+  return sums;
+}
+
+FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace> A,
+                    const FilteredEntries& entries, double upper_bound) {
   const auto n = static_cast<std::size_t>(A.rows);
   FilterSurvey made{std::vector<std::int64_t>(n + 1, 0), std::vector<double>(n)};
+  const std::vector<double> remote = remote_sums(A);
   std::vector<double> bounds(n, 0.0);  // Gershgorin's
   parallel_for(threads, A.rows, [&](Index row) {
     FilteredRow sums;
@@ -204,14 +220,19 @@ FilterSurvey survey(int threads, CsrView<double, HostSpace> A, const FilteredEnt
     const double lumped = sums.stored + sums.weak;
     const double d = lumped > kLeastDiagonal * sums.stored ? lumped : sums.stored;
     made.diagonal[k] = sums.stored > kLeastDiagonal ? d : 0;
-    if (made.diagonal[k] > 0) bounds[k] = 1 + sums.others / d;
+    if (made.diagonal[k] > 0) bounds[k] = 1 + (sums.others + remote[k]) / d;
     made.offsets[k + 1] = sums.kept;
   });
   for (std::size_t k = 0; k < n; ++k) {
     made.offsets[k + 1] += made.offsets[k];
     made.bound = std::max(made.bound, bounds[k]);
   }
-  if (made.offsets[n] == A.nnz) made.bound = std::min(made.bound, upper_bound);
+  bool filtered = made.offsets[n] != A.nnz;
+  if (A.remote != nullptr) {
+    context.processes()->largest({&made.bound, 1});
+    filtered = context.agree(filtered);
+  }
+  if (!filtered) made.bound = std::min(made.bound, upper_bound);
   return made;
 }
 
@@ -235,14 +256,13 @@ TentativeProlongator<HostSpace> tentative_prolongator(HostContext& context,
   return made;
 }
 
-HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<HostSpace>& grid,
-                                           const NodeGraph<HostSpace>& strong,
-                                           CsrView<double, HostSpace> tentative,
-                                           double upper_bound) {
+HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<HostSpace>& grid,
+                                            const NodeGraph<HostSpace>& strong,
+                                            double upper_bound) {
   const CsrView<double, HostSpace> A = grid.A.view();
   const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
   const FilteredEntries entries(grid, strong);
-  const FilterSurvey found = survey(threads, A, entries, upper_bound);
+  const FilterSurvey found = survey(context, threads, A, entries, upper_bound);
   const double omega = found.bound > 0 ? 4 / (3 * found.bound) : 0;
   HostCsrMatrix<double> S(context, A.rows, A.cols, found.offsets.back());  // I − ω D⁻¹ Ā
   std::copy(found.offsets.begin(), found.offsets.end(), S.row_offsets());
@@ -257,7 +277,28 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<Host
       S.values()[place++] = d > 0 ? identity - omega * scaled : identity;
     });
   });
-  return spgemm<double>(context, S.view(), tentative);
+  if (grid.A.remote() != nullptr) {
+    RemoteColumns<double, HostSpace> remote = copy_of<double>(context, *grid.A.remote());
+    const CsrView<double, HostSpace> R = remote.entries.view();
+    for (Index k = 0; k < R.rows; ++k) {
+      const double d =
+          found.diagonal[static_cast<std::size_t>(remote.rows[static_cast<std::size_t>(k)])];
+      const double factor = d > 0 ? -omega / d : 0;
+      for (std::int64_t e = R.row_offsets[k]; e < R.row_offsets[k + 1]; ++e) {
+        remote.entries.values()[e] *= factor;
+      }
+    }
+    S.set_remote(std::make_shared<const RemoteColumns<double, HostSpace>>(std::move(remote)));
+  }
+  return S;
+}
+
+HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<HostSpace>& grid,
+                                           const NodeGraph<HostSpace>& strong,
+                                           CsrView<double, HostSpace> tentative,
+                                           double upper_bound) {
+  const HostCsrMatrix<double> smoother = prolongation_smoother(context, grid, strong, upper_bound);
+  return spgemm<double>(context, smoother.view(), tentative);
 }
 
 }  // namespace heddle::detail

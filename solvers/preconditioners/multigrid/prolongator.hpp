@@ -34,7 +34,12 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<Host
                                            CsrView<double, HostSpace> tentative,
                                            double upper_bound);
 
-/// The same in device memory, up to rounding.
+/// I − ω D⁻¹ Ā as above. A may be distributed: connections to nodes of other processes then count
+/// as strong, and λ bounds the spectrum of the whole D⁻¹Ā. All processes call it together.
+HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<HostSpace>& grid,
+                                            const NodeGraph<HostSpace>& strong, double upper_bound);
+
+/// P in device memory, up to rounding.
 CsrMatrix<double, DeviceSpace> smoothed_prolongator(CudaContext& context,
                                                     const Grid<DeviceSpace>& grid,
                                                     const NodeGraph<DeviceSpace>& strong,

@@ -19,14 +19,25 @@ bool is_node(const CsrView<double, HostSpace>& A, Index first, Index b) {
   return true;
 }
 
+/// Whether the samples of all processes have enough full nodes together, and all of them whole
+/// nodes.
+bool agreed(HostContext& context, const NodeSample& sample, Index full, bool ends_within) {
+  double sums[] = {static_cast<double>(sample.count), static_cast<double>(full),
+                   ends_within ? 1.0 : 0.0};
+  context.processes()->sum(sums);
+  return sums[2] == 0 &&
+         NodeSample{1, static_cast<Index>(sums[0])}.has_enough(static_cast<Index>(sums[1]));
+}
+
 }  // namespace
 
-Index unknowns_per_node(HostContext&, CsrView<double, HostSpace> A) {
+Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A) {
   for (Index b = kMostUnknowns; b > 1; --b) {
     const NodeSample sample = node_sample(A.rows, b);
     Index full = 0;
     for (Index k = 0; k < sample.count; ++k) full += is_node(A, k * sample.step * b, b);
-    if (sample.has_enough(full)) return b;
+    if (A.remote == nullptr && sample.has_enough(full)) return b;
+    if (A.remote != nullptr && agreed(context, sample, full, A.rows % b != 0)) return b;
   }
   return 1;
 }

@@ -7,7 +7,9 @@ namespace heddle::detail {
 
 /// The unknowns per node of a discretisation, from the pattern of A: the largest b = 2 … 6 for
 /// which A consists of full b×b blocks in at least 19 of 20 rows. In such a row's node, all b rows
-/// have equal columns, and these are whole nodes. 1 if there is no such b.
+/// have equal columns, and these are whole nodes. 1 if there is no such b. Of a distributed A, in
+/// host memory: in the square parts of all processes, which call it together. 1 if the rows of a
+/// process end within a node.
 Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A);
 Index unknowns_per_node(CudaContext& context, CsrView<double, DeviceSpace> A);
 

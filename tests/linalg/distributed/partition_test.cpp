@@ -36,6 +36,41 @@ TEST(Partition, KeepsTheOrderOfMeshesInOrder) {
   }
 }
 
+/// Rows of a node stay together, in order and by METIS.
+TEST(Partition, KeepsNodesTogether) {
+  HostContext context(1);
+  const HostCsrMatrix<double> A = generate<double>(context, {"elasticity3d", {9, 7, 8}});
+  double whole = 0;
+  for (Index i = 0; i < A.rows(); ++i) whole += static_cast<double>(row_cost(A.view(), i));
+  for (const int count : {2, 5, 7}) {
+    std::vector<Distribution> kinds{Distribution::rows};
+    if (detail::no_parts_reason(A.rows(), A.nnz()).empty()) kinds.push_back(Distribution::metis);
+    for (const Distribution asked : kinds) {
+      const Partition found = partition(A.view(), count, asked, 3);
+      EXPECT_EQ(found.ranges.rows(), A.rows());
+      for (int k = 0; k < count; ++k) {
+        const RowRange rows = found.ranges.of(k);
+        EXPECT_EQ(rows.first % 3, 0);
+        Index cost = 0;
+        for (Index i = rows.first; i < rows.first + rows.local; ++i) {
+          cost += row_cost(A.view(),
+                           found.order.empty() ? i : found.order[static_cast<std::size_t>(i)]);
+        }
+        EXPECT_NEAR(static_cast<double>(cost), whole / count, .1 * whole / count);
+      }
+      for (std::size_t i = 0; i < found.order.size(); ++i) {
+        EXPECT_EQ(found.order[i] % 3, static_cast<std::int32_t>(i % 3));
+        EXPECT_EQ(found.order[i] - found.order[i - i % 3], static_cast<std::int32_t>(i % 3));
+      }
+    }
+  }
+  // Without a node for each process, or whole nodes, single rows are taken.
+  const HostCsrMatrix<double> few = generate<double>(context, {"laplace1d", {10}});
+  EXPECT_EQ(partition(few.view(), 4, Distribution::rows, 5).ranges.begins.size(), 5u);
+  EXPECT_EQ(partition(few.view(), 2, Distribution::rows, 3).ranges.of(0).local, 5);
+  EXPECT_THROW(balanced_rows(few.view(), 4, 1, 5), InvalidArgument);
+}
+
 TEST(Partition, FindsPartsOfAShuffledMesh) {
   HostContext context(1);
   const HostCsrMatrix<double> grid = generate<double>(context, {"laplace2d", {40, 50}});
