@@ -200,8 +200,7 @@ void SolverSchema::own_options() {
       .aliases({"polynomial", "acceleration"});
   add("solver.factorization",
       "the library that factors A - sigma B for filter: inverse. cudss: cuDSS on the GPU, which is "
-      "loaded at run time; host: CHOLMOD in builds with it, else Eigen; auto: cudss on a GPU where "
-      "it can be loaded, else host")
+      "loaded at run time; host: CHOLMOD in builds with it, else Eigen; auto: host")
       .choice<FactorLibrary>(
           {{"auto", FactorLibrary::automatic},
            {"host", FactorLibrary::host},

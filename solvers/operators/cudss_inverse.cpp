@@ -134,6 +134,8 @@ CudssInverse<T>::CudssInverse(CudaContext&, Matrix A, Matrix B, double max_bytes
 template <Scalar T>
 CudssInverse<T>::~CudssInverse() = default;
 
+/// Estimates for a large GPU, in which a unit takes 5 ps: 2·10¹² operations per second, 10 ps per
+/// entry of L and column, and 5 µs per row for the nested dissection on one core.
 template <Scalar T>
 FactorRates CudssInverse<T>::rates() const noexcept {
   return {0.1, 2, 5e-12};

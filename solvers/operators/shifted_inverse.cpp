@@ -5,7 +5,6 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/operators/cudss_inverse.hpp>
-#include <heddle/solvers/operators/cudss_library.hpp>
 #include <heddle/solvers/operators/factor_estimate.hpp>
 #include <heddle/solvers/operators/host_inverse.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
@@ -67,8 +66,7 @@ std::unique_ptr<detail::InverseFactor<T, CudaContext>> make_factor(CudaContext& 
                                                                    CsrView<T, DeviceSpace> B,
                                                                    double max_bytes,
                                                                    FactorLibrary library) {
-  const bool wanted = library == FactorLibrary::cudss;
-  if (wanted || (library == FactorLibrary::automatic && detail::cudss_missing().empty())) {
+  if (library == FactorLibrary::cudss) {
     return std::make_unique<detail::CudssInverse<T>>(context, A, B, max_bytes);
   }
   return std::make_unique<detail::HostInverse<T, CudaContext>>(A, B, max_bytes);

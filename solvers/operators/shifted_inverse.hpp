@@ -18,7 +18,7 @@ class InverseFactor;
 
 /// The library that factors A − σB.
 enum class FactorLibrary {
-  automatic,  ///< on a GPU cuDSS, if it can be loaded, else `host`
+  automatic,  ///< `host`
   host,       ///< CHOLMOD where heddle was built with it, else Eigen
   cudss,      ///< cuDSS, which is loaded at run time, on a GPU
 };
