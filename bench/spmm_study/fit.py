@@ -21,9 +21,9 @@ from collections import defaultdict
 FIELDS = ("memory", "l2", "l1", "issue", "latency", "tail", "launch")
 POWER = 3
 # Predictions that differ by less than this part compete for the choice, which makes the loss smooth.
-SOFTNESS = 0.07
-ERROR_SHARE = 0.3
-ROUNDS = 4
+SOFTNESS = 0.05
+ERROR_SHARE = 0.2
+ROUNDS = 8
 KEYS = ("matrix", "precision", "N", "kernel")
 
 

@@ -70,6 +70,9 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
 /// stripes of columns. Two neighbouring rows are multiplied together.
 std::optional<KernelWork> staged_work(const ProductShape& product) {
   const MatrixFeatures& A = product.A;
+  // A thread block waits for its longest rows, and the counts below are those of mean rows.
+  constexpr double kUneven = 1.2;
+  if (A.variation() > kUneven) return std::nullopt;
   constexpr double kNarrowBytes = 80;  // up to which rows of floats have tall blocks
   const bool tall = product.scalar_bytes < 8 && product.N * product.scalar_bytes <= kNarrowBytes;
   const double block_rows = tall ? 128 : 64;

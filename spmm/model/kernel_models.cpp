@@ -5,17 +5,17 @@ namespace heddle::detail {
 // Fitted by bench/spmm_study/fit.py to one H200.
 const std::vector<KernelModel>& kernel_models() {
   static const std::vector<KernelModel> models = {
-      {"row_split", row_split_work, {0.841, 0.766, 0.836, 2.03, 0.0514, 0.878, 0.5}},
-      {"row_parallel", row_parallel_work, {0.859, 0.511, 0.738, 3.15, 0.245, 0.707, 0.937}},
-      {"row_cached", row_cached_work, {1.16, 0.854, 1.35, 0.688, 1.41, 1.22, 0.937}},
-      {"row_broadcast", row_broadcast_work, {1.35, 0.304, 2.04, 1.76, 0.917, 1.09, 1.87}},
-      {"merge", merge_work, {1.58, 0.22, 2.48, 2.77, 0.0653, 1.79, 0.823}},
-      {"merge_path", merge_path_work, {1.51, 0.635, 2.09, 1.19, 0.0221, 0.0964, 3.29}},
-      {"nonzero_parallel", nonzero_parallel_work, {3.22, 0.369, 3.67, 2.54, 0.105, 0.569, 2.54}},
-      {"narrow_merge", narrow_merge_work, {3.08, 0.386, 2.77, 1.96, 0.0156, 0.155, 2.43}},
-      {"panel_mma", panel_mma_work, {1.09, 1.92, 3.22, 1.87, 1.09, 1.3, 1.38}},
-      {"staged", staged_work, {0.569, 2.08, 0.892, 2.58, 0.0293, 1.38, 2.48}},
-      {"node_block", node_block_work, {1.48, 1.06, 1.6, 1.29, 0.823, 0.958, 1.16}},
+      {"row_split", row_split_work, {0.823, 0.805, 0.859, 2.18, 0.0372, 0.823, 0.403}},
+      {"row_parallel", row_parallel_work, {0.878, 0.392, 0.8, 2.63, 0.31, 0.692, 1.27}},
+      {"row_cached", row_cached_work, {1.14, 0.854, 1.32, 0.688, 1.41, 1.19, 0.805}},
+      {"row_broadcast", row_broadcast_work, {1.35, 0.273, 2, 1.65, 0.958, 1.07, 1.83}},
+      {"merge", merge_work, {1.72, 0.279, 2.28, 2.65, 0.0492, 1.61, 1.04}},
+      {"merge_path", merge_path_work, {1.61, 0.608, 1.87, 1.35, 0.0313, 0.128, 3.44}},
+      {"nonzero_parallel", nonzero_parallel_work, {3.22, 0.392, 3.65, 2.47, 0.145, 0.479, 2.59}},
+      {"narrow_merge", narrow_merge_work, {3.22, 0.339, 2.54, 1.83, 0.0241, 0.128, 2.59}},
+      {"panel_mma", panel_mma_work, {1.24, 1.82, 3.13, 1.5, 1.14, 1.38, 1.35}},
+      {"staged", staged_work, {0.823, 2.04, 1.11, 2.13, 0.0727, 0.285, 3.44}},
+      {"node_block", node_block_work, {1.51, 1.02, 1.67, 1.23, 0.755, 0.937, 1.07}},
   };
   return models;
 }
