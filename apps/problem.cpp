@@ -156,13 +156,23 @@ void refuse(const Config& config, const RequestError& error) {
   throw ConfigError(origin_of(config, section + error.field()), section + error.what());
 }
 
-Problem read_problem(HostContext& context, const Config& config) {
+std::optional<detail::GeneratedMatrices> matrices_by_rows(const Config& config, int processes) {
+  const ProblemConfig& named = config.problem;
+  if (uses_transpose(config) || takes_laplacian(named) || !named.matrix.structure) return {};
+  if (named.mass && !named.mass->structure) return {};
+  detail::GeneratedMatrices matrices{*named.matrix.structure};
+  if (named.mass) matrices.B = *named.mass->structure;
+  if (!detail::suits_own_rows(matrices, config.request, processes)) return {};
+  return matrices;
+}
+
+Problem read_problem(HostContext& context, const Config& config, Problem begun) {
   return with_named_sources(config, [&] {
     const ProblemConfig& named = config.problem;
-    Problem problem;
+    Problem problem = std::move(begun);
     problem.normal_equations = uses_transpose(config);
-    load_A(context, named, problem);
-    if (named.mass) problem.B = load_matrix(context, *named.mass, "problem.mass");
+    if (!problem.own_rows) load_A(context, named, problem);
+    if (named.mass && !problem.B) problem.B = load_matrix(context, *named.mass, "problem.mass");
     problem.constraints = load_block(context, named.constraints, "problem.constraints");
     problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
     load_near_null(context, named, problem);

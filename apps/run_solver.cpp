@@ -173,6 +173,18 @@ void report_results(Run& run) {
                   checkpoint_hint(run.config.request.checkpoint));
 }
 
+/// The rows of this process where the processes make their own rows of all matrices, else an empty
+/// problem.
+Problem rows_of_processes(Run& run, Device& device) {
+  const auto matrices = matrices_by_rows(run.config, device.processes());
+  if (!matrices) return {};
+  run.together.solving = true;  // stays so if a process fails
+  Problem problem =
+      detail::make_own_rows(device, *matrices, run.config.request).value_or(Problem{});
+  run.together.solving = false;
+  return problem;
+}
+
 ExitCode carry_out(Run& run) {
   Report& report = run.report;
   run.progress.begin_stage("looking for a device");
@@ -181,7 +193,7 @@ ExitCode carry_out(Run& run) {
   check_output_directory(run.config.output.directory);
   check_json_file(run.line.json);
   run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
-  Problem input = read_problem(device.host(), run.config);
+  Problem input = read_problem(device.host(), run.config, rows_of_processes(run, device));
   input.processes = device.processes();
   SettledMethod method = with_method(device.host(), run.config, input);
   run.config = method.config;

@@ -107,8 +107,9 @@ Device::Device(const Request& request, const Problem& problem)
   if (request.device == DeviceChoice::automatic) note_ = "auto: " + reason;
 }
 
-Solution Device::together(const std::function<Solution()>& body) {
-  return followers_ ? followers_->together(body) : body();
+void Device::together(const std::function<void()>& body) {
+  if (followers_) return followers_->together(body);
+  body();
 }
 
 double Device::memory_bytes() const {

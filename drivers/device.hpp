@@ -85,7 +85,7 @@ class Device {
   /// Runs `body`, in which all processes solve together. If they are threads and one of them fails,
   /// all end, the exception of the first is thrown, and the device cannot be used any more. The
   /// failure of a process leaves the others waiting.
-  Solution together(const std::function<Solution()>& body);
+  void together(const std::function<void()>& body);
 
   /// Calls body(context) with the context of the device, a `HostContext` or a `CudaContext`, whose
   /// GPU is the current one meanwhile.

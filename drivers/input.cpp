@@ -333,11 +333,11 @@ void check_parts(HostContext& context, Problem& problem, const Request& request)
 void prepare(HostContext& context, Problem& problem, const Request& request,
              const Monitor& monitor) {
   check_kind(problem, request);
-  if (problem.A.is_stored() && !problem.normal_equations) {
+  if (problem.A.is_stored() && !problem.normal_equations && !problem.own_rows) {
     check_symmetric(context, ProblemPart::matrix, problem.A);
   }
   if (problem.B) check_B(context, problem);
-  if (problem.B && problem.B->is_stored() && problem.A.is_stored()) {
+  if (problem.B && problem.B->is_stored() && problem.A.is_stored() && !problem.own_rows) {
     check_regular(context, problem.A.view(), problem.B->view(),
                   problem.infinite_eigenvalues.value_or(0) > 0, monitor);
   }

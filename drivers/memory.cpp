@@ -46,6 +46,13 @@ class SolveBytes {
            as_double(problem_.near_null.rows() * problem_.near_null.cols()) * sizeof(double);
   }
 
+  /// The bytes of these that process 0 has for all processes until it has sent them.
+  double sent() const {
+    if (!problem_.own_rows) return input();
+    return columns(problem_.constraints.cols() + problem_.initial_guess.cols() +
+                   problem_.rhs.cols());
+  }
+
   double solver() const {
     return method_.memory_bytes(request_, problem_.sizes(), static_cast<std::size_t>(scalar_)) +
            inverse_of_mass();
@@ -134,8 +141,8 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
       break;
     }
   }
-  // Process 0, which needs most, has the whole problem beside its share until it has sent it.
-  if (processes > 1) bytes = exact.input() + bytes / processes;
+  // Process 0, which needs most, has what it sends beside its share until it has sent it.
+  if (processes > 1) bytes = exact.sent() + bytes / processes;
   return {bytes, bytes};
 }
 

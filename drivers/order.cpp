@@ -55,12 +55,29 @@ void pass(Archive& archive, CheckpointOptions& checkpoint) {
   pass(archive, checkpoint.identity);
 }
 
+void pass(Archive& archive, GallerySpec& spec) {
+  std::size_t sizes = spec.size.size();
+  archive.text(spec.name);
+  archive.values(sizes);
+  spec.size.resize(sizes);
+  for (Index& size : spec.size) archive.values(size);
+  archive.values(spec.density, spec.seed);
+}
+
+void pass(Archive& archive, GeneratedMatrices& matrices) {
+  bool pencil = matrices.B.has_value();
+  archive.values(pencil);
+  if (pencil && !matrices.B) matrices.B.emplace();
+  pass(archive, matrices.A);
+  if (pencil) pass(archive, *matrices.B);
+}
+
 /// Fields that only process 0 reads, such as the device, are left out.
 void pass(Archive& archive, Request& request) {
   archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
                  request.criterion, request.linear_criterion, request.max_iterations,
                  request.time_limit_s, request.seed, request.refresh_interval, request.max_basis,
-                 request.algorithm, request.precision, request.threads, request.spmm.transpose,
+                 request.algorithm, request.precision, request.distribution, request.threads, request.spmm.transpose,
                  request.preconditioner.precision);
   pass(archive, request.interval);
   pass(archive, request.filter);
@@ -84,8 +101,10 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
 
 void pass(Archive& archive, Order& order) {
   archive.values(order.duty, order.code, order.device, order.threads, order.single);
-  if (order.duty != Order::Duty::solve) return;
+  if (order.duty == Order::Duty::rows) pass(archive, order.matrices);
+  if (order.duty != Order::Duty::solve && order.duty != Order::Duty::rows) return;
   pass(archive, order.request);
+  if (order.duty != Order::Duty::solve) return;
   pass(archive, order.request, order.plan);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/drivers/own_rows.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/request.hpp>
 #include <heddle/linalg/context/processes.hpp>
@@ -13,6 +14,7 @@ struct Order {
   enum class Duty {
     end,     ///< there is nothing more to do
     device,  ///< to take a device
+    rows,    ///< to make own rows of generated matrices
     solve,   ///< to take part in a solve on the device
   };
 
@@ -21,7 +23,8 @@ struct Order {
   DeviceChoice device = DeviceChoice::automatic;  ///< `device`
   int threads = 0;                                ///< `device`
   bool single = false;                            ///< `solve`: in single precision
-  Request request{};                              ///< with its method chosen
+  GeneratedMatrices matrices{};                   ///< `rows`
+  Request request{};                              ///< of `solve` with its method chosen
   PreconditionerPlan plan{};
 };
 

@@ -11,6 +11,8 @@
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/order.hpp>
 #include <heddle/drivers/order_problem.hpp>
+#include <heddle/drivers/own_rows.hpp>
+#include <heddle/drivers/precision.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/share.hpp>
 #include <heddle/drivers/solve.hpp>
@@ -113,8 +115,8 @@ std::size_t largest_peak(const Place<Ctx>& on) {
   return static_cast<std::size_t>(bytes);
 }
 
-/// Solves `problem` together with the other processes of the context. Only process 0 has a problem
-/// and gets vectors.
+/// Solves `problem` together with the other processes of the context. Only process 0 gets vectors
+/// and, but for `own_rows`, has a problem.
 template <Scalar T, class Ctx>
 Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                   const Request& asked, const Monitor& monitor) {
@@ -142,10 +144,12 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
 template <Scalar T, class Ctx>
 Solution solve_together(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                         const Request& request, const Monitor& monitor) {
-  return on.device.together([&] {
+  Solution solution;
+  on.device.together([&] {
     call_others<T>(on.device.team(), request, plan);
-    return solve_in<T>(on, std::move(problem), plan, request, monitor);
+    solution = solve_in<T>(on, std::move(problem), plan, request, monitor);
   });
+  return solution;
 }
 
 template <class Ctx>
@@ -233,13 +237,18 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
   }
 }
 
-void take_part(Device& device, const Order& order) {
+void take_part(Device& device, const Order& order, Problem& own) {
+  const bool first_of_two = order.single && order.request.precision == Precision::mixed;
+  Problem problem = first_of_two ? own : std::exchange(own, {});
   device.with_context([&](auto& context) {
     const Place<std::remove_reference_t<decltype(context)>> here{device, context};
     if (order.single) {
-      solve_in<float>(here, {}, order.plan, order.request, {});
+      HostProblem<float> rounded;
+      if (problem.own_rows) rounded = to_single(device.host(), problem);
+      problem = {};
+      solve_in<float>(here, std::move(rounded), order.plan, order.request, {});
     } else {
-      solve_in<double>(here, {}, order.plan, order.request, {});
+      solve_in<double>(here, std::move(problem), order.plan, order.request, {});
     }
   });
 }
@@ -282,6 +291,7 @@ DeviceChoice followed(DeviceChoice choice) {
 
 int serve(const std::shared_ptr<Processes>& processes) {
   std::unique_ptr<Device> device;
+  Problem own;
   for (;;) {
     const detail::Order order = detail::receive_order(*processes);
     switch (order.duty) {
@@ -291,8 +301,11 @@ int serve(const std::shared_ptr<Processes>& processes) {
         device.reset();
         device = std::make_unique<Device>(followed(order.device), order.threads, processes);
         break;
+      case detail::Order::Duty::rows:
+        own = detail::own_rows(device->team(), order.matrices, order.request).value_or(Problem{});
+        break;
       case detail::Order::Duty::solve:
-        detail::take_part(*device, order);
+        detail::take_part(*device, order, own);
     }
   }
 }

@@ -55,8 +55,9 @@ struct Order;
 /// `size` - 1 threads of this program that `serve` the thread of the caller.
 std::shared_ptr<Followers> followers(int size);
 
-/// Does the part of this process in the solve of `order`.
-void take_part(Device& device, const Order& order);
+/// Does the part of this process in the solve of `order`. `own`: the problem with the rows that
+/// this process has made, which the last solve of it releases, or an empty one.
+void take_part(Device& device, const Order& order, Problem& own);
 
 /// Solves a problem that `prepare` has checked, by a request whose method has been chosen.
 Solution solve_prepared(Device& device, Problem problem, const Request& request,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/processes.hpp>
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <vector>
@@ -29,5 +30,14 @@ Index row_cost(const CsrView<T, HostSpace>& A, Index row) noexcept;
 /// about equal sums of `row_cost`. Throws `InvalidArgument` if A has too few rows.
 template <Scalar T>
 RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least = 1);
+
+/// The same ranges where this process knows the rows `held.of(rank)` of A alone, which are
+/// `A_rows`. All of `processes` call it together.
+template <Scalar T>
+RowRanges balanced_rows(Processes& processes, const CsrView<T, HostSpace>& A_rows,
+                        const RowRanges& held, Index least = 1);
+
+/// Ranges of `rows` rows for `processes` processes, whose lengths differ by 1 at most.
+RowRanges equal_rows(Index rows, int processes);
 
 }  // namespace heddle

@@ -38,6 +38,7 @@ struct GalleryStructure {
   std::string_view density;      ///< the meaning of `density`, empty if unused
   double default_density;        ///< the density used where the spec leaves it 0
   std::string_view description;  ///< one line: equation, spectrum, source
+  bool positive_definite = true;  ///< symmetric positive definite for all sizes
 };
 
 /// All structures, in a fixed order: laplace1d, laplace2d, laplace3d, stencil27, elasticity3d

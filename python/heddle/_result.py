@@ -74,6 +74,7 @@ class Result:
     history: np.ndarray
     timings: dict[str, Any] = field(default_factory=dict)
     peak_bytes: int = 0
+    peak_bytes_most: int = 0
 
     @property
     def converged(self) -> bool:
@@ -217,6 +218,7 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
             "phases": phases,
         },
         peak_bytes=solution.peak_bytes,
+        peak_bytes_most=solution.peak_bytes_most,
     )
 
 
@@ -253,6 +255,7 @@ def joined(first: Result, second: Result) -> Result:
             },
         },
         peak_bytes=max(first.peak_bytes, second.peak_bytes),
+        peak_bytes_most=max(first.peak_bytes_most, second.peak_bytes_most),
     )
     for name in ("eigenvalues", "frequencies", "residuals", "error_bounds", "passed"):
         setattr(both, name, np.concatenate([getattr(first, name), getattr(second, name)]))

@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <heddle/drivers/order.hpp>
+#include <heddle/drivers/own_rows.hpp>
+#include <heddle/drivers/scaling.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/distributed/distribute.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
+#include <memory>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// The order of a square generated matrix.
+Index order_of(HostContext& context, const GallerySpec& spec) {
+  return generate<double>(context, spec, {0, 0}).cols();
+}
+
+bool is_positive_definite(const GallerySpec& spec) {
+  const std::vector<GalleryStructure>& known = gallery_structures();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const GalleryStructure& each) {
+    return each.name == spec.name;
+  });
+  return found != known.end() && found->positive_definite;
+}
+
+HostCsrMatrix<double> rows_of(HostContext& team, const GallerySpec& spec, const RowRanges& ranges) {
+  const RowRange own = ranges.of(team.processes()->rank());
+  return generate<double>(team, spec, {own.first, own.first + own.local});
+}
+
+/// The ranges that `balanced_rows` has for the whole matrix.
+RowRanges balanced_ranges(HostContext& team, const GallerySpec& spec) {
+  Processes& processes = *team.processes();
+  const RowRanges equal = equal_rows(order_of(team, spec), processes.size());
+  return balanced_rows(processes, rows_of(team, spec, equal).view(), equal);
+}
+
+Matrix distributed_matrix(HostContext& team, const GallerySpec& spec, const RowRanges& ranges) {
+  const HostCsrMatrix<double> rows = rows_of(team, spec, ranges);
+  double largest = Matrix(rows.view()).largest();
+  double entries = static_cast<double>(rows.nnz());
+  team.processes()->largest({&largest, 1});
+  team.processes()->sum({&entries, 1});
+  return {distribute(team, rows.view(), ranges, ranges), {static_cast<Index>(entries), largest}};
+}
+
+}  // namespace
+
+bool suits_own_rows(const GeneratedMatrices& matrices, const Request& request, int processes) {
+  if (processes == 1 || request.distribution == Distribution::metis) return false;
+  if (!is_positive_definite(matrices.A)) return false;
+  if (matrices.B && !is_positive_definite(*matrices.B)) return false;
+  HostContext context(1);
+  try {
+    const Index order = order_of(context, matrices.A);
+    return order >= processes && (!matrices.B || order_of(context, *matrices.B) == order);
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+std::optional<Problem> own_rows(HostContext& team, const GeneratedMatrices& matrices,
+                                const Request& request) {
+  Processes& processes = *team.processes();
+  auto partition = std::make_shared<Partition>();
+  partition->ranges = balanced_ranges(team, matrices.A);
+  Problem problem;
+  problem.processes = processes.size();
+  problem.A = distributed_matrix(team, matrices.A, partition->ranges);
+  partition->reason =
+      reason_for_order(request.distribution, halo_share(processes, problem.A.view()),
+                       problem.order(), problem.nnz());
+  if (partition->reason.empty()) return std::nullopt;
+  if (matrices.B) {
+    problem.B = distributed_matrix(team, *matrices.B, partition->ranges);
+    problem.infinite_eigenvalues = 0;
+  }
+  if (scaling_of(problem, request) != ProblemScaling{}) return std::nullopt;
+  problem.own_rows = std::move(partition);
+  return problem;
+}
+
+std::optional<Problem> make_own_rows(Device& device, const GeneratedMatrices& matrices,
+                                     const Request& request) {
+  std::optional<Problem> problem;
+  device.together([&] {
+    send_order(*device.team().processes(),
+               {.duty = Order::Duty::rows, .matrices = matrices, .request = request});
+    problem = own_rows(device.team(), matrices, request);
+  });
+  return problem;
+}
+
+}  // namespace heddle::detail
