@@ -156,7 +156,7 @@ void give_json(const CommandLine& line, const std::string& json) {
 
 /// Prints and writes the results. They are printed before any file is written, because writing may
 /// fail.
-void report_results(Run& run) {
+void report_results(Run& run, Device& device) {
   const CommandLine& line = run.line;
   const Report& report = run.report;
   const SolverType solver = run.config.request.method;
@@ -167,7 +167,7 @@ void report_results(Run& run) {
   }
   spdlog::debug(describe_run(report.result, report.seconds));
   const std::string json = result_json(run.config, report);
-  write_results(*run.files, run.config, report, json);
+  write_results(*run.files, device, run.config, report, json);
   give_json(line, json);
   print(line, fmt::format("results in {}\n", run.config.output.directory.string()) +
                   checkpoint_hint(run.config.request.checkpoint));
@@ -220,10 +220,11 @@ ExitCode carry_out(Run& run) {
   spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
   spdlog::debug("configuration:\n{}", to_yaml(config.effective));
   method.choice.request = config.request;
+  method.choice.keeps_vectors = true;
   report.result = solve(run, device, std::move(input), method.choice);
   run.progress.clear();
   report.seconds.total = seconds_since(run.start);
-  report_results(run);
+  report_results(run, device);
   return exit_code(report.result.status);
 }
 

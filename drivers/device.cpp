@@ -67,7 +67,7 @@ Device::Device(DeviceChoice choice, int threads, const std::shared_ptr<Processes
       detail::send_order(
           *processes, {.duty = detail::Order::Duty::device, .device = choice, .threads = threads});
     }
-    team_ = std::make_unique<HostContext>(host_->threads(), processes);
+    team_ = std::make_shared<HostContext>(host_->threads(), processes);
     context_ = team_.get();
   }
   take(choice, processes, gpu);
@@ -82,7 +82,7 @@ Device::Device(DeviceChoice choice, int threads, std::shared_ptr<detail::Followe
   followers_->together([&] {
     detail::send_order(*processes,
                        {.duty = detail::Order::Duty::device, .device = choice, .threads = share});
-    team_ = std::make_unique<HostContext>(share, processes);
+    team_ = std::make_shared<HostContext>(share, processes);
     context_ = team_.get();
     take(choice, processes, 0);
   });

@@ -77,6 +77,7 @@ class Device {
   /// The context of host memory for the rows of this process, which is `host()` of one process.
   HostContext& team() noexcept { return team_ ? *team_ : *host_; }
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
+  std::shared_ptr<const HostContext> shared_team() const noexcept { return team_; }
 
   /// Bytes of device memory that a solve may use. For a GPU, this is the memory that is free now.
   /// For the host, see `detail::host_memory_bytes`.
@@ -118,7 +119,7 @@ class Device {
 
   std::shared_ptr<detail::Followers> followers_;  // null: none. They end after the contexts
   std::shared_ptr<HostContext> host_;
-  std::unique_ptr<HostContext> team_;  // of several processes, else null
+  std::shared_ptr<HostContext> team_;  // of several processes, else null
   AnyContext context_;
   std::string name_;
   std::string note_;

@@ -53,6 +53,9 @@ class SolveBytes {
                    problem_.rhs.cols());
   }
 
+  /// The bytes of the problem that process 0 has before it sends them.
+  double held() const { return sent() + (input() - sent()) / problem_.processes; }
+
   double solver() const {
     return method_.memory_bytes(request_, problem_.sizes(), static_cast<std::size_t>(scalar_)) +
            inverse_of_mass();
@@ -115,12 +118,12 @@ MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounde
   const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.vectors(); };
   switch (request.precision) {
     case Precision::full:
-      return {device(exact), exact.input() + host(exact)};
+      return {device(exact), exact.held() + host(exact)};
     case Precision::single:
-      return {device(rounded), rounded.input() + std::max(exact.input(), host(rounded))};
+      return {device(rounded), rounded.held() + std::max(exact.held(), host(rounded))};
     case Precision::mixed:
       return {device(exact) + exact.vectors(),
-              exact.input() + rounded.input() + host(exact) + rounded.vectors()};
+              exact.held() + rounded.held() + host(exact) + rounded.vectors()};
   }
   return {};
 }

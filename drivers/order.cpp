@@ -77,8 +77,8 @@ void pass(Archive& archive, Request& request) {
   archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
                  request.criterion, request.linear_criterion, request.max_iterations,
                  request.time_limit_s, request.seed, request.refresh_interval, request.max_basis,
-                 request.algorithm, request.precision, request.distribution, request.threads, request.spmm.transpose,
-                 request.preconditioner.precision);
+                 request.algorithm, request.precision, request.distribution, request.threads,
+                 request.spmm.transpose, request.preconditioner.precision);
   pass(archive, request.interval);
   pass(archive, request.filter);
   archive.text(request.preconditioner.type);
@@ -100,7 +100,8 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
 }
 
 void pass(Archive& archive, Order& order) {
-  archive.values(order.duty, order.code, order.device, order.threads, order.single);
+  archive.values(order.duty, order.code, order.device, order.threads, order.single, order.own_rows,
+                 order.keeps_vectors, order.part);
   if (order.duty == Order::Duty::rows) pass(archive, order.matrices);
   if (order.duty != Order::Duty::solve && order.duty != Order::Duty::rows) return;
   pass(archive, order.request);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/drivers/own_rows.hpp>
+#include <heddle/drivers/own_vectors.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/request.hpp>
 #include <heddle/linalg/context/processes.hpp>
@@ -12,10 +13,11 @@ namespace heddle::detail {
 /// The next duty of all processes but 0.
 struct Order {
   enum class Duty {
-    end,     ///< there is nothing more to do
-    device,  ///< to take a device
-    rows,    ///< to make own rows of generated matrices
-    solve,   ///< to take part in a solve on the device
+    end,      ///< there is nothing more to do
+    device,   ///< to take a device
+    rows,     ///< to make own rows of generated matrices
+    solve,    ///< to take part in a solve on the device
+    vectors,  ///< to send own rows of its vectors
   };
 
   Duty duty = Duty::end;
@@ -26,6 +28,9 @@ struct Order {
   GeneratedMatrices matrices{};                   ///< `rows`
   Request request{};                              ///< of `solve` with its method chosen
   PreconditionerPlan plan{};
+  bool own_rows = false;       ///< `solve`: the problem with the rows that each has made
+  bool keeps_vectors = false;  ///< `solve`: each process keeps its rows of the vectors
+  VectorPart part{};           ///< `vectors`
 };
 
 /// Sends the order of process 0. Called by process 0.

@@ -7,9 +7,14 @@
 #include <heddle/linalg/distributed/partition.hpp>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
+
+/// Halo shares up to which rows in order are better than the best distribution, for which process 0
+/// needs the whole of A. On the host and on GPUs, halos of this size travel beside products.
+constexpr double kModerateHalo = 0.25;
 
 /// The order of a square generated matrix.
 Index order_of(HostContext& context, const GallerySpec& spec) {
@@ -70,7 +75,7 @@ std::optional<Problem> own_rows(HostContext& team, const GeneratedMatrices& matr
   problem.A = distributed_matrix(team, matrices.A, partition->ranges);
   partition->reason =
       reason_for_order(request.distribution, halo_share(processes, problem.A.view()),
-                       problem.order(), problem.nnz());
+                       problem.order(), problem.nnz(), kModerateHalo);
   if (partition->reason.empty()) return std::nullopt;
   if (matrices.B) {
     problem.B = distributed_matrix(team, *matrices.B, partition->ranges);

@@ -29,7 +29,8 @@ bool suits_own_rows(const GeneratedMatrices& matrices, const Request& request, i
 std::optional<Problem> own_rows(HostContext& team, const GeneratedMatrices& matrices,
                                 const Request& request);
 
-/// The same for process 0, which calls the other processes of `device` to it.
+/// The same for process 0, which calls the other processes of `device` to it. These keep their rows
+/// for one solve, the next that process 0 does.
 std::optional<Problem> make_own_rows(Device& device, const GeneratedMatrices& matrices,
                                      const Request& request);
 

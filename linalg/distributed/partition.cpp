@@ -91,9 +91,10 @@ double halo_share(Processes& processes, const CsrView<T, HostSpace>& A) {
   return share;
 }
 
-std::string reason_for_order(Distribution asked, double natural, Index rows, Index entries) {
+std::string reason_for_order(Distribution asked, double natural, Index rows, Index entries,
+                             double small) {
   const std::string missing = detail::no_parts_reason(rows, entries);
-  const bool wanted = asked == Distribution::automatic && natural > kSmallHalo;
+  const bool wanted = asked == Distribution::automatic && natural > small;
   if (asked == Distribution::metis || (wanted && missing.empty())) return {};
   return fmt::format("rows in order, the halo of a process has {} of its rows at most{}",
                      percent(natural), wanted ? "; " + missing : "");

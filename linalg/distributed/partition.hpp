@@ -38,7 +38,9 @@ inline constexpr double kWorthwhile = 0.5;
 
 /// Why the rows of a matrix of `rows` rows and `entries` entries, which have the `natural` halo
 /// share in their order, are taken in this order. Empty if METIS may do better, or is asked for.
-std::string reason_for_order(Distribution asked, double natural, Index rows, Index entries);
+/// `small`: a halo share up to which `automatic` asks METIS for none.
+std::string reason_for_order(Distribution asked, double natural, Index rows, Index entries,
+                             double small = kSmallHalo);
 
 /// A partition of the rows of a symmetric A. Rows that a process takes keep their order.
 /// `automatic` takes the rows in order where their halo is small, as with meshes that are numbered

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 #include <heddle/linalg/formats/formats.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,29 @@ TEST_F(LobpcgOnProcesses, ConstraintsAndTheBitsOfVectors) {
   EXPECT_EQ(result("a").at("residuals"), result("b").at("residuals"));
   expect_same(2, problem(kGrid + ", constraints: a/eigenvectors.npy", "nev: 3"));
   expect_same(3, problem(kGrid + ", initial_guess: a/eigenvectors.npy", "nev: 3"));
+}
+
+/// Processes that make their own rows of a generated matrix get the bits that they get from a file,
+/// which process 0 reads and sends.
+TEST_F(LobpcgOnProcesses, OwnRowsOfGeneratedMatrices) {
+  HostContext context(1);
+  for (const char* const name : {"elasticity3d", "elasticity3d_mass"}) {
+    const auto A = generate<double>(context, {name, {3, 4, 5}});
+    write_matrix_market(folder_.path() / (std::string(name) + ".mtx"), A.view());
+  }
+  const std::string more = "distribution: rows\noutput: {eigenvectors: matrix_market}\n";
+  const std::string made = problem(kBeam, "nev: 4") + more;
+  const std::string sent =
+      problem("matrix: elasticity3d.mtx, mass: elasticity3d_mass.mtx", "nev: 4") + more;
+  for (const int count : {2, 3}) {
+    ASSERT_EQ(together(count, made, {"--set", "output.directory=made"}).exit_code, 0);
+    ASSERT_EQ(together(count, sent, {"--set", "output.directory=sent"}).exit_code, 0);
+    EXPECT_EQ(file("made/eigenvectors.mtx"), file("sent/eigenvectors.mtx"));
+    for (const char* const key : {"eigenvalues", "residuals", "iterations", "nnz", "n"}) {
+      EXPECT_EQ(result("made").at(key), result("sent").at(key)) << key;
+    }
+  }
+  expect_same(4, made);
 }
 
 TEST_F(LanczosOnProcesses, SameResults) {
