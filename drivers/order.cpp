@@ -72,6 +72,13 @@ void pass(Archive& archive, GeneratedMatrices& matrices) {
   if (pencil) pass(archive, *matrices.B);
 }
 
+void pass(Archive& archive, VectorPart& part) {
+  std::string file = part.file.string();
+  archive.text(file);
+  part.file = file;
+  archive.values(part.side, part.window, part.file_number, part.offset);
+}
+
 /// Fields that only process 0 reads, such as the device, are left out.
 void pass(Archive& archive, Request& request) {
   archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
@@ -101,7 +108,8 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
 
 void pass(Archive& archive, Order& order) {
   archive.values(order.duty, order.code, order.device, order.threads, order.single, order.own_rows,
-                 order.keeps_vectors, order.part);
+                 order.keeps_vectors);
+  if (order.duty == Order::Duty::vectors) pass(archive, order.part);
   if (order.duty == Order::Duty::rows) pass(archive, order.matrices);
   if (order.duty != Order::Duty::solve && order.duty != Order::Duty::rows) return;
   pass(archive, order.request);

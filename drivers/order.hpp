@@ -17,7 +17,7 @@ struct Order {
     device,   ///< to take a device
     rows,     ///< to make own rows of generated matrices
     solve,    ///< to take part in a solve on the device
-    vectors,  ///< to send own rows of its vectors
+    vectors,  ///< to send or to write own rows of its vectors
   };
 
   Duty duty = Duty::end;

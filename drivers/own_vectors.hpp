@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/solution.hpp>
 #include <heddle/linalg/data/block_source.hpp>
@@ -23,18 +24,22 @@ struct OwnVectors {
   std::vector<std::int32_t> row_numbers{};  ///< as in `SharedProblem`
 };
 
-/// What process 0 asks for.
+/// What process 0 asks for: rows in a window or, where there is a file, own rows in this file.
 struct VectorPart {
   VectorSide side = VectorSide::right;
-  BlockWindow window{};
+  BlockWindow window{};  ///< of all rows where there is a file
+  std::filesystem::path file{};
+  std::uint64_t file_number = 0;
+  std::size_t offset = 0;  ///< of the first row in the file
 };
 
-/// Sends the own rows in `asked` to process 0. Called by all others.
+/// Sends own rows to process 0, or writes them, as `asked`. Called by all others.
 void send_part(Processes& processes, const OwnVectors& own, const VectorPart& asked);
 
 /// The leading `count` vectors, or left vectors, of `solution` in the order of the problem, for
 /// process 0. Each part that is taken calls the other processes of `device`, which then do nothing
-/// but wait for orders. `device` and `solution` must outlive the result.
+/// but wait for orders. All processes write rows to one file at once, if all of them find it.
+/// `device` and `solution` must outlive the result.
 std::variant<BlockSource<double>, BlockSource<float>> vectors_of(Device& device,
                                                                  const Solution& solution,
                                                                  VectorSide side, Index count);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <heddle/linalg/data/views.hpp>
 #include <utility>
@@ -24,6 +25,10 @@ struct BlockSource {
   Index cols = 0;
   /// The entries in a window, which stay in memory until the next call.
   std::function<ConstBlockView<T, HostSpace>(const BlockWindow&)> part{};
+  /// Lets those who have the entries write them, row after row and without gaps, to the file at
+  /// `path` from the byte `offset` on. Returns whether all are written, else parts must be taken.
+  /// Null: parts must be taken.
+  std::function<bool(const std::filesystem::path& path, std::size_t offset)> write_rows{};
 
   BlockSource(Index row_count, Index column_count,
               std::function<ConstBlockView<T, HostSpace>(const BlockWindow&)> take)

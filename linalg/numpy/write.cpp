@@ -29,7 +29,9 @@ std::string npy_header(Index rows, Index cols, std::size_t scalar_size) {
 template <Scalar T>
 void write_npy(const std::filesystem::path& path, const BlockSource<T>& X) {
   OutputFile file(path);
-  file.write(npy_header(X.rows, X.cols, sizeof(T)));
+  const std::string header = npy_header(X.rows, X.cols, sizeof(T));
+  file.write(header);
+  if (X.write_rows && X.write_rows(file.flush(), header.size())) return file.commit();
   X.for_each_part(0, X.cols, [&](const ConstBlockView<T, HostSpace>& part) {
     const std::size_t row_bytes = static_cast<std::size_t>(part.cols()) * sizeof(T);
     for (Index i = 0; i < part.rows(); ++i) {

@@ -46,7 +46,9 @@ class Result:
     NumPy, or, for a problem on a GPU, of the caller's library there. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
     `error_bounds` bound the errors of the eigenvalues or singular values. `null_vectors` counts the
-    leading pairs with lambda = 0 that the graph of A showed before the solve."""
+    leading pairs with lambda = 0 that the graph of A showed before the solve. `peak_bytes` is the
+    largest memory that the solve held on its device, `peak_bytes_most` that on the device of
+    several that held most."""
 
     status: str
     reason: str

@@ -63,6 +63,28 @@ void expect_same_files(const Problem& problem, const Request& request, int count
   EXPECT_EQ(files_of(device, kept, VectorSide::left), files_of(device, whole, VectorSide::left));
 }
 
+/// Without the way to write to one file at once, parts are collected.
+TEST(OwnVectors, GiveTheSameFilePartByPart) {
+  const Problem grid{.A = Matrix::generate({.name = "laplace3d", .size = {5, 6, 17}})};
+  Device device(DeviceChoice::host, 3, detail::followers(3));
+  const Solution kept = solved(device, grid, {.method = Method::lobpcg, .nev = 3}, true);
+  const test::TemporaryFolder folder;
+  const auto vectors = detail::vectors_of(device, kept, VectorSide::right, 3);
+  auto X = std::get<BlockSource<double>>(vectors);
+  const auto write_rows = X.write_rows;
+  bool at_once = false;
+  X.write_rows = [&](const std::filesystem::path& path, std::size_t offset) {
+    at_once = write_rows(path, offset);
+    return at_once;
+  };
+  write_npy(folder.path() / "once.npy", X);
+  EXPECT_TRUE(at_once);
+  EXPECT_FALSE(write_rows(folder.path() / "missing.npy", 0));
+  X.write_rows = nullptr;
+  write_npy(folder.path() / "parts.npy", X);
+  EXPECT_EQ(content(folder.path() / "once.npy"), content(folder.path() / "parts.npy"));
+}
+
 const Request kLobpcg{.method = Method::lobpcg, .nev = 3};
 
 TEST(OwnVectors, GiveTheFilesOfWholeVectors) {
