@@ -315,7 +315,8 @@ void check_parts(HostContext& context, Problem& problem, const Request& request)
   check_block(problem.constraints, ProblemPart::constraints, order, rows);
   check_block(problem.initial_guess, ProblemPart::initial_guess, problem.A.cols(),
               describe_columns(problem));
-  check_block(problem.rhs, ProblemPart::rhs, order, rows);
+  const Index rhs_rows = problem.own_rhs ? row_range(problem.A.view()).local : order;
+  check_block(problem.rhs, ProblemPart::rhs, rhs_rows, rows);
   if (problem.A_transposed) check_transpose(problem.A, *problem.A_transposed);
   prepare_near_null(context, problem);
   check_preconditioner(request, problem);

@@ -84,8 +84,7 @@ HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A) {
 }
 
 template <Scalar T>
-HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A, const WholeMatrix& whole)
-    : HostMatrix(std::move(A)) {
+HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A, const WholeMatrix& whole) : HostMatrix(std::move(A)) {
   whole_ = whole;
 }
 

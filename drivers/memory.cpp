@@ -50,7 +50,7 @@ class SolveBytes {
   double sent() const {
     if (!problem_.own_rows) return input();
     return columns(problem_.constraints.cols() + problem_.initial_guess.cols() +
-                   problem_.rhs.cols());
+                   (problem_.own_rhs ? 0 : problem_.rhs.cols()));
   }
 
   /// The bytes of the problem that process 0 has before it sends them.

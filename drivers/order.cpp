@@ -66,7 +66,7 @@ void pass(Archive& archive, GallerySpec& spec) {
 
 void pass(Archive& archive, GeneratedMatrices& matrices) {
   bool pencil = matrices.B.has_value();
-  archive.values(pencil);
+  archive.values(pencil, matrices.random_rhs, matrices.ones_rhs);
   if (pencil && !matrices.B) matrices.B.emplace();
   pass(archive, matrices.A);
   if (pencil) pass(archive, *matrices.B);

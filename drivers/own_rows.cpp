@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/order.hpp>
 #include <heddle/drivers/own_rows.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/distributed/distribute.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <memory>
@@ -52,6 +54,20 @@ Matrix distributed_matrix(HostContext& team, const GallerySpec& spec, const RowR
 
 }  // namespace
 
+Block generated_rhs(HostContext& context, const GeneratedMatrices& matrices, std::uint64_t seed,
+                    Index first, Index rows) {
+  const Index columns = matrices.random_rhs > 0 ? matrices.random_rhs : matrices.ones_rhs;
+  require_host_memory(static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
+                      kFewerRightHandSides);
+  MultiVector<double, HostSpace> R(context, rows, columns);
+  if (matrices.random_rhs > 0) {
+    fill_random<double>(context, seed, 0, R.view(), first);
+  } else {
+    for (Index i = 0; i < rows; ++i) std::fill_n(&R.view()(i, 0), columns, 1.0);
+  }
+  return Block(std::move(R));
+}
+
 bool suits_own_rows(const GeneratedMatrices& matrices, const Request& request, int processes) {
   if (processes == 1 || request.distribution == Distribution::metis) return false;
   if (!is_positive_definite(matrices.A)) return false;
@@ -82,6 +98,11 @@ std::optional<Problem> own_rows(HostContext& team, const GeneratedMatrices& matr
     problem.infinite_eigenvalues = 0;
   }
   if (scaling_of(problem, request) != ProblemScaling{}) return std::nullopt;
+  if (matrices.random_rhs + matrices.ones_rhs > 0) {
+    const RowRange own = row_range(problem.A.view());
+    problem.rhs = generated_rhs(team, matrices, request.seed, own.first, own.local);
+    problem.own_rhs = true;
+  }
   problem.own_rows = std::move(partition);
   return problem;
 }

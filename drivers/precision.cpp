@@ -122,6 +122,7 @@ HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   single.null_space = problem.null_space;
   single.row_order = problem.row_order;
   single.own_rows = problem.own_rows;
+  single.own_rhs = problem.own_rhs;
   single.processes = problem.processes;
   single.near_null = problem.near_null;
   single.unknowns = problem.unknowns;

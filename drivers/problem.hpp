@@ -78,6 +78,7 @@ struct HostProblem {
   /// `detail::make_own_rows` makes them: their partition. Both are then distributed matrices in the
   /// order of the problem, positive definite, and need no scaling. Null: process 0 has all rows.
   std::shared_ptr<const Partition> own_rows{};
+  bool own_rhs = false;  ///< with `own_rows`: whether `rhs` has the rows of this process alone
 
   /// The number of processes that will hold the rows during a solve, as `Device::processes`. With
   /// more than one, process 0 has the whole problem until then, but for `own_rows`.

@@ -144,7 +144,8 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
       share_matrix(team, std::exchange(problem.preconditioner, {}), columns, columns);
   part.constraints = share_block(team, std::exchange(problem.constraints, {}), rows);
   part.initial_guess = share_block(team, std::exchange(problem.initial_guess, {}), columns);
-  part.rhs = share_block(team, std::exchange(problem.rhs, {}), rows);
+  part.rhs = problem.own_rhs ? std::exchange(problem.rhs, {})
+                             : share_block(team, std::exchange(problem.rhs, {}), rows);
   part.guess_from_random = of_leader(team, problem.guess_from_random);
   const Index infinite = of_leader(team, problem.infinite_eigenvalues.value_or(-1));
   if (infinite >= 0) part.infinite_eigenvalues = infinite;

@@ -79,6 +79,27 @@ TEST_F(LobpcgOnProcesses, OwnRowsOfGeneratedMatrices) {
   expect_same(4, made);
 }
 
+/// The same for the right-hand sides of a system.
+TEST_F(CgOnProcesses, OwnRowsOfGeneratedMatrices) {
+  HostContext context(1);
+  write_matrix_market(folder_.path() / "grid.mtx",
+                      generate<double>(context, {"laplace3d", {5, 6, 20}}).view());
+  const std::string more = "distribution: rows\noutput: {solution: npy}\n";
+  const std::string jacobi = "preconditioner: {type: jacobi}";
+  const std::string made =
+      problem(generated("laplace3d", "5, 6, 20") + ", rhs: {random: 3}", jacobi);
+  const std::string sent = problem("matrix: grid.mtx, rhs: {random: 3}", jacobi);
+  ASSERT_EQ(together(3, made + more, {"--set", "output.directory=made"}).exit_code, 0);
+  ASSERT_EQ(together(3, sent + more, {"--set", "output.directory=sent"}).exit_code, 0);
+  EXPECT_EQ(file("made/solution.npy"), file("sent/solution.npy"));
+  EXPECT_FALSE(file("made/solution.npy").empty());
+  EXPECT_EQ(result("made").at("residuals"), result("sent").at("residuals"));
+  const std::string kept = "checkpoint: {file: kept}\n";
+  EXPECT_EQ(together(2, made + more + kept, {"--set", "solver.max_iterations=4"}).exit_code, 3);
+  EXPECT_EQ(together(2, made + more + kept, {"--resume"}).exit_code, 0);
+  expect_same(2, made + more);
+}
+
 TEST_F(LanczosOnProcesses, SameResults) {
   expect_same(2, problem(kGrid, "nev: 4, which: largest"));
   expect_same(3, problem(kGrid, "nev: 4, filter: chebyshev"));

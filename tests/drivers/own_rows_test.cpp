@@ -122,7 +122,8 @@ void expect_same_solve(const GeneratedMatrices& matrices, Request request, int c
   EXPECT_EQ(expected.status, SolveStatus::converged) << expected.reason;
   auto made = detail::make_own_rows(device, matrices, request);
   ASSERT_TRUE(made);
-  if (linear) made->rhs = whole.rhs;
+  EXPECT_EQ(made->own_rhs, matrices.ones_rhs > 0);
+  if (linear && !made->own_rhs) made->rhs = whole.rhs;
   const Solution solution = solve(device, std::move(*made), request);
   EXPECT_EQ(solution.eigenvalues, expected.eigenvalues);
   EXPECT_EQ(solution.residuals, expected.residuals);
@@ -139,6 +140,11 @@ TEST(OwnRows, GiveSolvesTheBitsOfTheWhole) {
   expect_same_solve(grid, {.method = Method::lobpcg, .nev = 3, .precision = Precision::mixed}, 4);
   expect_same_solve(grid, {.method = Method::block_lanczos, .nev = 3, .which = Which::largest}, 2);
   expect_same_solve(grid, {.method = Method::block_cg}, 3);
+  GeneratedMatrices system = grid;
+  system.ones_rhs = 1;
+  expect_same_solve(system, {.method = Method::block_cg}, 3);
+  expect_same_solve(system, {.method = Method::block_cg, .precision = Precision::single}, 2);
+  expect_same_solve(system, {.method = Method::block_cg, .precision = Precision::mixed}, 4);
   expect_same_solve(beam, {.nev = 4}, 2);
 }
 
@@ -160,6 +166,24 @@ TEST(OwnRows, AreForKnownDefiniteMatrices) {
   }
   EXPECT_FALSE(suits({{.name = "laplace2d", .size = {9}}}, 2));
   EXPECT_FALSE(suits({{.name = "laplace1d", .size = {9}, .density = 3}}, 2));
+}
+
+/// Right-hand sides of any rows are those rows of the whole block.
+TEST(OwnRows, HaveTheRightHandSidesOfTheWhole) {
+  HostContext context(1);
+  for (const GeneratedMatrices& asked :
+       {GeneratedMatrices{.random_rhs = 3}, GeneratedMatrices{.ones_rhs = 2}}) {
+    const Block whole = detail::generated_rhs(context, asked, 7, 0, 50);
+    const Block part = detail::generated_rhs(context, asked, 7, 20, 13);
+    ASSERT_EQ(part.rows(), 13);
+    ASSERT_EQ(part.cols(), whole.cols());
+    for (Index i = 0; i < 13; ++i) {
+      for (Index j = 0; j < part.cols(); ++j) {
+        EXPECT_EQ(part.view()(i, j), whole.view()(20 + i, j));
+        EXPECT_TRUE(asked.random_rhs > 0 || part.view()(i, j) == 1);
+      }
+    }
+  }
 }
 
 /// Where METIS may find a smaller halo, process 0 needs the whole matrix.
