@@ -1,9 +1,9 @@
 #pragma once
 
-#include <heddle/drivers/own_rows.hpp>
-#include <heddle/drivers/own_vectors.hpp>
+#include <heddle/drivers/generated_matrices.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/drivers/vector_part.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <string>
 

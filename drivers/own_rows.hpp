@@ -2,23 +2,15 @@
 
 #include <cstdint>
 #include <heddle/drivers/device.hpp>
+#include <heddle/drivers/generated_matrices.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
-#include <heddle/linalg/gallery/gallery.hpp>
 #include <optional>
 
 /// Generated matrices of which each process makes its own rows, and none the whole.
 namespace heddle::detail {
 
-/// The generated matrices of a problem, and columns of its right-hand sides.
-struct GeneratedMatrices {
-  GallerySpec A{};
-  std::optional<GallerySpec> B{};
-  Index random_rhs = 0;  ///< columns uniform in (−1, 1), drawn from the seed of the request
-  Index ones_rhs = 0;    ///< columns of ones, where none is random
-};
-
-/// `rows` rows of these right-hand sides from row `first` on.
+/// `rows` rows of the right-hand sides of `matrices` from row `first` on.
 Block generated_rhs(HostContext& context, const GeneratedMatrices& matrices, std::uint64_t seed,
                     Index first, Index rows);
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/solution.hpp>
+#include <heddle/drivers/vector_part.hpp>
 #include <heddle/linalg/data/block_source.hpp>
 #include <heddle/linalg/distributed/row_ranges.hpp>
 #include <variant>
@@ -13,8 +13,6 @@
 /// for the whole.
 namespace heddle::detail {
 
-enum class VectorSide { right, left };
-
 /// The rows of this process.
 struct OwnVectors {
   HostVectors right{};
@@ -22,15 +20,6 @@ struct OwnVectors {
   RowRanges right_rows{};
   RowRanges left_rows{};
   std::vector<std::int32_t> row_numbers{};  ///< as in `SharedProblem`
-};
-
-/// What process 0 asks for: rows in a window or, where there is a file, own rows in this file.
-struct VectorPart {
-  VectorSide side = VectorSide::right;
-  BlockWindow window{};  ///< of all rows where there is a file
-  std::filesystem::path file{};
-  std::uint64_t file_number = 0;
-  std::size_t offset = 0;  ///< of the first row in the file
 };
 
 /// Sends own rows to process 0, or writes them, as `asked`. Called by all others.

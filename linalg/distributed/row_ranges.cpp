@@ -42,8 +42,7 @@ RowRanges ranges_at(const std::vector<Index>& cuts, Index rows, Index least) {
   RowRanges ranges{{0}};
   for (const Index cut : cuts) {
     const Index after = std::ssize(cuts) - std::ssize(ranges.begins);  // processes that follow
-    ranges.begins.push_back(
-        std::clamp(cut, ranges.begins.back() + least, rows - least * after));
+    ranges.begins.push_back(std::clamp(cut, ranges.begins.back() + least, rows - least * after));
   }
   return ranges;
 }
@@ -102,9 +101,9 @@ RowRanges balanced_rows(Processes& processes, const CsrView<T, HostSpace>& A_row
   return ranges_at(first_rows, rows, least);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                            \
-  template Index row_cost(const CsrView<T, HostSpace>&, Index) noexcept; \
-  template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int, Index);             \
+#define HEDDLE_INSTANTIATE(T)                                                                  \
+  template Index row_cost(const CsrView<T, HostSpace>&, Index) noexcept;                       \
+  template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int, Index);                  \
   template RowRanges balanced_rows(Processes&, const CsrView<T, HostSpace>&, const RowRanges&, \
                                    Index);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
