@@ -85,20 +85,8 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
     return R;
   }
   if (!rhs.unit.empty()) return unit_vectors(context, config, problem);
-  const Index rows = problem.order();
-  const Index columns = rhs.random + rhs.ones;
-  detail::require_host_memory(
-      static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
-      detail::kFewerRightHandSides);
-  HostMultiVector R(context, rows, columns);
-  if (rhs.random > 0) {
-    fill_random<double>(context, config.request.seed, 0, R.view());
-  } else {
-    for (Index i = 0; i < rows; ++i) {
-      for (Index j = 0; j < columns; ++j) R.view()(i, j) = 1;
-    }
-  }
-  return Block(std::move(R));
+  return detail::generated_rhs(context, {.random_rhs = rhs.random, .ones_rhs = rhs.ones},
+                               config.request.seed, 0, problem.order());
 }
 
 /// Sets what is known of the vectors that A nearly maps to zero: that of the configuration, else
@@ -157,17 +145,32 @@ void refuse(const Config& config, const RequestError& error) {
   throw ConfigError(origin_of(config, section + error.field()), section + error.what());
 }
 
-Problem read_problem(HostContext& context, const Config& config) {
+std::optional<detail::GeneratedMatrices> matrices_by_rows(const Config& config, int processes) {
+  const ProblemConfig& named = config.problem;
+  if (uses_transpose(config) || takes_laplacian(named) || !named.matrix.structure) return {};
+  if (named.mass && !named.mass->structure) return {};
+  detail::GeneratedMatrices matrices{*named.matrix.structure};
+  if (named.mass) matrices.B = *named.mass->structure;
+  if (!is_eigensolver(config.request.method)) {
+    matrices.random_rhs = named.rhs.random;
+    matrices.ones_rhs = named.rhs.ones;
+  }
+  if (!detail::suits_own_rows(matrices, config.request, processes)) return {};
+  return matrices;
+}
+
+Problem read_problem(HostContext& context, const Config& config, Problem begun) {
   return with_named_sources(config, [&] {
     const ProblemConfig& named = config.problem;
-    Problem problem;
+    Problem problem = std::move(begun);
     problem.normal_equations = uses_transpose(config);
-    load_A(context, named, problem);
-    if (named.mass) problem.B = load_matrix(context, *named.mass, "problem.mass");
+    if (!problem.own_rows) load_A(context, named, problem);
+    if (named.mass && !problem.B) problem.B = load_matrix(context, *named.mass, "problem.mass");
     problem.constraints = load_block(context, named.constraints, "problem.constraints");
     problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
     load_near_null(context, named, problem);
-    if (!is_eigensolver(config.request.method)) problem.rhs = load_rhs(context, config, problem);
+    const bool linear = !is_eigensolver(config.request.method);
+    if (linear && !problem.own_rhs) problem.rhs = load_rhs(context, config, problem);
     return problem;
   });
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <heddle/apps/config/config.hpp>
+#include <heddle/drivers/own_rows.hpp>
 #include <heddle/drivers/problem.hpp>
+#include <optional>
 
 /// The matrices and blocks that a configuration names: loaded or generated, transformed, checked.
 namespace heddle::apps {
@@ -13,10 +15,15 @@ namespace heddle::apps {
 /// `detail::prepare` for the checks.
 Problem load_problem(HostContext& context, const Config& config);
 
-/// The two steps of `load_problem`. Between them, `settle_method` may choose the method.
-Problem read_problem(HostContext& context, const Config& config);
+/// The two steps of `load_problem`. Between them, `settle_method` may choose the method. `begun`: a
+/// problem with those matrices that have been made already.
+Problem read_problem(HostContext& context, const Config& config, Problem begun = {});
 void prepare_problem(HostContext& context, Problem& problem, const Config& config,
                      const Monitor& monitor = {});
+
+/// The matrices of `config` if each of `processes` processes can make its own rows of them, see
+/// `detail::suits_own_rows`.
+std::optional<detail::GeneratedMatrices> matrices_by_rows(const Config& config, int processes);
 
 /// Throws the exception that `with_named_sources` describes.
 [[noreturn]] void refuse(const Config& config, const ProblemError& error);

@@ -156,7 +156,7 @@ void give_json(const CommandLine& line, const std::string& json) {
 
 /// Prints and writes the results. They are printed before any file is written, because writing may
 /// fail.
-void report_results(Run& run) {
+void report_results(Run& run, Device& device) {
   const CommandLine& line = run.line;
   const Report& report = run.report;
   const SolverType solver = run.config.request.method;
@@ -167,10 +167,22 @@ void report_results(Run& run) {
   }
   spdlog::debug(describe_run(report.result, report.seconds));
   const std::string json = result_json(run.config, report);
-  write_results(*run.files, run.config, report, json);
+  write_results(*run.files, device, run.config, report, json);
   give_json(line, json);
   print(line, fmt::format("results in {}\n", run.config.output.directory.string()) +
                   checkpoint_hint(run.config.request.checkpoint));
+}
+
+/// The rows of this process where the processes make their own rows of all matrices, else an empty
+/// problem.
+Problem rows_of_processes(Run& run, Device& device) {
+  const auto matrices = matrices_by_rows(run.config, device.processes());
+  if (!matrices) return {};
+  run.together.solving = true;  // stays so if a process fails
+  Problem problem =
+      detail::make_own_rows(device, *matrices, run.config.request).value_or(Problem{});
+  run.together.solving = false;
+  return problem;
 }
 
 ExitCode carry_out(Run& run) {
@@ -181,7 +193,7 @@ ExitCode carry_out(Run& run) {
   check_output_directory(run.config.output.directory);
   check_json_file(run.line.json);
   run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
-  Problem input = read_problem(device.host(), run.config);
+  Problem input = read_problem(device.host(), run.config, rows_of_processes(run, device));
   input.processes = device.processes();
   SettledMethod method = with_method(device.host(), run.config, input);
   run.config = method.config;
@@ -208,10 +220,11 @@ ExitCode carry_out(Run& run) {
   spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
   spdlog::debug("configuration:\n{}", to_yaml(config.effective));
   method.choice.request = config.request;
+  method.choice.keeps_vectors = true;
   report.result = solve(run, device, std::move(input), method.choice);
   run.progress.clear();
   report.seconds.total = seconds_since(run.start);
-  report_results(run);
+  report_results(run, device);
   return exit_code(report.result.status);
 }
 

@@ -12,7 +12,7 @@ namespace heddle::apps {
 /// The processes that a launcher started, as process 0 leads them.
 struct Together {
   std::shared_ptr<Processes> processes{};  ///< null: this one alone
-  bool solving = false;  ///< whether the others may wait for this one in the middle of a solve
+  bool solving = false;  ///< whether the others may wait for this one in the middle of their work
 };
 
 /// Runs `body` on process 0 of the processes that a launcher started, as `run_reporting_failures`

@@ -14,6 +14,10 @@ struct MethodChoice {
   std::string reason;  ///< empty where the caller named the method
   /// Whether block Lanczos with an inverse may continue where LOBPCG does not reach the digits.
   bool may_continue = false;
+  /// Whether each of several processes keeps its rows of the vectors, see `Solution::own_vectors`.
+  /// Where the result is scaled, or the first stage of mixed precision ends a solve, process 0 has
+  /// all rows nevertheless.
+  bool keeps_vectors = false;
 };
 
 /// Chooses the method for `request`. `Method::automatic`, for which `inspect_mass` must have

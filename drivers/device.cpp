@@ -67,7 +67,7 @@ Device::Device(DeviceChoice choice, int threads, const std::shared_ptr<Processes
       detail::send_order(
           *processes, {.duty = detail::Order::Duty::device, .device = choice, .threads = threads});
     }
-    team_ = std::make_unique<HostContext>(host_->threads(), processes);
+    team_ = std::make_shared<HostContext>(host_->threads(), processes);
     context_ = team_.get();
   }
   take(choice, processes, gpu);
@@ -82,7 +82,7 @@ Device::Device(DeviceChoice choice, int threads, std::shared_ptr<detail::Followe
   followers_->together([&] {
     detail::send_order(*processes,
                        {.duty = detail::Order::Duty::device, .device = choice, .threads = share});
-    team_ = std::make_unique<HostContext>(share, processes);
+    team_ = std::make_shared<HostContext>(share, processes);
     context_ = team_.get();
     take(choice, processes, 0);
   });
@@ -107,8 +107,9 @@ Device::Device(const Request& request, const Problem& problem)
   if (request.device == DeviceChoice::automatic) note_ = "auto: " + reason;
 }
 
-Solution Device::together(const std::function<Solution()>& body) {
-  return followers_ ? followers_->together(body) : body();
+void Device::together(const std::function<void()>& body) {
+  if (followers_) return followers_->together(body);
+  body();
 }
 
 double Device::memory_bytes() const {

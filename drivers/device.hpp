@@ -77,6 +77,7 @@ class Device {
   /// The context of host memory for the rows of this process, which is `host()` of one process.
   HostContext& team() noexcept { return team_ ? *team_ : *host_; }
   std::shared_ptr<const HostContext> shared_host() const noexcept { return host_; }
+  std::shared_ptr<const HostContext> shared_team() const noexcept { return team_; }
 
   /// Bytes of device memory that a solve may use. For a GPU, this is the memory that is free now.
   /// For the host, see `detail::host_memory_bytes`.
@@ -85,7 +86,7 @@ class Device {
   /// Runs `body`, in which all processes solve together. If they are threads and one of them fails,
   /// all end, the exception of the first is thrown, and the device cannot be used any more. The
   /// failure of a process leaves the others waiting.
-  Solution together(const std::function<Solution()>& body);
+  void together(const std::function<void()>& body);
 
   /// Calls body(context) with the context of the device, a `HostContext` or a `CudaContext`, whose
   /// GPU is the current one meanwhile.
@@ -118,7 +119,7 @@ class Device {
 
   std::shared_ptr<detail::Followers> followers_;  // null: none. They end after the contexts
   std::shared_ptr<HostContext> host_;
-  std::unique_ptr<HostContext> team_;  // of several processes, else null
+  std::shared_ptr<HostContext> team_;  // of several processes, else null
   AnyContext context_;
   std::string name_;
   std::string note_;

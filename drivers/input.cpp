@@ -315,7 +315,8 @@ void check_parts(HostContext& context, Problem& problem, const Request& request)
   check_block(problem.constraints, ProblemPart::constraints, order, rows);
   check_block(problem.initial_guess, ProblemPart::initial_guess, problem.A.cols(),
               describe_columns(problem));
-  check_block(problem.rhs, ProblemPart::rhs, order, rows);
+  const Index rhs_rows = problem.own_rhs ? row_range(problem.A.view()).local : order;
+  check_block(problem.rhs, ProblemPart::rhs, rhs_rows, rows);
   if (problem.A_transposed) check_transpose(problem.A, *problem.A_transposed);
   prepare_near_null(context, problem);
   check_preconditioner(request, problem);
@@ -333,11 +334,11 @@ void check_parts(HostContext& context, Problem& problem, const Request& request)
 void prepare(HostContext& context, Problem& problem, const Request& request,
              const Monitor& monitor) {
   check_kind(problem, request);
-  if (problem.A.is_stored() && !problem.normal_equations) {
+  if (problem.A.is_stored() && !problem.normal_equations && !problem.own_rows) {
     check_symmetric(context, ProblemPart::matrix, problem.A);
   }
   if (problem.B) check_B(context, problem);
-  if (problem.B && problem.B->is_stored() && problem.A.is_stored()) {
+  if (problem.B && problem.B->is_stored() && problem.A.is_stored() && !problem.own_rows) {
     check_regular(context, problem.A.view(), problem.B->view(),
                   problem.infinite_eigenvalues.value_or(0) > 0, monitor);
   }

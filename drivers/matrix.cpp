@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/drivers/matrix.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/formats/formats.hpp>
@@ -80,6 +81,21 @@ HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A) {
   auto owned = std::make_shared<const HostCsrMatrix<T>>(std::move(A));
   view_ = owned->view();
   owner_ = std::move(owned);
+}
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A, const WholeMatrix& whole) : HostMatrix(std::move(A)) {
+  whole_ = whole;
+}
+
+template <Scalar T>
+double HostMatrix<T>::largest() const noexcept {
+  if (whole_) return whole_->largest;
+  double largest = 0;
+  for (Index k = 0; k < view_.nnz; ++k) {
+    largest = std::max(largest, std::abs(static_cast<double>(view_.values[k])));
+  }
+  return largest;
 }
 
 template <Scalar T>

@@ -4,8 +4,10 @@
 #include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -13,6 +15,12 @@
 /// Matrices and blocks in host memory, as parts of a problem. They refer to memory of the caller,
 /// or share ownership of their memory.
 namespace heddle {
+
+/// What is known of the whole of a matrix whose rows several processes hold.
+struct WholeMatrix {
+  Index nnz = 0;       ///< stored entries of all processes
+  double largest = 0;  ///< the largest absolute value of an entry
+};
 
 /// A matrix in host memory, either stored as compressed sparse rows or given by a callable that
 /// multiplies by it. Copies share the data. Data of the caller must outlive every copy, unchanged.
@@ -27,6 +35,9 @@ class HostMatrix {
 
   /// Takes ownership of A, whose context must outlive every copy.
   HostMatrix(HostCsrMatrix<T> A);
+
+  /// The same for the rows of this process of a distributed matrix, of which `whole` is known.
+  HostMatrix(HostCsrMatrix<T> A, const WholeMatrix& whole);
 
   /// The caller's matrix A, which is neither copied nor checked.
   explicit HostMatrix(CsrView<T, HostSpace> A) noexcept : view_(A) {}
@@ -63,11 +74,17 @@ class HostMatrix {
   /// The matrix that `spec` describes. Throws as `heddle::generate` does.
   static HostMatrix generate(const GallerySpec& spec);
 
-  Index rows() const noexcept { return view_.rows; }
-  Index cols() const noexcept { return view_.cols; }
-  Index nnz() const noexcept {
-    return view_.nnz;
-  }  ///< stored entries, 0 if the matrix is not stored
+  /// The sizes of the whole matrix, also where it is distributed.
+  Index rows() const noexcept { return row_range(view_).global; }
+  Index cols() const noexcept { return column_range(view_).global; }
+
+  /// The number of stored entries, 0 if the matrix is not stored. Of a distributed matrix those of
+  /// all processes if they are known, else those of this process in its own columns.
+  Index nnz() const noexcept { return whole_ ? whole_->nnz : view_.nnz; }
+
+  /// The largest absolute value of a stored entry, leaving NaN out. Of a distributed matrix as
+  /// `nnz`.
+  double largest() const noexcept;
 
   /// Whether the matrix is stored. If not, it is given by `apply` alone.
   bool is_stored() const noexcept { return !apply_; }
@@ -91,6 +108,7 @@ class HostMatrix {
   CsrView<T, HostSpace> view_;
   std::shared_ptr<const void> owner_;  // owns the arrays of `view_`. Null if the caller owns them
   Apply apply_;
+  std::optional<WholeMatrix> whole_;
 };
 
 /// A row-major block in host memory. Copies share the data. Data of the caller must outlive every

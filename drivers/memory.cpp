@@ -46,6 +46,16 @@ class SolveBytes {
            as_double(problem_.near_null.rows() * problem_.near_null.cols()) * sizeof(double);
   }
 
+  /// The bytes of these that process 0 has for all processes until it has sent them.
+  double sent() const {
+    if (!problem_.own_rows) return input();
+    return columns(problem_.constraints.cols() + problem_.initial_guess.cols() +
+                   (problem_.own_rhs ? 0 : problem_.rhs.cols()));
+  }
+
+  /// The bytes of the problem that process 0 has before it sends them.
+  double held() const { return sent() + (input() - sent()) / problem_.processes; }
+
   double solver() const {
     return method_.memory_bytes(request_, problem_.sizes(), static_cast<std::size_t>(scalar_)) +
            inverse_of_mass();
@@ -108,12 +118,12 @@ MemoryEstimate estimate_on_gpu(const SolveBytes& exact, const SolveBytes& rounde
   const auto host = [&](const SolveBytes& bytes) { return bytes.detour() + bytes.vectors(); };
   switch (request.precision) {
     case Precision::full:
-      return {device(exact), exact.input() + host(exact)};
+      return {device(exact), exact.held() + host(exact)};
     case Precision::single:
-      return {device(rounded), rounded.input() + std::max(exact.input(), host(rounded))};
+      return {device(rounded), rounded.held() + std::max(exact.held(), host(rounded))};
     case Precision::mixed:
       return {device(exact) + exact.vectors(),
-              exact.input() + rounded.input() + host(exact) + rounded.vectors()};
+              exact.held() + rounded.held() + host(exact) + rounded.vectors()};
   }
   return {};
 }
@@ -134,8 +144,8 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
       break;
     }
   }
-  // Process 0, which needs most, has the whole problem beside its share until it has sent it.
-  if (processes > 1) bytes = exact.input() + bytes / processes;
+  // Process 0, which needs most, has what it sends beside its share until it has sent it.
+  if (processes > 1) bytes = exact.sent() + bytes / processes;
   return {bytes, bytes};
 }
 

@@ -52,7 +52,7 @@ bool is_consistent(const GraphNullSpace& found, ConstBlockView<double, HostSpace
 void inspect_null_space(HostContext& context, Problem& problem, const Request& request) {
   problem.null_space.reset();
   const Matrix& A = problem.A;
-  if (!A.is_stored() || !concerns_null_space(request, problem)) return;
+  if (!A.is_stored() || problem.own_rows || !concerns_null_space(request, problem)) return;
   const std::vector<double>& sizes = problem.null_vector_sizes;
   if (!sizes.empty() && std::ssize(sizes) != A.rows()) {
     throw ProblemError(ProblemPart::matrix,

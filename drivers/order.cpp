@@ -55,13 +55,37 @@ void pass(Archive& archive, CheckpointOptions& checkpoint) {
   pass(archive, checkpoint.identity);
 }
 
+void pass(Archive& archive, GallerySpec& spec) {
+  std::size_t sizes = spec.size.size();
+  archive.text(spec.name);
+  archive.values(sizes);
+  spec.size.resize(sizes);
+  for (Index& size : spec.size) archive.values(size);
+  archive.values(spec.density, spec.seed);
+}
+
+void pass(Archive& archive, GeneratedMatrices& matrices) {
+  bool pencil = matrices.B.has_value();
+  archive.values(pencil, matrices.random_rhs, matrices.ones_rhs);
+  if (pencil && !matrices.B) matrices.B.emplace();
+  pass(archive, matrices.A);
+  if (pencil) pass(archive, *matrices.B);
+}
+
+void pass(Archive& archive, VectorPart& part) {
+  std::string file = part.file.string();
+  archive.text(file);
+  part.file = file;
+  archive.values(part.side, part.window, part.file_number, part.offset);
+}
+
 /// Fields that only process 0 reads, such as the device, are left out.
 void pass(Archive& archive, Request& request) {
   archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
                  request.criterion, request.linear_criterion, request.max_iterations,
                  request.time_limit_s, request.seed, request.refresh_interval, request.max_basis,
-                 request.factorization, request.algorithm, request.precision, request.threads,
-                 request.spmm.transpose, request.preconditioner.precision);
+                 request.factorization, request.algorithm, request.precision, request.distribution,
+                 request.threads, request.spmm.transpose, request.preconditioner.precision);
   pass(archive, request.interval);
   pass(archive, request.filter);
   archive.text(request.preconditioner.type);
@@ -91,9 +115,13 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
 }
 
 void pass(Archive& archive, Order& order) {
-  archive.values(order.duty, order.code, order.device, order.threads, order.single);
-  if (order.duty != Order::Duty::solve) return;
+  archive.values(order.duty, order.code, order.device, order.threads, order.single, order.own_rows,
+                 order.keeps_vectors);
+  if (order.duty == Order::Duty::vectors) pass(archive, order.part);
+  if (order.duty == Order::Duty::rows) pass(archive, order.matrices);
+  if (order.duty != Order::Duty::solve && order.duty != Order::Duty::rows) return;
   pass(archive, order.request);
+  if (order.duty != Order::Duty::solve) return;
   pass(archive, order.request, order.plan);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <heddle/drivers/generated_matrices.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/drivers/vector_part.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <string>
 
@@ -11,9 +13,11 @@ namespace heddle::detail {
 /// The next duty of all processes but 0.
 struct Order {
   enum class Duty {
-    end,     ///< there is nothing more to do
-    device,  ///< to take a device
-    solve,   ///< to take part in a solve on the device
+    end,      ///< there is nothing more to do
+    device,   ///< to take a device
+    rows,     ///< to make own rows of generated matrices
+    solve,    ///< to take part in a solve on the device
+    vectors,  ///< to send or to write own rows of its vectors
   };
 
   Duty duty = Duty::end;
@@ -21,8 +25,12 @@ struct Order {
   DeviceChoice device = DeviceChoice::automatic;  ///< `device`
   int threads = 0;                                ///< `device`
   bool single = false;                            ///< `solve`: in single precision
-  Request request{};                              ///< with its method chosen
+  GeneratedMatrices matrices{};                   ///< `rows`
+  Request request{};                              ///< of `solve` with its method chosen
   PreconditionerPlan plan{};
+  bool own_rows = false;       ///< `solve`: the problem with the rows that each has made
+  bool keeps_vectors = false;  ///< `solve`: each process keeps its rows of the vectors
+  VectorPart part{};           ///< `vectors`
 };
 
 /// Sends the order of process 0. Called by process 0.

@@ -62,10 +62,7 @@ void check_diagonal(CsrView<double, HostSpace> A, std::string_view what, Problem
 }
 
 void check_matrix(const Matrix& A, ProblemPart part, std::string_view what, const Limits& limits) {
-  const CsrView<double, HostSpace> view = A.view();
-  double largest = 0;
-  for (Index k = 0; k < view.nnz; ++k) largest = std::max(largest, std::abs(view.values[k]));
-  check_scale(largest, what, limits, part);
+  check_scale(A.largest(), what, limits, part);
 }
 
 /// Checks a symmetric matrix for single precision.
@@ -124,6 +121,8 @@ HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   single.infinite_eigenvalues = problem.infinite_eigenvalues;
   single.null_space = problem.null_space;
   single.row_order = problem.row_order;
+  single.own_rows = problem.own_rows;
+  single.own_rhs = problem.own_rhs;
   single.processes = problem.processes;
   single.near_null = problem.near_null;
   single.unknowns = problem.unknowns;

@@ -3,6 +3,7 @@
 #include <heddle/drivers/matrix.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/solvers/null_space/graph_null_space.hpp>
 #include <heddle/spmm/reorder/order_choice.hpp>
 #include <memory>
@@ -73,8 +74,14 @@ struct HostProblem {
   /// order until then. `solve` chooses it. Null: it has not been chosen.
   std::shared_ptr<const OrderChoice> row_order{};
 
+  /// Set where each process has only its own rows of A and B from the beginning, as
+  /// `detail::make_own_rows` makes them: their partition. Both are then distributed matrices in the
+  /// order of the problem, positive definite, and need no scaling. Null: process 0 has all rows.
+  std::shared_ptr<const Partition> own_rows{};
+  bool own_rhs = false;  ///< with `own_rows`: whether `rhs` has the rows of this process alone
+
   /// The number of processes that will hold the rows during a solve, as `Device::processes`. With
-  /// more than one, process 0 has the whole problem until then.
+  /// more than one, process 0 has the whole problem until then, but for `own_rows`.
   int processes = 1;
 
   Index order() const noexcept { return row_range(A.view()).global; }

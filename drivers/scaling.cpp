@@ -28,13 +28,6 @@ int exponent_for(double largest, int safe) {
   return std::abs(exponent) <= safe ? 0 : -exponent;
 }
 
-double largest_entry(const Matrix& A) {
-  const CsrView<double, HostSpace> view = A.view();
-  double largest = 0;
-  for (Index k = 0; k < view.nnz; ++k) largest = std::max(largest, std::abs(view.values[k]));
-  return largest;
-}
-
 Matrix scaled(HostContext& context, const Matrix& A, int exponent) {
   if (exponent == 0 || !A.is_stored()) return A;
   HostCsrMatrix<double> copy = convert<double>(context, A.view());
@@ -148,9 +141,9 @@ void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X, 
 ProblemScaling scaling_of(const Problem& problem, const Request& request) {
   const int safe = safe_exponent(request);
   ProblemScaling scaling;
-  if (problem.A.is_stored()) scaling.A = exponent_for(largest_entry(problem.A), safe);
+  if (problem.A.is_stored()) scaling.A = exponent_for(problem.A.largest(), safe);
   if (problem.B && problem.B->is_stored()) {
-    scaling.B = exponent_for(largest_entry(*problem.B), safe) / 2 * 2;
+    scaling.B = exponent_for(problem.B->largest(), safe) / 2 * 2;
   }
   return scaling;
 }

@@ -124,7 +124,10 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
     shared.problem = std::move(problem);
     return shared;
   }
-  if (processes->leads()) {
+  const bool own_rows = problem.own_rows != nullptr;  // of all processes, or of none
+  if (own_rows) {
+    shared.partition = *problem.own_rows;
+  } else if (processes->leads()) {
     shared.partition = partition_of(problem, processes->size(), distribution);
     if (!shared.partition.order.empty()) reorder(team, shared.partition.order, problem);
   }
@@ -137,14 +140,17 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution d
   HostProblem<T>& part = shared.problem;
   part.processes = processes->size();
   part.normal_equations = of_leader(team, problem.normal_equations);
-  part.A = share_matrix(team, std::exchange(problem.A, {}), rows, columns);
+  part.A = own_rows ? std::exchange(problem.A, {})
+                    : share_matrix(team, std::exchange(problem.A, {}), rows, columns);
   part.A_transposed = share_matrix(team, std::exchange(problem.A_transposed, {}), columns, rows);
-  part.B = share_matrix(team, std::exchange(problem.B, std::nullopt), rows, rows);
+  part.B = own_rows ? std::exchange(problem.B, std::nullopt)
+                    : share_matrix(team, std::exchange(problem.B, std::nullopt), rows, rows);
   part.preconditioner =
       share_matrix(team, std::exchange(problem.preconditioner, {}), columns, columns);
   part.constraints = share_block(team, std::exchange(problem.constraints, {}), rows);
   part.initial_guess = share_block(team, std::exchange(problem.initial_guess, {}), columns);
-  part.rhs = share_block(team, std::exchange(problem.rhs, {}), rows);
+  part.rhs = problem.own_rhs ? std::exchange(problem.rhs, {})
+                             : share_block(team, std::exchange(problem.rhs, {}), rows);
   part.near_null = share_block(team, std::exchange(problem.near_null, {}), rows);
   part.unknowns = of_leader(team, problem.unknowns);
   part.guess_from_random = of_leader(team, problem.guess_from_random);

@@ -24,7 +24,8 @@ struct SharedProblem {
 };
 
 /// The part of `problem` in the rows of this process. Only the problem of process 0 is read, and
-/// released when its rows are sent. All processes call it together.
+/// released when its rows are sent, but for matrices of which each process has its own rows
+/// (`HostProblem::own_rows`). All processes call it together.
 template <Scalar T>
 SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Distribution distribution);
 

@@ -5,11 +5,16 @@
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/solvers/problem/result.hpp>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace heddle {
+
+namespace detail {
+struct OwnVectors;
+}
 
 /// Eigenvectors, left or right singular vectors, or the solutions of linear systems, one per
 /// column, in host memory. The scalar is float for `Precision::single`, and for `Precision::mixed`
@@ -61,6 +66,10 @@ struct Solution {
   OrthoCounts orthogonalization;
   HostVectors vectors;       ///< k ≥ `count()` columns. For singular triplets: the right vectors
   HostVectors left_vectors;  ///< left singular vectors of triplets, else empty
+
+  /// Set where each process keeps its rows of the vectors, as `detail::MethodChoice` asks: those of
+  /// process 0. `vectors` and `left_vectors` are then empty. Null: process 0 has all rows.
+  std::shared_ptr<const detail::OwnVectors> own_vectors{};
 
   std::string method;         ///< the method that solved, as in the table of methods
   std::string method_reason;  ///< why `Method::automatic` chose the method, else empty

@@ -12,12 +12,17 @@
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/order.hpp>
 #include <heddle/drivers/order_problem.hpp>
+#include <heddle/drivers/own_rows.hpp>
+#include <heddle/drivers/own_vectors.hpp>
+#include <heddle/drivers/precision.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/share.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve_placed.hpp>
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/distributed/scatter.hpp>
+#include <tuple>
 #include <utility>
 #include <vector>
 #ifdef HEDDLE_HAS_CUDA
@@ -33,6 +38,7 @@ template <class Ctx>
 struct Place {
   Device& device;
   Ctx& context;
+  bool keeps_vectors = false;  // each process its rows, where there are several
 
   /// Copies X to a block in host memory that keeps its context alive.
   template <Scalar T>
@@ -41,6 +47,17 @@ struct Place {
                   rows.order),
             device.shared_host()};
   }
+
+  /// The rows of this process of X, with that of all processes.
+  template <Scalar T>
+  std::pair<HostVectors, RowRanges> kept(MultiVector<T, typename Ctx::Space> X) const {
+    RowRanges rows = ranges_of_all(*device.team().processes(), X.rows());
+    return {HostBlock<T>(fetch(context, device.team(), std::move(X)), device.shared_team()),
+            std::move(rows)};
+  }
+
+  /// Where process 0 gets the rows of all processes.
+  Place of_all_vectors() const { return {device, context}; }
 };
 
 /// The request as this process carries it out.
@@ -51,14 +68,18 @@ Request request_in(const HostContext& team, const Request& request,
   return own_request(*team.processes(), request, !shared.row_numbers.empty());
 }
 
-/// Calls the other processes of the team to a solve in T.
-template <Scalar T>
-void call_others(HostContext& team, const Request& request, const PreconditionerPlan& plan) {
-  if (team.processes() == nullptr) return;
-  send_order(*team.processes(), {.duty = Order::Duty::solve,
-                                 .single = std::same_as<T, float>,
-                                 .request = request,
-                                 .plan = plan});
+/// Calls the other processes of the team to a solve of `problem`.
+template <Scalar T, class Ctx>
+void call_others(const Place<Ctx>& on, const HostProblem<T>& problem, const Request& request,
+                 const PreconditionerPlan& plan) {
+  Processes* const processes = on.device.team().processes();
+  if (processes == nullptr) return;
+  send_order(*processes, {.duty = Order::Duty::solve,
+                          .single = std::same_as<T, float>,
+                          .request = request,
+                          .plan = plan,
+                          .own_rows = problem.own_rows != nullptr,
+                          .keeps_vectors = on.keeps_vectors});
 }
 
 /// Lets a context draw random rows by their numbers in the problem. No numbers: they are
@@ -121,8 +142,26 @@ std::size_t largest_peak(const Place<Ctx>& on) {
   return static_cast<std::size_t>(bytes);
 }
 
-/// Solves `problem` together with the other processes of the context. Only process 0 has a problem
-/// and gets vectors.
+/// Moves the vectors that have been found to `solution`, those of both sides or of one.
+template <Scalar T, class Ctx>
+void take_vectors(const Place<Ctx>& on, Solved<T, typename Ctx::Space> found,
+                  SharedProblem<T> shared, bool both_sides, Solution& solution) {
+  if (on.keeps_vectors) {
+    OwnVectors own;
+    std::tie(own.right, own.right_rows) = on.kept(std::move(found.vectors));
+    if (both_sides) std::tie(own.left, own.left_rows) = on.kept(std::move(found.left_vectors));
+    own.row_numbers = std::move(shared.row_numbers);
+    solution.own_vectors = std::make_shared<const OwnVectors>(std::move(own));
+    return;
+  }
+  solution.vectors = on.fetched(std::move(found.vectors), shared.partition);
+  if (both_sides) {
+    solution.left_vectors = on.fetched(std::move(found.left_vectors), shared.partition);
+  }
+}
+
+/// Solves `problem` together with the other processes of the context. Only process 0 gets vectors
+/// and, but for `own_rows`, has a problem.
 template <Scalar T, class Ctx>
 Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                   const Request& asked, const Monitor& monitor) {
@@ -138,10 +177,7 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
   Solution solution = std::move(solved.solution);
   solution.setup_seconds += sharing_seconds;
   solution.distribution = shared.partition.reason;
-  solution.vectors = on.fetched(std::move(solved.vectors), shared.partition);
-  if (method.both_sides) {
-    solution.left_vectors = on.fetched(std::move(solved.left_vectors), shared.partition);
-  }
+  take_vectors(on, std::move(solved), std::move(shared), method.both_sides, solution);
   solution.peak_bytes_most = largest_peak(on);
   return solution;
 }
@@ -150,10 +186,12 @@ Solution solve_in(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPla
 template <Scalar T, class Ctx>
 Solution solve_together(Place<Ctx> on, HostProblem<T> problem, const PreconditionerPlan& plan,
                         const Request& request, const Monitor& monitor) {
-  return on.device.together([&] {
-    call_others<T>(on.device.team(), request, plan);
-    return solve_in<T>(on, std::move(problem), plan, request, monitor);
+  Solution solution;
+  on.device.together([&] {
+    call_others(on, problem, request, plan);
+    solution = solve_in<T>(on, std::move(problem), plan, request, monitor);
   });
+  return solution;
 }
 
 template <class Ctx>
@@ -164,7 +202,9 @@ Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const 
     return solve_together<double>(on, std::move(exact), plan, asked, watch);
   };
   const auto single = [&](HostProblem<float> rounded, const Request& asked, const Monitor& watch) {
-    return solve_together<float>(on, std::move(rounded), plan, asked, watch);
+    const bool first_of_two = request.precision == Precision::mixed;
+    return solve_together<float>(first_of_two ? on.of_all_vectors() : on, std::move(rounded), plan,
+                                 asked, watch);
   };
   switch (request.precision) {
     case Precision::full:
@@ -183,7 +223,7 @@ Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const 
 }  // namespace
 
 Solution solve_prepared(Device& device, Problem problem, const Request& request,
-                        const Monitor& monitor) {
+                        const Monitor& monitor, bool keeps_vectors) {
   return device.with_context([&](auto& context) {
     context.synchronize();
     context.profile().reset();
@@ -194,8 +234,10 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     const ProblemScaling scaling = scaling_of(problem, request);
     Request scaled = request;
     scale(device.host(), problem, scaled, scaling);
-    Solution solution = solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context},
-                                 std::move(problem), scaled, unscaled(monitor, scaling));
+    const bool by_rows = keeps_vectors && device.processes() > 1 && scaling == ProblemScaling{};
+    Solution solution =
+        solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context, by_rows},
+                 std::move(problem), scaled, unscaled(monitor, scaling));
     unscale(device, solution, scaling);
     if (pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
     if (solution.preconditioner_name.empty()) solution.preconditioner_name = preconditioner;
@@ -212,7 +254,8 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
 Solution solve_prepared(Device& device, Problem problem, const MethodChoice& choice,
                         const Monitor& monitor) {
   if (!choice.may_continue) {
-    Solution solution = solve_prepared(device, std::move(problem), choice.request, monitor);
+    Solution solution =
+        solve_prepared(device, std::move(problem), choice.request, monitor, choice.keeps_vectors);
     solution.method_reason = choice.reason;
     return solution;
   }
@@ -242,16 +285,40 @@ Solution solve_prepared(Device& device, Problem problem, const MethodChoice& cho
   }
 }
 
-void take_part(Device& device, const Order& order) {
+namespace {
+
+/// What a process that follows process 0 keeps between its orders.
+struct OwnPart {
+  Problem problem{};                            ///< with own rows, until the last solve of it
+  std::shared_ptr<const OwnVectors> vectors{};  ///< of the last solve
+};
+
+/// Does the part of this process in the solve of `order`.
+void take_part(Device& device, const Order& order, OwnPart& own) {
+  own.vectors.reset();
+  const bool first_of_two = order.single && order.request.precision == Precision::mixed;
+  Problem problem = first_of_two ? own.problem : std::exchange(own.problem, {});
+  if (!order.own_rows) problem = {};
+  if (order.own_rows && !problem.own_rows) {
+    throw InvalidArgument("a problem with own rows is solved once: make the rows again");
+  }
   device.with_context([&](auto& context) {
-    const Place<std::remove_reference_t<decltype(context)>> here{device, context};
+    const Place<std::remove_reference_t<decltype(context)>> here{device, context,
+                                                                 order.keeps_vectors};
+    Solution solution;
     if (order.single) {
-      solve_in<float>(here, {}, order.plan, order.request, {});
+      HostProblem<float> rounded;
+      if (problem.own_rows) rounded = to_single(device.host(), problem);
+      problem = {};
+      solution = solve_in<float>(here, std::move(rounded), order.plan, order.request, {});
     } else {
-      solve_in<double>(here, {}, order.plan, order.request, {});
+      solution = solve_in<double>(here, std::move(problem), order.plan, order.request, {});
     }
+    own.vectors = std::move(solution.own_vectors);
   });
 }
+
+}  // namespace
 
 }  // namespace detail
 
@@ -291,17 +358,27 @@ DeviceChoice followed(DeviceChoice choice) {
 
 int serve(const std::shared_ptr<Processes>& processes) {
   std::unique_ptr<Device> device;
+  detail::OwnPart own;
   for (;;) {
     const detail::Order order = detail::receive_order(*processes);
     switch (order.duty) {
       case detail::Order::Duty::end:
         return order.code;
       case detail::Order::Duty::device:
+        own = {};
         device.reset();
         device = std::make_unique<Device>(followed(order.device), order.threads, processes);
         break;
+      case detail::Order::Duty::rows:
+        own = {};
+        own.problem =
+            detail::own_rows(device->team(), order.matrices, order.request).value_or(Problem{});
+        break;
       case detail::Order::Duty::solve:
-        detail::take_part(*device, order);
+        detail::take_part(*device, order, own);
+        break;
+      case detail::Order::Duty::vectors:
+        detail::send_part(*processes, *own.vectors, order.part);
     }
   }
 }

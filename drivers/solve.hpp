@@ -50,17 +50,14 @@ namespace detail {
 
 class Followers;
 struct MethodChoice;
-struct Order;
 
 /// `size` - 1 threads of this program that `serve` the thread of the caller.
 std::shared_ptr<Followers> followers(int size);
 
-/// Does the part of this process in the solve of `order`.
-void take_part(Device& device, const Order& order);
-
 /// Solves a problem that `prepare` has checked, by a request whose method has been chosen.
+/// `keeps_vectors`: as in `MethodChoice`.
 Solution solve_prepared(Device& device, Problem problem, const Request& request,
-                        const Monitor& monitor);
+                        const Monitor& monitor, bool keeps_vectors = false);
 
 /// Solves a problem that `prepare` has checked by the chosen method, and continues with another one
 /// where the choice allows this and the first has not converged.

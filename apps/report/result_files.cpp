@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <heddle/apps/report/history_files.hpp>
 #include <heddle/apps/report/result_files.hpp>
+#include <heddle/drivers/own_vectors.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
 #include <variant>
@@ -20,33 +21,24 @@ constexpr VectorFiles kLeftVectors = {"left_vectors.mtx", "left_vectors.npy"};
 constexpr VectorFiles kRightVectors = {"right_vectors.mtx", "right_vectors.npy"};
 constexpr VectorFiles kSolution = {"solution.mtx", "solution.npy"};
 
-void write_block(OutputFiles& files, const VectorFiles& names, const HostVectors& vectors,
-                 Index count, VectorFormat format) {
-  const bool npy = format == VectorFormat::npy;
-  files.add(npy ? names.npy : names.mtx, [&](const std::filesystem::path& path) {
-    std::visit(
-        [&](const auto& X) {
-          const auto wanted = X.columns(0, count);
-          if (npy) {
-            write_npy(path, wanted);
-          } else {
-            write_matrix_market(path, wanted);
-          }
-        },
-        vectors);
-  });
-}
-
-void write_vectors(OutputFiles& files, const Solution& solution, const Config& config) {
-  const Index count = solution.count();
+void write_vectors(OutputFiles& files, Device& device, const Solution& solution,
+                   const Config& config) {
   const VectorFormat format = config.output.vectors;
   if (format == VectorFormat::none) return;
+  const bool npy = format == VectorFormat::npy;
+  const auto write = [&](const VectorFiles& names, detail::VectorSide side) {
+    const auto vectors = detail::vectors_of(device, solution, side, solution.count());
+    files.add(npy ? names.npy : names.mtx, [&](const std::filesystem::path& path) {
+      std::visit([&](const auto& X) { npy ? write_npy(path, X) : write_matrix_market(path, X); },
+                 vectors);
+    });
+  };
   if (finds_triplets(config)) {
-    write_block(files, kLeftVectors, solution.left_vectors, count, format);
-    write_block(files, kRightVectors, solution.vectors, count, format);
+    write(kLeftVectors, detail::VectorSide::left);
+    write(kRightVectors, detail::VectorSide::right);
   } else {
-    const VectorFiles& names = is_eigensolver(config.request.method) ? kEigenvectors : kSolution;
-    write_block(files, names, solution.vectors, count, format);
+    write(is_eigensolver(config.request.method) ? kEigenvectors : kSolution,
+          detail::VectorSide::right);
   }
 }
 
@@ -60,9 +52,9 @@ const std::vector<std::string_view>& result_file_names() {
   return names;
 }
 
-void write_results(OutputFiles& files, const Config& config, const Report& report,
+void write_results(OutputFiles& files, Device& device, const Config& config, const Report& report,
                    const std::string& json) {
-  write_vectors(files, report.result, config);
+  write_vectors(files, device, report.result, config);
   if (config.output.history != HistoryDetail::none) {
     files.add(kHistoryFile, [&](const std::filesystem::path& path) {
       write_text(path, history_csv(report.result.history));

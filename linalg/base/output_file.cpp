@@ -55,6 +55,11 @@ void OutputFile::write(std::string_view text) {
   }
 }
 
+const fs::path& OutputFile::flush() {
+  if (std::fflush(file_.get()) != 0) fail(path_, "cannot be written", errno);
+  return temporary_;
+}
+
 void OutputFile::commit() {
   // Closing flushes the last bytes, so a full disk may show only here.
   if (std::fclose(file_.release()) != 0) fail(path_, "cannot be written", errno);

@@ -23,6 +23,10 @@ class OutputFile {
   /// Throws `InputError`, for example if the disk is full.
   void write(std::string_view text);
 
+  /// Writes what has been buffered, and returns the temporary name of the file. Throws
+  /// `InputError`.
+  const std::filesystem::path& flush();
+
   /// Closes the file and renames it to its final name. Throws `InputError`.
   void commit();
 

@@ -4,6 +4,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <numeric>
@@ -119,22 +120,33 @@ double halo_share(const CsrView<T, HostSpace>& A, const RowRanges& ranges) {
 }
 
 template <Scalar T>
+double halo_share(Processes& processes, const CsrView<T, HostSpace>& A) {
+  const HaloLists& lists = *A.remote->lists;
+  double share = static_cast<double>(lists.halo()) / static_cast<double>(lists.rows.local);
+  processes.largest({&share, 1});
+  return share;
+}
+
+std::string reason_for_order(Distribution asked, double natural, Index rows, Index entries,
+                             double small) {
+  const std::string missing = detail::no_parts_reason(rows, entries);
+  const bool wanted = asked == Distribution::automatic && natural > small;
+  if (asked == Distribution::metis || (wanted && missing.empty())) return {};
+  return fmt::format("rows in order, the halo of a process has {} of its rows at most{}",
+                     percent(natural), wanted ? "; " + missing : "");
+}
+
+template <Scalar T>
 Partition partition(const CsrView<T, HostSpace>& A, int processes, Distribution asked, Index node) {
-  if (A.rows % node != 0 || A.rows / node < processes) node = 1;
+  node = whole_nodes(A.rows, processes, node);
   Partition in_order{balanced_rows(A, processes, 1, node), {}, {}};
   const double natural = halo_share_of(A, in_order);
   const std::string missing = detail::no_parts_reason(A.rows, A.nnz);
   if (asked == Distribution::metis && !missing.empty()) {
     throw InvalidArgument("distribution: metis cannot be used: " + missing);
   }
-  const bool small = natural <= kSmallHalo;
-  if (asked == Distribution::rows || !missing.empty() ||
-      (asked == Distribution::automatic && small)) {
-    in_order.reason = fmt::format("rows in order, the halo of a process has {} of its rows at most",
-                                  percent(natural));
-    if (asked == Distribution::automatic && !small) in_order.reason += "; " + missing;
-    return in_order;
-  }
+  in_order.reason = reason_for_order(asked, natural, A.rows, A.nnz);
+  if (!in_order.reason.empty()) return in_order;
   Partition by_metis = by_graph(A, processes, node);
   if (has_empty_part(by_metis.ranges)) {
     in_order.reason = "rows in order, METIS left a process without rows";
@@ -194,6 +206,7 @@ MultiVector<T, HostSpace> reordered(HostContext& context, const ConstBlockView<T
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template double halo_share(const CsrView<T, HostSpace>&, const RowRanges&);                     \
+  template double halo_share(Processes&, const CsrView<T, HostSpace>&);                           \
   template Partition partition(const CsrView<T, HostSpace>&, int, Distribution, Index);           \
   template HostCsrMatrix<T> reordered(HostContext&, const CsrView<T, HostSpace>&,                 \
                                       const std::vector<std::int32_t>&);                          \

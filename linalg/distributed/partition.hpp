@@ -26,11 +26,21 @@ struct Partition {
 template <Scalar T>
 double halo_share(const CsrView<T, HostSpace>& A, const RowRanges& ranges);
 
+/// The same for a distributed A, on all processes of `processes`, which call it together.
+template <Scalar T>
+double halo_share(Processes& processes, const CsrView<T, HostSpace>& A);
+
 /// Halos of at most this share of the rows of a process are small.
 inline constexpr double kSmallHalo = 0.1;
 
 /// METIS pays where its halo is at most so much of that of the rows in order.
 inline constexpr double kWorthwhile = 0.5;
+
+/// Why the rows of a matrix of `rows` rows and `entries` entries, which have the `natural` halo
+/// share in their order, are taken in this order. Empty if METIS may do better, or is asked for.
+/// `small`: a halo share up to which `automatic` asks METIS for none.
+std::string reason_for_order(Distribution asked, double natural, Index rows, Index entries,
+                             double small = kSmallHalo);
 
 /// A partition of the rows of a symmetric A. Rows that a process takes keep their order.
 /// `automatic` takes the rows in order where their halo is small, as with meshes that are numbered

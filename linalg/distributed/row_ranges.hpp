@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/processes.hpp>
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <vector>
@@ -25,12 +26,24 @@ struct RowRanges {
 template <Scalar T>
 Index row_cost(const CsrView<T, HostSpace>& A, Index row) noexcept;
 
-/// Ranges of rows of A for `processes` processes, each with `least` rows or more. The processes get
-/// about equal sums of `row_cost`. Ranges begin at multiples of `node`, of which the number of rows
-/// is a multiple, so that the rows of a node stay together. Throws `InvalidArgument` if A has too
-/// few rows.
+/// `node` if `rows` rows are whole nodes of so many rows, one or more for each process; else 1.
+Index whole_nodes(Index rows, int processes, Index node) noexcept;
+
+/// Ranges of rows of A for `processes` processes, each with `least` nodes or more. The processes
+/// get about equal sums of `row_cost`. Ranges begin at multiples of `node`, of which the number of
+/// rows is a multiple, so that the rows of a node stay together. Throws `InvalidArgument` if A has
+/// too few rows.
 template <Scalar T>
 RowRanges balanced_rows(const CsrView<T, HostSpace>& A, int processes, Index least = 1,
                         Index node = 1);
+
+/// The same ranges where this process knows the rows `held.of(rank)` of A alone, which are
+/// `A_rows`. All of `processes` call it together.
+template <Scalar T>
+RowRanges balanced_rows(Processes& processes, const CsrView<T, HostSpace>& A_rows,
+                        const RowRanges& held, Index least = 1, Index node = 1);
+
+/// Ranges of `rows` rows for `processes` processes, whose lengths differ by 1 at most.
+RowRanges equal_rows(Index rows, int processes);
 
 }  // namespace heddle

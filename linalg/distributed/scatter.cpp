@@ -56,6 +56,12 @@ HostCsrMatrix<T> receive_rows(HostContext& context, const RowRanges& rows, const
   return part;
 }
 
+/// The number of own rows whose numbers are below `row`.
+Index rows_before(const RowRange& own, const std::vector<std::int32_t>& numbers, Index row) {
+  if (numbers.empty()) return std::clamp<Index>(row - own.first, 0, own.local);
+  return std::lower_bound(numbers.begin(), numbers.end(), row) - numbers.begin();
+}
+
 }  // namespace
 
 RowRanges shared_ranges(HostContext& context, RowRanges ranges) {
@@ -165,6 +171,46 @@ MultiVector<T, HostSpace> gather(Processes& processes, const MultiVector<T, Host
   return whole;
 }
 
+template <Scalar T>
+void gather_part(Processes& processes, const ConstBlockView<T, HostSpace>& X, const RowRanges& rows,
+                 const std::vector<std::int32_t>& numbers, const BlockWindow& window,
+                 BlockView<T, HostSpace> part) {
+  const RowRange own = rows.of(processes.rank());
+  const Index first = rows_before(own, numbers, window.first_row);
+  const Index end = rows_before(own, numbers, window.first_row + window.rows);
+  std::vector<T> values;
+  for (Index i = first; i < end; ++i) {
+    const T* const row = X.data() + i * X.ld() + window.first_column;
+    values.insert(values.end(), row, row + window.columns);
+  }
+  std::vector<std::int32_t> places;  // of these rows in the window
+  for (Index i = first; i < end; ++i) {
+    const Index row = numbers.empty() ? own.first + i : numbers[static_cast<std::size_t>(i)];
+    places.push_back(static_cast<std::int32_t>(row - window.first_row));
+  }
+  const RowRanges counts = ranges_of_all(processes, end - first);
+  if (!processes.leads()) {
+    exchange(processes, {},
+             {message(0, values.data(), std::ssize(values)),
+              message(0, places.data(), std::ssize(places))});
+    return;
+  }
+  values.resize(static_cast<std::size_t>(window.rows * window.columns));
+  places.resize(static_cast<std::size_t>(window.rows));
+  Messages receive;
+  for (int k = 1; k < processes.size(); ++k) {
+    const RowRange count = counts.of(k);
+    receive.push_back(
+        message(k, values.data() + count.first * window.columns, count.local * window.columns));
+    receive.push_back(message(k, places.data() + count.first, count.local));
+  }
+  exchange(processes, receive, {});
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    std::copy_n(values.data() + static_cast<Index>(k) * window.columns, window.columns,
+                part.data() + places[k] * part.ld());
+  }
+}
+
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template HostCsrMatrix<T> scatter(HostContext&, const CsrView<T, HostSpace>&, const RowRanges&, \
                                     const RowRanges&);                                            \
@@ -173,7 +219,10 @@ MultiVector<T, HostSpace> gather(Processes& processes, const MultiVector<T, Host
   template MultiVector<T, HostSpace> scatter(                                                     \
       Processes&, HostContext&, const ConstBlockView<T, HostSpace>&, const RowRanges&);           \
   template MultiVector<T, HostSpace> gather(Processes&, const MultiVector<T, HostSpace>&,         \
-                                            HostContext&);
+                                            HostContext&);                                        \
+  template void gather_part(Processes&, const ConstBlockView<T, HostSpace>&, const RowRanges&,    \
+                            const std::vector<std::int32_t>&, const BlockWindow&,                 \
+                            BlockView<T, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

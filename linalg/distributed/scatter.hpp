@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/data/block_source.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/distributed/row_ranges.hpp>
@@ -41,5 +42,14 @@ std::vector<Value> scatter(HostContext& context, const std::vector<Value>& value
 template <Scalar T>
 MultiVector<T, HostSpace> gather(Processes& processes, const MultiVector<T, HostSpace>& X,
                                  HostContext& target);
+
+/// Sends the rows of this process that lie in `window` of a block with `rows`, of which this
+/// process holds X, to process 0, which has them in `part`, window.rows × window.columns.
+/// `numbers`: those of the own rows in the block, ascending, where they are not consecutive, else
+/// empty on all processes. `part` is used on process 0 alone.
+template <Scalar T>
+void gather_part(Processes& processes, const ConstBlockView<T, HostSpace>& X, const RowRanges& rows,
+                 const std::vector<std::int32_t>& numbers, const BlockWindow& window,
+                 BlockView<T, HostSpace> part);
 
 }  // namespace heddle

@@ -34,10 +34,12 @@ struct RowWindow {
 /// A structure that `generate` can build.
 struct GalleryStructure {
   std::string_view name;
-  std::string_view size;         ///< the sizes that `size` lists, e.g. "[nx, ny, nz]"
-  std::string_view density;      ///< the meaning of `density`, empty if unused
-  double default_density;        ///< the density used where the spec leaves it 0
-  std::string_view description;  ///< one line: equation, spectrum, source
+  std::string_view size;          ///< the sizes that `size` lists, e.g. "[nx, ny, nz]"
+  std::string_view density;       ///< the meaning of `density`, empty if unused
+  double default_density;         ///< the density used where the spec leaves it 0
+  std::string_view description;   ///< one line: equation, spectrum, source
+  bool positive_definite = true;  ///< symmetric positive definite for all sizes
+  Index unknowns = 1;             ///< of a node, in neighbouring rows
 };
 
 /// All structures, in a fixed order: laplace1d, laplace2d, laplace3d, stencil27, elasticity3d

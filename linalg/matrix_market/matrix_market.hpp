@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <heddle/linalg/data/block_source.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <string_view>
@@ -58,6 +59,12 @@ void write_matrix_market(const std::filesystem::path& path, CsrView<T, HostSpace
 /// Writes a dense block as `array real general`, column by column. Digits, completeness and errors
 /// are as for sparse matrices.
 template <Scalar T>
-void write_matrix_market(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X);
+void write_matrix_market(const std::filesystem::path& path, const BlockSource<T>& X);
+
+/// The same of a block in memory.
+template <Scalar T>
+void write_matrix_market(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X) {
+  write_matrix_market(path, BlockSource<T>(X));
+}
 
 }  // namespace heddle

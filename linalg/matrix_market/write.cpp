@@ -85,20 +85,24 @@ void write_matrix_market(const std::filesystem::path& path, CsrView<T, HostSpace
 }
 
 template <Scalar T>
-void write_matrix_market(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X) {
+void write_matrix_market(const std::filesystem::path& path, const BlockSource<T>& X) {
   OutputFile file(path);
-  file.write("%%MatrixMarket matrix array real general\n" + std::to_string(X.rows()) + " " +
-             std::to_string(X.cols()) + "\n");
-  write_lines(file, X.rows() * X.cols(), [&](Index first, Index last, char* to) {
-    for (Index k = first; k < last; ++k) to = append(to, X(k % X.rows(), k / X.rows()), '\n');
-    return to;
-  });
+  file.write("%%MatrixMarket matrix array real general\n" + std::to_string(X.rows) + " " +
+             std::to_string(X.cols) + "\n");
+  for (Index j = 0; j < X.cols; ++j) {
+    X.for_each_part(j, 1, [&](const ConstBlockView<T, HostSpace>& part) {
+      write_lines(file, part.rows(), [&](Index first, Index last, char* to) {
+        for (Index i = first; i < last; ++i) to = append(to, part(i, 0), '\n');
+        return to;
+      });
+    });
+  }
   file.commit();
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                   \
   template void write_matrix_market(const std::filesystem::path&, CsrView<T, HostSpace>, bool); \
-  template void write_matrix_market(const std::filesystem::path&, ConstBlockView<T, HostSpace>);
+  template void write_matrix_market(const std::filesystem::path&, const BlockSource<T>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

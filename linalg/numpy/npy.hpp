@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <heddle/linalg/data/block_source.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <string_view>
@@ -28,6 +29,12 @@ HostCsrMatrix<T> parse_npy(HostContext& context, std::string_view bytes, std::st
 /// machine's byte order. The file appears under its name only when it is complete. Throws
 /// `InputError` if it cannot be written.
 template <Scalar T>
-void write_npy(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X);
+void write_npy(const std::filesystem::path& path, const BlockSource<T>& X);
+
+/// The same of a block in memory.
+template <Scalar T>
+void write_npy(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X) {
+  write_npy(path, BlockSource<T>(X));
+}
 
 }  // namespace heddle

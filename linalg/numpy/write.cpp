@@ -27,17 +27,21 @@ std::string npy_header(Index rows, Index cols, std::size_t scalar_size) {
 }  // namespace
 
 template <Scalar T>
-void write_npy(const std::filesystem::path& path, ConstBlockView<T, HostSpace> X) {
+void write_npy(const std::filesystem::path& path, const BlockSource<T>& X) {
   OutputFile file(path);
-  file.write(npy_header(X.rows(), X.cols(), sizeof(T)));
-  const std::size_t row_bytes = static_cast<std::size_t>(X.cols()) * sizeof(T);
-  for (Index i = 0; i < X.rows() && row_bytes > 0; ++i) {
-    file.write({reinterpret_cast<const char*>(X.data() + i * X.ld()), row_bytes});
-  }
+  const std::string header = npy_header(X.rows, X.cols, sizeof(T));
+  file.write(header);
+  if (X.write_rows && X.write_rows(file.flush(), header.size())) return file.commit();
+  X.for_each_part(0, X.cols, [&](const ConstBlockView<T, HostSpace>& part) {
+    const std::size_t row_bytes = static_cast<std::size_t>(part.cols()) * sizeof(T);
+    for (Index i = 0; i < part.rows(); ++i) {
+      file.write({reinterpret_cast<const char*>(part.data() + i * part.ld()), row_bytes});
+    }
+  });
   file.commit();
 }
 
-template void write_npy<float>(const std::filesystem::path&, ConstBlockView<float, HostSpace>);
-template void write_npy<double>(const std::filesystem::path&, ConstBlockView<double, HostSpace>);
+template void write_npy(const std::filesystem::path&, const BlockSource<float>&);
+template void write_npy(const std::filesystem::path&, const BlockSource<double>&);
 
 }  // namespace heddle

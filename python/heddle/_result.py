@@ -46,7 +46,9 @@ class Result:
     NumPy, or, for a problem on a GPU, of the caller's library there. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
     `error_bounds` bound the errors of the eigenvalues or singular values. `null_vectors` counts the
-    leading pairs with lambda = 0 that the graph of A showed before the solve."""
+    leading pairs with lambda = 0 that the graph of A showed before the solve. `peak_bytes` is the
+    largest memory that the solve held on its device, `peak_bytes_most` that on the device of
+    several that held most."""
 
     status: str
     reason: str
@@ -74,6 +76,7 @@ class Result:
     history: np.ndarray
     timings: dict[str, Any] = field(default_factory=dict)
     peak_bytes: int = 0
+    peak_bytes_most: int = 0
 
     @property
     def converged(self) -> bool:
@@ -217,6 +220,7 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
             "phases": phases,
         },
         peak_bytes=solution.peak_bytes,
+        peak_bytes_most=solution.peak_bytes_most,
     )
 
 
@@ -253,6 +257,7 @@ def joined(first: Result, second: Result) -> Result:
             },
         },
         peak_bytes=max(first.peak_bytes, second.peak_bytes),
+        peak_bytes_most=max(first.peak_bytes_most, second.peak_bytes_most),
     )
     for name in ("eigenvalues", "frequencies", "residuals", "error_bounds", "passed"):
         setattr(both, name, np.concatenate([getattr(first, name), getattr(second, name)]))

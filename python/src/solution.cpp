@@ -104,7 +104,8 @@ void bind_solution(nb::module_& m) {
       .def_ro("setup_seconds", &Solution::setup_seconds)
       .def_ro("solve_seconds", &Solution::solve_seconds)
       .def_prop_ro("profile", &profile_of)
-      .def_ro("peak_bytes", &Solution::peak_bytes);
+      .def_ro("peak_bytes", &Solution::peak_bytes)
+      .def_ro("peak_bytes_most", &Solution::peak_bytes_most);
 }
 
 }  // namespace heddle::python

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
@@ -10,6 +11,30 @@
 namespace heddle::detail {
 namespace {
 
+/// Whether the processes of the context hold the rows of A together.
+template <Scalar T, class Ctx>
+bool is_shared(const Ctx& context, const CsrView<T, typename Ctx::Space>& A) {
+  return A.remote != nullptr && context.processes() != nullptr;
+}
+
+/// The mean of the usable |d_i|, of a distributed A those of all processes. 1 if there is none.
+template <Scalar T, class Ctx>
+double mean_size(Ctx& context, const CsrView<T, typename Ctx::Space>& A, std::span<const T> d) {
+  double mean = 0;  // updated as a mean, because a sum of large entries could overflow
+  double count = 0;
+  for (const T& value : d) {
+    if (std::isnormal(value)) mean += (std::abs(static_cast<double>(value)) - mean) / ++count;
+  }
+  if (is_shared<T>(context, A)) {
+    double total = count;
+    context.processes()->sum({&total, 1});
+    if (total > 0) mean *= count / total;
+    context.processes()->sum({&mean, 1});
+    count = total;
+  }
+  return count > 0 ? mean : 1;
+}
+
 /// 1/|d_i|, with `root` its square root. Entries that need a replacement, see the header, are seen
 /// to on the host.
 template <Scalar T, class Ctx, class Space = typename Ctx::Space>
@@ -17,17 +42,13 @@ Buffer<T, Space> inverted(Ctx& context, CsrView<T, Space> A, bool root) {
   Buffer<T, Space> there = extract_diagonal(context, A);
   if constexpr (!std::same_as<Space, HostSpace>) {
     Buffer<T, Space> inverse(context, there.size());
-    if (invert_normal(context, there, root, inverse)) return inverse;
+    const bool unusable = !invert_normal(context, there, root, inverse);
+    if (!(is_shared<T>(context, A) ? context.agree(unusable) : unusable)) return inverse;
   }
   HostContext beside(1);
   Buffer<T, HostSpace> diagonal = fetch(context, beside, std::move(there));
   const std::span<T> d(diagonal.data(), diagonal.size());
-  double mean = 0;  // updated as a mean, because a sum of large entries could overflow
-  double count = 0;
-  for (const T& value : d) {
-    if (std::isnormal(value)) mean += (std::abs(static_cast<double>(value)) - mean) / ++count;
-  }
-  if (count == 0) mean = 1;
+  const double mean = mean_size<T>(context, A, d);
   for (T& value : d) {
     const double size = std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean;
     value = static_cast<T>(root ? std::sqrt(1 / size) : 1 / size);

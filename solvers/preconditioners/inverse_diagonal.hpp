@@ -6,7 +6,8 @@ namespace heddle::detail {
 
 /// 1/|d_i| for the diagonal d of A, in the context's memory. A d_i that is zero, subnormal or not
 /// finite is replaced by the mean of the other |d_i| (1 if there is none), so that the result is
-/// positive for every A. Throws `InvalidArgument` if A is not square.
+/// positive for every A. The mean is that of all processes of the context if A is distributed over
+/// them, which then call this together. Throws `InvalidArgument` if A is not square.
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A);
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 #include <heddle/linalg/formats/formats.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,51 @@ TEST_F(LobpcgOnProcesses, ConstraintsAndTheBitsOfVectors) {
   EXPECT_EQ(result("a").at("residuals"), result("b").at("residuals"));
   expect_same(2, problem(kGrid + ", constraints: a/eigenvectors.npy", "nev: 3"));
   expect_same(3, problem(kGrid + ", initial_guess: a/eigenvectors.npy", "nev: 3"));
+}
+
+/// Processes that make their own rows of a generated matrix get the bits that they get from a file,
+/// which process 0 reads and sends.
+TEST_F(LobpcgOnProcesses, OwnRowsOfGeneratedMatrices) {
+  HostContext context(1);
+  for (const char* const name : {"elasticity3d", "elasticity3d_mass"}) {
+    const auto A = generate<double>(context, {name, {3, 4, 5}});
+    write_matrix_market(folder_.path() / (std::string(name) + ".mtx"), A.view());
+  }
+  const std::string more = "distribution: rows\noutput: {eigenvectors: mtx}\n";
+  const std::string made = problem(kBeam, "nev: 4") + more;
+  const std::string sent =
+      problem("matrix: elasticity3d.mtx, mass: elasticity3d_mass.mtx", "nev: 4") + more;
+  for (const int count : {2, 3}) {
+    ASSERT_EQ(together(count, made, {"--set", "output.directory=made"}).exit_code, 0);
+    ASSERT_EQ(together(count, sent, {"--set", "output.directory=sent"}).exit_code, 0);
+    EXPECT_EQ(file("made/eigenvectors.mtx"), file("sent/eigenvectors.mtx"));
+    EXPECT_FALSE(file("made/eigenvectors.mtx").empty());
+    for (const char* const key : {"eigenvalues", "residuals", "iterations", "nnz", "n"}) {
+      EXPECT_EQ(result("made").at(key), result("sent").at(key)) << key;
+    }
+  }
+  expect_same(4, made);
+}
+
+/// The same for the right-hand sides of a system.
+TEST_F(CgOnProcesses, OwnRowsOfGeneratedMatrices) {
+  HostContext context(1);
+  write_matrix_market(folder_.path() / "grid.mtx",
+                      generate<double>(context, {"laplace3d", {5, 6, 20}}).view());
+  const std::string more = "distribution: rows\noutput: {solution: npy}\n";
+  const std::string jacobi = "preconditioner: {type: jacobi}";
+  const std::string made =
+      problem(generated("laplace3d", "5, 6, 20") + ", rhs: {random: 3}", jacobi);
+  const std::string sent = problem("matrix: grid.mtx, rhs: {random: 3}", jacobi);
+  ASSERT_EQ(together(3, made + more, {"--set", "output.directory=made"}).exit_code, 0);
+  ASSERT_EQ(together(3, sent + more, {"--set", "output.directory=sent"}).exit_code, 0);
+  EXPECT_EQ(file("made/solution.npy"), file("sent/solution.npy"));
+  EXPECT_FALSE(file("made/solution.npy").empty());
+  EXPECT_EQ(result("made").at("residuals"), result("sent").at("residuals"));
+  const std::string kept = "checkpoint: {file: kept}\n";
+  EXPECT_EQ(together(2, made + more + kept, {"--set", "solver.max_iterations=4"}).exit_code, 3);
+  EXPECT_EQ(together(2, made + more + kept, {"--resume"}).exit_code, 0);
+  expect_same(2, made + more);
 }
 
 TEST_F(LanczosOnProcesses, SameResults) {

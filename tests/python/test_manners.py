@@ -30,7 +30,7 @@ def test_result_tells_all():
     assert result.history["iteration"].tolist() == sorted(result.history["iteration"])
     assert result.history["operator_applications"][-1] <= result.operator_applications
     assert result.timings["solve"] > 0 and "spmm" in result.timings["phases"]
-    assert result.peak_bytes > 0 and result.vectors.shape == (2000, 3)
+    assert result.peak_bytes_most >= result.peak_bytes > 0 and result.vectors.shape == (2000, 3)
     text, page = repr(result), result._repr_html_()
     assert text.startswith("converged: ") and "eigenvalue" in text and text.count("\n") == 5
     assert page.count("<tr>") == 4 and f"{result.eigenvalues[0]:.12g}" in page

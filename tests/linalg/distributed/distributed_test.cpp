@@ -7,6 +7,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
@@ -288,6 +289,77 @@ TEST_F(Distributed, Matrices) {
     const double scaled = norm_1(alone_, convert<float>(alone_, A.view()).view());
     EXPECT_NEAR(norm_1(together_, convert<float>(together_, D.view()).view()), scaled,
                 tolerance<double>(scaled, 100));
+  }
+}
+
+/// Ranges of equal work, and the largest halo, from the rows that each process knows.
+TEST_F(Distributed, BalancedRowsOfOwnRows) {
+  const int size = processes()->size();
+  for (const GallerySpec& spec :
+       {GallerySpec{"laplace2d", {30, 31}}, GallerySpec{"random_symmetric", {kRows}},
+        GallerySpec{"trefethen", {700}}, GallerySpec{"laplace1d", {4}}}) {
+    const HostCsrMatrix<double> A = generate<double>(alone_, spec);
+    if (A.rows() < size) continue;
+    std::vector<RowRanges> holdings{equal_rows(A.rows(), size)};
+    if (A.rows() > 100) holdings.push_back(uneven_rows(A.rows()));
+    for (const RowRanges& held : holdings) {
+      const RowRange rows = own(held);
+      const auto part = generate<double>(alone_, spec, {rows.first, rows.first + rows.local});
+      for (const Index least : {0, 1}) {
+        EXPECT_EQ(balanced_rows(*processes(), part.view(), held, least).begins,
+                  balanced_rows(A.view(), size, least).begins);
+      }
+    }
+    const RowRanges ranges = balanced_rows(A.view(), size);
+    const auto D = scatter<double>(together_, A.view(), ranges, ranges);
+    EXPECT_EQ(halo_share(*processes(), D.view()), halo_share(A.view(), ranges));
+  }
+  const RowRanges few = equal_rows(size - 1, size);
+  const auto part = generate<double>(alone_, {"laplace1d", {size - 1}},
+                                     {own(few).first, own(few).first + own(few).local});
+  EXPECT_THROW(balanced_rows(*processes(), part.view(), few), InvalidArgument);
+}
+
+/// Parts of a block on process 0, from rows in order and from rows that have another order.
+TEST_F(Distributed, PartsOfABlock) {
+  constexpr Index kColumns = 5;
+  RandomBlock<double> whole(kRows, kColumns, 6, 1);
+  const RowRanges ranges = uneven_rows(kRows);
+  const RowRange rows = own(ranges);
+  const auto size = static_cast<Index>(processes()->size());
+  std::vector<std::int32_t> all, numbers;  // row k of the distributed block is row all[k]
+  for (Index k = 0; k < size; ++k) {
+    std::vector<std::int32_t> some;
+    for (Index i = 0; i < kRows; ++i) {
+      if (i * 7 % kRows >= ranges.of(static_cast<int>(k)).first &&
+          i * 7 % kRows < ranges.begins[static_cast<std::size_t>(k) + 1]) {
+        some.push_back(static_cast<std::int32_t>(i));
+      }
+    }
+    all.insert(all.end(), some.begin(), some.end());
+    if (k == processes()->rank()) numbers = some;
+  }
+  ASSERT_EQ(std::ssize(numbers), rows.local);
+  RandomBlock<double> shuffled(kRows, kColumns, 7, 2);
+  for (Index k = 0; k < kRows; ++k) {
+    for (Index j = 0; j < kColumns; ++j) {
+      shuffled.view()(k, j) = whole.view()(all[static_cast<std::size_t>(k)], j);
+    }
+  }
+  for (const BlockWindow& window : {BlockWindow{0, kRows, 0, kColumns}, BlockWindow{3, 1, 2, 1},
+                                    BlockWindow{100, 700, 1, 3}, BlockWindow{9, 0, 0, 2}}) {
+    for (const bool in_order : {true, false}) {
+      MultiVector<double, HostSpace> part(alone_, window.rows, window.columns);
+      const auto X = this->part<double>((in_order ? whole : shuffled).view());
+      gather_part<double>(*processes(), X, ranges, in_order ? std::vector<std::int32_t>() : numbers,
+                          window, part.view());
+      if (!processes()->leads()) continue;
+      for (Index i = 0; i < window.rows; ++i) {
+        for (Index j = 0; j < window.columns; ++j) {
+          EXPECT_EQ(part.view()(i, j), whole.view()(window.first_row + i, window.first_column + j));
+        }
+      }
+    }
   }
 }
 

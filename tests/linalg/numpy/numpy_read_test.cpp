@@ -101,6 +101,35 @@ TYPED_TEST(NumpyRead, WhatIsWrittenIsReadToTheLastBit) {
   }
 }
 
+/// A block that does not fit into one part is written part by part.
+TYPED_TEST(NumpyRead, WhatIsWrittenInPartsIsReadAsAWhole) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "x.npy";
+  constexpr Index kRows = 1500000;
+  const auto entry = [](Index i, Index j) { return static_cast<TypeParam>(2 * i + j); };
+  MultiVector<TypeParam, HostSpace> part;
+  Index parts = 0;
+  const BlockSource<TypeParam> source(kRows, 2, [&](const BlockWindow& window) {
+    ++parts;
+    part = MultiVector<TypeParam, HostSpace>(this->context_, window.rows, window.columns);
+    for (Index i = 0; i < window.rows; ++i) {
+      for (Index j = 0; j < window.columns; ++j) {
+        part.view()(i, j) = entry(window.first_row + i, window.first_column + j);
+      }
+    }
+    return std::as_const(part).view();
+  });
+  write_npy(path, source);
+  EXPECT_GT(parts, 1);
+  const auto read = parse_npy_block<TypeParam>(this->context_, test::contents(path), path.string());
+  ASSERT_EQ(read.rows(), kRows);
+  Index wrong = 0;
+  for (Index i = 0; i < kRows; ++i) {
+    for (Index j = 0; j < 2; ++j) wrong += read.view()(i, j) != entry(i, j);
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 /// The bytes of an .npy file with this header and data.
 std::string npy(const std::string& header, const std::string& data) {
   std::string bytes("\x93NUMPY\x01\x00", 8);

@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
+#include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <heddle/solvers/spectrum/spectral_density.hpp>
 #include <support/processes.hpp>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -42,6 +46,29 @@ TEST_F(DistributedSpectrum, IsThatOfOneProcess) {
   const auto of_one = detail::condition_estimate<double, HostContext>(alone_, exact_A, nullptr, 30);
   EXPECT_NEAR(estimate.half, of_one.half, 1e-6 * of_one.half);
   EXPECT_NEAR(estimate.whole, of_one.whole, 1e-6 * of_one.whole);
+}
+
+/// The entries of a diagonal that are zero count as the mean of all others.
+TEST_F(DistributedSpectrum, UnusableDiagonalEntriesCountAsTheMeanOfAllProcesses) {
+  constexpr Index kOrder = 40;
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < kOrder; ++i) {
+    entries.push_back({i, i, i % 9 == 0 || i < 3 ? 0 : static_cast<double>(i)});
+    if (i > 0) entries.push_back({i, i - 1, 1});
+  }
+  const auto A = csr_from_triplets<double>(alone_, kOrder, kOrder, entries);
+  const auto exact = detail::inverse_diagonal<double>(alone_, A.view());
+  const RowRanges ranges = equal_rows(kOrder, processes()->size());
+  const RowRange own = ranges.of(processes()->rank());
+  const auto part = scatter<double>(together_, A.view(), ranges, ranges);
+  const auto inverse = detail::inverse_diagonal<double>(together_, part.view());
+  const auto root = detail::inverse_root_diagonal<double>(together_, part.view());
+  for (Index i = 0; i < own.local; ++i) {
+    const double expected = exact[static_cast<std::size_t>(own.first + i)];
+    const auto k = static_cast<std::size_t>(i);
+    EXPECT_NEAR(inverse[k], expected, 1e-15);
+    EXPECT_NEAR(root[k], std::sqrt(expected), 1e-15);
+  }
 }
 
 }  // namespace
