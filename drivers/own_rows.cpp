@@ -56,7 +56,8 @@ Matrix distributed_matrix(HostContext& team, const GallerySpec& spec, const RowR
   double entries = static_cast<double>(rows.nnz());
   team.processes()->largest({&largest, 1});
   team.processes()->sum({&entries, 1});
-  return {distribute(team, rows.view(), ranges, ranges), {static_cast<Index>(entries), largest}};
+  const RowRange own = ranges.of(team.processes()->rank());
+  return {distribute(team, rows.view(), own, ranges), {static_cast<Index>(entries), largest}};
 }
 
 }  // namespace
