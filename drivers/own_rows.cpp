@@ -97,6 +97,7 @@ std::optional<Problem> own_rows(HostContext& team, const GeneratedMatrices& matr
   Problem problem;
   problem.processes = processes.size();
   problem.A = distributed_matrix(team, matrices.A, partition->ranges);
+  problem.unknowns = structure_of(matrices.A)->unknowns;
   partition->reason =
       reason_for_order(request.distribution, halo_share(processes, problem.A.view()),
                        problem.order(), problem.nnz(), kModerateHalo);

@@ -282,6 +282,12 @@ HostCsrMatrix<double> fetched(CudaContext& context, HostContext& host,
   return there;
 }
 
+/// The matrix in device memory. The last level has no P and Pᵀ, not even row offsets.
+CsrMatrix<double, DeviceSpace> placed_if_made(CudaContext& context, HostCsrMatrix<double> A) {
+  if (A.row_offsets() == nullptr) return {};
+  return place(context, std::move(A));
+}
+
 /// The processes of a context, which outlives the result.
 std::shared_ptr<Processes> borrowed(Processes* processes) {
   return {std::shared_ptr<Processes>(), processes};
@@ -305,8 +311,8 @@ Hierarchy<DeviceSpace> distributed_hierarchy(CudaContext& context, CsrView<doubl
   for (HierarchyLevel<HostSpace>& level : made.levels) {
     placed.levels.push_back({.A = place(context, std::move(level.A)),
                              .upper_bound = level.upper_bound,
-                             .P = place(context, std::move(level.P)),
-                             .Pt = place(context, std::move(level.Pt)),
+                             .P = placed_if_made(context, std::move(level.P)),
+                             .Pt = placed_if_made(context, std::move(level.Pt)),
                              .aggregates = level.aggregates,
                              .seconds = level.seconds});
     if (level.gather) placed.levels.back().gather = place(context, *std::move(level.gather));
