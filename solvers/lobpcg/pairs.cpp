@@ -33,6 +33,11 @@ bool better(Which which, double a, double b) noexcept {
   return which == Which::smallest ? a < b : a > b;
 }
 
+/// Whether X and the locked pairs together are fewer than nev.
+bool more_to_come(const LobpcgPairs& pairs, const RitzValues& ritz, Index nev) noexcept {
+  return pairs.locked() + ritz.count() < nev;
+}
+
 }  // namespace
 
 LobpcgPairs::LobpcgPairs(Index nev, Index block)
@@ -105,7 +110,7 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
   const double factor =
-      more_to_come(ritz.count())
+      more_to_come(*this, ritz, options_->nev)
           ? locking_factor(convergence_, options_->tolerance, iteration - last_lock_)
           : 1;
   leading_ = wanted_in_X_ = 0;
@@ -143,12 +148,8 @@ bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
                                             iteration - 1 - last_lock_)));
 }
 
-bool LobpcgPairs::more_to_come(Index columns) const noexcept {
-  return locked() + columns < options_->nev;
-}
-
 bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
-  return !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ &&
+  return !more_to_come(*this, ritz, options_->nev) && leading_ >= wanted_in_X_ &&
          evidence_.shows_all(guards(ritz), guessed);
 }
 
@@ -158,7 +159,7 @@ Index LobpcgPairs::at_rest(const RitzValues& ritz, bool guessed) const {
 
 Index LobpcgPairs::awaited_guards(const RitzValues& ritz, bool guessed) const {
   const GuardVectors behind = guards(ritz);
-  const bool awaited = !more_to_come(ritz.count()) && leading_ >= wanted_in_X_ &&
+  const bool awaited = !more_to_come(*this, ritz, options_->nev) && leading_ >= wanted_in_X_ &&
                        !evidence_.shows_all(behind, guessed);
   return awaited ? GuardEvidence::tested(behind, guessed) : 0;
 }
@@ -177,7 +178,8 @@ Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
                             Index iteration) const {
   // Bounds assume a gap up to the guard vectors. Locked pairs would not improve if guard vectors
   // that have just been replaced come to fill it.
-  if (guessed && !more_to_come(ritz.count()) && !evidence_.shows_all(guards(ritz), guessed)) {
+  if (guessed && !more_to_come(*this, ritz, options_->nev) &&
+      !evidence_.shows_all(guards(ritz), guessed)) {
     return 0;
   }
   const double factor = locking_factor(convergence_, options_->tolerance, iteration - last_lock_);

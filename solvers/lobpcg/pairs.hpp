@@ -76,9 +76,6 @@ class LobpcgPairs {
   /// step. If not, the step may be queued before its residuals are known.
   bool decision_due(const RitzValues& ritz, Index iteration) const;
 
-  /// Whether X of `columns` columns and the locked pairs together are fewer than nev.
-  bool more_to_come(Index columns) const noexcept;
-
   /// Whether all wanted pairs pass the criterion and no pair can have been missed. `guessed`: X
   /// began with initial guesses.
   bool all_converged(const RitzValues& ritz, bool guessed) const;

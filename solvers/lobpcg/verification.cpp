@@ -29,7 +29,7 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
 template <Scalar T, class Ctx>
 StopControl::Stop LobpcgVerification<T, Ctx>::stop_at_rounding(std::string_view reason) {
   const EigenConvergence& convergence = s_.pairs.convergence();
-  const bool complete = !s_.pairs.more_to_come(s_.ritz.values().count());
+  const bool complete = s_.pairs.locked() + s_.ritz.values().count() >= options_.nev;
   if (complete && convergence.bounds_values() && verify(convergence.at_rounding()).confirmed()) {
     return {SolveStatus::converged,
             "all pairs converged as far as rounding allows, and passed verification"};

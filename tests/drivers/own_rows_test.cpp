@@ -57,6 +57,9 @@ void expect_rows_of_whole(const GeneratedMatrices& matrices, int count) {
   const auto whole = [&] {
     Problem problem{.A = Matrix::generate(matrices.A)};
     if (matrices.B) problem.B = Matrix::generate(*matrices.B);
+    for (const GalleryStructure& structure : gallery_structures()) {
+      if (structure.name == matrices.A.name) problem.unknowns = structure.unknowns;
+    }
     return problem;
   };
   const Problem all = whole();
