@@ -109,7 +109,7 @@ Index known_unknowns(const Request& request, const Problem& problem) {
 
 void find_nodes(HostContext& context, const Request& request, Problem& problem) {
   if (problem.processes == 1 || problem.normal_equations || !problem.A.is_stored()) return;
-  if (const Index known = known_unknowns(request, problem); known > 0) problem.unknowns = known;
+  problem.unknowns = known_unknowns(request, problem);
   if (problem.unknowns == 0) problem.unknowns = unknowns_per_node(context, problem.A.view());
 }
 
