@@ -5,6 +5,7 @@
 #include <heddle/drivers/matrix.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/formats/formats.hpp>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -67,19 +68,24 @@ const To* as(std::span<const From> source, std::vector<To>& storage) {
   }
 }
 
-/// A matrix together with the context that allocated its memory.
-template <Scalar T>
-struct OwnedMatrix {
-  HostContext context;
-  HostCsrMatrix<T> A;
+/// Data together with the context that allocated its memory, which is destroyed after the data.
+template <class Data>
+struct Owned {
+  std::shared_ptr<const HostContext> context;
+  Data data;
 };
+
+template <class Data>
+std::shared_ptr<const Owned<Data>> own(std::shared_ptr<const HostContext> context, Data data) {
+  return std::make_shared<const Owned<Data>>(Owned<Data>{std::move(context), std::move(data)});
+}
 
 }  // namespace
 
 template <Scalar T>
-HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A) {
-  auto owned = std::make_shared<const HostCsrMatrix<T>>(std::move(A));
-  view_ = owned->view();
+HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A, std::shared_ptr<const HostContext> context) {
+  auto owned = own(std::move(context), std::move(A));
+  view_ = owned->data.view();
   owner_ = std::move(owned);
 }
 
@@ -156,32 +162,22 @@ HostMatrix<T>::HostMatrix(Index rows, Index cols, Apply apply)
 
 template <Scalar T>
 HostMatrix<T> HostMatrix<T>::read(const std::filesystem::path& path) {
-  auto owned = std::make_shared<OwnedMatrix<T>>();
-  owned->A = read_matrix<T>(owned->context, path);
-  HostMatrix matrix;
-  matrix.view_ = std::as_const(owned->A).view();
-  matrix.owner_ = std::move(owned);
-  return matrix;
+  auto context = std::make_shared<HostContext>();
+  HostCsrMatrix<T> A = read_matrix<T>(*context, path);
+  return {std::move(A), std::move(context)};
 }
 
 template <Scalar T>
 HostMatrix<T> HostMatrix<T>::generate(const GallerySpec& spec) {
-  auto owned = std::make_shared<OwnedMatrix<T>>();
-  owned->A = heddle::generate<T>(owned->context, spec);
-  HostMatrix matrix;
-  matrix.view_ = std::as_const(owned->A).view();
-  matrix.owner_ = std::move(owned);
-  return matrix;
+  auto context = std::make_shared<HostContext>();
+  HostCsrMatrix<T> A = heddle::generate<T>(*context, spec);
+  return {std::move(A), std::move(context)};
 }
 
 template <Scalar T>
 HostBlock<T>::HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostContext> context) {
-  struct Owned {
-    std::shared_ptr<const HostContext> context;  // destroyed after the memory that it allocated
-    MultiVector<T, HostSpace> X;
-  };
-  auto owned = std::make_shared<const Owned>(Owned{std::move(context), std::move(X)});
-  view_ = owned->X.view();
+  auto owned = own(std::move(context), std::move(X));
+  view_ = owned->data.view();
   owner_ = std::move(owned);
 }
 

@@ -33,8 +33,9 @@ class HostMatrix {
   /// 0×0.
   HostMatrix() = default;
 
-  /// Takes ownership of A, whose context must outlive every copy.
-  HostMatrix(HostCsrMatrix<T> A);
+  /// Takes ownership of A. `context` is the context of A, which is kept alive. It may be null if it
+  /// outlives every copy anyway.
+  HostMatrix(HostCsrMatrix<T> A, std::shared_ptr<const HostContext> context = nullptr);
 
   /// The same for the rows of this process of a distributed matrix, of which `whole` is known.
   HostMatrix(HostCsrMatrix<T> A, const WholeMatrix& whole);

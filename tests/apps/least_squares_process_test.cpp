@@ -16,8 +16,7 @@ class LeastSquaresProcess : public test::SolverProcess {
   LeastSquaresProcess() : SolverProcess("heddle-cg") {}
 
   MultiVector<double, HostSpace> solution() {
-    HostContext context(1);
-    return read_matrix_market_block<double>(context,
+    return read_matrix_market_block<double>(context_,
                                             folder_.path() / "results/case-block_cg/solution.mtx");
   }
 
@@ -28,6 +27,8 @@ class LeastSquaresProcess : public test::SolverProcess {
     for (int i = 0; i < rows * cols; ++i) text += "1\n";
     folder_.write(name, text);
   }
+
+  HostContext context_{1};
 };
 
 const std::string kDifferences =

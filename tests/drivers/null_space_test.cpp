@@ -6,7 +6,9 @@
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/null_space.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "solvers/null_space/graphs.hpp"
 #include "support/dense.hpp"
@@ -17,8 +19,9 @@ namespace {
 constexpr Index kOrder = 400;
 
 Matrix graph(unsigned seed = 37) {
-  HostContext context(1);
-  return Matrix(test::laplacian_of(context, kOrder, test::random_parts({130, 1, 130, 139}, seed)));
+  const auto context = std::make_shared<HostContext>(1);
+  const std::vector<test::Edge> parts = test::random_parts({130, 1, 130, 139}, seed);
+  return {test::laplacian_of(*context, kOrder, parts), context};
 }
 
 Eigen::MatrixXd dense(const Matrix& A) { return test::to_dense(A.view()); }
@@ -197,8 +200,8 @@ Matrix two_grids(Index side) {
       if (i + 1 < 2 * side && i + 1 != side) edges.push_back({i * side + j, (i + 1) * side + j, 1});
     }
   }
-  HostContext context(1);
-  return Matrix(test::laplacian_of(context, 2 * side * side, edges));
+  const auto context = std::make_shared<HostContext>(1);
+  return {test::laplacian_of(*context, 2 * side * side, edges), context};
 }
 
 /// B = A X for an X whose sum over each grid is 0, plus `shift` in each entry.
@@ -215,8 +218,8 @@ Block right_hand_sides(const Matrix& A, MultiVector<double, HostSpace>& X, doubl
         X.view()(i, j) -= 2 * sum / static_cast<double>(n);
     }
   }
-  HostContext context(1);
-  MultiVector<double, HostSpace> B(context, n, X.cols());
+  const auto context = std::make_shared<HostContext>(1);
+  MultiVector<double, HostSpace> B(*context, n, X.cols());
   const CsrView<double, HostSpace> rows = A.view();
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < X.cols(); ++j) {
@@ -226,7 +229,7 @@ Block right_hand_sides(const Matrix& A, MultiVector<double, HostSpace>& X, doubl
       }
     }
   }
-  return Block(std::move(B));
+  return {std::move(B), context};
 }
 
 /// Multigrid then is no preconditioner that finds A indefinite. Solutions are those of A X = B up

@@ -8,6 +8,7 @@
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <support/temporary_folder.hpp>
@@ -35,24 +36,25 @@ ConstBlockView<double, HostSpace> vectors_of(const Solution& solution) {
 
 /// Two right-hand sides.
 Problem with_rhs(Problem problem) {
-  HostContext context(1);
-  MultiVector<double, HostSpace> R(context, problem.A.rows(), 2);
+  const auto context = std::make_shared<HostContext>(1);
+  MultiVector<double, HostSpace> R(*context, problem.A.rows(), 2);
   for (Index i = 0; i < R.rows(); ++i) {
     for (Index j = 0; j < 2; ++j) R.view()(i, j) = std::sin(static_cast<double>(i * i % 977 + j));
   }
-  problem.rhs = Block(std::move(R));
+  problem.rhs = Block(std::move(R), context);
   return problem;
 }
 
 Problem body() {
-  HostContext context(1);
+  const auto context = std::make_shared<HostContext>(1);
   const GallerySpec spec{"elasticity3d", {12, 11, 10}};
-  return {.A = Matrix::generate(spec), .coordinates = Block(node_coordinates(context, spec))};
+  return {.A = Matrix::generate(spec),
+          .coordinates = Block(node_coordinates(*context, spec), context)};
 }
 
 /// The Laplacian of a path through 3000 vertices and of a ring of 2000, with random numbers.
 Problem two_graphs() {
-  HostContext context(1);
+  const auto context = std::make_shared<HostContext>(1);
   std::vector<Index> number(5000);
   std::iota(number.begin(), number.end(), 0);
   std::shuffle(number.begin(), number.end(), std::mt19937(3));
@@ -63,7 +65,7 @@ Problem two_graphs() {
   };
   for (std::size_t k = 0; k + 1 < 3000; ++k) join(k, k + 1);
   for (std::size_t k = 3000; k < 5000; ++k) join(k, k + 1 < 5000 ? k + 1 : 3000);
-  return {.A = Matrix(csr_from_triplets<double>(context, 5000, 5000, entries))};
+  return {.A = {csr_from_triplets<double>(*context, 5000, 5000, entries), context}};
 }
 
 /// Largest difference of entries, relative to the largest entry.
