@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <apps/solver_process.hpp>
+#include <apps/linear_system_process.hpp>
 #include <cmath>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 #include <vector>
 
@@ -13,16 +12,7 @@ namespace {
 using heddle::test::listing;
 using test::ProcessResult;
 
-class CgProcess : public test::SolverProcess {
- protected:
-  CgProcess() : SolverProcess("heddle-cg") {}
-
-  MultiVector<double, HostSpace> solution() {
-    HostContext context(1);
-    return read_matrix_market_block<double>(context,
-                                            folder_.path() / "results/case-block_cg/solution.mtx");
-  }
-};
+class CgProcess : public test::LinearSystemProcess {};
 
 const std::string kLine =
     "problem: {matrix: {generate: laplace1d, size: [50]}, rhs: {unit: [1, 7, 50]}}\n"

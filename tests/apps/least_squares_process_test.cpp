@@ -1,7 +1,6 @@
 #include <apps/difference_matrix.hpp>
-#include <apps/solver_process.hpp>
+#include <apps/linear_system_process.hpp>
 #include <cmath>
-#include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
 #include <vector>
 
@@ -11,15 +10,8 @@ namespace {
 using heddle::test::listing;
 using test::ProcessResult;
 
-class LeastSquaresProcess : public test::SolverProcess {
+class LeastSquaresProcess : public test::LinearSystemProcess {
  protected:
-  LeastSquaresProcess() : SolverProcess("heddle-cg") {}
-
-  MultiVector<double, HostSpace> solution() {
-    return read_matrix_market_block<double>(context_,
-                                            folder_.path() / "results/case-block_cg/solution.mtx");
-  }
-
   /// A dense file of `rows` rows and `cols` columns of ones.
   void write_ones(const std::string& name, int rows, int cols) {
     std::string text = "%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " " +
@@ -27,8 +19,6 @@ class LeastSquaresProcess : public test::SolverProcess {
     for (int i = 0; i < rows * cols; ++i) text += "1\n";
     folder_.write(name, text);
   }
-
-  HostContext context_{1};
 };
 
 const std::string kDifferences =
