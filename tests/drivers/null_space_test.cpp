@@ -93,9 +93,7 @@ TEST(NullSpace, OfAPencilIsOrthonormalInTheMassMatrix) {
     entries.insert(entries.end(), {{i, i + 1, 0.5}, {i + 1, i, 0.5}});
   }
   const Matrix B(csr_from_triplets<double>(context, kOrder, kOrder, entries));
-  const Eigen::VectorXd exact = Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(
-                                    dense(A), dense(B), Eigen::EigenvaluesOnly)
-                                    .eigenvalues();
+  const Eigen::VectorXd exact = test::eigenvalues(dense(A), dense(B));
   for (const Method method : kMethods) {
     for (const Index nev : {3, 6}) {
       const Solution solution = solve({.A = A, .B = B}, {.method = method, .nev = nev});

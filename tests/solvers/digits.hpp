@@ -1,11 +1,12 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <string>
+#include <support/decompositions.hpp>
 #include <vector>
 
 namespace heddle::test {
@@ -28,8 +29,7 @@ struct StiffProblem {
 
   /// All eigenvalues in ascending order, by a dense solve in long double.
   std::vector<double> eigenvalues() const {
-    using Matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
-    Matrix A = Matrix::Zero(n, n);
+    test::MatrixXld A = test::MatrixXld::Zero(n, n);
     for (const Triplet<double>& entry : entries) A(entry.row, entry.col) += entry.value;
     for (Index i = 0; !masses.empty() && i < n; ++i) {
       const long double root =
@@ -37,8 +37,7 @@ struct StiffProblem {
       A.row(i) /= root;
       A.col(i) /= root;
     }
-    const auto values =
-        Eigen::SelfAdjointEigenSolver<Matrix>(A, Eigen::EigenvaluesOnly).eigenvalues();
+    const test::VectorXld values = test::long_eigenvalues(A);
     std::vector<double> result;
     for (Index i = 0; i < n; ++i) result.push_back(static_cast<double>(values(i)));
     return result;

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <support/decompositions.hpp>
 
 namespace heddle::test {
 
@@ -36,11 +37,6 @@ MultiVector<T, HostSpace> to_block(HostContext& context, const Eigen::MatrixXd& 
     for (Index j = 0; j < block.cols(); ++j) block.view()(i, j) = static_cast<T>(dense(i, j));
   }
   return block;
-}
-
-/// The eigenvalues of a symmetric matrix, ascending.
-inline Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& A) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
 }  // namespace heddle::test

@@ -137,8 +137,7 @@ TYPED_TEST(Gallery, IsPositiveDefiniteButForRandomUniformAndGraphs) {
   for (const GallerySpec& spec : small_specs()) {
     if (others.count(spec.name) > 0) continue;
     const auto matrix = generate<TypeParam>(context, spec);
-    const Eigen::LLT<Eigen::MatrixXd> cholesky(test::to_dense(matrix.view()));
-    EXPECT_EQ(cholesky.info(), Eigen::Success) << spec.name;
+    EXPECT_GT(test::cholesky_factor(test::to_dense(matrix.view())).size(), 0) << spec.name;
   }
 }
 

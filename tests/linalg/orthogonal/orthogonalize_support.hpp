@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <initializer_list>
 #include <limits>
+#include <support/decompositions.hpp>
 #include <vector>
 
 #include "support/random_block.hpp"
@@ -144,9 +145,8 @@ template <class T>
 RandomBlock<T> conditioned(Index n, Index m, double condition) {
   using Matrix = Eigen::MatrixXd;
   std::srand(7);
-  const Matrix U =
-      Eigen::HouseholderQR<Matrix>(Matrix::Random(n, m)).householderQ() * Matrix::Identity(n, m);
-  const Matrix V = Eigen::HouseholderQR<Matrix>(Matrix::Random(m, m)).householderQ();
+  const Matrix U = orthogonal_factors(Matrix::Random(n, m)).Q;
+  const Matrix V = orthogonal_factors(Matrix::Random(m, m)).Q;
   Eigen::VectorXd sigma(m);
   for (Index j = 0; j < m; ++j) {
     sigma(j) = std::pow(condition, -static_cast<double>(j) / static_cast<double>(m - 1));

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <cstdlib>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <limits>
+#include <support/decompositions.hpp>
 
 #include "support/random_block.hpp"
 #include "support/tolerance.hpp"
@@ -26,8 +27,7 @@ inline DenseBlocks dense_blocks(Index basis, Index order) {
   std::srand(5);
   Matrix Q(n, basis);
   if (basis > 0) {
-    Q = Eigen::HouseholderQR<Matrix>(Matrix::Random(n, basis)).householderQ() *
-        Matrix::Identity(n, basis);
+    Q = orthogonal_factors(Matrix::Random(n, basis)).Q;
   }
   const Matrix X = Matrix::Random(n, order) + 4 * Q * Matrix::Random(basis, order);
   return {Q, X};
@@ -48,10 +48,8 @@ inline RandomSmall products(const DenseBlocks& blocks) {
 inline Eigen::Vector4d dense_status(const DenseBlocks& blocks) {
   using Matrix = Eigen::MatrixXd;
   const Matrix rest = blocks.X - blocks.Q * (blocks.Q.transpose() * blocks.X);
-  const Matrix R =
-      Eigen::HouseholderQR<Matrix>(rest.colwise().normalized()).matrixQR().topRows(rest.cols());
-  const Matrix inverse =
-      R.triangularView<Eigen::Upper>().solve(Matrix::Identity(R.rows(), R.cols()));
+  const Matrix R = orthogonal_factors(rest.colwise().normalized()).R;
+  const Matrix inverse = test::inverse(R);
   const Eigen::ArrayXd diagonal = R.diagonal().array().abs();
   const Eigen::ArrayXd squares = rest.colwise().squaredNorm().transpose().array();
   const Eigen::ArrayXd whole = blocks.X.colwise().squaredNorm().transpose().array();

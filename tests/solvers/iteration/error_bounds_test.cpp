@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <random>
+#include <support/decompositions.hpp>
 #include <vector>
 
 namespace heddle::detail {
@@ -147,18 +148,15 @@ TEST(ErrorBounds, HoldForRitzPairsOfRandomMatrices) {
     VectorXd spectrum(n);
     for (Index i = 0; i < n; ++i)
       spectrum(i) = trial % 2 == 0 ? double(i) : double(i / 3) + 1e-7 * double(i);
-    const MatrixXd Q = Eigen::HouseholderQR<MatrixXd>(random(n, n)).householderQ();
+    const MatrixXd Q = test::orthogonal_factors(random(n, n)).Q;
     const MatrixXd A = Q * spectrum.asDiagonal() * Q.transpose();
     const double spread = std::pow(10.0, -1 - trial % 5);
-    MatrixXd X =
-        Eigen::HouseholderQR<MatrixXd>(Q.leftCols(k) + spread * random(n, k) / std::sqrt(n))
-            .householderQ() *
-        MatrixXd::Identity(n, k);
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> ritz(X.transpose() * A * X);
-    X = X * ritz.eigenvectors();
+    MatrixXd X = test::orthogonal_factors(Q.leftCols(k) + spread * random(n, k) / std::sqrt(n)).Q;
+    const test::DenseEigenpairs ritz = test::eigenpairs(X.transpose() * A * X);
+    X = X * ritz.vectors;
     std::vector<double> values, residuals;
     for (Index j = 0; j < k; ++j) {
-      values.push_back(ritz.eigenvalues()(j));
+      values.push_back(ritz.values(j));
       residuals.push_back((A * X.col(j) - values.back() * X.col(j)).norm());
     }
     const std::vector<double> bounds = bounds_of(values, residuals);

@@ -29,7 +29,7 @@ TEST(BlockLanczosFarEnd, IsNeverTakenForTheWantedEnd) {
   DiagonalOperator<double> minus_A(turned);
   for (const Index block : {1, 2}) {
     for (const Index nev : {10, 20, 30}) {
-      for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5}) {
+      for (const std::uint64_t seed : {0, 1, 2}) {
         SCOPED_TRACE(testing::Message()
                      << "block " << block << ", nev " << nev << ", seed " << seed);
         BlockLanczosOptions options;

@@ -44,7 +44,7 @@ class RayleighRitzTest : public testing::Test {
     MatrixXd W = random(kRows, w);
     for (int sweep = 0; sweep < 2; ++sweep) {
       W -= XP_ * (XP_.transpose() * B_ * W);
-      const MatrixXd R = (W.transpose() * B_ * W).llt().matrixU();
+      const MatrixXd R = test::cholesky_factor(W.transpose() * B_ * W).transpose();
       W = R.triangularView<Eigen::Upper>().solve<Eigen::OnTheRight>(W);
     }
     W += XP_ * error * random(XP_.cols(), w) + W * error * random(w, w);
@@ -85,9 +85,7 @@ class RayleighRitzTest : public testing::Test {
 
   /// The Ritz values over the span of S, ascending, whatever its basis.
   VectorXd dense_ritz_values() const {
-    return Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd>(
-               S_.transpose() * A_ * S_, S_.transpose() * B_ * S_, Eigen::EigenvaluesOnly)
-        .eigenvalues();
+    return test::eigenvalues(S_.transpose() * A_ * S_, S_.transpose() * B_ * S_);
   }
 
   /// All that a solve promises of its Ritz pairs and directions.
@@ -214,7 +212,7 @@ TYPED_TEST(RayleighRitzTest, OfAnEigenspaceTheVectorsOfXAreKept) {
     VectorXd spectrum = VectorXd::LinSpaced(kRows, 5, 60);
     spectrum.head(4 * kBlock).setConstant(3);
     if (which == Which::largest) spectrum *= -1;
-    const MatrixXd Q = this->random(kRows, kRows).householderQr().householderQ();
+    const MatrixXd Q = test::orthogonal_factors(this->random(kRows, kRows)).Q;
     this->B_.setIdentity();
     this->A_ = Q * spectrum.asDiagonal() * Q.transpose();
     const std::vector<double> errors(static_cast<std::size_t>(kBlock), 1.0);
@@ -244,11 +242,10 @@ TYPED_TEST(RayleighRitzTest, KeepsOnlyVectorsOfEqualValues) {
   const double apart = 2000 * eps;  // S holds values up to 9, so that 5000 eps is rounding
   spectrum.head(kBlock + 2) = VectorXd::LinSpaced(kBlock + 2, 3, 3 + (kBlock + 1) * apart);
   this->B_.setIdentity();
-  const MatrixXd Q = this->random(kRows, kRows).householderQr().householderQ();
+  const MatrixXd Q = test::orthogonal_factors(this->random(kRows, kRows)).Q;
   this->A_ = Q * spectrum.asDiagonal() * Q.transpose();
   this->S_ = Q.leftCols(2 * kBlock);
-  this->S_.leftCols(kBlock + 2) *=
-      this->random(kBlock + 2, kBlock + 2).householderQr().householderQ();
+  this->S_.leftCols(kBlock + 2) *= test::orthogonal_factors(this->random(kBlock + 2, kBlock + 2)).Q;
   for (const double error : {1e3 * apart, 0.1 * apart}) {
     SCOPED_TRACE(error);
     this->ritz_.reset();

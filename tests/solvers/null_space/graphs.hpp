@@ -1,6 +1,6 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <random>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
@@ -45,10 +45,9 @@ class LeastSquares : public ::testing::Test {
     const Eigen::MatrixXd dense = test::to_dense(A.view());
     const Eigen::MatrixXd right = to_dense_block<T>(B.view());
     const Eigen::MatrixXd X = to_dense_block<T>(result.solution.view());
-    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factors(dense);
-    const Eigen::MatrixXd truth = factors.solve(right);
-    const Eigen::VectorXd sigma = Eigen::JacobiSVD<Eigen::MatrixXd>(dense).singularValues();
-    const double least = sigma[factors.rank() - 1];
+    const auto [truth, rank] = test::least_squares_solution(dense, right);
+    const Eigen::VectorXd sigma = test::singular_values(dense);
+    const double least = sigma[rank - 1];
     for (Index j = 0; j < columns; ++j) {
       const auto column = static_cast<std::size_t>(j);
       const Eigen::VectorXd r = right.col(j) - dense * X.col(j);

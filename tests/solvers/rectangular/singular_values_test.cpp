@@ -154,14 +154,18 @@ TYPED_TEST(SingularTriplets, ByEachEigensolverWhereItIterates) {
 
 TYPED_TEST(SingularTriplets, GradedOnesThatNoEigensolverReachesAreDecomposed) {
   const double least = sizeof(TypeParam) == sizeof(double) ? 1e-7 : 1e-4;
-  for (const SingularSolver solver : {SingularSolver::block_lanczos, SingularSolver::lobpcg}) {
-    for (const auto& [rows, cols] : {std::pair<Index, Index>{640, 540}, {540, 640}}) {
-      const auto A = shifted_diagonal<TypeParam>(rows, cols, geometric(530, least));
-      const SingularOptions options = options_for(13, Which::smallest, solver);
-      const auto result = this->solve(A, options);
-      expect_triplets(A.view(), options, result);
-      EXPECT_LT(result.operator_applications, 400'000);
-    }
+  struct Case {
+    SingularSolver solver;
+    Index rows;
+    Index cols;
+  };
+  for (const auto& [solver, rows, cols] :
+       {Case{SingularSolver::block_lanczos, 640, 540}, Case{SingularSolver::lobpcg, 540, 640}}) {
+    const auto A = shifted_diagonal<TypeParam>(rows, cols, geometric(530, least));
+    const SingularOptions options = options_for(13, Which::smallest, solver);
+    const auto result = this->solve(A, options);
+    expect_triplets(A.view(), options, result);
+    EXPECT_LT(result.operator_applications, 400'000);
   }
 }
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <heddle/solvers/rectangular/triplet_extraction.hpp>
@@ -31,7 +31,7 @@ MatrixXd random_orthonormal(Index rows, Index cols) {
   std::mt19937 engine(static_cast<unsigned>(rows * 1000 + cols));
   std::normal_distribution<double> normal;
   const MatrixXd random = MatrixXd::NullaryExpr(rows, cols, [&] { return normal(engine); });
-  return Eigen::HouseholderQR<MatrixXd>(random).householderQ() * MatrixXd::Identity(rows, cols);
+  return test::orthogonal_factors(random).Q;
 }
 
 /// A matrix whose entries are all stored.
@@ -77,11 +77,7 @@ class TripletExtractionOf : public ::testing::Test {
     pair_.emplace(context_, stored<T>(A).view());
     dense_ = to_dense(pair_->matrix());
     extraction_.emplace(context_, pair_->pair(), kCols, 42);
-    if (dense_.allFinite()) truth_ = singular_values(dense_);
-  }
-
-  static VectorXd singular_values(const MatrixXd& A) {
-    return Eigen::JacobiSVD<MatrixXd>(A).singularValues();
+    if (dense_.allFinite()) truth_ = test::singular_values(dense_);
   }
 
   Block block(const MatrixXd& X) {
@@ -188,7 +184,7 @@ TYPED_TEST(TripletExtractionOf, TakesTheSingularValuesOfTheProductsWithAnySpace)
   constexpr Index kWanted = 4;
   this->make(graded(1e-4));
   const auto X = this->block(random_orthonormal(kCols, kSpace));
-  const VectorXd all = this->singular_values(this->dense_ * to_dense<T>(X.view()));
+  const VectorXd all = test::singular_values(this->dense_ * to_dense<T>(X.view()));
   for (const Which which : {Which::largest, Which::smallest}) {
     auto U = this->block(MatrixXd::Zero(kRows, kWanted));
     auto V = this->block(MatrixXd::Zero(kCols, kWanted));
@@ -262,7 +258,7 @@ TYPED_TEST(TripletExtractionOf, RefinesTripletsWhoseVectorsAreMixed) {
     const Index first = which == Which::largest ? kWanted - 3 : 0;
     const auto rotated = [&](const MultiVector<T, HostSpace>& X, Index rows) {
       return this->block(to_dense<T>(X.columns(first, 3)) *
-                         random_orthonormal(rows, 3).topRows(3).householderQr().householderQ());
+                         test::orthogonal_factors(random_orthonormal(rows, 3).topRows(3)).Q);
     };
     auto mixed_U = rotated(U, 4);
     auto mixed_V = rotated(V, 5);

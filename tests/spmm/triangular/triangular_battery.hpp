@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/spmm/triangular.hpp>
