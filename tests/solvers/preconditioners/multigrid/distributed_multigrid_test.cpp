@@ -134,7 +134,7 @@ TEST_F(DistributedMultigrid, IsAsGoodAsThatOfOneProcess) {
     std::size_t distributed;  ///< levels that processes share
   };
   for (const Case& problem :
-       {Case{{"laplace3d", {26, 25, 24}}, 1, 2}, Case{{"laplace2d", {70, 80}}, 1, 1},
+       {Case{{"laplace3d", {37, 36, 35}}, 1, 2}, Case{{"laplace2d", {100, 110}}, 1, 1},
         Case{{"elasticity3d", {11, 10, 9}}, 3, 1}}) {
     SCOPED_TRACE(problem.spec.name);
     const HostCsrMatrix<double> A = generate<double>(alone_, problem.spec);
