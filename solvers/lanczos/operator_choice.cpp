@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
 #include <limits>
@@ -52,12 +53,14 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
-/// The cost of a dense solve in columns multiplied by A. Infinite where none may follow, as for
-/// rows that several processes hold.
-template <Scalar T>
+/// The cost of a dense solve in columns multiplied by A. Infinite where none may follow. Processes
+/// on the host each repeat the dense solve of one process, with the same bits. On several GPUs none
+/// follows: their sums go through memory for the n×n numbers of all of them.
+template <Scalar T, class Ctx>
 double dense_cost(const BlockLanczosOptions& options, const RowRange& rows) {
   const Index n = rows.global;
-  if (rows.local < n || !dense_solve_may_follow(options, n, sizeof(T))) {
+  const bool on_several_gpus = rows.local < n && !std::same_as<Ctx, HostContext>;
+  if (on_several_gpus || !dense_solve_may_follow(options, n, sizeof(T))) {
     return std::numeric_limits<double>::infinity();
   }
   return dense_operations(n) / (kPerProduct * static_cast<double>(n));
@@ -85,7 +88,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       problem_(problem),
       options_(options),
       max_basis_(max_basis),
-      dense_cost_(dense_cost<T>(options, problem.A->row_range())),
+      dense_cost_(dense_cost<T, Ctx>(options, problem.A->row_range())),
       F_(F),
       map_(F.map()),
       ritz_(ritz),
