@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <concepts>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
 #include <limits>
@@ -53,14 +52,11 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
-/// The cost of a dense solve in columns multiplied by A. Infinite where none may follow. Processes
-/// on the host each repeat the dense solve of one process, with the same bits. On several GPUs none
-/// follows: their sums go through memory for the n×n numbers of all of them.
+/// The cost of a dense solve in columns multiplied by A. Infinite where none may follow.
 template <Scalar T, class Ctx>
 double dense_cost(const BlockLanczosOptions& options, const RowRange& rows) {
   const Index n = rows.global;
-  const bool on_several_gpus = rows.local < n && !std::same_as<Ctx, HostContext>;
-  if (on_several_gpus || !dense_solve_may_follow(options, n, sizeof(T))) {
+  if (!can_solve_densely<Ctx>(rows) || !dense_solve_may_follow(options, n, sizeof(T))) {
     return std::numeric_limits<double>::infinity();
   }
   return dense_operations(n) / (kPerProduct * static_cast<double>(n));
