@@ -99,6 +99,14 @@ void load_near_null(HostContext& context, const ProblemConfig& named, Problem& p
   problem.coordinates = Block(node_coordinates(context, *named.matrix.structure));
 }
 
+/// The matrix if processes can get its rows.
+std::optional<detail::RowSource> row_source(const MatrixSource& source) {
+  if (source.structure) return *source.structure;
+  if (!is_path(source.path)) return std::nullopt;
+  const std::optional<MatrixMarketFile> file = file_by_parts(source.path);
+  return file ? std::optional<detail::RowSource>(*file) : std::nullopt;
+}
+
 [[noreturn]] void refuse(const MatrixSource& source, const std::string& message) {
   if (source.structure) throw ConfigError(source.origin, source.describe() + ": " + message);
   throw InputError(source.describe(), 0, message);
@@ -145,12 +153,16 @@ void refuse(const Config& config, const RequestError& error) {
   throw ConfigError(origin_of(config, section + error.field()), section + error.what());
 }
 
-std::optional<detail::GeneratedMatrices> matrices_by_rows(const Config& config, int processes) {
+std::optional<detail::MatricesByRows> matrices_by_rows(const Config& config, int processes) {
   const ProblemConfig& named = config.problem;
-  if (uses_transpose(config) || takes_laplacian(named) || !named.matrix.structure) return {};
-  if (named.mass && !named.mass->structure) return {};
-  detail::GeneratedMatrices matrices{*named.matrix.structure};
-  if (named.mass) matrices.B = *named.mass->structure;
+  if (processes == 1 || uses_transpose(config) || takes_laplacian(named)) return {};
+  // Coordinates tell the nodes, by which rows of a file are divided.
+  if (!named.matrix.structure && !named.coordinates.empty()) return {};
+  const std::optional<detail::RowSource> A = row_source(named.matrix);
+  if (!A) return {};
+  detail::MatricesByRows matrices{*A};
+  if (named.mass) matrices.B = row_source(*named.mass);
+  if (named.mass && !matrices.B) return {};
   if (!is_eigensolver(config.request.method)) {
     matrices.random_rhs = named.rhs.random;
     matrices.ones_rhs = named.rhs.ones;

@@ -21,9 +21,9 @@ Problem read_problem(HostContext& context, const Config& config, Problem begun =
 void prepare_problem(HostContext& context, Problem& problem, const Config& config,
                      const Monitor& monitor = {});
 
-/// The matrices of `config` if each of `processes` processes can make its own rows of them, see
-/// `detail::suits_own_rows`.
-std::optional<detail::GeneratedMatrices> matrices_by_rows(const Config& config, int processes);
+/// The matrices of `config` if each of `processes` processes can make its own rows of them, or read
+/// them, see `detail::suits_own_rows`.
+std::optional<detail::MatricesByRows> matrices_by_rows(const Config& config, int processes);
 
 /// Throws the exception that `with_named_sources` describes.
 [[noreturn]] void refuse(const Config& config, const ProblemError& error);

@@ -13,16 +13,15 @@ namespace {
 /// More null vectors than this are not sought for a linear system.
 constexpr Index kMostOfLinearSystem = 20;
 
-/// Whether the result of a solve, or a choice in it, depends on null vectors of A: of eigenproblems
-/// at the smallest end, and of linear systems for which `auto` chooses a preconditioner.
+/// Whether null vectors of A concern `request`, see `may_concern_null_space`, for this problem.
 bool concerns_null_space(const Request& request, const Problem& problem) {
   if (problem.normal_equations || problem.A.rows() != problem.A.cols()) return false;
+  if (!may_concern_null_space(request)) return false;
   if (problem.rhs.cols() > 0) {
     return problem.rhs.rows() == problem.A.rows() && !problem.preconditioner &&
            request.preconditioner.type == "auto";
   }
-  return is_eigensolver(request.method) && request.which == Which::smallest && !request.interval &&
-         problem.constraints.cols() == 0 && request.nev >= 1;
+  return is_eigensolver(request.method) && problem.constraints.cols() == 0 && request.nev >= 1;
 }
 
 /// Whether zᵀb = 0, but for rounding, for the null vectors z and all right-hand sides b. Then A X =
@@ -48,6 +47,11 @@ bool is_consistent(const GraphNullSpace& found, ConstBlockView<double, HostSpace
 }
 
 }  // namespace
+
+bool may_concern_null_space(const Request& request) {
+  if (!is_eigensolver(request.method)) return request.preconditioner.type == "auto";
+  return request.which == Which::smallest && !request.interval;
+}
 
 void inspect_null_space(HostContext& context, Problem& problem, const Request& request) {
   problem.null_space.reset();

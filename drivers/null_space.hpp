@@ -6,6 +6,11 @@
 /// Null vectors that are known before a solve.
 namespace heddle::detail {
 
+/// Whether the result of a solve by `request`, or a choice in it, may depend on null vectors of A:
+/// of eigenproblems at the smallest end, and of linear systems for which `auto` chooses a
+/// preconditioner.
+bool may_concern_null_space(const Request& request);
+
 /// Finds the null vectors of A that its graph shows, if `request` asks for the smallest end and
 /// they may be among the wanted pairs, or for a linear system with `preconditioner: auto`. The
 /// choice of a method or of a preconditioner depends on them. Of a linear system they are kept only

@@ -3,6 +3,7 @@
 #include <heddle/drivers/order.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace heddle::detail {
@@ -64,7 +65,21 @@ void pass(Archive& archive, GallerySpec& spec) {
   archive.values(spec.density, spec.seed);
 }
 
-void pass(Archive& archive, GeneratedMatrices& matrices) {
+void pass(Archive& archive, MatrixMarketFile& file) {
+  std::string path = file.path.string();
+  archive.text(path);
+  file.path = path;
+  archive.values(file.number, file.bytes, file.header);
+}
+
+void pass(Archive& archive, RowSource& source) {
+  bool is_file = std::holds_alternative<MatrixMarketFile>(source);
+  archive.values(is_file);
+  if (is_file && archive.loading()) source = MatrixMarketFile{};
+  std::visit([&](auto& each) { pass(archive, each); }, source);
+}
+
+void pass(Archive& archive, MatricesByRows& matrices) {
   bool pencil = matrices.B.has_value();
   archive.values(pencil, matrices.random_rhs, matrices.ones_rhs);
   if (pencil && !matrices.B) matrices.B.emplace();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/drivers/generated_matrices.hpp>
+#include <heddle/drivers/matrices_by_rows.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/request.hpp>
 #include <heddle/drivers/vector_part.hpp>
@@ -15,7 +15,7 @@ struct Order {
   enum class Duty {
     end,      ///< there is nothing more to do
     device,   ///< to take a device
-    rows,     ///< to make own rows of generated matrices
+    rows,     ///< to make own rows of generated matrices, or to read them
     solve,    ///< to take part in a solve on the device
     vectors,  ///< to send or to write own rows of its vectors
   };
@@ -25,7 +25,7 @@ struct Order {
   DeviceChoice device = DeviceChoice::automatic;  ///< `device`
   int threads = 0;                                ///< `device`
   bool single = false;                            ///< `solve`: in single precision
-  GeneratedMatrices matrices{};                   ///< `rows`
+  MatricesByRows matrices{};                      ///< `rows`
   Request request{};                              ///< of `solve` with its method chosen
   PreconditionerPlan plan{};
   bool own_rows = false;       ///< `solve`: the problem with the rows that each has made

@@ -2,35 +2,42 @@
 
 #include <cstdint>
 #include <heddle/drivers/device.hpp>
-#include <heddle/drivers/generated_matrices.hpp>
+#include <heddle/drivers/matrices_by_rows.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
 #include <optional>
 
-/// Generated matrices of which each process makes its own rows, and none the whole.
+/// Problems of which each process makes its own rows, or reads them from files, and none the whole.
 namespace heddle::detail {
 
 /// `rows` rows of the right-hand sides of `matrices` from row `first` on.
-Block generated_rhs(HostContext& context, const GeneratedMatrices& matrices, std::uint64_t seed,
+Block generated_rhs(HostContext& context, const MatricesByRows& matrices, std::uint64_t seed,
                     Index first, Index rows);
 
-/// Whether several `processes` can make the matrices by rows, and solve with them by `request`.
-/// What process 0 finds in a whole matrix must be known without it: that it is symmetric and has no
-/// null vectors, which holds for structures that are positive definite. Specs that cannot be
-/// generated, or do not fit each other, are not for rows.
-bool suits_own_rows(const GeneratedMatrices& matrices, const Request& request, int processes);
+/// Whether several `processes` may get the matrices by rows, and solve with them by `request`. What
+/// is asked of a whole matrix must be known without it, or be found by parts: that A is symmetric
+/// and shows no null vectors, and B is positive definite. It is known of structures that are
+/// positive definite, and `own_rows` looks for it in files. Specs that cannot be generated, and
+/// matrices that do not fit each other, are not for rows.
+bool suits_own_rows(const MatricesByRows& matrices, const Request& request, int processes);
 
 /// The problem of `matrices` with the rows of this process, see `HostProblem::own_rows`. Ranges of
-/// rows and all bits are those of `share` for a problem that process 0 has. None if rows in order
-/// may not do: METIS may find a distribution with a smaller halo, for which process 0 needs all of
-/// A, or entries are so large that the problem must be scaled. All processes of `team` call it
-/// together, with matrices that suit. Throws as `generate` does.
-std::optional<Problem> own_rows(HostContext& team, const GeneratedMatrices& matrices,
+/// rows and all bits are those of `share` for a problem that process 0 has. None, on all processes,
+/// if process 0 needs the whole:
+///   - METIS may find a distribution with a smaller halo than that of rows in order
+///   - entries are so large that the problem must be scaled
+///   - a process does not find a file, or something is wrong with it: process 0 reads it all, and
+///     has the message of one process, with the line
+///   - a matrix of a file is not symmetric, or its graph may show null vectors that the request
+///     depends on, or it is a B whose rows do not show that it is definite: 0.99 b_ii ≥ Σ |b_ij|
+/// All processes of `team` call it together, with matrices that suit. Throws as `generate` does,
+/// and `OutOfMemory`.
+std::optional<Problem> own_rows(HostContext& team, const MatricesByRows& matrices,
                                 const Request& request);
 
 /// The same for process 0, which calls the other processes of `device` to it. These keep their rows
 /// for one solve, the next that process 0 does.
-std::optional<Problem> make_own_rows(Device& device, const GeneratedMatrices& matrices,
+std::optional<Problem> make_own_rows(Device& device, const MatricesByRows& matrices,
                                      const Request& request);
 
 }  // namespace heddle::detail

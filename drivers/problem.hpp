@@ -76,7 +76,8 @@ struct HostProblem {
 
   /// Set where each process has only its own rows of A and B from the beginning, as
   /// `detail::make_own_rows` makes them: their partition. Both are then distributed matrices in the
-  /// order of the problem, positive definite, and need no scaling. Null: process 0 has all rows.
+  /// order of the problem, symmetric, and need no scaling. The graph of A shows no null vectors
+  /// that concern the request, and B is positive definite. Null: process 0 has all rows.
   std::shared_ptr<const Partition> own_rows{};
   bool own_rhs = false;  ///< with `own_rows`: whether `rhs` has the rows of this process alone
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # heddle against SLEPc: 7-point Laplacian on SIZE x SIZE x SIZE points, 16 pairs, tolerance 1e-8, 2
-# threads against 2 MPI ranks; the smallest ones by LOBPCG, or the largest by block Lanczos against
-# Krylov-Schur. Or 16 random right-hand sides by block CG against PETSc's CG, one after the other.
+# threads, and 2 processes of one thread, against 2 MPI ranks; the smallest ones by LOBPCG, or the
+# largest by block Lanczos against Krylov-Schur. Or 16 random right-hand sides by block CG against PETSc's CG, one after the other.
 # The programs take turns, so that both see the same machine, and only the solve itself counts, with
 # cg and with multigrid the setup of the preconditioner, too. Prints median seconds, iterations (of
 # block Lanczos: cycles) and the ratio to heddle.
@@ -66,16 +66,16 @@ esac
 use_ninja_if_present
 say "Building in $build"
 cmake --preset release -B "$build" -DHEDDLE_CUDA=OFF -DHEDDLE_BUILD_TESTS=OFF \
-  -DHEDDLE_BUILD_COMPARISON=ON >/dev/null
+  -DHEDDLE_BUILD_COMPARISON=ON -DHEDDLE_MPI=ON >/dev/null
 cmake --build "$build" --target "${heddle[0]}" "$program"
 
 # The ranks are the parallelism: a threaded BLAS below them would only be in the way.
 export OPENBLAS_NUM_THREADS=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-run_heddle() {
-  "$build/apps/${heddle[0]}" "bench/compare/$config.yaml" --quiet "${heddle[@]:1}" \
-    --set "problem.matrix.size=[$size, $size, $size]" >/dev/null
+run_heddle() { # THREADS [LAUNCHER...]
+  "${@:2}" "$build/apps/${heddle[0]}" "bench/compare/$config.yaml" --quiet "${heddle[@]:1}" \
+    --set "problem.matrix.size=[$size, $size, $size]" --set "threads=$1" >/dev/null
   # The setup counts where the other side's preconditioner is set up within its solve.
   python3 - "$build/result/result.json" "$solver" <<'PYTHON'
 import json, sys
@@ -96,7 +96,8 @@ median() { sort -g | sed -n "$(((rounds + 1) / 2))p"; }
 declare -A lines=()
 for ((round = 1; round <= rounds; ++round)); do
   say "Round $round of $rounds"
-  lines[heddle]+=$(run_heddle)$'\n'
+  lines[heddle]+=$(run_heddle 2)$'\n'
+  lines["heddle, 2 processes"]+=$(run_heddle 1 mpirun -n 2)$'\n'
   for name in "${order[@]}"; do
     read -ra options <<<"${slepc_options[$name]}"
     lines[$name]+=$(run_slepc "${options[@]}")$'\n'
@@ -105,7 +106,7 @@ done
 
 heddle_seconds=$(awk 'NF {print $2}' <<<"${lines[heddle]}" | median)
 printf '%-40s %10s %10s %8s\n' "" iterations seconds ratio
-for name in heddle "${order[@]}"; do
+for name in heddle "heddle, 2 processes" "${order[@]}"; do
   iterations=$(awk 'NF {print $1}' <<<"${lines[$name]}" | median)
   seconds=$(awk 'NF {print $2}' <<<"${lines[$name]}" | median)
   ratio=$(awk -v s="$seconds" -v h="$heddle_seconds" 'BEGIN {printf "%.2f", s / h}')

@@ -41,8 +41,9 @@ CASES = {
 
 
 class Runs:
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, timeout=300):
         self.build, self.folder = pathlib.Path(build).resolve(), pathlib.Path(folder)
+        self.timeout = timeout  # seconds of one run
 
     def __call__(self, program, text, ranks, output, *options):
         """The result of a run, with the bytes of its vectors, and its exit code."""
@@ -51,7 +52,8 @@ class Runs:
                    "--set", f"output.directory={output}", *options]
         if ranks > 1:
             command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)] + command
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=300)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder,
+                              timeout=self.timeout)
         if done.returncode not in (0, 3, 4):
             sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
         result = json.loads((self.folder / output / "result.json").read_text())

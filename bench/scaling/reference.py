@@ -12,7 +12,8 @@ The column "why" says: same, by 1, rounding (within that range, by 1), dense (on
 dense problem, without iterations), or more (none of these).
 
 usage: bench/scaling/reference.py [--build build/dev] [--ranks 2,3] [--matrices $HEDDLE_MATRIX_DIR]
-                                  [--methods lobpcg,lanczos] [--problems NAMES] [--samples 8]
+                                  [--methods lobpcg,lanczos] [--problems NAMES] [--which smallest]
+                                  [--samples 8] [--timeout 300]
 """
 
 import argparse
@@ -123,7 +124,9 @@ def main():
     parser.add_argument("--matrices", default=os.environ.get("HEDDLE_MATRIX_DIR", ""))
     parser.add_argument("--methods", default="lobpcg,lanczos")
     parser.add_argument("--problems", default="", help="as in the table, separated by commas")
+    parser.add_argument("--which", default="smallest,largest", help="ends of the spectrum")
     parser.add_argument("--samples", type=int, default=8, help="of other last bits")
+    parser.add_argument("--timeout", type=int, default=300, help="seconds of one run")
     arguments = parser.parse_args()
     matrices = pathlib.Path(arguments.matrices).resolve()
     if not (matrices / "../reference/eigenvalues.tsv").exists():
@@ -135,9 +138,9 @@ def main():
     print(f"{'problem':<28}{'method':<9}{'on':>3}  {'status':<20}{'of one':>6}{'more':>6}  "
           f"{'other bits':<14}{'bounds':>8}  why")
     with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(arguments.build, folder)
+        runs = Runs(arguments.build, folder, arguments.timeout)
         for problem, end in rows_of(matrices):
-            if chosen and problem not in chosen:
+            if (chosen and problem not in chosen) or end not in arguments.which.split(","):
                 continue
             for method in arguments.methods.split(","):
                 text = configuration(matrices, method, problem, end)

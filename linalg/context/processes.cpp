@@ -3,6 +3,13 @@
 #include <heddle/linalg/context/processes.hpp>
 
 namespace heddle {
+namespace {
+
+/// The most numbers that are gathered at once for a sum, so that those of all processes need little
+/// memory: the matrices of dense solves have millions.
+constexpr std::size_t kMostSummed = 1 << 16;
+
+}  // namespace
 
 std::span<const double> Processes::gathered(std::span<const double> values) {
   const std::size_t needed = values.size() * static_cast<std::size_t>(size_);
@@ -12,10 +19,14 @@ std::span<const double> Processes::gathered(std::span<const double> values) {
 }
 
 void Processes::sum(std::span<double> values) {
-  const std::span<const double> all = gathered(values);
-  std::copy_n(all.begin(), values.size(), values.begin());
-  for (std::size_t first = values.size(); first < all.size(); first += values.size()) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += all[first + i];
+  while (!values.empty()) {
+    const std::span<double> piece = values.first(std::min(values.size(), kMostSummed));
+    const std::span<const double> all = gathered(piece);
+    std::copy_n(all.begin(), piece.size(), piece.begin());
+    for (std::size_t first = piece.size(); first < all.size(); first += piece.size()) {
+      for (std::size_t i = 0; i < piece.size(); ++i) piece[i] += all[first + i];
+    }
+    values = values.subspan(piece.size());
   }
 }
 

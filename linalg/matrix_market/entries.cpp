@@ -5,6 +5,7 @@
 #include <heddle/linalg/files/text_pieces.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/line.hpp>
+#include <utility>
 
 namespace heddle::matrix_market {
 namespace {
@@ -137,12 +138,10 @@ void place_array_values(HostContext& context, const Header& header, Entries<T>& 
   });
 }
 
-}  // namespace
-
+/// The entries in `pieces`, each up to its first wrong line.
 template <Scalar T>
-Entries<T> parse_entries(HostContext& context, std::string_view text, const Header& header,
-                         std::string_view name) {
-  std::vector<TextPiece> pieces = cut_at_lines(context, text.substr(header.body));
+Entries<T> parse_pieces(HostContext& context, std::vector<TextPiece>& pieces,
+                        const Header& header) {
   Entries<T> entries;
   if (header.symmetry != Symmetry::general) {
     entries.mirror = header.symmetry == Symmetry::symmetric ? T{1} : T{-1};
@@ -158,14 +157,35 @@ Entries<T> parse_entries(HostContext& context, std::string_view text, const Head
     Entry<T>* to = entries.storage.data() + entries.pieces[i].first;
     entries.pieces[i].count = parse_piece(pieces[i], header, to);
   });
+  return entries;
+}
+
+}  // namespace
+
+template <Scalar T>
+Entries<T> parse_entries(HostContext& context, std::string_view text, const Header& header,
+                         std::string_view name) {
+  std::vector<TextPiece> pieces = cut_at_lines(context, text.substr(header.body));
+  Entries<T> entries = parse_pieces<T>(context, pieces, header);
   check(pieces, entries, text, header, name);
   if (header.format == Format::array) place_array_values(context, header, entries);
   return entries;
 }
 
+template <Scalar T>
+std::optional<Entries<T>> parse_lines(HostContext& context, std::string_view text,
+                                      const Header& header) {
+  std::vector<TextPiece> pieces = cut_at_lines(context, text);
+  Entries<T> entries = parse_pieces<T>(context, pieces, header);
+  const bool wrong = std::any_of(pieces.begin(), pieces.end(),
+                                 [](const TextPiece& piece) { return piece.fault != nullptr; });
+  return wrong ? std::nullopt : std::optional<Entries<T>>(std::move(entries));
+}
+
 #define HEDDLE_INSTANTIATE(T)                                                      \
   template Entries<T> parse_entries(HostContext&, std::string_view, const Header&, \
-                                    std::string_view);
+                                    std::string_view);                             \
+  template std::optional<Entries<T>> parse_lines(HostContext&, std::string_view, const Header&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,5 +51,11 @@ struct Entries {
 template <Scalar T>
 Entries<T> parse_entries(HostContext& context, std::string_view text, const Header& header,
                          std::string_view name);
+
+/// The entries in `text`, some whole lines of the body of a file in the format `coordinate`. None
+/// if one of the lines is wrong.
+template <Scalar T>
+std::optional<Entries<T>> parse_lines(HostContext& context, std::string_view text,
+                                      const Header& header);
 
 }  // namespace heddle::matrix_market

@@ -182,12 +182,24 @@ std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace
            static_cast<double>(entry(A, worst.col, worst.row))}};
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                \
-  template HostCsrMatrix<T> csr_from_triplets(HostContext&, Index, Index,    \
-                                              std::span<const Triplet<T>>);  \
-  template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>);  \
-  template HostCsrMatrix<T> symmetrize(HostContext&, CsrView<T, HostSpace>); \
-  template bool is_diagonal(CsrView<T, HostSpace>);                          \
+template <Scalar T>
+double largest_difference(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B) {
+  double largest = 0;
+  for (Index row = 0; row < A.rows; ++row) {
+    merge_rows(A, B, row, [&](std::int32_t, T a, T b) {
+      largest = std::max(largest, difference(static_cast<double>(a), static_cast<double>(b)));
+    });
+  }
+  return largest;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                       \
+  template HostCsrMatrix<T> csr_from_triplets(HostContext&, Index, Index,           \
+                                              std::span<const Triplet<T>>);         \
+  template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>);         \
+  template HostCsrMatrix<T> symmetrize(HostContext&, CsrView<T, HostSpace>);        \
+  template bool is_diagonal(CsrView<T, HostSpace>);                                 \
+  template double largest_difference(CsrView<T, HostSpace>, CsrView<T, HostSpace>); \
   template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<T, HostSpace>, double);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

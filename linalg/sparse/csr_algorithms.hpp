@@ -50,6 +50,11 @@ template <Scalar T>
 std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
                                       double tolerance);
 
+/// The largest |a_ij − b_ij| of A and B, which have one shape. Entries not stored count as 0. Two
+/// NaNs count as equal, a NaN and a number as infinitely different.
+template <Scalar T>
+double largest_difference(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B);
+
 /// The symmetric matrix that has, at (i, j) and (j, i), that one of A(i, j) and A(j, i) whose
 /// absolute value is larger, and the positive one of a and −a. Entries not stored count as 0. A NaN
 /// is larger than any number. Of a list that holds each undirected edge once, it makes the

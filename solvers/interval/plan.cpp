@@ -40,7 +40,8 @@ constexpr double kEdge = 2;
 /// Whether a dense solve on the host takes less time than the given number of operations.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::dense_pays(double operations) const noexcept {
-  return rows_.local == n() && dense_solve_may_follow(n(), options_.dense_bytes, sizeof(T)) &&
+  return can_solve_densely<Ctx>(rows_) &&
+         dense_solve_may_follow(n(), options_.dense_bytes, sizeof(T)) &&
          operations > kSmallCost<Ctx> * dense_operations(n());
 }
 

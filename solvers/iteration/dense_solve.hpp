@@ -1,6 +1,8 @@
 #pragma once
 
+#include <concepts>
 #include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/data/row_range.hpp>
 
 namespace heddle::detail {
 
@@ -22,6 +24,14 @@ inline constexpr double kPerEigenproblem = 10;
 inline double dense_operations(Index n) noexcept {
   const auto order = static_cast<double>(n);
   return kPerEigenproblem * order * order * order;
+}
+
+/// Whether processes with these rows can solve densely. Those on the host each repeat the dense
+/// solve of one process, with the same bits. On several GPUs, sums go through memory for the n×n
+/// numbers of all of them.
+template <class Ctx>
+bool can_solve_densely(const RowRange& rows) noexcept {
+  return std::same_as<Ctx, HostContext> || rows.local == rows.global;
 }
 
 /// Whether a dense solve of order n may replace an iteration that costs more. `most_bytes`:

@@ -52,12 +52,11 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
-/// The cost of a dense solve in columns multiplied by A. Infinite where none may follow, as for
-/// rows that several processes hold.
-template <Scalar T>
+/// The cost of a dense solve in columns multiplied by A. Infinite where none may follow.
+template <Scalar T, class Ctx>
 double dense_cost(const BlockLanczosOptions& options, const RowRange& rows) {
   const Index n = rows.global;
-  if (rows.local < n || !dense_solve_may_follow(options, n, sizeof(T))) {
+  if (!can_solve_densely<Ctx>(rows) || !dense_solve_may_follow(options, n, sizeof(T))) {
     return std::numeric_limits<double>::infinity();
   }
   return dense_operations(n) / (kPerProduct * static_cast<double>(n));
@@ -85,7 +84,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       problem_(problem),
       options_(options),
       max_basis_(max_basis),
-      dense_cost_(dense_cost<T>(options, problem.A->row_range())),
+      dense_cost_(dense_cost<T, Ctx>(options, problem.A->row_range())),
       F_(F),
       map_(F.map()),
       ritz_(ritz),

@@ -4,14 +4,15 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/null_space/graph_null_space.hpp>
+#include <heddle/solvers/null_space/null_space_rounding.hpp>
 #include <limits>
 
 namespace heddle {
 namespace {
 
-/// Rounding errors, in ε, that the terms of a row may have, and that ‖A z‖ of a null vector may
-/// have relative to ‖A‖₁.
-constexpr double kRoundingOfRow = 10;
+using detail::Dominance;
+
+/// Rounding errors, in ε, that ‖A z‖ of a null vector may have relative to ‖A‖₁.
 constexpr double kRoundingOfVector = 5;
 
 /// What is known of a row: it is in a null vector number ≥ 0, in no null vector, or not visited.
@@ -80,11 +81,9 @@ class Search {
       if (violated.load(std::memory_order_relaxed)) return;
       const RowSums sum = sums(row);
       const auto entries = static_cast<double>(A_.row_offsets[row + 1] - A_.row_offsets[row]);
-      const double rounding = kRoundingOfRow * kEpsilon * std::sqrt(std::max(entries, 1.0)) *
-                              (std::abs(sum.diagonal) + sum.others);
-      const double excess = sum.diagonal - sum.others;
-      if (!(excess >= -rounding && std::isfinite(sum.absolute))) violated = true;
-      if (excess <= rounding) vector_[index(row)] = kUnknown;
+      const Dominance found = detail::dominance<T>(sum.diagonal, sum.others, entries);
+      if (found == Dominance::violated || !std::isfinite(sum.absolute)) violated = true;
+      if (found == Dominance::equal) vector_[index(row)] = kUnknown;
       largest[index(row)] = sum.absolute;
     });
     if (violated) return false;
@@ -160,8 +159,7 @@ std::vector<double> roots_of_degrees(const CsrView<T, HostSpace>& A) {
       }
     }
     if (degree == 0) continue;
-    constexpr double kRounding = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-    if (!(std::abs(diagonal - 1) <= kRounding)) return {};
+    if (!detail::is_unit<T>(diagonal)) return {};
     roots[static_cast<std::size_t>(row)] = std::sqrt(static_cast<double>(degree));
   }
   return roots;

@@ -67,8 +67,8 @@ TEST_F(LobpcgOnProcesses, ConstraintsAndTheBitsOfVectors) {
   expect_same(3, problem(kGrid + ", initial_guess: a/eigenvectors.npy", "nev: 3"));
 }
 
-/// Processes that make their own rows of a generated matrix get the bits that they get from a file,
-/// which process 0 reads and sends.
+/// Processes that make their own rows of a generated matrix get the bits that they get from files,
+/// which process 0 reads and sends where a mass matrix does not show that it is definite.
 TEST_F(LobpcgOnProcesses, OwnRowsOfGeneratedMatrices) {
   HostContext context(1);
   for (const char* const name : {"elasticity3d", "elasticity3d_mass"}) {
@@ -91,7 +91,7 @@ TEST_F(LobpcgOnProcesses, OwnRowsOfGeneratedMatrices) {
   expect_same(4, made);
 }
 
-/// The same for the right-hand sides of a system.
+/// The same for the right-hand sides of a system, with a file that processes read by parts.
 TEST_F(CgOnProcesses, OwnRowsOfGeneratedMatrices) {
   HostContext context(1);
   write_matrix_market(folder_.path() / "grid.mtx",
@@ -106,6 +106,8 @@ TEST_F(CgOnProcesses, OwnRowsOfGeneratedMatrices) {
   EXPECT_EQ(file("made/solution.npy"), file("sent/solution.npy"));
   EXPECT_FALSE(file("made/solution.npy").empty());
   EXPECT_EQ(result("made").at("residuals"), result("sent").at("residuals"));
+  EXPECT_EQ(result("made").at("memory").at("estimated_bytes"),  // nothing that process 0 would send
+            result("sent").at("memory").at("estimated_bytes"));
   const std::string kept = "checkpoint: {file: kept}\n";
   EXPECT_EQ(together(2, made + more + kept, {"--set", "solver.max_iterations=4"}).exit_code, 3);
   EXPECT_EQ(together(2, made + more + kept, {"--resume"}).exit_code, 0);
@@ -119,11 +121,31 @@ TEST_F(LanczosOnProcesses, SameResults) {
   const std::string mikota =
       generated("mikota_stiffness", "300") + ", mass: {generate: mikota_mass, size: [300]}";
   expect_same(4, problem(mikota, "nev: 4, filter: chebyshev"));
-  constexpr int kAny = 100;  // one process has a dense solver for small problems
-  expect_same(
-      3,
-      problem(generated("laplace2d", "30, 31"), "nev: 40, which: interval, interval: [0.1, 0.25]"),
-      kAny);
+  expect_same(3, problem(generated("laplace2d", "30, 31"),
+                         "nev: 40, which: interval, interval: [0.1, 0.25]"));
+}
+
+/// A problem of which polynomials would cost more than a dense solve: the smallest values of fourth
+/// differences.
+TEST_F(LanczosOnProcesses, SolveDenselyWhereOneDoes) {
+  constexpr int kOrder = 300;
+  std::vector<std::string> entries;
+  for (int i = 1; i <= kOrder; ++i) {
+    const std::string row = std::to_string(i) + " ";
+    entries.push_back(row + std::to_string(i) + " 6");
+    if (i > 1) entries.push_back(row + std::to_string(i - 1) + " -4");
+    if (i > 2) entries.push_back(row + std::to_string(i - 2) + " 1");
+  }
+  folder_.write("differences.mtx", matrix_market(kOrder, entries));
+  const std::string yaml = problem("matrix: differences.mtx", "nev: 10, filter: chebyshev");
+  for (const int count : {2, 3}) {
+    expect_same(count, yaml, 0);
+    const auto reason = result().at("reason").get<std::string>();
+    EXPECT_TRUE(reason.starts_with("solved as a dense problem")) << reason;
+    expect_same(count,
+                problem("matrix: differences.mtx", "which: interval, interval: [0, 1e-3], nev: 40"),
+                0);
+  }
 }
 
 TEST_F(LobpcgOnProcesses, Statuses) {
@@ -237,6 +259,26 @@ TEST_F(LobpcgOnProcesses, Refusals) {
   EXPECT_NE(run.err.find("there are 4 processes or GPUs, but the matrix has 3 rows"),
             std::string::npos)
       << run.err;
+}
+
+/// A file in which something is wrong has the message of one process, with the line.
+TEST_F(LobpcgOnProcesses, WrongFilesHaveTheMessagesOfOneProcess) {
+  const auto file = [](const std::string& kind, const std::string& lines) {
+    return "%%MatrixMarket matrix coordinate real " + kind + "\n4 4 5\n1 1 2\n2 2 2\n3 3 2\n" +
+           lines;
+  };
+  for (const std::string& text :
+       {file("symmetric", "4 4 2\n5 1 1\n"), file("symmetric", "4 4 2\n3 4 1\n"),
+        file("symmetric", "4 4 2\n4 3 nan\n"), file("symmetric", "4 4 2\n4 3 1\n4 2 1\n"),
+        file("symmetric", "4 4 2\n"), file("symmetric", "4 4 2\n4"),
+        file("symmetric", "1 1 1e308\n1 1 1e308\n"), file("general", "4 4 2\n4 3 1\n"),
+        file("skew-symmetric", "4 4 2\n4 3 1\n")}) {
+    folder_.write("wrong.mtx", text);
+    const std::string yaml = problem("matrix: wrong.mtx", "nev: 2, which: largest");
+    const ProcessResult one = solve(yaml, {"-q"});
+    EXPECT_EQ(one.exit_code, 2) << text;
+    expect_refused(yaml, 2, one.err, {"-q"});
+  }
 }
 
 /// Options of another process would be ignored, as only process 0 reads them.

@@ -6,35 +6,19 @@
 #include <heddle/drivers/own_rows.hpp>
 #include <heddle/drivers/share.hpp>
 #include <heddle/drivers/solve.hpp>
-#include <heddle/linalg/context/thread_team.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
-#include <thread>
+#include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <string>
+#include <support/on_threads.hpp>
+#include <support/temporary_folder.hpp>
 #include <vector>
 
 namespace heddle {
 namespace {
 
-using detail::GeneratedMatrices;
-
-/// Runs body(context) on `count` threads in the place of processes.
-template <class Body>
-void on_threads(int count, const Body& body) {
-  detail::ThreadTeam team(count);
-  {
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < count; ++rank) {
-      threads.emplace_back([&, member = team.member(rank)] {
-        try {
-          HostContext context(1, member);
-          body(context);
-        } catch (...) {
-          team.fail(std::current_exception());
-        }
-      });
-    }
-  }
-  EXPECT_EQ(team.failure(), nullptr);
-}
+using detail::MatricesByRows;
+using detail::RowSource;
+using test::on_threads;
 
 template <class T>
 bool equal(const T* a, const T* b, Index count) {
@@ -50,16 +34,26 @@ void expect_same_bits(const CsrView<double, HostSpace>& a, const CsrView<double,
   EXPECT_TRUE(equal(a.values, b.values, a.nnz));
 }
 
-/// The rows that processes make have the bits of those that process 0 sends.
-void expect_rows_of_whole(const GeneratedMatrices& matrices, int count) {
+std::string name_of(const RowSource& source) {
+  const auto* const spec = std::get_if<GallerySpec>(&source);
+  return spec != nullptr ? spec->name : std::get<MatrixMarketFile>(source).path.string();
+}
+
+Matrix whole_of(const RowSource& source) {
+  const auto* const spec = std::get_if<GallerySpec>(&source);
+  return spec != nullptr ? Matrix::generate(*spec)
+                         : Matrix::read(std::get<MatrixMarketFile>(source).path);
+}
+
+/// The rows that processes make or read have the bits of those that process 0 sends. `unknowns`:
+/// those of a node.
+void expect_rows_of_whole(const MatricesByRows& matrices, int count, Index unknowns = 1) {
   const Request request{.distribution = Distribution::rows};
-  ASSERT_TRUE(detail::suits_own_rows(matrices, request, count)) << matrices.A.name;
+  ASSERT_TRUE(detail::suits_own_rows(matrices, request, count)) << name_of(matrices.A);
   const auto whole = [&] {
-    Problem problem{.A = Matrix::generate(matrices.A)};
-    if (matrices.B) problem.B = Matrix::generate(*matrices.B);
-    for (const GalleryStructure& structure : gallery_structures()) {
-      if (structure.name == matrices.A.name) problem.unknowns = structure.unknowns;
-    }
+    Problem problem{.A = whole_of(matrices.A)};
+    if (matrices.B) problem.B = whole_of(*matrices.B);
+    problem.unknowns = unknowns;
     return problem;
   };
   const Problem all = whole();
@@ -67,8 +61,9 @@ void expect_rows_of_whole(const GeneratedMatrices& matrices, int count) {
     const auto made = detail::own_rows(context, matrices, request);
     const bool leads = context.processes()->leads();
     const auto sent = detail::share(context, leads ? whole() : Problem{}, Distribution::rows);
-    ASSERT_TRUE(made) << matrices.A.name;
-    EXPECT_EQ(made->own_rows->ranges.begins, sent.partition.ranges.begins) << matrices.A.name;
+    ASSERT_TRUE(made) << name_of(matrices.A);
+    EXPECT_EQ(made->unknowns, unknowns);
+    EXPECT_EQ(made->own_rows->ranges.begins, sent.partition.ranges.begins) << name_of(matrices.A);
     if (leads) {
       EXPECT_EQ(made->own_rows->reason, sent.partition.reason);
     }
@@ -87,24 +82,24 @@ void expect_rows_of_whole(const GeneratedMatrices& matrices, int count) {
 
 TEST(OwnRows, HaveTheBitsOfThoseThatProcess0Sends) {
   for (const int count : {2, 3, 4}) {
-    expect_rows_of_whole({{.name = "laplace3d", .size = {4, 5, 20}}}, count);
-    expect_rows_of_whole({{.name = "wathen", .size = {4, 15}}}, count);
-    expect_rows_of_whole({{.name = "trefethen", .size = {200}}}, count);
-    expect_rows_of_whole({{.name = "random_symmetric", .size = {300}, .density = 5, .seed = 7}},
-                         count);
-    expect_rows_of_whole({{.name = "elasticity3d", .size = {2, 3, 4}},
+    expect_rows_of_whole({GallerySpec{.name = "laplace3d", .size = {4, 5, 20}}}, count);
+    expect_rows_of_whole({GallerySpec{.name = "wathen", .size = {4, 15}}}, count);
+    expect_rows_of_whole({GallerySpec{.name = "trefethen", .size = {200}}}, count);
+    expect_rows_of_whole(
+        {GallerySpec{.name = "random_symmetric", .size = {300}, .density = 5, .seed = 7}}, count);
+    expect_rows_of_whole({GallerySpec{.name = "elasticity3d", .size = {2, 3, 4}},
                           GallerySpec{.name = "elasticity3d_mass", .size = {2, 3, 4}}},
-                         count);
-    expect_rows_of_whole({{.name = "mikota_stiffness", .size = {50}},
+                         count, 3);
+    expect_rows_of_whole({GallerySpec{.name = "mikota_stiffness", .size = {50}},
                           GallerySpec{.name = "mikota_mass", .size = {50}}},
                          count);
   }
-  expect_rows_of_whole({{.name = "laplace1d", .size = {3}}}, 3);
+  expect_rows_of_whole({GallerySpec{.name = "laplace1d", .size = {3}}}, 3);
 }
 
 /// The other processes release their rows in the first solve.
 TEST(OwnRows, AreSolvedWithOnce) {
-  const GeneratedMatrices line{{.name = "laplace1d", .size = {50}}};
+  const MatricesByRows line{GallerySpec{.name = "laplace1d", .size = {50}}};
   const Request request{.method = Method::lobpcg, .nev = 2};
   Device device(DeviceChoice::host, 2, detail::followers(2));
   const Problem made = detail::make_own_rows(device, line, request).value_or(Problem{});
@@ -113,11 +108,11 @@ TEST(OwnRows, AreSolvedWithOnce) {
 }
 
 /// A solve with own rows has the bits of one whose rows process 0 has sent.
-void expect_same_solve(const GeneratedMatrices& matrices, Request request, int count) {
+void expect_same_solve(const MatricesByRows& matrices, Request request, int count) {
   request.distribution = Distribution::rows;
   Device device(DeviceChoice::host, count, detail::followers(count));
-  Problem whole{.A = Matrix::generate(matrices.A)};
-  if (matrices.B) whole.B = Matrix::generate(*matrices.B);
+  Problem whole{.A = whole_of(matrices.A)};
+  if (matrices.B) whole.B = whole_of(*matrices.B);
   const std::vector<double> ones(static_cast<std::size_t>(whole.order()), 1);
   const bool linear = request.method == Method::block_cg;
   if (linear) whole.rhs = Block(whole.order(), 1, ones);
@@ -135,15 +130,15 @@ void expect_same_solve(const GeneratedMatrices& matrices, Request request, int c
 }
 
 TEST(OwnRows, GiveSolvesTheBitsOfTheWhole) {
-  const GeneratedMatrices grid{{.name = "laplace3d", .size = {6, 7, 20}}};
-  const GeneratedMatrices beam{{.name = "elasticity3d", .size = {2, 3, 4}},
-                               GallerySpec{.name = "elasticity3d_mass", .size = {2, 3, 4}}};
+  const MatricesByRows grid{GallerySpec{.name = "laplace3d", .size = {6, 7, 20}}};
+  const MatricesByRows beam{GallerySpec{.name = "elasticity3d", .size = {2, 3, 4}},
+                            GallerySpec{.name = "elasticity3d_mass", .size = {2, 3, 4}}};
   expect_same_solve(grid, {.method = Method::lobpcg, .nev = 4}, 3);
   expect_same_solve(grid, {.method = Method::lobpcg, .nev = 3, .precision = Precision::single}, 2);
   expect_same_solve(grid, {.method = Method::lobpcg, .nev = 3, .precision = Precision::mixed}, 4);
   expect_same_solve(grid, {.method = Method::block_lanczos, .nev = 3, .which = Which::largest}, 2);
   expect_same_solve(grid, {.method = Method::block_cg}, 3);
-  GeneratedMatrices system = grid;
+  MatricesByRows system = grid;
   system.ones_rhs = 1;
   expect_same_solve(system, {.method = Method::block_cg}, 3);
   expect_same_solve(system, {.method = Method::block_cg, .precision = Precision::single}, 2);
@@ -152,7 +147,7 @@ TEST(OwnRows, GiveSolvesTheBitsOfTheWhole) {
 }
 
 TEST(OwnRows, AreForKnownDefiniteMatrices) {
-  const auto suits = [](const GeneratedMatrices& matrices, int processes,
+  const auto suits = [](const MatricesByRows& matrices, int processes,
                         Distribution distribution = Distribution::automatic) {
     return detail::suits_own_rows(matrices, {.distribution = distribution}, processes);
   };
@@ -165,17 +160,17 @@ TEST(OwnRows, AreForKnownDefiniteMatrices) {
   EXPECT_FALSE(suits({line, GallerySpec{.name = "mikota_mass", .size = {51}}}, 2));
   EXPECT_FALSE(suits({line, GallerySpec{.name = "rmat", .size = {6}}}, 2));
   for (const char* const name : {"rmat", "random_geometric", "random_uniform", "laplace4d"}) {
-    EXPECT_FALSE(suits({{.name = name, .size = {9}}}, 2)) << name;
+    EXPECT_FALSE(suits({GallerySpec{.name = name, .size = {9}}}, 2)) << name;
   }
-  EXPECT_FALSE(suits({{.name = "laplace2d", .size = {9}}}, 2));
-  EXPECT_FALSE(suits({{.name = "laplace1d", .size = {9}, .density = 3}}, 2));
+  EXPECT_FALSE(suits({GallerySpec{.name = "laplace2d", .size = {9}}}, 2));
+  EXPECT_FALSE(suits({GallerySpec{.name = "laplace1d", .size = {9}, .density = 3}}, 2));
 }
 
 /// Right-hand sides of any rows are those rows of the whole block.
 TEST(OwnRows, HaveTheRightHandSidesOfTheWhole) {
   HostContext context(1);
-  for (const GeneratedMatrices& asked :
-       {GeneratedMatrices{.random_rhs = 3}, GeneratedMatrices{.ones_rhs = 2}}) {
+  for (const MatricesByRows& asked :
+       {MatricesByRows{.random_rhs = 3}, MatricesByRows{.ones_rhs = 2}}) {
     const Block whole = detail::generated_rhs(context, asked, 7, 0, 50);
     const Block part = detail::generated_rhs(context, asked, 7, 20, 13);
     ASSERT_EQ(part.rows(), 13);
@@ -191,23 +186,23 @@ TEST(OwnRows, HaveTheRightHandSidesOfTheWhole) {
 
 /// Where METIS may find a smaller halo, process 0 needs the whole matrix.
 TEST(OwnRows, AreNotMadeWhereMetisMayDoBetter) {
-  const GeneratedMatrices scattered{{.name = "random_symmetric", .size = {400}}};
+  const MatricesByRows scattered{GallerySpec{.name = "random_symmetric", .size = {400}}};
   Device device(DeviceChoice::host, 2, detail::followers(2));
   const bool has_metis = detail::no_parts_reason(400, 6800).empty();
   EXPECT_EQ(detail::make_own_rows(device, scattered, {}).has_value(), !has_metis);
   const auto in_order =
       detail::make_own_rows(device, scattered, {.distribution = Distribution::rows});
   EXPECT_TRUE(in_order);
-  const GeneratedMatrices grid{{.name = "laplace3d", .size = {5, 5, 24}}};  // a halo of 1/6
+  const MatricesByRows grid{GallerySpec{.name = "laplace3d", .size = {5, 5, 24}}};  // a halo of 1/6
   EXPECT_TRUE(detail::make_own_rows(device, grid, {}));
 }
 
 /// No process holds more than its share of the entries twice, as made and as distributed.
 TEST(OwnRows, TakeTheMemoryOfTheirShare) {
-  const GeneratedMatrices matrices{{.name = "laplace3d", .size = {8, 8, 400}}};
+  const MatricesByRows matrices{GallerySpec{.name = "laplace3d", .size = {8, 8, 400}}};
   HostContext alone(1);
   const double bytes = static_cast<double>([&] {
-    const HostCsrMatrix<double> A = generate<double>(alone, matrices.A);
+    const HostCsrMatrix<double> A = generate<double>(alone, std::get<GallerySpec>(matrices.A));
     return alone.allocation_count().live_bytes;
   }());
   for (const int count : {2, 4, 8}) {
@@ -217,6 +212,81 @@ TEST(OwnRows, TakeTheMemoryOfTheirShare) {
       EXPECT_LT(peak, 2.1 * bytes / count) << count;
     });
   }
+}
+
+/// Problems whose matrices are files.
+class OwnRowsOfFiles : public testing::Test {
+ protected:
+  RowSource written(const GallerySpec& spec, bool symmetric = false) {
+    HostContext context(1);
+    const auto path = folder_.path() / (std::to_string(++files_) + ".mtx");
+    write_matrix_market(path, generate<double>(context, spec).view(), symmetric);
+    return file_by_parts(path).value();
+  }
+  RowSource of_text(const std::string& text) {
+    return file_by_parts(folder_.write(std::to_string(++files_) + ".mtx", text)).value();
+  }
+
+  /// Whether two processes get the matrices by rows.
+  static bool by_rows(const MatricesByRows& matrices, const Request& request) {
+    if (!detail::suits_own_rows(matrices, request, 2)) return false;
+    Device device(DeviceChoice::host, 2, detail::followers(2));
+    return detail::make_own_rows(device, matrices, request).has_value();
+  }
+
+  test::TemporaryFolder folder_;
+  int files_ = 0;
+};
+
+TEST_F(OwnRowsOfFiles, HaveTheBitsOfThoseThatProcess0Sends) {
+  const GallerySpec grid{.name = "laplace3d", .size = {4, 5, 20}};
+  const GallerySpec beam{.name = "elasticity3d", .size = {8, 8, 30}};  // more than 20·60 rows
+  for (const int count : {2, 3, 4}) {
+    expect_rows_of_whole({written(grid)}, count);
+    expect_rows_of_whole({written(grid, true)}, count);
+    expect_rows_of_whole({written(GallerySpec{.name = "mikota_stiffness", .size = {50}}),
+                          written(GallerySpec{.name = "mikota_mass", .size = {50}}, true)},
+                         count);
+    expect_rows_of_whole({written(beam, true)}, count, 3);
+  }
+}
+
+TEST_F(OwnRowsOfFiles, GiveSolvesTheBitsOfTheWhole) {
+  const RowSource grid = written(GallerySpec{.name = "laplace3d", .size = {6, 7, 20}}, true);
+  expect_same_solve({grid}, {.method = Method::lobpcg, .nev = 4}, 3);
+  expect_same_solve({grid, {}, 0, 1}, {.method = Method::block_cg}, 2);
+  expect_same_solve({written(GallerySpec{.name = "elasticity3d", .size = {4, 4, 12}})},
+                    {.method = Method::lobpcg, .nev = 3, .preconditioner = {.type = "multigrid"}},
+                    3);
+}
+
+/// What process 0 has to look for in the whole is left to it.
+TEST_F(OwnRowsOfFiles, AreLeftToProcess0) {
+  const Request smallest{.method = Method::lobpcg, .distribution = Distribution::rows};
+  Request largest = smallest;
+  largest.which = Which::largest;
+  const std::string ring =
+      "%%MatrixMarket matrix coordinate integer symmetric\n3 3 6\n1 1 2\n"
+      "2 2 2\n3 3 2\n2 1 -1\n3 2 -1\n3 1 -1\n";
+  EXPECT_FALSE(by_rows({of_text(ring)}, smallest));  // a null vector
+  EXPECT_TRUE(by_rows({of_text(ring)}, largest));
+  const std::string general =
+      "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 2\n"
+      "2 2 2\n3 3 2\n3 1 -1\n1 3 ";
+  EXPECT_TRUE(by_rows({of_text(general + "-1\n")}, smallest));
+  EXPECT_FALSE(by_rows({of_text(general + "-1.001\n")}, smallest));  // not symmetric
+  EXPECT_FALSE(by_rows({of_text(general + "-1x\n")}, smallest));
+  const std::string twice =
+      "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1e308\n"
+      "2 2 1\n1 1 1e308\n";
+  EXPECT_FALSE(by_rows({of_text(twice)}, largest));  // a sum that is not finite
+  const std::string skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 1 1\n";
+  EXPECT_FALSE(by_rows({of_text(skew)}, smallest));
+  const GallerySpec line{.name = "laplace1d", .size = {50}};
+  EXPECT_TRUE(by_rows({line, written(GallerySpec{.name = "mikota_mass", .size = {50}})}, smallest));
+  EXPECT_FALSE(by_rows({line, written(line)}, smallest));  // not dominant enough
+  EXPECT_FALSE(
+      by_rows({line, written(GallerySpec{.name = "mikota_mass", .size = {51}})}, smallest));
 }
 
 }  // namespace

@@ -42,4 +42,20 @@ Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A) {
   return 1;
 }
 
+Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A_rows,
+                        const RowRange& rows) {
+  for (Index b = kMostUnknowns; b > 1; --b) {
+    const NodeSample sample = node_sample(rows.global, b);
+    const Index distance = std::max<Index>(sample.step, 1) * b;  // between first rows of nodes
+    double full = 0;
+    for (Index k = (rows.first + distance - 1) / distance; k < sample.count; ++k) {
+      if (k * distance >= rows.first + rows.local) break;
+      full += is_node(A_rows, k * distance - rows.first, b);
+    }
+    context.processes()->sum({&full, 1});
+    if (sample.has_enough(static_cast<Index>(full))) return b;
+  }
+  return 1;
+}
+
 }  // namespace heddle::detail

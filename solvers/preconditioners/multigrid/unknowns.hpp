@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/row_range.hpp>
 
 namespace heddle::detail {
 
@@ -13,7 +14,16 @@ namespace heddle::detail {
 Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A);
 Index unknowns_per_node(CudaContext& context, CsrView<double, DeviceSpace> A);
 
+/// The same of the whole of A, of which processes hold rows in order: `rows` on this process, which
+/// are `A_rows` with columns in global numbers. Ranges of rows begin at multiples of
+/// `kWholeNodes`, so that a node is on one process. All of them call it together.
+Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A_rows,
+                        const RowRange& rows);
+
 inline constexpr Index kMostUnknowns = 6;
+
+/// A multiple of all numbers of unknowns per node.
+inline constexpr Index kWholeNodes = 60;
 
 /// The nodes of b unknowns that `unknowns_per_node` looks at: `count` nodes, `step` apart.
 struct NodeSample {

@@ -6,6 +6,7 @@
 #include <heddle/linalg/context/thread_team.hpp>
 #include <stdexcept>
 #include <string>
+#include <support/on_threads.hpp>
 #include <thread>
 #include <vector>
 
@@ -147,6 +148,20 @@ TEST(ThreadTeam, MessagesOfDifferentSizesFail) {
   });
   EXPECT_EQ(thrown[0], "sizes of one message differ");
   EXPECT_EQ(thrown[1], TeamEnded().what());
+}
+
+/// More numbers than are gathered at once.
+TEST(ThreadTeam, SumsOfManyNumbers) {
+  test::on_threads(3, [](HostContext& context) {
+    std::vector<double> values(200001);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<double>(i) + context.processes()->rank();
+    }
+    context.processes()->sum(values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(values[i], 3 * static_cast<double>(i) + 3);
+    }
+  });
 }
 
 }  // namespace
