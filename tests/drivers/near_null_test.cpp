@@ -181,12 +181,16 @@ TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
 
 TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
   Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem),
-            "chebyshev of A, degree auto, or multigrid");
+  for (const bool on_gpu : {false, true}) {
+    EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem, on_gpu),
+              "chebyshev of A, degree auto, or multigrid");
+  }
   HostContext context;
   problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 1));
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem),
-            "chebyshev of A, degree auto, or multigrid, or jacobi on the host");
+  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, false),
+            "chebyshev of A, degree auto, or multigrid, or jacobi");
+  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, true),
+            "chebyshev of A, degree auto, or multigrid");
 }
 
 TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {
