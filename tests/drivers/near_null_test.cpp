@@ -144,10 +144,12 @@ TEST(Multigrid, SemidefiniteMatricesAreHandledAndShiftedOnesRefusedWithTheReason
   }
   // LOBPCG serves indefinite matrices, for which auto stays with chebyshev.
   const Solution shifted =
-      solve({.A = ring(context, n, -1)},
+      solve({.A = ring(context, 1000, -1)},
             {.method = Method::lobpcg, .nev = 3, .device = DeviceChoice::host});
   EXPECT_EQ(shifted.status, SolveStatus::converged) << shifted.reason;
   EXPECT_EQ(shifted.preconditioner_name, "chebyshev of A, degree auto");
+  EXPECT_NE(shifted.preconditioner_reason.find("not small enough for multigrid"), std::string::npos)
+      << shifted.preconditioner_reason;
   EXPECT_NEAR(shifted.eigenvalues[0], -1, 1e-7);
 }
 
