@@ -77,7 +77,7 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
   problem.gpus = device.gpus();
   problem.processes = problem.gpus > 1 ? 1 : device.processes();
   problem.block_size = detail::method_of(request, input.sizes()).block_size(request, input.sizes());
-  problem.preconditioner = detail::describe_preconditioner(request, input);
+  problem.preconditioner = detail::describe_preconditioner(request, input, !device.is_host());
   problem.available_bytes = device.memory_bytes();
   return problem;
 }

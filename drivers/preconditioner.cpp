@@ -207,16 +207,16 @@ void refuse_lower_precision(PreconditionerPrecision asked, std::string_view reas
                      fmt::format(": {}: {}; use auto or double", name_of(asked), reason));
 }
 
-std::string describe_preconditioner(const Request& request, const Problem& problem) {
+std::string describe_preconditioner(const Request& request, const Problem& problem, bool on_gpu) {
   if (problem.preconditioner) {
     return problem.preconditioner->is_stored() ? "a stored matrix" : "a callable";
   }
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   if (plan.strong == nullptr) return plan.describe();
   // As `AutomaticPreconditioner` chooses.
-  const bool diagonal = !is_eigensolver(request.method) && !plan.lowered;
+  const bool diagonal = !on_gpu && !is_eigensolver(request.method) && !plan.lowered;
   return fmt::format("{}, or {}{}", plan.describe(), plan.strong->name,
-                     diagonal ? ", or jacobi on the host" : "");
+                     diagonal ? ", or jacobi" : "");
 }
 
 }  // namespace heddle::detail

@@ -72,7 +72,8 @@ std::string_view name_of(PreconditionerPrecision precision) noexcept;
 /// `reason` rules out.
 [[noreturn]] void refuse_lower_precision(PreconditionerPrecision asked, std::string_view reason);
 
-/// The name of the preconditioner of a solve in reports.
-std::string describe_preconditioner(const Request& request, const Problem& problem);
+/// The name of the preconditioner of a solve on the host or on a GPU in reports, before the solve.
+/// Where `auto` decides during the set-up, the names of all that it may take.
+std::string describe_preconditioner(const Request& request, const Problem& problem, bool on_gpu);
 
 }  // namespace heddle::detail

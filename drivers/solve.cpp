@@ -229,7 +229,7 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     context.profile().reset();
     order_problem(device, problem, request, monitor);
     const std::shared_ptr<const OrderChoice> order = problem.row_order;
-    const std::string preconditioner = describe_preconditioner(request, problem);
+    const std::string preconditioner = describe_preconditioner(request, problem, !device.is_host());
     const bool pencil = problem.sizes().pencil;
     const ProblemScaling scaling = scaling_of(problem, request);
     Request scaled = request;

@@ -179,7 +179,7 @@ ResidentSolution<T, typename Ctx::Space> solve_once(Device& device, Ctx& context
   report_order({.reason = "arrays on a device keep their order"}, solution);
   if (shape.sizes().pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
   if (solution.preconditioner_name.empty()) {
-    solution.preconditioner_name = describe_preconditioner(request, shape);
+    solution.preconditioner_name = describe_preconditioner(request, shape, !device.is_host());
   }
   solution.device = device.kind();
   solution.device_note = device.note();

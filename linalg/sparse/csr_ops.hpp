@@ -11,7 +11,7 @@
 /// symmetric A, and `extract_diagonal` and `squared_row_norms` return the rows of this process.
 namespace heddle {
 
-/// ‖A‖₁, the largest absolute column sum. It is NaN or Inf if A contains one.
+/// ‖A‖₁, the largest absolute column sum; ‖A‖∞ of a distributed A. NaN or Inf if A contains one.
 template <Scalar T>
 double norm_1(HostContext& context, CsrView<T, HostSpace> A);
 

@@ -144,10 +144,12 @@ TEST(Multigrid, SemidefiniteMatricesAreHandledAndShiftedOnesRefusedWithTheReason
   }
   // LOBPCG serves indefinite matrices, for which auto stays with chebyshev.
   const Solution shifted =
-      solve({.A = ring(context, n, -1)},
+      solve({.A = ring(context, 1000, -1)},
             {.method = Method::lobpcg, .nev = 3, .device = DeviceChoice::host});
   EXPECT_EQ(shifted.status, SolveStatus::converged) << shifted.reason;
   EXPECT_EQ(shifted.preconditioner_name, "chebyshev of A, degree auto");
+  EXPECT_NE(shifted.preconditioner_reason.find("not small enough for multigrid"), std::string::npos)
+      << shifted.preconditioner_reason;
   EXPECT_NEAR(shifted.eigenvalues[0], -1, 1e-7);
 }
 
@@ -181,12 +183,16 @@ TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
 
 TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
   Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem),
-            "chebyshev of A, degree auto, or multigrid");
+  for (const bool on_gpu : {false, true}) {
+    EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem, on_gpu),
+              "chebyshev of A, degree auto, or multigrid");
+  }
   HostContext context;
   problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 1));
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem),
-            "chebyshev of A, degree auto, or multigrid, or jacobi on the host");
+  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, false),
+            "chebyshev of A, degree auto, or multigrid, or jacobi");
+  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, true),
+            "chebyshev of A, degree auto, or multigrid");
 }
 
 TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {
