@@ -94,8 +94,8 @@ void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, doub
   options.tolerance = std::min(tolerance, kMargin);
   options.max_iterations = options_.max_iterations - result_.iterations;
   options.time_limit_s = std::max(0.0, control_.seconds_left());
-  const LinearResult<T, Space>& step =
-      block_cg(context_, system, options, workspace_, earlier.watch(monitor_));
+  const Monitor watched = earlier.watch(monitor_);
+  const LinearResult<T, Space>& step = block_cg(context_, system, options, workspace_, watched);
   earlier.append(step.history, result_.history);
   result_.iterations += step.iterations;
   add(step.solution.view());
