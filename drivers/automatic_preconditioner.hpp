@@ -60,12 +60,19 @@ class AutomaticPreconditioner {
 
   std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
 
-  /// For LOBPCG: the first kind of the plan, which becomes the strong one once the wanted
-  /// eigenvalues need it.
+  /// For LOBPCG: the strong kind if some steps of CG with the diagonal show that the wanted
+  /// eigenvalues are small enough. Else the first kind of the plan, which becomes the strong one if
+  /// they turn out to be far smaller than that.
   Made for_eigenpairs(Ctx& context) const {
+    const double root = root_of_condition(context);
+    const std::string found = describe(root);
+    const bool definite = std::isfinite(root);
+    if (definite && costs_.expected_degree(root) >= costs_.least_degree()) {
+      Made made = strong(context, found);
+      return made.preconditioner != nullptr ? std::move(made) : first(context);
+    }
     Made made = first(context);
-    const double least = costs_.least_degree();
-    choice_->reason = "the wanted eigenvalues are not small enough for multigrid to save its setup";
+    choice_->reason = definite ? found + ", too small for multigrid to save its setup" : found;
     const auto make_strong = [self = *this](Ctx& later) {
       Made strong = self.strong(later, "the wanted eigenvalues are small");
       self.choice_->seconds = strong.cost.seconds();
@@ -73,23 +80,17 @@ class AutomaticPreconditioner {
       return std::move(strong.preconditioner);
     };
     made.preconditioner = std::make_unique<AdaptivePreconditioner<T, Ctx>>(
-        std::move(made.preconditioner), make_strong, least);
+        std::move(made.preconditioner), make_strong, costs_.least_degree_within_solve());
     return made;
   }
 
   /// For block CG, which keeps one preconditioner: chosen by some steps of CG with the diagonal.
   Made for_linear_system(Ctx& context) const {
-    const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
-    const double root =
-        condition_estimate<T, Ctx>(context, *A_,
-                                   jacobi.make<T, Ctx>(context, matrix_, jacobi.options()).get(),
-                                   kProbeSteps, known_null_vectors(context).view())
-            .expected_root();
-    const std::string found =
-        std::isfinite(root) ? fmt::format("condition number about {:.1e}", root * root)
-                            : "CG with the diagonal met a p'Ap or r'M⁻¹r that is not positive";
+    const double root = root_of_condition(context);
+    const std::string found = describe(root);
     // Measured on the host only. Jacobi has no form in lower precision.
     if (std::same_as<Ctx, HostContext> && !lowered_ && costs_.diagonal_suffices(root)) {
+      const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
       choice_->name = plan_.describe(jacobi, jacobi.options());
       choice_->lowered = false;
       choice_->reason = found + ", so small that the diagonal suffices";
@@ -119,9 +120,24 @@ class AutomaticPreconditioner {
             scalar_size, kOnHost ? kSetupOnHost : kSetupBesideGpus};
   }
 
-  static constexpr Index kProbeSteps = 40;
+  static constexpr Index kProbeSteps = 24;
   static constexpr Index kQualitySteps = 5;
   static constexpr double kMostCondition = 8;  // of M⁻¹A with multigrid. That of meshes is 1.5 to 4
+
+  /// The square root of the condition number of A, scaled to a diagonal of ones: an estimate from
+  /// below. Infinite: A is not positive semidefinite.
+  double root_of_condition(Ctx& context) const {
+    const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
+    return condition_estimate<T, Ctx>(context, *A_,
+                                      jacobi.make<T, Ctx>(context, matrix_, jacobi.options()).get(),
+                                      kProbeSteps, known_null_vectors(context).view())
+        .expected_root();
+  }
+
+  static std::string describe(double root) {
+    return std::isfinite(root) ? fmt::format("condition number about {:.1e}", root * root)
+                               : "CG with the diagonal met a p'Ap or r'M⁻¹r that is not positive";
+  }
 
   Made first(Ctx& context) const { return make(context, *plan_.kind, plan_.options, lowered_); }
 

@@ -148,7 +148,7 @@ TEST(Multigrid, SemidefiniteMatricesAreHandledAndShiftedOnesRefusedWithTheReason
             {.method = Method::lobpcg, .nev = 3, .device = DeviceChoice::host});
   EXPECT_EQ(shifted.status, SolveStatus::converged) << shifted.reason;
   EXPECT_EQ(shifted.preconditioner_name, "chebyshev of A, degree auto");
-  EXPECT_NE(shifted.preconditioner_reason.find("not small enough for multigrid"), std::string::npos)
+  EXPECT_NE(shifted.preconditioner_reason.find("not positive"), std::string::npos)
       << shifted.preconditioner_reason;
   EXPECT_NEAR(shifted.eigenvalues[0], -1, 1e-7);
 }
@@ -206,7 +206,8 @@ TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(far.eigenvalues[k], exact[k], 1e-7 * exact[k]);
   const Solution near = solve({.A = Matrix::generate({"laplace2d", small})}, request);
   EXPECT_EQ(near.preconditioner_name, "chebyshev of A, degree auto");
-  EXPECT_NE(near.preconditioner_reason, "");
+  EXPECT_NE(near.preconditioner_reason.find("too small for multigrid"), std::string::npos)
+      << near.preconditioner_reason;
   request.preconditioner.options = {{"degree", Index{12}}};  // an option of chebyshev
   const Solution fixed = solve({.A = Matrix::generate({"laplace2d", large})}, request);
   EXPECT_EQ(fixed.preconditioner_name, "chebyshev of A, degree 12");

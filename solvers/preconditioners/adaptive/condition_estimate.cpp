@@ -6,6 +6,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
+#include <heddle/solvers/preconditioners/ones.hpp>
 #include <limits>
 #include <vector>
 
@@ -46,7 +47,9 @@ Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, 
     M->apply(context, r.view(), z.view());
   };
   Tridiagonal made;
+  const Buffer<T, Space> smooth = ones<T>(context, A.rows());
   fill_random(context, 0, 0, r.view(), A.row_range().first);
+  axpby<T>(context, 1, ConstBlockView<T, Space>(smooth.data(), A.rows(), 1, 1), 1, r.view());
   remove_parts<T>(context, null_vectors, r.view());
   precondition();
   copy<T>(context, z.view(), p.view());

@@ -12,7 +12,7 @@ struct SetupBytes {
   double fixed = 0;
 };
 
-inline constexpr SetupBytes kSetupOnHost{120, 3e8};
+inline constexpr SetupBytes kSetupOnHost{120, 1e8};
 inline constexpr SetupBytes kSetupOnGpu{500, 7e10};
 /// Of several processes with a GPU each, which make the levels on the host. Reckoned from the other
 /// two and 8 cores for each GPU, not measured.
@@ -33,6 +33,13 @@ class MultigridCosts {
   /// The degree of chebyshev from which multigrid saves its setup in a usual solve for eigenpairs.
   double least_degree() const noexcept;
 
+  /// The same for a change within the solve, when the Ritz values have become small.
+  double least_degree_within_solve() const noexcept;
+
+  /// The degree that a block of eigenpairs at the smallest end will ask for, if `root` is the
+  /// square root of the condition number of A, scaled to a diagonal of ones.
+  double expected_degree(double root) const noexcept;
+
   /// Whether multigrid saves its setup in a solve of linear systems with a condition number of A,
   /// scaled to a diagonal of ones, whose square root is `root`.
   bool pays_for(double root) const noexcept;
@@ -43,6 +50,7 @@ class MultigridCosts {
 
  private:
   double setup_;
+  double block_;
 };
 
 }  // namespace heddle::detail

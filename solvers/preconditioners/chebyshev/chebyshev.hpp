@@ -32,9 +32,9 @@ struct ChebyshevSetup;
 /// Iterations fall like 1/d, and the cost of one grows with d, until [β/κ, β] holds the unwanted
 /// eigenvalues. From there on they do not fall any more. An automatic degree is the `strength` of
 /// the preconditioner. It begins with `kFirstDegree`. Solvers that know approximations of the
-/// wanted eigenvectors raise it to `suitable_strength`: 0.9 √(β/ρ), at most `kMostDegree`, with ρ
-/// the largest Rayleigh quotient of Â over them, as the last wanted pair is the slowest. It is 1 if
-/// ρ is zero but for rounding. Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the three-term
+/// wanted eigenvectors raise it to `suitable_strength`: 1.15 √(β/ρ) on the host and √(β/ρ) on a
+/// GPU, at most `kMostDegree`, with ρ the largest Rayleigh quotient of Â over them, as the last
+/// wanted pair is the slowest. It is 1 if ρ is zero but for rounding. Source: Golub & Varga, Numer. Math. 3 (1961) 147 (the three-term
 /// form); Saad, Iterative Methods for Sparse Linear Systems, 2003, section 12.3 (as a
 /// preconditioner).
 template <Scalar T, class Ctx>

@@ -59,14 +59,19 @@ TEST_F(LoweredPreconditionerCuda, TheStrengthSuitsWiderBlocksThanProductsHad) {
   const auto on_host = kind.make<double>(host, A.view(), kind.options());
   auto X = test::random_vectors<double>(host, A.rows(), 8);
   const std::vector<double> energies{2, 3, 4, 5, 6, 7, 8, 9};
-  const Index expected = on_host.get()->suitable_strength(host, X.view(), energies);
+  // The host takes 1.15 times the degree. Both are rounded.
+  const auto expected =
+      static_cast<double>(on_host.get()->suitable_strength(host, X.view(), energies));
   const auto A_there = place(context(), std::move(A));
   const auto X_there = place(context(), std::move(X));
   for (const auto& M : {kind.make_lowered(context(), A_there.view(), kind.options()),
                         kind.make<double>(context(), A_there.view(), kind.options())}) {
     MultiVector<double, DeviceSpace> Y(context(), X_there.rows(), 5);
     M.get()->apply(context(), X_there.columns(0, 5), Y.view());
-    EXPECT_EQ(M.get()->suitable_strength(context(), X_there.view(), energies), expected);
+    const auto found =
+        static_cast<double>(M.get()->suitable_strength(context(), X_there.view(), energies));
+    EXPECT_NEAR(1.15 * found, expected, 1.1);
+    EXPECT_GT(found, 1);
   }
 }
 

@@ -179,13 +179,46 @@ TEST(ConditionEstimate, OfALaplacianIsWithinAFactorOfTwo) {
   EXPECT_GT(root, exact / 2);
 }
 
+TEST(ConditionEstimate, OfALargerLaplacianIsWithinAFactorOfTwoAfterFewSteps) {
+  HostContext context;
+  const Index n = 60;
+  const auto A = generate<double>(context, {"laplace2d", {n, n}});
+  SparseOperator<double, HostContext> op(context, A.view());
+  const double root =
+      std::sqrt(condition_estimate<double, HostContext>(context, op, nullptr, 24).whole);
+  const double exact = 1 / std::tan(std::acos(-1) / (2 * (n + 1)));
+  EXPECT_GT(root, exact / 2);
+  EXPECT_LT(root, exact);
+}
+
+TEST(ConditionEstimate, SeesMoreThanTheEigenvalueOfTheOnes) {
+  HostContext context;
+  const Index n = 400;
+  std::vector<Triplet<double>> ring;  // all rows sum to 6, eigenvalues 4 + 2 cos(2πk/n)
+  for (Index i = 0; i < n; ++i) {
+    ring.insert(ring.end(), {{i, i, 4}, {i, (i + 1) % n, 1}, {(i + 1) % n, i, 1}});
+  }
+  const auto A = csr_from_triplets<double>(context, n, n, ring);
+  SparseOperator<double, HostContext> op(context, A.view());
+  EXPECT_NEAR((condition_estimate<double, HostContext>(context, op, nullptr, 24).whole), 3, .05);
+}
+
+TEST(MultigridCosts, ExpectADegreeThatGrowsWithTheRootAndFallsWithTheBlock) {
+  const MultigridCosts narrow(1000000, 7000000, 2, 4), wide(1000000, 7000000, 20, 4);
+  EXPECT_NEAR(wide.expected_degree(60), 2 * wide.expected_degree(30), 1e-12);
+  EXPECT_GT(narrow.expected_degree(60), 1.5 * wide.expected_degree(60));
+  EXPECT_GT(wide.expected_degree(64), wide.least_degree()) << "laplace3d 100³";
+  EXPECT_LT(wide.expected_degree(20), wide.least_degree());
+  EXPECT_GT(wide.least_degree_within_solve(), wide.least_degree());
+}
+
 TEST(MultigridCosts, FallWithTheWidthAndDecideByTheCondition) {
   const MultigridCosts narrow(1000000, 7000000, 1, 8), wide(1000000, 7000000, 16, 8);
   EXPECT_GT(narrow.setup(), 2 * wide.setup());
   EXPECT_GT(narrow.least_degree(), wide.least_degree());
   EXPECT_FALSE(wide.pays_for(5));
   EXPECT_TRUE(wide.pays_for(60));
-  EXPECT_FALSE(MultigridCosts(500, 3400, 16, 8).pays_for(60)) << "a small matrix is not worth it";
+  EXPECT_FALSE(MultigridCosts(200, 1360, 16, 8).pays_for(60)) << "a small matrix is not worth it";
   EXPECT_TRUE(MultigridCosts::diagonal_suffices(4));
   EXPECT_FALSE(MultigridCosts::diagonal_suffices(6));
   EXPECT_FALSE(MultigridCosts::diagonal_suffices(std::numeric_limits<double>::infinity()));
