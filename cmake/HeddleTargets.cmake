@@ -14,6 +14,10 @@ function(heddle_compile_settings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized
       -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow>)
+    if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+      # An alarm for every reference into a table or a workspace that a call with temporaries returns.
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+    endif()
   elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # says which loops a build for debugging leaves
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
   endif()
