@@ -192,7 +192,7 @@ TEST(SharedMultigrid, AutoTakesItAsOneThreadDoes) {
   expect_as_one(with_rhs(grid), request_for(Method::block_cg, "auto"), {2});
 }
 
-TEST(SharedMultigrid, ACheckpointKeepsTheChangeToIt) {
+TEST(SharedMultigrid, ASolveThatAutoBeganWithItResumes) {
   const test::TemporaryFolder folder;
   const Problem grid{.A = Matrix::generate({"laplace2d", {150, 160}})};
   Request request = request_for(Method::lobpcg, "auto");
