@@ -64,6 +64,7 @@ class AutomaticPreconditioner {
   /// eigenvalues are small enough. Else the first kind of the plan, which becomes the strong one if
   /// they turn out to be far smaller than that.
   Made for_eigenpairs(Ctx& context) const {
+    if (costs_.expected_degree(kLargestRoot) < costs_.least_degree()) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
     const bool definite = std::isfinite(root);
@@ -86,10 +87,12 @@ class AutomaticPreconditioner {
 
   /// For block CG, which keeps one preconditioner: chosen by some steps of CG with the diagonal.
   Made for_linear_system(Ctx& context) const {
+    constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
+    if (!kOnHost && !costs_.pays_for(kLargestRoot)) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
     // Measured on the host only. Jacobi has no form in lower precision.
-    if (std::same_as<Ctx, HostContext> && !lowered_ && costs_.diagonal_suffices(root)) {
+    if (kOnHost && !lowered_ && costs_.diagonal_suffices(root)) {
       const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
       choice_->name = plan_.describe(jacobi, jacobi.options());
       choice_->lowered = false;
@@ -121,6 +124,8 @@ class AutomaticPreconditioner {
   }
 
   static constexpr Index kProbeSteps = 24;
+  /// Roots of condition numbers beyond this are not reckoned with.
+  static constexpr double kLargestRoot = 300;
   static constexpr Index kQualitySteps = 5;
   static constexpr double kMostCondition = 8;  // of M⁻¹A with multigrid. That of meshes is 1.5 to 4
 
@@ -137,6 +142,12 @@ class AutomaticPreconditioner {
   static std::string describe(double root) {
     return std::isfinite(root) ? fmt::format("condition number about {:.1e}", root * root)
                                : "CG with the diagonal met a p'Ap or r'M⁻¹r that is not positive";
+  }
+
+  /// The first kind, without a probe that could not change it.
+  Made too_small(Ctx& context) const {
+    choice_->reason = "the matrix is too small for multigrid to save its setup";
+    return first(context);
   }
 
   Made first(Ctx& context) const { return make(context, *plan_.kind, plan_.options, lowered_); }
