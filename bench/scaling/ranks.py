@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares runs on several processes of the host with those of one process: a table.
+"""Compares runs on several processes, of the host or of GPUs, with those of one process: a table.
 
 Every case runs on one process and twice on each number of processes. A row is good if all of them end
 with the same exit code and status, if the eigenvalues agree within the error bounds that heddle states,
@@ -8,6 +8,7 @@ eigenvalues, residuals and vectors. A further run is stopped by its limit of ite
 resumed from its checkpoint: it must have the bits of the whole run. Exits with 1 if a row is not good.
 
 usage: bench/scaling/ranks.py [--build build/dev] [--ranks 2,3,4] [--matrices $HEDDLE_MATRIX_DIR] [--cases NAMES]
+                              [--device host|cuda] [--start mpi|threads]
 """
 
 import argparse
@@ -40,22 +41,38 @@ CASES = {
 }
 
 
+def add_options(parser):
+    """Options that say where runs take place."""
+    parser.add_argument("--build", default="build/dev")
+    parser.add_argument("--matrices", default=os.environ.get("HEDDLE_MATRIX_DIR", ""),
+                        help="folder of the matrix collection")
+    parser.add_argument("--device", choices=["host", "cuda"], default="host")
+    parser.add_argument("--start", choices=["mpi", "threads"], default="mpi",
+                        help="threads: one process leads all GPUs")
+
+
 class Runs:
-    def __init__(self, build, folder, timeout=300):
-        self.build, self.folder = pathlib.Path(build).resolve(), pathlib.Path(folder)
-        self.timeout = timeout  # seconds of one run
+    """Runs programs with `arguments` of add_options in a folder, each for at most `timeout` seconds."""
+
+    def __init__(self, arguments, folder, timeout=300):
+        self.build, self.folder = pathlib.Path(arguments.build).resolve(), pathlib.Path(folder)
+        self.where = ["--device", arguments.device]
+        self.threads = arguments.start == "threads"
+        self.timeout = timeout
 
     def __call__(self, program, text, ranks, output, *options):
         """The result of a run, with the bytes of its vectors, and its exit code."""
         (self.folder / "case.yaml").write_text(text)
         command = [f"{self.build}/apps/heddle-{program}", "case.yaml", "-q",
-                   "--set", f"output.directory={output}", *options]
-        if ranks > 1:
+                   *self.where, "--set", f"output.directory={output}", *options]
+        if ranks > 1 and self.threads:
+            command += ["--devices", str(ranks)]
+        elif ranks > 1:
             command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)] + command
         done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder,
                               timeout=self.timeout)
         if done.returncode not in (0, 3, 4):
-            sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+            raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
         result = json.loads((self.folder / output / "result.json").read_text())
         result["vector bytes"] = [path.read_bytes()
                                   for path in sorted((self.folder / output).glob("*.npy"))]
@@ -81,7 +98,7 @@ def same_bits(first, second):
 def compared(runs, name, case, counts):
     program, problem, solver = case
     vectors = "solution" if program == "cg" else "eigenvectors"
-    text = (f"problem: {{{problem}}}\nsolver: {{{solver}}}\nthreads: 1\ndevice: host\n"
+    text = (f"problem: {{{problem}}}\nsolver: {{{solver}}}\nthreads: 1\n"
             f"output: {{{vectors}: npy}}\n")
     one = runs(program, text, 1, "one")
     good = True
@@ -109,10 +126,8 @@ def compared(runs, name, case, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/dev")
+    add_options(parser)
     parser.add_argument("--ranks", default="2,3,4")
-    parser.add_argument("--matrices", default=os.environ.get("HEDDLE_MATRIX_DIR", ""),
-                        help="folder of the matrix collection; without it, generated matrices only")
     parser.add_argument("--cases", default="", help="names, separated by semicolons; all without it")
     arguments = parser.parse_args()
     chosen = [name for name in arguments.cases.split(";") if name] or list(CASES)
@@ -124,7 +139,7 @@ def main():
           f"{'resumed':>9}{'':>10}")
     good = True
     with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(arguments.build, folder)
+        runs = Runs(arguments, folder)
         for name in chosen:
             program, problem, solver = CASES[name]
             if "{dir}" in problem and not arguments.matrices:

@@ -6,27 +6,29 @@ Lanczos, with the same options on every number of processes. Statuses must be th
 agree with those of one process within the bounds that heddle states. Where iterations differ by more than
 1, one process solves the problem again several times, each time with the last bit of every entry of A
 moved up or down at random: the range of these iterations is what rounding decides. Exits with 1 if a
-status or a value differs.
+status or a value differs, or a run failed or took longer than --timeout.
 
 The column "why" says: same, by 1, rounding (within that range, by 1), dense (one process solved it as a
 dense problem, without iterations), or more (none of these).
 
 usage: bench/scaling/reference.py [--build build/dev] [--ranks 2,3] [--matrices $HEDDLE_MATRIX_DIR]
                                   [--methods lobpcg,lanczos] [--problems NAMES] [--which smallest]
-                                  [--samples 8] [--timeout 300]
+                                  [--samples 8] [--timeout 300] [--jobs 1]
+                                  [--device host|cuda] [--start mpi|threads]
 """
 
 import argparse
 import collections
+import concurrent.futures
 import gzip
 import math
-import os
 import pathlib
 import random
+import subprocess
 import sys
 import tempfile
 
-from ranks import Runs, same_values
+from ranks import Runs, add_options, same_values
 
 # The inverse of A - sigma B and incomplete factors are for one process alone: filters and polynomials.
 OPTIONS = {
@@ -59,7 +61,7 @@ def configuration(matrices, method, problem, end):
     if method == "lobpcg" and mass and end == "largest":
         solver[1] = "preconditioner: {type: jacobi}"
     return (f"problem: {{{', '.join(parts)}}}\nsolver: {{{', '.join(solver)}}}\n"
-            "threads: 1\ndevice: host\n")
+            "threads: 1\n")
 
 
 def with_other_last_bits(source, seed, target):
@@ -89,7 +91,8 @@ def range_of_rounding(runs, method, text, matrix, one, samples):
     return min(counts), max(counts)
 
 
-def compared(runs, method, text, matrix, label, counts, samples, totals):
+def compared(runs, method, text, matrix, label, counts, samples):
+    """A line of the table and its kinds for each number of processes."""
     one = runs(method, text, 1, "one")
     several = {ranks: runs(method, text, ranks, "several") for ranks in counts}
     differences = {ranks: run["iterations"] - one["iterations"] for ranks, run in several.items()}
@@ -99,7 +102,7 @@ def compared(runs, method, text, matrix, label, counts, samples, totals):
     least = most = one["iterations"]
     if ranged:
         least, most = range_of_rounding(runs, method, text, matrix, one, samples)
-    good = True
+    lines, kinds_of = [], {}
     for ranks, run in several.items():
         units = same_values(one, run)
         kinds = ["runs", "same" if differences[ranks] == 0 else
@@ -108,48 +111,63 @@ def compared(runs, method, text, matrix, label, counts, samples, totals):
                  "rounding" if least - 1 <= run["iterations"] <= most + 1 else "more"]
         kinds += ["other status"] if run["status"] != one["status"] else []
         kinds += ["other values"] if units > 1 else []
-        totals[method, ranks].update(kinds)
-        good = good and not {"other status", "other values"} & set(kinds)
-        print(f"{label:<28}{method:<9}{ranks:>3}  {run['status']:<20}{one['iterations']:>6}"
-              f"{differences[ranks]:>+6}  {f'{least} to {most}' if ranged else '':<14}{units:>8.3f}  "
-              f"{', '.join(kinds[1:])}", flush=True)
-    return good
+        kinds_of[method, ranks] = kinds
+        lines.append(f"{label:<28}{method:<9}{ranks:>3}  {run['status']:<20}{one['iterations']:>6}"
+                     f"{differences[ranks]:>+6}  {f'{least} to {most}' if ranged else '':<14}"
+                     f"{units:>8.3f}  {', '.join(kinds[1:])}")
+    return lines, kinds_of
+
+
+def table(arguments, matrices, counts):
+    """The lines of the table and their kinds, in order, as they are there."""
+    def row(method, problem, end):
+        label = f"{problem}, {end}"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                return compared(Runs(arguments, folder, arguments.timeout), method,
+                                configuration(matrices, method, problem, end),
+                                file_of(matrices, problem.removesuffix("@L").partition(":")[0]),
+                                label, counts, arguments.samples)
+            except (RuntimeError, subprocess.TimeoutExpired) as failure:
+                return ([f"{label:<28}{method:<9} {failure}"],
+                        {(method, ranks): ["not run"] for ranks in counts})
+
+    chosen = [name for name in arguments.problems.split(",") if name]
+    rows = [(method, problem, end) for problem, end in rows_of(matrices)
+            if (not chosen or problem in chosen) and end in arguments.which.split(",")
+            for method in arguments.methods.split(",")]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        yield from pool.map(lambda which: row(*which), rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/dev")
+    add_options(parser)
     parser.add_argument("--ranks", default="2,3")
-    parser.add_argument("--matrices", default=os.environ.get("HEDDLE_MATRIX_DIR", ""))
     parser.add_argument("--methods", default="lobpcg,lanczos")
     parser.add_argument("--problems", default="", help="as in the table, separated by commas")
     parser.add_argument("--which", default="smallest,largest", help="ends of the spectrum")
     parser.add_argument("--samples", type=int, default=8, help="of other last bits")
     parser.add_argument("--timeout", type=int, default=300, help="seconds of one run")
+    parser.add_argument("--jobs", type=int, default=1, help="rows of the table at once")
     arguments = parser.parse_args()
     matrices = pathlib.Path(arguments.matrices).resolve()
     if not (matrices / "../reference/eigenvalues.tsv").exists():
         sys.exit(f"{matrices}: there is no reference table beside this folder of matrices")
-    chosen = [name for name in arguments.problems.split(",") if name]
     counts = [int(count) for count in arguments.ranks.split(",")]
     totals = collections.defaultdict(collections.Counter)
-    good = True
     print(f"{'problem':<28}{'method':<9}{'on':>3}  {'status':<20}{'of one':>6}{'more':>6}  "
           f"{'other bits':<14}{'bounds':>8}  why")
-    with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(arguments.build, folder, arguments.timeout)
-        for problem, end in rows_of(matrices):
-            if (chosen and problem not in chosen) or end not in arguments.which.split(","):
-                continue
-            for method in arguments.methods.split(","):
-                text = configuration(matrices, method, problem, end)
-                matrix = file_of(matrices, problem.removesuffix("@L").partition(":")[0])
-                good = compared(runs, method, text, matrix, f"{problem}, {end}", counts,
-                                arguments.samples, totals) and good
+    for lines, kinds_of in table(arguments, matrices, counts):
+        print("\n".join(lines), flush=True)
+        for which, kinds in kinds_of.items():
+            totals[which].update(kinds)
     for (method, ranks), kinds in sorted(totals.items()):
         print(f"{method} on {ranks}: " + ", ".join(f"{kind} {count}" for kind, count in kinds.items()))
-    sys.exit(0 if good else 1)
+    wrong = sum(kinds["other status"] + kinds["other values"] + kinds["not run"]
+                for kinds in totals.values())
+    sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":
