@@ -119,7 +119,7 @@ def compared(runs, method, text, matrix, label, counts, samples):
 
 
 def table(arguments, matrices, counts):
-    """The lines of the table and their kinds, in order, as they are there."""
+    """The lines of the table and their kinds, each as soon as it is there."""
     def row(method, problem, end):
         label = f"{problem}, {end}"
         with tempfile.TemporaryDirectory() as folder:
@@ -137,7 +137,8 @@ def table(arguments, matrices, counts):
             if (not chosen or problem in chosen) and end in arguments.which.split(",")
             for method in arguments.methods.split(",")]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        yield from pool.map(lambda which: row(*which), rows)
+        for done in concurrent.futures.as_completed([pool.submit(row, *which) for which in rows]):
+            yield done.result()
 
 
 def main():

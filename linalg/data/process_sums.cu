@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/kernel.cuh>
@@ -39,20 +40,43 @@ struct Parts {
 
 __device__ Index thread_in_grid() { return Index{blockIdx.x} * kThreads + threadIdx.x; }
 
-__global__ void pack_kernel(const __grid_constant__ Parts parts, Index size, double* packed) {
+/// packed[e] ← number first + e of all parts.
+__global__ void pack_kernel(const __grid_constant__ Parts parts, Index first, Index size,
+                            double* packed) {
   const Index e = thread_in_grid();
-  if (e < size) packed[e] = parts.at(e);
+  if (e < size) packed[e] = parts.at(first + e);
 }
 
-/// Number e of all parts ← its sum over `processes` groups of `size` numbers, added in the order of
-/// the groups.
-__global__ void add_kernel(const double* groups, Index size, int processes,
+/// Number first + e of all parts ← its sum over `processes` groups of `size` numbers, added in the
+/// order of the groups.
+__global__ void add_kernel(const double* groups, Index first, Index size, int processes,
                            const __grid_constant__ Parts parts) {
   const Index e = thread_in_grid();
   if (e >= size) return;
   double sum = groups[e];
   for (int k = 1; k < processes; ++k) sum += groups[k * size + e];
-  parts.at(e) = sum;
+  parts.at(first + e) = sum;
+}
+
+/// The most numbers that are gathered at once, so that those of all processes need little memory:
+/// the matrices of dense solves have millions.
+constexpr Index kMostSummed = Index{1} << 16;
+
+/// The sum of the numbers first … first + size − 1 of all parts.
+void sum_piece(CudaContext& context, const Parts& parts, Index first, Index size) {
+  const auto blocks = static_cast<unsigned>(ceil_div<Index>(size, kThreads));
+  const double* numbers = parts.part[0].data + first;
+  if (!parts.is_packed()) {
+    auto* const packed =
+        static_cast<double*>(context.scratch(static_cast<std::size_t>(size) * sizeof(double)));
+    pack_kernel<<<blocks, kThreads, 0, context.stream()>>>(parts, first, size, packed);
+    check_launch();
+    numbers = packed;
+  }
+  const double* const all = context.gather_all(numbers, static_cast<std::size_t>(size));
+  add_kernel<<<blocks, kThreads, 0, context.stream()>>>(all, first, size,
+                                                        context.processes()->size(), parts);
+  check_launch();
 }
 
 }  // namespace
@@ -62,21 +86,9 @@ void sum_over_processes(CudaContext& context,
   if (context.processes() == nullptr) return;
   const PhaseScope phase(context, Phase::sums);
   const Parts parts(list);
-  const Index size = parts.size();
-  if (size == 0) return;
-  const auto blocks = static_cast<unsigned>(ceil_div<Index>(size, kThreads));
-  const double* numbers = parts.part[0].data;
-  if (!parts.is_packed()) {
-    auto* const packed =
-        static_cast<double*>(context.scratch(static_cast<std::size_t>(size) * sizeof(double)));
-    pack_kernel<<<blocks, kThreads, 0, context.stream()>>>(parts, size, packed);
-    check_launch();
-    numbers = packed;
+  for (Index first = 0; first < parts.size(); first += kMostSummed) {
+    sum_piece(context, parts, first, std::min(kMostSummed, parts.size() - first));
   }
-  const double* const all = context.gather_all(numbers, static_cast<std::size_t>(size));
-  add_kernel<<<blocks, kThreads, 0, context.stream()>>>(all, size, context.processes()->size(),
-                                                        parts);
-  check_launch();
 }
 
 Index total_rows(CudaContext& context, Index rows) {

@@ -40,8 +40,7 @@ constexpr double kEdge = 2;
 /// Whether a dense solve on the host takes less time than the given number of operations.
 template <Scalar T, class Ctx>
 bool IntervalSolve<T, Ctx>::dense_pays(double operations) const noexcept {
-  return can_solve_densely<Ctx>(rows_) &&
-         dense_solve_may_follow(n(), options_.dense_bytes, sizeof(T)) &&
+  return dense_solve_may_follow(n(), options_.dense_bytes, sizeof(T)) &&
          operations > kSmallCost<Ctx> * dense_operations(n());
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <concepts>
+#include <cstddef>
 #include <heddle/linalg/context/context.hpp>
-#include <heddle/linalg/data/row_range.hpp>
 
 namespace heddle::detail {
 
@@ -26,17 +25,10 @@ inline double dense_operations(Index n) noexcept {
   return kPerEigenproblem * order * order * order;
 }
 
-/// Whether processes with these rows can solve densely. Those on the host each repeat the dense
-/// solve of one process, with the same bits. On several GPUs, sums go through memory for the n×n
-/// numbers of all of them.
-template <class Ctx>
-bool can_solve_densely(const RowRange& rows) noexcept {
-  return std::same_as<Ctx, HostContext> || rows.local == rows.global;
-}
-
 /// Whether a dense solve of order n may replace an iteration that costs more. `most_bytes`:
 /// `EigenOptions::dense_bytes`. A dense solve holds n eigenvectors of `scalar_size` bytes per
-/// entry, and five n×n matrices in double precision.
+/// entry, and five n×n matrices in double precision. Several processes or GPUs each repeat the
+/// dense solve of one, with the same bits.
 inline bool dense_solve_may_follow(Index n, double most_bytes, std::size_t scalar_size) noexcept {
   const auto entries = static_cast<double>(n) * static_cast<double>(n);
   return n <= kLargestDenseOrder &&

@@ -53,10 +53,9 @@ constexpr double kLocated = 0.1;
 constexpr double kWorthwhile = 0.5;
 
 /// The cost of a dense solve in columns multiplied by A. Infinite where none may follow.
-template <Scalar T, class Ctx>
-double dense_cost(const BlockLanczosOptions& options, const RowRange& rows) {
-  const Index n = rows.global;
-  if (!can_solve_densely<Ctx>(rows) || !dense_solve_may_follow(options, n, sizeof(T))) {
+template <Scalar T>
+double dense_cost(const BlockLanczosOptions& options, Index n) {
+  if (!dense_solve_may_follow(options, n, sizeof(T))) {
     return std::numeric_limits<double>::infinity();
   }
   return dense_operations(n) / (kPerProduct * static_cast<double>(n));
@@ -84,7 +83,7 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
       problem_(problem),
       options_(options),
       max_basis_(max_basis),
-      dense_cost_(dense_cost<T, Ctx>(options, problem.A->row_range())),
+      dense_cost_(dense_cost<T>(options, problem.A->row_range().global)),
       F_(F),
       map_(F.map()),
       ritz_(ritz),

@@ -17,6 +17,56 @@ using test::ProcessResult;
 /// with a GPU each, or as threads of one process with a GPU each.
 enum class Start { processes, gpu_processes, gpu_threads };
 
+/// A symmetric Matrix Market file with the entries of lower triangles as lines.
+inline std::string matrix_market(int order, const std::vector<std::string>& entries) {
+  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n";
+  for (const int number : {order, order}) text += std::to_string(number) + " ";
+  text += std::to_string(entries.size()) + "\n";
+  for (const std::string& entry : entries) text += entry + "\n";
+  return text;
+}
+
+/// Fourth differences, with 6 on the diagonal.
+inline std::string fourth_differences(int order) {
+  std::vector<std::string> entries;
+  for (int i = 1; i <= order; ++i) {
+    const std::string row = std::to_string(i) + " ";
+    entries.push_back(row + std::to_string(i) + " 6");
+    if (i > 1) entries.push_back(row + std::to_string(i - 1) + " -4");
+    if (i > 2) entries.push_back(row + std::to_string(i - 2) + " 1");
+  }
+  return matrix_market(order, entries);
+}
+
+/// A Laplacian, the rows of which sum to 0.
+inline std::string ring(int order) {
+  std::vector<std::string> entries{"1 1 2", std::to_string(order) + " 1 -1"};
+  for (int i = 2; i <= order; ++i) {
+    const std::string row = std::to_string(i);
+    entries.push_back(row + " " + std::to_string(i - 1) + " -1");
+    entries.push_back(row + " " + row + " 2");
+  }
+  return matrix_market(order, entries);
+}
+
+inline std::string generated(const std::string& name, const std::string& size) {
+  return "matrix: {generate: " + name + ", size: [" + size + "]}";
+}
+
+inline const std::string kGrid = generated("laplace3d", "9, 10, 11");
+inline const std::string kBeam =
+    generated("elasticity3d", "3, 4, 5") + ", mass: {generate: elasticity3d_mass, size: [3, 4, 5]}";
+
+inline const std::string kUnending =
+    "nev: 8, tolerance: 1e-13, max_iterations: 1000000, criterion: absolute, preconditioner: "
+    "{type: none}";
+inline const std::string kUnpreconditioned = "nev: 4, preconditioner: {type: none}";
+inline const std::string kKept = "checkpoint: {file: kept}\n";
+
+inline std::string problem(const std::string& parts, const std::string& solver) {
+  return "problem: {" + parts + "}\nsolver: {" + solver + "}\nthreads: 1\n";
+}
+
 /// Runs a solver on several ranks.
 class Processes : public test::SolverProcess {
  protected:
@@ -116,6 +166,18 @@ class Processes : public test::SolverProcess {
     EXPECT_EQ(result().at("status"), "interrupted");
   }
 
+  /// Block Lanczos ends a problem with a dense solve of which polynomials would cost more: the
+  /// smallest eigenvalues of fourth differences. So does an interval. `device`: a line of YAML.
+  void expect_dense_solves(int count, const std::string& device) {
+    folder_.write("differences.mtx", fourth_differences(300));
+    const std::string matrix = "matrix: differences.mtx";
+    expect_same(count, problem(matrix, "nev: 10, filter: chebyshev") + device, 0);
+    const auto reason = result().at("reason").get<std::string>();
+    EXPECT_TRUE(reason.starts_with("solved as a dense problem")) << reason;
+    const std::string interval = "which: interval, interval: [0, 1e-3], nev: 40";
+    expect_same(count, problem(matrix, interval) + device, 0);
+  }
+
   void expect_refused(const std::string& yaml, int code, const std::string& message,
                       std::vector<std::string> arguments = {}) {
     const ProcessResult run = together(2, yaml, std::move(arguments));
@@ -128,43 +190,5 @@ class Processes : public test::SolverProcess {
   Start start_;
   bool gpu_;
 };
-
-/// A symmetric Matrix Market file with the entries of lower triangles as lines.
-inline std::string matrix_market(int order, const std::vector<std::string>& entries) {
-  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n";
-  for (const int number : {order, order}) text += std::to_string(number) + " ";
-  text += std::to_string(entries.size()) + "\n";
-  for (const std::string& entry : entries) text += entry + "\n";
-  return text;
-}
-
-/// A Laplacian, the rows of which sum to 0.
-inline std::string ring(int order) {
-  std::vector<std::string> entries{"1 1 2", std::to_string(order) + " 1 -1"};
-  for (int i = 2; i <= order; ++i) {
-    const std::string row = std::to_string(i);
-    entries.push_back(row + " " + std::to_string(i - 1) + " -1");
-    entries.push_back(row + " " + row + " 2");
-  }
-  return matrix_market(order, entries);
-}
-
-inline std::string generated(const std::string& name, const std::string& size) {
-  return "matrix: {generate: " + name + ", size: [" + size + "]}";
-}
-
-inline const std::string kGrid = generated("laplace3d", "9, 10, 11");
-inline const std::string kBeam =
-    generated("elasticity3d", "3, 4, 5") + ", mass: {generate: elasticity3d_mass, size: [3, 4, 5]}";
-
-inline const std::string kUnending =
-    "nev: 8, tolerance: 1e-13, max_iterations: 1000000, criterion: absolute, preconditioner: "
-    "{type: none}";
-inline const std::string kUnpreconditioned = "nev: 4, preconditioner: {type: none}";
-inline const std::string kKept = "checkpoint: {file: kept}\n";
-
-inline std::string problem(const std::string& parts, const std::string& solver) {
-  return "problem: {" + parts + "}\nsolver: {" + solver + "}\nthreads: 1\n";
-}
 
 }  // namespace heddle::apps

@@ -139,6 +139,8 @@ TEST_P(LanczosOnGpus, SameResults) {
   expect_same(2, on_gpu(kGrid, "nev: 4, filter: chebyshev"));
 }
 
+TEST_P(LanczosOnGpus, SolveDenselyWhereOneDoes) { expect_dense_solves(2, "device: cuda\n"); }
+
 TEST_P(CgOnGpus, SameSolutions) {
   const std::string random = kGrid + ", rhs: {random: 3}";
   expect_same(2, on_gpu(random, ""));

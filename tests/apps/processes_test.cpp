@@ -125,27 +125,8 @@ TEST_F(LanczosOnProcesses, SameResults) {
                          "nev: 40, which: interval, interval: [0.1, 0.25]"));
 }
 
-/// A problem of which polynomials would cost more than a dense solve: the smallest values of fourth
-/// differences.
 TEST_F(LanczosOnProcesses, SolveDenselyWhereOneDoes) {
-  constexpr int kOrder = 300;
-  std::vector<std::string> entries;
-  for (int i = 1; i <= kOrder; ++i) {
-    const std::string row = std::to_string(i) + " ";
-    entries.push_back(row + std::to_string(i) + " 6");
-    if (i > 1) entries.push_back(row + std::to_string(i - 1) + " -4");
-    if (i > 2) entries.push_back(row + std::to_string(i - 2) + " 1");
-  }
-  folder_.write("differences.mtx", matrix_market(kOrder, entries));
-  const std::string yaml = problem("matrix: differences.mtx", "nev: 10, filter: chebyshev");
-  for (const int count : {2, 3}) {
-    expect_same(count, yaml, 0);
-    const auto reason = result().at("reason").get<std::string>();
-    EXPECT_TRUE(reason.starts_with("solved as a dense problem")) << reason;
-    expect_same(count,
-                problem("matrix: differences.mtx", "which: interval, interval: [0, 1e-3], nev: 40"),
-                0);
-  }
+  for (const int count : {2, 3}) expect_dense_solves(count, "");
 }
 
 TEST_F(LobpcgOnProcesses, Statuses) {
