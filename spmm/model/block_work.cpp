@@ -9,6 +9,65 @@ namespace {
 constexpr double kWarp = 32;
 constexpr double kLineBytes = 128;
 
+/// How `staged` divides a product, as means over its thread blocks.
+struct StagedParts {
+  double block_rows;       ///< rows of C per thread block
+  double distinct;         ///< rows of B that thread blocks copy, altogether
+  double pair_length;      ///< distinct columns of two neighbouring rows
+  double blocks;           ///< thread blocks
+  double columns_of_B;     ///< vectors of 16 bytes per row of B
+  double vectors;          ///< the same with those behind the last column
+  double lanes;            ///< threads per row of C
+  double conflicts;        ///< loads of a vector from shared memory per load without conflicts
+  double pieces;           ///< of a thread block's rows
+  double quads;            ///< columns of pairs of rows, padded to fours
+  double stripes;          ///< of columns of C
+  double entry_bytes = 0;  ///< of a column of a pair of rows
+
+  explicit StagedParts(const ProductShape& product) {
+    constexpr double kNarrowBytes = 80;  // up to which rows of floats have tall blocks
+    const bool tall = product.scalar_bytes < 8 && product.N * product.scalar_bytes <= kNarrowBytes;
+    block_rows = tall ? 128 : 64;
+    distinct = static_cast<double>(product.A.nnz) / std::max(1.0, product.A.reuse_grid);
+    pair_length = 2 * product.A.row_mean / product.reuse.at(2);
+    blocks = std::max(1.0, static_cast<double>(product.A.rows) / block_rows);
+    entry_bytes = 2 * product.value_bytes + 2;
+    set_lanes(product, tall);
+    set_pieces(product);
+  }
+
+ private:
+  /// Where at most a quarter of the vectors lies behind the last column, threads have two each, and
+  /// eight of one row of B are loaded without bank conflicts.
+  void set_lanes(const ProductShape& product, bool tall) {
+    constexpr double kPhase = 8;
+    columns_of_B = std::ceil(product.N * product.scalar_bytes / 16);
+    const double padded = std::ceil(columns_of_B / kPhase) * kPhase;
+    const bool pairs = !tall && 4 * columns_of_B >= 3 * padded;
+    vectors = pairs ? padded : columns_of_B;
+    lanes = pairs ? vectors / 2 : vectors;
+    conflicts = pairs ? 1 : 1.5;
+  }
+
+  void set_pieces(const ProductShape& product) {
+    constexpr double kShare = 110 * 1024;  // memory of one of two thread blocks on a multiprocessor
+    constexpr double kPieceColumns = 512;
+    const double piece_entries = kShare / 4 / entry_bytes;
+    const double pairs = static_cast<double>(product.A.rows) / 2;
+    const auto quads_of = [&](double count) {
+      return pairs * (pair_length / 4 + 0.4 * std::min(count, pair_length)) * 4;
+    };
+    pieces = std::ceil(
+        std::max({1.0, distinct / blocks / kPieceColumns, quads_of(1) / blocks / piece_entries}));
+    quads = quads_of(pieces);
+    const double bytes = distinct * product.N * product.scalar_bytes + quads * entry_bytes;
+    stripes = std::clamp(std::ceil(bytes / (blocks * pieces) / kShare), 1.0, vectors);
+    // Eight threads with two vectors each per row of C, or four.
+    if (lanes < vectors)
+      stripes = std::max(stripes, vectors / (std::fmod(vectors, 16) > 0 ? 8 : 16));
+  }
+};
+
 }  // namespace
 
 std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
@@ -66,54 +125,34 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
   return work;
 }
 
-/// A in blocks of 64 rows, whose rows of B are staged in shared memory, in pieces of a block and
+/// A in blocks of rows, whose rows of B are staged in shared memory, in pieces of a block and
 /// stripes of columns. Two neighbouring rows are multiplied together.
 std::optional<KernelWork> staged_work(const ProductShape& product) {
   const MatrixFeatures& A = product.A;
   // A thread block waits for its longest rows, and the counts below are those of mean rows.
   constexpr double kUneven = 1.2;
   if (A.variation() > kUneven) return std::nullopt;
-  constexpr double kNarrowBytes = 80;  // up to which rows of floats have tall blocks
-  const bool tall = product.scalar_bytes < 8 && product.N * product.scalar_bytes <= kNarrowBytes;
-  const double block_rows = tall ? 128 : 64;
-  const double nnz = static_cast<double>(A.nnz);
-  const double rows = static_cast<double>(A.rows);
-  const double distinct = nnz / std::max(1.0, A.reuse_grid);
-  const double vector = 16 / product.scalar_bytes;
-  const double vectors = std::ceil(product.N / vector);
-  const double pair_length = 2 * A.row_mean / product.reuse.at(2);
-  const double blocks = std::max(1.0, rows / block_rows);
-  // Shared memory of one of two thread blocks on a multiprocessor.
-  constexpr double kShare = 110 * 1024;
-  const double entry_bytes = 2 * product.value_bytes + 2;
-  constexpr double kPieceColumns = 512;
-  const double piece_entries = kShare / 4 / entry_bytes;
-  // Columns of the pairs of rows, by fours in each of `pieces` pieces.
-  const auto quads_of = [&](double pieces) {
-    return rows / 2 * (pair_length / 4 + 0.4 * std::min(pieces, pair_length)) * 4;
-  };
-  const double pieces = std::ceil(
-      std::max({1.0, distinct / blocks / kPieceColumns, quads_of(1) / blocks / piece_entries}));
-  const double quads = quads_of(pieces);
-  const double piece_bytes =
-      (distinct * product.N * product.scalar_bytes + quads * entry_bytes) / (blocks * pieces);
-  const double stripes = std::clamp(std::ceil(piece_bytes / kShare), 1.0, vectors);
-
+  const StagedParts parts(product);
+  const double quads = parts.quads;
+  const double from_memory = quads * parts.entry_bytes + 4 * parts.distinct + 40 * parts.blocks;
   KernelWork work;
-  count_traffic(product, {quads * entry_bytes + 4 * distinct + 40 * blocks, 1, distinct}, work);
-  const double copied = distinct * vectors * 16;
-  const double read = quads * vectors * 16;
-  const double from_A = quads * stripes * entry_bytes * std::min(vectors / stripes, 4.0);
-  work.wavefronts = (2 * copied + read + from_A) / kLineBytes;
-  const double products = 2 * vector * product.scalar_bytes / 4;
-  const double warps = std::max(1.0, block_rows / 2 * vectors / stripes / kWarp);
-  work.instructions = (quads * vectors * (4 + products) + distinct * vectors * 6) / kWarp +
-                      blocks * pieces * stripes * warps * 150;
-  work.waves = std::max(1.0, blocks / (2.0 * product.device.multiprocessors));
-  work.chain = 2 + 2 * pieces * stripes;
-  const double longest = 1 + longest_of(product, block_rows);
+  count_traffic(product, {from_memory, 1, parts.distinct}, work);
+  const double copied = parts.distinct * parts.columns_of_B;
+  const double read = quads * parts.vectors * parts.conflicts;
+  // Each thread loads the values and places of four columns by 16 and 8 bytes.
+  const double from_A = quads * parts.lanes / 4 * (product.value_bytes / 2 + 0.5);
+  work.wavefronts = (2 * copied + read + from_A) * 16 / kLineBytes;
+  constexpr double kProducts = 8;  // multiplications of a vector with two values
+  constexpr double kPerPiece = 150;
+  const double warps = std::max(1.0, parts.block_rows / 2 * parts.lanes / parts.stripes / kWarp);
+  work.instructions = (quads * parts.vectors * (4 + kProducts) + copied * 6) / kWarp +
+                      parts.blocks * parts.pieces * parts.stripes * warps * kPerPiece;
+  work.waves = std::max(1.0, parts.blocks / (2.0 * product.device.multiprocessors));
+  work.chain = 2 + 2 * parts.pieces * parts.stripes;
   // All threads of a block wait for its longest pair of rows.
-  work.warp_instructions = stripes * (longest * pair_length * (4 + products) + pieces * 150);
+  const double longest = 1 + longest_of(product, parts.block_rows);
+  work.warp_instructions =
+      parts.stripes * (longest * parts.pair_length * (4 + kProducts) + parts.pieces * kPerPiece);
   work.tail = work.chain + static_cast<double>(A.row_max) / 4;
   return work;
 }

@@ -72,7 +72,7 @@ __device__ void copy_part(char* to, const void* from, int bytes) {
   }
 }
 
-/// Copies the rows `list` of B, columns `first` … of a stripe, by `kBytes` at a time. What is
+/// Copies the rows `list` of B, `columns` columns from `first` on, by `kBytes` at a time. What is
 /// beyond the last column becomes zero up to a multiple of kBytes.
 template <int kBytes, class T>
 __device__ void copy_rows(char* to, unsigned pitch, const SpmmProduct<T>& p,
@@ -98,12 +98,12 @@ __device__ void copy_stage(char* rows, char* part, const SpmmProduct<T>& p,
                            const RowBlocksView<V>& A, const StageShape& shape,
                            const QueuedPiece& queued, const std::int32_t* list) {
   const RowPiece& piece = queued.piece;
+  const Index first = queued.stripe_column;
+  const int columns = static_cast<int>(min(Index{shape.stripe}, p.N - first));
   if (shape.wide_copies) {
-    copy_rows<kVectorBytes>(rows, shape.pitch, p, list, piece.columns, queued.stripe_column,
-                            shape.stripe);
+    copy_rows<kVectorBytes>(rows, shape.pitch, p, list, piece.columns, first, columns);
   } else {
-    copy_rows<sizeof(T)>(rows, shape.pitch, p, list, piece.columns, queued.stripe_column,
-                         shape.stripe);
+    copy_rows<sizeof(T)>(rows, shape.pitch, p, list, piece.columns, first, columns);
   }
   if (!queued.new_part) return;
   copy_part(part, A.values + piece.first_quad * kQuadValues,

@@ -20,6 +20,7 @@ struct StageSizes {
   int lists;   ///< of columns in flight
   int queue;   ///< places for pieces
   int chunks;  ///< vectors of a row of C per thread
+  int unit;    ///< threads per row of C are a multiple of this
   int most_threads;
 };
 
@@ -51,7 +52,8 @@ StageShape shape_with_stripes(const RowBlocksView<V>& A, Index N, const StageSiz
   StageShape shape;
   const Index vectors = (N + kVectorWidth<T> - 1) / kVectorWidth<T>;
   const Index per_lane = stripes * sizes.chunks;
-  shape.lanes = static_cast<int>((vectors + per_lane - 1) / per_lane);
+  const Index lanes = (vectors + per_lane - 1) / per_lane;
+  shape.lanes = static_cast<int>((lanes + sizes.unit - 1) / sizes.unit) * sizes.unit;
   shape.stripe = shape.lanes * sizes.chunks * kVectorWidth<T>;
   shape.stripes = static_cast<int>((N + shape.stripe - 1) / shape.stripe);
   shape.teams = A.teams();
@@ -84,7 +86,7 @@ StageShape stage_shape(const RowBlocksView<V>& A, Index N, const StageSizes& siz
   const auto fits = [&] {
     return shape.bytes <= most_bytes && shape.threads <= sizes.most_threads;
   };
-  while (!fits() && shape.lanes > 1) shape = shape_with_stripes<T>(A, N, sizes, ++stripes);
+  while (!fits() && shape.lanes > sizes.unit) shape = shape_with_stripes<T>(A, N, sizes, ++stripes);
   return shape;
 }
 

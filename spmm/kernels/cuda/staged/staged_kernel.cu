@@ -15,26 +15,34 @@
 namespace heddle::detail::cuda {
 namespace {
 
+/// Threads whose vectors are loaded from shared memory at once: 128 bytes. They meet no bank
+/// conflicts if they read the same row of B.
+constexpr int kPhase = 8;
+
 /// A version of the kernel. Measured on one H200 (27-point stencil): two vectors per thread win
 /// where they meet no bank conflicts, else a ring of two stages where two thread blocks of whole
 /// rows of C fit on a multiprocessor, else thread blocks of one stage, which overlap each other.
-template <int kStagesOf, int kChunksOf>
+template <int kStagesOf, int kChunksOf, int kMostThreadsOf, int kBlocksOf>
 struct StagedConfig {
   static constexpr int kStages = kStagesOf;   // of the ring
   static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
   static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
-  static constexpr int kMostThreads = 640;    // per block, so that registers suffice
+  static constexpr int kUnit = kChunks > 1 ? kPhase / kChunks : 1;  // threads per row of C
+  // Of the largest thread blocks, registers suffice for kBlocks per multiprocessor. 0: the compiler
+  // takes the registers that it wants.
+  static constexpr int kMostThreads = kMostThreadsOf;
+  static constexpr int kBlocks = kBlocksOf;
   // A piece enters the queue before its columns are copied, and these before its rows of B.
   static constexpr int kListedAhead = kAhead > 0 ? 2 * kAhead : 1;
   static constexpr int kQueuedAhead = kListedAhead + 1;
   static constexpr int kLists = kListedAhead + 1;
   static constexpr int kQueue = 8;  // places for pieces, a power of two
   static_assert(kQueuedAhead < kQueue);
-  static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kChunks, kMostThreads};
+  static constexpr StageSizes kSizes = {kStages, kLists, kQueue, kChunks, kUnit, kMostThreads};
 };
-using RingConfig = StagedConfig<2, 1>;
-using PairConfig = StagedConfig<1, 2>;
-using SingleConfig = StagedConfig<1, 1>;
+using RingConfig = StagedConfig<2, 1, 640, 0>;
+using PairConfig = StagedConfig<1, 2, 256, 3>;
+using SingleConfig = StagedConfig<1, 1, 640, 0>;
 
 /// Thread blocks that shared memory is divided among, without a ring at most.
 constexpr int kRingBlocks = 2;
@@ -45,7 +53,7 @@ constexpr int kFewestBlocks = 2;
 /// Each round i multiplies piece i, while the copies of the pieces up to i + kAhead are in flight,
 /// the columns of further ones, and a walk ahead of these.
 template <class Config, class Product, class V>
-__global__ __launch_bounds__(Config::kMostThreads) void staged_kernel(
+__global__ __launch_bounds__(Config::kMostThreads, Config::kBlocks) void staged_kernel(
     Product p, RowBlocksView<V> A, StageShape shape, RowParts<typename Product::Value> parts) {
   extern __shared__ __align__(16) char memory[];
   auto* const queue = reinterpret_cast<QueuedPiece*>(memory + shape.queue);
@@ -128,8 +136,8 @@ class StagedLaunch {
       : context_(context), A_(A), product_(product), parts_(parts) {}
 
   void run() const {
-    const Index vectors = (product_.N + kVectorWidth<T> - 1) / kVectorWidth<T>;
-    if (vectors % 8 == 0 && A_.rows_per_block == kBlockRows) {
+    const Index vectors = padded(product_.N, kVectorWidth<T>) / kVectorWidth<T>;
+    if (suits_pairs(vectors) && A_.rows_per_block == kBlockRows) {
       launch<PairConfig>(blocks_up_to<PairConfig>(kPairBlocks));
     } else if (shape<RingConfig>(kRingBlocks).stripes == 1) {
       launch<RingConfig>(kRingBlocks);
@@ -139,9 +147,26 @@ class StagedLaunch {
   }
 
  private:
+  static Index padded(Index vectors, Index unit) { return (vectors + unit - 1) / unit * unit; }
+
+  /// Whether at most a quarter of the vectors of `PairConfig` lies behind the last column.
+  static bool suits_pairs(Index vectors) { return 4 * vectors >= 3 * padded(vectors, kPhase); }
+
+  /// The sizes of a version. Thread blocks of `PairConfig` have eight threads per row of C, or four
+  /// where that leaves fewer vectors behind the last column.
+  template <class Config>
+  StageSizes sizes() const {
+    StageSizes sizes = Config::kSizes;
+    const Index vectors = padded(product_.N, kVectorWidth<T>) / kVectorWidth<T>;
+    if (Config::kChunks > 1 && padded(vectors, kPhase) < padded(vectors, 2 * kPhase)) {
+      sizes.most_threads /= 2;
+    }
+    return sizes;
+  }
+
   template <class Config>
   StageShape shape(int blocks) const {
-    return stage_shape<T>(A_, product_.N, Config::kSizes, share_of(context_, blocks));
+    return stage_shape<T>(A_, product_.N, sizes<Config>(), share_of(context_, blocks));
   }
 
   /// `most` thread blocks, or fewer where they divide rows of C into fewer stripes (one H200: up to
