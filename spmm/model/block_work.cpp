@@ -22,6 +22,7 @@ struct StagedParts {
   double pieces;           ///< of a thread block's rows
   double quads;            ///< columns of pairs of rows, padded to fours
   double stripes;          ///< of columns of C
+  double resident = 2;     ///< thread blocks on a multiprocessor
   double entry_bytes = 0;  ///< of a column of a pair of rows
 
   explicit StagedParts(const ProductShape& product) {
@@ -61,10 +62,15 @@ struct StagedParts {
         std::max({1.0, distinct / blocks / kPieceColumns, quads_of(1) / blocks / piece_entries}));
     quads = quads_of(pieces);
     const double bytes = distinct * product.N * product.scalar_bytes + quads * entry_bytes;
-    stripes = std::clamp(std::ceil(bytes / (blocks * pieces) / kShare), 1.0, vectors);
-    // Eight threads with two vectors each per row of C, or four.
-    if (lanes < vectors)
-      stripes = std::max(stripes, vectors / (std::fmod(vectors, 16) > 0 ? 8 : 16));
+    const double block_bytes = bytes / (blocks * pieces);
+    stripes = std::clamp(std::ceil(block_bytes / kShare), 1.0, vectors);
+    if (lanes == vectors) return;
+    // Eight threads with two vectors each per row of C, or four, in one stage of memory.
+    constexpr double kMostThreads = 65536 / 80;  // on a multiprocessor, by their registers
+    const double own_lanes = std::fmod(vectors, 16) > 0 ? 4 : 8;
+    stripes = std::max(stripes, vectors / (2 * own_lanes));
+    resident = std::clamp(std::floor(2 * kShare * stripes / block_bytes), 1.0,
+                          std::floor(kMostThreads / (block_rows / 2 * own_lanes)));
   }
 };
 
@@ -147,7 +153,7 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   const double warps = std::max(1.0, parts.block_rows / 2 * parts.lanes / parts.stripes / kWarp);
   work.instructions = (quads * parts.vectors * (4 + kProducts) + copied * 6) / kWarp +
                       parts.blocks * parts.pieces * parts.stripes * warps * kPerPiece;
-  work.waves = std::max(1.0, parts.blocks / (2.0 * product.device.multiprocessors));
+  work.waves = std::max(1.0, parts.blocks / (parts.resident * product.device.multiprocessors));
   work.chain = 2 + 2 * parts.pieces * parts.stripes;
   // All threads of a block wait for its longest pair of rows.
   const double longest = 1 + longest_of(product, parts.block_rows);
