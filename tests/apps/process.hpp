@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <support/temporary_folder.hpp>
@@ -53,6 +54,15 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void signal(int number) const { kill(pid_, number); }
+
+  /// Sends a signal to the processes that this one has started.
+  void signal_children(int number) const {
+    const std::string task = "/proc/" + std::to_string(pid_) + "/task";
+    for (const auto& thread : std::filesystem::directory_iterator(task)) {
+      std::istringstream children(heddle::test::contents(thread.path() / "children"));
+      for (pid_t child = 0; children >> child;) kill(child, number);
+    }
+  }
 
   /// What stands on stderr so far.
   std::string err() const { return heddle::test::contents(folder_ / ".err"); }

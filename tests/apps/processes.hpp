@@ -155,12 +155,13 @@ class Processes : public test::SolverProcess {
     return run.err;
   }
 
-  /// `signal` ends a solve that would go on for minutes, with results.
-  void expect_ended_by(int signal, const std::string& yaml) {
+  /// `signal` ends a solve that would go on for minutes, with results. `to_ranks`: sent to these
+  /// instead of the launcher.
+  void expect_ended_by(int signal, const std::string& yaml, bool to_ranks = false) {
     folder_.write("case.yaml", yaml);
     test::Process process(folder_.path(), launch(2, {"case.yaml"}));
     EXPECT_TRUE(wait_for_iterations(process)) << process.err();
-    process.signal(signal);
+    to_ranks ? process.signal_children(signal) : process.signal(signal);
     const ProcessResult run = process.wait();
     EXPECT_EQ(run.exit_code, 130) << run.err;
     EXPECT_EQ(result().at("status"), "interrupted");

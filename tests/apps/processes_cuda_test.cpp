@@ -104,9 +104,11 @@ TEST_P(LobpcgOnGpus, ResumeWhatWasStartedInTheOtherWay) {
 TEST_P(LobpcgOnGpus, SignalsEndTheSolveWithResults) {
   // Smaller ones come to rounding within seconds.
   const std::string unending = on_gpu(generated("laplace3d", "256, 256, 256"), kUnending);
-  expect_ended_by(SIGUSR1, unending);
+  const bool threads = GetParam() == Start::gpu_threads;
+  // The mpirun of some machines passes no signals on.
+  expect_ended_by(SIGUSR1, unending, !threads);
   // mpirun itself ends with another code after Ctrl-C.
-  if (GetParam() == Start::gpu_threads) expect_ended_by(SIGINT, unending);
+  if (threads) expect_ended_by(SIGINT, unending);
 }
 
 TEST_P(LobpcgOnGpus, Statuses) {
