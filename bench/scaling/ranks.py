@@ -6,6 +6,7 @@ with the same exit code and status, if the eigenvalues agree within the error bo
 if iterations differ by at most 1, and if the two runs on as many processes have the same bits in
 eigenvalues, residuals and vectors. A further run is stopped by its limit of iterations half way and
 resumed from its checkpoint: it must have the bits of the whole run. Exits with 1 if a row is not good.
+Without --matrices, cases with generated matrices only.
 
 usage: bench/scaling/ranks.py [--build build/dev] [--ranks 2,3,4] [--matrices $HEDDLE_MATRIX_DIR] [--cases NAMES]
                               [--device host|cuda] [--start mpi|threads]

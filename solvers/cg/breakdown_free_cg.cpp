@@ -67,7 +67,7 @@ void BreakdownFreeCg<T, Ctx>::step() {
   factor_energy();
   if (columns_.ended()) return;
   const PhaseScope phase(context_, Phase::update);
-  const SmallView<double, Space> alpha = energy_solve(P(), columns_.R());
+  const SmallView<double, Space> alpha = energy_solve(product(columns_.active()));
   multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
   multiply<T>(context_, -1, Q(), alpha, 1, columns_.R());
   norms_ = s_.columns.packet.add(columns_.active(), 1);
@@ -80,7 +80,9 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   const Block Z = s_.Z.columns(0, columns_.active());
   const ConstBlockView<T, Space> MR = columns_.products().precondition(Z);
   if (directions_.count > 0) {
-    multiply<T>(context_, -1, P(), energy_solve(Q(), MR), 1, MR, Z);
+    const SmallView<double, Space> QtZ = product(Z.cols());
+    gram(context_, Q(), MR, QtZ);
+    multiply<T>(context_, -1, P(), energy_solve(QtZ), 1, MR, Z);
   } else if (MR.data() != Z.data()) {
     copy<T>(context_, MR, Z);
   }
@@ -92,14 +94,15 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   read_direction_status(status);
 }
 
-/// Computes G = PᵀQ, r×r, and W with W Wᵀ = G⁻¹. W = 0 if G is not positive definite.
+/// Computes G = PᵀQ, r×r, W with W Wᵀ = G⁻¹, and product() ← PᵀR in the same pass over P. W = 0 if
+/// G is not positive definite.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::factor_energy() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   s_.columns.packet.clear();
   energy_ = s_.columns.packet.add(directions_.count, directions_.count);
   energy_status_ = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
-  gram<T>(context_, P(), Q(), energy_.there);
+  gram<T>(context_, P(), Q(), energy_.there, columns_.R(), product(columns_.active()));
   kept_ = directions_.count;
   if (directions_.careful) {
     s_.columns.packet.fetch(context_);
@@ -139,18 +142,22 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
        s_.W.view(directions_.count, kept_));
 }
 
-/// (PᵀQ)⁻¹UᵀV.
+/// (PᵀQ)⁻¹F for r×s numbers F.
 template <Scalar T, class Ctx>
 SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
-    ConstBlockView<T, Space> U, ConstBlockView<T, Space> V) {
-  const SmallView<double, Space> UV = s_.product.view(U.cols(), V.cols());
-  const SmallView<double, Space> half = s_.half.view(kept_, V.cols());
-  const SmallView<double, Space> result = s_.coefficient.view(U.cols(), V.cols());
-  const SmallView<double, Space> W = s_.W.view(U.cols(), kept_);
-  gram(context_, U, V, UV);
-  small_multiply(context_, 1, W, true, UV, false, 0, half);
+    SmallView<double, Space> F) {
+  const SmallView<double, Space> half = s_.half.view(kept_, F.cols);
+  const SmallView<double, Space> result = s_.coefficient.view(F.rows, F.cols);
+  const SmallView<double, Space> W = s_.W.view(F.rows, kept_);
+  small_multiply(context_, 1, W, true, F, false, 0, half);
   small_multiply(context_, 1, W, false, half, false, 0, result);
   return result;
+}
+
+/// Memory for a product of the directions' r columns with s others.
+template <Scalar T, class Ctx>
+SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::product(Index s) {
+  return s_.product.view(directions_.count, s);
 }
 
 /// P ← an orthonormal basis of span(Z) by one round of Cholesky QR, or 0 if that fails. Z is kept.

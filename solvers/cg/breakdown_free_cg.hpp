@@ -35,7 +35,8 @@ class BreakdownFreeCg {
   Block Q() { return s_.columns.scratch.columns(0, directions_.count); }
   void factor_energy();
   void invert_by_eigenvectors();
-  SmallView<double, Space> energy_solve(ConstBlockView<T, Space> U, ConstBlockView<T, Space> V);
+  SmallView<double, Space> energy_solve(SmallView<double, Space> F);
+  SmallView<double, Space> product(Index s);
   void orthonormalize_Z(Part status);
   void read_energy_status();
   void read_direction_status(Part status);
